@@ -51,7 +51,7 @@ func TestFramesOverHTTP(t *testing.T) {
 		{"fields?type=C_SAY&count=2", "table", "table", `,"type":"C_SAY","from":0,"count":2`, `"distinct":40`},
 		{"fields?type=" + url.QueryEscape(unknown), "table", "table", `,"type":"` + unknown + `","from":0,"count":100`, `"trend":"rising"`},
 		{"compare?a=1&b=2", "diff", "diff", `,"a":1,"b":2`, `"same":false`},
-		{"compare?a=1&b=5", "diff", "diff", `,"a":1,"b":5`, `not of one definition`},
+		{"compare?a=1&b=5", "diff", "diff", `,"a":1,"b":5`, `different definitions`},
 	} {
 		code, got := answerOf(t, s, base+q.path)
 		text, _ := socket.JSON(got)

@@ -21,7 +21,7 @@ func TestListOfFramesPackets(t *testing.T) {
 	has("the packet of frame 3", c.ask("packet", "packet", `,"n":6,"near":3`), `"n":6,"frames":[{"n":3,"name":"C_SAY","code":4097,"kind":"message"}]`)
 	has("a packet without frames", c.ask("packet", "packet", `,"n":4000000000,"near":3`), `"frames":[]`)
 	for _, near := range []string{"0", "-1", "21", "9223372036854775807"} {
-		has("near "+near, c.ask("packet", "packet", `,"n":6,"near":`+near), "failed", "there is no frame")
+		has("near "+near, c.ask("packet", "packet", `,"n":6,"near":`+near), "failed", "does not exist")
 	}
 	has("an offer", c.ask("frame", "frame", `,"n":5`), `"offer":{"name":"S_UNKNOWN_7777","map":"protocol.1.map","code":30583,"first":".1"}`)
 	if got := c.ask("frame", "frame", `,"n":4`); strings.Contains(got, `"offer"`) {

@@ -227,9 +227,9 @@ func TestListOfFrames(t *testing.T) {
 	table := c.ask("table", "table", `,"type":"C_SAY","from":0,"count":2,"sort":"text","desc":true`)
 	has("table", table, `"total":800`, `"path":"text"`, `"filter":".text"`, `"distinct":800`, `"cells":["text 998"]`)
 	has("diff", c.ask("diff", "diff", `,"a":1,"b":2`), `"path":"text"`, `"a":"\"text 0\""`, `"b":"\"text 1\""`, `"same":false`)
-	has("diff of different ones", c.ask("diff", "diff", `,"a":1,"b":5`), "not of one definition", `"type":"equal"`)
+	has("diff of different ones", c.ask("diff", "diff", `,"a":1,"b":5`), "different definitions", `"type":"equal"`)
 	has("frame", c.ask("frame", "frame", `,"n":3`), `"hex":"`, `"name":"C_SAY.1"`, `"dir":"c2s"`, `"sources":[{"packet":6,"off":0`)
-	has("a frame that is not there", c.ask("frame", "frame", `,"n":3000`), "failed", "there is no frame 3000")
+	has("a frame that is not there", c.ask("frame", "frame", `,"n":3000`), "failed", "frame 3000 is not in memory")
 
 	// An unsaved definition counts at once; while it has mistakes the last one does.
 	c.view(6, `,"draft":{"name":"C_SAY.1","text":"uint16 start\nbyte first\n"},"filter":".first == 116"`)

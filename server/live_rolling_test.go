@@ -105,7 +105,7 @@ func (c *listClient) into(kind, answer, rest string, into any) (failed string) {
 // rightRow checks that a row is that of its number, or says that it is gone.
 func rightRow(t *testing.T, r frames.Row) (kept bool) {
 	t.Helper()
-	if strings.Contains(r.Info, "not in memory") {
+	if strings.Contains(r.Info, "no longer in memory") {
 		return false
 	}
 	i := r.N - 1
@@ -164,7 +164,7 @@ func TestListOfARollingLog(t *testing.T) {
 		t.Errorf("one that is gone: %+v", found)
 	}
 	for rest, want := range map[string]string{
-		`,"n":5,"by":"type"`: "not in memory", `,"n":5,"by":"conn"`: "not in memory", `,"n":5,"by":"problem"`: "",
+		`,"n":5,"by":"type"`: "no longer in memory", `,"n":5,"by":"conn"`: "no longer in memory", `,"n":5,"by":"problem"`: "",
 	} {
 		if failed := c.into("step", "found", rest, &found); want == "" && (failed != "" || found.Pos != -1) || !strings.Contains(failed, want) {
 			t.Errorf("step %s: %q, %+v", rest, failed, found)

@@ -12,25 +12,25 @@ import (
 	"wirebench/server/workspace"
 )
 
-// What a list of frames says of a frame that is no message: what its transport knows of it. Its bytes are none that a definition of the
-// game explains.
+// Descriptions of frames that are not messages, from the properties that their transport gives. Definitions of the game do not apply to
+// their bytes.
 
-// maxAboutPackets is how many packets are named.
+// maxAboutPackets is the number of packets listed in a description.
 const maxAboutPackets = 12
 
-// About describes a frame by its transport: what it is, and labels with their texts. It is nil for messages.
+// About describes a frame that is not a message: a title, and labels with their texts.
 type About struct {
 	What  string      `json:"what"`
 	Facts [][2]string `json:"facts"`
 }
 
-// Labels that a page looks for.
+// Labels that pages depend on.
 const (
 	AboutReason = "Reason"
 	AboutNote   = "Note"
 )
 
-// about describes what is no message.
+// about describes a frame, nil for a message.
 func about(f *transport.Frame, conn live.Conn) *About {
 	if f.Kind == transport.Message {
 		return nil
@@ -60,7 +60,7 @@ func about(f *transport.Frame, conn live.Conn) *About {
 	case f.Length > 0:
 		add("Missing", countText(f.Length, "byte"))
 	case f.Length == transport.Unknown:
-		add("Missing", "nobody knows how many bytes")
+		add("Missing", "an unknown number of bytes")
 	}
 	if conn.Name != "" {
 		name := conn.Name
@@ -72,14 +72,14 @@ func about(f *transport.Frame, conn live.Conn) *About {
 	return out
 }
 
-// kindText says what the kinds are that are no messages.
+// kindText describes the kinds of frames other than messages.
 var kindText = map[transport.Kind]string{
-	transport.Control: "said by the protocol for itself, not by the game",
-	transport.Opaque:  "enciphered, and the key is not known",
-	transport.Problem: "bytes that cannot be right, or that are missing",
+	transport.Control: "control data of the protocol, not of the game",
+	transport.Opaque:  "enciphered; the key is unknown",
+	transport.Problem: "invalid or missing bytes",
 }
 
-// whatItIs is a title.
+// whatItIs returns the title of a description.
 func whatItIs(f *transport.Frame) string {
 	switch {
 	case f.Kind == transport.Control && len(f.Via) > 0 && f.Via[0] == "handshake":
@@ -94,7 +94,7 @@ func whatItIs(f *transport.Frame) string {
 	return "Problem"
 }
 
-// packetsText names the packets that a frame came in.
+// packetsText lists the packets that carried a frame.
 func packetsText(from []transport.Source) string {
 	var names []string
 	last, more := uint32(0), 0
@@ -126,12 +126,12 @@ func countText(n int64, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// groupOf is the group of messages by which the bytes of a frame are read as far as they go. Of a problem the transport does not say it.
+// groupOf returns the group of messages for decoding the bytes of a frame. Transports do not set it for problems.
 func groupOf(snap *workspace.Snapshot, f *transport.Frame, conn live.Conn) string {
 	switch {
 	case f.Key.Group != "" || f.Kind != transport.Problem:
 		return f.Key.Group
-	case len(snap.Dialect.Frames) == 0: // the direction tells it, and the port of the server
+	case len(snap.Dialect.Frames) == 0: // the direction and the server port determine it
 		env := &protocols.Env{Definitions: snap}
 		return env.Group(serverPort(conn.Name), f.Dir)
 	}
@@ -142,7 +142,7 @@ func groupOf(snap *workspace.Snapshot, f *transport.Frame, conn live.Conn) strin
 	return ""
 }
 
-// serverPort is the port at the end of the name of a connection, 0 if there is none.
+// serverPort returns the port at the end of the name of a connection, 0 if there is none.
 func serverPort(conn string) uint16 {
 	_, server, _ := strings.Cut(conn, "-")
 	a, err := netip.ParseAddrPort(server)

@@ -8,7 +8,7 @@ import (
 	"wirebench/server/live"
 )
 
-// What is no message is described by its transport.
+// A frame that is not a message is described by the properties from its transport.
 func TestAbout(t *testing.T) {
 	conn := live.Conn{Name: "10.0.0.2:4000-10.0.0.1:7801", Session: 1}
 	many := make([]transport.Source, 0, 100)
@@ -22,9 +22,9 @@ func TestAbout(t *testing.T) {
 	}{
 		{"key", "Key exchange", transport.Frame{Kind: transport.Control, Via: []string{"handshake"}, Note: "first key of the client", Bytes: make([]byte, 128)}, []string{"Note: first key of the client", "Inside: handshake", "bytes 0 to 127", "Connection: 10.0.0.2:4000-10.0.0.1:7801, session 1"}},
 		{"ack", "Control", transport.Frame{Kind: transport.Control, Offset: transport.Unknown, From: []transport.Source{{Packet: 7}}}, []string{"From: packet 7"}},
-		{"opaque", "Enciphered bytes", transport.Frame{Kind: transport.Opaque, From: many}, []string{"the key is not known", "11, 12 and 38 more"}},
+		{"opaque", "Enciphered bytes", transport.Frame{Kind: transport.Opaque, From: many}, []string{"the key is unknown", "11, 12 and 38 more"}},
 		{"gap", "Gap", transport.Frame{Kind: transport.Problem, Length: 1, Note: "bytes are missing", Offset: 12}, []string{"Reason: bytes are missing", "Missing: 1 byte", "bytes 12"}},
-		{"unknown gap", "Gap", transport.Frame{Kind: transport.Problem, Length: transport.Unknown}, []string{"nobody knows"}},
+		{"unknown gap", "Gap", transport.Frame{Kind: transport.Problem, Length: transport.Unknown}, []string{"an unknown number"}},
 		{"problem", "Problem", transport.Frame{Kind: transport.Problem, Note: "no"}, []string{"Reason: no"}},
 	} {
 		a := about(&c.frame, conn)

@@ -11,9 +11,9 @@ import (
 	"wirebench/server/workspace"
 )
 
-// CellMaker writes the values of chosen fields of frames. It is for one goroutine.
+// CellMaker formats the values of selected fields of frames. It is for one goroutine.
 //
-// A field is written as in a filter: C_CHAT.2.message, C_CHAT.message, or .message for that of any message.
+// Fields are named as in filters: C_CHAT.2.message, C_CHAT.message, or .message for any message.
 type CellMaker struct {
 	snap  *workspace.Snapshot
 	paths []string
@@ -24,7 +24,7 @@ func NewCellMaker(snap *workspace.Snapshot, paths []string) *CellMaker {
 	return &CellMaker{snap: snap, paths: paths, of: map[*schema.Message]*corpus.Cells{}}
 }
 
-// Cells are the texts for a frame that has been decoded by m, nil if no column was chosen.
+// Cells returns the texts for a frame decoded by m, nil if there are no columns.
 func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	if len(c.paths) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	return of.Append(nil, m.Rec)
 }
 
-// belowMessage is a path without the name of a message; of another message it is one that no field has.
+// belowMessage removes the name of msg from a path. For a path of another message it returns one that no field has.
 func belowMessage(path string, msg *schema.Message) string {
 	if rest, ok := strings.CutPrefix(path, "."); ok {
 		return rest
@@ -58,7 +58,7 @@ func belowMessage(path string, msg *schema.Message) string {
 	return ""
 }
 
-// program is that of a frame's definition, nil if it has none.
+// frameProgram returns the program of the definition of a frame, nil if it has none.
 func frameProgram(snap *workspace.Snapshot, f *transport.Frame) *codec.Program {
 	msg := snap.FrameMessage(f)
 	if msg == nil {

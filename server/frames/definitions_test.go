@@ -9,14 +9,14 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// definitions is a workspace with some definitions.
+// definitions returns a snapshot of the given definitions.
 func definitions(t testing.TB, dialect string, files map[string]string) *workspace.Snapshot {
 	t.Helper()
 	d, _ := workspacetest.Dir(t, files)
 	return workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d}).Now()
 }
 
-// readLog is a log to which nothing is added any more, as the source of a list.
+// readLog is a complete log as the source of a list.
 type readLog struct{ log *live.Log }
 
 func (r readLog) Log() *live.Log       { return r.log }

@@ -16,13 +16,13 @@ import (
 	"wirebench/server/workspace"
 )
 
-// exporter writes frames of a capture in a format. An error that it returns is of the capture or of the client.
+// exporter writes frames in a format. Its errors are about the capture or the client.
 type exporter interface {
 	frame(n int, e live.Entry, f *transport.Frame) error
 	end() error
 }
 
-// ExportFormats are the formats, with the type of their files.
+// ExportFormats are the formats, with the media types of their files.
 var ExportFormats = map[string]struct {
 	kind string
 	make func(x *Export) (exporter, error)
@@ -35,29 +35,29 @@ var ExportFormats = map[string]struct {
 	"hex":     {"text/plain; charset=utf-8", newHexLines},
 }
 
-// ContentType is the media type of the files of a format.
+// ContentType returns the media type of a format.
 func ContentType(format string) string { return ExportFormats[format].kind }
 
-// export is what is written of a capture, and how.
+// Export describes an export: the capture, the selected frames and the format.
 type Export struct {
-	Capture  store.Capture // with the notes of the frames as they are numbered in the log
+	Capture  store.Capture // with the notes numbered as in the log
 	Snapshot *workspace.Snapshot
 	Log      *live.Log
-	View     *View                         // which frames fit
+	View     *View                         // the matching frames
 	File     func() (io.ReadCloser, error) // opens the file of the capture
-	Chosen   Ranges                        // by number; nil: all
-	Frames   int                           // that the capture had when it was looked at; it may grow
-	More     bool                          // it does
-	Filter   string                        // of view
+	Chosen   Ranges                        // selected numbers; nil selects all
+	Frames   int                           // number of frames in the capture when the export began
+	More     bool                          // the capture may grow
+	Filter   string                        // filter text of View
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
 
-	ctx   context.Context // of write
+	ctx   context.Context // context of Write
 	out   *bufio.Writer
 	notes *listNotes
 }
 
-// Write writes the chosen frames in the format.
+// Write writes the selected frames in the format.
 func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	x.ctx, x.out = ctx, bufio.NewWriterSize(w, 64<<10)
 	x.notes = newListNotes(x.Capture.Notes)
@@ -96,17 +96,17 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// all reports whether no frames were chosen.
+// all reports whether all frames are selected.
 func (x *Export) all() bool { return x.Chosen == nil && strings.TrimSpace(x.Filter) == "" }
 
-// Ranges are numbers from one to another, both included; they rise and do not touch.
+// Ranges are ranges of numbers, both ends included. They ascend and do not touch.
 type Ranges []struct{ From, To int }
 
-// MaxRanges bounds the ranges of an export.
+// MaxRanges is the maximum number of ranges of an export.
 const MaxRanges = 10_000
 
-// ParseRanges reads 1,2,5-9,17:0:0: numbers, ranges of numbers, and identities, of which number returns the number, 0 if there is no such frame.
-// Nothing is nil: all numbers.
+// ParseRanges parses a text such as 1,2,5-9,17:0:0: numbers, ranges of numbers, and identities. number returns the number of an identity, 0
+// if there is no such frame. An empty text gives nil, which selects all.
 func ParseRanges(text string, number func(transport.FrameID) uint64) (Ranges, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -125,7 +125,7 @@ func ParseRanges(text string, number func(transport.FrameID) uint64) (Ranges, er
 			to, err = strconv.ParseUint(strings.TrimSpace(last), 10, 32)
 		}
 		if err != nil || from == 0 || to < from {
-			return nil, fmt.Errorf("%.40q is neither a number nor a range of numbers, as 5-9, nor an identity, as 17:0:0", part)
+			return nil, fmt.Errorf("%.40q is neither a number nor a range such as 5-9 nor an identity such as 17:0:0", part)
 		}
 		if len(all) == MaxRanges {
 			return nil, fmt.Errorf("more than %d numbers and ranges", MaxRanges)

@@ -16,24 +16,24 @@ import (
 	"wirebench/server/live"
 )
 
-// Bounds of an export as pcapng, where a file could ask for more memory.
+// Bounds of a pcapng export, which keep a malicious file from using much memory.
 const (
-	maxExportIfaces = 4096    // in a section; then another one starts
+	maxExportIfaces = 4096    // per section; then another section starts
 	maxIfaceName    = 255     // bytes
-	maxLostBytes    = 1 << 30 // of a stream; more is not shown as a gap
-	maxDatagram     = 60_000  // bytes of a frame in one
-	maxWords        = 1000    // bytes of what is said of a capture, beside the whole of it
+	maxLostBytes    = 1 << 30 // per stream; larger gaps are not reproduced
+	maxDatagram     = 60_000  // bytes of a frame per datagram
+	maxWords        = 1000    // bytes of the note of the capture in the comment of a section
 )
 
-// Words at the start of a section.
+// Comments at the start of a section.
 const (
-	wholeWords = "all packets of the file as they were"
-	madeWords  = "Each frame is one packet or more, with made-up headers around its bytes as they were deciphered and cut. Handshakes and keys are left out, as a reader that knows this takes the frames as they are."
+	wholeWords = "all packets of the file, unchanged"
+	madeWords  = "Each frame is one packet or more, with generated headers around its deciphered bytes. Handshakes and keys are omitted: a reader that knows this format uses the frames as they are."
 )
 
-// newPackets writes the packets of a capture file as they were, if all of it is wanted: nothing that a reader needs is missing then. A part
-// of it, and what is no capture file, is written frame by frame: packets cut out of a stream are of no use without those before
-// them, which have the keys, the places in a cipher and the starts of messages. What frames of running traffic came from may not be in its
+// newPackets copies the packets of a capture file if all frames are selected: then nothing that a reader needs is missing. A selection, or
+// a file that is not a packet capture, is written frame by frame: packets cut out of a stream are useless without the previous ones, which
+// contain the keys, the cipher state and the starts of messages. For running traffic, packets of the newest frames may not be in the
 // recording yet.
 func newPackets(x *Export) (exporter, error) {
 	if x.all() && !x.More {
@@ -55,7 +55,7 @@ func newPackets(x *Export) (exporter, error) {
 	return m, err
 }
 
-// HasPackets reports whether the capture is a file of packets that were not made up for frames.
+// HasPackets reports whether the capture is a file of packets as captured, not generated from frames.
 func (x *Export) HasPackets() (bool, error) {
 	if x.Capture.Framing != "" {
 		return false, nil
@@ -72,11 +72,11 @@ func (x *Export) HasPackets() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, _ = in.Next() // what is wrong with it is seen when it is copied
+	_, _ = in.Next() // an error recurs when the file is copied
 	return !in.MadeSection(), nil
 }
 
-// section starts one that says what people say of the capture.
+// section starts a section with the name and note of the capture.
 func (x *Export) section(words string, made bool) (*pcap.Writer, error) {
 	told := pcap.CaptureTold{Made: made, Name: x.Capture.Name, Text: x.Capture.Notes.Text}
 	return pcap.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
@@ -90,26 +90,26 @@ func (x *Export) words(more string) string {
 	return words + " (" + more + ")"
 }
 
-// rest is a section behind all packets, with what belongs to none of them.
+// rest writes a section after all packets, with the notes that belong to none of them.
 func (x *Export) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error {
-	for len(frames)+len(markers) > 0 { // sections of a size that anybody reads
+	for len(frames)+len(markers) > 0 { // sections of a size that all readers accept
 		f, m := min(len(frames), 500), min(len(markers), 500)
 		told := pcap.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
 		frames, markers = frames[f:], markers[m:]
-		if _, err := pcap.NewWriter(x.out, "Wirebench", told.Comments("what was noted of the packets before")...); err != nil {
+		if _, err := pcap.NewWriter(x.out, "Wirebench", told.Comments("notes on the packets above")...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// said is what people say of a frame; false if they say nothing.
+// said returns the mark and note of a frame; ok is false if it has none.
 func (x *Export) said(n int) (told pcap.FrameTold, ok bool) {
 	told = pcap.FrameTold{N: uint64(n), Mark: x.notes.marked[uint64(n)], Note: x.notes.Frames[uint64(n)]}
 	return told, told.Mark || told.Note != ""
 }
 
-// words of what is told of a frame.
+// wordsOf returns the text of a mark and note for other programs.
 func wordsOf(told pcap.FrameTold) string {
 	words := fmt.Sprintf("frame %d", told.N)
 	if told.Mark {
@@ -121,12 +121,12 @@ func wordsOf(told pcap.FrameTold) string {
 	return words
 }
 
-// originals writes packets of the file that the chosen frames came from, as they were. The time is in nanoseconds; a comment of the
-// file stays, but for what an export of ours told, and what is told of frames comes behind it.
+// originals copies the packets that the selected frames came from. Times are in nanoseconds. Comments of the file are kept, except those of
+// an earlier export; the notes of frames are added to them.
 type originals struct {
 	*Export
-	wanted   []uint64          // a bit for each packet
-	comments map[uint32]string // of packets
+	wanted   []uint64          // bit set of packet numbers
+	comments map[uint32]string // notes by packet
 	homeless []pcap.FrameTold
 }
 
@@ -159,7 +159,7 @@ func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
 	return nil
 }
 
-// end copies the packets. A file that breaks off gives those before the break.
+// end copies the packets. Of a truncated file it copies those before the end.
 func (x *originals) end() error {
 	file, err := x.File()
 	if err != nil {
@@ -173,10 +173,10 @@ func (x *originals) end() error {
 	everything := x.all()
 	words := wholeWords
 	if !everything {
-		words = "the packets that the chosen frames came from"
+		words = "the packets of the selected frames"
 	}
 	if x.Capture.Keys != "" {
-		words += "; the keys that were given for it are not in it"
+		words += "; its keys are not included"
 	}
 	w, err := x.section(words, false)
 	if err != nil {
@@ -222,7 +222,8 @@ func (x *originals) end() error {
 	}
 }
 
-// markers are those of the capture. numbers are those of the frames that are in the export, in their order; nil: all, as they were.
+// markers returns the markers of the capture. numbers are the frames of the export, ascending, to which markers are renumbered; nil keeps
+// the numbers.
 func (x *Export) markers(numbers []uint64) (out []pcap.MarkerTold) {
 	for _, m := range x.Capture.Notes.Markers {
 		n := m.N
@@ -235,8 +236,7 @@ func (x *Export) markers(numbers []uint64) (out []pcap.MarkerTold) {
 	return out
 }
 
-// madePackets writes frames as what they would have travelled in, with headers that are made up. Addresses that are not known are
-// of a network for documentation.
+// madePackets writes frames in packets with generated headers. Unknown addresses are replaced by addresses reserved for documentation.
 type madePackets struct {
 	*Export
 	conns *live.ConnReader
@@ -244,7 +244,7 @@ type madePackets struct {
 	iface int
 	to    map[uint32]*pcap.Synthetic // by connection
 
-	numbers []uint64 // of the frames, where there are markers
+	numbers []uint64 // of the frames, if there are markers
 }
 
 func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
@@ -283,20 +283,20 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	}
 	dir := f.Dir
 	if dir == schema.Both {
-		told.Both, dir = true, schema.ToServer // a packet has an end that sends it
+		told.Both, dir = true, schema.ToServer // a packet has one sender
 	}
 	if len(x.Capture.Notes.Markers) > 0 {
 		x.numbers = append(x.numbers, uint64(n))
 	}
 	if f.Kind == transport.Problem && len(f.Bytes) == 0 && f.Length > 0 && f.Length < maxLostBytes {
-		to.Lost(dir, uint32(f.Length)) // other programs see that something is missing
+		to.Lost(dir, uint32(f.Length)) // other programs see the gap
 	}
 	line, data := told.Line(words), f.Bytes
 	for made.Proto == transport.UDP && len(data) > maxDatagram {
 		if err := to.Data(dir, at, data[:maxDatagram], line); err != nil {
 			return err
 		}
-		data, line = data[maxDatagram:], "the packet before goes on"
+		data, line = data[maxDatagram:], "continuation of the previous packet"
 	}
 	return to.Data(dir, at, data, line)
 }
@@ -305,7 +305,7 @@ func (x *madePackets) end() error {
 	return x.rest(nil, x.markers(x.numbers))
 }
 
-// madeConn is the connection that its name tells.
+// madeConn parses the name of a connection.
 func madeConn(c *live.Conn) transport.Conn {
 	out := transport.Conn{Proto: transport.UDP, Session: c.Session}
 	if c.Proto == "tcp" {

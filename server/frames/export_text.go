@@ -11,7 +11,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// jsonLines writes the objects that the command line writes, with what people say of frames.
+// jsonLines writes the same objects as the command line, with marks and notes.
 type jsonLines struct {
 	*Export
 	conns *live.ConnReader
@@ -39,7 +39,7 @@ func (x *jsonLines) frame(n int, e live.Entry, f *transport.Frame) error {
 
 func (x *jsonLines) end() error { return nil }
 
-// hexLines writes the bytes of messages. Frames that were chosen by number are written whatever they are.
+// hexLines writes the bytes of messages. Frames selected by number are written whatever their kind.
 type hexLines struct{ *Export }
 
 func newHexLines(x *Export) (exporter, error) { return &hexLines{x}, nil }
@@ -56,10 +56,10 @@ func (x *hexLines) frame(_ int, _ live.Entry, f *transport.Frame) error {
 
 func (x *hexLines) end() error { return nil }
 
-// table writes a line for each frame: quoted where it has to be (RFC 4180), also where tabs part the cells.
+// table writes a line for each frame. Cells are quoted where necessary (RFC 4180), also if tabs separate them.
 //
-// A cell that a spreadsheet would take for a formula, as it starts with = + - @, gets an apostrophe before it, as spreadsheets write a
-// text themselves; numbers stay as they are. Who needs every cell exactly takes jsonl.
+// A cell that a spreadsheet would take for a formula, since it starts with = + - @, is prefixed with an apostrophe, as spreadsheets
+// themselves mark texts; numbers are unchanged. Users who need exact values use jsonl.
 type table struct {
 	*Export
 	conns *live.ConnReader
@@ -69,9 +69,9 @@ type table struct {
 	line  []string
 }
 
-// toldColumns stand at the end, behind the chosen fields: programs count on those before. They are called as in jsonl, and one with several
-// values has them with a comma between: what was done to a frame, what it was wrapped in from the outside in, what the program itself says of
-// it, whether it is marked, and what people say of it.
+// toldColumns come last, after the chosen fields, because programs rely on the positions of the columns before. They are named as in jsonl.
+// Multiple values are separated by commas: changes by a proxy, enclosing packets from the outermost, the note of the program, the mark, and
+// the note of users.
 var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
 func newTable(x *Export) (exporter, error) {
@@ -93,7 +93,7 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	conn := t.conns.Of(e)
 	name, code, status := conn.Name, "", ""
 	if name == "-" {
-		name = "" // the ends are not known
+		name = "" // unknown addresses
 	}
 	if conn.Session > 0 {
 		name += "#" + strconv.Itoa(conn.Session)
@@ -127,7 +127,7 @@ func (t *table) end() error {
 	return t.csv.Error()
 }
 
-// harmless is a cell that no spreadsheet takes for a formula.
+// harmless returns a cell that no spreadsheet takes for a formula.
 func harmless(cell string) string {
 	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return cell

@@ -13,8 +13,8 @@ import (
 	"wirebench/server/store"
 )
 
-// BenchmarkFilter filters a million frames of a capture by a decoded number, and compares it with a loop over the same frames that is
-// written by hand for this one filter, in 13 ns a frame. The limits stand for a tenth of a second, on two processors; frames of types that
+// BenchmarkFilter filters a million frames of a capture by a decoded number, and compares it with a loop over the same frames written by
+// hand for this filter, which takes 13 ns per frame. The limits correspond to a tenth of a second on two processors; frames of types that
 // cannot match cost less.
 func BenchmarkFilter(b *testing.B) {
 	const n = 1_000_000
@@ -48,7 +48,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name, filter string
-		most         float64 // times what the loop takes
+		most         float64 // limit, in multiples of the time of the loop
 		fits         func(e live.Entry, data []byte) bool
 	}{
 		{"all types", ".gold > 999000", 25, func(e live.Entry, data []byte) bool {

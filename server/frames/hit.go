@@ -16,10 +16,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// hit is where in a frame stands what it was found by, as start and end in bytes; start is -1 where nobody knows. A field is told whole, as
-// pages show it then as a field, too; only bytes that no field explains are told as they are.
+// hit returns the byte range in a frame that made it match a search; start is -1 if it is unknown. For a match in a field the range is the
+// whole field, as pages select it; for bytes without a field it is the match itself.
 func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFilter, f *transport.Frame) (start, end int) {
-	if len(f.Bytes) > maxFrameShown { // the page has not all of it, and its fields are many
+	if len(f.Bytes) > maxFrameShown { // the page does not have all of it, and it has many fields
 		return -1, 0
 	}
 	msg := m.Decode(f)
@@ -46,7 +46,7 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 		if !decoded {
 			return -1, 0
 		}
-		// With one field in the filter, and one value of it in the frame, that one has decided.
+		// If the filter tests one field, and the frame has one value of it, this value matched.
 		columns := by.Columns(msg)
 		if len(columns) != 1 {
 			return -1, 0
@@ -71,7 +71,7 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 	return -1, 0
 }
 
-// fieldWhere is the first value of a message of which is says so, in bytes; it is shown all that have any.
+// fieldWhere returns the byte range of the first value for which is returns true. It calls is for all values.
 func fieldWhere(rec *codec.Record, is func(*view.FieldValue) bool) (start, end int) {
 	start = -1
 	all := view.Fields(rec)
@@ -84,7 +84,7 @@ func fieldWhere(rec *codec.Record, is func(*view.FieldValue) bool) (start, end i
 	return start, end
 }
 
-// textIn is the text of a value; false if it is none.
+// textIn returns the text of a value; ok is false if it is not a text.
 func textIn(rec *codec.Record, v *view.FieldValue) (text string, ok bool) {
 	if int(v.Field) >= len(rec.Program.Fields) {
 		return "", false
@@ -95,17 +95,17 @@ func textIn(rec *codec.Record, v *view.FieldValue) (text string, ok bool) {
 	return text, json.Unmarshal(v.Value, &text) == nil
 }
 
-// wanted is a value in each form in which a message may hold it, as the filter "= VALUE" takes it.
+// wanted is a value in each form in which a message may contain it, as matched by the filter "= VALUE".
 type wanted struct {
 	text    string
-	whole   *uint64 // in two's complement; nil: it is no whole number
+	whole   *uint64 // in two's complement; nil if it is not an integer
 	minus   bool
-	float   *float64 // nil: it is no number
-	off     float64  // that a float may be off
+	float   *float64 // nil if it is not a number
+	off     float64  // tolerance for floats
 	needles []needle
 }
 
-// wantedIn reads a value as a filter does: a number, a text, a text in quotes, or bytes as x"e8 03".
+// wantedIn parses a value as filters do: a number, a text, a quoted text, or bytes as x"e8 03".
 func wantedIn(typed string) wanted {
 	body := strings.TrimSpace(typed)
 	if rest, ok := strings.CutPrefix(body, "x"); ok && len(rest) > 1 && strings.ContainsRune(`"'`, rune(rest[0])) && rest[len(rest)-1] == rest[0] {
@@ -131,7 +131,7 @@ func wantedIn(typed string) wanted {
 	if u, err := strconv.ParseUint(number, 0, 64); err == nil && number != "" {
 		v, most := u, u
 		if minus {
-			v, most = -u, (u-min(u, 1))*2 // -128 takes one byte, -129 two
+			v, most = -u, (u-min(u, 1))*2 // -128 fits one byte, -129 needs two
 		}
 		size := 8
 		switch {
@@ -156,7 +156,7 @@ func wantedIn(typed string) wanted {
 		mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 		_, fraction, _ := strings.Cut(mantissa, ".")
 		e, _ := strconv.Atoi(exponent)
-		w.off = 0.5 * math.Pow10(max(min(e, 300), -300)-len(fraction)) // as the filter has it: the rest was not written
+		w.off = 0.5 * math.Pow10(max(min(e, 300), -300)-len(fraction)) // as in filters: half a unit of the last digit written
 		floats(f)
 	} else if n := len(body); n > 1 && strings.ContainsRune(`"'`, rune(body[0])) && body[n-1] == body[0] {
 		if w.text = body[1 : n-1]; body[0] == '"' {
@@ -171,7 +171,7 @@ func wantedIn(typed string) wanted {
 	return w
 }
 
-// bytesNeedle is bytes as they are.
+// bytesNeedle returns a needle for exact bytes.
 func bytesNeedle(data []byte) needle {
 	places := make([][][]byte, len(data))
 	for i := range data {
@@ -185,7 +185,7 @@ func (w *wanted) is(rec *codec.Record, v *view.FieldValue) bool {
 	if text, ok := textIn(rec, v); ok {
 		return w.text != "" && strings.Contains(text, w.text)
 	}
-	number := strings.Trim(string(v.Value), `"`) // large ones are in quotes
+	number := strings.Trim(string(v.Value), `"`) // large numbers are in quotes
 	if w.whole != nil {
 		if w.minus {
 			i, err := strconv.ParseInt(number, 10, 64)
@@ -203,8 +203,8 @@ func (w *wanted) is(rec *codec.Record, v *view.FieldValue) bool {
 	return err == nil && math.Abs(f-*w.float) <= w.off
 }
 
-// in is where the value stands in bytes first, whatever they mean; start is -1 if it does not. Wider forms come before narrower ones at the
-// same place.
+// in returns the first range of bytes that contains the value in any form; start is -1 if there is none. At the same position wider forms
+// come first.
 func (w *wanted) in(ctx context.Context, data []byte) (start, end int) {
 	start = -1
 	take := func(from, to int) {
@@ -221,7 +221,7 @@ func (w *wanted) in(ctx context.Context, data []byte) (start, end int) {
 	return start, end
 }
 
-// near is where a float stands that is as near as it was written.
+// near returns the first range with a float within the tolerance.
 func (w *wanted) near(data []byte) (start, end int) {
 	fits := func(f float64) bool { return math.Abs(f-*w.float) <= w.off }
 	for at := range data {

@@ -13,7 +13,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// mixed is a message with fields of many types, and its definition.
+// mixed returns a message with fields of many types.
 func mixed(t testing.TB) (m *RowMaker, filled *transport.Frame, where map[string][2]int) {
 	t.Helper()
 	snap := definitions(t, "tera", map[string]string{
@@ -46,10 +46,10 @@ func mixed(t testing.TB) (m *RowMaker, filled *transport.Frame, where map[string
 	return m, filled, where
 }
 
-// What is found is pointed at: the field that has it, or the bytes where no field is known.
+// A match is located in its field, or in the bytes where no field is known.
 func TestFindPointsAtHit(t *testing.T) {
 	m, frame, where := mixed(t)
-	for _, test := range []struct{ name, as, text, field string }{ // "" = nowhere
+	for _, test := range []struct{ name, as, text, field string }{ // "" means nowhere
 		{"a text", "regex", "^you", "text"},
 		{"a text in a list", "regex", "^Lann$", "names[1].name"},
 		{"the first of two", "regex", "ann|Ann", "names[0].name"},
@@ -86,7 +86,7 @@ func TestFindPointsAtHit(t *testing.T) {
 	}
 }
 
-// Where nothing is defined, a value is pointed at in the bytes, in each form in which the filter finds it.
+// Without a definition, a value is located in the bytes, in each form in which the filter finds it.
 func TestFindPointsAtBytes(t *testing.T) {
 	m, _, _ := mixed(t)
 	for _, test := range []struct {
@@ -105,7 +105,7 @@ func TestFindPointsAtBytes(t *testing.T) {
 		{"1.5", "00 0000c03f", 1, 5},
 		{"1.5", "00 3ff8000000000000", 1, 9},
 		{"0.1", "00 cdcccc3d", 1, 5},
-		{"2", "00 0000000000000040", 1, 9}, // as a float alone
+		{"2", "00 0000000000000040", 1, 9}, // a float only
 		{"Hi", "00 4869", 1, 3},
 		{"Hi", "00 48006900", 1, 5},
 		{`"48"`, "00 3438", 1, 3},
@@ -127,7 +127,7 @@ func TestFindPointsAtBytes(t *testing.T) {
 	}
 }
 
-// Whatever is looked for in whatever bytes: what is pointed at is in the frame, and where a filter finds a value, its place is known.
+// For any search in any bytes, the reported range is in the frame, and a value that a filter finds has a range.
 func FuzzFindHit(f *testing.F) {
 	for _, text := range []string{"7", "-1", "1.5", "1e300", `"a"`, "x'00 ??'", "0x", "_", "-", "a b"} {
 		f.Add(text, []byte("\x01\x00a b\x00\x00\xc0\x3f"))
@@ -135,7 +135,7 @@ func FuzzFindHit(f *testing.F) {
 	m, frame, _ := mixed(f)
 	f.Add("48211", frame.Bytes)
 	f.Fuzz(func(t *testing.T, text string, data []byte) {
-		if len(text) > 100 || len(data) > 1000 || !utf8.ValidString(text) { // questions come as JSON
+		if len(text) > 100 || len(data) > 1000 || !utf8.ValidString(text) { // queries are JSON
 			return
 		}
 		for _, as := range []string{"value", "regex", "filter"} {
@@ -147,8 +147,8 @@ func FuzzFindHit(f *testing.F) {
 			for _, key := range []bool{false, true} {
 				x := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, Key: frame.Key, HasKey: key, Bytes: data}
 				start, end := a.hit(t.Context(), m, by, x)
-				if fits := by.Fits(workspace.Where{}, x); as == "value" && fits && start < 0 && !strings.HasPrefix(strings.TrimSpace(text), "x") { // bytes may be half known
-					t.Errorf("%q is in % x", text, data)
+				if fits := by.Fits(workspace.Where{}, x); as == "value" && fits && start < 0 && !strings.HasPrefix(strings.TrimSpace(text), "x") { // bytes may be partly unknown
+					t.Errorf("%q is found in % x without a range", text, data)
 				}
 				if start >= 0 && (end <= start || end > len(data)) {
 					t.Errorf("%s %q: from %d to %d of %d bytes", as, text, start, end, len(data))

@@ -11,49 +11,49 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Source is where the frames of a list come from: a capture that is open.
+// Source is an open capture that provides the frames of a list.
 type Source interface {
 	Log() *live.Log
 	Complete() bool            // all frames are in the log
-	Running() bool             // they are of running traffic
-	Ciphered(conn string) bool // something of the connection was deciphered
+	Running() bool             // the capture is of running traffic
+	Ciphered(conn string) bool // a part of the connection was deciphered
 	View(snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View
 }
 
-// Color is a rule of how rows are coloured.
+// Color is a rule for coloring rows.
 type Color struct {
 	Filter string `json:"filter"`
 	Hue    int    `json:"hue"` // 1 to 8
 }
 
-// ListSpec says what a list shows, and how.
+// ListSpec describes the content of a list.
 type ListSpec struct {
 	ViewSpec
 	Columns   []string
 	Highlight string
 	Colors    []Color
-	Sort      *SortSpec // nil: as the frames came
+	Sort      *SortSpec // nil keeps the order of the capture
 }
 
-// List is a list of frames as it is at one moment. It does not change, but for the frames that its view judges.
+// List is a list of frames at one moment. It is immutable, except that its view may still be growing.
 type List struct {
-	Epoch   int // counts up when frames may read otherwise than in the list before
-	Cuts    int // counts up when they may have other numbers
+	Epoch   int // increases when frames may be decoded differently than in the previous list
+	Cuts    int // increases when frame numbers may have changed
 	snap    *workspace.Snapshot
 	Source  Source
 	log     *live.Log
 	View    *View
 	columns []string
-	hit     *workspace.FrameFilter // nil: nothing
+	hit     *workspace.FrameFilter // nil if there is no highlight
 	colors  []colorRule
-	look    string // what hit and colors are made of
+	look    string // key of hit and colors
 	Wrong   []ViewMistake
 	tables  tables
 
-	sort     *SortSpec // what order is wanted; nil: as the frames came
-	Order    *Order    // what order it is in; that may be another one until the one that is wanted is made
-	Turns    int       // counts up with each other order
-	cannot   bool      // the order that is wanted cannot be made
+	sort     *SortSpec // requested order; nil for the order of the capture
+	Order    *Order    // current order; differs from the requested one until that is computed
+	Turns    int       // increases with each change of Order
+	cannot   bool      // the requested order cannot be computed
 	overview *overview
 	noted    atomic.Pointer[listNotes]
 }
@@ -64,7 +64,7 @@ type colorRule struct {
 	text string
 }
 
-// NewList begins a list. old is the one that it takes the place of, nil if there is none: it keeps of that what is the same.
+// NewList returns a new list. old is the list that it replaces, or nil; unchanged parts are taken from it.
 func NewList(src Source, snap *workspace.Snapshot, spec ListSpec, notes store.Notes, old *List) *List {
 	l := &List{snap: snap, Source: src, log: src.Log(), columns: spec.Columns}
 	if old != nil {
@@ -78,7 +78,7 @@ func NewList(src Source, snap *workspace.Snapshot, spec ListSpec, notes store.No
 	}
 	l.View = src.View(snap, spec.ViewSpec, notes)
 	l.Wrong = l.View.Mistakes
-	if l.View.wrong() && old != nil { // the list stays as it was
+	if l.View.wrong() && old != nil { // keep the previous view
 		l.View = src.View(snap, old.View.spec, notes)
 	}
 	if spec.Highlight != "" {
@@ -102,7 +102,7 @@ func NewList(src Source, snap *workspace.Snapshot, spec ListSpec, notes store.No
 	return l
 }
 
-// lookKey tells what colours rows.
+// lookKey returns a key for the highlight and colors of a spec.
 func lookKey(v ListSpec) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", v.Highlight)

@@ -19,32 +19,32 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Questions about a list, and their answers. "pos" is a position in the list as it is filtered and sorted, from 0; "n" is the number of a
-// frame in the capture, from 1. Times are microseconds since 1970.
+// Queries of a list, and their results. "pos" is a position in the filtered and sorted list, from 0; "n" is the number of a frame in the
+// capture, from 1. Times are microseconds since 1970.
 
-// MissingError says that there is no such frame, or not any more.
+// MissingError reports that a frame does not exist, or is no longer in memory.
 type MissingError struct{ what string }
 
 func (e *MissingError) Error() string { return e.what }
 
 func missing(format string, args ...any) error { return &MissingError{fmt.Sprintf(format, args...)} }
 
-// RowsQuery asks for the rows at some positions.
+// RowsQuery selects rows by position.
 type RowsQuery struct {
 	From  int `json:"from"`
 	Count int `json:"count"`
 }
 
-// FindQuery asks for the next frame that fits, after a position or, backwards, before it.
+// FindQuery searches for the next matching frame after a position, or the previous one before it.
 type FindQuery struct {
 	Text string `json:"text"`
 	As   string `json:"as"` // "filter", "text", "regex", "hex" or "value"
 	From int    `json:"from"`
 	Back bool   `json:"back"`
-	Fold bool   `json:"fold,omitempty"` // a text in capitals or not
+	Fold bool   `json:"fold,omitempty"` // ignore case
 }
 
-// StepQuery asks for the next frame that has something in common with frame N.
+// StepQuery searches for the next frame that has a property in common with frame N.
 type StepQuery struct {
 	N    int    `json:"n"`
 	By   string `json:"by"` // "type", "conn", "mark", "note" or "problem"
@@ -53,12 +53,12 @@ type StepQuery struct {
 
 // Rows are some rows of a list.
 type Rows struct {
-	Order int   `json:"order" doc:"counts up with each other order of the list"`
+	Order int   `json:"order" doc:"increases with each change of the order of the list"`
 	From  int   `json:"from" doc:"position of the first row"`
 	Rows  []Row `json:"rows"`
 }
 
-// Rows describes some rows of the list.
+// Rows returns rows of the list. They may be fewer than requested.
 func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 	from := min(max(a.From, 0), math.MaxInt32)
 	out := Rows{l.Turns, from, []Row{}}
@@ -85,15 +85,15 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 		e, data, ok := log.Get(i)
 		if !ok {
 			gone = true
-			out.Rows = append(out.Rows, Row{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "not in memory any more: the recording has it"})
+			out.Rows = append(out.Rows, Row{N: i + 1, T: before / 1000, Kind: "control", Type: "n == 0", Info: "no longer in memory; see the recording"})
 			continue
 		}
 		log.Frame(i, e, data, &f)
 		row := m.row(i, e, &f)
-		if l.Order != nil { // the row above says nothing then
+		if l.Order != nil { // the previous row is not the previous frame then
 			before = l.timeBefore(i)
 		}
-		if before != 0 && e.At != 0 && !gone { // else nobody knows
+		if before != 0 && e.At != 0 && !gone { // else the difference is unknown
 			row.D = (e.At - before) / 1000
 		}
 		before, gone = e.At, false
@@ -113,8 +113,8 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 	return out
 }
 
-// maxFrameShown is how many bytes of a frame go to a page. Of those beyond, which maps and other files have, the list tells the number,
-// and exports have them.
+// maxFrameShown is the maximum number of bytes of a frame sent to a page. For longer frames, which maps and other files have, the list
+// shows the length, and exports have all bytes.
 const maxFrameShown = 1 << 20
 
 // Frame is one frame, up to maxFrameShown.
@@ -123,35 +123,35 @@ type Frame struct {
 	Hex   string `json:"hex"`
 	Dir   string `json:"dir" ts:"'c2s' | 's2c' | ''"`
 	Group string `json:"group"`
-	Name  string `json:"name"` // of its definition, as the library has it; "" if it has none
+	Name  string `json:"name"` // of its definition in the library; "" if it has none
 	Conn  string `json:"conn"`
 	frameSource
 	Row   Row         `json:"row"`
-	Offer *frameOffer `json:"offer,omitempty"` // of a frame that nothing defines
-	About *About      `json:"about,omitempty"` // of a frame that is no message
+	Offer *frameOffer `json:"offer,omitempty"` // for a frame without a definition
+	About *About      `json:"about,omitempty"` // for a frame that is not a message
 
-	Alternate bool `json:"alternate,omitempty"` // it has the alternative header of the dialect
-	Stream    bool `json:"stream,omitempty"`    // it is a part of a byte stream, and no datagram
-	Ciphered  bool `json:"ciphered,omitempty"`  // its packets may have to be deciphered to see it in them
+	Alternate bool `json:"alternate,omitempty"` // the frame has the alternative header of the dialect
+	Stream    bool `json:"stream,omitempty"`    // the frame is a part of a byte stream, not a datagram
+	Ciphered  bool `json:"ciphered,omitempty"`  // its packets may have to be deciphered to show its bytes in them
 }
 
-// frameSource is where a frame's bytes come from.
+// frameSource lists the places in packets that a frame was assembled from.
 type frameSource struct {
 	Sources []frameRun `json:"sources"` // in the order of the bytes
 }
 
 type frameRun struct {
 	Packet uint32 `json:"packet"`
-	Off    uint32 `json:"off"` // of the packet's payload, bytes
+	Off    uint32 `json:"off"` // in the payload of the packet, bytes
 	Len    uint32 `json:"len"`
 }
 
-// Frame is one frame of the capture, whether or not the list has it.
+// Frame returns a frame of the capture, whether or not it is in the list.
 func (l *List) Frame(n int) (*Frame, error) {
 	log := l.log
 	e, data, ok := log.Get(n - 1)
 	if !ok {
-		return nil, missing("there is no frame %d in memory", n)
+		return nil, missing("frame %d is not in memory", n)
 	}
 	var f transport.Frame
 	log.Frame(n-1, e, data, &f)
@@ -173,16 +173,16 @@ func (l *List) Frame(n int) (*Frame, error) {
 	return out, nil
 }
 
-// Found is a place in the list, -1 if there is none.
+// Found is a place in the list.
 type Found struct {
-	Pos      int           `json:"pos" doc:"position in the list, from 0; -1: there is none"`
-	N        int           `json:"n" doc:"number of the frame, from 1; 0: there is none"`
-	Meant    int           `json:"meant,omitempty" doc:"of a frame that was named by another list: its number in this one, which may hide it"`
-	At       *[2]int       `json:"at,omitempty" doc:"which bytes of the frame have it, start and end; missing where it is not in the bytes"`
+	Pos      int           `json:"pos" doc:"position in the list, from 0; -1 if there is none"`
+	N        int           `json:"n" doc:"number of the frame, from 1; 0 if there is none"`
+	Meant    int           `json:"meant,omitempty" doc:"for a frame named in another list: its number in this one, where it may be hidden"`
+	At       *[2]int       `json:"at,omitempty" doc:"matching bytes of the frame, start and end; missing if the match is not in the bytes"`
 	Mistakes []ViewMistake `json:"mistakes,omitempty"`
 }
 
-// Found is what stands at a position.
+// Found returns the frame at a position.
 func (l *List) Found(pos int) Found {
 	if i := l.index(pos); i >= 0 {
 		return Found{Pos: pos, N: i + 1}
@@ -190,14 +190,14 @@ func (l *List) Found(pos int) Found {
 	return Found{Pos: -1}
 }
 
-// AsFilter is what to find, as a filter.
+// AsFilter converts the search to a filter.
 func (a *FindQuery) AsFilter() string {
 	text := a.Text
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
 	switch q := strconv.Quote(text); a.As {
-	case "text": // beside its bytes: those are looked into before
+	case "text": // its bytes are searched separately
 		if a.Fold {
 			q = strconv.Quote("(?i)" + regexp.QuoteMeta(text))
 			return "info matches " + q + " || name matches " + q
@@ -213,7 +213,7 @@ func (a *FindQuery) AsFilter() string {
 	return text
 }
 
-// Find looks for the next frame that fits, around the end of the list.
+// Find searches for the next matching frame, wrapping around at the end of the list.
 func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	text := a.AsFilter()
 	if text == "" {
@@ -248,7 +248,7 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	return found, err
 }
 
-// search is the next place in the list where fits says so, -1 if there is none. It goes on at the other end.
+// search returns the next position in the list for which fits returns true, -1 if there is none. It wraps around at the end.
 func (l *List) search(ctx context.Context, from int, back bool, fits func(i int, e live.Entry, data []byte) bool) (int, error) {
 	fit := l.Fit()
 	first, again := from+1, 0
@@ -276,15 +276,15 @@ func (l *List) search(ctx context.Context, from int, back bool, fits func(i int,
 	return -1, nil
 }
 
-// Step goes to the next frame that has something in common with one.
+// Step searches for the next frame that has a property in common with another frame.
 func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 	log := l.log
 	if a.N < 1 || a.N > log.Len() {
-		return Found{}, missing("there is no frame %d", a.N)
+		return Found{}, missing("frame %d does not exist", a.N)
 	}
 	at, _, ok := log.Get(a.N - 1)
 	if !ok && a.By != "mark" && a.By != "note" && a.By != "problem" {
-		return Found{}, missing("frame %d is not in memory any more", a.N)
+		return Found{}, missing("frame %d is no longer in memory", a.N)
 	}
 	group, name := log.Group(at), log.Extra(at).Name
 	notes := l.notes()
@@ -308,9 +308,9 @@ func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 	return l.Found(found), err
 }
 
-// typeRow is what is known of all frames of a type.
+// typeRow holds the statistics of the frames of a type.
 type typeRow struct {
-	Type    string  `json:"type" doc:"a filter for them"`
+	Type    string  `json:"type" doc:"filter for the frames of the type"`
 	Name    string  `json:"name,omitempty"`
 	Ver     int     `json:"ver,omitempty"`
 	Code    *uint32 `json:"code,omitempty"`
@@ -323,24 +323,24 @@ type typeRow struct {
 	Max     int     `json:"max"`
 	First   int64   `json:"first" doc:"microseconds since 1970"`
 	Last    int64   `json:"last"`
-	Bad     int     `json:"bad" doc:"that are not as the definition says"`
+	Bad     int     `json:"bad" doc:"frames that do not conform to the definition"`
 	Defined bool    `json:"defined"`
 }
 
-// Types are the types of the frames of a list.
+// Types lists the types of the frames of a list.
 type Types struct {
 	Total int        `json:"total" doc:"frames"`
-	Rows  []*typeRow `json:"rows" doc:"those with the most frames first"`
+	Rows  []*typeRow `json:"rows" doc:"most frequent types first"`
 }
 
-// MaxTypes bounds how many types are told apart.
+// MaxTypes is the maximum number of types that are distinguished.
 const MaxTypes = 20_000
 
 // Types counts the frames of the list by their type.
 func (l *List) Types(ctx context.Context) (*Types, error) {
 	type known struct {
 		typeRow
-		program *codec.Program // nil: none, or one that is not right
+		program *codec.Program // nil if there is none, or a broken one
 	}
 	out := &Types{Rows: []*typeRow{}}
 	all := newByType[known](l.log, l.snap)
@@ -386,16 +386,16 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	return out, err
 }
 
-// Timeline has the number of frames in each of some spans of the same length, one after the other.
+// Timeline holds the number of frames in consecutive intervals of the same length.
 type Timeline struct {
-	From int64 `json:"from" doc:"start of the first span, microseconds since 1970"`
-	Step int64 `json:"step" doc:"length of a span, microseconds"`
+	From int64 `json:"from" doc:"start of the first interval, microseconds since 1970"`
+	Step int64 `json:"step" doc:"length of an interval, microseconds"`
 	C2S  []int `json:"c2s" doc:"frames of the client"`
 	S2C  []int `json:"s2c" doc:"frames of the server"`
 	Bad  []int `json:"bad" doc:"problems of the transport"`
 }
 
-// Timeline counts the frames of the list by their time.
+// Timeline counts the frames of the list in intervals of time.
 func (l *List) Timeline(ctx context.Context, buckets int) (*Timeline, error) {
 	n := min(max(buckets, 1), 4000)
 	out := &Timeline{Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
@@ -432,7 +432,7 @@ func (l *List) Timeline(ctx context.Context, buckets int) (*Timeline, error) {
 	})
 }
 
-// Bounds of one answer.
+// maxRowsAtOnce bounds the rows of one result.
 const maxRowsAtOnce = 500
 
-var errNothing = missing("no frame in the list is of that type")
+var errNothing = missing("no frame in the list has that type")

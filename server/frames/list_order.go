@@ -11,7 +11,7 @@ import (
 	"wirebench/server/store"
 )
 
-// listNotes are what people noted of the frames of a list, as it is now.
+// listNotes holds the current marks and notes of the frames of a list.
 type listNotes struct {
 	store.Notes
 	marked map[uint64]bool
@@ -25,10 +25,10 @@ func newListNotes(n store.Notes) *listNotes {
 	return out
 }
 
-// SetNotes says what people noted, from now on.
+// SetNotes replaces the marks and notes.
 func (l *List) SetNotes(n store.Notes) { l.noted.Store(newListNotes(n)) }
 
-// notes are what people noted, as it is now.
+// notes returns the current marks and notes.
 func (l *List) notes() *listNotes {
 	if n := l.noted.Load(); n != nil {
 		return n
@@ -36,9 +36,9 @@ func (l *List) notes() *listNotes {
 	return l.View.notes
 }
 
-// A place in a list is one in its order, or in its view where it is not sorted.
+// Positions in a list are positions in its order, or in its view if it is not sorted.
 
-// Fit is how many rows the list has.
+// Fit returns the number of rows of the list.
 func (l *List) Fit() int {
 	if l.Order != nil {
 		return len(l.Order.Frames)
@@ -47,7 +47,7 @@ func (l *List) Fit() int {
 	return fit
 }
 
-// Fresh is how many frames of the view came after the list was sorted.
+// Fresh returns the number of frames added to the view since the list was sorted.
 func (l *List) Fresh() int {
 	if l.Order == nil {
 		return 0
@@ -56,7 +56,7 @@ func (l *List) Fresh() int {
 	return max(fit-l.Order.start-len(l.Order.place), 0)
 }
 
-// listed are the frames at some places, as View.listed has them.
+// listed returns the indexes of the frames at some positions, as View.listed does.
 func (l *List) listed(from, count int) []int {
 	if l.Order != nil {
 		return l.Order.listed(from, count)
@@ -64,7 +64,7 @@ func (l *List) listed(from, count int) []int {
 	return l.View.listed(from, count)
 }
 
-// index is the frame at a place, -1 if there is none or if nobody knows any more which.
+// index returns the index of the frame at a position, -1 if there is none or if its index has been dropped.
 func (l *List) index(pos int) int {
 	switch {
 	case l.Order == nil:
@@ -75,7 +75,7 @@ func (l *List) index(pos int) int {
 	return -1
 }
 
-// Position is the place of the first frame from an index on in the capture.
+// Position returns the position of the first frame with at least the given index.
 func (l *List) Position(index int) int {
 	if l.Order != nil {
 		return l.Order.position(l.View.position(index))
@@ -83,13 +83,13 @@ func (l *List) Position(index int) int {
 	return l.View.position(index)
 }
 
-// timeBefore is that of the frame before one in the view, 0 if nobody knows.
+// timeBefore returns the time of the previous frame in the view, 0 if it is unknown.
 func (l *List) timeBefore(index int) int64 {
 	e, _, _ := l.log.Get(l.View.index(l.View.position(index) - 1))
 	return e.At
 }
 
-// each goes through the list as View.each does.
+// each iterates over the list as View.Each does.
 func (l *List) each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
 	if l.Order == nil {
 		return l.View.Each(ctx, from, back, f)
@@ -110,19 +110,19 @@ func (l *List) each(ctx context.Context, from int, back bool, f func(pos, index 
 	return nil
 }
 
-// SortJob makes an order for a list, in a goroutine of its own.
+// SortJob computes the order of a list in a goroutine.
 type SortJob struct {
 	spec  SortSpec
 	view  *View
 	Stop  context.CancelFunc
-	Share atomic.Int64  // of what is to do, in thousandths; 0: it has not begun
-	done  chan struct{} // closed when one of those below is there
+	Share atomic.Int64  // progress in thousandths; 0 means that it has not begun
+	done  chan struct{} // closed when order or err is set
 	order *Order
 	err   error
 }
 
-// StartSort begins to sort a list, when there is memory for it in the budget of the context. poke is called when more of that is done, and
-// at its end.
+// StartSort starts to sort a list as soon as the memory budget of the context permits. poke is called as the work progresses, and at its
+// end.
 func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.Notes, poke func()) *SortJob {
 	ctx, stop := context.WithCancel(ctx)
 	j := &SortJob{spec: *l.sort, view: l.View, Stop: stop, done: make(chan struct{})}
@@ -143,7 +143,7 @@ func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.
 	return j
 }
 
-// Ordered is the list in the order that it wants, which is made now. The caller has the memory for it.
+// Ordered returns the list in the requested order, which it computes. The caller has reserved the memory.
 func (l *List) Ordered(ctx context.Context, notes store.Notes) (*List, error) {
 	if !l.Unsorted() {
 		return l, nil
@@ -153,12 +153,12 @@ func (l *List) Ordered(ctx context.Context, notes store.Notes) (*List, error) {
 	return l.Sorted(&j), j.err
 }
 
-// IsFor reports whether the order is the one that a list wants.
+// IsFor reports whether the job computes the order that a list requests.
 func (j *SortJob) IsFor(l *List) bool {
 	return l.Unsorted() && j.spec == *l.sort && j.view == l.View
 }
 
-// Ended reports whether there is an order, or none is to come.
+// Ended reports whether the job has ended.
 func (j *SortJob) Ended() bool {
 	select {
 	case <-j.done:
@@ -168,7 +168,7 @@ func (j *SortJob) Ended() bool {
 	}
 }
 
-// Wait waits for the end of the job for some time.
+// Wait waits for the end of the job, for a limited time.
 func (j *SortJob) Wait(ctx context.Context, most time.Duration) {
 	enough := time.NewTimer(most)
 	defer enough.Stop()
@@ -179,16 +179,16 @@ func (j *SortJob) Wait(ctx context.Context, most time.Duration) {
 	}
 }
 
-// Unsorted reports whether the list wants an order that it does not have.
+// Unsorted reports whether the list does not have the requested order yet.
 func (l *List) Unsorted() bool {
 	return l.sort != nil && !l.cannot && (l.Order == nil || l.Order.Spec != *l.sort || l.Order.snap != l.snap && l.sort.byDefinitions())
 }
 
-// Sortable reports whether all frames are there that are to be sorted: those of a file that is read, and those of traffic until now.
+// Sortable reports whether all frames to be sorted are there: those of a completely read file, or those of running traffic so far.
 func (l *List) Sortable(whole bool) bool { return whole && (l.Source.Complete() || l.Source.Running()) }
 
-// keepOrder lets a list begin in the order of the one before, as long as no other is there, if they have the same frames. A list that is
-// not sorted does not.
+// keepOrder takes over the order of the previous list until the new one is computed, if both have the same frames. An unsorted list does
+// not take it over.
 func (l *List) keepOrder(old *List) {
 	if old == nil {
 		return
@@ -206,7 +206,7 @@ func (l *List) keepOrder(old *List) {
 	}
 }
 
-// Sorted is the list in its order, or as it was with what is wrong about the order.
+// Sorted returns the list in the order of the job, or with the error of the job in its old order.
 func (l *List) Sorted(j *SortJob) *List {
 	next := &List{
 		Epoch: l.Epoch, Cuts: l.Cuts, Turns: l.Turns, snap: l.snap, Source: l.Source, log: l.log, View: l.View, columns: l.columns, hit: l.hit, colors: l.colors, look: l.look,

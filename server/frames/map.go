@@ -15,28 +15,28 @@ import (
 // Bounds of the overview of a list.
 const (
 	maxMapBuckets = 4000
-	mapSlice      = 80 * time.Millisecond // of reading frames for one question
-	mapStep       = 1 << 10               // frames between two looks at the clock
-	maxOverview   = 1 << 26               // rows that are remembered: a byte each
+	mapSlice      = 80 * time.Millisecond // time for reading frames per query
+	mapStep       = 1 << 10               // frames between two checks of the clock
+	maxOverview   = 1 << 26               // rows that are cached, one byte each
 )
 
-// Map has a number of rows for each part of the list, from its start. A list that has fewer rows than parts were asked for has a
-// part for each row.
+// Map is an overview of the list: it holds counts of rows for consecutive parts of equal size. A list with fewer rows than the requested
+// number of parts has one part per row.
 type Map struct {
-	Order   int   `json:"order" doc:"counts up with each other order of the list"`
+	Order   int   `json:"order" doc:"increases with each change of the order of the list"`
 	Total   int   `json:"total" doc:"rows"`
-	Known   int   `json:"known" doc:"of them; of the others only marks and notes are counted"`
-	Done    bool  `json:"done" doc:"all are known"`
-	Bad     []int `json:"bad" doc:"rows that are not as the definition says, or problems of the transport"`
-	Unknown []int `json:"unknown" doc:"that nothing defines"`
-	Hit     []int `json:"hit" doc:"that fit the highlight"`
+	Known   int   `json:"known" doc:"rows examined so far; of the others only marks and notes are counted"`
+	Done    bool  `json:"done" doc:"all rows have been examined"`
+	Bad     []int `json:"bad" doc:"rows that do not conform to their definition, and problems of the transport"`
+	Unknown []int `json:"unknown" doc:"rows without a definition"`
+	Hit     []int `json:"hit" doc:"rows that match the highlight"`
 	Marked  []int `json:"marked"`
 	Noted   []int `json:"noted"`
-	Hue     []int `json:"hue" doc:"colour that most coloured rows have, 0 where none is coloured"`
-	Hued    []int `json:"hued" doc:"rows of that colour"`
+	Hue     []int `json:"hue" doc:"most frequent color of colored rows, 0 if none is colored"`
+	Hued    []int `json:"hued" doc:"rows of that color"`
 }
 
-// What the overview remembers of a row beside its hue, in the lower bits.
+// Bits that the overview caches for a row; the lower ones are its hue.
 const (
 	rowHue     = 0x0f
 	rowBad     = 0x10
@@ -44,11 +44,11 @@ const (
 	rowHit     = 0x40
 )
 
-// overview is what rows look like from afar. It is found out step by step, in the order of the view.
+// overview caches the properties of rows for Map. It is computed step by step, in the order of the view.
 type overview struct {
 	mu    sync.Mutex
-	start int    // position in the view of the first row that is remembered
-	rows  []byte // from there on
+	start int    // position in the view of the first cached row
+	rows  []byte // from start on
 	types *byType[overType]
 	rec   codec.Record
 	maker RowMaker
@@ -56,13 +56,13 @@ type overview struct {
 	rules []colorRule
 }
 
-// overType is what is the same for all rows of a type.
+// overType holds the properties common to all rows of a type.
 type overType struct {
 	program *codec.Program
 	look    byte
-	hits    bool       // the highlight can fit
-	rules   []overRule // that can fit, up to the first that always does
-	judges  bool       // these decide row by row
+	hits    bool       // the highlight can match
+	rules   []overRule // rules that can match, up to the first that always does
+	judges  bool       // hits or rules must be evaluated for each row
 }
 
 type overRule struct {
@@ -70,7 +70,7 @@ type overRule struct {
 	always bool
 }
 
-// Map says what the rows are, as far as that is known or found out in a moment.
+// Map returns the overview as far as it is known or can be computed in a short time.
 func (l *List) Map(ctx context.Context, buckets int) (*Map, error) {
 	o := l.overview
 	o.mu.Lock()
@@ -108,7 +108,7 @@ func (l *List) Map(ctx context.Context, buckets int) (*Map, error) {
 	return out, nil
 }
 
-// count counts the rows that are known.
+// count counts the known rows.
 func (out *Map) count(o *overview, l *List, n, total int) {
 	hues := make([][9]int32, n)
 	for k, look := range o.rows {
@@ -158,14 +158,14 @@ func (o *overview) begin(l *List) {
 	}
 }
 
-// advance looks at further rows of the view, up to a position, for a moment.
+// advance examines further rows of the view, up to a position, for a short time.
 func (o *overview) advance(ctx context.Context, l *List, end int) error {
 	for _, f := range o.filters() {
 		f.Until(ctx)
 	}
 	until := time.Now().Add(mapSlice)
 	log := l.log
-	if base := l.View.position(log.Base()); base > o.start { // what a rolling log has let go is not seen any more
+	if base := l.View.position(log.Base()); base > o.start { // frames discarded by a rolling log are not shown any more
 		gone := min(base-o.start, len(o.rows))
 		if gone > len(o.rows)/2 {
 			o.rows = slices.Clone(o.rows[gone:])
@@ -202,13 +202,13 @@ func (o *overview) advance(ctx context.Context, l *List, end int) error {
 			return !stopped
 		})
 		if stopped {
-			o.rows = o.rows[:from+k] // the last one may have been judged in part
+			o.rows = o.rows[:from+k] // the last row may be incomplete
 		}
 	}
 	return nil
 }
 
-// filters are the filters that decide what rows look like.
+// filters returns the filters that determine the properties of rows.
 func (o *overview) filters() (all []*workspace.FrameFilter) {
 	if o.hit != nil {
 		all = append(all, o.hit)
@@ -219,7 +219,7 @@ func (o *overview) filters() (all []*workspace.FrameFilter) {
 	return all
 }
 
-// look is what a row is. It is decoded once at most, for its state and for all filters.
+// look returns the properties of a row. The frame is decoded at most once, for its status and all filters.
 func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns *live.ConnReader, frame *transport.Frame) byte {
 	t := o.types.of(e)
 	read := t == nil
@@ -255,7 +255,7 @@ func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns *live.C
 	return look
 }
 
-// typeOf is what is known of all rows of the type of one.
+// typeOf returns the properties common to the type of a frame.
 func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 	t := &overType{}
 	msg := l.snap.FrameMessage(f)
@@ -272,7 +272,7 @@ func (o *overview) typeOf(l *List, f *transport.Frame) *overType {
 		if !r.fits.CanMatch(msg) {
 			continue
 		}
-		always := r.text == kind // it is the filter of this type
+		always := r.text == kind // the filter is the one of this type
 		if t.rules = append(t.rules, overRule{r, always}); always {
 			break
 		}

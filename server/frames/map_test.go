@@ -14,7 +14,7 @@ import (
 	"wirebench/server/store"
 )
 
-// plainMap counts what the rows of a list tell.
+// plainMap counts the properties of the rows of a list.
 func plainMap(l *List, notes store.Notes, parts int) *Map {
 	total := l.Fit()
 	parts = min(parts, max(total, 1))
@@ -49,7 +49,7 @@ func plainMap(l *List, notes store.Notes, parts int) *Map {
 	return out
 }
 
-// TestMap compares the overview of a list with what its rows tell, in whatever order they are.
+// TestMap compares the overview of a list with its rows, in several orders.
 func TestMap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many maps of one goroutine, with -short")
@@ -94,11 +94,11 @@ func TestMap(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := l.Map(ctx, 5); err == nil {
-		t.Error("answered though it was given up")
+		t.Error("a result after cancellation")
 	}
 }
 
-// TestMapRolling checks that the overview forgets what the log has let go of, and goes on.
+// TestMapRolling checks that the overview drops discarded frames, and continues.
 func TestMapRolling(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(1 << 20)
@@ -122,6 +122,6 @@ func TestMapRolling(t *testing.T) {
 		}
 	}
 	if kept := log.Len() - log.Base(); len(l.overview.rows) > 3*max(kept, 3000) {
-		t.Errorf("%d rows are remembered of %d", len(l.overview.rows), kept)
+		t.Errorf("%d rows are cached of %d", len(l.overview.rows), kept)
 	}
 }

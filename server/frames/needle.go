@@ -10,19 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// A needle is what is looked for in the bytes of frames: a text in UTF-8 or UTF-16, in capitals or not, or bytes of which some may be any.
-// It is immutable.
+// A needle is a pattern for the bytes of frames: a text in UTF-8 or UTF-16, with or without case, or bytes with wildcards. It is immutable.
 type needle struct {
 	forms []needleForm
 }
 
-// needleForm is one way in which a needle is written: one place after the other, each with the bytes that it may have.
+// needleForm is one encoding of a needle: a sequence of places with their alternatives.
 type needleForm struct {
-	places [][][]byte // a place without any is one byte of any value
-	first  [256]bool  // bytes that it may begin with
+	places [][][]byte // a place without alternatives matches any byte
+	first  [256]bool  // possible first bytes
 }
 
-// textNeedle is a text as messages hold it; with fold its letters may be capitals or small ones.
+// textNeedle returns a needle for a text in the encodings that messages use; fold ignores case.
 func textNeedle(text string, fold bool) needle {
 	write := func(encode func(rune) []byte) needleForm {
 		var places [][][]byte
@@ -46,7 +45,7 @@ func textNeedle(text string, fold bool) needle {
 	}}
 }
 
-// hexNeedle is bytes as a filter writes them: "e8 03 ?? 00". A text that is none finds nothing: what is wrong with it the filter says.
+// hexNeedle returns a needle for bytes in filter syntax: "e8 03 ?? 00". An invalid text matches nothing; the filter reports the mistake.
 func hexNeedle(text string) needle {
 	digits := strings.NewReplacer(" ", "", "\t", "", ":", "", "-", "").Replace(text)
 	var places [][][]byte
@@ -81,7 +80,7 @@ func newNeedleForm(places [][][]byte) needleForm {
 	return f
 }
 
-// in is where the needle is in bytes first, as start and end; start is -1 if it is not, or if the context ends.
+// in returns the first match as start and end; start is -1 if there is none, or if the context is done.
 func (n needle) in(ctx context.Context, data []byte) (start, end int) {
 	start = -1
 	for i := range n.forms {
@@ -92,7 +91,7 @@ func (n needle) in(ctx context.Context, data []byte) (start, end int) {
 	return start, end
 }
 
-// needleWork is how many places of a needle are compared between two looks at whether to go on.
+// needleWork is the number of places compared between two checks of the context.
 const needleWork = 1 << 14
 
 func (f *needleForm) in(ctx context.Context, data []byte) (start, end int) {
@@ -117,7 +116,7 @@ func (f *needleForm) in(ctx context.Context, data []byte) (start, end int) {
 	return -1, 0
 }
 
-// at is where the form ends if it begins at a byte, -1 if it does not, and how many of its places were compared.
+// at returns the end of a match that starts at a byte, -1 if there is none, and the number of places compared.
 func (f *needleForm) at(data []byte, at int) (end, compared int) {
 places:
 	for i, place := range f.places {
@@ -136,7 +135,7 @@ places:
 	return at, len(f.places)
 }
 
-// needle is what stands in the bytes of the frames that are found, so that it can be shown there.
+// needle returns the pattern that the bytes of matching frames contain, so that pages can select it.
 func (a *FindQuery) needle() needle {
 	switch a.As {
 	case "text":

@@ -12,7 +12,7 @@ func TestNeedle(t *testing.T) {
 	for _, c := range []struct {
 		name, as, text, data string // data: hex
 		fold                 bool
-		start, end           int // -1: not there
+		start, end           int // -1: not found
 	}{
 		{"text", "text", "hi", "00 68 69 00", false, 1, 3},
 		{"the first one", "text", "hi", "68 69 68 69", false, 0, 2},
@@ -22,7 +22,7 @@ func TestNeedle(t *testing.T) {
 		{"UTF-16 in capitals", "text", "hi", "00 48 00 49 00", true, 1, 5},
 		{"a letter of two bytes", "text", "ä", "ff c3 a4", false, 1, 3},
 		{"its capital", "text", "ä", "ff c3 84", true, 1, 3},
-		{"forms of other lengths", "text", "k", "e2 84 aa", true, 0, 3}, // the sign for kelvin
+		{"forms of other lengths", "text", "k", "e2 84 aa", true, 0, 3}, // the kelvin sign
 		{"beyond 16 bits", "text", "😀", "3d d8 00 de", false, 0, 4},
 		{"cut off", "text", "hi", "00 68", false, -1, 0},
 		{"begins anew", "text", "aab", "61 61 61 62", false, 1, 4},
@@ -50,7 +50,7 @@ func TestNeedle(t *testing.T) {
 	}
 }
 
-// Without folding a text is found where its bytes are; with it, wherever it is found without.
+// Without folding a text is found exactly where its bytes are; with folding, at the latest there.
 func FuzzNeedle(f *testing.F) {
 	f.Add("hi", []byte("oh hi"))
 	f.Add("K", []byte("\xe2\x84\xaa"))

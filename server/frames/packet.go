@@ -8,21 +8,21 @@ import (
 	"wirebench/defs/schema"
 )
 
-// What a list of frames says beside its rows: which frames share a packet, and how one that nothing defines could be called.
+// Further queries of a list: the frames that share a packet, and a name for a message without a definition.
 
-// Bounds of the search for frames of a packet: they stand close together, as packets come one after another.
+// Bounds of the search for the frames of a packet, which are close together.
 const (
 	maxPacketFrames = 200
 	packetReach     = 5000 // frames on either side
 )
 
-// PacketQuery asks which frames came in packet N, of those around a frame.
+// PacketQuery selects the frames that packet N carried, among those around a frame.
 type PacketQuery struct {
 	N    uint32 `json:"n"`
 	Near int    `json:"near"`
 }
 
-// Packet has the frames that came in a packet.
+// Packet lists the frames that a packet carried.
 type Packet struct {
 	N      uint32        `json:"n"`
 	Frames []packetFrame `json:"frames"` // in order
@@ -36,11 +36,11 @@ type packetFrame struct {
 	Kind string `json:"kind"`
 }
 
-// Packet lists the frames, filtered or not, that came in a packet.
+// Packet lists the frames, filtered or not, that a packet carried.
 func (l *List) Packet(ctx context.Context, a PacketQuery) (*Packet, error) {
 	log := l.log
 	if a.Near <= log.Base() || a.Near > log.Len() {
-		return nil, missing("there is no frame %d", a.Near)
+		return nil, missing("frame %d does not exist", a.Near)
 	}
 	out := &Packet{N: a.N, Frames: []packetFrame{}}
 	m := RowMaker{Snap: l.snap}
@@ -78,16 +78,16 @@ func cameIn(from []transport.Source, packet uint32) bool {
 	return false
 }
 
-// frameOffer is how a definition of a frame could begin that has none.
+// frameOffer proposes the start of a definition for a frame without one.
 type frameOffer struct {
 	Name  string `json:"name"`            // of the message, without a version
-	Map   string `json:"map,omitempty"`   // the code map that does not name its code yet
-	Code  uint32 `json:"code"`            // what that would say
-	Known bool   `json:"known,omitempty"` // the map names it already
-	First string `json:"first,omitempty"` // what is put behind the name: a version, where the dialect has them
+	Map   string `json:"map,omitempty"`   // the code map that lacks a name for the code
+	Code  uint32 `json:"code"`            // code of the message
+	Known bool   `json:"known,omitempty"` // the map has a name for the code
+	First string `json:"first,omitempty"` // suffix of the name: a version, if the dialect has versions
 }
 
-// offer proposes a name; nil where there is nothing to define.
+// offer proposes a name, nil if there is nothing to define.
 func (m *RowMaker) offer(f *transport.Frame) *frameOffer {
 	if f.Kind != transport.Message || !f.HasKey || m.Snap.FrameMessage(f) != nil {
 		return nil
@@ -107,7 +107,7 @@ func (m *RowMaker) offer(f *transport.Frame) *frameOffer {
 	return o
 }
 
-// sidePrefix is what names of the client's and the server's messages begin with.
+// sidePrefix returns the prefix of the names of messages from one side.
 func sidePrefix(d schema.Dir) string {
 	if d == schema.ToClient {
 		return "S_"
@@ -115,13 +115,13 @@ func sidePrefix(d schema.Dir) string {
 	return "C_"
 }
 
-// codeName is a code of one side.
+// codeName is a code with its direction.
 type codeName struct {
 	code uint32
 	side string
 }
 
-// nameOf is what the code map calls a frame that nothing defines, "" if it says nothing. Of several names the first counts.
+// nameOf returns the name in the code map for a frame without a definition, "" if there is none. Of several names it returns the first.
 func (m *RowMaker) nameOf(f *transport.Frame) string {
 	if !f.HasKey || !m.Snap.Dialect.Versions {
 		return ""

@@ -13,32 +13,32 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Row is a frame as a list shows it. What is missing is 0, "" or false.
+// Row is a frame as a list shows it. Missing values are 0, "" or false.
 type Row struct {
 	N      int               `json:"n"` // number in the capture, from 1
-	ID     transport.FrameID `json:"id,omitzero" doc:"identity: PACKET:OFFSET:NTH; missing if the frame is not in memory any more"`
+	ID     transport.FrameID `json:"id,omitzero" doc:"identity PACKET:OFFSET:NTH; missing if the frame is no longer in memory"`
 	T      int64             `json:"t"` // microseconds since 1970
-	D      int64             `json:"d"` // since the row before
+	D      int64             `json:"d"` // since the previous row, microseconds
 	Dir    string            `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
 	Kind   string            `json:"kind"`
 	Conn   uint32            `json:"conn"`
 	Code   *uint32           `json:"code,omitempty"`
 	Name   string            `json:"name,omitempty"`
-	Ver    int               `json:"ver,omitempty"` // where the dialect has them
+	Ver    int               `json:"ver,omitempty"` // if the dialect has versions
 	Len    int               `json:"len"`
 	Status string            `json:"status,omitempty"`
 	Info   string            `json:"info,omitempty"`
 	Via    []string          `json:"via,omitempty"`
 	From   []uint32          `json:"from,omitempty"` // numbers of captured packets
-	Type   string            `json:"type"`           // a filter for frames of this type
-	Note   string            `json:"note,omitempty"` // of the transport
+	Type   string            `json:"type"`           // filter for frames of this type
+	Note   string            `json:"note,omitempty"` // by the transport
 	Flags  string            `json:"flags,omitempty"`
 	Hue    int               `json:"hue,omitempty"`
 	Hit    bool              `json:"hit,omitempty"`
 	Cells  []string          `json:"cells,omitempty"`
 }
 
-// maxBrief is how much of a message's values a row has, and maxFrom how many packets it names.
+// maxBrief bounds the text of values in a row, maxFrom the packets that it lists.
 const (
 	maxBrief = 160
 	maxFrom  = 50
@@ -47,13 +47,13 @@ const (
 // RowMaker describes frames as rows. It is for one goroutine.
 type RowMaker struct {
 	Snap  *workspace.Snapshot
-	Rec   *codec.Record // of the frame that was decoded last; nil if nothing defines it
+	Rec   *codec.Record // of the last decoded frame; nil if it has no definition
 	read  *workspace.Reading
 	types map[*schema.Message]string
-	names map[codeName]string // of the code map; made when a frame is met that nothing defines
+	names map[codeName]string // of the code map; filled for the first frame without a definition
 }
 
-// row describes a frame. Its time since the row before, its colour and its cells are left to the caller.
+// row describes a frame. The caller adds the time since the previous row, the color and the cells.
 func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 	r := Row{
 		N: i + 1, ID: f.ID, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
@@ -88,7 +88,7 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 		r.Info = CutText(string(view.AppendBrief(info, m.Rec, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
-		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may know a name that the map of codes does not
+		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may have a name that the code map does not have
 		r.Info = string(appendPrintable(nil, f.Bytes[:min(len(f.Bytes), maxBrief)]))
 	case f.Kind == transport.Problem:
 		r.Info = f.Note
@@ -99,7 +99,7 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 	return r
 }
 
-// Decode reads a frame by its definition into the record; nil if it has none.
+// Decode decodes a frame and returns its definition, nil if it has none.
 func (m *RowMaker) Decode(f *transport.Frame) *schema.Message {
 	if m.Rec = m.reading(f).Record(); m.Rec == nil {
 		return nil
@@ -107,7 +107,7 @@ func (m *RowMaker) Decode(f *transport.Frame) *schema.Message {
 	return m.read.Message()
 }
 
-// reading is that of a frame, which filters can share.
+// reading returns the reading of a frame, for use by filters too.
 func (m *RowMaker) reading(f *transport.Frame) *workspace.Reading {
 	if m.read == nil {
 		m.read = workspace.NewReading(m.Snap)
@@ -116,9 +116,9 @@ func (m *RowMaker) reading(f *transport.Frame) *workspace.Reading {
 	return m.read
 }
 
-var bareName = regexp.MustCompile(`^[A-Z]_[A-Z0-9_]+$`) // no reserved word looks so
+var bareName = regexp.MustCompile(`^[A-Z]_[A-Z0-9_]+$`) // cannot be a reserved word
 
-// TypeOf is a filter for all frames of the type of one.
+// TypeOf returns a filter for all frames of the same type.
 func (m *RowMaker) TypeOf(msg *schema.Message, f *transport.Frame) string {
 	switch {
 	case msg != nil:
@@ -158,7 +158,7 @@ func (m *RowMaker) TypeOf(msg *schema.Message, f *transport.Frame) string {
 	return "kind == " + f.Kind.String()
 }
 
-// flagText are the signs that logs of proxies have for what was done to a frame.
+// flagText returns the signs for the changes to a frame that proxy logs use.
 func flagText(f live.Flags) (s string) {
 	if f&live.Injected != 0 {
 		s += "*"
@@ -172,7 +172,7 @@ func flagText(f live.Flags) (s string) {
 	return s
 }
 
-// appendPrintable appends bytes as text, with dots for what is none.
+// appendPrintable appends bytes as text, with dots for unprintable ones.
 func appendPrintable(dst, data []byte) []byte {
 	for _, c := range data {
 		if c < 0x20 || c > 0x7e {
@@ -183,7 +183,7 @@ func appendPrintable(dst, data []byte) []byte {
 	return dst
 }
 
-// CutText is a text of at most so many bytes, without half a character at its end.
+// CutText cuts a text to a number of bytes, at the end of a character.
 func CutText(s string, most int) string {
 	if len(s) <= most {
 		return s

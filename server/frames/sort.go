@@ -14,61 +14,60 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of sorting. While a list is sorted it takes 36 bytes for each row and up to maxSortTexts for texts, which are cut so that all of
-// them have the same room: to 126 bytes each of a million rows. Afterwards the order has eight bytes for each row.
+// Bounds of sorting. Sorting a list takes 36 bytes per row and up to maxSortTexts for texts, which are cut so that each has the same space:
+// 126 bytes for a million rows. The resulting order takes eight bytes per row.
 const (
 	maxSorted    = 1 << 22 // rows
-	maxSortTexts = 1 << 27 // bytes of the texts that rows are compared by
-	maxSortText  = 256     // bytes of one of them
-	maxSortings  = 2       // at a time, of all pages
-	sortChunk    = 1 << 14 // rows whose keys are made by one goroutine
+	maxSortTexts = 1 << 27 // bytes of all texts that are compared
+	maxSortText  = 256     // bytes of one text
+	maxSortings  = 2       // concurrent sorts of all pages
+	sortChunk    = 1 << 14 // rows per unit of parallel work
 )
 
-// SortSpec says by what a list is sorted. Columns are named as the page names them: "len", or "=" and the path of a field.
+// SortSpec is the sort order of a list. Columns are named as on the page: "len", or "=" and the path of a field.
 type SortSpec struct {
 	By    string `json:"by"`
 	Desc  bool   `json:"desc"`
-	Again int    `json:"again,omitempty"` // another number is another order, of the frames that are there then
+	Again int    `json:"again,omitempty"` // another number requests a new sort of the current frames
 }
 
-// maxSortBy is how long the name of a column may be, bytes.
+// maxSortBy is the maximum length of the name of a column in bytes.
 const maxSortBy = 1000
 
-// byDefinitions reports whether the order may be another one by other definitions.
+// byDefinitions reports whether the order depends on the definitions.
 func (s SortSpec) byDefinitions() bool {
 	return !slices.Contains([]string{"n", "time", "delta", "dir", "conn", "code", "len", "layers"}, s.By)
 }
 
-// noPlace stands for a frame that the log has let go before it was sorted.
+// noPlace marks a frame that the log discarded before it was sorted.
 const noPlace = ^uint32(0)
 
-// Order is the order of the frames that a view had when it was made. It does not change.
+// Order is the order of the frames of a view at one moment. It is immutable.
 type Order struct {
 	Spec   SortSpec
 	snap   *workspace.Snapshot
-	start  int      // position in the view of the first frame that was sorted
-	Frames []uint32 // by position in the order: indexes of frames
-	place  []uint32 // by position in the view, from start on: position in the order, or noPlace
+	start  int      // position in the view of the first sorted frame
+	Frames []uint32 // indexes of frames by position in the order
+	place  []uint32 // position in the order, or noPlace, by position in the view minus start
 }
 
-// sortings are the tokens of lists that are being sorted.
+// sortings limits the number of concurrent sorts.
 var sortings = make(chan struct{}, maxSortings)
 
-// SortView puts what a view has found so far in an order. share is told how much of it is done, in thousandths,
-// by any goroutine.
+// SortView sorts the frames that a view has found so far. share is called with the progress in thousandths, from any goroutine.
 func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share func(int64)) (*Order, error) {
 	start := max(v.position(v.Log.Base()), 0)
 	fit, _ := v.State()
 	n := fit - start
 	if n > maxSorted {
-		return nil, fmt.Errorf("%d rows are too many to sort: at most %d, so filter first", n, maxSorted)
+		return nil, fmt.Errorf("%d rows are too many to sort, at most %d are possible; filter first", n, maxSorted)
 	}
 	by, ok := sortKeys[spec.By]
 	if path, field := strings.CutPrefix(spec.By, "="); field && path != "" && len(path) <= maxSortBy {
 		by, ok = fieldKey(path), true
 	}
 	if !ok {
-		return nil, errors.New("the list cannot be sorted by that")
+		return nil, errors.New("the list cannot be sorted by this column")
 	}
 	select {
 	case sortings <- struct{}{}:
@@ -99,7 +98,7 @@ func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, sh
 	return o, nil
 }
 
-// sorter puts rows in order: at first each row gets a key, in parts that all processors work at, then the keys are sorted.
+// sorter sorts rows: it computes a key for each row in parallel, then sorts the keys.
 type sorter struct {
 	view   *View
 	notes  *listNotes
@@ -107,18 +106,18 @@ type sorter struct {
 	rows   []sortRow
 	frames []uint32 // by rank
 	desc   bool
-	most   int // bytes of a text
+	most   int // maximum bytes of a text
 
-	blocks [][]byte // of texts, each with two bytes before it that tell how long it is; from the second on
+	blocks [][]byte // blocks of texts, each text preceded by two bytes with its length; the first block is not used
 	block  atomic.Int32
 	conns  connRanks
 	share  func(int64)
 }
 
-// blockBits is how many bits of a place are the offset in its block.
+// blockBits is the number of bits of a place for the offset in a block.
 const blockBits = 20
 
-// makeKeys makes the keys of all rows.
+// makeKeys computes the keys of all rows.
 func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 	s.conns = rankConns(s.view.Log.Conns())
 	for i := range s.rows {
@@ -147,7 +146,7 @@ func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 	return ctx.Err()
 }
 
-// listed are the frames at some positions of the order.
+// listed returns the indexes of the frames at some positions of the order.
 func (o *Order) listed(from, count int) []int {
 	from = min(max(from, 0), len(o.Frames))
 	var out []int
@@ -157,8 +156,8 @@ func (o *Order) listed(from, count int) []int {
 	return out
 }
 
-// position is that of a frame by its place in the view, or of the next one in the capture that is in the order; where there is none, how
-// many frames it has.
+// position returns the position of a frame, given its place in the view, or of the next frame in the capture that is in the order; if there
+// is none, the number of frames.
 func (o *Order) position(rank int) int {
 	for k := max(rank-o.start, 0); k < len(o.place); k++ {
 		if o.place[k] != noPlace {

@@ -10,13 +10,13 @@ import (
 	"wirebench/server/live"
 )
 
-// maxScratch is how much memory for one text is kept for the next.
+// maxScratch is the maximum capacity of a text buffer that is kept for reuse.
 const maxScratch = 1 << 16
 
-// anyIndex is what a path says of the elements of a list.
+// anyIndex matches the index of an element in a path.
 var anyIndex = regexp.MustCompile(`\[[^\]]*\]`)
 
-// fieldKey is the key by the values of a field, as the cells of a column have them.
+// fieldKey returns the key by the values of a field, as the cells of a column show them.
 func fieldKey(path string) keyOf {
 	return func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
 		t := k.typeOf(e, data, false)
@@ -41,15 +41,15 @@ func fieldKey(path string) keyOf {
 	}
 }
 
-// fieldFeed makes the keys of messages of one program, many at once where their field has a column of its own.
+// fieldFeed computes the keys of messages of one program, in batches if the field has a column of its own.
 type fieldFeed struct {
-	feed[int] // of ranks
+	feed[int] // by rank
 	k         *keyMaker
 	none      bool // the message has no such field
-	single    bool // the field is field, a number or a text, and once in the message
+	single    bool // the field is a number or a text that occurs once in the message
 	field     uint16
-	number    *schema.Number // nil: it is a text
-	numeric   bool           // its cells are numbers where they look like it
+	number    *schema.Number // nil for a text
+	numeric   bool           // cells that look like numbers are numbers
 	cells     *corpus.Cells
 	rec       codec.Record
 }
@@ -92,14 +92,14 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 	return f
 }
 
-// values are the keys of the messages in the columns.
+// values sets the keys of the messages in the columns.
 func (f *fieldFeed) values(ranks []int) {
 	for row, rank := range ranks {
 		f.value(rank, row)
 	}
 }
 
-// value is the key of a message in the columns.
+// value sets the key of one message in the columns.
 func (f *fieldFeed) value(rank, row int) {
 	k, c := f.k, &f.columns
 	switch {
@@ -124,7 +124,7 @@ func (f *fieldFeed) value(rank, row int) {
 	}
 }
 
-// cell is the key of what stands in a cell.
+// cell sets the key from the text of a cell.
 func (f *fieldFeed) cell(rank int, text string) {
 	k := f.k
 	if f.numeric {

@@ -16,16 +16,16 @@ import (
 	"wirebench/server/live"
 )
 
-// keyOf gives a row its key by a column.
+// keyOf sets the key of a row by a column.
 type keyOf func(k *keyMaker, rank, i int, e live.Entry, data []byte)
 
-// keyMaker gives rows their keys. It is for one goroutine.
+// keyMaker computes the keys of rows. It is for one goroutine.
 type keyMaker struct {
 	*sorter
 	by      keyOf
-	feeds   map[*codec.Program]*fieldFeed // of a column of a field
-	source  []byte                        // of the log, which has the row
-	texts   []byte                        // the block that is written to
+	feeds   map[*codec.Program]*fieldFeed // for the column of a field
+	source  []byte                        // block of the log with the row
+	texts   []byte                        // the current block of texts
 	used    int
 	number  uint32
 	key     []byte
@@ -33,17 +33,17 @@ type keyMaker struct {
 	maker   RowMaker
 	rec     codec.Record
 	types   *byType[sortType]
-	before  int64 // time of the row before
+	before  int64 // time of the previous row
 	scratch []byte
 }
 
-// sortType is what the rows of one type have in common.
+// sortType holds the properties common to the rows of a type.
 type sortType struct {
 	msg      *schema.Message
 	program  *codec.Program
 	name     string
-	nameless bool    // no map names it
-	key      sortRow // of what is the same for all of them
+	nameless bool    // the code map has no name for it
+	key      sortRow // key of the type, if all its rows have the same
 	hasKey   bool
 }
 
@@ -53,7 +53,7 @@ func newKeyMaker(s *sorter, by keyOf) *keyMaker {
 	}
 }
 
-// chunk makes the keys of some rows.
+// chunk computes the keys of a range of rows.
 func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	log := k.view.Log
 	list := k.view.listed(k.start+from, to-from)
@@ -63,7 +63,7 @@ func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	}
 	rank := from
 	log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
-		for list[rank-from] != i { // the log has let it go
+		for list[rank-from] != i { // the log has discarded the frame
 			rank++
 		}
 		if rank%lookEvery == 0 && ctx.Err() != nil {
@@ -80,7 +80,7 @@ func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	}
 }
 
-// set gives a row its key.
+// set sets the key of a row.
 func (k *keyMaker) set(rank int, key uint64, at uint32) {
 	r := &k.rows[rank]
 	r.key, r.at = key, at
@@ -88,10 +88,10 @@ func (k *keyMaker) set(rank int, key uint64, at uint32) {
 
 func (k *keyMaker) missing(rank int) { k.set(rank, 0, atMissing) }
 
-// uint is the key of a whole number.
+// uint sets an integer key.
 func (k *keyMaker) uint(rank int, v uint64) {
 	f := float64(v)
-	off := int64(v) // from 2^64, which no uint64 is
+	off := int64(v) // relative to 2^64, which no uint64 reaches
 	if f < 1<<64 {
 		off = int64(v - uint64(f))
 	}
@@ -109,22 +109,22 @@ func (k *keyMaker) int(rank int, v int64) {
 
 func (k *keyMaker) float(rank int, v float64) {
 	if v != v {
-		k.missing(rank) // there is no place among numbers for what is none
+		k.missing(rank) // NaN has no place among numbers
 		return
 	}
 	k.set(rank, floatRank(v), atMiddle)
 }
 
-// floatRank orders floats: of two the larger has the larger one. v is not NaN.
+// floatRank maps floats to integers with the same order. v is not NaN.
 func floatRank(v float64) uint64 {
-	r := math.Float64bits(v + 0) // + 0: no zero is below the other
+	r := math.Float64bits(v + 0) // + 0 makes both zeros equal
 	if r>>63 != 0 {
 		return ^r
 	}
 	return r | 1<<63
 }
 
-// text is the key of a text; "" is no value.
+// text sets a text key; "" is a missing value.
 func (k *keyMaker) text(rank int, text []byte) {
 	if len(text) == 0 {
 		k.missing(rank)
@@ -134,13 +134,13 @@ func (k *keyMaker) text(rank int, text []byte) {
 	k.set(rank, firstEight(k.key), k.keep(k.key))
 }
 
-// keep keeps a text that is longer than the key of a row, and returns where.
+// keep stores a text that is longer than a key, and returns its place.
 func (k *keyMaker) keep(text []byte) uint32 {
 	if len(text) <= 8 {
 		return atText
 	}
 	if len(k.texts)-k.used < len(text)+2 {
-		k.number = uint32(k.block.Add(1)) // from 1: lower places mean something else
+		k.number = uint32(k.block.Add(1)) // from 1: smaller places have other meanings
 		k.texts, k.used = make([]byte, 1<<blockBits), 0
 		k.blocks[k.number] = k.texts
 	}
@@ -150,11 +150,11 @@ func (k *keyMaker) keep(text []byte) uint32 {
 	return at
 }
 
-// typeOf is what is known of the type of a row; it reads the row into k.frame if nothing is yet, or if read says so.
+// typeOf returns the properties of the type of a row. It reads the row into k.frame if they are not cached, or if read is set.
 func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	t := k.types.of(e)
 	if t == nil || read {
-		k.view.Log.Frame(-1, e, data, &k.frame) // its number is no matter
+		k.view.Log.Frame(-1, e, data, &k.frame) // the number does not matter
 	}
 	if t != nil {
 		return t
@@ -170,7 +170,7 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 			t.name = fmt.Sprintf("? 0x%04X", f.Key.Code)
 		}
 	case f.Kind == transport.Opaque:
-		t.name = "enciphered" // as the page calls it
+		t.name = "enciphered" // the name that pages show
 	default:
 		t.name = f.Kind.String()
 	}
@@ -178,7 +178,7 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	return t
 }
 
-// sortKeys are the keys of the columns that every list has.
+// sortKeys are the keys of the columns of every list.
 var sortKeys = map[string]keyOf{
 	"n": byNumber(func(_ *keyMaker, i int, _ live.Entry, _ []byte) (uint64, bool) { return uint64(i), true }),
 	"time": byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) {
@@ -212,13 +212,13 @@ var sortKeys = map[string]keyOf{
 	}),
 	"name": func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
 		t := k.typeOf(e, data, false)
-		if t.nameless { // but a log may name it
+		if t.nameless { // but a log may have a name
 			if name := k.view.Log.Extra(e).Name; name != "" {
 				k.text(rank, []byte(name))
 				return
 			}
 		}
-		if !t.hasKey { // all of a type have the same text, at one place
+		if !t.hasKey { // all rows of a type have the same text, stored once
 			k.text(rank, []byte(t.name))
 			t.key, t.hasKey = k.rows[rank], true
 		}
@@ -238,7 +238,7 @@ var sortKeys = map[string]keyOf{
 	},
 }
 
-// byNumber is the key of a column of numbers; false: a row has none.
+// byNumber returns the key of a numeric column; of returns false if a row has no value.
 func byNumber(of func(k *keyMaker, i int, e live.Entry, data []byte) (uint64, bool)) keyOf {
 	return func(k *keyMaker, rank, i int, e live.Entry, data []byte) {
 		if v, ok := of(k, i, e, data); ok {
@@ -249,7 +249,7 @@ func byNumber(of func(k *keyMaker, i int, e live.Entry, data []byte) (uint64, bo
 	}
 }
 
-// statusUnknown is behind all that codec.Status has.
+// statusUnknown is greater than all values of codec.Status.
 const statusUnknown = 16
 
 func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
@@ -261,7 +261,7 @@ func (k *keyMaker) status(t *sortType, data []byte) codec.Status {
 	return k.rec.Status()
 }
 
-// flags are what the column of flags shows of a row; the sign that stands first there counts most.
+// flags returns a key for the column of flags; the first sign of the text counts most.
 func (k *keyMaker) flags(i int, e live.Entry, data []byte) (out uint64) {
 	bad := e.Kind == transport.Problem || k.status(k.typeOf(e, data, false), data) != codec.OK
 	n := uint64(i + 1)
@@ -273,7 +273,7 @@ func (k *keyMaker) flags(i int, e live.Entry, data []byte) (out uint64) {
 	return out
 }
 
-// info is what the info of a row begins with.
+// info returns the start of the info of a row.
 func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 	t := k.typeOf(e, data, e.Flags&live.Noted != 0)
 	note := ""
@@ -303,7 +303,7 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 	return b
 }
 
-// connRanks are the places of connections in the order of their names.
+// connRanks holds the ranks of connections in the order of their names.
 type connRanks struct{ rank []uint32 }
 
 func rankConns(conns []live.Conn) connRanks {
@@ -330,7 +330,7 @@ func rankConns(conns []live.Conn) connRanks {
 	return out
 }
 
-// of is the place of a connection; one that came later is behind all.
+// of returns the rank of a connection; later connections come last.
 func (r connRanks) of(conn uint32) uint64 {
 	if int(conn) < len(r.rank) {
 		return uint64(r.rank[conn])

@@ -13,25 +13,25 @@ import (
 type sortRow struct {
 	key  uint64 // the number, or the first bytes of the text
 	rank uint32 // position in the view, from the start
-	at   uint32 // of a number: what key leaves out; else one of those below, or where the text goes on
+	at   uint32 // for a number, the part that key lacks; else one of the constants below, or the place of the rest of a text
 }
 
-// What a sortRow has in at beside places, which are beyond.
+// Values of sortRow.at; places are greater than these.
 const (
-	atMiddle  = 1 << 12    // of a number that key has whole; that of an integer beyond 2^53 is off from it by as much as the integer from key
-	atText    = 1 << 14    // a text that ends in key
-	atMissing = ^uint32(0) // there is no value
+	atMiddle  = 1 << 12    // a number represented exactly by key; an integer beyond 2^53 has its difference to key added
+	atText    = 1 << 14    // a text that fits key
+	atMissing = ^uint32(0) // no value
 	atGone    = atMissing - 1
 )
 
-// sortClass is what kind of value a row has.
+// sortClass is the kind of the value of a row.
 type sortClass int
 
 const (
 	numberRow sortClass = iota
 	textRow
 	missingRow
-	goneRow // and is not in the order
+	goneRow // discarded; not in the order
 )
 
 func (r sortRow) class() sortClass {
@@ -46,7 +46,7 @@ func (r sortRow) class() sortClass {
 	return textRow
 }
 
-// sort sorts the rows by their keys. Numbers come before texts; rows without a value come last, also if all is turned around.
+// sort sorts the rows by their keys. Numbers come before texts; rows without a value come last, in descending order too.
 func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 	classes := []sortClass{numberRow, textRow, missingRow}
 	if s.desc {
@@ -80,7 +80,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 		sortTies(rows, func(a, b sortRow) (c int) {
 			switch {
 			case stopped.Load():
-				return 0 // the rest takes no time
+				return 0 // the remaining steps are fast
 			case number:
 				c = cmp.Compare(a.at, b.at)
 			default:
@@ -95,7 +95,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 	return out, ctx.Err()
 }
 
-// radixSort sorts rows by their keys; those with the same stay in their order. spare is as long as rows at least.
+// radixSort sorts rows by their keys. It is stable. spare must be at least as long as rows.
 func radixSort(rows, spare []sortRow) {
 	if slices.IsSortedFunc(rows, func(a, b sortRow) int { return cmp.Compare(a.key, b.key) }) {
 		return
@@ -106,7 +106,7 @@ func radixSort(rows, spare []sortRow) {
 	}
 	from, to := rows, spare[:len(rows)]
 	for shift := 0; shift < 64; shift += 8 {
-		if differ>>shift&0xff == 0 { // all have the same there
+		if differ>>shift&0xff == 0 { // all rows have the same byte here
 			continue
 		}
 		var at [256]int
@@ -129,7 +129,7 @@ func radixSort(rows, spare []sortRow) {
 	}
 }
 
-// sortTies sorts those of sorted rows that have the same key but are not the same otherwise.
+// sortTies sorts the runs of sorted rows that have the same key but different values.
 func sortTies(rows []sortRow, compare func(a, b sortRow) int) {
 	for len(rows) > 0 {
 		n, same := 1, true
@@ -143,7 +143,7 @@ func sortTies(rows []sortRow, compare func(a, b sortRow) int) {
 	}
 }
 
-// rest are the bytes of a text behind those of the key.
+// rest returns the bytes of a text after those in the key.
 func (s *sorter) rest(at uint32) []byte {
 	if at == atText {
 		return nil
@@ -153,7 +153,7 @@ func (s *sorter) rest(at uint32) []byte {
 	return block[off+2:][8:binary.LittleEndian.Uint16(block[off:])]
 }
 
-// firstEight are the first bytes of a text as a number, with zeros where it is shorter.
+// firstEight returns the first bytes of a text as a big-endian number, padded with zeros.
 func firstEight(b []byte) uint64 {
 	var first [8]byte
 	copy(first[:], b)

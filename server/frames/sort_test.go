@@ -20,7 +20,7 @@ import (
 
 var sortedFields = []string{".gold", ".text", ".w", "C_SAY.text", "S_MOVE.marks", ".a", ".b", ".no_such", "S_MOVE.marks[1]"}
 
-// mixedLog has frames of all kinds, some without a time, of some connections.
+// mixedLog returns a log with frames of all kinds, some without a time, of several connections.
 func mixedLog(t *testing.T, n int) *live.Log {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -59,7 +59,7 @@ func sortOf(t testing.TB, v *View, spec SortSpec, notes store.Notes) *Order {
 	return o
 }
 
-// plainKey is what a row is sorted by, as its cells tell: a number, or a text, or nothing.
+// plainKey is the sort key of a row taken from its cells: a number, a text, or nothing.
 type plainKey struct {
 	kind   int // 0 number, 1 text, 2 nothing
 	number float64
@@ -75,7 +75,7 @@ func plainText(s string) plainKey {
 	return plainKey{kind: 1, text: string(appendSortText(nil, []byte(s), maxSortText))}
 }
 
-// plainSort sorts the rows of a list by comparing what they tell.
+// plainSort sorts the rows of a list by comparing their plainKeys.
 func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) []int {
 	t.Helper()
 	l.columns = sortedFields
@@ -148,7 +148,7 @@ func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) [
 			path, ok := strings.CutPrefix(by, "=")
 			column := slices.Index(sortedFields, path)
 			if !ok || column < 0 {
-				t.Fatalf("what is a row by %s?", by)
+				t.Fatalf("unknown column %s", by)
 			}
 			cell := ""
 			if r.Cells != nil {
@@ -174,7 +174,7 @@ func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) [
 	return numbers
 }
 
-// TestSortColumns compares the order by each column with that of comparing rows by what they tell.
+// TestSortColumns compares the order by each column with that of plainSort.
 func TestSortColumns(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	log := mixedLog(t, sortChunk+1000)
@@ -209,7 +209,7 @@ func TestSortColumns(t *testing.T) {
 	}
 }
 
-// checkOrder checks that an order has each frame of its view once, and that places and frames fit together.
+// checkOrder checks that an order has each frame of its view once, and that its two slices are inverse to each other.
 func checkOrder(t *testing.T, l *List) {
 	t.Helper()
 	fit, _ := l.View.State()
@@ -227,11 +227,11 @@ func checkOrder(t *testing.T, l *List) {
 		}
 	}
 	if l.index(fit) >= 0 || l.index(-1) >= 0 {
-		t.Error("there is more than all")
+		t.Error("a position beyond the end has a frame")
 	}
 }
 
-// TestSortInfo checks the order of texts by what the rows show, from which numbers are taken by their value.
+// TestSortInfo checks the order of texts as shown in rows, with numbers in them compared by value.
 func TestSortInfo(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	l := oddList(t, snap, mixedLog(t, 20_000), "")
@@ -252,14 +252,14 @@ func TestSortInfo(t *testing.T) {
 				}
 				key := string(appendSortText(nil, []byte(text), 60))
 				if key != "" && key < last || key == "" && last != "" && last != "none" {
-					if key == "" { // all that follow have none
+					if key == "" { // all following rows have none
 						last = "none"
 						continue
 					}
-					t.Fatalf("by %s %q stands behind %q", by, key, last)
+					t.Fatalf("by %s %q comes after %q", by, key, last)
 				}
 				if last == "none" && key != "" {
-					t.Fatalf("by %s %q stands behind rows without", by, key)
+					t.Fatalf("by %s %q comes after rows without a value", by, key)
 				}
 				if key != "" {
 					last = key
@@ -289,7 +289,7 @@ func TestSortTexts(t *testing.T) {
 		}
 	}
 	if string(appendSortText(nil, []byte("AbC007"), 99)) != string(appendSortText(nil, []byte("aBc7"), 99)) {
-		t.Error("large letters and leading zeros make a difference")
+		t.Error("case and leading zeros make a difference")
 	}
 }
 
@@ -309,7 +309,7 @@ func FuzzSortText(f *testing.F) {
 	})
 }
 
-// TestSortNumbers checks that numbers are ordered by what they are, also where a float does not tell them apart.
+// TestSortNumbers checks that numbers are ordered by value, also where a float cannot distinguish them.
 func TestSortNumbers(t *testing.T) {
 	k := &keyMaker{sorter: &sorter{}}
 	var put []func(int)
@@ -332,14 +332,14 @@ func TestSortNumbers(t *testing.T) {
 	k.int(0, 1<<53)
 	k.float(1, 1<<53)
 	if k.rows[0].key != k.rows[1].key || k.rows[0].at != k.rows[1].at {
-		t.Error("an integer is another number than the same as a float")
+		t.Error("an integer differs from the same number as a float")
 	}
 	if k.float(0, math.NaN()); k.rows[0].at != atMissing {
 		t.Error("NaN is a number")
 	}
 }
 
-// TestSortBounds checks what cannot be sorted, and that it can be given up.
+// TestSortBounds checks lists that cannot be sorted, and cancellation.
 func TestSortBounds(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	l := oddList(t, snap, mixedLog(t, 2000), "")
@@ -351,9 +351,9 @@ func TestSortBounds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := SortView(ctx, l.View, SortSpec{By: "info"}, store.Notes{}, func(int64) {}); err == nil {
-		t.Error("sorted though it was given up")
+		t.Error("sorted after cancellation")
 	}
-	// What came later is not in the order, and is counted.
+	// Later frames are not in the order, and are counted.
 	l.Order = sortOf(t, l.View, SortSpec{By: "len", Desc: true}, store.Notes{})
 	for i := range 10 {
 		if err := l.log.Add(0, oddFrame(rand.New(rand.NewPCG(1, 1)), i)); err != nil {
@@ -366,7 +366,7 @@ func TestSortBounds(t *testing.T) {
 	}
 }
 
-// TestSortRolling sorts a log that lets frames go meanwhile.
+// TestSortRolling sorts a log that discards frames meanwhile.
 func TestSortRolling(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(1 << 20)
@@ -392,15 +392,15 @@ func TestSortRolling(t *testing.T) {
 		gone := 0
 		for from := 0; from < kept; from += maxRowsAtOnce {
 			for _, row := range l.Rows(t.Context(), RowsQuery{From: from, Count: maxRowsAtOnce}).Rows {
-				if strings.Contains(row.Info, "not in memory") {
+				if strings.Contains(row.Info, "no longer in memory") {
 					if gone++; row.N < 1 {
-						t.Fatal("nobody knows which frame has gone")
+						t.Fatal("the index of a discarded frame is unknown")
 					}
 				}
 			}
 		}
 		if gone == 0 || gone == kept {
-			t.Errorf("%d of %d have gone", gone, kept)
+			t.Errorf("%d of %d were discarded", gone, kept)
 		}
 		found, err := l.search(context.Background(), -1, false, func(int, live.Entry, []byte) bool { return true })
 		if err != nil || found < 0 || l.index(found) < log.Base() {

@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// appendSortText appends a text so that bytes order it as people do: without a difference of large and small letters, and numbers in it
-// by their value. There are never more than most bytes, and no byte is 0.
+// appendSortText appends a text such that comparing bytes gives a natural order: case is ignored, and numbers in the text are compared by
+// value. It appends at most most bytes, none of them 0.
 func appendSortText(dst, text []byte, most int) []byte {
 	end := len(dst) + most
 	for i := 0; i < len(text) && len(dst) < end; {
 		switch c := text[i]; {
-		case c == '0' && i+1 < len(text) && text[i+1]|0x20 == 'x': // hex has all its digits
+		case c == '0' && i+1 < len(text) && text[i+1]|0x20 == 'x': // hex keeps all its digits
 			dst, i = append(dst, '0', 'x'), i+2
 			for ; i < len(text) && len(dst) < end && isHex(text[i]); i++ {
-				dst = append(dst, text[i]|0x20) // a digit has that bit
+				dst = append(dst, text[i]|0x20) // digits have this bit set
 			}
 		case c >= '0' && c <= '9':
 			k := i
@@ -24,7 +24,7 @@ func appendSortText(dst, text []byte, most int) []byte {
 			for i < k-1 && text[i] == '0' {
 				i++
 			}
-			// A number with more digits is larger: how many there are comes first.
+			// A number with more digits is larger, so the number of digits comes first.
 			dst = append(dst, '0', byte(min(k-i, 255)))
 			dst = append(dst, text[i:min(k, i+most)]...)
 			i = k

@@ -18,58 +18,58 @@ import (
 
 // Bounds of a table of fields.
 const (
-	maxTableFrames  = 1 << 20 // that figures are made of
+	maxTableFrames  = 1 << 20 // frames included in the statistics
 	maxTableSorted  = 1 << 18
 	maxTableColumns = 256
 	maxByteColumns  = 96
 	maxTableRows    = 500
 )
 
-// TableQuery asks for rows of the table of a type.
+// TableQuery selects rows of the table of a type.
 type TableQuery struct {
-	Type  string `json:"type"` // a filter for the frames of a type, as rows have it
+	Type  string `json:"type"` // filter for the frames of a type, as in rows
 	From  int    `json:"from"`
 	Count int    `json:"count"`
-	Sort  string `json:"sort"` // path of a column; "" = by number
+	Sort  string `json:"sort"` // path of a column; "" sorts by number
 	Desc  bool   `json:"desc"`
 }
 
-// DiffQuery asks for the differences of two frames, by their numbers.
+// DiffQuery selects two frames to compare, by number.
 type DiffQuery struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
 
-// Table is the table of the fields of a type: what is known of each field, and the values of some frames.
+// Table is the table of the fields of a type: statistics of each field, and the values of some frames.
 type Table struct {
-	Type    string        `json:"type" doc:"the filter that was asked for"`
+	Type    string        `json:"type" doc:"the filter of the request"`
 	Total   int           `json:"total" doc:"frames of the type"`
-	Done    bool          `json:"done" doc:"the capture is read"`
-	Bad     int           `json:"bad" doc:"frames that are not as the definition says"`
-	Columns []tableColumn `json:"columns" doc:"fields; without a definition bytes"`
+	Done    bool          `json:"done" doc:"the capture has been read completely"`
+	Bad     int           `json:"bad" doc:"frames that do not conform to the definition"`
+	Columns []tableColumn `json:"columns" doc:"fields, or bytes without a definition"`
 	Rows    []tableRow    `json:"rows"`
-	Note    string        `json:"note,omitempty" doc:"why these are not all frames or bytes"`
+	Note    string        `json:"note,omitempty" doc:"reason why frames or bytes are missing"`
 }
 
-// tableColumn is a field of all frames of a type, or one byte of those without a definition.
+// tableColumn is a field of the frames of a type, or one byte of those without a definition.
 type tableColumn struct {
 	Path     string     `json:"path"`
-	Filter   string     `json:"filter" doc:"how a filter names it"`
+	Filter   string     `json:"filter" doc:"name in filters"`
 	Type     string     `json:"type"`
 	Distinct int        `json:"distinct" doc:"different values"`
-	More     bool       `json:"more,omitempty" doc:"there are more than distinct says"`
+	More     bool       `json:"more,omitempty" doc:"there are more distinct values than counted"`
 	Min      string     `json:"min"`
 	Max      string     `json:"max"`
 	Constant bool       `json:"constant,omitempty"`
 	Rising   bool       `json:"rising,omitempty"`
-	Trend    string     `json:"trend,omitempty" doc:"how the value goes from frame to frame"`
+	Trend    string     `json:"trend,omitempty" doc:"change of the value from frame to frame"`
 	Entropy  float64    `json:"entropy" doc:"bits"`
-	Top      []tableTop `json:"top" ts:"[text: string, count: number, literal: string][]" doc:"the most frequent values, each as [text, count, how a filter writes it]"`
-	Present  uint64     `json:"present" doc:"frames that have it"`
-	Guess    string     `json:"guess,omitempty" doc:"of bytes without a definition: what may begin here, and why"`
+	Top      []tableTop `json:"top" ts:"[text: string, count: number, literal: string][]" doc:"the most frequent values, each as [text, count, filter literal]"`
+	Present  uint64     `json:"present" doc:"frames that contain the field"`
+	Guess    string     `json:"guess,omitempty" doc:"for bytes without a definition: a field that may begin here, and the reason"`
 }
 
-// tableTop is a value and how often it is there: ["Lann", 40, "\"Lann\""], the last is how a filter writes it, "" if it cannot.
+// tableTop is a value, its count and its literal in filters, "" if it has none: ["Lann", 40, "\"Lann\""].
 type tableTop [3]any
 
 type tableRow struct {
@@ -78,28 +78,28 @@ type tableRow struct {
 	Cells []string `json:"cells"`
 }
 
-// fieldTable is the table of a type. It is made once for a list as it is.
+// fieldTable is the table of a type, computed once for a list.
 type fieldTable struct {
 	kind    string
-	fit     int // frames of the list when it was made
+	fit     int // number of frames in the list when it was computed
 	frames  []int
 	columns []tableColumn
-	program *codec.Program // nil: by bytes
+	program *codec.Program // nil for a table of bytes
 	bad     int
 	note    string
 
 	sort  string
 	desc  bool
-	order []int // places in frames
+	order []int // indexes of frames
 }
 
-// tables are those that a page has asked for: the last one.
+// tables caches the last table that a page has requested.
 type tables struct {
 	mu   sync.Mutex
 	last *fieldTable
 }
 
-// Table describes the frames of a type by their fields.
+// Table returns rows of the table of a type.
 func (l *List) Table(ctx context.Context, a TableQuery) (*Table, error) {
 	l.tables.mu.Lock()
 	defer l.tables.mu.Unlock()
@@ -130,14 +130,14 @@ func (l *List) Table(ctx context.Context, a TableQuery) (*Table, error) {
 	return out, nil
 }
 
-// tableType is what a table knows of the frames of one type.
+// tableType holds the properties common to the frames of a type.
 type tableType struct {
 	program *codec.Program
-	fit     bool // all of them fit the filter: it is the one that RowMaker.TypeOf makes of them, and it fits the first
-	not     bool // none does
+	fit     bool // all of them match, because the filter is RowMaker.TypeOf of the type and matches its first frame
+	not     bool // none of them matches
 }
 
-// makeTable gathers the frames of the list that fit a type, and their figures.
+// makeTable collects the matching frames of the list, and computes their statistics.
 func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
 	f, mistakes := l.snap.Filter(kind)
 	if len(mistakes) > 0 {
@@ -164,7 +164,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 			types.put(e, known)
 		}
 		switch {
-		case known.not, len(t.frames) > 0 && known.program != t.program: // of another message that the same filter fits
+		case known.not, len(t.frames) > 0 && known.program != t.program: // another message that matches the same filter
 			return true
 		case !known.fit && !f.Fits(l.View.where(i, e, conns.Of(e)), &frame):
 			return true
@@ -180,7 +180,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 			plain.Add(uint64(i+1), data)
 		}
 		if len(t.frames) == maxTableFrames {
-			t.note = fmt.Sprintf("of the first %d frames", maxTableFrames)
+			t.note = fmt.Sprintf("only the first %d frames", maxTableFrames)
 			return false
 		}
 		return true
@@ -223,7 +223,7 @@ func newTableColumn(path, filter, typ string, f *corpus.Figures, present uint64)
 	return c
 }
 
-// byteColumns makes a column of each byte, with what the bytes look like.
+// byteColumns makes a column for each byte, with guesses of the fields.
 func (t *fieldTable) byteColumns(b *corpus.Bytes) {
 	guesses := map[int][]string{}
 	for _, g := range b.Guesses() {
@@ -231,7 +231,7 @@ func (t *fieldTable) byteColumns(b *corpus.Bytes) {
 	}
 	for _, c := range b.Columns() {
 		if len(t.columns) == maxByteColumns {
-			t.note = fmt.Sprintf("the first %d bytes", maxByteColumns)
+			t.note = fmt.Sprintf("only the first %d bytes", maxByteColumns)
 			break
 		}
 		col := newTableColumn(fmt.Sprintf("0x%02X", c.Offset), fmt.Sprintf("bytes[%d:1]", c.Offset), "hex", &c.Figures, c.Frames)
@@ -240,7 +240,7 @@ func (t *fieldTable) byteColumns(b *corpus.Bytes) {
 	}
 }
 
-// tableCells writes the cells of messages.
+// tableCells returns a function that formats the cells of a message.
 func (l *List) tableCells(t *fieldTable, columns []tableColumn) func(data []byte) []string {
 	if t.program == nil {
 		return func(data []byte) []string {
@@ -264,7 +264,7 @@ func (l *List) tableCells(t *fieldTable, columns []tableColumn) func(data []byte
 	}
 }
 
-// sortTable puts the rows in the order of a column, numbers by value.
+// sortTable sorts the rows by a column, numbers by value.
 func (l *List) sortTable(ctx context.Context, t *fieldTable, by string, desc bool) error {
 	if t.order != nil && t.sort == by && t.desc == desc {
 		return nil
@@ -320,7 +320,7 @@ func (l *List) sortTable(ctx context.Context, t *fieldTable, by string, desc boo
 	return nil
 }
 
-// Diff has the fields, or runs of bytes, of two frames side by side.
+// Diff compares the fields, or runs of bytes, of two frames.
 type Diff struct {
 	A    int       `json:"a"`
 	B    int       `json:"b"`
@@ -335,23 +335,23 @@ type diffRow struct {
 	A    string `json:"a"`
 	B    string `json:"b"`
 	Same bool   `json:"same"`
-	Only string `json:"only,omitempty" enum:"a,b" doc:"the other one has no such field"`
+	Only string `json:"only,omitempty" enum:"a,b" doc:"the field exists only in this frame"`
 }
 
-// maxDiffBytes are shown of a run of bytes.
+// maxDiffBytes is the number of bytes shown of a run.
 const maxDiffBytes = 64
 
-// Diff compares two frames: by their fields if they are of one definition, else by their bytes.
+// Diff compares two frames: by field if they have the same definition, else by byte.
 func (l *List) Diff(a DiffQuery) (*Diff, error) {
 	log := l.log
 	var frames [2]transport.Frame
 	for i, n := range []int{a.A, a.B} {
 		if n < 1 || n > log.Len() {
-			return nil, missing("there is no frame %d", n)
+			return nil, missing("frame %d does not exist", n)
 		}
 		e, data, ok := log.Get(n - 1)
 		if !ok {
-			return nil, missing("frame %d is not in memory any more", n)
+			return nil, missing("frame %d is no longer in memory", n)
 		}
 		log.Frame(n-1, e, data, &frames[i])
 	}
@@ -378,9 +378,9 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 			}
 			return out, nil
 		}
-		out.Note = "too large to compare by fields: these are the bytes"
+		out.Note = "too large to compare by field; compared by byte"
 	} else {
-		out.Note = "not of one definition: these are the bytes"
+		out.Note = "different definitions; compared by byte"
 	}
 	for _, r := range corpus.DiffBytes(frames[0].Bytes, frames[1].Bytes) {
 		out.Rows = append(out.Rows, diffRow{
@@ -391,7 +391,7 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 	return out, nil
 }
 
-// bytesCell is bytes in hex, cut with how many there are.
+// bytesCell formats bytes in hex; a long run is cut and followed by its length.
 func bytesCell(b []byte) string {
 	if len(b) <= maxDiffBytes {
 		return fmt.Sprintf("% x", b)

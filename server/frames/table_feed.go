@@ -12,10 +12,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// listStep is how many frames of a list are looked up at once.
+// listStep is the number of frames of a list looked up at once.
 const listStep = 4096
 
-// eachOf calls f with the frames of the list in their order, as live.Log.EachOf does, until it returns false or the context ends.
+// eachOf calls f with the frames of the list in order, as live.Log.EachOf does, until f returns false or the context is done.
 func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []byte) bool) error {
 	more := true
 	for pos := 0; more; {
@@ -40,27 +40,27 @@ func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []b
 	return ctx.Err()
 }
 
-// byType has what is known of the types of the frames in a log, up to MaxTypes: a hostile capture has as many codes as it likes. Its key
-// is made without a look at what else the log has of a frame.
+// byType maps the types of the frames in a log to values, up to MaxTypes: a malicious capture may have any number of codes. Its keys are
+// computed without a lookup of Extra where possible.
 type byType[T any] struct {
 	log       *live.Log
-	alternate *defs.Header // of the definitions; nil: none
+	alternate *defs.Header // alternative header of the dialect; nil if there is none
 	plain     map[uint64]*T
 	special   map[specialType]*T
 }
 
-// specialType is a type of which the entry of the log does not say all.
+// specialType is a type that Entry.Type does not identify completely.
 type specialType struct {
 	number    uint64
-	name      string // of the definition, where the frame tells it
-	alternate bool   // it has the alternative header
+	name      string // of the definition, if the frame has it
+	alternate bool   // the frame has the alternative header
 }
 
 func newByType[T any](log *live.Log, snap *workspace.Snapshot) *byType[T] {
 	return &byType[T]{log, snap.Dialect.Alternate, map[uint64]*T{}, map[specialType]*T{}}
 }
 
-// specialOf is the type of a frame; false: its number says all.
+// specialOf returns the special type of a frame; false if Entry.Type identifies it.
 func (b *byType[T]) specialOf(e live.Entry) (specialType, bool) {
 	named, wrapped := e.Flags&live.Named != 0, b.alternate != nil && e.Flags&live.Wrapped != 0
 	if !named && !wrapped {
@@ -74,7 +74,7 @@ func (b *byType[T]) specialOf(e live.Entry) (specialType, bool) {
 	return t, named || t.alternate
 }
 
-// of is what is known of the type of a frame, nil if nothing is.
+// of returns the value for the type of a frame, nil if there is none.
 func (b *byType[T]) of(e live.Entry) *T {
 	if t, is := b.specialOf(e); is {
 		return b.special[t]
@@ -82,7 +82,7 @@ func (b *byType[T]) of(e live.Entry) *T {
 	return b.plain[e.Type()]
 }
 
-// put notes what is known of the type of a frame. It is false, and does not, if there are too many.
+// put sets the value for the type of a frame. It returns false if there are too many types.
 func (b *byType[T]) put(e live.Entry, t *T) bool {
 	if len(b.plain)+len(b.special) >= MaxTypes {
 		return false
@@ -95,33 +95,33 @@ func (b *byType[T]) put(e live.Entry, t *T) bool {
 	return true
 }
 
-// entryData are the bytes of a frame in the block that holds it.
+// entryData returns the bytes of a frame in the block that holds it.
 func entryData(e live.Entry, block []byte) []byte {
 	_, off := e.Place()
 	return block[off : off+e.Len : off+e.Len]
 }
 
-// Bounds of the messages that are read at once, so that what is read of them stays in the cache and the memory is bounded: a column has
-// eight bytes for what may be one bit.
+// Bounds of a batch of messages, so that the columns fit the cache and memory is bounded: a column takes eight bytes for a value of
+// possibly one bit.
 const (
 	feedBytes  = 1 << 15
 	feedFrames = 1 << 10
-	feedLong   = 1 << 16 // a longer message is read alone, without columns
+	feedLong   = 1 << 16 // a longer message is decoded alone, without columns
 )
 
-// feed reads the messages of a program many at once, into columns. T is what tells them apart.
+// feed decodes the messages of a program in batches, into columns. T identifies a message.
 type feed[T any] struct {
 	program *codec.Program
-	take    func(of []T) // takes the messages in the columns, row by row
+	take    func(of []T) // processes the messages in the columns, row by row
 	columns columns.Set
-	block   uint32 // of the log, which holds the messages at hand
-	data    []byte // up to the end of the last of them: what follows may change
+	block   uint32 // block of the log that holds the batch
+	data    []byte // the block up to the end of the last message; the bytes after it may change
 	spans   []columns.Span
 	of      []T
 	bytes   int
 }
 
-// add takes the next message, in a block of the log.
+// add adds the next message, given its block of the log.
 func (f *feed[T]) add(e live.Entry, block []byte, of T) {
 	number, off := e.Place()
 	if len(f.spans) > 0 && (number != f.block || f.bytes >= feedBytes || len(f.spans) == feedFrames) {
@@ -131,7 +131,7 @@ func (f *feed[T]) add(e live.Entry, block []byte, of T) {
 	f.spans, f.of = append(f.spans, columns.Span{Off: off, Len: e.Len}), append(f.of, of)
 }
 
-// flush reads the messages at hand.
+// flush decodes the batch.
 func (f *feed[T]) flush() {
 	spans, of := f.spans, f.of
 	for len(spans) > 0 {
@@ -143,9 +143,9 @@ func (f *feed[T]) flush() {
 	f.spans, f.of, f.bytes = f.spans[:0], f.of[:0], 0
 }
 
-// columnFeed gives messages to a table.
+// columnFeed adds messages to a table.
 type columnFeed struct {
-	feed[uint64] // of the numbers of frames
+	feed[uint64] // by number of frame
 	table        *corpus.Table
 }
 
@@ -155,7 +155,7 @@ func newColumnFeed(p *codec.Program) *columnFeed {
 	return f
 }
 
-// add takes the next message: the frame of an index.
+// add adds the next message, the frame with index i.
 func (f *columnFeed) add(i int, e live.Entry, block []byte) {
 	if e.Len > feedLong {
 		f.flush()

@@ -27,7 +27,8 @@ var oddFiles = map[string]string{
 	"protocol.1.map": "C_SAY 4097\nS_MOVE 4098\n",
 }
 
-// oddFrame is one of many kinds: with and without a definition, a name and a code, right and wrong, short and too long for columns.
+// oddFrame returns a frame of one of many kinds: with and without a definition, a name and a code, valid and invalid, short and too long
+// for columns.
 func oddFrame(r *rand.Rand, i int) *transport.Frame {
 	f := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, HasKey: true, At: time.Unix(1e9, int64(i)*1e6)}
 	body := make([]byte, r.IntN(40))
@@ -75,7 +76,7 @@ func oddList(t *testing.T, snap *workspace.Snapshot, log *live.Log, filter strin
 	return l
 }
 
-// TestTablesOfTypes compares the counts of types and their tables with what each frame alone says.
+// TestTablesOfTypes compares the counts of types and their tables with a description of each single frame.
 func TestTablesOfTypes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many tables of one goroutine, with -short")
@@ -107,14 +108,14 @@ func TestTablesOfTypes(t *testing.T) {
 			if fit, _ := l.View.State(); total != fit || types.Total != fit {
 				t.Errorf("%d frames have a type of %d, total %d", total, fit, types.Total)
 			}
-			for _, f := range []string{"", "C_SAY.gold > 500", `.text contains "x" && n % 2 == 1`, "!C_SAY"} { // no types, but filters
+			for _, f := range []string{"", "C_SAY.gold > 500", `.text contains "x" && n % 2 == 1`, "!C_SAY"} { // filters that are not types
 				checkTable(t, l, f, nil)
 			}
 		})
 	}
 }
 
-// checkTable compares a table with the frames that fit one by one. rows are the types, if the filter is of one.
+// checkTable compares a table with the frames that match one by one. rows are the types, if the filter is of one type.
 func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 	t.Helper()
 	f, mistakes := l.snap.Filter(kind)
@@ -160,7 +161,7 @@ func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 	got, err := l.makeTable(context.Background(), kind)
 	if len(frames) == 0 {
 		if err == nil {
-			t.Fatalf("%q: a table of nothing", kind)
+			t.Fatalf("%q: a table without frames", kind)
 		}
 		return
 	}
@@ -193,7 +194,7 @@ func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 	}
 }
 
-// tableOf are the columns of figures that were made one by one.
+// tableOf returns the columns of statistics computed one by one.
 func tableOf(p *codec.Program, fields *corpus.Table, plain *corpus.Bytes) []tableColumn {
 	t := &fieldTable{}
 	if p == nil {
@@ -210,7 +211,7 @@ func tableOf(p *codec.Program, fields *corpus.Table, plain *corpus.Bytes) []tabl
 	return t.columns
 }
 
-// TestLongMessagesKeepTheirPlace has a number that rises from message to message, also in those that are too long for columns.
+// TestLongMessagesKeepTheirPlace has a number that increases from message to message, also in messages that are too long for columns.
 func TestLongMessagesKeepTheirPlace(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	log := live.New(0)
@@ -235,7 +236,7 @@ func TestLongMessagesKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// TestTableWhileFramesCome makes tables of traffic that goes on, of which the oldest frames are let go.
+// TestTableWhileFramesCome makes tables of running traffic, of which the oldest frames are discarded.
 func TestTableWhileFramesCome(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	log := live.NewRolling(8 << 20)

@@ -17,43 +17,43 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of the work between two looks at the clock, and at whether to go on.
+// Bounds of the work between two checks of the clock and the context.
 const (
-	viewStep  = 1 << 15              // frames that are judged at most
-	viewStart = 1 << 10              // at first: how long a filter takes is not known
-	viewTime  = 5 * time.Millisecond // that they are to take
+	viewStep  = 1 << 15              // maximum number of frames
+	viewStart = 1 << 10              // initial number of frames, before the speed of the filter is known
+	viewTime  = 5 * time.Millisecond // intended duration
 	lookEvery = 1 << 6               // frames of a scan
 )
 
-// ViewSpec says which frames of a capture are listed.
+// ViewSpec selects the frames of a capture to list.
 type ViewSpec struct {
 	Filter string
-	Chips  []string // filters of their own; all have to fit
+	Chips  []string // further filters; all must match
 }
 
-// key tells specs apart.
+// key returns a key of the spec.
 func (v ViewSpec) key() string { return v.Filter + "\x00" + strings.Join(v.Chips, "\x00") }
 
-// View is what filters leave of the frames of a log. It is found out step by step, see advance, and goes on as the log grows. It
-// may be used by all goroutines.
+// View holds the frames of a log that match filters. It is computed in steps, see Advance, and grows with the log. It is safe for
+// concurrent use.
 type View struct {
 	Log      *live.Log
 	Snapshot *workspace.Snapshot
 	spec     ViewSpec
-	filters  []*workspace.FrameFilter // all have to fit; empty = every frame is listed
-	Mistakes []ViewMistake            // the view is empty then, but for wrong chips, which do not count
+	filters  []*workspace.FrameFilter // all must match; empty lists every frame
+	Mistakes []ViewMistake            // with mistakes the view is empty, except that invalid chips are ignored
 	notes    *listNotes
 
-	step   sync.Mutex // held while frames are judged
-	stride int        // frames that are judged at once; under step
+	step   sync.Mutex // held while frames are tested
+	stride int        // frames tested at once; guarded by step
 
 	mu      sync.RWMutex
-	fits    []uint32 // frames that fit, by index, rising; not kept where all do
-	gone    int      // how many came before fits: a rolling log has let them go, and of their places only the number is left
+	fits    []uint32 // indexes of matching frames, ascending; unused without filters
+	gone    int      // number of matching frames before fits, dropped after a rolling log discarded them
 	scanned int
 }
 
-// ViewMistake is what is wrong with a filter.
+// ViewMistake is a mistake in a filter.
 type ViewMistake struct {
 	In      string `json:"in"` // "filter", "chip", "highlight", "color", "column" or "sort"
 	Index   int    `json:"index,omitempty"`
@@ -63,7 +63,7 @@ type ViewMistake struct {
 	Help    string `json:"help,omitempty"`
 }
 
-// mistakesIn translates mistakes for a browser.
+// mistakesIn converts mistakes for a browser.
 func mistakesIn(in string, index int, text string, list []filter.Mistake) []ViewMistake {
 	var out []ViewMistake
 	for _, m := range list {
@@ -72,7 +72,7 @@ func mistakesIn(in string, index int, text string, list []filter.Mistake) []View
 	return out
 }
 
-// utf16Index is the number of UTF-16 code units before a byte of a text.
+// utf16Index returns the number of UTF-16 code units before a byte of a text.
 func utf16Index(text string, at int) (n int) {
 	for i, r := range text {
 		if i >= at {
@@ -85,16 +85,16 @@ func utf16Index(text string, at int) (n int) {
 	return n
 }
 
-// Views keeps the views of a log that were asked for last.
+// Views caches the most recently used views of a log.
 type Views struct {
 	mu    sync.Mutex
-	views []*View // the last one first
+	views []*View // most recent first
 }
 
-// maxViews are kept of a log; one costs four bytes for each frame that fits.
+// maxViews is the number of cached views of a log; each takes four bytes per matching frame.
 const maxViews = 6
 
-// Get is what a filter leaves of the frames, found or begun.
+// Get returns a cached view, or begins a new one.
 func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *Views) Get(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, note
 	return v
 }
 
-// NewView begins a list of frames. Nothing is judged yet.
+// NewView returns a view for which no frame has been tested yet.
 func NewView(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store.Notes) *View {
 	v := &View{Log: log, Snapshot: snap, spec: spec, notes: newListNotes(notes), stride: viewStart}
 	for i, text := range append([]string{spec.Filter}, spec.Chips...) {
@@ -128,10 +128,10 @@ func NewView(log *live.Log, snap *workspace.Snapshot, spec ViewSpec, notes store
 	return v
 }
 
-// wrong reports whether the filter itself cannot be used.
+// wrong reports whether the main filter is invalid.
 func (v *View) wrong() bool { return len(v.Mistakes) > 0 && v.Mistakes[0].In == "filter" }
 
-// Rewritten is what the filter stands for, if it was written in short.
+// Rewritten returns the expanded form of an abbreviated filter.
 func (v *View) Rewritten() string {
 	if len(v.filters) == 0 || v.wrong() || strings.TrimSpace(v.spec.Filter) == "" {
 		return ""
@@ -139,12 +139,12 @@ func (v *View) Rewritten() string {
 	return v.filters[0].Rewritten()
 }
 
-// AsksNotes reports whether what people note decides, so that the view is void when they note something else.
+// AsksNotes reports whether the view depends on notes, so that it is invalid after a change of notes.
 func (v *View) AsksNotes() bool {
 	return strings.Contains(v.spec.key(), "mark") || strings.Contains(v.spec.key(), "note") || strings.Contains(v.spec.key(), "info")
 }
 
-// State is how many frames fit of how many that were judged.
+// State returns the number of matching frames and the number of frames tested.
 func (v *View) State() (fit, scanned int) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -154,7 +154,7 @@ func (v *View) State() (fit, scanned int) {
 	return v.gone + len(v.fits), v.scanned
 }
 
-// Advance judges frames that are in the log, until all are, or some time is over. It reports whether all are.
+// Advance tests frames of the log until all are tested or the time is over. It reports whether all are.
 func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 	v.step.Lock()
 	defer v.step.Unlock()
@@ -167,7 +167,7 @@ func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 			v.mu.Unlock()
 			return true
 		}
-		if v.scanned >= have { // written under step
+		if v.scanned >= have { // changed only under step
 			return true
 		}
 		if ctx.Err() != nil || time.Now().After(until) {
@@ -186,7 +186,7 @@ func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 	}
 }
 
-// judge judges the next frames, in as many parts as there are processors. It reports false, and nothing is judged, if the context ends.
+// judge tests the next frames, in parallel on all processors. If the context is done it returns false, and no frame is added.
 func (v *View) judge(ctx context.Context, from, to int) bool {
 	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/lookEvery), 1)
 	found := make([][]uint32, parts)
@@ -221,14 +221,14 @@ func (v *View) judge(ctx context.Context, from, to int) bool {
 	return true
 }
 
-// Until makes the filters of the view stop with a context where Has uses them.
+// Until makes the filters that Has uses stop when a context is done.
 func (v *View) Until(ctx context.Context) {
 	for _, f := range v.filters {
 		f.Until(ctx)
 	}
 }
 
-// TooCostly says that the filters could not judge some frames in the time that a frame may take; ok is false if they judged all.
+// TooCostly returns a mistake if filters exceeded the time limit for some frames; ok is false if they did not.
 func (v *View) TooCostly() (m ViewMistake, ok bool) {
 	n := int64(0)
 	for _, f := range v.filters {
@@ -236,11 +236,11 @@ func (v *View) TooCostly() (m ViewMistake, ok bool) {
 	}
 	text := v.spec.Filter
 	return ViewMistake{
-		In: "filter", End: utf16Index(text, len(text)), Message: fmt.Sprintf("%d frames are too costly to judge by this filter, and are not listed", n),
+		In: "filter", End: utf16Index(text, len(text)), Message: fmt.Sprintf("%d frames exceeded the time limit of this filter, and are not listed", n),
 	}, n > 0
 }
 
-// forget lets go of what the log has let go of, when that is most of it: traffic may run for days, and its list must not grow for as long.
+// forget drops discarded frames when they are the majority: traffic may run for days, and the view must not grow all the time.
 func (v *View) forget() {
 	base := v.Log.Base()
 	old := sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= base })
@@ -250,12 +250,12 @@ func (v *View) forget() {
 	}
 }
 
-// fitting are the frames from one index to another that fit.
+// fitting returns the matching frames of a range of indexes.
 func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, from, to int) (out []uint32) {
 	var frame transport.Frame
 	conns := v.Log.ConnReader()
 	read := workspace.NewReading(v.Snapshot)
-	types := newByType[bool](v.Log, v.Snapshot) // whether the filters can match any
+	types := newByType[bool](v.Log, v.Snapshot) // whether the filters can match frames of the type
 	can := func(e live.Entry) bool {
 		if known := types.of(e); known != nil {
 			return *known
@@ -289,7 +289,7 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 	return out
 }
 
-// passes reports whether a frame fits all filters.
+// passes reports whether a frame matches all filters.
 func passes(filters []*workspace.FrameFilter, where workspace.Where, read *workspace.Reading) bool {
 	for _, fits := range filters {
 		if !fits.FitsReading(where, read) {
@@ -299,18 +299,18 @@ func passes(filters []*workspace.FrameFilter, where workspace.Where, read *works
 	return true
 }
 
-// Has reports whether the frame of a reading is of the view; it is for one goroutine.
+// Has reports whether the frame of a reading matches. It is for one goroutine.
 func (v *View) Has(i int, e live.Entry, conn *live.Conn, read *workspace.Reading) bool {
 	return !v.wrong() && passes(v.filters, v.where(i, e, conn), read)
 }
 
-// where is what is known of a frame beside its bytes.
+// where returns the position of a frame in the capture, for filters.
 func (v *View) where(i int, e live.Entry, conn *live.Conn) workspace.Where {
 	before, _, _ := v.Log.Get(i - 1)
 	return v.whereAfter(i, e, before, conn)
 }
 
-// whereAfter is where, of a frame after another one; the zero Entry is none.
+// whereAfter is where for a frame after another one; the zero Entry means none.
 func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspace.Where {
 	n := uint64(i + 1)
 	w := workspace.Where{Where: filter.Where{Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Note: v.notes.Frames[n]}}
@@ -326,8 +326,8 @@ func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspac
 	return w
 }
 
-// listed are the indexes of the frames at some positions of the list; fewer where it ends. The log may have let them go; -1 is one of
-// which not even the index is kept.
+// listed returns the indexes of the frames at some positions of the list, fewer at its end. The log may have discarded them; -1 stands for
+// a frame whose index has been dropped.
 func (v *View) listed(from, count int) []int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -342,7 +342,7 @@ func (v *View) listed(from, count int) []int {
 	return out
 }
 
-// Rows are the frames at some positions of the list, by index, without those that the log has let go.
+// Rows returns the indexes of the retained frames at some positions of the list.
 func (v *View) Rows(from, count int) []uint32 {
 	out, base := []uint32{}, v.Log.Base()
 	for _, i := range v.listed(from, count) {
@@ -353,7 +353,7 @@ func (v *View) Rows(from, count int) []uint32 {
 	return out
 }
 
-// at is the frame at a position, as listed has it, and whether there is such a position. Under mu.
+// at returns the index of the frame at a position, as listed does, and whether the position exists. The caller holds mu.
 func (v *View) at(pos int) (index int, ok bool) {
 	switch {
 	case pos < 0:
@@ -368,7 +368,7 @@ func (v *View) at(pos int) (index int, ok bool) {
 	return -1, false
 }
 
-// index is the frame at a position, -1 if there is none or if nobody knows any more which.
+// index returns the index of the frame at a position, -1 if there is none or if its index has been dropped.
 func (v *View) index(pos int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -379,7 +379,7 @@ func (v *View) index(pos int) int {
 	return i
 }
 
-// position is that of the first frame from an index on, of those whose index is kept.
+// position returns the position of the first frame with at least the given index, among those whose index is retained.
 func (v *View) position(index int) int {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -389,8 +389,8 @@ func (v *View) position(index int) int {
 	return v.gone + sort.Search(len(v.fits), func(i int) bool { return int(v.fits[i]) >= index })
 }
 
-// Each calls f with the frames of the list from a position on, in order or backwards, until it returns false or the context ends. It
-// passes over those that the log has let go.
+// Each calls f with the frames of the list from a position on, forward or backward, until f returns false or the context is done. It skips
+// discarded frames.
 func (v *View) Each(ctx context.Context, from int, back bool, f func(pos, index int, e live.Entry, data []byte) bool) error {
 	by := 1
 	if back {
@@ -408,7 +408,7 @@ func (v *View) Each(ctx context.Context, from int, back bool, f func(pos, index 
 		}
 		e, data, kept := v.Log.Get(i)
 		switch {
-		case !kept && back: // and so are all before
+		case !kept && back: // all previous ones have been dropped, too
 			return nil
 		case !kept:
 			pos = v.position(v.Log.Base()) - 1

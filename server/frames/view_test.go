@@ -10,13 +10,13 @@ import (
 	"wirebench/server/store"
 )
 
-// A filtered list of traffic that runs for ever does not grow for ever, and places in it stay where they were.
+// A filtered list of endless traffic does not grow without bound, and its positions do not change.
 func TestViewForgets(t *testing.T) {
 	log := live.NewRolling(1 << 20)
 	conn := log.Connection(live.Conn{Name: "a-b"})
 	v := NewView(log, definitions(t, "tera", nil), ViewSpec{Filter: "dir == c2s"}, store.Notes{})
 	const n = 400_000
-	place := -1 // of a frame near the end
+	place := -1 // position of a frame near the end
 	for log.Len() < n {
 		for range 5000 {
 			f := &transport.Frame{Dir: schema.ToServer, Bytes: []byte("0123456789")}
@@ -45,10 +45,10 @@ func TestViewForgets(t *testing.T) {
 		t.Errorf("frame %d is at %d", i, place)
 	}
 	if got := v.listed(v.gone-1, 2); len(got) != 2 || got[0] != -1 || got[1] != int(v.fits[0]) {
-		t.Errorf("around what is gone: %v", got)
+		t.Errorf("around the discarded frames: %v", got)
 	}
 	if got := v.Rows(0, 10); len(got) != 0 {
-		t.Errorf("what is gone: %v", got)
+		t.Errorf("discarded frames: %v", got)
 	}
 	count, first := 0, -1
 	if err := v.Each(t.Context(), 0, false, func(pos, i int, _ live.Entry, _ []byte) bool {

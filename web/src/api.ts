@@ -70,7 +70,7 @@ export interface PageFrameForm {
   offer: string;
 }
 
-/** FramesAbout describes a frame by its transport: what it is, and labels with their texts. It is nil for messages. */
+/** FramesAbout describes a frame that is not a message: a title, and labels with their texts. */
 export interface FramesAbout {
   what: string;
   facts: [string, string][];
@@ -296,7 +296,7 @@ export interface ListMessage {
     as: string;
     from: number;
     back: boolean;
-    /** a text in capitals or not */
+    /** ignore case */
     fold?: boolean;
   };
   where?: WhereAsked;
@@ -312,11 +312,11 @@ export interface ListMessage {
   timeline?: BucketsAsked;
   table?: {
     id: number;
-    /** a filter for the frames of a type, as rows have it */
+    /** filter for the frames of a type, as in rows */
     type: string;
     from: number;
     count: number;
-    /** path of a column; "" = by number */
+    /** path of a column; "" sorts by number */
     sort: string;
     desc: boolean;
   };
@@ -362,18 +362,18 @@ export interface BucketsAsked {
   buckets: number;
 }
 
-/** FramesColor is a rule of how rows are coloured. */
+/** FramesColor is a rule for coloring rows. */
 export interface FramesColor {
   filter: string;
   /** 1 to 8 */
   hue: number;
 }
 
-/** FramesSortSpec says by what a list is sorted. Columns are named as the page names them: "len", or "=" and the path of a field. */
+/** FramesSortSpec is the sort order of a list. Columns are named as on the page: "len", or "=" and the path of a field. */
 export interface FramesSortSpec {
   by: string;
   desc: boolean;
-  /** another number is another order, of the frames that are there then */
+  /** another number requests a new sort of the current frames */
   again?: number;
 }
 
@@ -428,7 +428,7 @@ export interface ListConn {
   frames: number;
 }
 
-/** FramesViewMistake is what is wrong with a filter. */
+/** FramesViewMistake is a mistake in a filter. */
 export interface FramesViewMistake {
   /** "filter", "chip", "highlight", "color", "column" or "sort" */
   in: string;
@@ -472,29 +472,29 @@ export interface ListFailed {
 export interface RowsAnswer {
   seq: number;
   epoch: number;
-  /** counts up with each other order of the list */
+  /** increases with each change of the order of the list */
   order: number;
   /** position of the first row */
   from: number;
   rows: FramesRow[];
 }
 
-/** FramesRow is a frame as a list shows it. What is missing is 0, "" or false. */
+/** FramesRow is a frame as a list shows it. Missing values are 0, "" or false. */
 export interface FramesRow {
   /** number in the capture, from 1 */
   n: number;
-  /** identity: PACKET:OFFSET:NTH; missing if the frame is not in memory any more */
+  /** identity PACKET:OFFSET:NTH; missing if the frame is no longer in memory */
   id?: string;
   /** microseconds since 1970 */
   t: number;
-  /** since the row before */
+  /** since the previous row, microseconds */
   d: number;
   dir?: 'c2s' | 's2c' | '';
   kind: string;
   conn: number;
   code?: number;
   name?: string;
-  /** where the dialect has them */
+  /** if the dialect has versions */
   ver?: number;
   len: number;
   status?: string;
@@ -502,9 +502,9 @@ export interface FramesRow {
   via?: string[];
   /** numbers of captured packets */
   from?: number[];
-  /** a filter for frames of this type */
+  /** filter for frames of this type */
   type: string;
-  /** of the transport */
+  /** by the transport */
   note?: string;
   flags?: string;
   hue?: number;
@@ -514,25 +514,25 @@ export interface FramesRow {
 
 export interface MapAnswer {
   seq: number;
-  /** counts up with each other order of the list */
+  /** increases with each change of the order of the list */
   order: number;
   /** rows */
   total: number;
-  /** of them; of the others only marks and notes are counted */
+  /** rows examined so far; of the others only marks and notes are counted */
   known: number;
-  /** all are known */
+  /** all rows have been examined */
   done: boolean;
-  /** rows that are not as the definition says, or problems of the transport */
+  /** rows that do not conform to their definition, and problems of the transport */
   bad: number[];
-  /** that nothing defines */
+  /** rows without a definition */
   unknown: number[];
-  /** that fit the highlight */
+  /** rows that match the highlight */
   hit: number[];
   marked: number[];
   noted: number[];
-  /** colour that most coloured rows have, 0 where none is coloured */
+  /** most frequent color of colored rows, 0 if none is colored */
   hue: number[];
-  /** rows of that colour */
+  /** rows of that color */
   hued: number[];
 }
 
@@ -543,46 +543,46 @@ export interface FramesFrame {
   hex: string;
   dir: 'c2s' | 's2c' | '';
   group: string;
-  /** of its definition, as the library has it; "" if it has none */
+  /** of its definition in the library; "" if it has none */
   name: string;
   conn: string;
   /** in the order of the bytes */
   sources: FramesFrameRun[];
   row: FramesRow;
-  /** of a frame that nothing defines */
+  /** for a frame without a definition */
   offer?: FramesFrameOffer;
-  /** of a frame that is no message */
+  /** for a frame that is not a message */
   about?: FramesAbout;
-  /** it has the alternative header of the dialect */
+  /** the frame has the alternative header of the dialect */
   alternate?: boolean;
-  /** it is a part of a byte stream, and no datagram */
+  /** the frame is a part of a byte stream, not a datagram */
   stream?: boolean;
-  /** its packets may have to be deciphered to see it in them */
+  /** its packets may have to be deciphered to show its bytes in them */
   ciphered?: boolean;
 }
 
 export interface FramesFrameRun {
   packet: number;
-  /** of the packet's payload, bytes */
+  /** in the payload of the packet, bytes */
   off: number;
   len: number;
 }
 
-/** FramesFrameOffer is how a definition of a frame could begin that has none. */
+/** FramesFrameOffer proposes the start of a definition for a frame without one. */
 export interface FramesFrameOffer {
   /** of the message, without a version */
   name: string;
-  /** the code map that does not name its code yet */
+  /** the code map that lacks a name for the code */
   map?: string;
-  /** what that would say */
+  /** code of the message */
   code: number;
-  /** the map names it already */
+  /** the map has a name for the code */
   known?: boolean;
-  /** what is put behind the name: a version, where the dialect has them */
+  /** suffix of the name: a version, if the dialect has versions */
   first?: string;
 }
 
-/** FramesPacket has the frames that came in a packet. */
+/** FramesPacket lists the frames that a packet carried. */
 export interface FramesPacket {
   n: number;
   /** in order */
@@ -597,30 +597,30 @@ export interface FramesPacketFrame {
   kind: string;
 }
 
-/** FramesFound is a place in the list, -1 if there is none. */
+/** FramesFound is a place in the list. */
 export interface FramesFound {
-  /** position in the list, from 0; -1: there is none */
+  /** position in the list, from 0; -1 if there is none */
   pos: number;
-  /** number of the frame, from 1; 0: there is none */
+  /** number of the frame, from 1; 0 if there is none */
   n: number;
-  /** of a frame that was named by another list: its number in this one, which may hide it */
+  /** for a frame named in another list: its number in this one, where it may be hidden */
   meant?: number;
-  /** which bytes of the frame have it, start and end; missing where it is not in the bytes */
+  /** matching bytes of the frame, start and end; missing if the match is not in the bytes */
   at?: [number, number];
   mistakes?: FramesViewMistake[];
 }
 
-/** FramesTypes are the types of the frames of a list. */
+/** FramesTypes lists the types of the frames of a list. */
 export interface FramesTypes {
   /** frames */
   total: number;
-  /** those with the most frames first */
+  /** most frequent types first */
   rows: FramesTypeRow[];
 }
 
-/** FramesTypeRow is what is known of all frames of a type. */
+/** FramesTypeRow holds the statistics of the frames of a type. */
 export interface FramesTypeRow {
-  /** a filter for them */
+  /** filter for the frames of the type */
   type: string;
   name?: string;
   ver?: number;
@@ -635,16 +635,16 @@ export interface FramesTypeRow {
   /** microseconds since 1970 */
   first: number;
   last: number;
-  /** that are not as the definition says */
+  /** frames that do not conform to the definition */
   bad: number;
   defined: boolean;
 }
 
-/** FramesTimeline has the number of frames in each of some spans of the same length, one after the other. */
+/** FramesTimeline holds the number of frames in consecutive intervals of the same length. */
 export interface FramesTimeline {
-  /** start of the first span, microseconds since 1970 */
+  /** start of the first interval, microseconds since 1970 */
   from: number;
-  /** length of a span, microseconds */
+  /** length of an interval, microseconds */
   step: number;
   /** frames of the client */
   c2s: number[];
@@ -654,46 +654,46 @@ export interface FramesTimeline {
   bad: number[];
 }
 
-/** FramesTable is the table of the fields of a type: what is known of each field, and the values of some frames. */
+/** FramesTable is the table of the fields of a type: statistics of each field, and the values of some frames. */
 export interface FramesTable {
-  /** the filter that was asked for */
+  /** the filter of the request */
   type: string;
   /** frames of the type */
   total: number;
-  /** the capture is read */
+  /** the capture has been read completely */
   done: boolean;
-  /** frames that are not as the definition says */
+  /** frames that do not conform to the definition */
   bad: number;
-  /** fields; without a definition bytes */
+  /** fields, or bytes without a definition */
   columns: FramesTableColumn[];
   rows: FramesTableRow[];
-  /** why these are not all frames or bytes */
+  /** reason why frames or bytes are missing */
   note?: string;
 }
 
-/** FramesTableColumn is a field of all frames of a type, or one byte of those without a definition. */
+/** FramesTableColumn is a field of the frames of a type, or one byte of those without a definition. */
 export interface FramesTableColumn {
   path: string;
-  /** how a filter names it */
+  /** name in filters */
   filter: string;
   type: string;
   /** different values */
   distinct: number;
-  /** there are more than distinct says */
+  /** there are more distinct values than counted */
   more?: boolean;
   min: string;
   max: string;
   constant?: boolean;
   rising?: boolean;
-  /** how the value goes from frame to frame */
+  /** change of the value from frame to frame */
   trend?: string;
   /** bits */
   entropy: number;
-  /** the most frequent values, each as [text, count, how a filter writes it] */
+  /** the most frequent values, each as [text, count, filter literal] */
   top: [text: string, count: number, literal: string][];
-  /** frames that have it */
+  /** frames that contain the field */
   present: number;
-  /** of bytes without a definition: what may begin here, and why */
+  /** for bytes without a definition: a field that may begin here, and the reason */
   guess?: string;
 }
 
@@ -703,7 +703,7 @@ export interface FramesTableRow {
   cells: string[];
 }
 
-/** FramesDiff has the fields, or runs of bytes, of two frames side by side. */
+/** FramesDiff compares the fields, or runs of bytes, of two frames. */
 export interface FramesDiff {
   a: number;
   b: number;
@@ -718,7 +718,7 @@ export interface FramesDiffRow {
   a: string;
   b: string;
   same: boolean;
-  /** the other one has no such field */
+  /** the field exists only in this frame */
   only?: "a" | "b";
 }
 
