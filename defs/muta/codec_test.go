@@ -17,7 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// compileText makes the program of the last packet of a text.
+// compileText compiles the last packet of a text.
 func compileText(t *testing.T, text string, constants map[string]string) *codec.Program {
 	t.Helper()
 	s, diags := muta.Parse([]*source.File{source.New("game.def", text)}, schema.Options{Constants: constants})
@@ -29,7 +29,7 @@ func compileText(t *testing.T, text string, constants map[string]string) *codec.
 	return compile(t, s.Messages[len(s.Messages)-1])
 }
 
-// TestBytes has values and their bytes, with every order and extension: what decodes comes back, and both agree.
+// TestBytes checks that values decode from and encode to their bytes, with both byte orders and all extensions.
 func TestBytes(t *testing.T) {
 	const (
 		plain = "group: g\n\n"
@@ -38,14 +38,14 @@ func TestBytes(t *testing.T) {
 	)
 	const packet = "packet: p\n   __group = g\n   "
 	for _, c := range []struct{ name, text, bytes, value string }{
-		{"nothing but an id", plain + packet, "01", `{}`},
+		{"only an id", plain + packet, "01", `{}`},
 		{"lengths, values, contents", plain + packet + "a = char {300}\n b = uint16\n c = uint16 {2}\n", "01 0200 01 0500 4142 0700", `{"a":"AB","b":5,"c":[7]}`},
 		{"big-endian", big + packet + "a = char {300}\n b = uint16\n c = uint16 {2}\n d = float", "0001 0002 01 0005 3f800000 4142 0007", `{"a":"AB","b":5,"c":[7],"d":1}`},
 		{"an empty array", plain + packet + "a = uint32 <uint32> {9}", "01 00000000", `{"a":[]}`},
-		{"an array of nothing", plain + packet + "a = uint32 {0}", "01 00", `{"a":[]}`},
+		{"an array without elements", plain + packet + "a = uint32 {0}", "01 00", `{"a":[]}`},
 		{"one character", plain + packet + "a = char\n b = char", "01 41 00", "{\"a\":\"A\",\"b\":\"\\u0000\"}"},
 		{
-			"a struct at its place",
+			"a struct between values",
 			plain + "struct: s\n   n = char {5}\n   v = uint8\n\n" + packet + "a = uint8\n s = s\n b = uint8\n l = s {3}",
 			"01 01 0a 01 07 78 0b 02 08 7979", `{"a":10,"s":{"n":"x","v":7},"b":11,"l":[{"n":"yy","v":8}]}`,
 		},
@@ -53,15 +53,15 @@ func TestBytes(t *testing.T) {
 		{"an enum", plain + "enum: e\n   A = \n   B = 5\n   C =\n\n" + packet + "a = e\n b = e {2}", "01 01 06 05", `{"a":6,"b":[5]}`},
 		{"a signed enum", plain + "enum: e\n   __type = int16\n   LOW = -2\n   HIGH = 3\n\n" + packet + "a = e", "01 feff", `{"a":-2}`},
 
-		// 3 bits, then 9 bits across a byte, then 4 left over.
+		// 3 bits, then 9 bits across a byte boundary, then 4 unused bits.
 		{"bits across bytes", bits + packet + "a = uint8 [0, 7]\n b = uint16 [0, 300]", "01 6509", `{"a":5,"b":300}`},
 		{"bits with a sign", bits + packet + "a = int8 [-4, 3]\n b = int8 [-1, 0]\n c = int16 [0, 3]", "01 2c", `{"a":-4,"b":-1,"c":2}`},
 		{"bits of exactly one byte", bits + packet + "a = uint8 [0, 15]\n b = uint8 [0, 15]\n c = uint8", "01 21 03", `{"a":1,"b":2,"c":3}`},
-		{"what has no range begins at a byte", bits + packet + "a = uint8 [0, 1]\n b = uint8\n c = uint8 [0, 1]", "01 01 ff 01", `{"a":1,"b":255,"c":1}`},
-		{"a whole byte that is not in place", bits + packet + "a = uint8 [0, 1]\n b = uint8 [0, 255]", "01 ff01", `{"a":1,"b":255}`},
-		{"two whole bytes that are not in place", bits + packet + "a = uint8 [0, 1]\n b = uint16 [0, 0xffff]", "01 0200 00", `{"a":0,"b":1}`},
+		{"a number without a range starts at a byte boundary", bits + packet + "a = uint8 [0, 1]\n b = uint8\n c = uint8 [0, 1]", "01 01 ff 01", `{"a":1,"b":255,"c":1}`},
+		{"a whole byte that is not aligned", bits + packet + "a = uint8 [0, 1]\n b = uint8 [0, 255]", "01 ff01", `{"a":1,"b":255}`},
+		{"two whole bytes that are not aligned", bits + packet + "a = uint8 [0, 1]\n b = uint16 [0, 0xffff]", "01 0200 00", `{"a":0,"b":1}`},
 		{
-			"eight bytes that are not in place", bits + packet + "a = uint8 [0, 1]\n b = uint64 [0, 0xffffffffffffffff]\n c = int64 [-9223372036854775808, 9223372036854775807]",
+			"eight bytes that are not aligned", bits + packet + "a = uint8 [0, 1]\n b = uint64 [0, 0xffffffffffffffff]\n c = int64 [-9223372036854775808, 9223372036854775807]",
 			"01 ffffffffffffffff 0100000000000000 00", `{"a":1,"b":"18446744073709551615","c":"0"}`,
 		},
 		{"only zero is legal", bits + packet + "a = uint8 [0, 0]\n b = uint8 [0, 1]", "01 02", `{"a":0,"b":1}`},
@@ -71,7 +71,7 @@ func TestBytes(t *testing.T) {
 		{"no bits in a packet of a group with bits", bits + "packet: p\n   __group = g\n   __pack = bytes\n   a = uint8 [0, 1]\n   b = uint8 [0, 1]", "01 01 01", `{"a":1,"b":1}`},
 		{"elements are whole bytes", bits + packet + "a = uint8 [0, 1] {4}", "01 02 01 00", `{"a":[1,0]}`},
 		{"bits in big-endian", big + packet + "__pack = bits\n a = uint16 [0, 1000]\n b = uint16", "0001 e803 0001", `{"a":1000,"b":1}`},
-		{"a float keeps its bytes", bits + packet + "a = uint8 [0, 1]\n b = float [0, 0.5]", "01 01 0000003f", `{"a":1,"b":0.5}`},
+		{"a float is not packed", bits + packet + "a = uint8 [0, 1]\n b = float [0, 0.5]", "01 01 0000003f", `{"a":1,"b":0.5}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := compileText(t, c.text, nil)
@@ -94,7 +94,7 @@ func TestBytes(t *testing.T) {
 			if err := p.Encode(&out, &in); err != nil || !bytes.Equal(out.Data, data) {
 				t.Errorf("%s gives %x (%v), want %x", c.value, out.Data, err, data)
 			}
-			for n := range data { // nothing shorter is a message
+			for n := range data { // shorter data is incomplete
 				if p.Decode(&rec, data[:n]); rec.Status() != codec.Incomplete {
 					t.Errorf("%d of %d bytes are %s", n, len(data), rec.Status())
 				}
@@ -103,7 +103,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestIllegal has bytes that no message of the definition can have.
+// TestIllegal checks illegal messages.
 func TestIllegal(t *testing.T) {
 	const plain, packet = "group: g\n   __pack = bits\n\n", "packet: p\n   __group = g\n   "
 	for _, c := range []struct{ name, text, bytes string }{
@@ -113,8 +113,8 @@ func TestIllegal(t *testing.T) {
 		{"an enum below its values", plain + "enum: e\n   A = 1\n   B = 2\n\n" + packet + "a = e", "01 00"},
 		{"an element out of its range", plain + packet + "a = uint8 [0, 1] {4}", "01 02 01 02"},
 		{"too few elements", plain + packet + "a = uint8 {1, 4}", "01 00 00"},
-		{"too many elements", plain + packet + "a = uint8 {1, 4}", "01 05 00"}, // at once, before they are there
-		{"no number", plain + packet + "a = float [-1, 1]", "01 0000c07f"},
+		{"too many elements", plain + packet + "a = uint8 {1, 4}", "01 05 00"}, // illegal before the elements are complete
+		{"not a number", plain + packet + "a = float [-1, 1]", "01 0000c07f"},
 		{"above the bound of a double", plain + packet + "a = double [0, 0.5]", "01 010000000000e03f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +130,8 @@ func TestIllegal(t *testing.T) {
 	}
 }
 
-// TestUnresolvedConstants leaves constants without a value: nothing is broken, layouts are made, and decoding names what is missing.
+// TestUnresolvedConstants checks constants without a value: messages are not broken, layouts are available, and decoding reports the
+// missing constants.
 func TestUnresolvedConstants(t *testing.T) {
 	const text = `group: g
 
@@ -156,7 +157,7 @@ packet: p
 	}
 	var rec codec.Record
 	if p.Decode(&rec, []byte{1, 1, 1, 1, 1, 65}); rec.Status() == codec.OK {
-		t.Error("it decodes")
+		t.Error("decoded with unresolved constants")
 	}
 	p = compileText(t, text, map[string]string{"MIN": "1", "MODES": "MORE + 1", "MORE": "2", "MAX": "MIN << 4", "FIRST": "1"})
 	if p.Decode(&rec, []byte{1, 1, 3, 1, 9, 65}); rec.Status() != codec.OK || len(p.Unresolved) > 0 {
@@ -164,8 +165,8 @@ packet: p
 	}
 }
 
-// FuzzCompile reads any text as a definition: what is not broken compiles, what decodes as one of its messages comes back byte for byte
-// from its value, and a message that is cut is never right.
+// FuzzCompile parses any text as a definition, and checks that messages that are not broken compile, that decoded messages round-trip byte
+// for byte, and that a truncated message is never valid.
 func FuzzCompile(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.txtar", "../library/muta/*.def"} {
 		paths, err := filepath.Glob(pattern)
@@ -216,10 +217,10 @@ func FuzzCompile(f *testing.F) {
 			}
 			whole := bytes.Clone(out.Data)
 			if p.Decode(&rec, whole); !bytes.Equal(value.AppendJSON(nil, &rec), values) || len(whole) != len(data) {
-				t.Fatalf("%x comes back as %x\n%s", data, whole, m)
+				t.Fatalf("%x round-trips to %x\n%s", data, whole, m)
 			}
 			if p.Decode(&rec, data[:len(data)-1]); rec.Status() != codec.Incomplete {
-				t.Fatalf("cut by one byte it is %s\n%s", rec.Status(), m)
+				t.Fatalf("truncated by one byte it is %s\n%s", rec.Status(), m)
 			}
 		}
 	})

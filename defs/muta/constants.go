@@ -8,12 +8,12 @@ import (
 	"wirebench/defs/text"
 )
 
-// ParseConstants reads a text of constants: lines NAME=VALUE, lines "#define NAME VALUE" as they are copied out of a C header,
-// or both. A VALUE is a number, or an expression of numbers and other names of the same text. Comments of C are left out, and so
-// are other lines that start with "#". Of a name that comes again the last line counts.
+// ParseConstants parses constants: lines NAME=VALUE, lines "#define NAME VALUE" as in a C header, or both. A VALUE is a number, or an
+// expression of numbers and other names of the same text. C comments are ignored, as are other lines that start with "#". If a name is
+// repeated, the last line applies.
 //
-// The values are whole numbers in decimal, or floats; they are what schema.Options.Constants takes. A line that cannot be read is
-// an error and costs that line. A #define of something else than a number is a warning, one of nothing is none: it is a guard.
+// The values are integers in decimal, or floats, in the form of schema.Options.Constants. A malformed line is an error, and only that line
+// is ignored. A #define of anything other than a number is a warning, except for an empty one, which is an include guard.
 func ParseConstants(f *source.File) (map[string]string, diag.List) {
 	var diags diag.List
 	c := newConstants(nil)
@@ -72,7 +72,7 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 	return out, diags
 }
 
-// constantLine reads a line of which comments are blanked. found is false if it defines nothing, and is no mistake.
+// constantLine parses a line whose comments are blanked. If the line defines nothing and is not an error, found is false and d is nil.
 func constantLine(at source.Span, words string) (e constant, found bool, d *diag.Diagnostic) {
 	wrong := func(d diag.Diagnostic) (constant, bool, *diag.Diagnostic) { return constant{}, false, &d }
 	if words[0] == '#' {
@@ -125,8 +125,8 @@ func constantLine(at source.Span, words string) (e constant, found bool, d *diag
 	return value, true, nil
 }
 
-// withoutComments is a line with blanks for the comments of C in it, so that places stay. inComment says that the line starts, and
-// that the next one starts, inside of one.
+// withoutComments returns a line with spaces in place of C comments, so that offsets do not change. inComment reports whether the line
+// starts inside a comment, still whether the next one does.
 func withoutComments(text string, inComment bool) (out string, still bool) {
 	if !inComment && !strings.Contains(text, "//") && !strings.Contains(text, "/*") {
 		return text, false
@@ -160,22 +160,22 @@ func withoutComments(text string, inComment bool) (out string, still bool) {
 	return string(b), inComment
 }
 
-// constants finds the value of a constant by its name.
+// constants computes the values of constants by name.
 type constants struct {
-	given   map[string]string // from outside; wins
+	given   map[string]string // from the options; takes precedence
 	entries map[string]constant
 	done    map[string]resolved
 	depth   int
 }
 
-// constant is one line that gives a value.
+// constant is a definition of a constant.
 type constant struct {
 	name, at source.Span // at: of the value
 	value    string
-	define   bool // a #define, which may well be no number
+	define   bool // a #define, which may be other than a number
 }
 
-// resolved is what came out of a name.
+// resolved is the result of a lookup.
 type resolved struct {
 	value number
 	err   error
@@ -185,9 +185,9 @@ func newConstants(given map[string]string) *constants {
 	return &constants{given: given, entries: map[string]constant{}, done: map[string]resolved{}}
 }
 
-// lookup computes the value of a name. The error is missing if it, or one that it needs, has none.
+// lookup computes the value of a name. The error is missing if the constant, or one that it depends on, has no value.
 func (c *constants) lookup(name string) (number, error) {
-	const most = 64 // names that need each other
+	const most = 64 // depth of dependencies
 	if r, ok := c.done[name]; ok {
 		return r.value, r.err
 	}

@@ -19,7 +19,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// vector is a row of the public vectors: a definition, and what becomes of a message or a value with it.
+// vector is a row of the public vectors: a definition, and the result of decoding a message or encoding a value.
 type vector struct {
 	Text      string          `json:"def_text"`
 	Constants map[string]any  `json:"constants"`
@@ -32,7 +32,7 @@ type vector struct {
 	Note      string          `json:"note"`
 }
 
-// options are the constants of the row, as a person gives them.
+// options returns the constants of the row.
 func (v *vector) options() schema.Options {
 	o := schema.Options{Constants: map[string]string{}}
 	for name, value := range v.Constants {
@@ -41,7 +41,7 @@ func (v *vector) options() schema.Options {
 	return o
 }
 
-// mistakes are the codes that the rows with wrong definitions get, by what their notes start with.
+// mistakes are the expected codes of the rows with invalid definitions, by the start of their notes.
 var mistakes = map[string]string{
 	"duplicate field":     "duplicate-name",
 	"undefined group":     "undefined-group",
@@ -54,7 +54,7 @@ var mistakes = map[string]string{
 	"duplicate packet":    "duplicate-name",
 }
 
-// TestVectors runs every row: values, bytes, outcomes, how many bytes were taken, and mistakes of definitions.
+// TestVectors checks every row: values, bytes, outcomes, numbers of bytes consumed, and errors of definitions.
 func TestVectors(t *testing.T) {
 	text, err := os.ReadFile("../../../shared/corpora/muta/vectors.jsonl")
 	if err != nil {
@@ -93,7 +93,7 @@ func (v *vector) run(t *testing.T) {
 		p := v.named(t, s)
 		var in, out codec.Record
 		if err := value.ParseJSON(&in, p, v.Value); err != nil {
-			return // refused before it is a record
+			return // refused before encoding
 		}
 		in.Code = p.Message.Key.Code
 		if err := p.Encode(&out, &in); err == nil {
@@ -133,7 +133,7 @@ func (v *vector) run(t *testing.T) {
 	}
 }
 
-// refusedDefinition looks whether the mistake is the one that the row is about, and the only one.
+// refusedDefinition checks that the definition has the expected error and no other.
 func (v *vector) refusedDefinition(t *testing.T, s *schema.Schema, diags diag.List) {
 	if len(diags) != 1 || diags[0].Severity != diag.Error {
 		t.Fatalf("want one error:\n%s", diags.Render())
@@ -155,7 +155,7 @@ func (v *vector) refusedDefinition(t *testing.T, s *schema.Schema, diags diag.Li
 	t.Errorf("no code for %q:\n%s", v.Note, diags.Render())
 }
 
-// named compiles the message that the row names.
+// named compiles the named message of the row.
 func (v *vector) named(t *testing.T, s *schema.Schema) *codec.Program {
 	for _, m := range s.Messages {
 		if m.Name == v.Message && m.Key.Group == v.Group {
@@ -166,7 +166,7 @@ func (v *vector) named(t *testing.T, s *schema.Schema) *codec.Program {
 	return nil
 }
 
-// choose finds the message of the bytes by their id, as a framer does. Where there is none it says what that makes of them.
+// choose finds the message of the bytes by their id, as a framer does. If there is none, it returns the resulting status.
 func (v *vector) choose(t *testing.T, s *schema.Schema, data []byte) (status string, p *codec.Program) {
 	var first codec.Record
 	compile(t, s.Messages[0]).Decode(&first, data)

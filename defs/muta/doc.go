@@ -1,24 +1,24 @@
-// Package muta reads packet definitions of the MUTA packetwriter.
+// Package muta parses packet definitions of the MUTA packetwriter.
 //
 // # Sources
 //
-// The article "Network message serialization in MUTA" of the tool's author (6 October 2019), and for the form of records and
-// comments the devlog of 12 May 2018 on jeesdev.fi. The tool itself is not public. What neither shows is a decision of this
-// package; what goes beyond the tool is called an extension, here and in Language.
+// The article "Network message serialization in MUTA" of the tool's author (6 October 2019), and for the form of records and comments the
+// devlog of 12 May 2018 on jeesdev.fi. The tool itself is not public. Details that neither source specifies are decisions of this package;
+// additions to the tool's language are called extensions, here and in Language.
 //
 // # Lines
 //
-//	# a comment                               always a line of its own; above a record or a field it is the doc of that
+//	# a comment                               always on a separate line; above a record or a field it is its doc
 //	kind: name                                a record; its lines follow, indented
-//	   key = value                            the value goes to the end of the line, and may be empty
+//	   key = value                            the value extends to the end of the line, and may be empty
 //
-// Kinds of records, and what stands in them:
+// Kinds of records and their contents:
 //
-//	group: g                                  packets whose ids count on their own
+//	group: g                                  packets with a separate range of ids
 //	   __first  = 1                           extension: the id of its first packet
 //	   __id     = uint8                       the type of its ids: uint8 or uint16
 //	   __endian = little                      extension: little or big
-//	   __pack   = bytes                       extension: bytes or bits, for all that is in its packets
+//	   __pack   = bytes                       extension: bytes or bits, for its packets and their structs
 //	packet: p                                 a message
 //	   __group = g                            required; a group of the same file
 //	   __pack  = bits                         extension: for this packet, with the structs in it
@@ -27,59 +27,59 @@
 //	   __pack = bits                          extension: for this struct
 //	   name   = FIELD
 //	enum: e                                   extension: a type, a number whose values have names
-//	   __type = uint8                         the type that it travels as
-//	   NAME   = 3                             without a value: one more than the line above it, or 0
+//	   __type = uint8                         its type on the wire
+//	   NAME   = 3                             without a value: one more than the previous value, or 0
 //	constants: any_name                       extension: values of names in this file
-//	   NAME = 16                              a number, or an expression of C
-//	include: file.h                           kept and not read
+//	   NAME = 16                              a number, or a C expression
+//	include: file.h                           preserved and not read
 //
-// Other kinds and other keys that start with "__" are a warning, kept by Format, and mean nothing. A FIELD is
+// Other kinds and other keys that start with "__" are a warning; Format preserves them, and they have no effect. A FIELD is
 //
 //	type [lo, hi] <length type> {min, max}
 //
-// where only the type is needed, and after "{" only max. The types are
+// where only the type is required, and only max after "{". The types are
 //
 //	char uint8 uint16 uint32 uint64 int8 int16 int32 int64 float double
 //
-// and the structs and enums of the file, which may stand below their use. Braces make an array of min to max elements, min is 0
-// if it is left out; the length type is uint8, uint16 or uint32. lo and hi are the legal range, bounds included, of the number or of each
-// element; an extension, as the article has ranges but does not show how they are written. Every bound is a number, perhaps with 0x
-// before it, or the name of a constant.
+// and the structs and enums of the file, which may be defined after their use. Braces make an array of min to max elements; the default
+// of min is 0; the length type is uint8, uint16 or uint32. lo and hi are the legal range, inclusive, of the number or of each element;
+// this is an extension, as the article has ranges but does not show their syntax. Every bound is a number, decimal or hexadecimal with 0x,
+// or the name of a constant.
 //
 // # Wire
 //
 // A packet is its id, then its record; a struct is a record. A record is
 //
 //  1. the lengths of its arrays in order of declaration: numbers of elements, not of bytes;
-//  2. its single values in order of declaration, structs among them, with all they hold;
+//  2. its single values in order of declaration, including structs with all their contents;
 //  3. the elements of its arrays in order of declaration.
 //
-// Nothing is padded, nothing ends with a zero, and every array has a length, also {4, 4}. The length type that is not written is
-// the smallest that max fits. The id of a packet is __first and the number of packets of its group above it.
+// There is no padding and no terminator, and every array has a length, even {4, 4}. The default length type is the smallest that fits max.
+// The id of a packet is __first plus the number of preceding packets of its group.
 //
-// A message tells its own size (schema.Message.Measured), and sizes are judged before contents: as long as a message is shorter
-// than it can be it is incomplete, whatever it holds; then each length is looked at; ranges come when all bytes are there.
+// The size of a message is known from its contents (schema.Message.Measured), and sizes are checked before contents: a message below the
+// minimum size is incomplete, regardless of its contents; then each length is checked; ranges are checked when all bytes are present.
 //
-// With __pack = bits, a single whole number with a range takes only the bits that its bounds need: those of the larger one, and
-// one for the sign if the type has one. Neighbours share bytes, the first in the lowest bits, across bytes too. What is no such
-// number begins at the next byte; the bits left over are zero. Lengths, ids and elements of arrays are not packed, structs in arrays are. A
-// number whose bounds are unresolved constants is not packed until they have values, and cannot be decoded until then anyway.
+// With __pack = bits, a single integer with a range has only the bits that its bounds require: those of the larger one, plus one for the
+// sign of a signed type. Consecutive ones share bytes, the first in the lowest bits, and may cross byte boundaries. Any other value starts
+// at the next byte; unused bits are zero. Lengths, ids and elements of arrays are not packed, structs in arrays are. A number whose bounds
+// are unresolved constants is not packed until they have values, and cannot be decoded before.
 //
 // # Decisions
 //
-//   - Ids count from 1: the article says that the third packet has id 3, though its enum in C would give 2. __first = 0 is that.
-//   - A packet with mistakes keeps its id, so that those below it have the right ones.
+//   - Ids start at 1: in the article the third packet has id 3, though its enum in C would give 2. For that, use __first = 0.
+//   - A packet with errors keeps its id, so that the ids of later packets are right.
 //   - Numbers are little-endian, float and double are IEEE 754, characters are bytes and shown as Latin-1.
-//   - A struct lies where it is used and has its own lengths in it. Lengths of structs in arrays could not stand at the front.
-//   - A max with a name needs a length type, even if its value is known: the bytes must not change with a constant that the tool cannot see.
-//   - NaN is in no range. Bounds of a float are rounded to what a float can be, or [0, 0.1] would refuse 0.1.
-//   - A field of an enum has the range from the least to the greatest of its values, if it has no range of its own. Numbers between them
-//     without a name are legal.
-//   - Packets, structs and enums of a file have different names: in C they would be one.
-//   - Structs, enums and constants are those of the file. Groups of all files have different names: they are how a frame finds its message.
-//   - Of constants, Options.Constants win, then records of the file. One without a value is an error that breaks no message: its limits
-//     are symbolic (schema.Limit.Const), layouts show the name, decoding and encoding name it.
-//   - Constants are whole numbers of up to 128 bits that never wrap, or floats. Numbers of C that start with 0 are refused: they are octal.
-//   - A comment behind a value is an error, as it would be part of the value in the tool's other files.
-//   - A line that cannot be read is an error and costs that line. A line that is not indented is a warning if it has a "=".
+//   - A struct is contiguous and includes its lengths. The lengths of structs in arrays could not precede the array.
+//   - A named max requires a length type, even if its value is known: the encoding must not change with a constant that the tool cannot see.
+//   - NaN is outside every range. Bounds of a float are rounded to float precision; otherwise [0, 0.1] would refuse 0.1.
+//   - A field of an enum without an explicit range has the range from the least to the greatest of its values. Numbers between them without
+//     a name are legal.
+//   - Packets, structs and enums of a file have different names, as they share a namespace in C.
+//   - Structs, enums and constants are local to a file. Groups of all files have different names, as they identify messages of frames.
+//   - Options.Constants take precedence over the constants of the file. A constant without a value is an error that does not make messages
+//     broken: its limits are symbolic (schema.Limit.Const), layouts show the name, and errors of decoding and encoding mention it.
+//   - Constants are integers of up to 128 bits that do not overflow, or floats. C literals that start with 0 are refused: they are octal.
+//   - A comment after a value is an error, as it would be part of the value in other files of the tool.
+//   - A malformed line is an error, and only that line is ignored. A line that is not indented is a warning if it has a "=".
 package muta

@@ -9,20 +9,20 @@ import (
 	"wirebench/defs/text"
 )
 
-// indent stands before all lines of a record but its header.
+// indent precedes all lines of a record except its header.
 const indent = "   "
 
-// maxColumn is the longest key that others are aligned with, in characters.
+// maxColumn is the length of the longest key that others are aligned with, in characters.
 const maxColumn = 40
 
-// Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
-// twice changes nothing. The diagnostics are those of lines that cannot be read, which stay as they are.
+// Format returns a definition in canonical form. It preserves the meaning, the order of lines and all comments, and is idempotent. The
+// diagnostics are those of malformed lines, which are unchanged.
 //
-// Headers start the line, with an empty line before them; all other lines of a record have three spaces before them. The "=" of
-// a block of lines, up to the next empty one, stand in one column. Comments stand with what they are about. Lines end with
-// "\n", there is no byte order mark, and never more than one empty line in a row.
+// Headers start the line, after an empty line; all other lines of a record are indented by three spaces. In a block of lines without an
+// empty one, all "=" are in one column. Comments stay with the record or field that they describe. Lines end with "\n", there is no byte
+// order mark, and there are no consecutive empty lines.
 //
-// A file with more lines than a definition can have comes back as it is.
+// A file with more lines than a definition may have is returned unchanged.
 func Format(f *source.File) (string, diag.List) {
 	t := parseTree(f)
 	if t.cut {
@@ -43,7 +43,7 @@ type formatter struct {
 	column int  // of the "=" in this block
 	until  int  // index of the first line after this block
 	next   int  // index of the first line after these comments
-	doc    int  // index of the first comment that goes with it
+	doc    int  // index of the first comment that belongs to it
 	inside bool // of a record
 	last   recordKind
 	record int // index of the next record
@@ -73,7 +73,7 @@ func (w *formatter) line(i int) {
 	case headerLine:
 		kind := w.tree.records[w.record].kind
 		w.record++
-		if w.tree.docStart(i) == i { // else the comment has it
+		if w.tree.docStart(i) == i { // otherwise it precedes the comment
 			w.beforeHeader(kind)
 		}
 		w.inside, w.last = true, kind
@@ -102,14 +102,14 @@ func (w *formatter) line(i int) {
 	}
 }
 
-// beforeHeader puts an empty line before a header; a list of includes has none in it.
+// beforeHeader adds an empty line before a header, except within a list of includes.
 func (w *formatter) beforeHeader(kind recordKind) {
 	if w.inside && (kind != includeRecord || w.last != includeRecord) {
 		w.empty = true
 	}
 }
 
-// comment writes a comment: below a record it is indented if it was, or if a line of the record follows.
+// comment writes a comment: inside a record it is indented if it was, or if a line of the record follows.
 func (w *formatter) comment(i int) {
 	ln := &w.tree.lines[i]
 	if i >= w.next {
@@ -166,7 +166,7 @@ func (w *formatter) attr(i int) {
 	}
 }
 
-// block finds the column of the lines from i on, up to the next empty line or header.
+// block computes the column of the lines from i to the next empty line or header.
 func (w *formatter) block(i int) {
 	w.column = 0
 	for w.until = i; w.until < len(w.tree.lines); w.until++ {

@@ -18,8 +18,8 @@ import (
 
 var goldens = []string{"schema", "diagnostics", "formatted"}
 
-// TestGolden reads the files of each case: definitions as one set, under the constants of the file consts. The section formatted shows
-// only definitions that Format changes.
+// TestGolden parses the files of each case: definitions as one set, with the constants of the file consts. The section "formatted" has only
+// definitions that Format changes.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
 		var o schema.Options
@@ -44,12 +44,12 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// formatChecked formats a text, and checks that formatting again changes nothing and that the meaning is the same.
+// formatChecked formats a text, and checks that formatting is idempotent and preserves the meaning.
 func formatChecked(t *testing.T, name, text string) string {
 	t.Helper()
 	out, _ := Format(source.New(name, text))
 	if again, _ := Format(source.New(name, out)); again != out {
-		t.Errorf("formatting twice is not formatting once:\n%s\nthen\n%s", out, again)
+		t.Errorf("formatting twice changes the text:\n%s\nthen\n%s", out, again)
 	}
 	before, _ := Parse([]*source.File{source.New(name, text)}, schema.Options{})
 	after, _ := Parse([]*source.File{source.New(name, out)}, schema.Options{})
@@ -87,7 +87,7 @@ wire:
 	}
 }
 
-// TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden, so that people see how it reads.
+// TestEveryCodeHasACase checks that each diagnostic code of messages.go occurs in the cases of TestGolden.
 func TestEveryCodeHasACase(t *testing.T) {
 	source, err := os.ReadFile("messages.go")
 	if err != nil {
@@ -105,12 +105,13 @@ func TestEveryCodeHasACase(t *testing.T) {
 	limits := map[string]bool{"line-too-long": true, "too-many-lines": true, "too-many-mistakes": true, "too-large": true} // in TestLimits
 	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+ += "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
 		if code := m[1]; !limits[code] && !strings.Contains(all.String(), "["+code+"]") {
-			t.Errorf("no case shows %s", code)
+			t.Errorf("no case has %s", code)
 		}
 	}
 }
 
-// FuzzParse reads any text: nothing panics, spans are inside their file, and formatting keeps the meaning and is done after one time.
+// FuzzParse parses any text, and checks that nothing panics, spans are inside their file, and formatting preserves the meaning and is
+// idempotent.
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range paths {
@@ -124,7 +125,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
-	f.Add("\t\ufeffgroup: g") // formatting takes the tab away
+	f.Add("\t\ufeffgroup: g") // formatting removes the tab
 	f.Add("\ufeffgroup: g\r\npacket: p\r\n\t__group = g\r\n\ta = uint8 [0, 0xff] <uint32> {A, 7}\x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		file := source.New("x.def", text)
@@ -146,8 +147,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkRecord checks what later passes rely on: after head items the lengths of all arrays, then the single values, then the contents,
-// each of them once and in order of declaration.
+// checkRecord checks the invariants that later passes rely on: after head items the lengths of all arrays, then the single values, then
+// the contents, each of them once and in order of declaration.
 func checkRecord(t *testing.T, s *schema.Struct, head int) {
 	t.Helper()
 	var want []string
@@ -155,7 +156,7 @@ func checkRecord(t *testing.T, s *schema.Struct, head int) {
 	for _, arrays := range []bool{true, false} {
 		for _, f := range s.Fields {
 			if names[f.Name] == arrays || f.Span.IsZero() || f.TypeText == "" && f.Name != "" {
-				t.Fatalf("%q comes twice, or has no place or no type", f.Name)
+				t.Fatalf("%q is repeated, or has no span or no type", f.Name)
 			}
 			if arrays {
 				names[f.Name] = true

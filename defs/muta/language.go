@@ -2,9 +2,9 @@ package muta
 
 import "wirebench/defs/schema"
 
-// Language is the words of definitions: the kinds of records, the directives and the types, of the tables that the parser reads.
+// Language returns the keywords of definitions: the kinds of records, the directives and the types, from the tables of the parser.
 func Language() schema.Language {
-	const ours = " Ours: the original tool does not know it."
+	const ours = " An extension: the original tool does not have it."
 	var words []schema.Word
 	for _, k := range recordKinds {
 		w := schema.Word{Name: k.name, Kind: schema.MarkWord, Doc: k.doc, Insert: k.name + ": "}

@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// TestLanguage looks whether every word has a sentence, and whether the sizes are those of the types.
+// TestLanguage checks that every word has a description, and that the sizes are those of the types.
 func TestLanguage(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range Language().Words {
@@ -34,7 +34,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// TestLanguageWordsAreRead writes each word where it belongs, with what an editor inserts.
+// TestLanguageWordsAreRead parses a definition with each word, as inserted by an editor.
 func TestLanguageWordsAreRead(t *testing.T) {
 	const head = "group: g\n\npacket: p\n   __group = g\n"
 	for _, w := range Language().Words {

@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/text"
 )
 
-// numbered repeats a text n times with "%" replaced by the number, and "^" by the next one.
+// numbered repeats a text n times with "%" replaced by the index, and "^" by the next index.
 func numbered(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -22,8 +22,8 @@ func numbered(n int, text string) string {
 	return b.String()
 }
 
-// TestLimits reads definitions that are made to be expensive. Each has to be done within seconds even on a slow machine under the
-// race detector; a quadratic step would take minutes.
+// TestLimits parses definitions that are designed to be expensive. Each must take only seconds even on a slow machine with the race
+// detector; a quadratic step would take minutes.
 func TestLimits(t *testing.T) {
 	const (
 		n      = text.MaxLines
@@ -72,7 +72,7 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%d diagnostics, %q among them: %v\n%.1000s", len(diags), c.code, found, diags.Render())
 			}
 			if c.code == text.CodeTooManyLines && out != c.text {
-				t.Error("what is not read whole is formatted")
+				t.Error("a file that exceeds the limit of lines was formatted")
 			}
 		})
 	}

@@ -11,48 +11,48 @@ import (
 	"wirebench/defs/text"
 )
 
-// The bounds of what definitions can mean. Those of a message are within the ones of package codec.
+// The limits of definitions. Those of a message are within the limits of package codec.
 const (
-	maxFields    = 1 << 14 // of a packet, with those of its structs each time they are used
+	maxFields    = 1 << 14 // of a packet, including the fields of each use of a struct
 	maxAllFields = 1 << 18 // of all packets of a file
-	maxDepth     = 32      // structs inside each other
+	maxDepth     = 32      // nesting depth of structs
 	maxMessage   = 1 << 28 // bytes
 )
 
-// lowerer makes messages of one file.
+// lowerer compiles the messages of one file.
 type lowerer struct {
 	tree      *tree
 	diags     diag.List
-	broken    bool // the record that is being read has errors
+	broken    bool // the current record has errors
 	constants *constants
 	named     map[string]bool // constants that have been reported
 
 	groups     map[string]*group
 	groupNames []string
-	groupAt    map[string]source.Span // where each group stands first, in this file or in another
+	groupAt    map[string]source.Span // first definition of each group, in this file or in another
 	among      *build.Among
-	twice      map[*record]bool // types that are defined twice: nobody knows which one is meant
+	twice      map[*record]bool // types that are defined twice, and therefore ambiguous
 	types      map[string]*definedType
 	typeNames  []string
 	fields     int // of all packets
-	open       int // structs that are being made, inside each other
+	open       int // nesting depth of the structs under construction
 }
 
-// group is what packets of a group have in common.
+// group is the common properties of the packets of a group.
 type group struct {
 	name   string
 	first  uint64
 	idBits int
 	form   form
 	n      int  // packets so far
-	taken  bool // another file has a group of this name: its packets have the keys
+	taken  bool // an earlier file has a group of this name, whose packets have the keys
 	broken bool
 }
 
-// form is how the bytes of a record are made, which a group says for all that is in its packets.
+// form is the encoding of a record. The directives of a group apply to its packets and their structs.
 type form struct {
 	order schema.Order
-	bits  bool // numbers with a range take only the bits that they need
+	bits  bool // numbers with a range are packed
 }
 
 // definedType is a struct or an enum.
@@ -62,7 +62,7 @@ type definedType struct {
 	bodies map[form]*body
 }
 
-// enum is the values of an enum, and the range that they make.
+// enum is the values of an enum and their range.
 type enum struct {
 	names  []string
 	values []number
@@ -72,12 +72,12 @@ type enum struct {
 	broken bool
 }
 
-// body is what a struct or a packet consists of.
+// body is the contents of a struct or a packet.
 type body struct {
-	open   bool // it is being made: who meets it now is inside of it
+	open   bool // under construction: a use of it now is recursive
 	s      *schema.Struct
-	fields int // with those of structs inside
-	depth  int // structs inside each other, this one counted
+	fields int // including those of nested structs
+	depth  int // nesting depth of structs, including this one
 	bytes  uint64
 	broken bool
 }
@@ -89,13 +89,13 @@ func newLowerer(t *tree, o schema.Options, among *build.Among) *lowerer {
 	}
 }
 
-// report adds a diagnostic about the record that is being read.
+// report adds a diagnostic about the current record.
 func (l *lowerer) report(d diag.Diagnostic) {
 	l.broken = l.broken || d.Severity == diag.Error
 	text.Add(&l.diags, d, maxMistakes)
 }
 
-// candidates are the names that a wrong one is compared with: not too many, and none when the diagnostic will not be shown.
+// candidates returns names to suggest in place of a wrong one: a limited number, and none if the diagnostic will not be shown.
 func (l *lowerer) candidates(names []string) []string {
 	const enough = 2000
 	if len(l.diags) > maxMistakes {
@@ -104,7 +104,7 @@ func (l *lowerer) candidates(names []string) []string {
 	return names[:min(len(names), enough):min(len(names), enough)]
 }
 
-// lower makes the messages, in the order of the file.
+// lower compiles the messages, in the order of the file.
 func (l *lowerer) lower() []*schema.Message {
 	l.collect()
 	for i := range l.tree.records {
@@ -124,7 +124,7 @@ func (l *lowerer) lower() []*schema.Message {
 			out = append(out, l.packet(r, seen))
 		}
 	}
-	for _, name := range l.typeNames { // those that no packet uses have mistakes, too
+	for _, name := range l.typeNames { // report errors of unused types too
 		if t := l.types[name]; t.record.kind == structRecord && len(t.bodies) == 0 {
 			l.structBody(t, form{})
 		}
@@ -132,7 +132,7 @@ func (l *lowerer) lower() []*schema.Message {
 	return out
 }
 
-// collect finds the types and the constants of the file, which may be used above their definition.
+// collect records the types and the constants of the file, which may be used before their definition.
 func (l *lowerer) collect() {
 	for i := range l.tree.records {
 		r := &l.tree.records[i]
@@ -173,7 +173,7 @@ func (l *lowerer) collect() {
 	}
 }
 
-// constant reads a line of a constants record.
+// constant lowers a line of a constants record.
 func (l *lowerer) constant(ln *line) {
 	name := ln.key.Text()
 	if isDirective(name) || !text.IsName(name) {
@@ -190,7 +190,7 @@ func (l *lowerer) constant(ln *line) {
 	l.constants.entries[name] = constant{name: ln.key, at: ln.value, value: ln.value.Text()}
 }
 
-// directives reads the directives of a record. What has an empty value is as if it were not there.
+// directives returns the valid directives of a record. A directive with an empty value is ignored.
 func (l *lowerer) directives(r *record) map[string]*line {
 	out := map[string]*line{}
 	for _, i := range r.attrs {
@@ -217,7 +217,7 @@ func (l *lowerer) directives(r *record) map[string]*line {
 	return out
 }
 
-// value is what a directive says, its default if it is not there or wrong.
+// value returns the value of a directive, or its default if it is missing or invalid.
 func value(all map[string]*line, name string) string {
 	d := findDirective(name)
 	if ln := all[name]; ln != nil && slices.Contains(d.values, ln.value.Text()) {
@@ -226,7 +226,7 @@ func value(all map[string]*line, name string) string {
 	return d.values[0]
 }
 
-// group reads the record of a group.
+// group lowers the record of a group.
 func (l *lowerer) group(r *record) {
 	if r.name.Text() == "" {
 		return
@@ -270,10 +270,10 @@ func (l *lowerer) group(r *record) {
 	l.groupNames = append(l.groupNames, g.name)
 }
 
-// maxID is the largest id that a group can have.
+// maxID returns the largest id of the group's type.
 func (g *group) maxID() uint64 { return 1<<g.idBits - 1 }
 
-// enum reads the record of an enum.
+// enum lowers the record of an enum.
 func (l *lowerer) enum(r *record) *enum {
 	l.broken = r.broken || l.twice[r]
 	e := &enum{prim: findPrimitive(value(l.directives(r), typeDirective))}
@@ -297,19 +297,19 @@ func (l *lowerer) enum(r *record) *enum {
 			b := l.bound(at)
 			switch {
 			case b.err != nil:
-				l.report(badBound(at, b.err.Error(), "write a whole number"))
+				l.report(badBound(at, b.err.Error(), "write an integer"))
 				continue
 			case b.name != "":
 				unresolved = b.name
 				next.whole = nil
 				continue
 			case b.value.whole == nil:
-				l.report(badBound(at, "is not a whole number", "write a whole number"))
+				l.report(badBound(at, "is not an integer", "write an integer"))
 				continue
 			}
 			n = b.value
 		} else if next.whole == nil {
-			continue // one more than what is not known
+			continue // its value depends on an invalid one
 		}
 		if !fits(n, e.prim) {
 			l.report(badEnumValue(at, n.String(), e.prim.name))
@@ -341,7 +341,7 @@ func (l *lowerer) enum(r *record) *enum {
 	return e
 }
 
-// packet makes the message of a packet.
+// packet compiles the message of a packet.
 func (l *lowerer) packet(r *record, seen map[string]source.Span) *schema.Message {
 	l.broken = r.broken
 	m := &schema.Message{
@@ -387,7 +387,7 @@ func (l *lowerer) packet(r *record, seen map[string]source.Span) *schema.Message
 	return m
 }
 
-// groupOf is the group of a packet. One that is not defined is made up, so that the rest of the packet can be read.
+// groupOf returns the group of a packet, or a placeholder if it is undefined, so that the rest of the packet can be checked.
 func (l *lowerer) groupOf(r *record, all map[string]*line) *group {
 	ln := all[groupDirective]
 	switch {
@@ -403,7 +403,7 @@ func (l *lowerer) groupOf(r *record, all map[string]*line) *group {
 	return &group{idBits: 8, first: 1}
 }
 
-// structBody is what a struct is in a given form; nil if it is inside itself, or too deep inside others to be made.
+// structBody returns the body of a struct in a given form; nil if it is recursive or nested too deeply.
 func (l *lowerer) structBody(t *definedType, f form) *body {
 	b := t.bodies[f]
 	switch {
@@ -434,7 +434,7 @@ func (l *lowerer) structBody(t *definedType, f form) *body {
 	return b
 }
 
-// body makes the struct of a record: after head the lengths of all arrays, then the single values, then the contents.
+// body compiles the struct of a record: after head the lengths of all arrays, then the single values, then the contents.
 func (l *lowerer) body(r *record, f form, head []schema.Item) *body {
 	b := &body{s: &schema.Struct{Wire: head}}
 	if r.kind == structRecord {
@@ -495,11 +495,11 @@ func (l *lowerer) body(r *record, f form, head []schema.Item) *body {
 	return b
 }
 
-// placeSingles puts the single values one after another. In bits, neighbours that have a range share bytes, the first in the
-// lowest bits; what is left of the last byte means nothing.
+// placeSingles returns the items of the single values. In the form of bits, consecutive numbers with a range share bytes, the first in the
+// lowest bits; the unused bits of the last byte are padding.
 func (l *lowerer) placeSingles(fields []*schema.Field, f form) []schema.Item {
 	var items []schema.Item
-	used := 0 // bits of the last byte, 0 = all
+	used := 0 // used bits of the last byte, 0 = all
 	fill := func() {
 		if used > 0 {
 			items = append(items, schema.Item{Kind: schema.Pad, Bits: 8 - used})
@@ -523,7 +523,7 @@ func (l *lowerer) placeSingles(fields []*schema.Field, f form) []schema.Item {
 	return items
 }
 
-// neededBits is how many bits the range of a whole number takes, 0 if that is not known.
+// neededBits returns the number of bits that the range of an integer requires, 0 if it is unknown.
 func neededBits(n *schema.Number) int {
 	if n.Kind == schema.Float || n.Min == nil || n.Max == nil || n.Min.Const != "" || n.Max.Const != "" {
 		return 0
@@ -534,7 +534,7 @@ func neededBits(n *schema.Number) int {
 	return 1 + max(bitLen(signFree(n.Min.Int)), bitLen(signFree(n.Max.Int)))
 }
 
-// signFree is a number without the sign that two's complement gives it: its bits and one for the sign hold the number.
+// signFree returns the bits of a number in two's complement without the sign bit.
 func signFree(n int64) uint64 { return uint64(n ^ n>>63) }
 
 func bitLen(n uint64) (bits int) {
@@ -544,7 +544,7 @@ func bitLen(n uint64) (bits int) {
 	return bits
 }
 
-// shrink gives a number fewer bits. The order of its bytes then says nothing.
+// shrink returns a copy of a number with fewer bits and without byte order.
 func (l *lowerer) shrink(n *schema.Number, bits int) {
 	n.Bits, n.Order = bits, schema.Little
 	if n.Enum != nil {
@@ -552,7 +552,7 @@ func (l *lowerer) shrink(n *schema.Number, bits int) {
 	}
 }
 
-// ofBits is the enum for numbers of so many bits.
+// ofBits returns the enum for numbers of that many bits.
 func (e *enum) ofBits(name string, bits int) *schema.Enum {
 	out := e.shared[bits]
 	if out != nil {
@@ -573,14 +573,15 @@ func (e *enum) ofBits(name string, bits int) *schema.Enum {
 	return out
 }
 
-// bound is the value of a word in limits or ranges.
+// bound is the value of a bound of a range or of a number of elements.
 type bound struct {
 	value number
 	name  string // of the constant, if it has no value
-	err   error  // it can be no bound
+	err   error  // it is not a valid bound
 }
 
-// bound reads a number or the name of a constant. It reports a constant without a value, once a file; that breaks nothing.
+// bound evaluates a number or the name of a constant. It reports a constant without a value, once per file; that does not make the message
+// broken.
 func (l *lowerer) bound(at source.Span) bound {
 	words := at.Text()
 	if !text.IsName(words) {

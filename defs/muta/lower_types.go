@@ -16,7 +16,7 @@ var (
 
 func (n number) plusOne() number { return number{whole: new(big.Int).Add(n.whole, wholeOne)} }
 
-// limit is a whole number as a bound of every kind.
+// limit returns an integer as a bound.
 func (n number) limit() *schema.Limit {
 	if n.whole.Sign() < 0 {
 		return &schema.Limit{Int: n.whole.Int64(), Float: n.asFloat()}
@@ -24,7 +24,7 @@ func (n number) limit() *schema.Limit {
 	return &schema.Limit{Int: n.whole.Int64(), Uint: n.whole.Uint64(), Float: n.asFloat()}
 }
 
-// fits reports whether a whole number is one of a type.
+// fits reports whether an integer is in the range of a type.
 func fits(n number, p *primitive) bool {
 	if p.kind == schema.Unsigned {
 		return n.whole.Sign() >= 0 && n.whole.BitLen() <= p.bits
@@ -32,17 +32,17 @@ func fits(n number, p *primitive) bool {
 	return n.whole.IsInt64() && 1+bitLen(signFree(n.whole.Int64())) <= p.bits
 }
 
-// part is what a field is made of.
+// part is a lowered field.
 type part struct {
 	typ    schema.Type
-	length int // bits of its length, 0 if it is no array
+	length int // bits of its length, 0 if it is not an array
 	fields int
 	depth  int
-	bytes  uint64 // that it takes at least, with its length
+	bytes  uint64 // minimum size in bytes, including its length
 	broken bool
 }
 
-// field makes the type of a field. If ok is false it has said why.
+// field lowers the value of a field. If ok is false, the reason was reported.
 func (l *lowerer) field(ln *line, f form) (p part, ok bool) {
 	e := &ln.field
 	if p, ok = l.element(e, f); !ok {
@@ -75,13 +75,13 @@ func (l *lowerer) field(ln *line, f form) (p part, ok bool) {
 	return p, true
 }
 
-// elementText is the type of an element, with its range.
+// elementText returns the type of an element, with its range.
 func elementText(e *fieldExpr) string {
 	one := fieldExpr{typ: e.typ, ranges: e.ranges, lo: e.lo, hi: e.hi}
 	return one.text()
 }
 
-// element makes the type of a single value, or of the elements of an array.
+// element lowers the type of a single value, or of the elements of an array.
 func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 	name := e.typ.Text()
 	if p := findPrimitive(name); p != nil {
@@ -95,7 +95,7 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 		if !e.ranges.IsZero() {
 			l.report(rangeWithout(e.ranges, name))
 		}
-		// One character, whatever it is: not even a zero ends it.
+		// One arbitrary character, without a terminator.
 		out.typ = &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Fixed, N: 1, Min: &schema.Limit{Uint: 1}}}
 		return out, true
 	}
@@ -122,7 +122,7 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 	return part{typ: &schema.Group{Struct: b.s}, fields: b.fields + 1, depth: b.depth, bytes: b.bytes, broken: b.broken}, true
 }
 
-// enumValue makes a number of an enum. Without a range of its own it has that of the enum.
+// enumValue lowers a number of an enum. Without an explicit range it has the range of the enum.
 func (l *lowerer) enumValue(e *fieldExpr, of *enum, f form) part {
 	n := newNumber(of.prim, f)
 	n.Min, n.Max = of.lo, of.hi
@@ -139,7 +139,7 @@ func newNumber(p *primitive, f form) *schema.Number {
 	return n
 }
 
-// numberRange gives a number the range that stands after its type.
+// numberRange sets the range of a number.
 func (l *lowerer) numberRange(e *fieldExpr, p *primitive, n *schema.Number) {
 	if e.ranges.IsZero() {
 		return
@@ -165,7 +165,7 @@ func (l *lowerer) numberRange(e *fieldExpr, p *primitive, n *schema.Number) {
 	n.Min, n.Max = lo, hi
 }
 
-// rangeBound reads one bound of a range.
+// rangeBound evaluates one bound of a range.
 func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool) {
 	b := l.bound(at)
 	switch {
@@ -176,7 +176,7 @@ func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool)
 	case p.kind == schema.Float:
 		f := b.value.asFloat()
 		if p.bits == 32 {
-			f = float64(float32(f)) // what a float on the wire can be, or 0.1 could not be sent with [0, 0.1]
+			f = float64(float32(f)) // as on the wire; otherwise [0, 0.1] would refuse 0.1
 		}
 		if math.IsInf(f, 0) {
 			l.report(badBound(at, "does not fit "+text.Quote(p.name), "write a smaller number"))
@@ -184,7 +184,7 @@ func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool)
 		}
 		return &schema.Limit{Float: f}, true
 	case b.value.whole == nil:
-		l.report(badBound(at, "is not a whole number", p.says()))
+		l.report(badBound(at, "is not an integer", p.says()))
 	case !fits(b.value, p):
 		l.report(badBound(at, "does not fit "+text.Quote(p.name), p.says()))
 	case p.kind == schema.Signed:
@@ -195,7 +195,7 @@ func (l *lowerer) rangeBound(at source.Span, p *primitive) (*schema.Limit, bool)
 	return nil, false
 }
 
-// extent reads the limits of an array and the type of its length, of which it returns the bits.
+// extent evaluates the limits of an array and returns the extent and the bits of the length.
 func (l *lowerer) extent(e *fieldExpr) (schema.Extent, int) {
 	ext := schema.Extent{Size: schema.Counted}
 	var lo *schema.Limit
@@ -237,7 +237,7 @@ func (l *lowerer) extent(e *fieldExpr) (schema.Extent, int) {
 	return ext, bits
 }
 
-// lengthBits are the bits of the type in "<>", 0 if there is none or it can be no length.
+// lengthBits returns the bits of the type in "<>", 0 if there is none or it is not valid for a length.
 func (l *lowerer) lengthBits(e *fieldExpr) int {
 	if e.length.IsZero() {
 		return 0
@@ -249,7 +249,7 @@ func (l *lowerer) lengthBits(e *fieldExpr) int {
 	return 0
 }
 
-// lengthOf is the type of a length of so many bits.
+// lengthOf returns the name of the length type of that many bits.
 func lengthOf(bits int) string {
 	for _, p := range primitives {
 		if p.length && p.bits == bits {
@@ -259,7 +259,7 @@ func lengthOf(bits int) string {
 	return ""
 }
 
-// limit reads one limit of a number of elements.
+// limit evaluates one limit of a number of elements.
 func (l *lowerer) limit(at source.Span) (*schema.Limit, bool) {
 	b := l.bound(at)
 	switch {
@@ -268,9 +268,9 @@ func (l *lowerer) limit(at source.Span) (*schema.Limit, bool) {
 	case b.err != nil:
 		l.report(badLimit(at, b.err.Error()))
 	case b.value.whole == nil:
-		l.report(badLimit(at, "is not a whole number"))
+		l.report(badLimit(at, "is not an integer"))
 	case b.value.whole.Sign() < 0 || b.value.whole.BitLen() > 32:
-		l.report(badLimit(at, "cannot be a number of elements"))
+		l.report(badLimit(at, "is not a valid number of elements"))
 	default:
 		return &schema.Limit{Uint: b.value.whole.Uint64()}, true
 	}

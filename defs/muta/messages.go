@@ -12,7 +12,7 @@ import (
 
 // The codes of all diagnostics of this dialect. They never change.
 const (
-	// Lines that cannot be read.
+	// Malformed lines.
 	codeMalformedLine = "malformed-line"
 	codeNoRecord      = "no-record"
 	codeIndent        = "indent"
@@ -57,7 +57,7 @@ const (
 	codeSkippedDefine = "skipped-define"
 )
 
-// Lines that cannot be read.
+// Malformed lines.
 
 func malformedLine(at source.Span) diag.Diagnostic {
 	d := text.Mistake(codeMalformedLine, at, `a line needs a ":" or a "="`, `write "packet: name", or a field below it: "name = uint8"`)
@@ -70,7 +70,7 @@ func malformedLine(at source.Span) diag.Diagnostic {
 		d.Help = `did you mean "` + words[0] + " = " + words[1] + `"?`
 		return text.Fixed(d, at, words[0]+" = "+words[1])
 	case len(words) == 2 && text.IsName(words[1]) && findPrimitive(words[0]) != nil:
-		d.Help = `the name stands first: "` + words[1] + " = " + words[0] + `"`
+		d.Help = `the name comes first: "` + words[1] + " = " + words[0] + `"`
 		return text.Fixed(d, at, words[1]+" = "+words[0])
 	case strings.HasPrefix(at.Text(), "//"):
 		d.Help = `a comment starts with "#"`
@@ -80,7 +80,7 @@ func malformedLine(at source.Span) diag.Diagnostic {
 }
 
 func bareEnumName(at source.Span) diag.Diagnostic {
-	return text.Fixed(text.Mistake(codeMalformedLine, at, `a line needs a "="`, `write "`+at.Text()+` ="; without a number it is one more than the name above it`), at, at.Text()+" =")
+	return text.Fixed(text.Mistake(codeMalformedLine, at, `a line needs a "="`, `write "`+at.Text()+` ="; without a number it is one more than the previous value`), at, at.Text()+" =")
 }
 
 func colonForEquals(at source.Span, colon int) diag.Diagnostic {
@@ -89,15 +89,15 @@ func colonForEquals(at source.Span, colon int) diag.Diagnostic {
 }
 
 func noKey(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMalformedLine, at, `nothing stands before "="`, `write a name: "name = uint8"`)
+	return text.Mistake(codeMalformedLine, at, `no name before "="`, `write a name: "name = uint8"`)
 }
 
 func noRecord(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeNoRecord, at, text.Quote(at.Text())+" is in no record", `write a header above it: "packet: name"`)
+	return text.Mistake(codeNoRecord, at, text.Quote(at.Text())+" is outside of a record", `write a header above it: "packet: name"`)
 }
 
 func noIndent(at source.Span) diag.Diagnostic {
-	return text.Fixed(text.Doubt(codeIndent, at, "this line is not indented", "put some spaces before it: only headers start the line"), at.Sub(0, 0), indent)
+	return text.Fixed(text.Doubt(codeIndent, at, "this line is not indented", "indent it; only headers start the line"), at.Sub(0, 0), indent)
 }
 
 func indentedHeader(whole, at source.Span) diag.Diagnostic {
@@ -111,7 +111,7 @@ func unknownKind(at source.Span) diag.Diagnostic {
 	for _, k := range recordKinds {
 		names = append(names, k.name)
 	}
-	d := text.Doubt(codeUnknownKind, at, "unknown kind of record "+text.Quote(at.Text()), "it is kept and not read; the kinds are "+strings.Join(names, ", "))
+	d := text.Doubt(codeUnknownKind, at, "unknown kind of record "+text.Quote(at.Text()), "it is preserved and not read; the kinds are "+strings.Join(names, ", "))
 	if meant := diag.Nearest(at.Text(), names); meant != "" {
 		d.Help = `did you mean "` + meant + `"?`
 		return text.Fixed(d, at, meant)
@@ -124,16 +124,16 @@ func noRecordName(at source.Span) diag.Diagnostic {
 }
 
 func badName(at source.Span) diag.Diagnostic {
-	d := text.Mistake(codeBadName, at, text.Quote(at.Text())+" is no name", `a name has letters, digits and "_" and starts with no digit`)
+	d := text.Mistake(codeBadName, at, text.Quote(at.Text())+" is not a valid name", `a name has letters, digits and "_" and does not start with a digit`)
 	if name := text.CleanName(at.Text()); strings.Trim(name, "_") != "" && len(name) <= 60 {
-		d.Help += `; what about "` + name + `"?`
+		d.Help += `; did you mean "` + name + `"?`
 		return text.Fixed(d, at, name)
 	}
 	return d
 }
 
 func reservedName(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeReservedName, at, text.Quote(at.Text())+" is a type already", "choose another name")
+	return text.Mistake(codeReservedName, at, text.Quote(at.Text())+" is the name of a type", "choose another name")
 }
 
 func duplicateName(at, first source.Span, what string) diag.Diagnostic {
@@ -141,11 +141,11 @@ func duplicateName(at, first source.Span, what string) diag.Diagnostic {
 	if isDirective(at.Text()) {
 		help = "remove one of the two"
 	}
-	return text.Near(text.Mistake(codeDuplicateName, at, "duplicate "+what+" "+text.Quote(at.Text()), help), first, "the first one stands here")
+	return text.Near(text.Mistake(codeDuplicateName, at, "duplicate "+what+" "+text.Quote(at.Text()), help), first, "the first one is here")
 }
 
 func misplacedField(at source.Span, kind recordKind) diag.Diagnostic {
-	return text.Mistake(codeMisplacedField, at, fmt.Sprintf("a %s has no fields", kind), "fields belong into a packet or a struct")
+	return text.Mistake(codeMisplacedField, at, fmt.Sprintf("a %s has no fields", kind), "fields belong in a packet or a struct")
 }
 
 func unknownDirective(at source.Span) diag.Diagnostic {
@@ -153,7 +153,7 @@ func unknownDirective(at source.Span) diag.Diagnostic {
 	for _, d := range directives {
 		names = append(names, strings.TrimPrefix(d.name, "__"))
 	}
-	d := text.Doubt(codeUnknownDirective, at, "unknown directive "+text.Quote(at.Text()), `it is kept and means nothing; no field can start with "__"`)
+	d := text.Doubt(codeUnknownDirective, at, "unknown directive "+text.Quote(at.Text()), `it is preserved and has no effect; names of fields cannot start with "__"`)
 	if meant := diag.Nearest(strings.TrimPrefix(at.Text(), "__"), names); meant != "" {
 		d.Help = `did you mean "__` + meant + `"?`
 		return text.Fixed(d, at, "__"+meant)
@@ -166,19 +166,19 @@ func misplacedDirective(at source.Span, d *directive, kind recordKind) diag.Diag
 	for _, k := range d.on {
 		on = append(on, k.String())
 	}
-	return text.Mistake(codeMisplacedDirective, at, fmt.Sprintf("%q means nothing in a %s", d.name, kind), "it stands in a "+strings.Join(on, ", "))
+	return text.Mistake(codeMisplacedDirective, at, fmt.Sprintf("%q has no effect in a %s", d.name, kind), "it belongs in a "+strings.Join(on, ", "))
 }
 
 func badDirective(ln *line, allowed []string) diag.Diagnostic {
-	return text.Mistake(codeBadDirective, ln.value, text.Quote(ln.value.Text())+" cannot be the value of "+text.Quote(ln.key.Text()), "write "+strings.Join(allowed, ", "))
+	return text.Mistake(codeBadDirective, ln.value, text.Quote(ln.value.Text())+" is not a valid value of "+text.Quote(ln.key.Text()), "write "+strings.Join(allowed, ", "))
 }
 
 func badFirst(at source.Span, most uint64) diag.Diagnostic {
-	return text.Mistake(codeBadDirective, at, text.Quote(at.Text())+" cannot be an id", fmt.Sprintf("write a number from 0 to %d", most))
+	return text.Mistake(codeBadDirective, at, text.Quote(at.Text())+" is not a valid id", fmt.Sprintf("write a number from 0 to %d", most))
 }
 
 func missingGroup(at source.Span, why source.Span) diag.Diagnostic {
-	return text.Near(text.Mistake(codeMissingGroup, at, "packet "+text.Quote(at.Text())+" has no group", `write "`+groupDirective+` = name" below it`), why, "nothing stands here")
+	return text.Near(text.Mistake(codeMissingGroup, at, "packet "+text.Quote(at.Text())+" has no group", `write "`+groupDirective+` = name" below it`), why, "the value is empty")
 }
 
 func undefinedGroup(at source.Span, groups []string) diag.Diagnostic {
@@ -195,7 +195,7 @@ func tooManyPackets(at source.Span, id uint64, g *group) diag.Diagnostic {
 	if g.idBits == 8 {
 		help = `write "` + idDirective + ` = uint16" below the group`
 	}
-	return text.Mistake(codeTooManyPackets, at, fmt.Sprintf("the id of %s would be %d, more than %d bits hold", text.Quote(at.Text()), id, g.idBits), help)
+	return text.Mistake(codeTooManyPackets, at, fmt.Sprintf("the id of %s would be %d, which does not fit %d bits", text.Quote(at.Text()), id, g.idBits), help)
 }
 
 func emptyEnum(at source.Span) diag.Diagnostic {
@@ -217,7 +217,7 @@ func commentAfterValue(ln *line) diag.Diagnostic {
 	if ln.kind == headerLine {
 		what, before = "header", ""
 	}
-	d := text.Mistake(codeCommentAfter, ln.comment, "a comment behind a "+what, "a comment has a line of its own")
+	d := text.Mistake(codeCommentAfter, ln.comment, "a comment after a "+what, "write the comment on a separate line")
 	return text.Fixed(d, ln.span, ln.comment.Text()+"\n"+before+space.Trimmed(ln.span.Sub(0, ln.comment.Start-ln.span.Start)).Text())
 }
 
@@ -229,11 +229,11 @@ func expected(at source.Span, what string) diag.Diagnostic {
 	return text.Mistake(codeMalformedType, at, message, forms)
 }
 
-// forms shows what the value of a field looks like.
+// forms shows the syntax of the value of a field.
 const forms = `a field looks like "uint8", "uint8 [0, 9]", "char {16}" or "char <uint8> {2, 16}"`
 
 func notClosed(at source.Span, closing byte) diag.Diagnostic {
-	return text.Mistake(codeMalformedType, at, text.Quote(at.Text())+" is not closed", `write "`+string(closing)+`" behind it`)
+	return text.Mistake(codeMalformedType, at, text.Quote(at.Text())+" is not closed", `add "`+string(closing)+`"`)
 }
 
 func twice(at source.Span, what string) diag.Diagnostic {
@@ -241,24 +241,24 @@ func twice(at source.Span, what string) diag.Diagnostic {
 }
 
 func tooMuch(at, typ source.Span) diag.Diagnostic {
-	d := text.Mistake(codeMalformedType, at, text.Quote(at.Text())+" is too much after "+text.Quote(typ.Text()), forms)
+	d := text.Mistake(codeMalformedType, at, "unexpected "+text.Quote(at.Text())+" after "+text.Quote(typ.Text()), forms)
 	if strings.HasPrefix(at.Text(), "//") || strings.HasPrefix(at.Text(), "/*") {
-		d.Help = `a comment has a line of its own and starts with "#"`
+		d.Help = `a comment is on a separate line and starts with "#"`
 	}
 	if strings.HasPrefix(at.Text(), ";") {
-		d.Help = "no semicolon ends a line"
+		d.Help = "lines do not end with a semicolon"
 		return text.Fixed(d, at, "")
 	}
 	return d
 }
 
 func oneBound(e *fieldExpr) diag.Diagnostic {
-	d := text.Mistake(codeMalformedType, e.ranges, "a range has two bounds", `write "[0, 9]"; the number of elements of an array stands in braces: "`+e.typ.Text()+" {"+e.hi.Text()+`}"`)
+	d := text.Mistake(codeMalformedType, e.ranges, "a range has two bounds", `write "[0, 9]"; the number of elements of an array is in braces: "`+e.typ.Text()+" {"+e.hi.Text()+`}"`)
 	return text.Fixed(d, e.ranges, "{"+e.hi.Text()+"}")
 }
 
 func suffixOrder(at, value source.Span, e *fieldExpr) diag.Diagnostic {
-	return text.Fixed(text.Mistake(codeSuffixOrder, at, text.Quote(at.Text())+" stands too late", "the order is type [range] <length type> {min, max}: "+text.Quote(e.text())), value, e.text())
+	return text.Fixed(text.Mistake(codeSuffixOrder, at, text.Quote(at.Text())+" is in the wrong place", "the order is type [range] <length type> {min, max}: "+text.Quote(e.text())), value, e.text())
 }
 
 func unknownType(at source.Span, defined []string) diag.Diagnostic {
@@ -269,7 +269,7 @@ func unknownType(at source.Span, defined []string) diag.Diagnostic {
 	}
 	d := text.Mistake(codeUnknownType, at, "unknown type "+text.Quote(words), "the types are "+strings.Join(names, ", ")+", and the structs and enums of the same file")
 	meant := otherNames[strings.ToLower(words)]
-	if meant == "" && len(words) > 3 && len(words) <= 40 { // of three letters nothing is certain
+	if meant == "" && len(words) > 3 && len(words) <= 40 { // three letters are too few for a guess
 		meant = diag.Nearest(words, append(names, defined...))
 	}
 	if meant != "" {
@@ -280,7 +280,7 @@ func unknownType(at source.Span, defined []string) diag.Diagnostic {
 }
 
 func rangeWithout(at source.Span, typ string) diag.Diagnostic {
-	return text.Mistake(codeRangeWithout, at, text.Quote(typ)+" cannot have a range", "only numbers have one")
+	return text.Mistake(codeRangeWithout, at, text.Quote(typ)+" cannot have a range", "only numbers have a range")
 }
 
 func badBound(at source.Span, why, help string) diag.Diagnostic {
@@ -288,7 +288,7 @@ func badBound(at source.Span, why, help string) diag.Diagnostic {
 }
 
 func emptyRange(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeBadRange, at, "no number is in "+text.Quote(at.Text()), "the lower bound stands first")
+	return text.Mistake(codeBadRange, at, "the range "+text.Quote(at.Text())+" is empty", "the lower bound comes first")
 }
 
 func badLimit(at source.Span, why string) diag.Diagnostic {
@@ -296,24 +296,24 @@ func badLimit(at source.Span, why string) diag.Diagnostic {
 }
 
 func minAboveMax(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMinAboveMax, at, "min is larger than max in "+text.Quote(at.Text()), "the smaller number stands first")
+	return text.Mistake(codeMinAboveMax, at, "min is larger than max in "+text.Quote(at.Text()), "the smaller number comes first")
 }
 
 func badLength(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeBadLength, at, text.Quote(at.Text())+" cannot be the type of a length", "write uint8, uint16 or uint32")
+	return text.Mistake(codeBadLength, at, text.Quote(at.Text())+" is not valid as the type of a length", "write uint8, uint16 or uint32")
 }
 
 func missingLength(at source.Span, e *fieldExpr, length string) diag.Diagnostic {
-	d := text.Mistake(codeMissingLength, at, text.Quote(at.Text())+" needs a type for the length", "a constant can change, and the bytes must not change with it")
+	d := text.Mistake(codeMissingLength, at, text.Quote(at.Text())+" requires a type of the length", "otherwise the encoding would depend on the value of the constant")
 	if length == "" {
 		return d
 	}
-	d.Help += `: "` + e.typ.Text() + " <" + length + "> " + e.limits.Text() + `"`
+	d.Help = `write "` + e.typ.Text() + " <" + length + "> " + e.limits.Text() + `"; ` + d.Help
 	return text.Fixed(d, e.limits.Sub(0, 0), "<"+length+"> ")
 }
 
 func lengthWithoutArray(e *fieldExpr) diag.Diagnostic {
-	return text.Mistake(codeLengthNoArray, e.length, "the type of a length on something that is no array", `write the largest number of elements behind it: "`+e.typ.Text()+" <"+e.length.Text()+`> {16}"`)
+	return text.Mistake(codeLengthNoArray, e.length, "the type of a length without an array", `write the maximum number of elements after it: "`+e.typ.Text()+" <"+e.length.Text()+`> {16}"`)
 }
 
 func maxTooLarge(at source.Span, value, length string) diag.Diagnostic {
@@ -322,37 +322,37 @@ func maxTooLarge(at source.Span, value, length string) diag.Diagnostic {
 }
 
 func recursiveStruct(at source.Span, name string) diag.Diagnostic {
-	return text.Mistake(codeRecursiveStruct, at, "struct "+text.Quote(name)+" is inside itself, directly or through other structs", "it would never end: remove one of the fields")
+	return text.Mistake(codeRecursiveStruct, at, "struct "+text.Quote(name)+" is inside itself, directly or through other structs", "its size would be infinite; remove one of the fields")
 }
 
 func tooManyFields(at source.Span, most int) diag.Diagnostic {
-	return text.Mistake(codeTooLarge, at, fmt.Sprintf("more than %d fields", most), "those of structs count each time that they are used")
+	return text.Mistake(codeTooLarge, at, fmt.Sprintf("more than %d fields", most), "the fields of a struct count for each use")
 }
 
 func tooDeep(at source.Span, most int) diag.Diagnostic {
-	return text.Mistake(codeTooLarge, at, fmt.Sprintf("structs inside each other more than %d deep", most), "use fewer")
+	return text.Mistake(codeTooLarge, at, fmt.Sprintf("structs are nested more than %d deep", most), "reduce the nesting")
 }
 
 func tooManyBytes(at source.Span, most uint64) diag.Diagnostic {
-	return text.Mistake(codeTooLarge, at, text.Quote(at.Text())+" takes too many bytes", fmt.Sprintf("a message has at most %d", most))
+	return text.Mistake(codeTooLarge, at, text.Quote(at.Text())+" has too many bytes", fmt.Sprintf("a message has at most %d", most))
 }
 
 // Constants.
 
 func unresolved(at source.Span, name string) diag.Diagnostic {
-	d := text.Mistake(codeUnresolved, at, "unresolved constant "+text.Quote(name), `give it a value: in the settings, with a #define, or in a record "constants:" of this file`)
+	d := text.Mistake(codeUnresolved, at, "unresolved constant "+text.Quote(name), `set its value in the settings, with a #define, or in a record "constants:" of this file`)
 	if name != at.Text() {
-		d.Message = text.Quote(at.Text()) + " needs the unresolved constant " + text.Quote(name)
+		d.Message = text.Quote(at.Text()) + " depends on the unresolved constant " + text.Quote(name)
 	}
 	return d
 }
 
 func badConstant(at source.Span, name, value string, err error) diag.Diagnostic {
-	code, message := codeBadConstant, "the constant "+text.Quote(name)+" is "+text.Quote(value)+", which is no number"
+	code, message := codeBadConstant, "the constant "+text.Quote(name)+" is "+text.Quote(value)+", which is not a number"
 	help := `write a number: "` + name + ` = 16"`
 	if m := (missing{}); errors.As(err, &m) {
 		code, message = codeUnresolved, "the constant "+text.Quote(name)+" "+text.Printable(err.Error())+", which has no value"
-		help = "give that one a value, too"
+		help = "set the value of that constant too"
 	} else if !errors.Is(err, errNoNumber) {
 		message = "the constant " + text.Quote(name) + " is " + text.Quote(value) + ", which " + err.Error()
 	}
@@ -364,15 +364,15 @@ func noValue(at source.Span, name string) diag.Diagnostic {
 }
 
 func badConstantLine(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeConstantLine, at, text.Quote(at.Text())+" is no constant", `write "NAME=16" or "#define NAME 16"`)
+	return text.Mistake(codeConstantLine, at, text.Quote(at.Text())+" is not a constant", `write "NAME=16" or "#define NAME 16"`)
 }
 
 func constantTwice(at, first source.Span) diag.Diagnostic {
-	return text.Near(text.Doubt(codeConstantTwice, at, text.Quote(at.Text())+" has another value here", "this one counts; remove the other one"), first, "the first one stands here")
+	return text.Near(text.Doubt(codeConstantTwice, at, text.Quote(at.Text())+" has another value here", "this one applies; remove the other one"), first, "the first one is here")
 }
 
 func skippedDefine(at source.Span, value string, err error) diag.Diagnostic {
-	why := "is no number"
+	why := "is not a number"
 	if !errors.Is(err, errNoNumber) {
 		why = text.Printable(err.Error())
 	}

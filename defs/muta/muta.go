@@ -10,11 +10,11 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules read definitions. Of the options they use Constants.
+// Rules compile definitions. They use Options.Constants.
 //
-// Files named *.def, *.txt or without an ending are read. The messages come in the order of file names, and in a file in its own
-// order, in which ids count. A message with errors is Broken and has what could be understood. A constant without a value is an
-// error that breaks nothing: the limits that need it are symbolic.
+// Files named *.def, *.txt or without an extension are read. Messages are in the order of file names, and within a file in the order of
+// their ids. A message with errors is Broken and has the valid parts of its definition. A constant without a value is an error that does
+// not make messages broken: limits that depend on it are symbolic.
 var Rules = build.Rules{
 	Reads: func(name string) bool {
 		base := name[strings.LastIndexByte(name, '/')+1:]
@@ -30,13 +30,13 @@ var Rules = build.Rules{
 	Codes: true,
 }
 
-// Parse reads a set of definitions by Rules.
+// Parse compiles a set of definitions with Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
 	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 
-// Names are the groups of a file: of several files with a group of one name the first has it.
+// Names returns the groups of a file. If several files have a group of the same name, it belongs to the first.
 func (t *tree) Names() []string {
 	var names []string
 	for i := range t.records {
@@ -47,10 +47,10 @@ func (t *tree) Names() []string {
 	return names
 }
 
-// isGroup reports whether a record is that of a group with a name.
+// isGroup reports whether a record is a named group.
 func (r *record) isGroup() bool { return r.kind == groupRecord && r.name.Text() != "" }
 
-// elsewhere is where another file has a group of this name, no place if this file is the first one that has it.
+// elsewhere returns the position of a group of this name in an earlier file, or the zero Span if this file has the first one.
 func (l *lowerer) elsewhere(name string) source.Span {
 	owner := l.among.Named(name)[0]
 	if owner.Source == l.tree.file {
@@ -61,7 +61,7 @@ func (l *lowerer) elsewhere(name string) source.Span {
 	return first.records[i].name
 }
 
-// IsHeader reports whether a line is the header of a record, for telling these definitions from others.
+// IsHeader reports whether a line is the header of a record, to detect the language.
 func IsHeader(line string) bool {
 	word, _, ok := strings.Cut(line, ":")
 	return ok && kindOf(word) != otherRecord

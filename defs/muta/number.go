@@ -11,13 +11,13 @@ import (
 	"wirebench/defs/text"
 )
 
-// number is the value of a constant or of a literal: a whole number, or a float.
+// number is the value of a constant or of a literal: an integer, or a float.
 type number struct {
 	whole *big.Int // nil if it is a float
 	float float64
 }
 
-// asFloat is the number as a float.
+// asFloat returns the number as a float.
 func (n number) asFloat() float64 {
 	if n.whole == nil {
 		return n.float
@@ -26,7 +26,7 @@ func (n number) asFloat() float64 {
 	return f
 }
 
-// String is the shortest decimal text that reads back the same.
+// String returns the shortest decimal text that round-trips.
 func (n number) String() string {
 	if n.whole == nil {
 		return strconv.FormatFloat(n.float, 'g', -1, 64)
@@ -34,10 +34,10 @@ func (n number) String() string {
 	return n.whole.String()
 }
 
-// maxWholeBits bounds whole numbers while they are computed.
+// maxWholeBits limits the size of integers during evaluation.
 const maxWholeBits = 128
 
-// literal reads a number as definitions write it: decimal or 0x, a sign before it, with "." or an exponent a float.
+// literal parses a number in the syntax of definitions: decimal or 0x, with an optional sign; with "." or an exponent it is a float.
 func literal(text string) (number, error) {
 	digits := strings.TrimLeft(text, "+-")
 	if len(text)-len(digits) > 1 || len(text) > 64 || strings.Contains(digits, "_") {
@@ -54,7 +54,7 @@ func literal(text string) (number, error) {
 		return wholeNumber(text, lower, 10)
 	}
 	if strings.Trim(lower, "0123456789.e+-") != "" {
-		return number{}, errNoNumber // "inf" and "nan" among them
+		return number{}, errNoNumber // including "inf" and "nan"
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
@@ -64,12 +64,12 @@ func literal(text string) (number, error) {
 }
 
 var (
-	errNoNumber = errors.New("is no number")
-	errOctal    = errors.New("starts with 0, which C reads as octal")
+	errNoNumber = errors.New("is not a number")
+	errOctal    = errors.New("starts with 0, which means octal in C")
 	errTooLarge = errors.New("is too large")
 	errNesting  = errors.New("has too many brackets")
 	errZero     = errors.New("divides by zero")
-	errCycle    = errors.New("needs itself, or too many others")
+	errCycle    = errors.New("depends on itself, or on too many others")
 )
 
 func wholeNumber(text, digits string, base int) (number, error) {
@@ -85,13 +85,13 @@ func wholeNumber(text, digits string, base int) (number, error) {
 	return number{whole: n}, nil
 }
 
-// missing says that an expression needs a constant that has no value.
+// missing is the error of an expression that depends on a constant without a value.
 type missing struct{ name string }
 
-func (m missing) Error() string { return fmt.Sprintf("needs the constant %q", m.name) }
+func (m missing) Error() string { return fmt.Sprintf("depends on the constant %q", m.name) }
 
-// evaluate computes a constant expression of C: whole numbers of any base that C has but octal, with its suffixes, floats,
-// names, + - * / % << >> & ^ | ~ and brackets. Whole numbers do not wrap as those of C do.
+// evaluate computes a C constant expression: integers in the bases of C except octal, with C's suffixes, floats, names, + - * / % << >> & ^
+// | ~ and parentheses. Unlike in C, integers do not overflow.
 func evaluate(text string, lookup func(name string) (number, error)) (number, error) {
 	e := evaluator{text: text, lookup: lookup}
 	n, err := e.binary(0)
@@ -111,7 +111,7 @@ type evaluator struct {
 	lookup func(name string) (number, error)
 }
 
-// levels are the operators, the weakest first.
+// levels are the operators by precedence, lowest first.
 var levels = [...][]string{{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
 func (e *evaluator) space() {
@@ -138,7 +138,7 @@ func (e *evaluator) binary(level int) (number, error) {
 	return number{}, err
 }
 
-// operator reads an operator of the level, or returns "".
+// operator consumes and returns an operator of the level, or returns "".
 func (e *evaluator) operator(level int) string {
 	e.space()
 	for _, op := range levels[level] {
@@ -216,7 +216,7 @@ func applyFloat(op string, x, y float64) (number, error) {
 	return number{float: f}, nil
 }
 
-// unary reads a number, a name or something in brackets, with signs before it.
+// unary evaluates a number, a name or a parenthesized expression, with optional signs.
 func (e *evaluator) unary() (number, error) {
 	const most = 64
 	if e.depth++; e.depth > most {
@@ -266,7 +266,7 @@ func (e *evaluator) unary() (number, error) {
 	return literal(withoutSuffix(word))
 }
 
-// inWord reports whether the byte at e.i goes on with the word from start on. A sign does after the "e" of a float.
+// inWord reports whether the byte at e.i continues the word that begins at start. A sign does after the "e" of a float.
 func (e *evaluator) inWord(start int) bool {
 	c := e.text[e.i]
 	if text.IsNameByte(c) || c == '.' {
@@ -276,7 +276,7 @@ func (e *evaluator) inWord(start int) bool {
 	return (c == '+' || c == '-') && strings.HasSuffix(word, "e") && !strings.HasPrefix(word, "0x") && word[0] <= '9'
 }
 
-// withoutSuffix is a literal of C without the letters that give it a type.
+// withoutSuffix returns a C literal without its type suffix.
 func withoutSuffix(word string) string {
 	lower := strings.ToLower(word)
 	if strings.HasPrefix(lower, "0x") {

@@ -8,15 +8,15 @@ import (
 	"wirebench/defs/text"
 )
 
-// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
-// the words mean is looked at in lowering, so that one mistake never hides the next.
+// parser turns the lines of one file into a tree. It accepts every well-formed line; lowering checks the words, so that an error does not
+// hide others.
 type parser struct {
 	tree   *tree
-	record *record // the one that is open; nil before the first header, and behind a header that cannot be read
-	opened bool    // a header was there, be it unreadable
+	record *record // the current record; nil before the first header, and after a malformed header
+	opened bool    // a header was found, possibly malformed
 }
 
-// parseTree reads a file.
+// parseTree parses a file.
 func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
@@ -32,7 +32,7 @@ func parseTree(f *source.File) *tree {
 	return t
 }
 
-// report adds a diagnostic, as long as there are not too many.
+// report adds a diagnostic, up to maxMistakes.
 func (p *parser) report(d diag.Diagnostic) {
 	if d.Severity == diag.Error && p.record != nil {
 		p.record.broken = true
@@ -40,14 +40,14 @@ func (p *parser) report(d diag.Diagnostic) {
 	text.Add(&p.tree.diags, d, maxMistakes)
 }
 
-// bad reports what makes the whole line unreadable.
+// bad reports an error that makes the whole line malformed.
 func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	ln.kind = badLine
 	p.report(d)
 }
 
-// withoutBOM is the first line without byte order marks at its start, white space before them or not: formatting, which takes that
-// away, would bring them there.
+// withoutBOM returns the first line without byte order marks at its start, even after white space: formatting removes white space, which
+// would move them to the start.
 func withoutBOM(line source.Span) source.Span {
 	for {
 		start, end := space.Trim(line.Text())
@@ -58,7 +58,7 @@ func withoutBOM(line source.Span) source.Span {
 	}
 }
 
-// line reads one line.
+// line parses one line.
 func (p *parser) line(i int, whole source.Span) {
 	ln := &p.tree.lines[i]
 	if i == 0 {
@@ -97,8 +97,8 @@ func (p *parser) line(i int, whole source.Span) {
 	}
 }
 
-// lostHeader begins a record below a line that cannot be read and is not indented. With a kind and a name it is that record, so
-// that the ids of the packets below it stay; else what follows belongs to no record that is known.
+// lostHeader begins a record after a malformed line that is not indented. If the line has a kind and a name, it is that record, so that the
+// ids of later packets do not change; otherwise the following lines belong to an unknown record.
 func (p *parser) lostHeader(i int) {
 	p.record, p.opened = nil, true
 	span := p.tree.lines[i].span
@@ -119,7 +119,7 @@ func (p *parser) begin(r record) {
 	p.record = &p.tree.records[len(p.tree.records)-1]
 }
 
-// header reads a line "kind: name".
+// header parses a line "kind: name".
 func (p *parser) header(i, colon int) {
 	ln := &p.tree.lines[i]
 	words := ln.span.Text()
@@ -155,7 +155,7 @@ func (p *parser) header(i, colon int) {
 	}
 }
 
-// cutComment takes a comment out of the value.
+// cutComment splits a comment from the value.
 func (ln *line) cutComment() {
 	text := ln.value.Text()
 	if hash := strings.IndexByte(text, '#'); hash >= 0 {
@@ -163,7 +163,7 @@ func (ln *line) cutComment() {
 	}
 }
 
-// attr reads a line "key = value".
+// attr parses a line "key = value".
 func (p *parser) attr(i, equals int) {
 	ln := &p.tree.lines[i]
 	words := ln.span.Text()
@@ -197,7 +197,7 @@ func (p *parser) attr(i, equals int) {
 	}
 }
 
-// valueParser reads the value of a field.
+// valueParser parses the value of a field.
 type valueParser struct {
 	p    *parser
 	at   source.Span
@@ -205,7 +205,7 @@ type valueParser struct {
 	i    int // byte of text
 }
 
-// read reads all of it. If it returns false it has said why.
+// read parses the whole value. If it returns false, the reason was reported.
 func (v *valueParser) read(e *fieldExpr, ln *line) bool {
 	if v.text == "" {
 		v.p.report(noType(ln.span))
@@ -258,7 +258,7 @@ func (v *valueParser) space() {
 	}
 }
 
-// word reads a name or a number.
+// word parses a name or a number.
 func (v *valueParser) word(what string) (source.Span, bool) {
 	v.space()
 	start := v.i
@@ -279,7 +279,7 @@ func (v *valueParser) word(what string) (source.Span, bool) {
 	return source.Span{}, false
 }
 
-// closes reads a closing bracket.
+// closes parses a closing bracket.
 func (v *valueParser) closes(bracket byte, open source.Span) bool {
 	v.space()
 	if v.i < len(v.text) && v.text[v.i] == bracket {
@@ -294,7 +294,7 @@ func (v *valueParser) closes(bracket byte, open source.Span) bool {
 	return false
 }
 
-// list reads "[b]" or "[a, b]", with any brackets. a is no place if it is left out.
+// list parses "[b]" or "[a, b]", with any brackets. a is zero if it is missing.
 func (v *valueParser) list(opening, closing byte, what string, all, a, b *source.Span) bool {
 	start := v.i
 	if !all.IsZero() {
@@ -320,7 +320,7 @@ func (v *valueParser) list(opening, closing byte, what string, all, a, b *source
 	return true
 }
 
-// length reads "<type>".
+// length parses "<type>".
 func (v *valueParser) length(e *fieldExpr) bool {
 	start := v.i
 	if !e.length.IsZero() {

@@ -8,12 +8,12 @@ import (
 	"wirebench/defs/text"
 )
 
-// The bounds of a definition.
+// The limits of a definition.
 const (
-	maxMistakes = 100 // diagnostics of reading a file, and of its meaning
+	maxMistakes = 100 // diagnostics of parsing a file, and of lowering it
 )
 
-// tree is one file as it is written, line by line, comments and mistakes kept. It is immutable after parseTree.
+// tree is the parse tree of one file, with all lines, comments and errors. It is immutable after parseTree.
 type tree struct {
 	file    *source.File
 	lines   []line // lines[i] is line i+1
@@ -25,16 +25,16 @@ type tree struct {
 // line is one line of a file.
 type line struct {
 	kind     lineKind
-	indented bool        // white space stands before it, and it is inside a record
-	span     source.Span // without white space around it
+	indented bool        // starts with white space, and is inside a record
+	span     source.Span // without surrounding white space
 	key      source.Span // attrLine; headerLine: the word before ":"
-	value    source.Span // what follows "=" or ":", perhaps empty
-	comment  source.Span // behind the value, which is a mistake; or no place
+	value    source.Span // the part after "=" or ":", possibly empty
+	comment  source.Span // a comment after the value, which is an error; or zero
 	field    fieldExpr   // attrLine of a field: its value
-	readable bool        // field could be read
+	readable bool        // field is valid
 }
 
-// lineKind says what a line is.
+// lineKind is the kind of a line.
 type lineKind uint8
 
 const (
@@ -42,33 +42,33 @@ const (
 	commentLine
 	headerLine
 	attrLine
-	badLine // cannot be read: costs this one line
+	badLine // malformed, and ignored
 )
 
 // record is a header and the lines below it.
 type record struct {
 	kind   recordKind
 	name   source.Span
-	key    string // the name, with "_" for what cannot stand in a name
+	key    string // the name, with "_" in place of invalid characters
 	line   int    // index of the header in lines, which may be a badLine
-	attrs  []int  // indices of its attrLines in lines
+	attrs  []int  // indexes of its attrLines in lines
 	broken bool   // one of its lines has an error
 }
 
-// fieldExpr is the value of a field: a type, and what may follow it.
+// fieldExpr is the value of a field: a type and its optional suffixes.
 type fieldExpr struct {
 	typ      source.Span
-	ranges   source.Span // "[lo, hi]", or no place
+	ranges   source.Span // "[lo, hi]", or zero
 	lo, hi   source.Span
-	length   source.Span // the word in "<>", or no place
-	limits   source.Span // "{min, max}", or no place
-	min, max source.Span // min is no place if it is left out
+	length   source.Span // the word in "<>", or zero
+	limits   source.Span // "{min, max}", or zero
+	min, max source.Span // min is zero if it is missing
 }
 
-// isArray reports whether there are limits of a number of elements.
+// isArray reports whether the value has limits of a number of elements.
 func (e *fieldExpr) isArray() bool { return !e.limits.IsZero() }
 
-// text is the value in its canonical form.
+// text returns the value in canonical form.
 func (e *fieldExpr) text() string {
 	var b strings.Builder
 	b.WriteString(e.typ.Text())
@@ -88,7 +88,7 @@ func (e *fieldExpr) text() string {
 	return b.String()
 }
 
-// doc is the comment that goes with line i: the comment lines directly above it, for a header those that are not indented.
+// doc returns the comment of line i: the comment lines directly above it, for a header those that are not indented.
 func (t *tree) doc(i int) string {
 	first := t.docStart(i)
 	if first == i {
@@ -103,7 +103,7 @@ func (t *tree) doc(i int) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// docStart is the index of the first line of the comment that goes with line i, or i.
+// docStart returns the index of the first line of the comment of line i, or i.
 func (t *tree) docStart(i int) int {
 	first := i
 	for first > 0 && t.lines[first-1].kind == commentLine && (t.lines[i].kind != headerLine || !t.lines[first-1].indented) {
@@ -112,5 +112,5 @@ func (t *tree) docStart(i int) int {
 	return first
 }
 
-// space is white space: none outside of ASCII.
+// space is white space: only ASCII.
 var space text.Space

@@ -7,31 +7,31 @@ import (
 	"wirebench/defs/text"
 )
 
-// primitive is a type that needs no definition.
+// primitive is a predefined type.
 type primitive struct {
 	name, size, doc string
 	bits            int
 	kind            schema.NumKind
-	char            bool // a text of one byte a character, not a number
-	length          bool // can be the type of a length
+	char            bool // text of one byte per character, not a number
+	length          bool // valid as the type of a length
 }
 
-// primitives are all of them, in the order they are documented: what the parser finds and what an editor explains.
+// primitives are all primitives in the order of the documentation, for the parser and for explanations in the editor.
 var primitives = []primitive{
-	{name: "char", bits: 8, char: true, size: "1 byte", doc: "One character; char {MAX} is a text."},
-	{name: "uint8", bits: 8, length: true, size: "1 byte", doc: "A whole number from 0 to 255."},
-	{name: "uint16", bits: 16, length: true, size: "2 bytes", doc: "A whole number from 0 to 65,535."},
-	{name: "uint32", bits: 32, length: true, size: "4 bytes", doc: "A whole number from 0 to 4,294,967,295."},
-	{name: "uint64", bits: 64, size: "8 bytes", doc: "A whole number of 64 bits without a sign."},
-	{name: "int8", bits: 8, kind: schema.Signed, size: "1 byte", doc: "A whole number from -128 to 127."},
-	{name: "int16", bits: 16, kind: schema.Signed, size: "2 bytes", doc: "A whole number from -32,768 to 32,767."},
-	{name: "int32", bits: 32, kind: schema.Signed, size: "4 bytes", doc: "A whole number from -2,147,483,648 to 2,147,483,647."},
-	{name: "int64", bits: 64, kind: schema.Signed, size: "8 bytes", doc: "A whole number of 64 bits with a sign."},
-	{name: "float", bits: 32, kind: schema.Float, size: "4 bytes", doc: "A floating-point number of single precision."},
-	{name: "double", bits: 64, kind: schema.Float, size: "8 bytes", doc: "A floating-point number of double precision."},
+	{name: "char", bits: 8, char: true, size: "1 byte", doc: "One character; char {MAX} is text."},
+	{name: "uint8", bits: 8, length: true, size: "1 byte", doc: "An integer from 0 to 255."},
+	{name: "uint16", bits: 16, length: true, size: "2 bytes", doc: "An integer from 0 to 65,535."},
+	{name: "uint32", bits: 32, length: true, size: "4 bytes", doc: "An integer from 0 to 4,294,967,295."},
+	{name: "uint64", bits: 64, size: "8 bytes", doc: "An unsigned integer of 64 bits."},
+	{name: "int8", bits: 8, kind: schema.Signed, size: "1 byte", doc: "An integer from -128 to 127."},
+	{name: "int16", bits: 16, kind: schema.Signed, size: "2 bytes", doc: "An integer from -32,768 to 32,767."},
+	{name: "int32", bits: 32, kind: schema.Signed, size: "4 bytes", doc: "An integer from -2,147,483,648 to 2,147,483,647."},
+	{name: "int64", bits: 64, kind: schema.Signed, size: "8 bytes", doc: "A signed integer of 64 bits."},
+	{name: "float", bits: 32, kind: schema.Float, size: "4 bytes", doc: "A single-precision floating-point number."},
+	{name: "double", bits: 64, kind: schema.Float, size: "8 bytes", doc: "A double-precision floating-point number."},
 }
 
-// says is the doc within a message.
+// says returns the doc as a clause for a message.
 func (p *primitive) says() string {
 	return text.Quote(p.name) + " is " + strings.ToLower(p.doc[:1]) + strings.TrimSuffix(p.doc[1:], ".")
 }
@@ -46,7 +46,7 @@ func findPrimitive(name string) *primitive {
 	return nil
 }
 
-// otherNames are types of other languages, and what people mean by them.
+// otherNames maps type names of other languages to the likely equivalent.
 var otherNames = map[string]string{
 	"byte": "uint8", "u8": "uint8", "uint8_t": "uint8", "uchar": "uint8", "bool": "uint8 [0, 1]", "u16": "uint16", "uint16_t": "uint16",
 	"ushort": "uint16", "u32": "uint32", "uint32_t": "uint32", "uint": "uint32", "u64": "uint64", "uint64_t": "uint64",
@@ -55,11 +55,11 @@ var otherNames = map[string]string{
 	"f64": "double",
 }
 
-// recordKind is what the word before ":" means.
+// recordKind is the kind of a record, given by the word before ":".
 type recordKind uint8
 
 const (
-	otherRecord recordKind = iota // of other tools that read the same form of file, or a mistake
+	otherRecord recordKind = iota // of other tools that use the same file format, or an error
 	groupRecord
 	packetRecord
 	structRecord
@@ -68,21 +68,21 @@ const (
 	includeRecord
 )
 
-// recordKinds are all kinds, in the order they are documented.
+// recordKinds are all kinds, in the order of the documentation.
 var recordKinds = []struct {
 	is        recordKind
 	name, doc string
 	ours      bool // not in the original tool
 }{
-	{groupRecord, "group", "A set of packets whose ids count on their own.", false},
+	{groupRecord, "group", "A set of packets with a separate range of ids.", false},
 	{packetRecord, "packet", "A message; its fields follow, indented.", false},
 	{structRecord, "struct", "Fields that packets and other structs use as a type.", false},
-	{enumRecord, "enum", "Names for the values of a number, NAME = VALUE each; it is a type.", true},
-	{constantsRecord, "constants", "Values for the names in limits and ranges, NAME = VALUE each.", true},
-	{includeRecord, "include", "Meant for the generated C code; kept and not read.", false},
+	{enumRecord, "enum", "A type: a number with named values, one line NAME = VALUE for each.", true},
+	{constantsRecord, "constants", "Values of the names in limits and ranges, one line NAME = VALUE for each.", true},
+	{includeRecord, "include", "Included by the generated C code; preserved and not read.", false},
 }
 
-// String is the word, "" for otherRecord.
+// String returns the word, "" for otherRecord.
 func (k recordKind) String() string {
 	for i := range recordKinds {
 		if recordKinds[i].is == k {
@@ -92,7 +92,7 @@ func (k recordKind) String() string {
 	return ""
 }
 
-// kindOf is what a word means.
+// kindOf returns the kind of a word.
 func kindOf(word string) recordKind {
 	for i := range recordKinds {
 		if recordKinds[i].name == word {
@@ -112,26 +112,26 @@ const (
 	typeDirective   = "__type"
 )
 
-// directive is a key that is no field.
+// directive is a key that is not a field.
 type directive struct {
 	name   string
 	on     []recordKind
-	values []string // all that it can be, the first is the default; nil: something else
+	values []string // valid values, the first is the default; nil: not a list
 	doc    string
 	ours   bool // not in the original tool
 }
 
-// directives are all of them, in the order they are documented.
+// directives are all directives, in the order of the documentation.
 var directives = []directive{
-	{groupDirective, []recordKind{packetRecord}, nil, "The group of the packet, of the same file.", false},
+	{groupDirective, []recordKind{packetRecord}, nil, "The group of the packet, in the same file.", false},
 	{firstDirective, []recordKind{groupRecord}, nil, "The id of the group's first packet, 1 by default.", true},
 	{idDirective, []recordKind{groupRecord}, []string{"uint8", "uint16"}, "The type of the group's ids: uint8, which is the default, or uint16.", true},
 	{endianDirective, []recordKind{groupRecord}, []string{"little", "big"}, "The byte order of the group's packets: little, which is the default, or big.", true},
-	{packDirective, []recordKind{groupRecord, packetRecord, structRecord}, []string{"bytes", "bits"}, "With bits, whole numbers with a range take only the bits that they need; the default is bytes.", true},
-	{typeDirective, []recordKind{enumRecord}, intNames(), "The type that an enum travels as, uint8 by default.", true},
+	{packDirective, []recordKind{groupRecord, packetRecord, structRecord}, []string{"bytes", "bits"}, "With bits, integers with a range have only as many bits as the range requires; the default is bytes.", true},
+	{typeDirective, []recordKind{enumRecord}, intNames(), "The type of an enum on the wire, uint8 by default.", true},
 }
 
-// intNames are the types of whole numbers, unsigned first.
+// intNames returns the integer types, unsigned first.
 func intNames() (names []string) {
 	for _, p := range primitives {
 		if !p.char && p.kind != schema.Float {
@@ -151,5 +151,5 @@ func findDirective(name string) *directive {
 	return nil
 }
 
-// isDirective reports whether a key is no field, known or not.
+// isDirective reports whether a key is a directive, known or unknown.
 func isDirective(key string) bool { return strings.HasPrefix(key, "__") }
