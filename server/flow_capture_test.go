@@ -175,7 +175,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")
 	f.press("x")
-	f.pick("Hex, one frame a line")
+	f.pick("Hex, one frame per line")
 	f.is("the address of the export", `window.links.length === 1 && window.links[0].includes("/export?") && window.links[0].includes("format=hex") && window.links[0].includes("filter=")`)
 	got := browsertest.Value[string](t, f.ctx, `window.links[0]`)
 	if at := strings.Index(got, "/api/"); at < 0 || request(t, f.s, "GET", got[at:], nil, nil) != 200 {

@@ -14,11 +14,11 @@ func TestFlowColorsAndHighlight(t *testing.T) {
 	f.counts("100 frames")
 	f.choose(5, false)
 	f.tool("Columns ▾")
-	f.pick("Colours of frames")
+	f.pick("Colors of frames")
 	p := f.page()
 	p.Focused("textbox", "Filter of a new rule")
 	for _, rule := range [][2]string{{"dir == c2s", "Blue"}, {"n == 3", "Violet"}, {"lenn > 3", "Green"}} {
-		p.Choose("Colour of a new rule", rule[1])
+		p.Choose("Color of a new rule", rule[1])
 		p.Fill("textbox", "Filter of a new rule", rule[0])
 		f.press("Enter")
 	}
@@ -46,7 +46,7 @@ func TestFlowColorsAndHighlight(t *testing.T) {
 	f.press("h")
 	f.shows(".frames-line .chosen", "at 10")
 	browsertest.Reload(t, f.ctx, openSelector)
-	f.is("loaded anew, with colours and highlight", frameRowOf(10)+`?.classList.contains("hit") && `+frameRowOf(9)+`?.classList.contains("hue1")`)
+	f.is("loaded anew, with colors and highlight", frameRowOf(10)+`?.classList.contains("hit") && `+frameRowOf(9)+`?.classList.contains("hue1")`)
 	f.do(`document.querySelector(".frames-chip.highlights + .frames-chip").click()`)
 	f.is("no highlight", `document.querySelector(".frame.hit") === null && !new URL(location.href).searchParams.has("h")`)
 }

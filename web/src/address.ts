@@ -1,5 +1,5 @@
-// What is shown, in the fragment of the address: #w=WORKSPACE&d=DEFINITION&hex=BYTES&sel=OFFSET+LENGTH, and with &text= a definition
-// that is not saved. Fragments stay in the browser: no server ever sees the bytes.
+// The state of the page in the fragment of the address: #w=WORKSPACE&d=DEFINITION&hex=BYTES&sel=OFFSET+LENGTH, and with &text= an unsaved
+// definition. Browsers do not send fragments to servers.
 
 import { hexOf } from "./hex/text";
 
@@ -7,15 +7,15 @@ export interface Shown {
   workspace: string;
   definition: string;
   stored: boolean; // the definition is on disk
-  text: string | undefined; // of a definition that is not saved
+  text: string | undefined; // of an unsaved definition
   data: Uint8Array | undefined; // of the message
   selection: { start: number; end: number } | undefined; // bytes
 }
 
-const mostWritten = 8_192; // bytes, and characters of a definition, in the address of the page, which changes with each edit
+const mostWritten = 8_192; // bytes, or characters of a definition, in the address of the page, which changes with each edit
 const mostLinked = 65_536; // in a copied link
 
-/** The address of a definition in the place of the one that an address is of. */
+/** The address with another definition. */
 export function addressOf(href: string, definition: string, stored: boolean): string {
   const url = new URL(href);
   for (const name of ["message", "new", "sample"]) {
@@ -26,12 +26,12 @@ export function addressOf(href: string, definition: string, stored: boolean): st
   return url.href;
 }
 
-/** The definition that the part of an address before its fragment is of, null for none. */
+/** The definition in the query of an address, null without one. */
 function askedFor(query: URLSearchParams): string | null {
   return query.get("message") ?? (query.get("new") || null);
 }
 
-/** The fragment of what is shown; left says what is too large for it. */
+/** The fragment of a state; left names the parts that are too large. */
 function fragmentOf(shown: Shown, most: number): { hash: string; left: string } {
   const parts = new URLSearchParams();
   parts.set("w", shown.workspace);
@@ -53,7 +53,7 @@ function fragmentOf(shown: Shown, most: number): { hash: string; left: string } 
   return { hash: `#${parts.toString().replaceAll("%2B", "+")}`, left };
 }
 
-/** A link to what is shown. left says what is too large for a link, "" if nothing is. */
+/** A link to a state. left names the parts that are too large for a link, or is "". */
 export function linkTo(shown: Shown): { href: string; left: string } {
   const { hash, left } = fragmentOf(shown, mostLinked);
   const url = new URL(shown.definition === "" ? location.href : addressOf(location.href, shown.definition, shown.stored));
@@ -63,7 +63,7 @@ export function linkTo(shown: Shown): { href: string; left: string } {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Puts what is shown into the address, soon. */
+/** Writes a state to the address, after a short delay. */
 export function writeAddress(shown: Shown): void {
   clearTimeout(timer);
   timer = setTimeout(() => {
@@ -77,7 +77,7 @@ export function writeAddress(shown: Shown): void {
   }, 150);
 }
 
-/** What the address asks for. */
+/** The state in the address. */
 export function readAddress(): { definition?: string; text?: string; hex?: string; selection?: { start: number; end: number } } {
   if (location.hash.length < 2) {
     return {};

@@ -1,7 +1,7 @@
-// The page of a capture: the list of its frames beside the panes of the workbench. The frame that is chosen is the message that they show.
+// The page of a capture: the list of its frames beside the panes of the workbench, which show the selected frame.
 //
-//   #frames                     the list and what belongs to it: frames/panel.ts, filterbox/
-//   #byte-tabs                  the frame's own bytes, and those of the packets that it came in
+//   #frames                     the list and its tools: frames/panel.ts, filterbox/
+//   #byte-tabs                  the bytes of the frame, and of its packets
 
 import type { ElsewhereList, StoreCapture } from "./api";
 import { lookAtCaptures, onDeleted } from "./captures";
@@ -26,21 +26,21 @@ import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
 import { forOperators, lookOnly } from "./role";
 
-const mostExported = 20_000; // characters of an address that names frames
+const mostExported = 20_000; // characters of an address that lists frames
 
-/** A place in a capture. Chips are undefined where an address says nothing of what is shown: then they are those of the last time. */
+/** A position in a capture. Chips are undefined for an address without a view: the stored chips apply. */
 interface Place {
   filter: string;
   highlight: string;
   chips: string[] | undefined;
   frame: FrameName; // 0: none
-  number: number; // that it had
+  number: number; // its number
   selection: { start: number; end: number } | undefined;
 }
 
-const mostPushed = 40; // entries of the history in ten seconds: browsers refuse more than some, and a held key makes many
+const mostPushed = 40; // history entries in ten seconds: browsers limit them, and a held key makes many
 
-/** What the address asks for: ?f=FILTER&h=HIGHLIGHT&c=CHIP&c=CHIP#n=NUMBER&frame=IDENTITY&sel=OFFSET+LENGTH; addresses of earlier versions have no identity */
+/** The position in the address: ?f=FILTER&h=HIGHLIGHT&c=CHIP&c=CHIP#n=NUMBER&frame=IDENTITY&sel=OFFSET+LENGTH; old addresses lack the identity. */
 function readPlace(): Place {
   const asks = new URL(location.href).searchParams;
   const parts = new URLSearchParams(location.hash.slice(1));
@@ -58,15 +58,15 @@ function readPlace(): Place {
   };
 }
 
-/** The part of an address that names a frame: its number is for people, its identity counts. */
+/** The part of an address that names a frame: the number for the reader, the identity for the page. */
 function placeOf(row: FrameRow): string {
   return `n=${row.n}${row.id === undefined ? "" : `&frame=${row.id}`}`;
 }
 
-/** Puts what is shown into the question of an address. */
+/** Writes a view to the query of an address. */
 function asked(url: URL, view: View): void {
   for (const [name, filter] of [["f", view.filter], ["h", view.highlight]] as const) {
-    if (filter !== (url.searchParams.get(name) ?? "")) { // else its spelling stays
+    if (filter !== (url.searchParams.get(name) ?? "")) { // otherwise its spelling stays
       if (filter === "") {
         url.searchParams.delete(name);
       } else {
@@ -98,9 +98,9 @@ class CapturePage {
   private draft: { name: string; text: string } | undefined;
   private drafting: ReturnType<typeof setTimeout> | undefined;
   private shown: FrameAnswer | undefined;
-  private wanted = 0; // the frame that is on its way into the panes
+  private wanted = 0; // the frame being loaded into the panes
   private epoch = -1;
-  private cuts = -1; // of the list that the shown frame is of
+  private cuts = -1; // of the list when the frame was shown
   private name: string; // of the capture
   private gone = false; // the capture has been deleted
   private selection: { start: number; end: number } | undefined;
@@ -174,7 +174,7 @@ class CapturePage {
       selected: (selection) => {
         this.selection = selection;
         if (selection !== undefined) {
-          this.place.selection = undefined; // it is there, or another one
+          this.place.selection = undefined; // the bytes differ
         }
         this.packets.select(selection);
         this.write();
@@ -193,12 +193,12 @@ class CapturePage {
     register(
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
-      { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops what is held
+      { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops the held message
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
       this.frames.setHighlight(this.place.highlight);
-      this.frames.setView(this.place.filter, this.place.chips ?? []); // before anything writes the address anew
+      this.frames.setView(this.place.filter, this.place.chips ?? []); // before the address is written
       this.box.set(this.place.filter, true);
       const { frame, selection } = this.place;
       if (this.shown !== undefined && this.isPlace(this.shown.row) && this.shown.n === this.wanted && selection !== undefined) {
@@ -209,7 +209,7 @@ class CapturePage {
       }
     });
     const url = new URL(location.href);
-    asked(url, this.frames.shown); // chips of the last time, too
+    asked(url, this.frames.shown); // with the stored chips, too
     history.replaceState(history.state, "", url.href);
     this.frames.focus();
   }
@@ -227,7 +227,7 @@ class CapturePage {
     });
   }
 
-  /** Goes from the list to the fields. */
+  /** Moves the focus from the list to the fields. */
   private openFields(): void {
     const pane = document.getElementById("fields-pane");
     const row = document.querySelector<HTMLElement>(".tree tr[tabindex='0']");
@@ -238,7 +238,7 @@ class CapturePage {
     row?.focus();
   }
 
-  /** Shows which frames came in a packet; 0 is none. */
+  /** Shows the frames of a packet; 0 is none. */
   private async framesOf(n: number): Promise<void> {
     const near = this.shown?.n ?? 0;
     if (n === 0 || near === 0) {
@@ -251,11 +251,11 @@ class CapturePage {
         this.origin.showPacket(answer);
       }
     } catch {
-      // The packet itself is shown all the same.
+      // The packet itself is shown regardless.
     }
   }
 
-  /** Begins a definition of a frame that has none, under a name that the person may change. */
+  /** Starts a definition of a frame without one, under an editable name. */
   private define(frame: FrameAnswer, anchor: HTMLElement): void {
     const { offer } = frame;
     if (offer === null || offer === undefined) {
@@ -272,19 +272,19 @@ class CapturePage {
       begin(offer.name);
       return;
     }
-    const label = `Name of message ${opcode(offer.code)}, put into ${offer.map}`;
+    const label = `Name of message ${opcode(offer.code)}, added to ${offer.map}`;
     askText(anchor, { label, text: offer.name, button: "Define", most: 100 }, (name) => {
       if (!/^[A-Za-z_]\w*$/.test(name)) {
-        notify("A name has letters, digits and _", "warn");
+        notify("Names consist of letters, digits and _", "warn");
         return;
       }
       void nameCode(this.workspace, offer, name).then((done) => done && begin(name));
     });
   }
 
-  private typedFor: { offer: FrameOffer; name: string } | undefined; // what typing has begun, and the name that the code map has
+  private typedFor: { offer: FrameOffer; name: string } | undefined; // the definition started by typing, and its name in the code map
 
-  /** A definition of the shown frame was begun by typing, or it has another name now: the code map says it. */
+  /** A definition of the shown frame was started by typing, or renamed: writes its name to the code map. */
   private begun(name: string, was: string): void {
     const bare = name.replace(/\.\d+$/, "");
     if (was === "") {
@@ -305,15 +305,15 @@ class CapturePage {
   }
 
   private cannot(): void {
-    notify("Not a single value of a message: no filter can express it", "warn");
+    notify("Filters cannot express this: it is not a single value", "warn");
   }
 
-  /** The frame that is in the panes. */
+  /** The frame shown in the panes. */
   get row(): FrameRow | undefined {
     return this.shown?.row;
   }
 
-  /** Whether a frame is the one of the address, or the one in which something was pointed at. */
+  /** Whether a frame is the one of the address, or of the last selection. */
   private isPlace(row: FrameRow): boolean {
     return this.place.frame === row.n || this.place.frame === row.id;
   }
@@ -337,7 +337,7 @@ class CapturePage {
       if (!this.isPlace(row) && jumped) {
         this.place.selection = undefined;
       }
-      const selection = this.isPlace(row) ? this.place.selection : undefined; // until the page has it: a frame may be told twice
+      const selection = this.isPlace(row) ? this.place.selection : undefined; // until the page has selected it: a frame may be answered twice
       this.shown = frame;
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
@@ -347,7 +347,7 @@ class CapturePage {
       this.origin.show(frame);
       this.write(jumped);
     } catch {
-      // The connection is lost, and said so; the row is asked for again when it is back.
+      // The connection is lost, and a message says so; the row is requested again after reconnecting.
     }
   }
 
@@ -355,7 +355,7 @@ class CapturePage {
     if (gone && !this.gone) {
       this.gone = true;
       document.title = `Deleted: ${document.title}`;
-      this.packets.show(undefined); // they could not be asked for
+      this.packets.show(undefined); // not available
       this.origin.show(undefined);
       lookAtCaptures();
     }
@@ -365,14 +365,14 @@ class CapturePage {
     if (this.epoch !== state.epoch) {
       const first = this.epoch < 0;
       this.epoch = state.epoch;
-      if (!first && this.shown !== undefined && state.cuts === this.cuts) { // with another number the list tells it
-        void this.select(this.shown.row); // its definition may be another one now
+      if (!first && this.shown !== undefined && state.cuts === this.cuts) { // otherwise the list reports the change
+        void this.select(this.shown.row); // its definition may have changed
       }
       this.cuts = state.cuts;
     }
   }
 
-  /** The capture has another name. */
+  /** The capture was renamed. */
   private rename(name: string): void {
     if (document.title.startsWith(this.name)) {
       document.title = name + document.title.slice(this.name.length);
@@ -383,7 +383,7 @@ class CapturePage {
     lookAtCaptures();
   }
 
-  /** Selects bytes of a frame, as soon as it is shown. */
+  /** Selects bytes of a frame, once it is shown. */
   private point(n: number, selection: { start: number; end: number }): void {
     this.place = { ...this.place, frame: n, selection };
     if (this.shown?.n === n && this.wanted === n) {
@@ -391,9 +391,9 @@ class CapturePage {
     }
   }
 
-  private pushed: number[] = []; // when an entry was made for a frame, milliseconds
+  private pushed: number[] = []; // times of history entries for frames, milliseconds
 
-  /** Puts the filter, the frame and the selection into the address; with `jumped` one can go back to what was there. */
+  /** Writes the filter, the frame and the selection to the address, as a new history entry if `jumped`. */
   private write(jumped = false): void {
     const url = new URL(location.href);
     asked(url, this.frames.shown);
@@ -423,11 +423,11 @@ class CapturePage {
     const url = new URL(location.href);
     asked(url, view);
     if (url.href !== location.href) {
-      history.pushState({}, "", url.href); // Back takes the filter away
+      history.pushState({}, "", url.href); // Back removes the filter
     }
   }
 
-  /** Has the frames decoded by what is in the editor. */
+  /** Decodes the frames with the text in the editor. */
   private decodeBy(draft: { name: string; text: string } | undefined): void {
     if (draft?.name === this.draft?.name && draft?.text === this.draft?.text) {
       return;
@@ -447,7 +447,7 @@ class CapturePage {
     }
   }
 
-  /** Values of a field that the frames have, for the filter box. */
+  /** Values of a field in the frames, for the filter box. */
   private async values(path: string): Promise<string[]> {
     const dot = path.lastIndexOf(".");
     const name = path.slice(0, dot);
@@ -482,7 +482,7 @@ class CapturePage {
     this.packets.open();
   }
 
-  /** Offers the frames that are chosen, or all that are shown, as a file. */
+  /** Offers the selected frames, or all listed ones, as a file. */
   private exportMenu(chosen: readonly Range[]): void {
     const { filter, chips } = this.frames.shown;
     const all = [filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && ");
@@ -496,7 +496,7 @@ class CapturePage {
         { title: "JSON Lines, with values", run: save("jsonl") },
         { title: "CSV, columns as listed", run: save("csv") },
         { title: "TSV, columns as listed", run: save("tsv") },
-        { title: "Hex, one frame a line", run: save("hex") },
+        { title: "Hex, one frame per line", run: save("hex") },
       ],
     });
   }
@@ -533,13 +533,13 @@ class CapturePage {
   }
 }
 
-/** Whether there is such an export, else says why: a download that fails says nothing. */
+/** Whether an export succeeds; otherwise reports why, as a failed download reports nothing. */
 async function hasExport(address: string): Promise<boolean> {
   const enough = new AbortController();
   try {
     const response = await fetch(address, { signal: enough.signal });
     if (response.ok) {
-      enough.abort(); // the file is taken by the download
+      enough.abort(); // the download requests the file itself
       return true;
     }
     notify(((await response.json()) as { detail?: string }).detail ?? response.statusText, "warn");
@@ -549,13 +549,13 @@ async function hasExport(address: string): Promise<boolean> {
   return false;
 }
 
-/** How a definition of a frame would be called, "" if it needs none. */
+/** The proposed name for the definition of a frame, "" if it has one. */
 function offered(frame: FrameAnswer): string {
   const { offer } = frame;
   return offer === null || offer === undefined ? "" : offer.name + (offer.first ?? "");
 }
 
-/** Buttons that open a capture in other workspaces, whose protocol has messages in it. */
+/** Buttons that open a capture in the other workspaces whose protocol finds messages in it. */
 async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
   const reply = await request<ElsewhereList>(`${api}/elsewhere`);
   return (reply.answer.workspaces ?? []).map(({ name, title }) => {
@@ -572,7 +572,7 @@ async function openIn(api: string, workspace: string): Promise<void> {
   }
 }
 
-/** Rising numbers in short: 1-3,7. */
+/** Ascending numbers as ranges: 1-3,7. */
 function spans(numbers: readonly number[]): string {
   const out: string[] = [];
   for (let i = 0; i < numbers.length; ) {
@@ -586,7 +586,7 @@ function spans(numbers: readonly number[]): string {
   return out.join(",");
 }
 
-/** Brings the list of a capture to life, if the page has one, and what stands over that of running traffic. */
+/** Starts the list of a capture, if the page has one, and the bar of live traffic. */
 function startCapture(): void {
   const main = document.getElementById("main");
   const host = document.getElementById("frames");

@@ -1,9 +1,9 @@
-// What the list of captures at the side and the page of one of them tell each other; they are scripts of their own.
+// Messages between the list of captures in the rail and the page of a capture, which are in separate scripts.
 
 const look = "wb:captures";
 const deleted = "wb:capture-deleted";
 
-/** Has the list look at once whether captures are as it shows them. */
+/** Makes the list update the state of the captures. */
 export function lookAtCaptures(): void {
   document.dispatchEvent(new Event(look));
 }
@@ -12,7 +12,7 @@ export function onLookAtCaptures(run: () => void): void {
   document.addEventListener(look, run);
 }
 
-/** Says that a capture is not there any more. */
+/** Reports a deleted capture. */
 export function tellDeleted(id: string): void {
   document.dispatchEvent(new CustomEvent(deleted, { detail: id }));
 }

@@ -1,18 +1,18 @@
-// What the server pushes over the socket of the page: names of what has changed. Scripts that show it then ask once.
+// Change notifications that the server pushes over the socket of the page. Scripts that show a topic then request it once.
 //
-// The names are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID".
+// The topics are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID".
 
 const changed = "wb:changed";
 const everything = "*";
 
-/** Tells the scripts of the page what has changed; without topics that anything may have, since the connection was lost or is new. */
+/** Notifies the scripts of the page; without topics, that everything may have changed, as after reconnecting. */
 export function tellChanged(topics: readonly string[] = [everything]): void {
   for (const detail of topics) {
     document.dispatchEvent(new CustomEvent(changed, { detail }));
   }
 }
 
-/** Calls when a topic may have changed, until the function that it returns is called. */
+/** Calls run when a topic may have changed, until the returned function is called. */
 export function onChanged(topic: string, run: () => void): () => void {
   const listen = (event: Event): void => {
     if (event instanceof CustomEvent && (event.detail === topic || event.detail === everything)) {

@@ -1,25 +1,25 @@
-// What a person can do, by name: the palette lists it, the keyboard runs it and the help is generated from it, so they cannot drift.
+// The commands of the page: the palette lists them, the keyboard runs them and the help is generated from them, so that they agree.
 
-/** One thing a person can do. */
+/** A command. */
 export interface Command {
-  /** Stable: remembered keys refer to it. */
+  /** Stable: stored keys refer to it. */
   id: string;
   title: string;
   group: string;
   /** Alternatives, each one stroke or several: "Ctrl+K", "g g", "?", "Alt+ArrowLeft". */
   keys?: readonly string[];
   run(): void;
-  /** Asked each time; without it the command can always run. */
+  /** Evaluated each time; without it the command is always enabled. */
   enabled?(): boolean;
-  /** Its keys work while typing in a field too, as far as they have Ctrl or are a function key or Escape. */
+  /** Its keys also work in text fields, if they have Ctrl or are a function key or Escape. */
   anywhere?: boolean;
 }
 
 const registry = new Map<string, Command>();
 const listeners: (() => void)[] = [];
-let list: readonly Command[] | undefined; // made anew when something was registered
+let list: readonly Command[] | undefined; // a cache, cleared on registration
 
-/** Adds commands; one with a known id takes the place of the old one. */
+/** Adds commands; one with a known id replaces the old one. */
 export function register(...commands: Command[]): void {
   for (const command of commands) {
     registry.set(command.id, command);
@@ -30,12 +30,12 @@ export function register(...commands: Command[]): void {
   }
 }
 
-/** Calls back whenever commands were registered. */
+/** Calls back after each registration. */
 export function onRegister(callback: () => void): void {
   listeners.push(callback);
 }
 
-/** All commands in the order in which they were registered; the same array until another is registered. */
+/** All commands in order of registration; the same array until the next registration. */
 export function all(): readonly Command[] {
   return (list ??= [...registry.values()]);
 }
@@ -45,12 +45,12 @@ export function find(id: string): Command | undefined {
   return registry.get(id);
 }
 
-/** Says whether a command can run now. */
+/** Whether a command is enabled. */
 export function ready(command: Command): boolean {
   return command.enabled?.() ?? true;
 }
 
-/** Runs a command if it is known and can run now; says whether it did. */
+/** Runs a command if it is known and enabled; returns whether it did. */
 export function run(id: string): boolean {
   const command = registry.get(id);
   if (command === undefined || !ready(command)) {

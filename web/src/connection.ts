@@ -1,40 +1,40 @@
-// The one connection of the page to the server, with channels on it; see server/socket. It comes back by itself, and then opens its
-// channels again.
+// The connection of the page to the server, with channels on it; see server/socket. It reconnects automatically, and then opens its channels
+// again.
 
 import type { SocketDown, SocketUp } from "./api";
 
 export interface ChannelEvents {
-  /** The channel is open, for the first time or again: the server knows nothing of what came before. */
+  /** The channel is open, for the first time or again: the server has no state of earlier connections. */
   open(): void;
   message(message: never): void;
-  /** Nothing comes until it is open again. */
+  /** The channel is closed until the next open. */
   lost(): void;
 }
 
 export interface Channel {
   readonly isOpen: boolean;
-  /** Sends a message, unless the channel is not open. */
+  /** Sends a message, unless the channel is closed. */
   send(message: object): void;
-  /** Closes it for good. */
+  /** Closes the channel permanently. */
   close(): void;
 }
 
 interface Opened extends Channel {
   id: number; // 0: not open
-  tries: number; // to open it in vain, one after the other
+  tries: number; // consecutive failures to open it
   readonly kind: string;
   readonly asked: object | undefined;
   readonly events: ChannelEvents;
 }
 
-/** Milliseconds until the next try, of a server that many pages may wait for. */
+/** Milliseconds until the next attempt, randomized so that many pages do not reconnect at once. */
 export function pauseAfter(tries: number): number {
   return Math.min(10_000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
 }
 
 export class Connection {
-  tries = 0; // to connect in vain, one after the other
-  opened = false; // ever
+  tries = 0; // consecutive failures to connect
+  opened = false; // ever connected
   private readonly url: string;
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +52,7 @@ export class Connection {
     });
   }
 
-  /** Opens a channel as soon as there is a connection, and again with each new one. `asked` is what its kind has to know. */
+  /** Opens a channel once connected, and again after reconnecting. `asked` are the parameters of its kind. */
   channel(kind: string, asked: object | undefined, events: ChannelEvents): Channel {
     const channel: Opened = {
       id: 0, tries: 0, kind, asked, events,
@@ -67,7 +67,7 @@ export class Connection {
       },
     };
     this.channels.add(channel);
-    queueMicrotask(() => this.start(channel)); // who asks has it first
+    queueMicrotask(() => this.start(channel)); // the caller has the channel first
     return channel;
   }
 

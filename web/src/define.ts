@@ -1,12 +1,11 @@
-// How a message that nothing defines gets a name: the code map says it, so that all its frames have it at once.
+// Naming a message without a definition: the name goes into the code map, so that all its frames have it at once.
 
 import type { DefinitionBody } from "./api";
 import { apiOf, ask, failure, request } from "./http";
 import { notify } from "./notify";
 import type { FrameOffer } from "./frames/protocol";
 
-/** Adds a name to a code map, in the place of an earlier one if that is there; says whether it is there now. Another edit of the map that
- *  came in between is kept. */
+/** Adds a name to a code map, replacing `was` if present, and returns whether the map has it. Concurrent edits of the map are kept. */
 export async function nameCode(workspace: string, offer: FrameOffer, name: string, was = ""): Promise<boolean> {
   if (offer.map === undefined || offer.map === "" || offer.known === true) {
     return true;
@@ -27,7 +26,7 @@ export async function nameCode(workspace: string, offer: FrameOffer, name: strin
   const body = old < 0 ? `${text}${end}${line}\n` : text.split("\n").with(old, line).join("\n");
   const written = await request(address, { method: "PUT", headers: { "Content-Type": "text/plain", "If-Match": `"${revision}"` }, body });
   if (!written.ok) {
-    notify(failure(`${offer.map} was not written`, written), "err");
+    notify(failure(`${offer.map} was not saved`, written), "err");
   }
   return written.ok;
 }

@@ -1,4 +1,4 @@
-// Dialogs: a title, what is asked, and buttons. What goes wrong is said in them, since messages of the page are behind them.
+// Dialogs: a title, controls and buttons. Errors are shown inside, since the page's messages are behind the dialog.
 //
 //   dialog.operate(.question .framing) > form > h2, .field, .row, .operate-says
 
@@ -8,7 +8,7 @@ export function arrow(dir: string): string {
   return dir === "c2s" ? "C→S" : "S→C";
 }
 
-/** A dialog that is open. */
+/** An open dialog. */
 export interface Open {
   readonly box: HTMLDialogElement;
   readonly says: Signal<{ text: string; wrong: boolean }>;
@@ -17,7 +17,7 @@ export interface Open {
   readonly closed: Promise<void>;
 }
 
-/** Opens a dialog, which goes when it is closed. `label` says more than the title. */
+/** Opens a dialog and removes it when closed. `label` is its accessible name, if other than the title. */
 export function dialog(title: string, body: (d: Open) => ComponentChildren, { label = title, kind = "" } = {}): Open {
   const box = document.createElement("dialog");
   box.className = `operate ${kind}`.trim();
@@ -29,7 +29,7 @@ export function dialog(title: string, body: (d: Open) => ComponentChildren, { la
     resolve();
   }));
   const d: Open = { box, says, closed, say: (text, wrong = true) => { says.value = { text, wrong }; }, close: () => box.close() };
-  // Keys in a dialog are those of its fields. Enter does what its first button does, where it has no use of its own.
+  // Keys in a dialog belong to its fields. Enter presses the first button, unless the field uses Enter itself.
   box.addEventListener("keydown", (event) => {
     event.stopPropagation();
     const { target } = event;
@@ -47,7 +47,7 @@ export function dialog(title: string, body: (d: Open) => ComponentChildren, { la
   return d;
 }
 
-/** What a dialog says of what was done, or went wrong. */
+/** The status or error message of a dialog. */
 export function Says({ d }: { d: Open }) {
   const { text, wrong } = d.says.value;
   return <p class={wrong ? "operate-says err" : "operate-says"} role="status">{text}</p>;
@@ -58,7 +58,7 @@ export function Field({ label, hidden = false, children }: RenderableProps<{ lab
   return <label class="field" hidden={hidden}><span>{label}</span>{children}</label>;
 }
 
-/** A choice of values with their texts. */
+/** A select of values with texts. */
 export function Select({ options, value, change, ...more }: { options: readonly (readonly [string, string])[]; value: string; change(value: string): void } & { name?: string; disabled?: boolean; "aria-label"?: string; "data-focus"?: string }) {
   return (
     <select {...more} value={value} onChange={(event) => change(event.currentTarget.value)}>
@@ -67,13 +67,13 @@ export function Select({ options, value, change, ...more }: { options: readonly 
   );
 }
 
-/** A button; its title is its name too where the text is only a sign. */
+/** A button; the title is also its accessible name if the text is only a sign. */
 export function Button({ text, title, run, primary = false, kind = "", ...more }: { text: string; title?: string; run(): void; primary?: boolean; kind?: string; disabled?: boolean; "data-focus"?: string }) {
   const label = title !== undefined && !/\p{L}{2}/u.test(text) ? { "aria-label": title } : {};
   return <button type="button" class={`btn ${primary ? "primary" : "quiet"} ${kind}`} title={title} {...label} {...more} onClick={run}>{text}</button>;
 }
 
-/** Asks before something that cannot be undone; resolves to whether it is to be done. */
+/** Asks for confirmation; resolves to whether it was given. */
 export async function confirmDialog(question: string, action: string): Promise<boolean> {
   let yes = false;
   await dialog(action, (d) => (
@@ -88,7 +88,7 @@ export async function confirmDialog(question: string, action: string): Promise<b
   return yes;
 }
 
-/** Asks for a line of text; `wrong` says what is wrong with it, "" for nothing. Resolves to undefined when it is given up. */
+/** Asks for a line of text; `wrong` returns the mistake in a text, or "". Resolves to undefined on cancel. */
 export async function askDialog(title: string, hint: string, action: string, wrong: (text: string) => string): Promise<string | undefined> {
   let answer: string | undefined;
   await dialog(title, (d) => {

@@ -1,4 +1,4 @@
-// Dialogs that few people open on most days: their script is loaded when one is.
+// Less common dialogs, whose script is loaded on first use.
 
 import type { colorsDialog } from "./dialogs/colors";
 import type { askFraming } from "./dialogs/framing";
@@ -9,7 +9,7 @@ import type { rulesDialog } from "./dialogs/rules";
 import { load } from "./load";
 import { notify } from "./notify";
 
-/** What the script has. */
+/** The exports of the script. */
 export interface Dialogs {
   askFraming: typeof askFraming;
   colorsDialog: typeof colorsDialog;
@@ -20,7 +20,7 @@ export interface Dialogs {
   sendMessage: typeof sendMessage;
 }
 
-/** The dialogs, once their script is there; undefined where it cannot be loaded, which is told. */
+/** Loads the dialogs; undefined after a failure, which is reported. */
 export async function dialogs(): Promise<Dialogs | undefined> {
   try {
     return await load<Dialogs>("dialogs", document.documentElement.dataset["dialogs"] ?? "");

@@ -1,6 +1,6 @@
 // Elements.
 
-/** An element with a class and a text. */
+/** Creates an element with a class and a text. */
 export function make<K extends keyof HTMLElementTagNameMap>(tag: K, className = "", text = ""): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (className !== "") {
@@ -12,7 +12,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(tag: K, className = 
   return element;
 }
 
-/** A button. Its title says more than its text; it is its name too where the text is only a sign. */
+/** Creates a button. Its title is also its accessible name if the text is only a sign. */
 export function button(text: string, run: () => void, title = "", className = "btn quiet"): HTMLButtonElement {
   const element = make("button", className, text);
   element.type = "button";

@@ -1,5 +1,5 @@
-// What has to be there before the page is drawn for the first time: the theme, the sizes of the panes, and how parts are shown. This
-// script is the only one that the page waits for.
+// State needed before the first drawing of the page: the theme, the sizes of the panes, and the views of parts. Rendering waits for this
+// script only.
 
 import { startSegments } from "./segments";
 import * as sizes from "./sizes";

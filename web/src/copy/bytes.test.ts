@@ -35,7 +35,7 @@ test("hex and ASCII as Wireshark copies it", () => {
   );
 });
 
-test("a hex dump of a part has the places in the message, all offsets of one width", () => {
+test("a hex dump of a part has offsets in the message, all of one width", () => {
   equal(
     write("hex-dump", message.subarray(16), { ...from, offset: 0xfff8 }),
     "fff8   7e 7f 80 ff 0a 5c 22 00\n",
@@ -62,7 +62,7 @@ test("base64 of more bytes than a call has arguments", () => {
   equal([text.length, text.charCodeAt(1), text.charCodeAt(299_999)], [300_000, 31, (299_999 * 31) & 255]);
 });
 
-test("an escaped string goes on in the next line after sixteen bytes", () => {
+test("an escaped string continues on the next line after sixteen bytes", () => {
   equal(
     write("escaped"),
     String.raw`"\x18\x00\xbc\x4d\x0a\x00\x01\x00\x00\x00\x68\x00\x69\x00\x20\x00" \
@@ -70,7 +70,7 @@ test("an escaped string goes on in the next line after sixteen bytes", () => {
   );
 });
 
-test("a raw file has the bytes and a name that a disk takes", async () => {
+test("a raw file has the bytes and a valid file name", async () => {
   const made = bytesFormats.find((f) => f.id === "raw")?.write(message.subarray(2, 4), from);
   equal(made instanceof Blob ? new Uint8Array(await made.arrayBuffer()) : made, Uint8Array.of(0xbc, 0x4d));
   equal(fileName(from), "C_CHAT.2.bin");
@@ -117,7 +117,7 @@ test("arrays of every language", () => {
   }
 });
 
-test("a name that is no word of a language becomes one", () => {
+test("a name is converted to an identifier", () => {
   const first = (name: string): string => write("python", Uint8Array.of(1), { ...from, name }).split(" ")[0] ?? "";
   equal([first("class"), first("0x4DBC"), first(""), first("\"; import os #"), first("ß.1")], [
     "class_bytes", "message_0x4dbc_bytes", "message_bytes", "import_os_bytes", "message_1_bytes",
@@ -145,7 +145,7 @@ test("a TERA log line has an arrow by direction, and the header apart", () => {
   equal(write("tera-log", message.subarray(0, 4)), "[23:59:50.380] -> C_CHAT.2\n1800bc4d\n");
 });
 
-test("text2pcap has O for what the client sends and begins at 0", () => {
+test("text2pcap has O for the client and begins at 0", () => {
   const write2 = (source: Partial<BytesSource>): string => write("text2pcap", message.subarray(0, 3), { ...from, offset: 64, ...source });
   equal(write2({}), "O 23:59:50.380\n000000 18 00 bc\n");
   equal(write2({ dir: "s2c" }), "I 23:59:50.380\n000000 18 00 bc\n");

@@ -1,19 +1,19 @@
-// The ways to copy bytes: dumps, strings and arrays of programming languages, each a pure function.
+// The formats for copying bytes: dumps, strings and arrays of programming languages, each a pure function.
 
 import { hexOf, lowerDigits } from "../hex/text";
 
-/** Where bytes come from. */
+/** The origin of bytes. */
 export interface BytesSource {
-  /** Place of the first byte in its message. */
+  /** Offset of the first byte in its message. */
   offset: number;
-  /** Name of the message; names of arrays and files are made of it. */
+  /** Name of the message, from which names of arrays and files are made. */
   name: string;
   dir: "c2s" | "s2c" | "";
-  /** When the message passed: a time of day, or a date and a time, as ISO 8601 has them. */
+  /** Time of the message: a time of day, or a date and a time, in ISO 8601. */
   time?: string;
 }
 
-/** One way to copy bytes. */
+/** A format for copying bytes. */
 export interface BytesFormat {
   id: string;
   group: string;
@@ -22,15 +22,15 @@ export interface BytesFormat {
   write(data: Uint8Array, from: BytesSource): string | Blob;
 }
 
-const perLine = 16; // bytes of a line of a dump
-const mostColumns = 76; // of a line of an array
+const perLine = 16; // bytes per line of a dump
+const mostColumns = 76; // per line of an array
 
 
 function isPrintable(byte: number): boolean {
   return byte >= 0x20 && byte < 0x7f;
 }
 
-/** The bytes as ASCII, a stop for what is none. */
+/** The bytes as ASCII, with a dot for each non-printable byte. */
 function asciiOf(data: Uint8Array): string {
   let out = "";
   for (const byte of data) {
@@ -39,7 +39,7 @@ function asciiOf(data: Uint8Array): string {
   return out;
 }
 
-/** What write gives for each sixteen bytes, a line each. */
+/** The output of write for each sixteen bytes, on separate lines. */
 function lines(data: Uint8Array, write: (row: Uint8Array, at: number) => string): string {
   let out = "";
   for (let at = 0; at < data.length; at += perLine) {
@@ -48,7 +48,7 @@ function lines(data: Uint8Array, write: (row: Uint8Array, at: number) => string)
   return out;
 }
 
-/** A dump as Wireshark copies it: an offset of four digits, or more for all lines where the last needs more. */
+/** A dump as copied by Wireshark: offsets of four digits, or more on all lines if the last offset needs more. */
 function dump(data: Uint8Array, offset: number, ascii: boolean): string {
   const width = Math.max(4, (offset + Math.max(data.length - 1, 0)).toString(16).length);
   return lines(data, (row, at) => {
@@ -57,7 +57,7 @@ function dump(data: Uint8Array, offset: number, ascii: boolean): string {
   });
 }
 
-/** As xxd prints it. */
+/** A dump as printed by xxd. */
 function xxd(data: Uint8Array, offset: number): string {
   return lines(data, (row, at) => {
     const pairs = hexOf(row, "").replaceAll(/.{4}(?=.)/g, "$& ");
@@ -65,7 +65,7 @@ function xxd(data: Uint8Array, offset: number): string {
   });
 }
 
-/** The text in the bytes: what is printable, and white space. */
+/** The printable characters and white space in the bytes. */
 function printable(data: Uint8Array): string {
   let out = "";
   for (const byte of data) {
@@ -77,12 +77,12 @@ function printable(data: Uint8Array): string {
 function base64(data: Uint8Array): string {
   let raw = "";
   for (let at = 0; at < data.length; at += 0x1000) {
-    raw += String.fromCharCode(...data.subarray(at, at + 0x1000)); // not all at once: the number of arguments is limited
+    raw += String.fromCharCode(...data.subarray(at, at + 0x1000)); // in parts: the number of arguments is limited
   }
   return btoa(raw);
 }
 
-/** A string of C with all bytes as escapes; longer ones go on in the next line, as Wireshark has them. */
+/** A C string with all bytes escaped; a long one continues on the next line, as in Wireshark. */
 function escaped(data: Uint8Array): string {
   const rows: string[] = [];
   for (let at = 0; at < data.length; at += perLine) {
@@ -97,7 +97,7 @@ function timeOfDay(text: string | undefined): string | undefined {
   return found === null ? undefined : `${found[1]}.${(found[2] ?? "").slice(0, 3).padEnd(3, "0")}`;
 }
 
-/** The direction of a message: as it is known, else as names of messages tell it. */
+/** The direction of a message: if unknown, the one that the prefix of its name implies. */
 function direction(from: BytesSource): "c2s" | "s2c" | "" {
   if (from.dir !== "") {
     return from.dir;
@@ -105,15 +105,15 @@ function direction(from: BytesSource): "c2s" | "s2c" | "" {
   return from.name.startsWith("S_") ? "s2c" : from.name.startsWith("C_") ? "c2s" : "";
 }
 
-/** A record of the log that tera-mods/debug writes: time, arrow, name; then header and contents in hex. */
+/** A log entry in the format of tera-mods/debug: time, arrow, name; then header and contents in hex. */
 function teraLog(data: Uint8Array, from: BytesSource): string {
   const arrow = direction(from) === "s2c" ? "<-" : "->";
-  const code = (data[2] ?? 0) | ((data[3] ?? 0) << 8); // stands for the name of a message that has none
+  const code = (data[2] ?? 0) | ((data[3] ?? 0) << 8); // in place of a missing name
   const hex = `${hexOf(data.subarray(0, 4), "")} ${hexOf(data.subarray(4), "")}`;
   return `[${timeOfDay(from.time) ?? "00:00:00.000"}] ${arrow} ${from.name || code}\n${hex.trimEnd()}\n`;
 }
 
-/** A packet for text2pcap -D: O for what the client sends, I for what it gets. Its offsets begin at 0, which is what begins a packet. */
+/** A packet for text2pcap -D: O from the client, I from the server. Offset 0 starts a packet. */
 function text2pcap(data: Uint8Array, from: BytesSource): string {
   const letter = { c2s: "O", s2c: "I", "": "" }[direction(from)];
   const head = [letter, from.time ?? ""].filter((word) => word !== "").join(" ");
@@ -121,7 +121,7 @@ function text2pcap(data: Uint8Array, from: BytesSource): string {
   return (head === "" ? "" : `${head}\n`) + body;
 }
 
-/** The words of a name in ASCII, in lower case. What is made of them and of "bytes" is no keyword anywhere. */
+/** The ASCII words of a name, in lower case. Together with "bytes" they are not a keyword in any language. */
 function words(name: string): string[] {
   const found: string[] = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const named = /^[a-z]/.test(found[0] ?? "");
@@ -147,17 +147,17 @@ function pascal(name: string): string {
 interface ArrayStyle {
   indent: string;
   item(byte: number): string;
-  /** A comma after the last item too. */
+  /** A comma also after the last item. */
   trailing?: boolean;
 }
 
 const plain = (byte: number): string => `0x${lowerDigits[byte] ?? ""}`;
 
-/** The items of an array on lines of at most 76 columns, a tab counting as eight. */
+/** The items of an array on lines of at most 76 columns; a tab counts as eight. */
 function items(data: Uint8Array, style: ArrayStyle): string {
   const margin = style.indent === "\t" ? 8 : style.indent.length;
   let out = "";
-  let column = mostColumns; // the first item begins a line
+  let column = mostColumns; // start a line
   data.forEach((byte, i) => {
     const last = i === data.length - 1 && style.trailing !== true;
     const text = style.item(byte) + (last ? "" : ",");
@@ -192,7 +192,7 @@ const languages: readonly Language[] = [
     title: "Java array",
     before: (name) => `byte[] ${camel(name)} = {`,
     after: "};",
-    style: { item: (byte) => (byte < 0x80 ? plain(byte) : `(byte) ${plain(byte)}`) }, // a byte is -128 to 127 there
+    style: { item: (byte) => (byte < 0x80 ? plain(byte) : `(byte) ${plain(byte)}`) }, // a byte is -128 to 127 in Java
   },
   { id: "javascript", title: "JavaScript array", before: (name) => `const ${camel(name)} = new Uint8Array([`, after: "]);", style: { indent: "  " } },
   {
@@ -225,14 +225,14 @@ function arrayFormat(language: Language): BytesFormat {
   };
 }
 
-/** The name of a file for bytes: that of the message, and the place of the first where it is not the beginning. */
+/** A file name for bytes: the name of the message, and the offset of the first byte unless it is 0. */
 export function fileName(from: BytesSource): string {
   const name = from.name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_").replace(/^[._]+/, "");
   const place = from.offset > 0 ? `-0x${from.offset.toString(16)}` : "";
   return `${name === "" ? "message" : name.slice(0, 100)}${place}.bin`;
 }
 
-/** All ways to copy bytes, in the order of the menu: those of Wireshark first, in its order. */
+/** All formats for copying bytes, in the order of the menu: those of Wireshark first, in its order. */
 export const bytesFormats: readonly BytesFormat[] = [
   { id: "hex-ascii", group: "Text", title: "Hex + ASCII dump", write: (data, from) => dump(data, from.offset, true) },
   { id: "hex-dump", group: "Text", title: "Hex dump", write: (data, from) => dump(data, from.offset, false) },

@@ -1,7 +1,7 @@
 import { equal, test } from "../testing";
 import { beginning, copyBytesMenu, copyValueMenu } from "./index";
 
-/** The page with a clipboard of its own, or with none, as pages without HTTPS have it. */
+/** Replaces the clipboard of the page, or removes it, as on pages without HTTPS. */
 async function withClipboard(writeText: ((text: string) => Promise<void>) | undefined, run: () => Promise<void>): Promise<void> {
   Object.defineProperty(navigator, "clipboard", { configurable: true, value: writeText && { writeText } });
   try {
@@ -26,7 +26,7 @@ function later(): Promise<void> {
 const at = { x: 20, y: 20 };
 const data = Uint8Array.of(1, 2, 0xff);
 
-test("bytes are copied as chosen, and the page is told", async () => {
+test("bytes are copied as chosen, and the page is notified", async () => {
   const told: string[] = [];
   await withClipboard(
     (text) => Promise.resolve(void told.push(text)),
@@ -91,7 +91,7 @@ test("no bytes open no menu", () => {
   equal([told, document.querySelector('[role="menu"]')], [["No bytes to copy"], null]);
 });
 
-test("the preview of a large value is made of its beginning", () => {
+test("the preview of a large value shows its beginning", () => {
   const large = { first: [1, 2], list: Array.from({ length: 100_000 }, (_, i) => ({ i })), after: 1 };
   const short = JSON.stringify(beginning(large));
   equal([short.length < 10_000, short.startsWith('{"first":[1,2],"list":[{"i":0},{"i":1}')], [true, true]);

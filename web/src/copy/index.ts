@@ -1,39 +1,39 @@
-// Menus to copy bytes and values: each format with a preview, to the clipboard or into a file.
+// Menus for copying bytes and values: each format with a preview, to the clipboard or to a file.
 
 import { type Anchor, type MenuItem, openMenu } from "../menu";
 import { type BytesFormat, type BytesSource, bytesFormats, fileName } from "./bytes";
 import type { Json } from "./json";
 import { type Decoded, isOwn, nameOf, type ValueFormat, valueFormats } from "./values";
 
-/** What a menu to copy needs of the page. */
+/** The context of a copy menu. */
 export interface CopyContext {
-  /** Tells what was done, or why it was not. */
+  /** Reports success or failure. */
   notify(text: string, kind?: "ok" | "err"): void;
 }
 
 const previewBytes = 64 * 1024;
-const previewValues = 400; // a value may have tens of thousands inside; the preview shows a few lines
+const previewValues = 400; // a value may have tens of thousands of parts; the preview shows a few lines
 
-/** Copies a text; says whether that worked. It has to be called from a click or a key. */
+/** Copies text and returns whether that succeeded. Must be called from a click or a key. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(text); // no clipboard without HTTPS, or it was refused
+    return copyBySelection(text); // no clipboard without HTTPS, or no permission
   }
 }
 
-/** Copies by the old way, which works on pages without HTTPS too. */
+/** Copies with execCommand, which also works without HTTPS. */
 function copyBySelection(text: string): boolean {
   const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.className = "copy-out";
   area.setAttribute("aria-hidden", "true");
-  area.readOnly = true; // no keyboard on a phone
+  area.readOnly = true; // no on-screen keyboard
   area.value = text;
   (document.querySelector("dialog:modal") ?? document.body).append(area);
-  // Not area.value: a textarea has other line breaks than the text may have.
+  // Not area.value: a textarea normalizes line breaks.
   const put = (event: ClipboardEvent): void => {
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -46,7 +46,7 @@ function copyBySelection(text: string): boolean {
   try {
     done = document.execCommand("copy");
   } catch {
-    // Then it is not allowed at all.
+    // Copying is not allowed at all.
   }
   document.removeEventListener("copy", put, { capture: true });
   area.remove();
@@ -61,14 +61,14 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // Safari begins to read late
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000); // Safari reads late
 }
 
 function count(n: number): string {
   return `${n.toLocaleString("en")} ${n === 1 ? "byte" : "bytes"}`;
 }
 
-/** A title inside a sentence: small letters where it has no name in it. */
+/** A title inside a sentence: lower case, unless it contains a name. */
 function inSentence(format: BytesFormat | ValueFormat): string {
   return format.group === "Source code" || /^[A-Z][A-Z]/.test(format.title)
     ? format.title
@@ -110,7 +110,7 @@ export function copyBytesMenu(anchor: Anchor, data: Uint8Array, context: BytesSo
   openMenu(anchor, { label: `Copy ${count(data.length)}${place}`, items });
 }
 
-/** The beginning of a value that has very many inside. */
+/** The beginning of a value with many parts. */
 export function beginning(value: Json, left = { values: previewValues }): Json {
   left.values--;
   if (typeof value === "string") {

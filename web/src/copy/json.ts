@@ -1,21 +1,21 @@
 // Values of messages as JSON.
 
-/** What JSON.parse gives. */
+/** A result of JSON.parse. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** Says whether a value has members by name. */
+/** Whether a value is an object. */
 export function isObject(value: Json): value is { [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Says whether a name needs no quotes in TypeScript. */
+/** Whether a name is a valid TypeScript property without quotes. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z_$][\w$]*$/.test(name);
 }
 
-/** A number, a truth or null as JSON has it. */
+/** A number, a boolean or null as JSON. */
 export function numberText(value: number | boolean | null): string {
-  return Object.is(value, -0) ? "-0" : String(value); // JSON.stringify loses the sign, and these bytes would not come back
+  return Object.is(value, -0) ? "-0" : String(value); // JSON.stringify loses the sign, and the bytes would change
 }
 
 /** A value as JSON, on one line or indented. */

@@ -5,7 +5,7 @@ function decoded(value: unknown, type = "", path = "pos.value", name = "value"):
   return { path, name, message: "C_CHAT", value, type };
 }
 
-/** A whole message, or what stands at an empty path. */
+/** A whole message, or a value at an empty path. */
 function whole(value: unknown): Decoded {
   return decoded(value, "", "", "");
 }
@@ -14,7 +14,7 @@ function write(id: string, v: Decoded): string {
   return valueFormats.find((f) => f.id === id)?.write(v) ?? `no format ${id}`;
 }
 
-/** What all ids give for a value. */
+/** The outputs of all ids for a value. */
 function each(ids: string, v: Decoded): string[] {
   return ids.split(" ").map((id) => write(id, v));
 }
@@ -25,14 +25,14 @@ test("a number", () => {
   ]);
 });
 
-test("a text is quoted where it stands beside something", () => {
+test("text is quoted inside other text", () => {
   equal(each("value assignment filter json csv go typescript", decoded('a "b", c\n', "string")), [
     'a "b", c\n', String.raw`value = "a \"b\", c\n"`, String.raw`C_CHAT.pos.value == "a \"b\", c\n"`, String.raw`"a \"b\", c\n"`,
     '"a ""b"", c\n"\r\n', String.raw`"a \"b\", c\n"`, String.raw`"a \"b\", c\n"`,
   ]);
 });
 
-test("a 64-bit number is digits in JSON, and a number in code only where the type says so", () => {
+test("a 64-bit number is digits in JSON, and a number in code only if the type is a number", () => {
   const big = "18446744073709551615";
   const ids = "value assignment filter json go typescript";
   equal(each(ids, decoded(big, "uint64")), [big, `value = ${big}`, `C_CHAT.pos.value == ${big}`, `"${big}"`, big, `${big}n`]);
@@ -50,7 +50,7 @@ test("bytes are hex", () => {
   equal(write("filter", decoded("00ff", "string")), 'C_CHAT.pos.value == "00ff"');
 });
 
-test("numbers that are none", () => {
+test("NaN and infinities", () => {
   equal(each("value filter json go typescript", decoded("-Infinity", "float")), ["-Infinity", "", '"-Infinity"', "math.Inf(-1)", "-Infinity"]);
   equal(write("go", decoded([1, 2.5, "NaN"], "array<float>")), "[]float64{1, 2.5, math.NaN()}");
   equal(each("value json yaml typescript go", decoded(-0, "float")), ["-0", "-0", "-0\n", "-0", "math.Copysign(0, -1)"]);
@@ -73,7 +73,7 @@ test("a group is JSON and has no filter; a whole message is its name", () => {
   equal(each("path filter json-line", whole({ a: [] })), ["C_CHAT", "C_CHAT", '{"a":[]}']);
 });
 
-test("JSON comes back as it was", () => {
+test("JSON round-trips", () => {
   for (const id of ["json", "json-line"]) {
     equal(JSON.parse(write(id, whole(message))), message);
   }
@@ -108,7 +108,7 @@ group: {}
   );
 });
 
-test("YAML quotes what would not be text", () => {
+test("YAML quotes strings that would read as other types", () => {
   const texts = ["", "yes", "No", "null", "1", "1e3", "0x10", "12:30", "a: b", "a #b", "- a", "#", "&a", "*a", "!a", "a ", " a", "~", ".inf", "a\nb", "\u0085", "\ufeff", "%a", "@a", "`a", "{}", "[]", "2024-01-01", "=", "\ud800"];
   for (const text of texts) {
     equal([text, write("yaml", decoded(text)).startsWith('"')], [text, true]);
@@ -121,7 +121,7 @@ test("YAML quotes what would not be text", () => {
   equal(write("yaml", decoded(1e21)), "1.0e+21\n");
 });
 
-test("CSV has a head for what has members, groups by their paths, lists as JSON", () => {
+test("CSV has a header for members, groups by path, lists as JSON", () => {
   equal(
     write("csv", whole(message)),
     'number,id,name,pos.x,pos.y,members,codes,none\r\n1,72057594037927936,Lann,1.5,-2,"[{""id"":7,""name"":""a""},{""id"":8,""name"":""b,c""}]","[1,2]",[]\r\n',
@@ -198,7 +198,7 @@ test("a Markdown table has a line for each member, or for each element", () => {
   equal(write("markdown", decoded(5, "int32")), "| field | value |\n| --- | --- |\n| value | 5 |\n");
 });
 
-test("an offset or a length of a field is not the field", () => {
+test("the offset or length of a field is not the field", () => {
   const of = (path: string, name: string, role: string): Decoded => ({ path, name, message: "C_CHAT", value: 28, type: "uint16", role });
   equal(each("value path assignment filter", of("message", "message", "offset")), ["28", "message", "[message offset] = 28", ""]);
   equal(write("assignment", of("length", "length", "length")), "[length] = 28");
@@ -206,7 +206,7 @@ test("an offset or a length of a field is not the field", () => {
   equal(each("assignment filter", of("message", "message", "value")), ["message = 28", "C_CHAT.message == 28"]);
 });
 
-test("an element is called by its path", () => {
+test("an element has its path as name", () => {
   equal(nameOf(decoded(1, "", "codes[3]", "[3]")), "codes[3]");
   equal(nameOf(decoded(1, "", "members[0].id", "id")), "id");
   equal(nameOf(whole({})), "C_CHAT");

@@ -1,4 +1,4 @@
-// The ways to copy a decoded value, each a pure function.
+// The formats for copying a decoded value, each a pure function.
 
 import { type Json, isObject, isPlainName, jsonText, numberText } from "./json";
 import { yamlText } from "./yaml";
@@ -11,24 +11,24 @@ export interface Decoded {
   name: string;
   /** Name of the message. */
   message: string;
-  /** As JSON has it: 64-bit integers are strings of digits, bytes are strings of hex, and so are numbers that are none. */
+  /** In the JSON of the API: 64-bit integers are decimal strings, bytes are hex strings, and so are NaN and infinities. */
   value: unknown;
-  /** As the definition has it: "uint16", "array<int64>". */
+  /** As in the definition: "uint16", "array<int64>". */
   type: string;
-  /** What the value is of the field, where it is not the field's own: "offset", "count", "length". */
+  /** The role, unless it is the field's own value: "offset", "count", "length". */
   role?: string;
 }
 
-/** One way to copy a value. */
+/** A format for copying a value. */
 export interface ValueFormat {
   id: string;
   group: string;
   title: string;
-  /** The text to copy; empty where the value has none of this kind. */
+  /** The text to copy; empty if the value has none in this format. */
   write(v: Decoded): string;
 }
 
-/** What the type says of the strings in a value, as far as they are more than text. */
+/** The meaning of strings in a value, by its type. */
 type Meaning = "integer" | "number" | "bytes" | "text";
 
 function meaning(type: string): Meaning {
@@ -46,7 +46,7 @@ function meaning(type: string): Meaning {
   return /^bytes?\b/.test(bare) ? "bytes" : "text";
 }
 
-/** A string by what it means: digits, bytes, or text; numbers that are none keep their word. */
+/** A string by meaning: digits, bytes, or text; NaN and infinities keep their word. */
 interface Word {
   kind: "integer" | "nan" | "bytes" | "text";
   text: string;
@@ -70,12 +70,12 @@ function bare(value: Json): string {
   return typeof value === "string" ? value : typeof value === "object" && value !== null ? jsonText(value, "  ") : numberText(value);
 }
 
-/** Says whether a value is the field's own, and not a count or an offset that belongs to it. */
+/** Whether a value is the field's own, rather than its count or offset. */
 export function isOwn(v: Decoded): boolean {
   return v.role === undefined || v.role === "" || v.role === "value";
 }
 
-/** What a value is called: an element has no name of its own, and a whole message that of the message. Numbers of the protocol are in brackets. */
+/** The name of a value: an element has its path, a whole message the name of the message. Computed fields are in brackets. */
 export function nameOf(v: Decoded): string {
   const name = v.path === "" ? v.message : v.name === "" || v.name.startsWith("[") ? v.path : v.name;
   return isOwn(v) ? name : `[${name === v.role ? "" : `${name} `}${v.role}]`;
@@ -90,7 +90,7 @@ function assignment(v: Decoded): string {
   return `${name} = ${jsonText(value)}`;
 }
 
-/** An expression that is true for messages with this value; for a whole message, its name. Groups, lists and numbers of the protocol have none. */
+/** A filter for messages with this value; for a whole message, its name. Groups, lists and computed fields have none. */
 function filter(v: Decoded): string {
   const value = v.value as Json;
   if (v.path === "") {
@@ -108,7 +108,7 @@ function filter(v: Decoded): string {
     case "integer":
       return `${field} == ${word.text}`;
     case "nan":
-      return ""; // nothing is equal to it, and the language has no word for it
+      return ""; // nothing equals NaN, and the language has no word for it
     case "bytes":
       return `${field} == x"${word.text}"`;
     default:
@@ -116,12 +116,12 @@ function filter(v: Decoded): string {
   }
 }
 
-/** A value in a cell of a table: lists as JSON. */
+/** A value for a cell of a table: lists as JSON. */
 function cellText(value: Json): string {
   return typeof value === "object" && value !== null ? jsonText(value) : value === null ? "" : bare(value);
 }
 
-/** The values in a group by their paths, those of groups inside too: "pos.x". */
+/** The values in a group by path, including nested groups: "pos.x". */
 function flat(value: Json, path = "", into = new Map<string, Json>()): Map<string, Json> {
   if (!isObject(value)) {
     into.set(path, value);
@@ -138,7 +138,7 @@ interface Table {
   rows: string[][];
 }
 
-/** A group as one row; a list as a row for each element; anything else as one cell. */
+/** A group as one row; a list as one row per element; any other value as one cell. */
 function table(v: Decoded): Table {
   const value = v.value as Json;
   const list = Array.isArray(value) ? value : [value];
@@ -147,7 +147,7 @@ function table(v: Decoded): Table {
   return { head, rows: maps.map((map) => head.map((name) => (map.has(name) ? cellText(map.get(name) ?? null) : ""))) };
 }
 
-/** RFC 4180: what has a comma, a quote or a line break is quoted. White space at the ends is too, which some readers would cut. */
+/** RFC 4180: a comma, a quote or a line break requires quotes. So does white space at the ends, which some readers would trim. */
 function csvCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -161,11 +161,11 @@ function csv(v: Decoded): string {
   return (structured ? [head, ...rows] : rows).map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
-/** A text in a cell of a Markdown table. */
+/** Text for a cell of a Markdown table. */
 function markdownCell(text: string): string {
   return text
     .replaceAll(/[\\`*<>|~[\]&]/g, "\\$&")
-    .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_") // inside a word it means nothing
+    .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\_") // inside a word it has no meaning
     .replaceAll(/\r\n|[\r\n]/g, "<br>");
 }
 
@@ -173,7 +173,7 @@ function markdown(v: Decoded): string {
   const value = v.value as Json;
   let { head, rows } = table(v);
   if (!Array.isArray(value)) {
-    // One value stands better below each other: a message has more fields than a page has columns.
+    // The members of a single value are rows: a message has more fields than a page has columns.
     rows = isObject(value) ? head.map((name, i) => [name, rows[0]?.[i] ?? ""]) : [[nameOf(v), rows[0]?.[0] ?? ""]];
     head = ["field", "value"];
   }
@@ -184,7 +184,7 @@ function markdown(v: Decoded): string {
   return line(head) + `|${" --- |".repeat(head.length)}\n` + rows.map(line).join("");
 }
 
-/** A string of Go. A half of a surrogate pair has no escape there and is written as the bytes it would have. */
+/** A Go string. A lone surrogate has no escape in Go and is written as its bytes. */
 function goString(text: string): string {
   let out = "";
   for (const letter of text) {
@@ -206,7 +206,7 @@ function byteItems(hex: string): string {
 
 const goWords: Record<string, string> = { NaN: "math.NaN()", Infinity: "math.Inf(1)", "-Infinity": "math.Inf(-1)" };
 
-/** The type that all elements of a list have in Go; that of whole numbers holds what JSON has as bare numbers. */
+/** The Go type for all elements of a list; for whole numbers one that holds all numbers in the JSON. */
 function goElement(list: readonly Json[], meaning: Meaning, type: string): string {
   const is = (check: (element: Json) => boolean): boolean => list.length > 0 && list.every(check);
   if (is((e) => typeof e === "string")) {
@@ -261,7 +261,7 @@ function goLiteral(value: Json, sense: Meaning, type: string, indent = "", typed
 }
 
 function typescriptKey(name: string): string {
-  // As a bare name it would set the prototype.
+  // Unquoted it would set the prototype.
   return name === "__proto__" ? '["__proto__"]' : isPlainName(name) ? name : JSON.stringify(name);
 }
 
@@ -295,7 +295,7 @@ function typescriptLiteral(value: Json, sense: Meaning, indent = ""): string {
   return numberText(value);
 }
 
-/** All ways to copy a value, in the order of the menu. */
+/** All formats for copying a value, in the order of the menu. */
 export const valueFormats: readonly ValueFormat[] = [
   { id: "value", group: "Text", title: "Value", write: (v) => bare(v.value as Json) },
   { id: "path", group: "Text", title: "Path", write: (v) => (v.path === "" ? v.message : v.path) },

@@ -1,21 +1,21 @@
-// The dialog of colours: which frames stand out in the list, and how. The first rule that matches gives a frame its colour.
+// The dialog of color rules for frames in the list. The first matching rule colors a frame.
 
 import { Button, dialog, Says, Select } from "../dialog";
 import { type ColorRule, hueNames, type Mistake, mostColors } from "../frames/protocol";
 import { Fragment, h, signal } from "../ui";
 
-/** What the dialog needs of the list. */
+/** The parts of the list that the dialog uses. */
 export interface ColorsHost {
   colors(): readonly ColorRule[];
-  /** Puts rules in force. */
+  /** Applies rules. */
   put(rules: readonly ColorRule[]): void;
-  /** What is wrong with the filters of rules that are in force; index is the rule's. */
+  /** The mistakes in the filters of the applied rules; index is the rule's. */
   mistakes(): readonly Mistake[];
 }
 
 const hues = hueNames.map((name, i): readonly [string, string] => [String(i + 1), name]);
 
-/** Opens the dialog; offered is a filter for a new rule, "" for none. It gives what is called when the mistakes may be others. */
+/** Opens the dialog; offered is a filter for a new rule, or "". The caller calls checked when the mistakes may have changed. */
 export function colorsDialog(host: ColorsHost, offered: string): { checked: () => void; closed: Promise<void> } {
   const rules = signal<readonly ColorRule[]>(host.colors());
   const wrong = signal<ReadonlyMap<number, string>>(new Map());
@@ -28,7 +28,7 @@ export function colorsDialog(host: ColorsHost, offered: string): { checked: () =
     rules.value = host.colors();
     checked();
   };
-  const d = dialog("Colours of frames", (d) => {
+  const d = dialog("Colors of frames", (d) => {
     const list = rules.value;
     const input = (): HTMLInputElement | null => d.box.querySelector<HTMLInputElement>("[data-focus]");
     const add = (): void => {
@@ -36,7 +36,7 @@ export function colorsDialog(host: ColorsHost, offered: string): { checked: () =
       if (filter === "") {
         d.say("Write a filter first.");
       } else if (list.length >= mostColors) {
-        d.say(`There are ${mostColors} rules already, the maximum.`);
+        d.say(`There are already ${mostColors} rules, the maximum.`);
         return;
       } else {
         d.say("");
@@ -57,17 +57,17 @@ export function colorsDialog(host: ColorsHost, offered: string): { checked: () =
       <>
         <div class={`color-rule hue${fresh.value.hue}`}>
           <span class="color-sample">Aa</span>
-          <Select aria-label="Colour of a new rule" options={hues} value={String(fresh.value.hue)} change={(hue) => (fresh.value = { ...fresh.value, hue: Number(hue) })} />
+          <Select aria-label="Color of a new rule" options={hues} value={String(fresh.value.hue)} change={(hue) => (fresh.value = { ...fresh.value, hue: Number(hue) })} />
           <input type="text" data-focus="" spellcheck={false} placeholder="status == illegal, .damage > 1000" aria-label="Filter of a new rule" value={fresh.value.filter} onInput={(event) => (fresh.value = { ...fresh.value, filter: event.currentTarget.value })} />
           <Button text="Add" primary run={add} />
         </div>
         <Says d={d} />
-        {list.length === 0 ? <p class="hint">No rules yet. A rule colours the frames that match its filter, in the list and in the strip beside it.</p> : (
+        {list.length === 0 ? <p class="hint">No rules yet. A rule colors the frames that match its filter, in the list and in the strip beside it.</p> : (
           <div role="list" aria-label="Rules">
             {list.map((rule, i) => (
               <div class={`color-rule hue${rule.hue}`} role="listitem" aria-label={`Rule ${i + 1}`} key={`${i} ${rule.filter}`}>
                 <span class="color-sample">Aa</span>
-                <Select aria-label={`Colour of rule ${i + 1}`} options={hues} value={String(rule.hue)} change={(hue) => change(i, { hue: Number(hue) })} />
+                <Select aria-label={`Color of rule ${i + 1}`} options={hues} value={String(rule.hue)} change={(hue) => change(i, { hue: Number(hue) })} />
                 <input type="text" spellcheck={false} aria-label={`Filter of rule ${i + 1}`} value={rule.filter} onChange={(event) => {
                   const filter = event.currentTarget.value.trim();
                   if (filter === "") {

@@ -1,4 +1,4 @@
-// The dialog that asks how raw bytes are cut into messages, and shows the first of them while one chooses.
+// The dialog that chooses the framing of raw bytes, with a preview of the first messages.
 //
 //   dialog.operate.framing > form > .row > .field, .framing-preview > table
 
@@ -9,9 +9,9 @@ import { hexNumber, hexOf } from "../hex/text";
 import { apiOf, request } from "../http";
 import { Fragment, h, signal } from "../ui";
 
-const sample = 64 << 10; // bytes of the file that are cut to show what comes out
+const sample = 64 << 10; // bytes of the file used for the preview
 
-/** What the controls say. Sizes and hex are as typed. */
+/** The values of the controls. Sizes and hex are as typed. */
 export interface Framing {
   kind: "prefixed" | "fixed" | "delimited" | "lines" | "whole";
   before: string; // bytes before the length
@@ -19,13 +19,13 @@ export interface Framing {
   order: "le" | "be";
   counts: "rest" | "self" | "all";
   keep: boolean;
-  fixed: string; // bytes of a message
+  fixed: string; // message size
   delimiter: string; // hex
   ends: "0a" | "0d0a"; // of lines
   dir: "" | "c2s" | "s2c";
 }
 
-/** The framing as the server reads it. */
+/** The framing in the notation of the server. */
 export function framingText(f: Framing): string {
   const keep = f.keep ? "+keep" : "";
   const dir = f.dir === "" ? "" : `+${f.dir}`;
@@ -46,7 +46,7 @@ export function framingText(f: Framing): string {
   }
 }
 
-/** What a framing makes of the first bytes, in a sentence. */
+/** A summary of the messages in the first bytes. */
 function summary(answer: Partial<FramingReport>): string {
   const frames = answer.frames ?? [];
   if (frames.length === 0) {
@@ -56,7 +56,7 @@ function summary(answer: Partial<FramingReport>): string {
   const known = frames.filter((frame) => (frame.message ?? "") !== "").length;
   const good = frames.length - wrong;
   const more = answer.more === true ? ", and more" : "";
-  return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". The rest does not fit: another framing, or a damaged file." : "."}`;
+  return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". The rest does not fit: wrong framing or a damaged file." : "."}`;
 }
 
 function Preview({ answer }: { answer: Partial<FramingReport> }) {
@@ -77,7 +77,7 @@ function Preview({ answer }: { answer: Partial<FramingReport> }) {
   );
 }
 
-/** Asks how the bytes of a file are cut. The answer is "" if they are to be shown as they are, undefined if nothing is to be done. */
+/** Asks for the framing of a file. Resolves to "" for showing the bytes, and to undefined on cancel. */
 export async function askFraming(workspace: string, file: File): Promise<string | undefined> {
   const head = new Uint8Array(await file.slice(0, sample).arrayBuffer());
   const hex = hexOf(head);
@@ -88,7 +88,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
   let asked = 0;
   let soon: ReturnType<typeof setTimeout> | undefined;
 
-  const d = dialog(`${file.name}: how are these bytes cut into messages?`, (d) => {
+  const d = dialog(`${file.name}: split into messages`, (d) => {
     const f = now.value;
     const set = (more: Partial<Framing>): void => {
       now.value = { ...now.value, ...more };
@@ -101,7 +101,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
     const number = (key: "before" | "fixed", label: string, min: number, max: number) => (
       <Field label={label}><input type="number" name={key} min={min} max={max} inputMode="numeric" value={f[key]} onInput={(event) => set({ [key]: event.currentTarget.value })} /></Field>
     );
-    const kept = pick("keep", "It is then", [["true", "a part of the message"], ["false", "cut off"]]);
+    const kept = pick("keep", "In the message", [["true", "kept"], ["false", "removed"]]);
     const answerWith = (value: string): void => {
       result = value;
       d.close();
@@ -113,7 +113,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
             ["prefixed", "A length precedes each message"], ["fixed", "All messages have one size"], ["delimited", "A delimiter follows each message"],
             ["lines", "Each line is a message"], ["whole", "The whole file is one message"],
           ], { "data-focus": "" })}
-          {pick("dir", "Direction", [["", "not known"], ["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]])}
+          {pick("dir", "Direction", [["", "unknown"], ["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]])}
         </div>
         {f.kind === "prefixed" ? (
           <>
@@ -122,7 +122,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
               {pick("size", "Length", [["1", "1 byte"], ["2", "2 bytes"], ["4", "4 bytes"]])}
               {pick("order", "Order", [["le", "little-endian"], ["be", "big-endian"]], { disabled: f.size === "1" })}
             </div>
-            <div class="row">{pick("counts", "It counts", [["rest", "what follows it"], ["self", "itself and what follows"], ["all", "the whole message"]])}{kept}</div>
+            <div class="row">{pick("counts", "Length of", [["rest", "the bytes after it"], ["self", "itself and the bytes after it"], ["all", "the whole message"]])}{kept}</div>
           </>
         ) : f.kind === "fixed" ? <div class="row">{number("fixed", "Bytes of a message", 1, 16 << 20)}</div>
           : f.kind === "delimited" ? (
@@ -135,7 +135,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
         <Says d={d} />
         <div class="row">
           <Button text="Keep as a capture" title="Store the file; its framing can be changed later" primary disabled={!fits.value} run={() => answerWith(framingText(now.value))} />
-          <Button text="Show the bytes" title="Take the file as one message, and store nothing" run={() => answerWith("")} />
+          <Button text="Show the bytes" title="Decode the file as one message without storing it" run={() => answerWith("")} />
           <Button text="Cancel" run={d.close} />
         </div>
       </>

@@ -1,4 +1,4 @@
-// The keyboard's help: every command of the registry with its keys, which can be changed here.
+// Keyboard help: every registered command with its keys, which can be changed here.
 
 import { button, make } from "../dom";
 import { all, find, type Command } from "../commands";
@@ -7,7 +7,7 @@ import {
   setSingleKeys, singleKeys, strokeOf,
 } from "../keys";
 
-const pauseMillis = 1000; // after which the keys pressed are all
+const pauseMillis = 1000; // after which the recording of keys ends
 const mostStrokes = 3;
 
 interface Parts {
@@ -22,7 +22,7 @@ interface Parts {
 
 let parts: Parts | undefined;
 
-/** The keys that are being changed: those of a command, old ones or none yet. */
+/** The keys being changed: existing ones of a command, or new ones. */
 let recording: { id: string; old: string; strokes: string[]; button: HTMLElement; timer: number } | undefined;
 
 const idle = "Click a key to change it. Changes stay in this browser.";
@@ -42,7 +42,7 @@ function cap(command: Command, keys: string): HTMLElement {
   const element = button("", () => record(command.id, keys, element), "", off ? "cap off" : "cap");
   element.dataset["cap"] = `${command.id}\n${keys}`;
   element.setAttribute("aria-label", `${keysText(keys)}${off ? ", off" : ""}: change this key of “${command.title}”`);
-  element.title = off ? "Off, as all single-key shortcuts" : "Change";
+  element.title = off ? "Off, like all single-key shortcuts" : "Change";
   element.append(keysElement(keys));
   return element;
 }
@@ -94,7 +94,7 @@ function draw(): void {
   parts.reset.disabled = !anyChosen();
 }
 
-/** Focuses keys of a command in the list, which was drawn anew. */
+/** Focuses keys of a command in the redrawn list. */
 function focusOn(id: string, keys?: string): void {
   const caps = Array.from(parts?.groups.querySelectorAll<HTMLElement>("[data-cap]") ?? []);
   const exact = caps.find((e) => keys !== undefined && e.dataset["cap"] === `${id}\n${canonical(keys)}`);
@@ -115,7 +115,7 @@ function record(id: string, old: string, button: HTMLElement): void {
   say(`Press the new keys for “${titleOf(id)}”. Esc cancels${old === "" ? "" : ", Backspace removes the old ones"}.`);
 }
 
-/** Ends the recording and shows the keys that are in force. The list is not drawn anew: something in it may have the focus by now. */
+/** Ends the recording and shows the current keys. The list is not redrawn: it may have the focus. */
 function stop(): void {
   if (recording === undefined) {
     return;
@@ -127,7 +127,7 @@ function stop(): void {
   button.replaceChildren(old === "" ? "+" : keysElement(old));
 }
 
-/** Puts keys in the place of old ones; neither needs to be there. */
+/** Replaces old keys with new ones; either may be "". */
 function change(id: string, old: string, keys: string): void {
   const before = keysOf(id);
   const at = before.indexOf(old);
@@ -155,7 +155,7 @@ function finish(): void {
   const others = conflicts(keys, id);
   const done = (): void => {
     change(id, old, keys);
-    const asleep = isSingle(keys) && !singleKeys() ? " Single-key shortcuts are off, so they do nothing yet." : "";
+    const asleep = isSingle(keys) && !singleKeys() ? " Single-key shortcuts are off, so this has no effect yet." : "";
     say(`“${titleOf(id)}” has ${keysText(keys)}.${asleep}`);
   };
   if (others.length === 0) {
@@ -185,14 +185,14 @@ function clash(a: string, b: string): boolean {
   return `${a} `.startsWith(`${b} `) || `${b} `.startsWith(`${a} `);
 }
 
-/** While keys are recorded, every key is one of them. */
+/** While recording, every key is recorded. */
 function onRecordingKey(event: KeyboardEvent): void {
   if (recording === undefined || event.isComposing) {
     return;
   }
   const stroke = strokeOf(event);
   if (stroke === "Tab" || stroke === "Shift+Tab") {
-    return; // the focus leaves, which ends it
+    return; // the focus leaves, which ends the recording
   }
   event.preventDefault();
   event.stopPropagation();
@@ -292,14 +292,14 @@ function build(): Parts {
   dialog.addEventListener("close", stop);
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) {
-      dialog.close(); // beside it
+      dialog.close(); // outside
     }
   });
   onKeys(draw);
   return { dialog, search, single, reset, groups, said, answers };
 }
 
-/** Opens the keyboard's help. */
+/** Opens the keyboard help. */
 export function openHelp(): void {
   parts ??= build();
   if (!parts.dialog.isConnected) {

@@ -1,4 +1,4 @@
-// A message as a form: its values one by one, as JSON, or its bytes. What was changed is seen beside what it was.
+// A message as a form: values one by one, as JSON, or bytes. Changed values are shown beside the originals.
 //
 //   .message-form > .segments, .mf-fields > .mf-row (> label, input, .mf-was), or textarea
 //                 > .check
@@ -8,12 +8,12 @@ import { h, signal, useLayoutEffect, useRef } from "../ui";
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Path = readonly (string | number)[];
 
-/** What is to be sent: values, or bytes in hex. */
+/** The message to send: values, or bytes in hex. */
 export type Content = { value: unknown } | { hex: string; raw: boolean };
 
 type Mode = "fields" | "json" | "bytes";
 
-const mostFields = 300; // a form that is longer is no help
+const mostFields = 300; // a longer form is not useful
 const modeNames = { fields: "Fields", json: "JSON", bytes: "Bytes" } as const;
 
 interface Leaf {
@@ -25,7 +25,7 @@ function pathText(path: Path): string {
   return path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`)).join("");
 }
 
-/** The single values of a message, in their order. */
+/** The scalar values of a message, in order. */
 function leavesOf(value: Json, path: Path = [], out: Leaf[] = []): Leaf[] {
   if (out.length > mostFields) {
     return out;
@@ -40,7 +40,7 @@ function leavesOf(value: Json, path: Path = [], out: Leaf[] = []): Leaf[] {
   return out;
 }
 
-/** A copy with another value at a path. */
+/** A copy with the value at a path replaced. */
 function withValue(value: Json, path: Path, to: Json): Json {
   const [first, ...rest] = path;
   if (first === undefined) {
@@ -55,7 +55,7 @@ function withValue(value: Json, path: Path, to: Json): Json {
   return value;
 }
 
-/** What is typed as a value of the kind that was there; undefined if it is none. */
+/** Parses text as a value of the same type as like; undefined for invalid text. */
 function parse(text: string, like: Leaf["value"]): Leaf["value"] | undefined {
   if (typeof like === "boolean") {
     return text === "true";
@@ -68,18 +68,18 @@ function parse(text: string, like: Leaf["value"]): Leaf["value"] | undefined {
   return Number.isFinite(n) ? n : undefined;
 }
 
-/** A message that is being written. */
+/** A message being edited. */
 export class MessageDraft {
-  readonly shown = signal({ mode: "bytes" as Mode, nth: 0 }); // drawn anew from the values with each number
-  readonly now = signal<Json | undefined>(undefined); // undefined: nothing says what is in it
+  readonly shown = signal({ mode: "bytes" as Mode, nth: 0 }); // redrawn from the values with each nth
+  readonly now = signal<Json | undefined>(undefined); // undefined: values unknown
   readonly raw = signal(false);
-  readonly focused = signal(0); // how often the focus was asked for
-  old: ReadonlyMap<string, Leaf["value"]> = new Map(); // the values as they came
+  readonly focused = signal(0); // incremented to request the focus
+  old: ReadonlyMap<string, Leaf["value"]> = new Map(); // original values
   text = ""; // of the textarea: JSON, or bytes in hex
   private hex = "";
-  private readonly wrong = new Set<string>(); // paths of values that are none
+  private readonly wrong = new Set<string>(); // paths of invalid values
 
-  /** Shows a message: its values, undefined if nothing defines it, and its bytes. `now` are values that it begins with instead. */
+  /** Shows a message: its values, undefined without a definition, and its bytes. `now` are initial values that differ. */
   show(value: unknown, hex: string, now: unknown = value): void {
     const before = value === null ? undefined : (value as Json | undefined);
     this.old = new Map(before === undefined ? [] : leavesOf(before).map((leaf) => [pathText(leaf.path), leaf.value]));
@@ -88,7 +88,7 @@ export class MessageDraft {
     this.draw(this.now.value === undefined ? "bytes" : this.hasFields ? "fields" : "json");
   }
 
-  /** Shows what somebody has made of a message before. */
+  /** Shows an earlier edit of a message. */
   resume(value: unknown, hex: string, content: Content): void {
     if ("value" in content) {
       this.show(value, hex, content.value);
@@ -112,13 +112,13 @@ export class MessageDraft {
     try {
       this.take();
     } catch {
-      // It is no JSON: the other form begins with what was right last.
+      // Invalid JSON: the other form starts with the last valid values.
     }
     this.draw(mode);
     this.focus();
   }
 
-  /** Takes a value as it is typed; false if it is none. */
+  /** Sets a value from typed text; false if the text is invalid. */
   type(leaf: Leaf, text: string): boolean {
     const value = parse(text, leaf.value);
     const path = pathText(leaf.path);
@@ -131,7 +131,7 @@ export class MessageDraft {
     return true;
   }
 
-  /** What the person wrote; fails with an Error that says what is wrong. */
+  /** The edited content; throws an Error for invalid text. */
   content(): Content {
     this.take();
     return this.shown.value.mode === "bytes" ? { hex: this.hex, raw: this.raw.value } : { value: this.now.value };
@@ -172,7 +172,7 @@ export function MessageForm({ draft }: { draft: MessageDraft }) {
   const modes: Mode[] = draft.now.value === undefined ? ["bytes"] : ["fields", "json", "bytes"];
   return (
     <div class="message-form">
-      <div class="segments" role="radiogroup" aria-label="What is changed" hidden={modes.length === 1}>
+      <div class="segments" role="radiogroup" aria-label="Edit as" hidden={modes.length === 1}>
         {modes.map((m) => (
           <label key={m}><input type="radio" name="message-form" value={m} checked={m === mode} disabled={m === "fields" && !draft.hasFields} onChange={() => draft.turn(m)} />{modeNames[m]}</label>
         ))}
@@ -194,7 +194,7 @@ export function MessageForm({ draft }: { draft: MessageDraft }) {
 
 function Row({ draft, leaf }: { draft: MessageDraft; leaf: Leaf }) {
   const path = pathText(leaf.path);
-  const first = useRef(leaf.value).current; // as the form was drawn
+  const first = useRef(leaf.value).current; // at first drawing
   const was = draft.old.has(path) ? draft.old.get(path) : first;
   const changed = was !== leaf.value;
   const type = (event: { currentTarget: HTMLInputElement | HTMLSelectElement }): void => {

@@ -1,4 +1,4 @@
-// The dialogs that change a held message, and send one.
+// The dialogs for changing a held message and for sending a message.
 
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { shortConnection } from "../frames/text";
@@ -9,12 +9,12 @@ import { apiOf, ask } from "../http";
 import { Fragment, h, signal } from "../ui";
 import { type Content, MessageDraft, MessageForm } from "./messageform";
 
-/** What is in a form; what is wrong with it is said, and undefined the answer. */
+/** The content of a form; undefined after reporting a mistake in it. */
 function read(draft: MessageDraft, d: Open): Content | undefined {
   try {
     return draft.content();
   } catch (error) {
-    d.say(error instanceof Error ? error.message : "It cannot be read");
+    d.say(error instanceof Error ? error.message : "Invalid message");
     return undefined;
   }
 }
@@ -27,15 +27,15 @@ async function decode(message: string, hex: string, say?: (text: string) => void
   return answer?.results[0]?.value;
 }
 
-/** The values of a message of which nothing is known yet. */
+/** The default values of a message. */
 async function blank(message: string, say: (text: string) => void): Promise<unknown> {
   const answer = await ask<{ hex: string }>(`${workspaceApi()}/encode`, "POST", { message, value: {} }, say);
   return answer === undefined ? {} : decode(message, answer.hex, say);
 }
 
-/** Changes a held message. */
+/** Edits a held message. */
 export async function editHeld({ queue, frames }: Operate, m: Held): Promise<void> {
-  const now = m.with === undefined || m.name === "" ? undefined : await decode(m.name, m.with); // what rules made of it
+  const now = m.with === undefined || m.name === "" ? undefined : await decode(m.name, m.with); // as changed by rules
   const draft = new MessageDraft();
   const kept = queue.edited(m);
   if (kept === undefined) {
@@ -44,7 +44,7 @@ export async function editHeld({ queue, frames }: Operate, m: Held): Promise<voi
     draft.resume(m.frame.value, m.frame.hex, kept);
   }
   draft.focus();
-  const d = dialog(`Change ${m.frame.message ?? "a message"} before it goes (${arrow(m.frame.dir)})`, (d) => {
+  const d = dialog(`Change ${m.frame.message ?? "a message"} before forwarding (${arrow(m.frame.dir)})`, (d) => {
     const close = (action: string, more: object = {}): void => void queue.decide(action, m, more, d.say).then((done) => done && d.close());
     const withContent = (run: (what: Content) => void) => (): void => {
       const what = read(draft, d);
@@ -57,7 +57,7 @@ export async function editHeld({ queue, frames }: Operate, m: Held): Promise<voi
       if (m.with === undefined) {
         close("forward");
       } else {
-        close("replace", { hex: m.frame.hex }); // rules have made something else of it
+        close("replace", { hex: m.frame.hex }); // rules have changed it
       }
     };
     return (
@@ -79,21 +79,21 @@ export async function editHeld({ queue, frames }: Operate, m: Held): Promise<voi
   if (document.activeElement !== document.body && document.activeElement !== null) {
     return;
   }
-  if (queue.size > 0) { // the row that had the keys is gone
+  if (queue.size > 0) { // the row with the focus is gone
     queue.focus();
   } else {
     frames.focus();
   }
 }
 
-/** Sends a message of one's own, or one like that in the panes. */
+/** Sends a new message, or one like the selected frame. */
 export async function sendMessage(operate: Operate, like: boolean): Promise<void> {
   const { frames, shown } = operate;
   const { row } = frames.list;
   const frame = row === undefined ? undefined : await frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
   const changed = frame !== undefined && shown.row()?.n === frame.n ? hexOf(shown.bytes()) : "";
   const hex = changed === "" ? frame?.hex ?? "" : changed;
-  // Decoded before the dialog is open, so that no late answer replaces what is typed in it.
+  // Decoded before the dialog opens, so that a late response cannot replace typed text.
   const value = frame === undefined || frame.name === "" ? undefined : await decode(frame.name, hex);
   const conns = (operate.session?.conns ?? []).filter((c) => c.mode !== "impossible");
   const name = signal(frame?.name ?? "");

@@ -1,4 +1,4 @@
-// A recorded conversation again, from the page: what is played with whom, and step by step what came of it.
+// Replays of a recorded conversation: what to replay against which end, and the results step by step.
 //
 //   dialog.operate > form > .field, .row, details > textarea
 //                         > progress, .replay-steps > .held-row, .held-before
@@ -17,7 +17,7 @@ interface Conn {
   to_client: number;
 }
 
-/** What POST .../script answers. */
+/** The response of POST .../script. */
 interface Made {
   conns: Conn[];
   conn: string;
@@ -25,26 +25,26 @@ interface Made {
   note?: string;
   steps: number;
   lifts: { name: string; from: string; to: string[]; why: string }[];
-  text: string; // a text, since JavaScript would round the large numbers in it
+  text: string; // a string, since JavaScript would round large numbers
 }
 
 /** A run, as GET /api/{ws}/replays/{id} has it. */
 type Run = RunsInfo & { results: Result[] };
 
-const atOnce = 500; // results asked for at once
-const mostShown = 2000; // steps in the list; of those behind them only what went wrong
+const atOnce = 500; // results per request
+const mostShown = 2000; // steps in the list; after them only those with differences
 const mostWrong = 4000;
 
-/** What the parts of the dialog know of each other. */
+/** State shared by the parts of the dialog. */
 interface Page {
   d: Open;
   api: string;
   of: string; // address of the capture
   name: string;
-  run: Signal<string>; // id of the run that is shown, "" for none
+  run: Signal<string>; // id of the shown run, or ""
 }
 
-/** Keeps a text as a file. */
+/** Saves text as a file. */
 function save(text: string, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
@@ -53,7 +53,7 @@ function save(text: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Opens the dialog about replays of a capture: the run that is under way, or what to start. */
+/** Opens the replay dialog of a capture: the current run, or the form to start one. */
 export async function replayDialog(workspace: string, capture: string, name: string): Promise<void> {
   const api = apiOf(workspace);
   const all = await ask<{ replays: Run[] }>(`${api}/replays`);
@@ -61,14 +61,14 @@ export async function replayDialog(workspace: string, capture: string, name: str
     return;
   }
   const run = signal(all.replays.find((r) => r.capture === capture && !r.done)?.id ?? "");
-  let start: Start | undefined; // what is asked for is there again after a run
+  let start: Start | undefined; // kept, so that the form is restored after a run
   await dialog(`Replay ${name}`, (d) => {
     const page: Page = { d, api, of: `${api}/captures/${encodeURIComponent(capture)}`, name, run };
     return <>{run.value === "" ? <StartForm start={(start ??= new Start(page))} /> : <Steps key={run.value} page={page} />}<Says d={d} /></>;
   }).closed;
 }
 
-/** What is asked for: the connection, whom it is played with, and how. */
+/** The form: the connection, the side to play, and options. */
 class Start {
   readonly page: Page;
   readonly made = signal<Made | undefined>(undefined);
@@ -76,7 +76,7 @@ class Start {
   readonly choice = signal({ conn: "", play: "client", to: "", listen: "127.0.0.1:0", speed: "0", tolerance: "", going: false });
   readonly script = signal("");
   readonly busy = signal(true);
-  private asked = 0; // scripts
+  private asked = 0; // number of script requests
 
   constructor(page: Page) {
     this.page = page;
@@ -90,7 +90,7 @@ class Start {
     }
   }
 
-  /** Makes the script of the chosen connection; what was written into the one before is gone. */
+  /** Makes the script of the selected connection, discarding edits of the previous one. */
   private async load(): Promise<void> {
     const { d, of } = this.page;
     const { conn, play } = this.choice.value;
@@ -147,9 +147,9 @@ function StartForm({ start }: { start: Start }) {
       </div>
       <div class="row">
         <Field label="Speed"><Select value={speed} change={(value) => start.set({ speed: value })} options={[["0", "as recorded"], ["2", "2 times"], ["10", "10 times"], ["1000", "1000 times"]]} /></Field>
-        <Field label="A difference is"><Select value={tolerance} change={(value) => start.set({ tolerance: value })} options={[["", "as the script says"], ["fields", "another value of a field"], ["shape", "other fields"], ["exact", "any other byte"]]} /></Field>
+        <Field label="Differences that count"><Select value={tolerance} change={(value) => start.set({ tolerance: value })} options={[["", "as in the script"], ["fields", "values of fields"], ["shape", "missing or extra fields"], ["exact", "any byte"]]} /></Field>
       </div>
-      <label class="check"><input type="checkbox" checked={going} onChange={(event) => start.set({ going: event.currentTarget.checked })} /> go on when an expected message does not come</label>
+      <label class="check"><input type="checkbox" checked={going} onChange={(event) => start.set({ going: event.currentTarget.checked })} /> continue when an expected message does not arrive</label>
       <details class="replay-script">
         <summary>{made === undefined ? "Script" : `Script: ${counted(made.steps, "step")}, ${counted(made.lifts.length, "value")} taken from received messages`}</summary>
         {made?.lifts.slice(0, 100).map((l) => <p class="hint">${l.name}: from {l.from} into {l.to.join(", ")}: {l.why}</p>)}
@@ -166,7 +166,7 @@ function StartForm({ start }: { start: Start }) {
 
 const good = (r: Result): boolean => r.status === "ok" || r.status === "absent";
 
-/** The results that are listed: the first ones, and of those behind them what went wrong. */
+/** The listed results: the first ones, then only those with differences. */
 function listed(results: readonly Result[]): Result[] {
   let wrong = 0;
   let shown = 0;
@@ -194,20 +194,20 @@ function stateText(run: Run): string {
   return report.ok ? `✓ as recorded: ${report.sent} sent, ${report.matched} received as expected, in ${report.took}` : `✕ not as recorded: ${[wrong, report.stopped ?? ""].filter((t) => t !== "").join("; ")}`;
 }
 
-/** What else there is to say of a run that is over. */
+/** More facts about a completed run. */
 function factsOf(run: Run, unlisted: number): string[] {
   const { report } = run;
   return report === undefined ? [] : [
     report.unexpected > 0 ? `${report.unexpected} not expected: ${(report.extra ?? []).slice(0, 10).map((x) => x.message).join(", ")}` : "",
     report.ignored > 0 ? `${report.ignored} ignored` : "",
-    report.keepalive > 0 ? `${report.keepalive} keepalives sent${report.answered > 0 ? `, ${report.answered} of them as answers` : ""}` : "",
+    report.keepalive > 0 ? `${report.keepalive} keepalives sent${report.answered > 0 ? `, ${report.answered} of them as responses` : ""}` : "",
     ...(report.notes ?? []), run.note ?? "",
-    (run.left_out ?? 0) > 0 ? `${run.left_out ?? 0} results are not kept` : "",
+    (run.left_out ?? 0) > 0 ? `${run.left_out ?? 0} results were discarded` : "",
     unlisted > 0 ? `${unlisted} more steps are in the report` : "",
   ].filter((text) => text !== "");
 }
 
-/** A run and its steps, as they come. */
+/** A run and its steps, updated live. */
 function Steps({ page }: { page: Page }) {
   const address = `${page.api}/replays/${encodeURIComponent(page.run.value)}`;
   const { run, results, away } = watched(page, address);
@@ -236,10 +236,10 @@ const watching = new WeakMap<Page["d"], { address: string; state: Watched }>();
 interface Watched {
   run: ReadonlySignal<Run | undefined>;
   results: ReadonlySignal<readonly Result[]>;
-  away: ReadonlySignal<boolean>; // it is not known here any more, or the server is away: what was shown stays
+  away: ReadonlySignal<boolean>; // the run or the server is gone; the last state stays
 }
 
-/** Follows a run until it is over, or the dialog is closed. */
+/** Follows a run until it is over or the dialog is closed. */
 function watched({ d }: Page, address: string): Watched {
   const known = watching.get(d);
   if (known?.address === address) {
@@ -249,7 +249,7 @@ function watched({ d }: Page, address: string): Watched {
   const results = signal<readonly Result[]>([]);
   const away = signal(false);
   let looking = false;
-  let more = false; // something happened while it was looking
+  let more = false; // a change arrived during a request
   const look = async (): Promise<void> => {
     more = looking;
     if (looking) {

@@ -1,4 +1,4 @@
-// The dialog of rules: what is done to messages that match a filter, without a person.
+// The dialog of rules: automatic actions on messages that match a filter.
 
 import type { RelayRule as Rule } from "../api";
 import { onChanged } from "../changes";
@@ -6,7 +6,7 @@ import { Button, dialog, Field, Says, Select } from "../dialog";
 import { ask } from "../http";
 import { Fragment, h, signal } from "../ui";
 
-const hints: Readonly<Record<string, readonly [label: string, example: string]>> = { replace: ["Field", "members[0].name"], delay: ["For how long", "250ms"], note: ["Note", "seen"] };
+const hints: Readonly<Record<string, readonly [label: string, example: string]>> = { replace: ["Field", "members[0].name"], delay: ["Delay", "250ms"], note: ["Note", "seen"] };
 
 function does(rule: Rule): string {
   switch (rule.action) {
@@ -21,7 +21,7 @@ function does(rule: Rule): string {
   }
 }
 
-/** A new value as a person types it: JSON, or else a text. */
+/** A typed value: JSON, otherwise text. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -30,7 +30,7 @@ function valueOf(text: string): unknown {
   }
 }
 
-/** Shows the rules of a session, and takes new ones; `filter` is what the first is offered for. */
+/** Edits the rules of a session; `filter` is the initial filter of a new rule. */
 export async function rulesDialog(api: string, filter: string, on: boolean): Promise<void> {
   const address = `${api}/rules`;
   const answer = await ask<{ rules: Rule[] }>(address);

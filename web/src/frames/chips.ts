@@ -1,10 +1,10 @@
-// The bar of chips: filters beside the filter, one each, that a click takes away.
+// The bar of chips: additional filters, each removed by a click.
 
 import { button, make } from "../dom";
 import { hiddenType } from "./filters";
 import type { Mistake } from "./protocol";
 
-/** What a chip does, in few words. */
+/** A short label for a chip. */
 export function chipLabel(chip: string, names: ReadonlyMap<string, string>): string {
   const named = names.get(chip);
   if (named !== undefined) {
@@ -20,7 +20,7 @@ export interface ChipEvents {
   remove(chip: string): void;
   manage(): void;
   next(): void; // to the next highlighted frame
-  plain(): void; // takes the highlight away
+  plain(): void; // removes the highlight
 }
 
 export class Chips {
@@ -41,7 +41,7 @@ export class Chips {
     const bad = mistakes.find((m) => m.in === "highlight")?.message;
     const key = JSON.stringify([labels, [...wrong], highlight, bad]);
     if (key === this.drawn) {
-      return; // the focus stays where it is
+      return; // keep the focus
     }
     this.drawn = key;
     const at = [...this.element.children].indexOf(document.activeElement ?? this.element);
@@ -66,7 +66,7 @@ export class Chips {
     this.element.replaceChildren(...shown, ...(chips.length > 0 ? [manage] : []), ...marked);
     if (at >= 0) {
       const next = this.element.children[Math.min(at, this.element.children.length - 1)];
-      (next instanceof HTMLElement ? next : this.element).focus(); // a chip went under the keys
+      (next instanceof HTMLElement ? next : this.element).focus(); // the focused chip was removed
     }
   }
 }

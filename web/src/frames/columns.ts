@@ -1,32 +1,32 @@
-// The columns of the list: which there are, what they show, and what the person made of them.
+// The columns of the list: fixed ones, fields, and the user's changes.
 
 import type { FrameRow, State } from "./protocol";
 import { keep, recall } from "./store";
 import { clock, count, dayAndClock, direction, directionWords, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "./text";
 
-/** What cells may depend on beside their row. */
+/** The context of cells besides their row. */
 export interface CellContext {
   state: State;
   marked: ReadonlySet<number>;
   mode: TimeMode;
-  reference: number | undefined; // the time that times are told from
+  reference: number | undefined; // reference for times
   referenceFrame: number; // its frame, 0 if there is none
-  fields: readonly string[]; // the user's columns, as the server knows them
+  fields: readonly string[]; // field columns, in the order of the server
 }
 
 export interface Column {
-  /** A fixed word, or "=" and the path of a field. */
+  /** The name of a fixed column, or "=" and the path of a field. */
   id: string;
   title: string;
-  /** Said where the title is a sign. */
+  /** Accessible name if the title is a sign. */
   words: string;
-  /** Without a width of the person's, as wide as its texts: that many characters at least and at most. */
+  /** Automatic width: at least and at most that many characters. */
   fewest: number;
   most: number;
   leastPx: number;
-  /** Numbers stand at the right. */
+  /** Aligned right, for numbers. */
   right?: boolean;
-  /** Shown until the person chooses otherwise. */
+  /** Shown by default. */
   shown: boolean;
   text(row: FrameRow, context: CellContext): string;
   hint?(row: FrameRow, context: CellContext): string;
@@ -45,7 +45,7 @@ function timeText(row: FrameRow, c: CellContext): string {
   }
 }
 
-/** The columns that every list has, in their first order. */
+/** The fixed columns, in their default order. */
 export const fixedColumns: readonly Column[] = [
   { id: "n", title: "#", words: "Number", fewest: 3, most: 12, leastPx: 32, right: true, shown: true, text: (r) => count(r.n) },
   { id: "time", title: "Time", words: "Time", fewest: 8, most: 16, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
@@ -101,14 +101,14 @@ function isChoice(value: unknown): value is Choice {
   );
 }
 
-/** The columns as the person has them. */
+/** The columns with the user's changes. */
 export class Columns {
   private readonly key: string;
-  private list: { column: Column; shown: boolean; widthPx: number }[] = []; // widthPx: 0 is as wide as its texts
-  private readonly longest = new Map<string, number>(); // characters of the texts that were seen
+  private list: { column: Column; shown: boolean; widthPx: number }[] = []; // widthPx: 0 is automatic
+  private readonly longest = new Map<string, number>(); // length of the longest text seen, in characters
   mode: TimeMode = "start";
 
-  /** The key is what they are remembered under. */
+  /** Changes are stored under the key. */
   constructor(key: string) {
     this.key = key;
     this.load();
@@ -128,7 +128,7 @@ export class Columns {
         this.list.push({ column, shown: choice.shown, widthPx: choice.widthPx <= 0 ? 0 : Math.max(column.leastPx, Math.min(choice.widthPx, mostWidth)) });
       }
     }
-    // A column that this version of the page has and the one before had not comes where it belongs.
+    // A column that is new in this version is inserted at its default position.
     fixedColumns.forEach((column, at) => {
       if (!this.list.some((c) => c.column.id === column.id)) {
         const before = fixedColumns[at - 1]?.id;
@@ -142,27 +142,27 @@ export class Columns {
     keep(this.key, { mode: this.mode, columns: this.list.map((c) => ({ id: c.column.id, shown: c.shown, widthPx: c.widthPx })) });
   }
 
-  /** Every column in its order. */
+  /** All columns in order. */
   get all(): readonly { readonly column: Column; readonly shown: boolean; readonly widthPx: number }[] {
     return this.list;
   }
 
-  /** The columns that are shown, in order. */
+  /** The shown columns in order. */
   get shown(): Column[] {
     return this.list.filter((c) => c.shown).map((c) => c.column);
   }
 
-  /** Paths of the fields that are shown. */
+  /** Paths of the shown field columns. */
   get fields(): string[] {
     return this.shown.filter((c) => c.id.startsWith("=")).map((c) => c.id.slice(1));
   }
 
-  /** The width that the person gave a column, in pixels; 0 is as wide as its texts. */
+  /** The width set by the user, in pixels; 0 is automatic. */
   width(id: string): number {
     return this.list.find((c) => c.column.id === id)?.widthPx ?? 0;
   }
 
-  /** Takes note of a text of a column by its length; says whether the column has to become wider. Columns never shrink by themselves. */
+  /** Records the length of a text in a column and returns whether the column must widen. Columns do not shrink automatically. */
   saw(column: Column, length: number): boolean {
     if (length <= (this.longest.get(column.id) ?? column.fewest)) {
       return false;
@@ -172,7 +172,7 @@ export class Columns {
     return this.width(column.id) === 0 && column.id !== "info" && before < column.most;
   }
 
-  /** The texts are others: widths begin anew. */
+  /** The texts have changed: automatic widths start over. */
   forget(id: string): void {
     this.longest.delete(id);
   }
@@ -183,14 +183,14 @@ export class Columns {
     return c.widthPx > 0 ? `${c.widthPx}px` : `calc(${length}ch + var(--cell-pad) * 2)`;
   }
 
-  /** The widths as CSS has them for a grid; the info takes what is left. */
+  /** The widths as a CSS grid template; the info column takes the rest. */
   get template(): string {
     const shown = this.list.filter((c) => c.shown);
     const rest = shown.some((c) => c.column.id === "info") ? "info" : shown.at(-1)?.column.id;
     return shown.map((c) => (c.column.id === rest ? `minmax(${this.cssWidth(c)}, 1fr)` : this.cssWidth(c))).join(" ");
   }
 
-  /** The least width of a row, as CSS has it. */
+  /** The minimum width of a row in CSS. */
   get total(): string {
     return `calc(${this.list.filter((c) => c.shown).map((c) => this.cssWidth(c)).join(" + ")})`;
   }
@@ -203,7 +203,7 @@ export class Columns {
     }
   }
 
-  /** Shows or hides a column; one always remains. A field's column that is hidden is gone. */
+  /** Shows or hides a column; one always remains. Hiding a field's column removes it. */
   show(id: string, shown: boolean): void {
     const at = this.list.findIndex((c) => c.column.id === id);
     const found = this.list[at];
@@ -217,7 +217,7 @@ export class Columns {
     this.save();
   }
 
-  /** Moves a column in front of another, or to the end. */
+  /** Moves a column before another, or to the end. */
   move(id: string, before: string | undefined): void {
     const at = this.list.findIndex((c) => c.column.id === id);
     if (at < 0 || id === before) {
@@ -231,7 +231,7 @@ export class Columns {
     this.save();
   }
 
-  /** Moves a column by one place among those that are shown. */
+  /** Moves a column by one position among the shown ones. */
   shift(id: string, by: -1 | 1): void {
     const shown = this.shown;
     const at = shown.findIndex((c) => c.id === id);
@@ -241,7 +241,7 @@ export class Columns {
     }
   }
 
-  /** Adds a column for a field, in front of the info; says whether there was room. */
+  /** Adds a column for a field before the info column; returns whether there was room. */
   addField(path: string): boolean {
     const id = `=${path}`;
     if (this.list.some((c) => c.column.id === id)) {
@@ -263,7 +263,7 @@ export class Columns {
     this.save();
   }
 
-  /** Everything as it was first; fields go. */
+  /** Restores the defaults and removes field columns. */
   restore(): void {
     this.mode = "start";
     this.list = fixedColumns.map((column) => ({ column, shown: column.shown, widthPx: 0 }));

@@ -1,16 +1,16 @@
-// The commands of the list. They are registered once and are about the list that is in the page.
+// The commands of the list. They are registered once and apply to the list in the page.
 
 import { register, type Command } from "../commands";
 import { keysOf, pressed, strokeOf } from "../keys";
 import { lookOnly } from "../role";
 
-/** What the commands do; the pane of the list has it. */
+/** The implementation of the commands, in the pane of the list. */
 export interface FrameActions {
-  /** The list has the keyboard, or nothing has. */
+  /** The list has the focus, or nothing has. */
   ready(): boolean;
-  /** Like ready, and there is a current row. */
+  /** Like ready, with a current row. */
   hasRow(): boolean;
-  finds(): boolean; // the find bar has the keyboard
+  finds(): boolean; // the find bar has the focus
   step(by: number, extend: boolean): void;
   page(by: number, extend: boolean): void;
   edge(end: boolean, extend: boolean): void;
@@ -60,9 +60,9 @@ function build(): Command[] {
   return [
     at("next", "Next frame", ["j", "ArrowDown"], (a) => a.step(1, false)),
     at("previous", "Previous frame", ["k", "ArrowUp"], (a) => a.step(-1, false)),
-    at("ten-on", "Ten frames on", ["Space"], (a) => a.step(10, false)),
+    at("ten-on", "Ten frames forward", ["Space"], (a) => a.step(10, false)),
     at("ten-back", "Ten frames back", ["Shift+Space"], (a) => a.step(-10, false)),
-    at("page-down", "A page on", ["PageDown"], (a) => a.page(1, false)),
+    at("page-down", "A page forward", ["PageDown"], (a) => a.page(1, false)),
     at("page-up", "A page back", ["PageUp"], (a) => a.page(-1, false)),
     at("first", "First frame", ["g g", "Home"], (a) => a.edge(false, false)),
     at("last", "Last frame", ["Shift+G", "End"], (a) => a.edge(true, false)),
@@ -95,27 +95,27 @@ function build(): Command[] {
     at("link", "Copy a link to the frame", ["l"], (a) => a.link(), true),
     at("menu", "Menu of the frame", ["Shift+F10", "ContextMenu"], (a) => a.rowMenu(), true),
     at("compare", "Compare two frames", ["Shift+C"], (a) => a.compare(), true),
-    at("back", "Back to the frame chosen before", ["Alt+ArrowLeft"], (a) => a.travel(-1)),
-    at("forth", "Forward to the frame chosen after", ["Alt+ArrowRight"], (a) => a.travel(1)),
-    at("goto", "Go to a frame by its number", ["Ctrl+G"], (a) => a.goTo()),
+    at("back", "Back to the previously selected frame", ["Alt+ArrowLeft"], (a) => a.travel(-1)),
+    at("forth", "Forward to the next selected frame", ["Alt+ArrowRight"], (a) => a.travel(1)),
+    at("goto", "Go to a frame by number", ["Ctrl+G"], (a) => a.goTo()),
     anywhere("find", "Find frames", ["Ctrl+F"], (a) => a.find(), (a) => !a.finds()),
     anywhere("find-next", "Find the next", ["F3"], (a) => a.findNext(false)),
     anywhere("find-previous", "Find the previous", ["Shift+F3"], (a) => a.findNext(true)),
     at("follow", "Go to the end and follow it", ["Shift+F"], (a) => a.follow()),
     at("highlighted-next", "Next highlighted frame", ["g h"], (a) => a.highlighted(false)),
     at("highlighted-previous", "Previous highlighted frame", ["g Shift+H"], (a) => a.highlighted(true)),
-    anywhere("colors", "Colours of frames", [], (a) => a.colors()),
+    anywhere("colors", "Colors of frames", [], (a) => a.colors()),
     anywhere("columns", "Choose columns of the list", [], (a) => a.columns()),
-    at("types", "Types of frames", ["w t"], (a) => a.drawer("types")),
+    at("types", "Frame types", ["w t"], (a) => a.drawer("types")),
     at("timeline", "Timeline", ["w l"], (a) => a.drawer("timeline")),
     at("connections", "Connections", ["w c"], (a) => a.drawer("conns")),
-    at("table", "Table of the fields of this type", ["w f"], (a) => a.drawer("table")),
-    at("markers", "Markers, and what goes with them", ["w m"], (a) => a.drawer("markers")),
-    at("escape", "Choose the current frame alone", ["Escape"], (a) => a.escape()),
+    at("table", "Field table of this type", ["w f"], (a) => a.drawer("table")),
+    at("markers", "Markers and related fields", ["w m"], (a) => a.drawer("markers")),
+    at("escape", "Select only the current frame", ["Escape"], (a) => a.escape()),
   ];
 }
 
-/** Makes the commands be about a list; gives what ends that. */
+/** Makes the commands apply to a list; returns a function that ends this. */
 export function offerCommands(to: FrameActions): () => void {
   if (commands.length === 0) {
     commands = build();
@@ -129,13 +129,13 @@ export function offerCommands(to: FrameActions): () => void {
   };
 }
 
-let sequenceUntil = 0; // a key was pressed that begins several
+let sequenceUntil = 0; // time until which a key may continue a sequence
 
-/** Runs the command of a key pressed in the list, where other parts of the page may have other uses for it; says whether there is one. */
+/** Runs the command of a key pressed in the list, where other commands of the page may use the same key; returns whether there is one. */
 export function runKey(event: KeyboardEvent): boolean {
   if (performance.now() < sequenceUntil) {
     if (strokeOf(event) !== "") {
-      sequenceUntil = 0; // the keyboard of the page knows how it goes on
+      sequenceUntil = 0; // the keys of the page continue the sequence
     }
     return false;
   }

@@ -1,4 +1,4 @@
-// The drawer of connections: which there are, how many frames each has, and one alone by a click.
+// The drawer of connections: all with their counts of frames; a click shows one alone.
 
 import { make } from "../dom";
 import type { Drawer, DrawerHost } from "./drawer";
@@ -54,7 +54,7 @@ export class ConnectionsDrawer implements Drawer {
     this.shown = conns;
     const most = Math.max(1, ...conns.slice(0, mostRows).map((c) => c.frames));
     const order = conns.map((conn, i) => ({ conn, i })).sort((a, b) => b.conn.frames - a.conn.frames || a.i - b.i);
-    this.summary.textContent = counted(conns.length, "connection") + (conns.length > mostRows ? `, the ${mostRows} with most frames` : "");
+    this.summary.textContent = counted(conns.length, "connection") + (conns.length > mostRows ? `, the ${mostRows} with the most frames` : "");
     this.body.replaceChildren(
       ...order.slice(0, mostRows).map(({ conn, i }) => {
         const row = make("tr");
@@ -90,6 +90,6 @@ export class ConnectionsDrawer implements Drawer {
   }
 
   close(): void {
-    // Nothing is under way.
+    // No request is pending.
   }
 }

@@ -33,7 +33,7 @@ export class DiffDrawer implements Drawer {
     this.draw();
   }
 
-  /** Compares two frames by their numbers. */
+  /** Compares two frames by number. */
   compare(a: number, b: number): void {
     this.a = a;
     this.b = b;
@@ -102,7 +102,7 @@ export class DiffDrawer implements Drawer {
 
   changed(_state: State, anew: boolean): void {
     if (anew && this.a > 0) {
-      this.refresher.now(); // another definition may tell other fields
+      this.refresher.now(); // the definition may have changed
     }
   }
 

@@ -1,4 +1,4 @@
-// What opens beside the list: statistics, the timeline, connections, tables and comparisons.
+// Drawers beside the list: statistics, timeline, connections, tables and comparisons.
 
 import type { FrameName, FrameRow, Marker, Noted, RequestKind, Requests, State } from "./protocol";
 import type { RelatedField, RelatedType } from "../api";
@@ -6,72 +6,72 @@ import { make } from "../dom";
 
 export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
 
-/** What a drawer may use of the pane that it is in. */
+/** The interface of the pane for its drawers. */
 export interface DrawerHost {
   readonly state: State;
   /** The current row. */
   readonly row: FrameRow | undefined;
   readonly chips: readonly string[];
   ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]>;
-  /** Puts a filter in force, together with the one there is. */
+  /** Adds a condition to the current filter. */
   filter(text: string): void;
   addChip(chip: string, label?: string): void;
   removeChip(chip: string): void;
-  /** Shows a frame in the list, or the next after it. */
+  /** Shows a frame in the list, or the next listed one after it. */
   goTo(n: number): void;
-  /** Shows the first frame that fits a filter. */
+  /** Shows the first frame that matches a filter. */
   goToFirst(filter: string): void;
   addColumn(path: string): void;
-  /** What the page knows of markers; undefined: it cannot ask. */
+  /** Access to markers; undefined if there are none. */
   readonly markers: MarkerSource | undefined;
-  /** Tells what went wrong. */
+  /** Reports an error. */
   failed(error: unknown): void;
 }
 
-/** What goes with a marker, as GET .../related says it. */
+/** The response of GET .../related for a marker. */
 export interface Related {
   types: RelatedType[];
   fields: RelatedField[];
   value?: string;
 }
 
-/** Where markers are kept. Promises may fail. */
+/** Storage of markers. Promises may fail. */
 export interface MarkerSource {
-  /** What comes with the marker before a frame, or with a value at that moment. */
+  /** The messages and fields related to the marker before a frame, or to a value at that time. */
   related(n: FrameName, value: string, signal: AbortSignal): Promise<Related>;
-  /** Whether this person may set markers and change them. */
+  /** Whether the user may set and change markers. */
   readonly may: boolean;
-  /** Sets one before a frame, which may be the next of running traffic; says whether that is done. */
+  /** Sets a marker before a frame, which may be the next live one; resolves to whether it succeeded. */
   add(n: number, text: string, id?: string): Promise<boolean>;
-  /** Takes away the mark and the note of a frame. */
+  /** Removes the mark and the note of a frame. */
   forget(x: Noted): Promise<void>;
-  /** Gives a marker another text; it can be taken back. */
+  /** Renames a marker; can be undone. */
   rename(m: Marker, text: string): Promise<boolean>;
-  /** Takes a marker away; it can be taken back. */
+  /** Removes a marker; can be undone. */
   remove(m: Marker): Promise<boolean>;
 }
 
-/** A drawer: made when it is opened, gone when it is closed. */
+/** A drawer, created when opened and destroyed when closed. */
 export interface Drawer {
   readonly element: HTMLElement;
-  /** The list changed: another view (`anew`), or more of it is known. */
+  /** The list changed: another view (`anew`), or more frames. */
   changed(state: State, anew: boolean): void;
-  /** The current row is another. */
+  /** The current row changed. */
   selected?(row: FrameRow | undefined): void;
-  /** The drawer has another size. */
+  /** The size of the drawer changed. */
   resized?(): void;
   focus(): void;
   close(): void;
-  /** Compares two frames: of the drawer that does. */
+  /** Compares two frames, in the drawer for comparisons. */
   compare?(a: number, b: number): void;
 }
 
-/** The drawers, as drawers.js has them. */
+/** The drawers, as exported by drawers.js. */
 export type DrawerTable = Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>>;
 
-const restMillis = 1000; // between two answers that are asked for because the list grows
+const restMillis = 1000; // between two requests while the list grows
 
-/** Asks again when the list changes: at once for another view, now and then while it grows, and never twice at a time. */
+/** Repeats a request when the list changes: at once for another view, at intervals while it grows, and never two at a time. */
 export class Refresher {
   private readonly load: (signal: AbortSignal) => Promise<void>;
   private under: AbortController | undefined;
@@ -83,7 +83,7 @@ export class Refresher {
     this.load = load;
   }
 
-  /** The list is as the state says. */
+  /** Takes a state of the list. */
   changed(state: State, anew: boolean): void {
     const key = `${state.seq} ${state.fit} ${state.done} ${state.total}`;
     if (anew) {
@@ -94,7 +94,7 @@ export class Refresher {
     this.key = key;
   }
 
-  /** Asks at once; an answer under way is given up. */
+  /** Requests at once, cancelling a pending request. */
   now(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -136,7 +136,7 @@ export class Refresher {
   }
 }
 
-/** A table that sorts by its heads. */
+/** A head of a sortable table. */
 export interface SortHead {
   id: string;
   title: string;
@@ -144,7 +144,7 @@ export interface SortHead {
   hint?: string;
 }
 
-/** The head row of a sortable table; each head is a button, so that keys reach it. */
+/** The head row of a sortable table; the heads are buttons, so that keys reach them. */
 export function sortHead(heads: readonly SortHead[], sort: { by: string; desc: boolean }, choose: (id: string) => void): HTMLTableRowElement {
   const row = make("tr");
   for (const head of heads) {

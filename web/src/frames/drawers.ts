@@ -1,4 +1,4 @@
-// The script of what opens beside the list: it is loaded when the first drawer is opened.
+// The script of the drawers, loaded when the first one is opened.
 
 import { ConnectionsDrawer } from "./conns";
 import { DiffDrawer } from "./diff";

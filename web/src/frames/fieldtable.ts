@@ -1,7 +1,7 @@
-// The drawer of the field table: every field of a type of message as a column, every message as a row, over the frames that fit.
+// The field table: every field of a message type as a column, every matching message as a row.
 //
-// The head tells how each field behaves: how many values it has, the least and the most, whether it is constant or only rises, how many
-// bits a value tells, and which values are the most frequent. Rows are in the page only while they are in view.
+// The head shows the behavior of each field: distinct values, minimum and maximum, whether it is constant or only rises, its entropy in bits,
+// and its most frequent values. Only the rows in view are in the page.
 
 import { Scroll } from "../hex/scroll";
 import { openMenu } from "../menu";
@@ -17,14 +17,14 @@ const spareRows = 2;
 const mostColumns = 200; // in the page
 const mostTop = 5;
 
-/** The name under which filters know a field of a type. */
+/** The filter expression for a field of a type. */
 export function fieldFilter(type: string, path: string): string {
-  // A type with a condition has no name to write before a field: the field is then meant in whatever message has it.
+  // A type with a condition has no name for filters: the expression then matches the field in any message.
   const name = /^[A-Za-z_][\w.]*$/.test(type) ? type : "";
   return `${name}.${path.replaceAll("[]", "")}`;
 }
 
-/** What the head tells of a field, shortest first. */
+/** The facts about a field in the head, shortest first. */
 export function fieldFacts(c: TableColumn): string[] {
   const facts: string[] = [];
   if (c.constant === true) {
@@ -65,7 +65,7 @@ export class TableDrawer implements Drawer {
   private sort = { by: "", desc: false };
   private columns: readonly TableColumn[] = [];
   private total = 0;
-  private at = { row: 0, column: 0 }; // the cell of the keyboard
+  private at = { row: 0, column: 0 }; // the focused cell
   private frame = 0;
   private drawn: HTMLElement[] = [];
   private aborts = new AbortController();
@@ -155,7 +155,7 @@ export class TableDrawer implements Drawer {
         return;
       }
       case "s": {
-        // The keyboard cannot reach the heads: it sorts by the column that it is in.
+        // Keys cannot reach the heads: this sorts by the column of the focused cell.
         const path = this.columns[this.at.column - 1]?.path ?? "";
         this.sort = { by: path, desc: this.sort.by === path && !this.sort.desc };
         this.again();
@@ -173,7 +173,7 @@ export class TableDrawer implements Drawer {
     requestAnimationFrame(() => this.cellOf(this.at)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   }
 
-  /** What can be done with a value. */
+  /** The menu of a value. */
   private cellMenu(anchor: { x: number; y: number }): void {
     const row = this.pages.get(this.at.row);
     const column = this.columns[this.at.column - 1];
@@ -192,14 +192,14 @@ export class TableDrawer implements Drawer {
       items: [
         { group: "Filter", title: `Only ${filter.length > 50 ? `${filter.slice(0, 49)}…` : filter}`, run: () => this.host.filter(filter), disabled: value === "" },
         { group: "Filter", title: "Not this value", run: () => this.host.filter(`!(${filter})`), disabled: value === "" },
-        { group: "Filter", title: "Only frames that have the field", run: () => this.host.filter(field) },
+        { group: "Filter", title: "Only frames with the field", run: () => this.host.filter(field) },
         { group: "Frame", title: `Show frame ${row.n} in the list`, run: () => this.host.goTo(row.n) },
         { group: "Frame", title: "Show the field in the list as a column", run: () => this.host.addColumn(field) },
       ],
     });
   }
 
-  /** A column as a filter names it: a field of the type, or a byte. */
+  /** The filter expression of a column: a field of the type, or a byte. */
   private filterOf(column: TableColumn): string {
     return column.filter?.startsWith("bytes[") === true ? column.filter : fieldFilter(this.type, column.path);
   }
@@ -223,7 +223,7 @@ export class TableDrawer implements Drawer {
     });
   }
 
-  /** All anew: another type, another order or another list. */
+  /** Starts over: another type, order or list. */
   private again(): void {
     this.aborts.abort();
     this.aborts = new AbortController();
@@ -362,7 +362,7 @@ export class TableDrawer implements Drawer {
     this.body.style.setProperty("transform", `translateY(${Math.round(this.scroll.place(first))}px)`);
     this.box.setAttribute("aria-activedescendant", "frames-table-cell");
     if (this.drawn.length > 0 && this.drawn[0]?.offsetHeight !== rowPx && (this.drawn[0]?.offsetHeight ?? 0) > 0) {
-      this.layout(); // the first rows tell how high rows are
+      this.layout(); // the height of rows is known after the first ones
     }
   }
 

@@ -1,9 +1,9 @@
-// Filters as the menus of the list write them; the language is that of codec/filter.
+// Filters written by the menus of the list, in the language of codec/filter.
 
 import type { Connection, FrameRow } from "./protocol";
 import { opcode } from "./text";
 
-/** A text in quotes. Characters that no keyboard has are escaped. */
+/** A quoted string. Control and other non-printable characters are escaped. */
 export function quote(text: string): string {
   const escaped = text.replaceAll(/["\\\x00-\x1f\x7f]/g, (c) => {
     if (c === '"' || c === "\\") {
@@ -14,7 +14,7 @@ export function quote(text: string): string {
   return `"${escaped}"`;
 }
 
-/** A value as it is shown, as the filter has to have it: numbers, truth values and names as they are, anything else in quotes. */
+/** A displayed value as a filter literal: numbers, booleans and names unquoted, other values quoted. */
 export function literal(value: string, type = ""): string {
   if (type === "hex") {
     return `x"${value}"`; // a byte of a type without a definition
@@ -31,7 +31,7 @@ export function literal(value: string, type = ""): string {
   return quote(value);
 }
 
-/** A time for a filter: seconds since 1970. */
+/** A time literal: seconds since 1970. */
 export function timeLiteral(micros: number): string {
   const whole = Math.round(micros);
   return `${Math.floor(whole / 1e6)}.${String(((whole % 1e6) + 1e6) % 1e6).padStart(6, "0")}`;
@@ -41,7 +41,7 @@ export function betweenTimes(from: number, to: number): string {
   return `time >= ${timeLiteral(from)} && time < ${timeLiteral(to)}`;
 }
 
-/** All frames of a connection. */
+/** A filter for a connection. */
 export function ofConnection(c: Connection): string {
   return `conn == ${quote(c.name)} && session == ${c.session}`;
 }
@@ -50,12 +50,12 @@ export function not(filter: string): string {
   return `!(${filter})`;
 }
 
-/** The filter that a "hide" chip was made of, or undefined for any other chip. */
+/** The type hidden by a chip, or undefined for other chips. */
 export function hiddenType(chip: string): string | undefined {
   return /^!\((.+)\)$/s.exec(chip)?.[1];
 }
 
-/** The filter of what a cell of the list shows; "" if it says nothing that can be filtered by. */
+/** A filter for a cell of the list, or "". */
 export function ofCell(column: string, row: FrameRow, conns: readonly Connection[], userColumns: readonly string[]): string {
   const conn = conns[row.conn ?? 0];
   switch (column) {

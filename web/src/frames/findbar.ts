@@ -1,4 +1,4 @@
-// The find bar: searches in the list without filtering it.
+// The find bar: searches the list without filtering it.
 
 import { button, make } from "../dom";
 import type { FindAs, Found } from "./protocol";
@@ -14,9 +14,9 @@ const modes: readonly (readonly [FindAs, string, string])[] = [
 ];
 
 export interface FindEvents {
-  /** Searches from the current row on. */
+  /** Searches from the current row. */
   find(text: string, as: FindAs, back: boolean, fold: boolean, signal: AbortSignal): Promise<Found>;
-  /** Shows what was found; says whether the search went round the end. */
+  /** Shows a result; returns whether the search wrapped around. */
   found(found: Found, back: boolean): boolean;
   closed(): void;
 }
@@ -112,7 +112,7 @@ export class FindBar {
     this.input.select();
   }
 
-  /** Whether the keyboard is in it, so that the browser's own find is wanted by the same keys. */
+  /** Whether it has the focus, so that the same keys open the browser's own find. */
   get focused(): boolean {
     return this.element.contains(document.activeElement);
   }
@@ -124,7 +124,7 @@ export class FindBar {
     this.events.closed();
   }
 
-  /** Searches on; opens the bar if there is nothing to search for. */
+  /** Finds the next match; opens the bar if the text is empty. */
   async run(back: boolean): Promise<void> {
     const text = this.input.value;
     if (text.trim() === "") {
@@ -144,7 +144,7 @@ export class FindBar {
       } else if (found.pos < 0) {
         this.say("not found", true);
       } else {
-        this.say(this.events.found(found, back) ? `frame ${found.n}, ${back ? "from the end again" : "from the start again"}` : `frame ${found.n}`);
+        this.say(this.events.found(found, back) ? `frame ${found.n}, ${back ? "wrapped to the end" : "wrapped to the start"}` : `frame ${found.n}`);
       }
     } catch (error) {
       if (this.under === under) {

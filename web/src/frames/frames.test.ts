@@ -13,7 +13,7 @@ import { bytes, count, flags, frameName, info, layers, opcode, seconds, shortCon
 import { chartData } from "./timeline";
 import { sortTypes } from "./types";
 
-/** A server that is played by the test. */
+/** A server simulated by the test. */
 class Wire implements Channel {
   isOpen = false;
   sent: object[] = [];
@@ -62,7 +62,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-test("frames socket: a request gets its own answer, whatever came before it", async () => {
+test("frames socket: a request gets its own response, whatever arrives before it", async () => {
   const { socket, wire } = wired();
   socket.show(noView);
   wire().open();
@@ -76,7 +76,7 @@ test("frames socket: a request gets its own answer, whatever came before it", as
   socket.close();
 });
 
-test("frames socket: what belongs to an earlier view is dropped", async () => {
+test("frames socket: messages of an earlier view are dropped", async () => {
   const { socket, wire, states } = wired();
   socket.show(noView);
   wire().open();
@@ -97,7 +97,7 @@ test("frames socket: what belongs to an earlier view is dropped", async () => {
   socket.close();
 });
 
-test("frames socket: giving up cancels at the server, and the answer that still comes is ignored", async () => {
+test("frames socket: aborting cancels at the server, and a late response is ignored", async () => {
   const { socket, wire } = wired();
   socket.show(noView);
   wire().open();
@@ -114,10 +114,10 @@ test("frames socket: giving up cancels at the server, and the answer that still 
   socket.close();
 });
 
-test("frames socket: it comes back and says again what is shown", async () => {
+test("frames socket: it reconnects and sends the view again", async () => {
   const { socket, wire, connections } = wired();
   socket.show({ ...noView, filter: "len > 3" });
-  const early = socket.ask("types", {}); // a drawer that is open at once
+  const early = socket.ask("types", {}); // a drawer that opens at once
   socket.show({ ...noView, filter: "len > 3" });
   equal(wire().sent, []);
   wire().open();
@@ -136,7 +136,7 @@ test("frames socket: it comes back and says again what is shown", async () => {
   equal(connections.length, 3);
 });
 
-test("pages: at most two under way, and only what is wanted last comes after them", async () => {
+test("pages: at most two pending, followed only by the last request", async () => {
   const asked: number[] = [];
   const answers = new Map<number, (rows: number[]) => void>();
   let came = 0;
@@ -163,7 +163,7 @@ test("pages: at most two under way, and only what is wanted last comes after the
   await answer(500);
   equal([pages.has(50_000, 50_100), pages.has(50_000, 50_101)], [true, false]);
   await answer(1);
-  // Another view: the old rows are shown until the new ones come, and late answers are of no use.
+  // Another view: the old rows are shown until the new ones arrive, and late responses are ignored.
   pages.reset(true);
   equal([pages.get(7), pages.has(0, 10)], [7, false]);
   pages.want(0, 10);
@@ -173,7 +173,7 @@ test("pages: at most two under way, and only what is wanted last comes after the
   equal(pages.get(7), undefined);
 });
 
-test("pages: the last page grows with the list, and one that is shorter than told is not asked for in a circle", async () => {
+test("pages: the last page grows with the list, and a page shorter than expected is not requested repeatedly", async () => {
   let asked = 0;
   let there = 30;
   const pages = new Pages<number>(
@@ -197,7 +197,7 @@ test("pages: the last page grows with the list, and one that is shorter than tol
   pages.stop();
 });
 
-test("ranges: adding, taking away and toggling are as on a set of numbers", () => {
+test("ranges: adding, removing and toggling match a set of numbers", () => {
   let seed = 7;
   const random = (n: number): number => {
     seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
@@ -228,7 +228,7 @@ test("ranges: adding, taking away and toggling are as on a set of numbers", () =
   }
 });
 
-test("columns: order, widths, fields and modes are remembered, and damaged memories do no harm", () => {
+test("columns: order, widths, fields and modes are stored, and damaged storage is ignored", () => {
   localStorage.removeItem("wirebench.frames.test");
   const first = new Columns("test");
   equal(first.shown.map((c) => c.id).slice(0, 3), ["n", "time", "dir"]);
@@ -273,7 +273,7 @@ test("texts of frames", () => {
   equal(shortConnection({ name: "10.0.0.2:4000-10.0.0.1:7801", session: 1, proto: "tcp", frames: 1 }), "4000 ⇄ 7801 ·2");
 });
 
-test("filters that menus write", () => {
+test("filters of menus", () => {
   equal(quote('a"b\\c\n\u0007'), '"a\\"b\\\\c\\n\\x07"');
   equal([literal("12"), literal("-1.5e3"), literal("true"), literal("12", "string"), literal("Lann"), literal("0a 1b", "bytes")], ["12", "-1.5e3", "true", '"12"', '"Lann"', 'x"0a 1b"']);
   equal(timeLiteral(1763632800123456), "1763632800.123456");
@@ -287,7 +287,7 @@ test("filters that menus write", () => {
   equal(["!(S_PING)", "C_CHAT", "time >= 1"].map((c) => chipLabel(c, names)), ["hidden: S_PING", "only: C_CHAT", "since 1 s"]);
 });
 
-test("history: back, forward, and a new choice forgets what was ahead", () => {
+test("history: back, forward, and a new selection discards the forward history", () => {
   const h = new History();
   [1, 2, 2, 3].forEach((n) => h.visit(n));
   equal([h.travel(-1), h.travel(-1), h.travel(-1), h.travel(1)], [2, 1, undefined, 2]);
@@ -295,7 +295,7 @@ test("history: back, forward, and a new choice forgets what was ahead", () => {
   equal([h.travel(1), h.travel(-1)], [undefined, 2]);
 });
 
-test("types sort by any column, the more frequent first where it says the same", () => {
+test("types sort by any column, equal ones by frequency", () => {
   const row = (name: string, n: number, bad: number) => ({ type: name, name, code: n, count: n, bytes: 10 * n, bad });
   const rows = [row("B10", 5, 0), row("B9", 7, 1), row("A", 1, 0)];
   equal(sortTypes(rows, "name", false).map((r) => r.name), ["A", "B9", "B10"]);

@@ -1,26 +1,26 @@
-// The head of the list: titles of the columns, pressed to sort by them, drawn at their right edge to widen them and elsewhere to move them.
-// For Tab they are one button; the arrows go through them.
+// The head of the list: titles of the columns. A press sorts, dragging the right edge resizes, dragging elsewhere moves. Tab treats them as one
+// button; arrow keys move between them.
 
 import type { Columns } from "./columns";
 import type { Anchor } from "../menu";
 import type { Sort } from "./protocol";
 
-/** What the head tells the list. */
+/** Events of the head. */
 export interface HeaderEvents {
-  /** A width changes while an edge is dragged. */
+  /** The width is changing while an edge is dragged. */
   resized(): void;
   /** The order changed. */
   moved(): void;
-  /** The width that a column needs for what is in view. */
+  /** The width that a column needs for the rows in view. */
   needed(id: string): number;
-  /** A column was pressed: the list is to be sorted by it. */
+  /** A column was pressed, to sort by it. */
   sort(id: string): void;
-  /** Escape, or an arrow out of the head: the keyboard goes to the list. */
+  /** Escape, or an arrow out of the head: moves the focus to the list. */
   leave(unsorts: boolean): void;
   menu(id: string, anchor: Anchor): void;
 }
 
-const dragPx = 5; // the pointer moves that far before a column is dragged
+const dragPx = 5; // distance that starts a drag
 
 export class Header {
   readonly element = document.createElement("div");
@@ -28,7 +28,7 @@ export class Header {
   private readonly events: HeaderEvents;
   private sorted: Sort | undefined;
   private pending = false;
-  private stop = ""; // the column that Tab goes to
+  private stop = ""; // the column in the tab order
   private drag: { id: string; x: number; width: number; resizes: boolean; moved: boolean; target?: string | undefined } | undefined;
 
   constructor(columns: Columns, events: HeaderEvents) {
@@ -64,7 +64,7 @@ export class Header {
     this.drawStop();
   }
 
-  /** Shows by what the list is sorted, or is going to be once that is not pending any more. */
+  /** Shows the order of the list, or a pending order. */
   showSort(sorted: Sort | undefined, pending: boolean): void {
     this.sorted = sorted;
     this.pending = pending;
@@ -105,7 +105,7 @@ export class Header {
       }
       const id = cell.dataset["column"] ?? "";
       const resizes = event.target instanceof Element && event.target.closest(".fh-grip") !== null;
-      // The info may be wider than it was chosen: it goes on from what is seen.
+      // The info column may be wider than its set width: resizing starts from the visible width.
       this.drag = { id, x: event.clientX, width: cell.getBoundingClientRect().width, resizes, moved: false };
       head.setPointerCapture(event.pointerId);
       event.preventDefault();
@@ -146,7 +146,7 @@ export class Header {
     head.addEventListener("pointercancel", () => end(false));
     head.addEventListener("click", (event) => {
       const cell = this.cellAt(event);
-      if (cell !== undefined && event.detail === 0) { // by the keyboard: a press of the pointer has been taken already
+      if (cell !== undefined && event.detail === 0) { // from the keyboard; pointer presses are handled elsewhere
         this.events.sort(cell.dataset["column"] ?? "");
       }
     });
@@ -173,7 +173,7 @@ export class Header {
     });
   }
 
-  /** Keys of the button that has the keyboard; the list has other uses for some of them. */
+  /** Keys of the focused button; the list uses some of them otherwise. */
   private key(event: KeyboardEvent): void {
     const cell = this.cellAt(event);
     if (cell === undefined || event.ctrlKey || event.altKey || event.metaKey) {
@@ -190,7 +190,7 @@ export class Header {
     } else if (event.key === "ArrowDown" || event.key === "Escape") {
       this.events.leave(event.key === "Escape");
     } else if (event.key === "Enter" || event.key === " ") {
-      event.stopPropagation(); // the button is pressed by it
+      event.stopPropagation(); // the browser presses the button
       return;
     } else {
       return;
@@ -207,7 +207,7 @@ export class Header {
     return [...this.element.children].filter((child): child is HTMLElement => child instanceof HTMLElement);
   }
 
-  /** The column in front of which a drop at x would put another; "" is the end. */
+  /** The column before which a drop at x inserts; "" is the end. */
   private dropAt(x: number): string {
     const behind = this.cells().find((cell) => {
       const box = cell.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// The frames that were chosen, one after the other, to go back to.
+// The history of selected frames.
 
 import type { FrameName } from "./protocol";
 
@@ -8,7 +8,7 @@ export class History {
   private frames: FrameName[] = [];
   private at = -1;
 
-  /** A frame was chosen; what was ahead of the last step back is forgotten. */
+  /** Records a selected frame and discards the forward history. */
   visit(n: FrameName): void {
     if (this.frames[this.at] === n) {
       return;
@@ -17,7 +17,7 @@ export class History {
     this.at = this.frames.length - 1;
   }
 
-  /** The frame before or after, or undefined at an end. */
+  /** The previous or next frame, or undefined at an end. */
   travel(by: -1 | 1): FrameName | undefined {
     const n = this.frames[this.at + by];
     if (n !== undefined) {

@@ -8,12 +8,12 @@ const sheet = `.frames-list { position: relative; height: 400px; width: 900px; f
   .frames-head, .frame { display: grid; grid-template-columns: var(--frame-columns); height: 20px; overflow: hidden; white-space: pre; }
   .frames-head { position: sticky; top: 0; } .frames-space { position: relative; } .frames-rows { position: absolute; top: 0; width: 100%; }`;
 
-/** The next drawing is done, and what it asked for is here. */
+/** Waits for the next drawing and its requests. */
 function drawn(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(resolve)))));
 }
 
-/** A list of frames 1, 1+step, … in the page, and what it asked for and told. */
+/** A list of frames 1, 1+step, … in the page, recording its requests and events. */
 function listOf(rows: number, step = 1) {
   const style = document.createElement("style");
   style.textContent = sheet;
@@ -60,7 +60,7 @@ function listOf(rows: number, step = 1) {
     list, box, asked, now, update,
     told: (): string[] => told.splice(0),
     frames: (): HTMLElement[] => [...host.querySelectorAll<HTMLElement>(".frame")],
-    /** Names of the rows that are in view, from the top. */
+    /** Names of the rows in view, from the top. */
     view: (): string[] => {
       const { top, bottom } = box.getBoundingClientRect();
       return [...host.querySelectorAll<HTMLElement>(".frame")]
@@ -77,7 +77,7 @@ function listOf(rows: number, step = 1) {
   };
 }
 
-test("frame list: ten million rows keep few of them in the page, and every one can be reached", async () => {
+test("frame list: of ten million rows few are in the page, and each can be reached", async () => {
   const t = listOf(10_000_000);
   await drawn();
   equal(t.view()[0], "F1");
@@ -91,11 +91,11 @@ test("frame list: ten million rows keep few of them in the page, and every one c
   t.end();
 });
 
-test("frame list: rows that come late do not move the others, and their places are there before", async () => {
+test("frame list: late rows do not move others, and have empty rows before", async () => {
   const t = listOf(5000);
   await drawn();
   t.box.scrollTop = 20 * 2000;
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // the event, and what it drew
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))); // the event, and its drawing
   const before = t.row(2003).getBoundingClientRect().top;
   equal(t.row(2003).classList.contains("coming"), true);
   await new Promise((resolve) => setTimeout(resolve, 150));
@@ -104,7 +104,7 @@ test("frame list: rows that come late do not move the others, and their places a
   t.end();
 });
 
-test("frame list: fast scrolling asks for nothing on its way", async () => {
+test("frame list: fast scrolling requests nothing on its way", async () => {
   const t = listOf(1_000_000);
   await drawn();
   t.asked.length = 0;
@@ -113,12 +113,12 @@ test("frame list: fast scrolling asks for nothing on its way", async () => {
     await new Promise((resolve) => requestAnimationFrame(resolve));
   }
   await new Promise((resolve) => setTimeout(resolve, 200));
-  equal(t.asked.length <= 6, true); // where it ended, and before and after
+  equal(t.asked.length <= 6, true); // at its end, and before and after
   equal(t.view()[3]?.startsWith("F"), true);
   t.end();
 });
 
-test("frame list: Shift and Ctrl choose rows, a click alone ends that", async () => {
+test("frame list: Shift and Ctrl select rows, a plain click deselects them", async () => {
   const t = listOf(100);
   await drawn();
   const click = (pos: number, keys: MouseEventInit = {}): boolean => t.row(pos).dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true, button: 0, ...keys }));
@@ -140,20 +140,20 @@ test("frame list: Shift and Ctrl choose rows, a click alone ends that", async ()
   t.end();
 });
 
-test("frame list: the current frame keeps its place when the filter changes", async () => {
+test("frame list: the current frame keeps its position when the filter changes", async () => {
   const t = listOf(10_000);
   await drawn();
   t.list.go(4000);
   await drawn();
   const at = t.row(4000).getBoundingClientRect().top;
   t.list.reset(false);
-  t.now.step = 4; // frames 1, 5, 9, …: frame 4001 is the thousand and first
+  t.now.step = 4; // frames 1, 5, 9, …: frame 4001 is row 1001
   t.update({ seq: 2, fit: 0, scanned: 0, done: false });
   t.update({ fit: 2500, scanned: 10_000, done: true });
   await drawn();
   await drawn();
   equal([t.list.position, t.list.row?.n, Math.round(t.row(1000).getBoundingClientRect().top - at)], [1000, 4001, 0]);
-  // It is hidden: the next one takes its place.
+  // It is hidden: its successor becomes current.
   t.list.reset(false);
   t.now.step = 3;
   t.update({ seq: 3, fit: 3334, scanned: 10_000, done: true });
@@ -163,7 +163,7 @@ test("frame list: the current frame keeps its place when the filter changes", as
   t.end();
 });
 
-test("frame list: a live list follows its end until the person scrolls, and then tells how many are new", async () => {
+test("frame list: a live list follows its end until the user scrolls, and then counts new frames", async () => {
   const t = listOf(1000);
   t.update({ live: true, fit: 1010, total: 1010 });
   await drawn();
@@ -184,7 +184,7 @@ test("frame list: a live list follows its end until the person scrolls, and then
   t.end();
 });
 
-test("frame list: the page is told of the row that keys end on, with the menu's cell and what Enter means", async () => {
+test("frame list: the row on which keys end is reported, with the menu's cell and Enter", async () => {
   const t = listOf(1000);
   await drawn();
   for (let i = 0; i < 30; i++) {
@@ -200,14 +200,14 @@ test("frame list: the page is told of the row that keys end on, with the menu's 
   t.end();
 });
 
-test("frame list: rows in another order keep the chosen frame in sight, do not follow, and tell how many are new", async () => {
+test("frame list: sorted rows keep the selected frame in view, do not follow, and count new frames", async () => {
   const t = listOf(1000);
   await drawn();
   t.list.go(400);
   await drawn();
   const at = t.row(400).getBoundingClientRect().top;
   t.list.reorder(true);
-  t.now.step = 4; // frame 401 is the hundred and first
+  t.now.step = 4; // frame 401 is row 101
   t.update({ live: true, order: 1, sorted: { by: "len", desc: true } });
   await drawn();
   await drawn();
@@ -221,7 +221,7 @@ test("frame list: rows in another order keep the chosen frame in sight, do not f
   t.end();
 });
 
-test("frame list: the head says by what the list is sorted, and one of its buttons is reached by Tab", async () => {
+test("frame list: the head shows the order, and Tab reaches one of its buttons", async () => {
   const t = listOf(100);
   await drawn();
   const cell = (id: string): HTMLElement => t.box.querySelector<HTMLElement>(`.fh[data-column=${id}]`) ?? t.box;

@@ -1,4 +1,4 @@
-// The list of frames: as many rows as there are, only those in view in the page.
+// The list of frames: only the rows in view are in the page.
 //
 //   .frames-list > .frames-scroll[role=grid] > .frames-head > .fh
 //                                            > .frames-space > .frames-rows > .frame > .fc
@@ -15,42 +15,42 @@ import { Rows } from "./rows";
 import { noState } from "./socket";
 import { count } from "./text";
 
-/** Where rows come from. Promises may fail. */
+/** The source of rows. Promises may fail. */
 export interface ListSource {
   rows(from: number, count: number): Promise<readonly FrameRow[]>;
   where(n: number): Promise<Found>;
 }
 
-/** What the list tells. */
+/** Events of the list. */
 export interface ListEvents {
-  /** The current row is another; undefined: there is none. */
+  /** The current row changed; undefined: none. */
   select(row: FrameRow | undefined, pos: number): void;
   open(row: FrameRow): void;
-  /** A menu about a row is wanted; the column is that of the cell, "" for the row as such. */
+  /** Opens the menu of a row; column is that of the cell, or "". */
   menu(row: FrameRow, column: string, anchor: Anchor): void;
-  /** Columns were moved, widened, shown or hidden. */
+  /** Columns were moved, resized, shown or hidden. */
   columns(): void;
-  /** A menu about a column. */
+  /** Opens the menu of a column. */
   columnMenu(id: string, anchor: Anchor): void;
-  /** The rows chosen besides the current one changed. */
+  /** The number of selected rows besides the current one changed. */
   selection(count: number): void;
-  /** The list is to be sorted by a column, as often as its head is pressed. */
+  /** Sorts by a column; called for each press of its head. */
   sort?(id: string): void;
-  /** It is not to be sorted any more. */
+  /** Removes the sorting. */
   unsort?(): void;
-  /** The list is to be sorted with the frames that came since. */
+  /** Sorts again, with the frames that arrived since. */
   sortAnew?(): void;
-  /** Other rows are in view. */
+  /** The rows in view changed. */
   viewed?(): void;
 }
 
 const spareRows = 3; // drawn above and below the view
-const mostRows = 300; // drawn at all, should the page give the list no height
-const settleMillis = 70; // rows are asked for once fast scrolling rests that long
-const fastViews = 1.5; // heights of the view in one frame that count as fast
-const freezeMillis = 400; // what was shown stays that long after a change, for its new rows to come
-const reachMillis = 1000; // the end of a list that is followed is shown without its rows, should they take longer
-const tellMillis = 60; // between two rows that the page is told of
+const mostRows = 300; // at most, if the page gives the list no height
+const settleMillis = 70; // rows are requested when fast scrolling pauses that long
+const fastViews = 1.5; // heights of the view per animation frame that count as fast
+const freezeMillis = 400; // old rows stay that long after a change, until the new ones arrive
+const reachMillis = 1000; // after that long the end of a followed list is shown without its rows
+const tellMillis = 60; // between two selections reported to the page
 
 let lists = 0;
 
@@ -58,7 +58,7 @@ export class FrameList {
   readonly element = document.createElement("div");
   readonly columns: Columns;
   readonly ranges = new Ranges();
-  /** Whether the list keeps to its end while it grows. */
+  /** Whether the list follows its end. */
   follows = false;
 
   private readonly events: ListEvents;
@@ -81,21 +81,21 @@ export class FrameList {
   private fields: readonly string[] = [];
   private current = -1;
   private currentN = 0;
-  private anchorPos = 0; // where Shift extends from
+  private anchorPos = 0; // start of a selection with Shift
   private told: { pos: number; row: FrameRow | undefined } = { pos: -1, row: undefined };
   private toldAt = -Infinity;
   private tellTimer: ReturnType<typeof setTimeout> | undefined;
-  private frame = 0; // the next drawing
-  private redraws = false; // rows that are there already too
+  private frame = 0; // of the next drawing
+  private redraws = false; // also rows already drawn
   private asked: ReturnType<typeof setTimeout> | undefined;
   private lastTop = 0;
   private frozen = false;
-  private outdated = false; // until the next drawing: what is drawn stands elsewhere in the list now
+  private outdated = false; // until the next drawing: the drawn rows have other positions now
   private freezing: ReturnType<typeof setTimeout> | undefined;
-  private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its place when the list changes
-  private leftAt = 0; // rows that there were when the end was left
-  private known = 0; // rows that there are, where the end that is followed is not shown yet
-  private reach: { fit: number; since: number } | undefined; // the end that is shown once its rows are there
+  private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its position when the list changes
+  private leftAt = 0; // number of rows when following stopped
+  private known = 0; // number of rows, if the followed end is not shown yet
+  private reach: { fit: number; since: number } | undefined; // the end, shown once its rows have arrived
 
   constructor(host: HTMLElement, columns: Columns, source: ListSource, events: ListEvents) {
     this.columns = columns;
@@ -113,7 +113,7 @@ export class FrameList {
     this.body.setAttribute("role", "rowgroup");
     this.pill.className = "frames-new";
     this.pill.type = "button";
-    this.pill.tabIndex = -1; // End does the same
+    this.pill.tabIndex = -1; // End has the same effect
     this.pill.hidden = true;
     this.header = new Header(columns, {
       resized: () => this.widen(),
@@ -143,9 +143,9 @@ export class FrameList {
     this.watcher.observe(this.box);
   }
 
-  // 1. What is shown.
+  // 1. Content.
 
-  /** The rows are others from now on; with `places` the same frames stand where they stood and only look otherwise. */
+  /** The rows have changed; with `places` the same frames keep their positions and only look different. */
   reset(places: boolean): void {
     if (!places) {
       const row = this.pages.get(this.current);
@@ -165,7 +165,7 @@ export class FrameList {
     this.draw(true);
   }
 
-  /** The same rows stand in another order from now on: the current frame stays in sight, if the person has chosen it. */
+  /** The same rows have another order; the current frame stays in view if the user selected it. */
   reorder(sorted: boolean, chosen = true): void {
     const { top, viewPx, rowPx } = this.scroll;
     const n = this.pages.get(this.current)?.n ?? this.currentN;
@@ -174,14 +174,14 @@ export class FrameList {
     this.reset(false);
     if (n > 0) {
       this.currentN = n;
-      this.hold = { n, px: sorted && !chosen ? Infinity : inView ? px : viewPx / 3, asks: false }; // Infinity: the list begins at its start
-    } else if (sorted) { // it begins with what was looked for
+      this.hold = { n, px: sorted && !chosen ? Infinity : inView ? px : viewPx / 3, asks: false }; // Infinity: the list starts at its beginning
+    } else if (sorted) { // start at the top of the new order
       this.hold = undefined;
       this.scroll.moveTo(0);
     }
   }
 
-  /** Shows in the head by what the list is to be sorted. */
+  /** Shows the order in the head. */
   showSort(sort: Sort | undefined, pending: boolean): void {
     this.header.showSort(sort, pending);
     if (sort !== undefined) {
@@ -189,17 +189,17 @@ export class FrameList {
     }
   }
 
-  /** By what the rows are sorted; undefined: they are as they came. */
+  /** The order of the rows; undefined: capture order. */
   private get sorted(): Sort | undefined {
     return this.state.sorted;
   }
 
-  /** Whether new rows come at the end. */
+  /** Whether new rows are added at the end. */
   private get grows(): boolean {
     return this.state.live && this.sorted === undefined;
   }
 
-  /** What was drawn stays until the rows that take its place are there, or for a moment. */
+  /** Keeps the drawn rows until their replacements arrive, at most for a moment. */
   private freeze(): void {
     this.frozen = this.body.childElementCount > 0;
     clearTimeout(this.freezing);
@@ -215,7 +215,7 @@ export class FrameList {
     }
   }
 
-  /** Takes a new state of the list and what depends on it. */
+  /** Takes a new state of the list and its marks. */
   update(state: State, marked: ReadonlySet<number>): void {
     const before = this.state;
     const looks = state.marked !== before.marked || state.notes !== before.notes || state.markers !== before.markers || state.conns !== before.conns || state.start !== before.start || marked !== this.marked;
@@ -254,7 +254,7 @@ export class FrameList {
     this.draw(looks);
   }
 
-  /** Goes on to the end as it is now, in steps that are as long as rows take to come: else none of them would ever be in view. */
+  /** Moves to the current end in steps as long as rows take to arrive; otherwise rows would never be in view. */
   private reachOn(): void {
     if (this.reach !== undefined && performance.now() - this.reach.since > reachMillis) {
       this.catchUp();
@@ -278,7 +278,7 @@ export class FrameList {
     }
   }
 
-  /** Shows all that is known, its rows may come later. */
+  /** Shows all rows, even before they arrive. */
   private catchUp(): void {
     this.reach = undefined;
     if (this.known > this.state.fit) {
@@ -288,12 +288,12 @@ export class FrameList {
     }
   }
 
-  /** Which fields the cells of the rows are about, in the order of the server. */
+  /** Sets the fields of cells, in the order of the server. */
   setFields(fields: readonly string[]): void {
     this.fields = fields;
   }
 
-  /** The columns changed. */
+  /** Applies changed columns. */
   rebuild(): void {
     this.restyle();
     this.events.columns();
@@ -312,17 +312,17 @@ export class FrameList {
     this.element.style.setProperty("--frame-width", this.columns.total);
   }
 
-  /** How wide a column is now, in pixels. */
+  /** The current width of a column, in pixels. */
   widthOf(id: string): number {
     return this.header.cellOf(id)?.getBoundingClientRect().width ?? 0;
   }
 
-  /** Draws all rows again, as what cells depend on has changed. */
+  /** Redraws all rows after a change of the context of cells. */
   refresh(): void {
     this.draw(true);
   }
 
-  /** The frame that times are told from, or none. */
+  /** The reference frame for times, if any. */
   get timeReference(): FrameRow | undefined {
     return this.reference;
   }
@@ -343,7 +343,7 @@ export class FrameList {
     };
   }
 
-  /** The frame that kept its place in mind is looked up in the new list, once the server has come that far. */
+  /** Finds the frame that keeps its position in the new list, once the server has read that far. */
   private findHeld(): void {
     const hold = this.hold;
     if (hold === undefined || hold.asks || (this.state.scanned < hold.n && !this.state.done) || this.state.seq === 0) {
@@ -359,13 +359,13 @@ export class FrameList {
         if (found.pos < 0 && this.state.fit === 0) {
           return;
         }
-        const lost = this.sorted !== undefined && found.n !== hold.n; // what comes after it in the capture stands anywhere
+        const lost = this.sorted !== undefined && found.n !== hold.n; // its successor in the capture may be anywhere
         const pos = lost ? 0 : found.pos < 0 ? this.state.fit - 1 : found.pos;
         this.layout();
         this.scroll.moveTo(pos * this.scroll.rowPx - hold.px);
         if (hold.n === this.currentN) {
           this.anchorPos = pos;
-          this.setCurrent(pos); // if it is hidden now, the next one takes its place, so that keys go on from there
+          this.setCurrent(pos); // if it is hidden, its successor becomes current, so that keys continue from there
         } else if (this.currentN > 0) {
           void this.restoreCurrent();
         }
@@ -380,7 +380,7 @@ export class FrameList {
     );
   }
 
-  /** Finds the current frame again where another one kept the place. */
+  /** Finds the current frame again after another frame kept the position. */
   private async restoreCurrent(): Promise<void> {
     const n = this.currentN;
     try {
@@ -390,23 +390,23 @@ export class FrameList {
         this.draw(true);
       }
     } catch {
-      // It is then not in the list; the page goes on showing it.
+      // It is not in the list; the page still shows it.
     }
   }
 
   // 2. Drawing.
 
   private layout(): void {
-    const rowPx = this.header.element.offsetHeight || 20; // head and rows are of one height
+    const rowPx = this.header.element.offsetHeight || 20; // head and rows have the same height
     const before = this.scroll.viewPx;
     const px = this.current * this.scroll.rowPx - this.scroll.top;
-    const half = this.scroll.rowPx / 2; // what is cut by less is seen
+    const half = this.scroll.rowPx / 2; // a row cut by less counts as visible
     const seen = this.current >= 0 && px >= -half && px + half <= before;
     this.scroll.resize(this.state.fit, rowPx, Math.max(0, this.box.clientHeight - rowPx));
     if (this.follows && this.state.live) {
       this.scroll.moveTo(Infinity);
     } else if (seen && this.hold === undefined && this.scroll.viewPx < before) {
-      this.scroll.reveal(this.current); // what came beside the list covers rows, but not the current one
+      this.scroll.reveal(this.current); // elements beside the list may cover rows, but not the current one
     }
     this.draw(false);
     this.want();
@@ -453,10 +453,10 @@ export class FrameList {
     }
   }
 
-  /** Markers between a frame and the one above it in the list, "" if there are none. */
+  /** Markers between a frame and the row above, or "". */
   private flag(pos: number, frame: FrameRow): string {
     const { markers } = this.state;
-    if (markers.length === 0 || this.sorted !== undefined) { // the row above is not the frame before then
+    if (markers.length === 0 || this.sorted !== undefined) { // the row above is then not the preceding frame
       return "";
     }
     let low = 0;
@@ -485,79 +485,79 @@ export class FrameList {
     this.tell();
   }
 
-  /** The rows in view, those that are there only in part as well. */
+  /** The rows in view, including partly visible ones. */
   private inView(): Range {
     const { rowPx, viewPx, top } = this.scroll;
     return { start: Math.max(0, Math.floor(top / rowPx)), end: Math.min(this.state.fit, Math.ceil((top + viewPx) / rowPx)) };
   }
 
-  /** The first row in view, and how many there are, parts of rows too. */
+  /** The first row in view and the number of rows, including partly visible ones. */
   get seen(): { first: number; rows: number } {
     const { rowPx, viewPx, top } = this.scroll;
     return { first: top / rowPx, rows: viewPx / rowPx };
   }
 
-  /** Scrolls so that a row is the first one in view. */
+  /** Scrolls a row to the top. */
   scrollTo(first: number): void {
     this.hold = undefined;
     this.follows = false;
     this.catchUp();
-    this.scroll.moveTo(first * this.scroll.rowPx); // the box tells that it scrolled: rows are asked for then
+    this.scroll.moveTo(first * this.scroll.rowPx); // the scroll event requests the rows
     this.showPill();
     this.draw(false);
   }
 
-  /** Scrolls by pixels, as the wheel does. */
+  /** Scrolls by pixels, like the wheel. */
   scrollBy(px: number): void {
     this.intent = performance.now();
     this.box.scrollTop += px;
   }
 
-  /** Asks for the rows in view and, once they are there, for those that come next on either side. */
+  /** Requests the rows in view and then those before and after. */
   private want(): void {
     clearTimeout(this.asked);
     if (this.reach !== undefined) {
-      return; // its rows are asked for
+      return; // its rows are being requested
     }
     const { start, end } = this.inView();
     const near = this.pages.has(start, end) ? end - start : 0;
-    // A key may have gone to a row that the wheel then left: the page still has to know it.
+    // The wheel may have scrolled away from a row selected by a key, which must still be reported.
     this.pages.want(start - near, end + near, this.current);
   }
 
-  // 3. The current row and the chosen ones.
+  // 3. The current and the selected rows.
 
-  /** How many rows there are, those too that are not shown yet while the list follows its end. */
+  /** The number of rows, including those at a followed end that are not shown yet. */
   get size(): number {
     return Math.max(this.state.fit, this.known);
   }
 
-  /** The position of the current row, -1 if there is none. */
+  /** The position of the current row, or -1. */
   get position(): number {
     return this.current;
   }
 
-  /** The current row as far as it is known. */
+  /** The current row, if loaded. */
   get row(): FrameRow | undefined {
     return this.pages.get(this.current);
   }
 
-  /** The number of the current frame, also while it is not in the list; 0 if there was none yet. */
+  /** The number of the current frame, even if it is not in the list; 0 before the first. */
   get frameNumber(): number {
     return this.currentN;
   }
 
-  /** The frame at a position, as far as it is known. */
+  /** The frame at a position, if loaded. */
   rowAt(pos: number): FrameRow | undefined {
     return this.pages.get(pos);
   }
 
-  /** How many rows a page of the list has. */
+  /** The number of rows per page. */
   get pageSize(): number {
     return Math.max(1, Math.floor(this.scroll.viewPx / this.scroll.rowPx) - 1);
   }
 
-  /** The chosen rows by their positions; the current one alone, if no others were chosen. */
+  /** The positions of the selected rows, or of the current one. */
   chosen(): readonly Range[] {
     return this.ranges.list.length > 0 ? this.ranges.list : this.current < 0 ? [] : [{ start: this.current, end: this.current + 1 }];
   }
@@ -566,12 +566,12 @@ export class FrameList {
     this.box.focus({ preventScroll: true });
   }
 
-  /** Whether the list, and nothing in front of it, has the keyboard. */
+  /** Whether the list has the focus. */
   get focused(): boolean {
     return document.activeElement === this.box;
   }
 
-  /** Makes a row the current one and shows it; with `extend` all from where the last choice began to it are chosen. */
+  /** Makes a row current and scrolls to it; with `extend` also selects the rows from the anchor. */
   go(pos: number, extend = false): void {
     this.catchUp();
     if (this.state.fit === 0) {
@@ -593,7 +593,7 @@ export class FrameList {
     this.want();
   }
 
-  /** Goes some rows on. Without a current row the first one in view is it. */
+  /** Moves the current row; without one, the first row in view becomes current. */
   step(by: number, extend = false): void {
     const from = this.current < 0 ? this.inView().start - Math.sign(by) : this.current;
     this.go(from + by, extend);
@@ -601,7 +601,7 @@ export class FrameList {
 
   private setCurrent(pos: number): void {
     this.current = pos;
-    this.currentN = this.pages.get(pos)?.n ?? this.currentN; // the page is told later
+    this.currentN = this.pages.get(pos)?.n ?? this.currentN; // the page is notified later
     this.draw(true);
     this.tell();
   }
@@ -627,14 +627,14 @@ export class FrameList {
     this.draw(true);
   }
 
-  /** Chooses nothing but the current row; says whether anything else was chosen. */
+  /** Selects only the current row; returns whether others were selected. */
   clearSelection(): boolean {
     const had = this.ranges.list.length > 0;
     this.clearRanges();
     return had;
   }
 
-  /** Tells the page of the current row, once it is there, and not of every one that a held key flies over. */
+  /** Reports the current row once loaded, but not every row that a held key passes. */
   private tell(): void {
     const row = this.pages.get(this.current);
     if (row === undefined || (this.told.row === row && this.told.pos === this.current)) {
@@ -652,9 +652,9 @@ export class FrameList {
     this.events.select(row, this.current);
   }
 
-  // 4. The end of a list that grows.
+  // 4. The end of a growing list.
 
-  /** Goes to the end and stays there. */
+  /** Moves to the end and follows it. */
   follow(): void {
     this.catchUp();
     this.follows = this.grows;
@@ -682,9 +682,9 @@ export class FrameList {
     }
   }
 
-  // 5. What the person does.
+  // 5. Input.
 
-  private intent = -Infinity; // when the person scrolled last
+  private intent = -Infinity; // time of the user's last scrolling
   private pressing = false; // the scroll bar is held
 
   private listen(): void {
@@ -764,11 +764,11 @@ export class FrameList {
     }
     const inside = this.ranges.has(place.pos);
     if (event.button === 2 && inside) {
-      return; // the menu is about all that is chosen
+      return; // the menu applies to the selection
     }
     this.hold = undefined;
     if (event.button === 0 && event.shiftKey) {
-      event.preventDefault(); // no text is selected
+      event.preventDefault(); // do not select text
       this.box.focus({ preventScroll: true });
       this.extendTo(place.pos);
     } else if (event.button === 0 && (event.ctrlKey || event.metaKey)) {
@@ -786,10 +786,10 @@ export class FrameList {
     this.want();
   }
 
-  /** Makes a frame the current one while the rows that are drawn are those of the list before: it counts then, not its place. */
+  /** Makes a frame current while the drawn rows are still those of the old list, by its number, not its position. */
   private holdFrame(n: number, pos: number): void {
     if (n > 0) {
-      clearTimeout(this.tellTimer); // of the one before, which would be the current one again
+      clearTimeout(this.tellTimer); // of the row before, which would become current again
       this.current = -1;
       this.currentN = n;
       this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false };
@@ -816,7 +816,7 @@ export class FrameList {
     this.events.menu(row, column, { x: event.clientX, y: event.clientY });
   }
 
-  /** Where a menu or a note about the current row belongs. */
+  /** The anchor for a menu or a note of the current row. */
   anchor(): Anchor {
     const element = this.rows.elementOf(this.current);
     const box = (element ?? this.box).getBoundingClientRect();
@@ -825,7 +825,7 @@ export class FrameList {
     return { x: Math.max(box.left, view.left) + 24, y };
   }
 
-  /** Cells that are cut off tell all when they are pointed at; nothing is measured before. */
+  /** Sets a tooltip on a truncated cell under the pointer; cells are measured only then. */
   private hint(event: MouseEvent): void {
     const place = this.rows.placeOf(event.target instanceof Element ? event.target : null);
     const row = this.pages.get(place?.pos ?? -1);
@@ -842,7 +842,7 @@ export class FrameList {
     }
   }
 
-  /** Ends everything; the element goes. */
+  /** Removes the list and its listeners. */
   destroy(): void {
     this.stopped.abort();
     this.watcher.disconnect();

@@ -1,6 +1,6 @@
-// The drawer of markers: the moments that people marked, and for one of them the messages and fields that go with it.
+// The drawer of markers: moments marked by users, and the messages and fields related to the selected one.
 //
-//   .frames-markers > .frames-bar, .marker-panes > .frames-box (the markers), .frames-box.related (what goes with the chosen one)
+//   .frames-markers > .frames-bar, .marker-panes > .frames-box (the markers), .frames-box.related (the related messages and fields)
 
 import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, type Related, Refresher } from "./drawer";
@@ -49,13 +49,13 @@ export class MarkersDrawer implements Drawer {
   private readonly refresher: Refresher;
   private shown: readonly Marker[] | undefined;
   private chosen: Marker | undefined;
-  private value = ""; // looked for instead of the marker's
+  private value = ""; // searched instead of the marker's
   private drawn = "";
 
   constructor(host: DrawerHost) {
     this.host = host;
     const bar = make("div", "frames-bar");
-    const add = button("Add …", () => this.add(add), "Set a marker: now, or before the chosen frame of a capture");
+    const add = button("Add …", () => this.add(add), "Set a marker: now, or before the selected frame of a capture");
     add.hidden = host.markers?.may !== true;
     bar.append(this.summary, add);
     const box = make("div", "frames-box");
@@ -86,7 +86,7 @@ export class MarkersDrawer implements Drawer {
     const held = this.body.contains(document.activeElement) ? document.activeElement?.closest("tr")?.querySelector<HTMLElement>("[data-marker]") : undefined;
     const at = held?.dataset["marker"];
     this.chosen = markers.find((m) => m.at === this.chosen?.at) ?? markers.at(-1);
-    this.summary.textContent = markers.length === 0 ? "No markers yet. ` sets one at this moment of live traffic" : counted(markers.length, "marker");
+    this.summary.textContent = markers.length === 0 ? "No markers yet. ` sets one during live traffic" : counted(markers.length, "marker");
     this.body.replaceChildren(...markers.map((m, i) => {
       const row = make("tr", m === this.chosen ? "chosen" : "");
       const frame = make("td", "num");
@@ -108,7 +108,7 @@ export class MarkersDrawer implements Drawer {
       }
       return row;
     }));
-    if (at !== undefined) { // the row went, or was drawn anew
+    if (at !== undefined) { // the row was removed or redrawn
       const i = Math.min(Number(at), markers.length - 1);
       (this.body.querySelector<HTMLElement>(`[data-marker="${i}"]`) ?? this.element.querySelector<HTMLElement>("button:not([hidden])"))?.focus();
     }
@@ -116,7 +116,7 @@ export class MarkersDrawer implements Drawer {
     this.refresher.now();
   }
 
-  /** What was noted of frames that the capture does not have as it is read now: by other definitions, keys or framing they may be there. */
+  /** Draws marks and notes of frames that the capture does not have under the current definitions, keys and framing. */
   private drawLost(): void {
     const { noted, total } = this.host.state;
     this.lostFrom = noted;
@@ -141,7 +141,7 @@ export class MarkersDrawer implements Drawer {
     });
   }
 
-  /** Keys of the markers: up and down, F2 and Del. */
+  /** Keys of the markers: up, down, F2 and Del. */
   private key(event: KeyboardEvent): void {
     const at = event.target instanceof Element ? event.target.closest("tr")?.querySelector<HTMLElement>("[data-marker]") : undefined;
     const i = Number(at?.dataset["marker"] ?? -1);
@@ -199,19 +199,19 @@ export class MarkersDrawer implements Drawer {
   private tell(m: Marker, r: Related | undefined, why: string): void {
     const key = JSON.stringify([m.n, m.at, this.value, r, why]);
     if (key === this.drawn) {
-      return; // the focus stays where it is
+      return; // keep the focus
     }
     this.drawn = key;
     const value = make("input");
     value.type = "text";
     value.maxLength = 100;
     value.value = this.value === "" ? (m.value ?? "") : this.value;
-    value.placeholder = "a number or a text";
+    value.placeholder = "a number or text";
     value.addEventListener("change", () => {
       this.value = value.value.trim();
       this.refresher.now();
     });
-    const label = make("label", "note", "Seen then ");
+    const label = make("label", "note", "Value at that time ");
     label.append(value);
     const held = this.side.contains(document.activeElement);
     const parts: HTMLElement[] = [label];
@@ -256,7 +256,7 @@ export class MarkersDrawer implements Drawer {
     if (state.markers !== this.shown) {
       this.draw();
     } else if (m !== undefined && (anew || (state.live && Date.now() - Date.parse(m.at) < 10_000) || this.drawn.includes("No frames"))) {
-      this.refresher.changed(state, anew); // what comes soon after it counts too
+      this.refresher.changed(state, anew); // later frames count, too
     }
   }
 

@@ -1,5 +1,5 @@
-// A strip beside the list that shows all of its rows at once: problems, marks, notes, colours, what the highlight finds and what nothing
-// defines. The part in view has a frame; a press or a drag scrolls there.
+// A strip beside the list with an overview of all rows: problems, marks, notes, colors, highlighted frames and frames without a definition. A
+// box marks the part in view; pressing or dragging scrolls there.
 //
 //   .frames-map > canvas, .frames-map-view, .frames-map-tip, .frames-map-ink
 
@@ -8,25 +8,25 @@ import type { MapAnswer, State } from "./protocol";
 import { isGivenUp } from "./socket";
 import { count, counted } from "./text";
 
-/** The list beside the strip, and what knows its rows. */
+/** The list beside the strip, and the source of the overview. */
 export interface MapHost {
   ask(buckets: number, signal: AbortSignal): Promise<MapAnswer>;
-  /** The rows in view, parts of rows too. */
+  /** The rows in view, including partly visible ones. */
   view(): { first: number; rows: number };
   scrollTo(first: number): void;
   scrollBy(px: number): void;
 }
 
-const restMillis = 1000; // between two questions while the list grows
-const onMillis = 150; // until the rest of the rows is asked for
+const restMillis = 1000; // between two requests while the list grows
+const onMillis = 150; // until the rest of the rows is requested
 const soonMillis = 30; // after a change of the list
-const leastView = 8; // pixels of the frame
-const leastLine = 2; // pixels of what is rare
+const leastView = 8; // pixels of the box
+const leastLine = 2; // pixels of rare rows
 
 const inks = ["bad", "mark", "note", "hit", "unknown", "hue1", "hue2", "hue3", "hue4", "hue5", "hue6", "hue7", "hue8"] as const;
 type Ink = (typeof inks)[number];
 
-/** What rows are, in words: "rows 12,000–12,400: 3 problems, 1 mark". */
+/** The content of rows in words: "rows 12,000–12,400: 3 problems, 1 mark". */
 export function partWords(map: MapAnswer, at: number): string {
   const parts = map.bad.length;
   const from = Math.floor((at * map.total) / parts) + 1;
@@ -37,10 +37,10 @@ export function partWords(map: MapAnswer, at: number): string {
   ] as const;
   const words = said.filter(([n]) => (n ?? 0) > 0).map(([n, one, many]) => counted(n ?? 0, one, many));
   const where = from === to ? `row ${count(from)}` : `rows ${count(from)}–${count(to)}`;
-  return `${where}: ${words.length > 0 ? words.join(", ") : !map.done && from > map.known ? "not looked at yet" : "no problems, marks or hits"}`;
+  return `${where}: ${words.length > 0 ? words.join(", ") : !map.done && from > map.known ? "not read yet" : "no problems, marks or hits"}`;
 }
 
-/** What the whole list has. */
+/** The content of the whole list in words. */
 export function mapWords(map: MapAnswer): string {
   const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
   return `Overview of the list: ${counted(sum(map.bad), "problem")}, ${counted(sum(map.marked), "mark")}, ${counted(sum(map.noted), "note")}`;
@@ -59,14 +59,14 @@ export class Minimap {
   private colors: ReadonlyMap<Ink, string> = new Map();
   private state: State | undefined;
   private map: MapAnswer | undefined;
-  private noted = 0; // counts up with marks and notes
-  private asked = ""; // what the last answer, or the question under way, is about
+  private noted = 0; // incremented with each change of marks and notes
+  private asked = ""; // key of the last response or the pending request
   private askedAt = -Infinity;
   private asking: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private drag: { y: number; first: number } | undefined;
   private painting = 0;
-  private height = 0; // pixels of the strip
+  private height = 0; // of the strip, pixels
 
   constructor(host: MapHost) {
     this.host = host;
@@ -104,7 +104,7 @@ export class Minimap {
     return s === undefined ? "" : [s.seq, s.order, s.epoch, s.fit, this.buckets, this.noted].join(" ");
   }
 
-  /** Asks for what is not known, when it is time. */
+  /** Requests missing parts, when due. */
   private want(): void {
     const { state } = this;
     if (state === undefined || this.height === 0 || document.hidden || this.asking !== undefined || state.seq === 0) {
@@ -135,7 +135,7 @@ export class Minimap {
       this.draw();
     } catch (error) {
       if (isGivenUp(error)) {
-        this.asked = ""; // the list is another one: asked again
+        this.asked = ""; // the list has changed: request again
       }
     }
     this.askedAt = performance.now();
@@ -155,7 +155,7 @@ export class Minimap {
     this.draw();
   }
 
-  /** The colours as the theme has them now. */
+  /** The colors of the current theme. */
   private paints(): ReadonlyMap<Ink, string> {
     if (this.colors.size === 0) {
       this.ink.hidden = false;
@@ -196,7 +196,7 @@ export class Minimap {
     }
     const paints = this.paints();
     const parts = map.bad.length;
-    // Colours and what is undefined at the left, problems at the right, where nothing covers them; the rest goes from the left to the middle.
+    // Colors and undefined frames at the left, problems at the right, where nothing covers them; the rest from the left to the middle.
     const line = (at: number, ink: Ink, left: number, right: number, least: number, alpha = 1): void => {
       const top = Math.floor((at * height) / parts);
       const bottom = Math.max(Math.ceil(((at + 1) * height) / parts), top + Math.round(least * ratio));
@@ -216,7 +216,7 @@ export class Minimap {
     to.globalAlpha = 1;
   }
 
-  /** Puts the frame around the part in view. */
+  /** Positions the box around the part in view. */
   place(): void {
     const total = this.state?.fit ?? 0;
     const { first, rows } = this.host.view();
@@ -230,7 +230,7 @@ export class Minimap {
     this.frame.style.transform = `translateY(${Math.max(0, top)}px)`;
   }
 
-  /** The first row in view when the frame is around a place of the strip. */
+  /** The first row in view when the box is at a position of the strip. */
   private firstAt(y: number): number {
     const total = this.state?.fit ?? 0;
     return (y / Math.max(1, this.height)) * total - this.host.view().rows / 2;
@@ -244,7 +244,7 @@ export class Minimap {
       if (event.button !== 0) {
         return;
       }
-      event.preventDefault(); // the list keeps the keyboard
+      event.preventDefault(); // keep the focus in the list
       element.setPointerCapture(event.pointerId);
       const y = yOf(event);
       const box = this.frame.getBoundingClientRect();

@@ -1,5 +1,5 @@
-// Frames that have a letter: "m a" gives the current one the letter a, "' a" goes to it. They belong to this browser and to one capture;
-// marks, which all people see, are another thing: m sets one, and a letter may follow.
+// Letters for frames: "m a" gives the current frame the letter a, "' a" goes to it. They are stored in this browser, per capture. Marks are
+// independent and shared: m sets one, and a letter may follow.
 
 import { isTyping, singleKeys } from "../keys";
 import { type Anchor, closeMenu, openMenu } from "../menu";
@@ -7,9 +7,9 @@ import type { FrameName, FrameRow } from "./protocol";
 import { keep, recallList } from "./store";
 
 const sequenceMillis = 1000; // as in keys.ts
-const notLetters = "gjkmn"; // of these, what follows a mark at once is meant: on to another frame, no mark after all, a note
+const notLetters = "gjkmn"; // pressed right after m, these keep their own meaning: next frame, no mark, a note
 
-/** What the letters need of the list. */
+/** The interface of the list for letters. */
 export interface NamedHost {
   row(): FrameRow | undefined;
   goTo(frame: FrameName): Promise<void>;
@@ -18,7 +18,7 @@ export interface NamedHost {
   changed(): void;
 }
 
-type Named = [letter: string, n: number, id: string]; // n: that it had; earlier versions have another text in the place of id
+type Named = [letter: string, n: number, id: string]; // n: its former number; earlier versions have other text in place of id
 
 function isNamed(value: unknown): value is Named {
   return Array.isArray(value) && value.length === 3 && /^[a-z]$/.test(String(value[0])) && Number.isSafeInteger(value[1]) && Number(value[1]) > 0 && typeof value[2] === "string";
@@ -36,12 +36,12 @@ export class NamedFrames {
     this.all = new Map(recallList(this.key, isNamed).map(([letter, n, id]) => [letter, { n, id: id.includes(":") ? id : "" }]));
   }
 
-  /** The letters of a frame, "" if it has none. */
+  /** The letters of a frame, or "". */
   of(row: FrameRow | undefined): string {
     return [...this.all].filter(([, at]) => (at.id === "" ? at.n === row?.n : at.id === row?.id)).map(([letter]) => letter).sort().join(" ");
   }
 
-  /** Takes the letter that is pressed next, for the current frame; without one, and with any other key, `otherwise` is done. */
+  /** Takes the next letter pressed for the current frame; on any other key, or none, calls `otherwise`. */
   offer(otherwise: () => void): void {
     this.stop();
     const row = this.host.row();
@@ -75,7 +75,7 @@ export class NamedFrames {
     this.end = end;
   }
 
-  /** Waits no longer for a letter. */
+  /** Stops waiting for a letter. */
   stop(): void {
     this.end?.(false);
   }
@@ -91,12 +91,12 @@ export class NamedFrames {
     this.host.changed();
   }
 
-  /** Offers the frames that have letters; a letter goes to its frame. */
+  /** Lists the frames with letters; pressing a letter goes to its frame. */
   choose(): void {
     this.stop();
     const letters = [...this.all.keys()].sort();
     if (letters.length === 0) {
-      this.host.say("no frame has a letter; m a gives the current frame the letter a");
+      this.host.say("no frame has a letter; m a assigns a to the current frame");
       return;
     }
     openMenu(this.host.anchor(), {

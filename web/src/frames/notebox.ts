@@ -1,11 +1,11 @@
-// A small field over the page in which a note about a frame is written.
+// A small text field over the page, for notes about frames.
 
 import type { Anchor } from "../menu";
 import { button, make } from "../dom";
 
 const mostNote = 4000;
 
-/** Asks for one line of text near a place; `done` gets it when the person keeps it, and focus goes back to where it was. */
+/** Asks for a line of text near an anchor; `done` gets it on confirmation, and the focus returns. */
 export function askText(anchor: Anchor, options: { label: string; text: string; button: string; pattern?: string; most?: number }, done: (text: string) => void): void {
   const before = document.activeElement;
   const form = make("form", "frames-ask");
@@ -21,7 +21,7 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
     input.pattern = options.pattern;
     input.inputMode = "numeric";
   }
-  let over = false; // taking the form away makes its field lose the focus once more
+  let over = false; // removing the form fires blur again
   const end = (): void => {
     over = true;
     form.remove();
@@ -48,7 +48,7 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
   form.addEventListener("focusout", (event) => {
     if (!over && !(event.relatedTarget instanceof Node && form.contains(event.relatedTarget)) && document.hasFocus()) {
       over = true;
-      form.remove(); // a click elsewhere gives it up
+      form.remove(); // a click elsewhere cancels
     }
   });
   document.body.append(form);

@@ -1,22 +1,22 @@
-// Rows of a long list as they come from the server: in pages, only those that are wanted now, and few at a time.
+// Rows of a long list, loaded in pages: only those wanted now, and few at a time.
 
 export const pageRows = 100;
 const mostPages = 80; // kept
 const mostUnderWay = 2;
-const failedMillis = 1000; // until a page that failed is asked for again
+const failedMillis = 1000; // until a failed page is requested again
 
-/** Asks for rows [from, from+count); there may be fewer. */
+/** Requests rows [from, from+count); the result may be shorter. */
 export type Fetch<T> = (from: number, count: number) => Promise<readonly T[]>;
 
 interface Page<T> {
   rows: readonly T[];
-  old: boolean; // of the list as it was before; shown until the new one is here
+  old: boolean; // of the old list; shown until the new page arrives
 }
 
 export class Pages<T> {
   private readonly fetch: Fetch<T>;
   private readonly came: () => void;
-  private readonly pages = new Map<number, Page<T>>(); // the least recently used first
+  private readonly pages = new Map<number, Page<T>>(); // least recently used first
   private readonly underWay = new Set<number>();
   private wanted: readonly number[] = [];
   private total = 0;
@@ -24,13 +24,13 @@ export class Pages<T> {
   private failedUntil = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `came` is called whenever rows are there that were not. */
+  /** `came` is called when rows arrive. */
   constructor(fetch: Fetch<T>, came: () => void) {
     this.fetch = fetch;
     this.came = came;
   }
 
-  /** Forgets all; or keeps what is there to show until the same places come anew. */
+  /** Discards all pages, or keeps showing them until new ones arrive. */
   reset(keepOld = false): void {
     this.age++;
     this.underWay.clear();
@@ -45,7 +45,7 @@ export class Pages<T> {
     }
   }
 
-  /** How many rows there are. */
+  /** Sets the number of rows. */
   resize(total: number): void {
     this.total = total;
   }
@@ -54,7 +54,7 @@ export class Pages<T> {
     return this.pages.get(Math.floor(index / pageRows))?.rows[index % pageRows];
   }
 
-  /** Says whether all rows [first, end) are there as the list is now. */
+  /** Whether all rows [first, end) of the current list are loaded. */
   has(first: number, end: number): boolean {
     for (let page = Math.floor(first / pageRows); page * pageRows < Math.min(end, this.total); page++) {
       if (!this.isWhole(page)) {
@@ -69,7 +69,7 @@ export class Pages<T> {
     return found !== undefined && !found.old && found.rows.length >= Math.min(pageRows, this.total - page * pageRows);
   }
 
-  /** Wants rows [first, end), and one more row, and forgets what was wanted before; what is under way comes nevertheless. */
+  /** Requests rows [first, end) and one more row instead of earlier requests; pending ones complete. */
   want(first: number, end: number, also = -1): void {
     const wanted: number[] = [];
     if (also >= 0 && also < this.total && !this.isWhole(Math.floor(also / pageRows))) {
@@ -78,7 +78,7 @@ export class Pages<T> {
     for (let page = Math.max(0, Math.floor(first / pageRows)); page * pageRows < Math.min(end, this.total); page++) {
       const found = this.pages.get(page);
       if (found !== undefined) {
-        this.pages.delete(page); // to the end of the map: used last
+        this.pages.delete(page); // to the end of the map: most recently used
         this.pages.set(page, found);
       }
       if (!this.isWhole(page)) {
@@ -113,7 +113,7 @@ export class Pages<T> {
     try {
       rows = await this.fetch(page * pageRows, pageRows);
     } catch {
-      // The list says what is wrong with the connection; here it is only asked again later.
+      // The list reports connection errors; here the request is only repeated later.
     }
     if (age !== this.age) {
       return;
@@ -127,7 +127,7 @@ export class Pages<T> {
       this.pages.set(page, { rows, old: false });
       this.trim();
       if (rows.length < Math.min(pageRows, this.total - page * pageRows) && rows.length <= (before?.rows.length ?? 0)) {
-        this.failedUntil = performance.now() + failedMillis; // the server has fewer than it says: do not ask in a circle
+        this.failedUntil = performance.now() + failedMillis; // the server has fewer rows than reported: do not repeat at once
       }
       this.came();
     }

@@ -1,4 +1,4 @@
-// The pane of a list of frames: filter, chips, find bar, list, and what opens beside it.
+// The pane of a list of frames: filter, chips, find bar, list and drawers.
 //
 //   .frames > .frames-top > .frames-filter, .frames-tools
 //           > .frames-chips, .frames-find
@@ -34,35 +34,35 @@ import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
 import { timeModes } from "./text";
 
-/** What the pane tells the page. */
+/** Events of the pane. */
 export interface FramesEvents {
-  /** The current row is another; undefined: there is none any more. `jumped`: the person went to it, and did not come by on the way. */
+  /** The current row changed; undefined: none. `jumped`: the user went to it directly. */
   select(row: FrameRow | undefined, jumped: boolean): void;
-  /** Something was found in the bytes of a frame, which is shown or soon will be. */
+  /** Something was found in the bytes of a frame, which is or will be shown. */
   found?(n: number, range: { start: number; end: number }): void;
   /** Enter or a double click. */
   open(row: FrameRow): void;
-  /** Frames are to be marked or not; the pane shows it already, and the next state counts. */
+  /** Marks or unmarks frames; the pane shows it already, until the next state. */
   mark(frames: readonly FrameName[], on: boolean): void;
-  /** Notes of frames were written; null takes one away. */
+  /** Writes notes of frames; null removes a note. */
   note(notes: Readonly<Record<FrameName, string | null>>): void;
-  /** The frame is to be copied; a menu belongs at the anchor. */
+  /** Opens the copy menu of a frame at the anchor. */
   copy(row: FrameRow, anchor: Anchor): void;
   link(row: FrameRow): void;
-  /** The bytes of the packet that carried the frame are wanted. */
+  /** Shows the bytes of the packet that carried the frame. */
   packet(row: FrameRow): void;
-  /** Rows of the list as it is filtered now are to be exported. */
+  /** Exports rows of the filtered list. */
   export(chosen: readonly Range[]): void;
-  /** The person changed the filter or the chips. */
+  /** The user changed the filter or the chips. */
   changed(view: View): void;
   state?(state: State, connection: Connection): void;
 }
 
-/** The filter box in .frames-filter, as far as the pane needs it. */
+/** The interface of the filter box in .frames-filter. */
 export interface FilterSlot {
-  /** Puts a text into the box and, with apply, in force: the page then calls setFilter. */
+  /** Sets the text and, with apply, applies it: the page then calls setFilter. */
   set(text: string, apply: boolean): unknown;
-  /** Puts a condition to what is in the box and leaves it to the person. */
+  /** Adds a condition to the text without applying it. */
   prepare(text: string, how: How): unknown;
   focus(): void;
 }
@@ -72,24 +72,24 @@ export interface FramesOptions {
   channel(events: ChannelEvents): Channel;
   /** Address of the script of the drawers. */
   drawers: string;
-  /** What chips are remembered under: they belong to one capture. Columns, colours and drawers are the same for all. */
+  /** Storage key of chips, per capture. Columns, colors and drawers are common to all. */
   remember: string;
   events: FramesEvents;
-  /** What the address of the page says; chips that are missing are those that are remembered. */
+  /** The filter in the address of the page; without chips in it the stored ones apply. */
   filter?: string;
   chips?: readonly string[];
   highlight?: string;
-  /** The frame to begin with, and the number that it had: 0 if there is none. */
+  /** The initial frame, and its former number; 0: none. */
   frame?: FrameName;
   frameNumber?: number;
-  /** What else can be done with a file that has no frames, as buttons. */
+  /** Buttons for a file without frames. */
   without?(): Promise<HTMLElement[]>;
-  /** Where markers are kept. */
+  /** Storage of markers. */
   markers?: MarkerSource;
 }
 
 const mostChips = 100;
-const mostMarks = 100; // frames that one key marks
+const mostMarks = 100; // frames marked by one key
 const mostIDs = 20_000; // of rows
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
@@ -116,11 +116,11 @@ function isName(value: unknown): value is [string, string] {
 
 export class Frames {
   readonly element = make("section", "frames");
-  /** Where the filter box belongs. */
+  /** The place of the filter box. */
   readonly filterHost = make("div", "frames-filter");
   readonly list: FrameList;
   readonly socket: FramesSocket;
-  /** The filter box, once the page has put it there. */
+  /** The filter box, once added by the page. */
   filterBox: FilterSlot | undefined;
 
   private readonly options: FramesOptions;
@@ -142,35 +142,35 @@ export class Frames {
   private readonly endSorting: () => void;
   private readonly listHost = make("div", "frames-main");
   private minimap: Minimap | undefined;
-  private order = 0; // that the rows are in, as the server counts
-  private again = 0; // how often the list was to be sorted anew
+  private order = 0; // of the rows, as counted by the server
+  private again = 0; // number of repeated sortings
   private readonly watcher = new ResizeObserver(() => this.drawer?.resized?.());
 
   private view: View;
-  private names = new Map<string, string>(); // labels of chips that say more than the chip
+  private names = new Map<string, string>(); // labels of chips, if other than the chip
   private sentFields: readonly string[] = [];
   private state: State;
-  private latest: State; // as the server said it last
-  private paused: { fit: number; total: number; seq: number } | undefined; // where the list was held still
-  private limited = false; // the server knows of that
+  private latest: State; // from the server
+  private paused: { fit: number; total: number; seq: number } | undefined; // state at which the list was paused
+  private limited = false; // the server knows about the pause
   private marked: Set<number> = new Set();
-  private markedFrom: readonly number[] | undefined; // the list that the set was made of
+  private markedFrom: readonly number[] | undefined; // the list from which the set was made
   private drawer: Drawer | undefined;
   private drawerName: DrawerName | undefined;
   private drawnSeq = 0;
   private epoch = 0;
   private cuts = -1;
   private ids = new Map<number, string>(); // identities of rows
-  private idsBefore: Map<number, string> | undefined; // of when the frames had the numbers that the list still calls them by
+  private idsBefore: Map<number, string> | undefined; // by the numbers that frames had before renumbering, which the list still uses
   private travelling = false;
-  private jumped = false; // the row that is current next is one that the person wanted to go to
-  private before: FrameRow | undefined; // the row that was current before the one that a menu is about
+  private jumped = false; // the next current row is one that the user went to directly
+  private before: FrameRow | undefined; // the row that was current before the row of a menu
   private emptyKey = "";
-  private mistakesSeen: (() => void) | undefined; // of the dialog of colours, while it is open
+  private mistakesSeen: (() => void) | undefined; // of the dialog of colors, while open
   private startFrame: FrameName;
   private startNumber: number;
-  private begun = false; // a frame was chosen for a start
-  private given = 0; // which, if the person did not name it
+  private begun = false; // an initial frame was selected
+  private given = 0; // that frame, unless the user requested one
 
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
@@ -294,7 +294,7 @@ export class Frames {
     for (const kind of ["mousedown", "keydown"] as const) {
       listHost.addEventListener(kind, (event) => {
         if (!(event.target instanceof Element) || event.target.closest(".frames-head") === null) {
-          this.given = 0; // the person goes about in the list
+          this.given = 0; // the user moves in the list
         }
       }, { capture: true });
     }
@@ -331,21 +331,21 @@ export class Frames {
     this.checkEmpty();
   }
 
-  // 1. What the page may do.
+  // 1. Interface of the page.
 
-  /** What is shown now. */
+  /** The current view. */
   get shown(): View {
     return this.view;
   }
 
-  /** Puts a filter in force. */
+  /** Applies a filter. */
   setFilter(text: string): void {
     if (text !== this.view.filter) {
       this.change({ filter: text }, false);
     }
   }
 
-  /** Puts filter and chips in force, as an address of the page says them. */
+  /** Applies the filter and the chips of an address. */
   setView(filter: string, chips: readonly string[]): void {
     const next = [...new Set(chips)].slice(0, mostChips);
     if (filter !== this.view.filter || next.join("\n") !== this.view.chips.join("\n")) {
@@ -354,26 +354,26 @@ export class Frames {
     }
   }
 
-  /** Decodes by an unsaved definition, or by those that are stored. */
+  /** Decodes with an unsaved definition, or with the stored ones. */
   setDraft(draft: Draft | undefined): void {
     const { draft: _, ...rest } = this.view;
     this.view = draft === undefined ? rest : { ...rest, draft };
     this.change({}, this.view.filter === "" && this.view.chips.length === 0);
   }
 
-  /** Frames that fit stand out; "" is none. */
+  /** Highlights matching frames; "" is none. */
   setHighlight(filter: string): void {
     if (filter !== this.view.highlight) {
       this.change({ highlight: filter }, true);
     }
   }
 
-  /** Opens what is beside the list. */
+  /** Opens a drawer. */
   open(name: DrawerName): void {
     this.openDrawer(name, true);
   }
 
-  /** Shows a field in the list as a column. */
+  /** Adds a field as a column. */
   addColumn(path: string): void {
     if (!this.columns.addField(path)) {
       notify("There is no room for another column.", "warn");
@@ -384,7 +384,7 @@ export class Frames {
     announce(`${path} is a column`);
   }
 
-  /** Shows a frame, or the next one after it that is in the list; `jumped`: because the person wants to go there. */
+  /** Shows a frame, or the next listed one after it; `jumped`: the user requested it. */
   async goTo(frame: FrameName, jumped = true): Promise<void> {
     try {
       const found = await this.socket.ask("where", typeof frame === "number" ? { n: frame } : { frame });
@@ -411,7 +411,7 @@ export class Frames {
     this.list.focus();
   }
 
-  /** Ends everything; the element goes. */
+  /** Removes the pane and its listeners. */
   destroy(): void {
     this.stopped.abort();
     this.named.stop();
@@ -425,9 +425,9 @@ export class Frames {
     this.element.remove();
   }
 
-  // 2. What is shown.
+  // 2. The view.
 
-  /** Another view; with `places` the same frames stay where they are. */
+  /** Changes the view; with `places` the frames keep their positions. */
   private change(part: Partial<View>, places: boolean): void {
     this.view = { ...this.view, ...part };
     this.list.reset(places);
@@ -441,31 +441,31 @@ export class Frames {
     this.drawnSeq = this.socket.seq;
     this.line.show(this.state, this.socket.connection, this.isPaused);
     this.emptyKey = "";
-    this.empty.hidden = true; // it was about the view before
+    this.empty.hidden = true; // it refers to the old view
   }
 
-  /** Sends the view. A list that is held still has no frames of later. */
+  /** Sends the view. A paused list has no later frames. */
   private show(): void {
     this.limited = this.paused !== undefined;
     this.socket.show(this.paused === undefined ? this.view : { ...this.view, chips: [...this.view.chips, `n <= ${this.paused.total}`] });
   }
 
-  /** Whether the list is held still while traffic goes on. */
+  /** Whether the list is paused while traffic continues. */
   get isPaused(): boolean {
     return this.paused !== undefined;
   }
 
-  /** How many frames there are, those that do not fit and those that came since the list was held still too. */
+  /** The number of all frames, including filtered ones and those since the pause. */
   get total(): number {
     return this.latest.total;
   }
 
-  /** How many frames came since the list was held still. */
+  /** The number of frames since the pause. */
   get fresh(): number {
     return this.paused === undefined ? 0 : Math.max(0, this.latest.total - this.paused.total);
   }
 
-  /** Holds the list still, or lets it go on. Filters may change meanwhile: they are about what was there. */
+  /** Pauses or resumes the list. Filters may change during the pause; they apply to the frames before it. */
   pause(on: boolean): void {
     if (on === this.isPaused) {
       return;
@@ -482,7 +482,7 @@ export class Frames {
     this.took(this.latest);
   }
 
-  /** The person changed the filter or the chips. */
+  /** The user changed the filter or the chips. */
   private choose(part: Partial<View>): void {
     this.change(part, false);
     if (part.chips !== undefined) {
@@ -497,7 +497,7 @@ export class Frames {
     const { paused } = this;
     if (paused !== undefined && !this.limited && given.seq === paused.seq && given.epoch !== this.epoch) {
       this.epoch = given.epoch;
-      this.change({}, true); // by other definitions other frames fit
+      this.change({}, true); // other frames match under other definitions
       return;
     }
     const state = paused !== undefined && given.seq === paused.seq ? { ...given, fit: Math.min(given.fit, paused.fit) } : given;
@@ -518,7 +518,7 @@ export class Frames {
     const turned = state.order !== this.order;
     this.order = state.order;
     if (anew && !turned) {
-      this.list.reset(!renumbered); // the same frames, decoded anew
+      this.list.reset(!renumbered); // the same frames, decoded again
     }
     if (turned) {
       this.list.reorder(state.sorted !== undefined, this.list.frameNumber !== this.given);
@@ -532,7 +532,7 @@ export class Frames {
     this.checkEmpty();
     this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
     this.drawnSeq = state.seq;
-    const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then there is no list to go to it in
+    const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then no list exists to go to it in
     if (this.startFrame !== 0 && !wrong && (state.scanned >= this.startNumber && this.startNumber > 0 || state.done)) {
       void this.goTo(this.startFrame, false);
       this.startFrame = 0;
@@ -545,7 +545,7 @@ export class Frames {
     this.events.state?.(state, this.socket.connection);
   }
 
-  /** Chooses the first message for a start, so that there is something to see beside the list. Running traffic is followed instead. */
+  /** Selects the first message initially, to show an example. Live traffic is followed instead. */
   private async begin(state: State): Promise<void> {
     if (state.live || this.startFrame !== 0 || this.list.position >= 0) {
       return;
@@ -558,24 +558,24 @@ export class Frames {
         this.list.go(found.pos);
       }
     } catch {
-      // The list is another one by now, and nothing needs to be chosen.
+      // The list has changed by now, and nothing needs to be selected.
     }
   }
 
   private connected(connection: Connection): void {
     if (connection === "open") {
-      this.line.say(""); // what failed without a connection is asked again
+      this.line.say(""); // failed requests are repeated
       if (this.paused !== undefined && !this.limited) {
         this.show();
       }
-      this.list.reset(true); // the same rows, told anew
+      this.list.reset(true); // the same rows, loaded again
     }
     this.line.show(this.state, connection, this.isPaused);
     this.checkEmpty();
     this.events.state?.(this.state, connection);
   }
 
-  /** Sorts by a column, the other way round, or no more. */
+  /** Cycles the sorting by a column: ascending, descending, none. */
   private sort(id: string): void {
     this.setSort(nextSort(this.view.sort, id));
   }
@@ -609,7 +609,7 @@ export class Frames {
     this.list.showSort(this.view.sort, !sameSort(this.view.sort, state.sorted));
   }
 
-  /** Offers all columns that are shown to sort by. */
+  /** A menu of all shown columns to sort by. */
   private sortMenu(): void {
     const now = this.view.sort;
     const items: MenuItem[] = this.columns.shown.map((c) => ({
@@ -652,7 +652,7 @@ export class Frames {
       return;
     }
     if (this.view.chips.length >= mostChips) {
-      notify(`There are ${mostChips} chips already: remove some first.`, "warn");
+      notify(`There are already ${mostChips} chips: remove some first.`, "warn");
       return;
     }
     if (label !== undefined) {
@@ -668,7 +668,7 @@ export class Frames {
     }
   }
 
-  /** Puts a filter in force, by the box where there is one. */
+  /** Applies a filter, through the box if there is one. */
   private applyFilter(text: string, how: How): void {
     const filter = combine(this.view.filter, text, how);
     if (this.filterBox === undefined) {
@@ -686,7 +686,7 @@ export class Frames {
 
   // 3. The current row.
 
-  /** Where a frame of the list is now. Its number may be one of before the frames were cut anew: it is still called by that. */
+  /** The current position of a frame. Its number may be from before a renumbering, which the list still uses. */
   private async where(n: number): Promise<Found> {
     const frame = this.idsBefore?.get(n);
     const found = frame === undefined ? undefined : await this.socket.ask("where", { frame });
@@ -696,7 +696,7 @@ export class Frames {
     return found.n === found.meant ? { ...found, n } : found;
   }
 
-  /** Times are told from the same message, whatever its number is now. */
+  /** Moves the time reference to the new number of its message. */
   private async moveReference(): Promise<void> {
     const before = this.list.timeReference;
     const frame = before?.id;
@@ -726,19 +726,19 @@ export class Frames {
     this.events.select(row, jumped);
   }
 
-  /** Goes to a row that the person asked for, and that can be left again by going back. */
+  /** Goes to a row on request, with a history entry. */
   private jumpTo(pos: number, extend = false): void {
     this.jumped = !extend;
     this.list.go(pos, extend);
   }
 
-  /** Goes on by rows, which leaves nothing to go back to. */
+  /** Moves by rows, without a history entry. */
   private walk(by: number, extend: boolean): void {
     this.jumped = false;
     this.list.step(by, extend);
   }
 
-  /** Frames that a key is about: the chosen ones as far as they are known, or the current one. */
+  /** The frames that a key applies to: the loaded ones of the selection, or the current one. */
   private about(): FrameRow[] {
     const rows: FrameRow[] = [];
     for (const range of this.list.chosen()) {
@@ -752,7 +752,7 @@ export class Frames {
     return rows;
   }
 
-  /** Marks at once, and takes the letter that may follow. A mark is taken away when none does. */
+  /** Marks at once and waits for a letter, which takes the mark back. */
   private markOrName(): void {
     this.named.stop();
     if (this.about().some((row) => !this.marked.has(row.n))) {
@@ -777,11 +777,11 @@ export class Frames {
       }
     }
     this.list.update(this.state, this.marked);
-    announce(`${frames.length === 1 ? `frame ${frames[0]?.n}` : `${frames.length} frames`} ${on ? "marked" : "not marked any more"}`);
+    announce(`${frames.length === 1 ? `frame ${frames[0]?.n}` : `${frames.length} frames`} ${on ? "marked" : "unmarked"}`);
     this.events.mark(names, on);
   }
 
-  /** The frames whose marks or notes a row shows: the frame itself, and others that are a part of it as the capture is read now. */
+  /** The frames whose marks or notes a row shows: its own, and frames that are now part of it. */
   private notedOf(row: FrameRow, fits: (noted: Noted) => boolean): FrameName[] {
     const of = this.state.noted.filter((x) => x.n === row.n && fits(x)).map((x) => x.id ?? row.n);
     return of.length > 0 ? of : [nameOf(row)];
@@ -868,7 +868,7 @@ export class Frames {
     this.list.focus();
   }
 
-  /** Frames that fit stand out, as the person asked; "" is none. */
+  /** Highlights frames on the user's request; "" is none. */
   highlightBy(filter: string): void {
     this.setHighlight(filter);
     this.events.changed(this.view);
@@ -892,7 +892,7 @@ export class Frames {
     }
   }
 
-  /** Compares the two chosen frames, or the current one with another. */
+  /** Compares the two selected frames, or the current one with another. */
   private compare(with_?: FrameRow): void {
     const rows = this.about();
     const a = rows.length === 2 ? rows[0] : with_ === undefined ? undefined : this.list.row;
@@ -941,7 +941,7 @@ export class Frames {
 
   private colorsMenu(type: string, anchor: Anchor): void {
     const hue = this.view.colors.find((c) => c.filter === type)?.hue ?? 0;
-    openMenu(anchor, { label: `Colour of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colours by filter …", run: () => this.manageColors() }] });
+    openMenu(anchor, { label: `Color of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colors by filter …", run: () => this.manageColors() }] });
   }
 
   private runByMenu(id: string): void {
@@ -985,7 +985,7 @@ export class Frames {
     }
     act("All", "Default columns", () => this.columns.restore());
     if (about === undefined) {
-      items.push({ group: "Rows", title: "Colours of frames …", run: () => this.manageColors() });
+      items.push({ group: "Rows", title: "Colors of frames …", run: () => this.manageColors() });
     }
     openMenu(anchor, { label: about?.words ?? "Columns", items });
   }
@@ -997,9 +997,9 @@ export class Frames {
     }
     const hidden = this.view.chips.filter((c) => c.startsWith("!(")).length;
     if (hidden > 0 && hidden < this.view.chips.length) {
-      items.push({ title: "Remove all that hide", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
+      items.push({ title: "Remove all hiding chips", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
     }
-    items.push({ group: "More", title: "Types of frames …", run: () => this.openDrawer("types", true) });
+    items.push({ group: "More", title: "Frame types …", run: () => this.openDrawer("types", true) });
     const anchor = this.chipBar.element.lastElementChild;
     openMenu(anchor instanceof HTMLElement && !this.chipBar.element.hidden ? anchor : this.list.anchor(), { label: "Chips", items });
   }
@@ -1027,7 +1027,7 @@ export class Frames {
     }
     load<DrawerTable>("drawers", this.options.drawers).then((drawers) => {
       if (this.drawerName !== name) {
-        return; // closed meanwhile
+        return; // closed in the meantime
       }
       if (this.drawer === undefined) {
         this.drawer = new drawers[name](this.drawerHost());
@@ -1095,7 +1095,7 @@ export class Frames {
     }
   }
 
-  /** As CSS has it; half of the room, and enough for a table, until the person chose one. */
+  /** The height in CSS; by default half of the space, and enough for a table. */
   private rememberedHeight(): string {
     const value = recall("drawer.height");
     return typeof value === "number" && value >= leastDrawer && value < 4000 ? `${value}px` : "max(50%, 15rem)";
@@ -1112,7 +1112,7 @@ export class Frames {
 
   private waitingFor = "";
 
-  /** What a person can do while running traffic has no frames yet. */
+  /** Sets the text of live traffic without frames. */
   waitFor(text: string): void {
     this.waitingFor = text;
     this.checkEmpty();
@@ -1167,11 +1167,11 @@ export class Frames {
         if (this.emptyKey === key && buttons.length > 0) {
           say("No frames", note, ...buttons);
         }
-      }, () => undefined); // without an answer there is nothing to offer
+      }, () => undefined); // without a response there is nothing to offer
     }
   }
 
-  /** The capture is gone: what could only fail is not there any more. */
+  /** The capture was deleted: removes controls that could only fail. */
   private gone(): void {
     const focused = this.element.contains(document.activeElement);
     this.endCommands();
@@ -1205,7 +1205,7 @@ export class Frames {
         runKey(event);
       }
     }, { signal });
-    // The row before the menu's, for "compare with".
+    // The current row before the menu opens, for "compare with".
     this.list.element.addEventListener("mousedown", (event) => {
       this.before = this.list.row;
       this.jumped = event.target instanceof Element && event.target.closest(".frame") !== null && !event.ctrlKey && !event.metaKey && !event.shiftKey;

@@ -1,7 +1,7 @@
-// What the page and the server say to each other about an open list of frames; the messages themselves are Go structs, see api.ts.
+// Types of the messages between page and server about an open list of frames, from the Go structs in api.ts.
 //
-// Times are microseconds since 1970, lengths of time microseconds. "pos" is a row's index in the list as it is filtered now, from 0; "n"
-// is a frame's number in the capture, from 1.
+// Times are microseconds since 1970, durations microseconds. "pos" is the index of a row in the filtered list, from 0; "n" is the number of a
+// frame in the capture, from 1.
 
 import type { Asked, FramesDiff, FramesFound, FramesFrame, FramesPacket, FramesSortSpec, FramesTable, FramesTimeline, FramesTypes, ListMessage, ListState, ListView, MapAnswer, RowsAnswer } from "../api";
 
@@ -12,27 +12,27 @@ export type {
   FramesTypes as TypesAnswer, FramesViewMistake as Mistake, ListConn as Connection, MapAnswer, RowsAnswer, StoreMarker as Marker, StoreNoted as Noted,
 } from "../api";
 
-/** Names of the hues of rows, by their number less one. */
+/** Names of the row hues, from hue 1. */
 export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Grey"] as const;
 
 export const mostColors = 50; // rules
 
 export type Direction = "c2s" | "s2c" | "";
 
-/** What is shown; the socket numbers it. */
+/** A view; the socket adds its number. */
 export type View = Omit<ListView, "seq">;
 
-/** An unsaved definition that frames are decoded by. */
+/** An unsaved definition for decoding the frames. */
 export type Draft = NonNullable<View["draft"]>;
 
-/** How far the server is, all keys together as the socket keeps them. */
+/** The state of the list, with all keys, as merged by the socket. */
 export interface State extends Required<Omit<ListState, "conn_changes" | "sorted">> {
   sorted: FramesSortSpec | undefined;
-  marked: number[]; // numbers, as noted has them
-  notes: Record<string, string>; // by number, as noted has them
+  marked: number[]; // frame numbers of noted
+  notes: Record<string, string>; // of noted, by frame number
 }
 
-/** The identity of a frame, PACKET:OFFSET:NTH, or its number where nothing else is known. */
+/** The identity of a frame, PACKET:OFFSET:NTH, or its number if the identity is unknown. */
 export type FrameName = string | number;
 
 export type FindAs = "filter" | "text" | "regex" | "hex" | "value";
@@ -54,5 +54,5 @@ interface Answers {
 
 export type RequestKind = keyof Answers;
 
-/** What can be asked for, by its kind: what goes up, and what comes down. */
+/** The requests by kind, with their responses. */
 export type Requests = { [K in RequestKind]: { ask: Omit<NonNullable<ListMessage[K]>, keyof Asked>; answer: Answers[K] } };

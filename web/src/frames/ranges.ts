@@ -1,4 +1,4 @@
-// Sets of positions as ranges: a person may choose a million rows with two clicks.
+// Sets of positions as ranges: two clicks may select a million rows.
 
 /** The positions [start, end). */
 export interface Range {
@@ -6,9 +6,9 @@ export interface Range {
   end: number;
 }
 
-const mostRanges = 10_000; // by one click each
+const mostRanges = 10_000; // one click each
 
-/** A set of positions. Its ranges are in order and do not touch. */
+/** A set of positions. Its ranges are sorted and do not touch. */
 export class Ranges {
   list: readonly Range[] = [];
 

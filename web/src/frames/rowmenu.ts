@@ -1,4 +1,4 @@
-// What can be done with a row of the list, as a menu.
+// The menu of a row of the list.
 
 import { keysOf, keysText } from "../keys";
 import type { MenuItem } from "../menu";
@@ -8,20 +8,20 @@ import { ofCell, ofConnection } from "./filters";
 import { type FrameRow, hueNames, type State } from "./protocol";
 import { frameName, shortConnection } from "./text";
 
-/** What the menu needs to know. */
+/** The context of the menu. */
 export interface RowMenuContext {
   state: State;
   fields: readonly string[];
-  column: string; // of the cell; "" for the row as such
-  filter: string; // as it is in force
+  column: string; // of the cell; "" for the row
+  filter: string; // the applied filter
   marked: boolean;
   noted: boolean;
   isReference: boolean;
-  chosen: number; // rows
-  current: number; // number of the current frame, 0 if there is none
+  chosen: number; // selected rows
+  current: number; // number of the current frame, or 0
 }
 
-/** What its items do. */
+/** The actions of the items. */
 export interface RowMenuActions {
   filter(text: string, how: How): void;
   prepare(text: string): void;
@@ -53,7 +53,7 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
     const group = `Filter: ${short(cell)}`;
     items.push(
       { group, title: "Apply as filter", run: () => a.filter(cell, "replace") },
-      { group, title: "Apply, not this", run: () => a.filter(`!(${cell})`, "replace") },
+      { group, title: "Apply negated", run: () => a.filter(`!(${cell})`, "replace") },
     );
     if (c.filter.trim() !== "") {
       items.push(
@@ -90,17 +90,17 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
   if (c.chosen > 1) {
     items.push({ group: frame, title: `Export the ${c.chosen} selected frames …`, run: a.export });
   }
-  items.push({ group: frame, title: "Colour this type …", run: a.colors, disabled: type === "" });
+  items.push({ group: frame, title: "Color this type …", run: a.colors, disabled: type === "" });
   return items;
 }
 
-/** The hues that a type may have; `hue` is the one it has, 0 for none. */
+/** The hues for a type; `hue` is the current one, or 0. */
 export function colorMenu(hue: number, choose: (hue: number) => void): MenuItem[] {
   const hues = hueNames.map((name, i) => ({ title: hue === i + 1 ? `${name} ✓` : name, run: () => choose(i + 1) }));
   return [...hues, { group: "None", title: "No colour", run: () => choose(0), disabled: hue === 0 }];
 }
 
-/** The conversation of a row as a chip, "" if it has none. */
+/** A chip for the conversation of a row, or "". */
 export function conversationOf(row: FrameRow, state: State): string {
   const conn = state.conns[row.conn ?? 0];
   return conn === undefined ? "" : ofConnection(conn);

@@ -1,15 +1,15 @@
-// The rows of the list that are in the page: as many as are in view and a few more, used again while the list scrolls.
+// The rows in the page: those in view and a few more, reused while scrolling.
 
 import type { CellContext, Column } from "./columns";
 import type { FrameRow } from "./protocol";
 import { isBad } from "./text";
 
-/** What rows show beside their frames. */
+/** The content of rows besides their frames. */
 export interface RowContent {
   get(pos: number): FrameRow | undefined;
   context: CellContext;
   isSelected(pos: number): boolean;
-  /** The markers that stand before the frame at a position, "" if there are none. */
+  /** The markers before the frame at a position, or "". */
   flag(pos: number, frame: FrameRow): string;
   current: number;
   total: number;
@@ -47,27 +47,27 @@ export class Rows {
   private readonly body: HTMLElement;
   private readonly ids: string;
   private columns: readonly Column[] = [];
-  private rows: Row[] = []; // in the order of the page
-  private wider = false; // a text is longer than its column's texts were
+  private rows: Row[] = []; // in page order
+  private wider = false; // a text is longer than earlier ones of its column
   private readonly places = new WeakMap<Element, { row: Row; column: number }>();
 
   private readonly saw: (column: Column, length: number) => boolean;
 
-  /** The ids of rows begin with `ids`. `saw` is told how long texts are, and says whether their column has to become wider. */
+  /** The ids of rows begin with `ids`. `saw` gets the lengths of texts and returns whether their column must widen. */
   constructor(body: HTMLElement, ids: string, saw: (column: Column, length: number) => boolean) {
     this.body = body;
     this.ids = ids;
     this.saw = saw;
   }
 
-  /** Takes other columns; nothing is in the page until the next draw. */
+  /** Sets the columns; removes all rows until the next draw. */
   restyle(columns: readonly Column[]): void {
     this.columns = columns;
     this.rows = [];
     this.body.replaceChildren();
   }
 
-  /** Draws `count` rows from `first` on; rows that show the same already only if `all` says so. Says whether a column has to become wider. */
+  /** Draws `count` rows from `first`; with `all` also unchanged ones. Returns whether a column must widen. */
   draw(first: number, count: number, content: RowContent, all: boolean): boolean {
     this.wider = false;
     this.resize(count);
@@ -116,7 +116,7 @@ export class Rows {
     return row;
   }
 
-  /** Moves rows that left the view on one side to the other, where they come into it. */
+  /** Moves rows that left the view on one side to the other side. */
   private rotate(first: number): void {
     const shown = this.rows[0]?.pos ?? -1;
     const shift = first - shown;
@@ -139,7 +139,7 @@ export class Rows {
     if (row.pos !== pos) {
       row.pos = pos;
       row.element.id = `${this.ids}-${pos}`;
-      row.element.setAttribute("aria-rowindex", String(pos + 2)); // the head is the first
+      row.element.setAttribute("aria-rowindex", String(pos + 2)); // the head is row 1
     }
     row.frame = frame;
     const inside = pos >= 0 && pos < content.total;
@@ -178,7 +178,7 @@ export class Rows {
     });
   }
 
-  /** The position, the frame (0 if it is not there yet) and the column of what an element in the page shows, or undefined. */
+  /** The position, frame (0 if not loaded) and column of an element in the page, or undefined. */
   placeOf(element: Element | null): { pos: number; n: number; column: number; cell: HTMLElement } | undefined {
     const found = element === null ? undefined : this.places.get(element.closest(".fc") ?? element.closest(".frame") ?? element);
     if (found === undefined || found.row.pos < 0) {
@@ -193,7 +193,7 @@ export class Rows {
     return row?.pos === pos ? row.element : undefined;
   }
 
-  /** The width that the texts of a column need in the rows that are in the page, in pixels. */
+  /** The width that the texts of a column in the page need, in pixels. */
   neededPx(column: number): number {
     let most = 0;
     const range = document.createRange();

@@ -1,11 +1,11 @@
-// What the drawers take from capture.js. web/build reads the imports below to know which modules these are.
+// Modules of capture.js that drawers.js uses. web/build reads the imports below to find them.
 
 import * as drawer from "./drawer";
 import * as filters from "./filters";
 import * as framesSocket from "./socket";
 import * as pages from "./pages";
 
-/** Makes them known to drawers.js. */
+/** Provides them to drawers.js. */
 export function share(): void {
   Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { drawer, filters, framesSocket, pages });
 }

@@ -1,14 +1,14 @@
-// The channel of an open list of frames. When it comes back it says again what is shown.
+// The channel of an open list of frames. After reconnecting it sends the view again.
 
 import type { Channel, ChannelEvents } from "../connection";
 import type { Found, Noted, RequestKind, Requests, State, View } from "./protocol";
 
-export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture has been deleted, and the connection is over
+export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture was deleted, and the connection is closed
 
-/** Why a request has no answer. */
+/** Why a request failed. */
 export type Failure = "lost" | "stale" | "cancelled" | "failed";
 
-/** A request without an answer; the message is for people where `why` is "failed" or "lost". */
+/** A failed request; for "failed" and "lost" the message is to be shown. */
 export class FramesError extends Error {
   readonly why: Failure;
 
@@ -18,18 +18,18 @@ export class FramesError extends Error {
   }
 }
 
-/** Says whether a request was given up on purpose, so that nobody has to be told. */
+/** Whether a request was cancelled on purpose, so that no message is needed. */
 export function isGivenUp(error: unknown): boolean {
   return error instanceof FramesError && (error.why === "cancelled" || error.why === "stale");
 }
 
 export interface SocketEvents {
-  /** Something changed; all keys are there. */
+  /** The state changed; it has all keys. */
   state(state: State): void;
   connection(connection: Connection): void;
 }
 
-/** What the socket knows before the server has said anything. */
+/** The state before the first message of the server. */
 export function noState(): State {
   return {
     seq: 0, name: "", total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
@@ -38,7 +38,7 @@ export function noState(): State {
   };
 }
 
-/** Marks and notes by the numbers of their frames; notes of frames with the same number are joined. */
+/** Marks and notes by frame number; notes of frames with the same number are joined. */
 function numbered(noted: readonly Noted[]): Pick<State, "marked" | "notes"> {
   const notes: Record<string, string> = {};
   for (const { n, note } of noted) {
@@ -52,14 +52,14 @@ function numbered(noted: readonly Noted[]): Pick<State, "marked" | "notes"> {
 
 interface Waiting {
   kind: RequestKind;
-  seq: number; // of the view that it was asked about
+  seq: number; // of the view that the request is about
   question: object;
-  sent: boolean; // false: it waits for the first connection
+  sent: boolean; // false: waiting for the connection
   resolve(answer: unknown): void;
   reject(error: FramesError): void;
 }
 
-const toldOnce: ReadonlySet<string> = new Set(["noted", "markers", "conns"]); // until they change, whatever the view is
+const toldOnce: ReadonlySet<string> = new Set(["noted", "markers", "conns"]); // sent once until they change, whatever the view
 const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
 export class FramesSocket {
@@ -79,12 +79,12 @@ export class FramesSocket {
     this.channel = channel({ open: () => this.begin(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
-  /** The view in force; rows of another are void. */
+  /** The number of the current view; rows of others are void. */
   get seq(): number {
     return this.seqNow;
   }
 
-  /** Says what is shown from now on; gives its number. What was asked about the view before is given up. */
+  /** Sets the view and returns its number. Requests about the old view are cancelled. */
   show(view: View): number {
     this.view = view;
     this.turn();
@@ -92,13 +92,13 @@ export class FramesSocket {
     return this.seqNow;
   }
 
-  /** A new number for the view, and a state that says nothing about it yet. */
+  /** Starts a new view, with an empty state. */
   private turn(): void {
     this.seqNow++;
     this.state = { ...this.state, seq: this.seqNow, scanned: 0, fit: 0, done: false, mistakes: [], rewritten: "" };
     for (const [id, w] of this.waiting) {
       if (!w.sent) {
-        w.seq = this.seqNow; // nobody was asked yet
+        w.seq = this.seqNow; // not sent yet
       } else if (w.seq !== this.seqNow && w.kind !== "diff" && w.kind !== "frame" && w.kind !== "packet") {
         this.giveUp(id, "stale");
       }
@@ -106,8 +106,8 @@ export class FramesSocket {
   }
 
   /**
-   * Asks for something, of a list that is just being opened as soon as it is open. The promise fails with a FramesError; aborting the
-   * signal cancels it at the server too.
+   * Sends a request, once the list is open. The promise fails with a FramesError; aborting the signal also cancels the request at the
+   * server.
    */
   ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]> {
     const sent = this.channel.isOpen;
@@ -119,7 +119,7 @@ export class FramesSocket {
     }
     const id = ++this.lastID;
     return new Promise((resolve, reject) => {
-      signal?.addEventListener("abort", () => this.giveUp(id, "cancelled"), { once: true }); // which is nothing where it is answered
+      signal?.addEventListener("abort", () => this.giveUp(id, "cancelled"), { once: true }); // no effect after the response
       this.waiting.set(id, { kind, seq: this.seqNow, question, sent, resolve: resolve as (answer: unknown) => void, reject });
       if (sent) {
         this.put(id, kind, question);
@@ -131,14 +131,14 @@ export class FramesSocket {
     this.channel.send({ [kind]: { id, ...question } });
   }
 
-  /** Ends the connection for good. */
+  /** Closes the connection permanently. */
   close(): void {
     this.stopped = true;
     this.channel.close();
     this.loseAll("cancelled", "cancelled");
   }
 
-  /** The capture has been deleted: nothing is asked any more. */
+  /** The capture was deleted: no more requests. */
   gone(): void {
     if (this.connection !== "gone") {
       this.close();
@@ -167,7 +167,7 @@ export class FramesSocket {
   }
 
   private begin(): void {
-    // The server knows nothing of what came before.
+    // The server has no state of earlier connections.
     this.state = noState();
     if (this.view !== undefined) {
       this.turn();
@@ -204,7 +204,7 @@ export class FramesSocket {
   }
 
   private takeState(change: Record<string, unknown>): void {
-    const stale = change["seq"] !== this.seqNow; // of a view that is no more
+    const stale = change["seq"] !== this.seqNow; // of an old view
     const changes = change["conn_changes"] as Record<string, State["conns"][number]> | undefined;
     if (changes !== undefined) {
       const conns = [...this.state.conns];
@@ -226,7 +226,7 @@ export class FramesSocket {
   private answer(kind: string, id: number, body: Record<string, unknown>): void {
     const w = this.waiting.get(id);
     if (w === undefined) {
-      return; // given up
+      return; // cancelled
     }
     this.waiting.delete(id);
     if (kind === "failed") {

@@ -4,14 +4,14 @@ import type { MapAnswer, State } from "./protocol";
 import { noState } from "./socket";
 import { keepSort, nextSort, sameSort, sortOf, sortText, sortWords } from "./sorting";
 
-test("sorting: a head is pressed three times, another one begins anew", () => {
+test("sorting: three presses of a head, and one of another head", () => {
   const up = nextSort(undefined, "len");
   const down = nextSort(up, "len");
   equal([up, down, nextSort(down, "len"), nextSort(down, "name")], [{ by: "len", desc: false }, { by: "len", desc: true }, undefined, { by: "name", desc: false }]);
   equal([sameSort(up, { by: "len", desc: false }), sameSort(up, down), sameSort(up, undefined), sameSort(undefined, undefined), sameSort(up, { by: "len", desc: false, again: 1 })], [true, false, false, true, false]);
 });
 
-test("sorting: the address has it, and nothing else is an order", () => {
+test("sorting: valid and invalid orders in the address", () => {
   for (const text of ["len", "-len", "=C_SAY.text", "-=.gold"]) {
     equal(sortText(sortOf(text)), text);
   }
@@ -34,12 +34,12 @@ test("minimap: parts of the list in words", () => {
   const map = mapOf(20_000, 50, { bad: Array.from({ length: 50 }, (_, i) => (i === 30 ? 3 : 0)), marked: Array.from({ length: 50 }, (_, i) => (i === 30 ? 1 : 0)) });
   equal(partWords(map, 30), "rows 12,001–12,400: 3 problems, 1 mark");
   equal(partWords(map, 0), "rows 1–400: no problems, marks or hits");
-  equal(partWords({ ...map, known: 100, done: false }, 49), "rows 19,601–20,000: not looked at yet");
+  equal(partWords({ ...map, known: 100, done: false }, 49), "rows 19,601–20,000: not read yet");
   equal(partWords(mapOf(3, 3), 2), "row 3: no problems, marks or hits");
   equal(mapWords(map), "Overview of the list: 3 problems, 1 mark, 0 notes");
 });
 
-test("minimap: a list that grows is asked for once a second, one that is another at once", async () => {
+test("minimap: a growing list is requested once a second, a changed one at once", async () => {
   const asked: number[] = [];
   const scrolled: number[] = [];
   const begun = performance.now();
@@ -72,6 +72,6 @@ test("minimap: a list that grows is asked for once a second, one that is another
   map.element.dispatchEvent(new WheelEvent("wheel", { deltaY: 60, cancelable: true }));
   map.element.setPointerCapture = () => undefined;
   map.element.dispatchEvent(new PointerEvent("pointerdown", { clientY: 200, button: 0 }));
-  equal(scrolled, [60, 590]); // the frame is around the middle of 1200 rows
+  equal(scrolled, [60, 590]); // the box is around the middle of 1200 rows
   map.destroy();
 });

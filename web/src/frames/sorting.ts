@@ -1,19 +1,19 @@
-// In which order the list is: what the head, the palette and the address say about it.
+// The order of the list, in the head, the palette and the address.
 //
-// The address has it as ?sort=COLUMN, or ?sort=-COLUMN for the other direction.
+// The address has ?sort=COLUMN, or ?sort=-COLUMN for descending order.
 
 import { register, type Command } from "../commands";
 import { fixedColumns } from "./columns";
 import type { Sort } from "./protocol";
 import { keep, recall } from "./store";
 
-const mostName = 500; // characters of a column's name, as in columns.ts
+const mostName = 500; // maximum length of a column's name, as in columns.ts
 
 function isColumn(id: string): boolean {
   return fixedColumns.some((c) => c.id === id) || (id.startsWith("=") && id.length > 1 && id.length <= mostName);
 }
 
-/** What a click on the head of a column makes of an order: rising, falling, as the frames came. */
+/** The order after a click on a head: ascending, descending, capture order. */
 export function nextSort(now: Sort | undefined, by: string): Sort | undefined {
   return now?.by !== by ? { by, desc: false } : now.desc ? undefined : { by, desc: true };
 }
@@ -22,12 +22,12 @@ export function sameSort(a: Sort | undefined, b: Sort | undefined): boolean {
   return a?.by === b?.by && a?.desc === b?.desc && (a?.again ?? 0) === (b?.again ?? 0);
 }
 
-/** An order as the address has it, "" for none. */
+/** An order in the address, "" for none. */
 export function sortText(sort: Sort | undefined): string {
   return sort === undefined ? "" : (sort.desc ? "-" : "") + sort.by;
 }
 
-/** What a text of the address says, undefined if that is no order. */
+/** The order in a text of the address; undefined if invalid. */
 export function sortOf(text: string | null): Sort | undefined {
   const desc = text?.startsWith("-") === true;
   const by = desc ? (text ?? "").slice(1) : (text ?? "");
@@ -44,19 +44,19 @@ export function sortWords(sort: Sort): string {
   return `${columnWords(sort.by)} ${sort.desc ? "↓" : "↑"}`;
 }
 
-/** The order that the address says, or the one that was chosen for the capture last. */
+/** The order in the address, or the last one of the capture. */
 export function firstSort(remember: string): Sort | undefined {
   const text = new URL(location.href).searchParams.get("sort");
   const remembered = recall(`sort.${remember}`);
   return sortOf(text ?? (typeof remembered === "string" ? remembered : null));
 }
 
-/** What the address says now. */
+/** The order in the current address. */
 export function addressSort(): Sort | undefined {
   return sortOf(new URL(location.href).searchParams.get("sort"));
 }
 
-/** Puts an order into the address, and remembers it for the capture. */
+/** Writes an order to the address and stores it for the capture. */
 export function keepSort(remember: string, sort: Sort | undefined): void {
   keep(`sort.${remember}`, sortText(sort));
   const url = new URL(location.href);
@@ -71,13 +71,13 @@ export function keepSort(remember: string, sort: Sort | undefined): void {
   history.replaceState(history.state, "", url.href);
 }
 
-/** What the commands about the order do; the pane of the list has it. */
+/** The implementation of the sorting commands, in the pane of the list. */
 export interface SortActions {
   ready(): boolean;
   sorted(): boolean;
-  /** As a click on the head of a column. */
+  /** Like a click on the head of a column. */
   sort(by: string): void;
-  /** Offers all columns, those of fields too. */
+  /** A menu of all columns, including fields. */
   choose(): void;
   unsort(): void;
   toggleMap(): void;
@@ -96,11 +96,11 @@ function build(): Command[] {
     at("sort", "Sort by …", (a) => a.choose()),
     ...fixedColumns.map((c) => at(`sort-${c.id}`, `Sort by ${c.words}`, (a) => a.sort(c.id))),
     at("unsort", "Stop sorting: original order", (a) => a.unsort(), (a) => a.ready() && a.sorted()),
-    at("map", "Minimap beside the list: on or off", (a) => a.toggleMap()),
+    at("map", "Toggle the minimap beside the list", (a) => a.toggleMap()),
   ];
 }
 
-/** Makes the commands be about a list; gives what ends that. */
+/** Makes the commands apply to a list; returns a function that ends this. */
 export function offerSorting(to: SortActions): () => void {
   actions = to;
   register(...build());

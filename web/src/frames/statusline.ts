@@ -1,4 +1,4 @@
-// The line below the list: how many frames there are, how many are shown, how far reading is, and what has to be said.
+// The line below the list: counts of frames, progress and messages.
 
 import { make } from "../dom";
 import type { State } from "./protocol";
@@ -28,11 +28,11 @@ export class StatusLine {
     this.bar.hidden = true;
     this.said.setAttribute("role", "status");
     this.link.setAttribute("role", "status");
-    this.element.append(this.counts, this.order, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // what comes and goes moves nothing at the left
+    this.element.append(this.counts, this.order, this.choice, this.note, make("span", "grow"), this.said, this.bar, this.doing, this.link); // variable parts do not move the counts
   }
 
   show(s: State, connection: Connection, paused = false): void {
-    const all = s.live ? !paused && s.fit === s.scanned : s.fit === s.total && s.done; // what has just come is judged in a moment
+    const all = s.live ? !paused && s.fit === s.scanned : s.fit === s.total && s.done; // the newest frames are filtered in a moment
     const lost = s.done ? nowhere(s.noted, s.total).length : 0;
     this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}${lost === 0 ? "" : ` · ${count(lost)} noted elsewhere`}`);
     const reading = s.reading && s.size > 0;
@@ -48,17 +48,17 @@ export class StatusLine {
     this.set(this.order, s.sorted === undefined ? "" : `sorted by ${sortWords(s.sorted)}`);
     this.set(this.doing, sorting && !reading && !scanning ? `sorting, ${Math.floor(share * 100)} %` : s.live ? (paused ? "paused" : "live") : reading ? `reading ${bytes(s.read)} of ${bytes(s.size)}` : scanning ? `filtering, ${Math.floor(share * 100)} %` : "");
     this.set(this.note, s.note === "" ? "" : `! ${s.note}`);
-    this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : connection === "gone" ? "! deleted" : "! connection lost, trying again");
+    this.set(this.link, connection === "open" ? "" : connection === "connecting" ? "connecting …" : connection === "gone" ? "! deleted" : "! connection lost, reconnecting");
     this.link.classList.toggle("err", connection === "lost" || connection === "gone");
   }
 
-  /** How many rows are chosen besides the current one. */
+  /** Sets the number of selected rows besides the current one. */
   chosen(n: number): void {
     this.many = n;
     this.drawChoice();
   }
 
-  /** The current frame, and the letters that it has. */
+  /** Sets the current frame and its letters. */
   selected(n: number, letters = ""): void {
     this.current = n;
     this.letters = letters;
@@ -69,7 +69,7 @@ export class StatusLine {
     this.set(this.choice, this.many > 1 ? `${count(this.many)} chosen` : this.current > 0 ? `at ${count(this.current)}${this.letters === "" ? "" : ` (${this.letters})`}` : "");
   }
 
-  /** Says something for a few seconds. */
+  /** Shows a message for a few seconds. */
   say(text: string, wrong = false): void {
     clearTimeout(this.timer);
     this.said.textContent = text;

@@ -1,13 +1,13 @@
-// What the person chose about the list, remembered in this browser.
+// Settings of the list, stored in this browser.
 
 const prefix = "wirebench.frames.";
 
-/** What is remembered under a name, or undefined; it may be anything, as another version of the page may have written it. */
+/** A stored value, or undefined. It may be anything, since another version of the page may have written it. */
 export function recall(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(prefix + name) ?? "null") ?? undefined;
   } catch {
-    return undefined; // no storage, or not ours
+    return undefined; // no storage, or invalid
   }
 }
 
@@ -15,7 +15,7 @@ export function keep(name: string, value: unknown): void {
   try {
     localStorage.setItem(prefix + name, JSON.stringify(value));
   } catch {
-    // It then lasts as long as the page.
+    // The setting then lasts as long as the page.
   }
 }
 

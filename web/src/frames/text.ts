@@ -1,8 +1,8 @@
-// How what is known of frames is written.
+// Formatting of the facts about frames.
 
 import type { Connection, Direction, FrameRow, Noted } from "./protocol";
 
-/** How the time of a frame is shown. */
+/** The format of the time of a frame. */
 export type TimeMode = "start" | "clock" | "reference" | "delta";
 
 export const timeModes: readonly (readonly [TimeMode, string])[] = [
@@ -14,7 +14,7 @@ export const timeModes: readonly (readonly [TimeMode, string])[] = [
 
 const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-/** An integer with groups of three digits. */
+/** An integer with digit groups. */
 export function count(n: number): string {
   return n < 1000 ? String(n) : numbers.format(n);
 }
@@ -26,7 +26,7 @@ export function counted(n: number, one: string, many = `${one}s`): string {
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** A number of bytes with three digits. */
+/** A number of bytes with three significant digits. */
 export function bytes(n: number): string {
   let unit = 0;
   while (n >= 1000 && unit < units.length - 1) {
@@ -40,13 +40,13 @@ function two(n: number): string {
   return n < 10 ? `0${n}` : String(n);
 }
 
-/** Microseconds as seconds with six digits behind the point. */
+/** Microseconds as seconds with six decimals. */
 export function seconds(micros: number): string {
   const whole = Math.abs(Math.round(micros));
   return `${micros < 0 ? "-" : ""}${Math.floor(whole / 1e6)}.${String(whole % 1e6).padStart(6, "0")}`;
 }
 
-/** A time as the clock of this computer has it. */
+/** A time of day in the local time zone. */
 export function clock(t: number): string {
   const date = new Date(t / 1000);
   if (Number.isNaN(date.getTime())) {
@@ -56,13 +56,13 @@ export function clock(t: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(Math.floor(micros)).padStart(6, "0")}`;
 }
 
-/** A time with its day. */
+/** A time with its date. */
 export function dayAndClock(t: number): string {
   const date = new Date(t / 1000);
   return Number.isNaN(date.getTime()) ? "" : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(t)}`;
 }
 
-/** A length of time with three digits and its unit. */
+/** A duration with three significant digits and its unit. */
 export function span(micros: number): string {
   const size = Math.abs(micros);
   const digits = (value: number, unit: string): string => {
@@ -89,7 +89,7 @@ export function direction(dir: Direction | undefined): string {
   return dir === "c2s" ? "C→S" : dir === "s2c" ? "S→C" : "";
 }
 
-/** Which way, in words. */
+/** A direction in words. */
 export function directionWords(dir: Direction | undefined): string {
   return dir === "c2s" ? "client to server" : dir === "s2c" ? "server to client" : "";
 }
@@ -101,7 +101,7 @@ export function opcode(code: number | undefined): string {
 
 const kinds: Readonly<Record<string, string>> = { control: "control", opaque: "enciphered", problem: "problem" };
 
-/** The name of a frame, "? 0x26D2" where none is known. */
+/** The name of a frame, or "? 0x26D2". */
 export function frameName(row: { name?: string; code?: number; kind?: string }): string {
   if (row.name !== undefined && row.name !== "") {
     return row.name;
@@ -109,7 +109,7 @@ export function frameName(row: { name?: string; code?: number; kind?: string }):
   return row.code !== undefined && (row.kind ?? "message") === "message" ? `? ${opcode(row.code)}` : (kinds[row.kind ?? ""] ?? "?");
 }
 
-/** A connection in few letters: its ports, and which session of them. */
+/** A short form of a connection: its ports and its session. */
 export function shortConnection(c: Connection | undefined): string {
   if (c === undefined) {
     return "";
@@ -120,7 +120,7 @@ export function shortConnection(c: Connection | undefined): string {
 
 const mostNumbers = 6;
 
-/** What a frame came in, the outermost last: "chunk, reliable:3 of 41, 42, 44". */
+/** The layers of a frame, outermost last: "chunk, reliable:3 of 41, 42, 44". */
 export function layers(row: FrameRow): string {
   const via = row.via?.join(" › ") ?? "";
   const from = row.from ?? [];
@@ -131,12 +131,12 @@ export function layers(row: FrameRow): string {
   return `${via === "" ? "" : `${via} `}of ${list}`;
 }
 
-/** Says whether something is wrong with a frame. */
+/** Whether a frame has a problem. */
 export function isBad(row: FrameRow): boolean {
   return row.kind === "problem" || row.status === "incomplete" || row.status === "illegal";
 }
 
-/** What a row tells of its content, what is wrong first. */
+/** The Info text of a row, with problems first. */
 export function info(row: FrameRow): string {
   const parts = [row.info ?? "", row.note ?? ""].filter((part) => part !== "");
   if (row.status === "incomplete" || row.status === "illegal") {
@@ -147,7 +147,7 @@ export function info(row: FrameRow): string {
 
 const flagWords: Readonly<Record<string, string>> = { "*": "injected", "~": "modified", X: "dropped" };
 
-/** The signs of a row and what they mean. */
+/** The signs of a row and their meanings. */
 export function flags(row: FrameRow, marked: boolean, noted: boolean): { text: string; words: string } {
   const text = (marked ? "◆" : "") + (noted ? "✎" : "") + (isBad(row) ? "!" : "") + (row.flags ?? "");
   const words = [marked ? "marked" : "", noted ? "has a note" : "", isBad(row) ? "a problem" : ""];
@@ -157,7 +157,7 @@ export function flags(row: FrameRow, marked: boolean, noted: boolean): { text: s
   return { text, words: words.filter((w) => w !== "").join(", ") };
 }
 
-/** What was noted of frames that a list of so many frames does not have. */
+/** Marks and notes of frames that are not in a list of total frames. */
 export function nowhere(noted: readonly Noted[], total: number): Noted[] {
   return noted.filter(({ n }) => n === undefined || n > total);
 }

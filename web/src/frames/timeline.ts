@@ -1,4 +1,4 @@
-// The drawer of the timeline: frames over time, each way, and those with a problem. A stretch of it becomes a filter, a click goes there.
+// The drawer of the timeline: frames over time, by direction, and those with a problem. A selection becomes a filter, a click goes there.
 
 import uPlot from "uplot";
 import { button, make } from "../dom";
@@ -9,11 +9,11 @@ import { isGivenUp } from "./socket";
 import { count, counted, dayAndClock, seconds, span } from "./text";
 
 const mostBuckets = 600;
-const barPx = 3; // about as wide is a bucket
+const barPx = 3; // approximate width of a bucket
 const timeSteps = [1e-6, 1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 604800];
 const timeChip = /^time >= \d+\.\d+ && time < \d+\.\d+$/;
 
-/** The data of the chart: the middle of each bucket in seconds since the start, all frames, those of the client, those that are bad. */
+/** The data of the chart: the middle of each bucket in seconds since the start, all frames, those from the client, those with a problem. */
 export function chartData(a: TimelineAnswer, start: number): uPlot.AlignedData {
   const c2s = a.c2s ?? [];
   const s2c = a.s2c ?? [];
@@ -23,7 +23,7 @@ export function chartData(a: TimelineAnswer, start: number): uPlot.AlignedData {
   return [x, x.map((_, i) => (c2s[i] ?? 0) + (s2c[i] ?? 0)), x.map((_, i) => c2s[i] ?? 0), x.map((_, i) => bad[i] ?? 0)];
 }
 
-/** A mark of the time axis, in seconds since the start. */
+/** A label of the time axis, in seconds since the start. */
 function axisText(s: number, step: number): string {
   if (Math.abs(s) >= 3600 || step >= 60) {
     const sign = s < 0 ? "-" : "";
@@ -47,8 +47,8 @@ export class TimelineDrawer implements Drawer {
   private readonly themes = new MutationObserver(() => this.build());
   private answer: TimelineAnswer | undefined;
   private chart: uPlot | undefined;
-  private at = -1; // the bucket of the cursor
-  private from = -1; // where the keyboard began to choose
+  private at = -1; // the bucket at the cursor
+  private from = -1; // start of a selection by keys
   private dragged = false;
 
   constructor(host: DrawerHost) {
@@ -59,7 +59,7 @@ export class TimelineDrawer implements Drawer {
       bar.append(make("span", `tl-key ${className}`, text));
     }
     this.clear = button("All times", () => this.host.chips.filter((c) => timeChip.test(c)).forEach((c) => this.host.removeChip(c)), "", "btn quiet small");
-    this.readout.setAttribute("aria-hidden", "true"); // the value of the slider says the same
+    this.readout.setAttribute("aria-hidden", "true"); // the slider has the same value
     bar.append(this.readout, this.clear);
     this.plot.tabIndex = 0;
     this.plot.setAttribute("role", "slider");
@@ -71,7 +71,7 @@ export class TimelineDrawer implements Drawer {
     this.rest();
     queueMicrotask(() => {
       if (!this.stopped.signal.aborted) {
-        this.refresher.now(); // once it is in the page: its width says how many buckets there are
+        this.refresher.now(); // after insertion: the width determines the number of buckets
       }
     });
   }
@@ -88,7 +88,7 @@ export class TimelineDrawer implements Drawer {
     }
   }
 
-  /** A colour as the page has it now; a chart cannot use names of the style sheet. */
+  /** The computed value of a color: the chart cannot use names of the style sheet. */
   private color(name: string): string {
     this.probe.style.color = `var(${name})`;
     return getComputedStyle(this.probe).color;
@@ -149,7 +149,7 @@ export class TimelineDrawer implements Drawer {
     this.pointed(-1);
   }
 
-  /** The time, in microseconds since 1970, at a distance from the left edge of the chart. */
+  /** The time at a distance from the left edge of the chart, in microseconds since 1970. */
   private timeAt(left: number): number {
     return this.host.state.start + (this.chart?.posToVal(left, "x") ?? 0) * 1e6;
   }
@@ -179,7 +179,7 @@ export class TimelineDrawer implements Drawer {
   private brushed(u: uPlot): void {
     const { left, width } = u.select;
     if (width < 2 || this.from >= 0) {
-      return; // the keyboard has not ended yet
+      return; // keyboard input has not ended yet
     }
     this.dragged = true;
     this.only(this.timeAt(left), this.timeAt(left + width));

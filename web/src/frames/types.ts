@@ -1,4 +1,4 @@
-// The drawer of types: how often each type of frame is there, how large it is and what is wrong with it.
+// The drawer of types: count, size and problems of each frame type.
 
 import { button, make } from "../dom";
 import { type Drawer, type DrawerHost, Refresher, sortHead, type SortHead } from "./drawer";
@@ -25,7 +25,7 @@ const heads: readonly SortHead[] = [
 
 const moreRows = 200; // at a time: a capture may have tens of thousands of codes
 
-/** A type in the list; of one that a chip hides nothing else is known. */
+/** A type in the list; of one hidden by a chip only the name is known. */
 type Listed = Partial<TypeRow> & Pick<TypeRow, "type" | "name" | "count">;
 
 function value(row: Listed, by: string): number | string {
@@ -45,7 +45,7 @@ function value(row: Listed, by: string): number | string {
   }
 }
 
-/** Rows in order; where the column says the same, the more frequent type is first. */
+/** Sorted rows; equal ones by descending count. */
 export function sortTypes(rows: readonly Listed[], by: string, desc: boolean): Listed[] {
   const sign = desc ? -1 : 1;
   return [...rows].sort((a, b) => {
@@ -142,7 +142,7 @@ export class TypesDrawer implements Drawer {
     }));
     const rows = this.answer.rows ?? [];
     const total = rows.reduce((sum, r) => sum + r.count, 0);
-    // A hidden type is not among those that fit; it stays here, so that it can be shown again.
+    // A hidden type has no matching frames; it stays listed, so that it can be shown again.
     const hidden = this.host.chips
       .map(hiddenType)
       .filter((type): type is string => type !== undefined && !rows.some((r) => r.type === type))
@@ -207,7 +207,7 @@ export class TypesDrawer implements Drawer {
   changed(state: State, anew: boolean): void {
     this.refresher.changed(state, anew);
     if (anew) {
-      this.draw(); // the chips are others
+      this.draw(); // the chips have changed
     }
   }
 
