@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/subspace"
 )
 
-// BenchmarkParse reads the shipped definitions, as an editor does after each key.
+// BenchmarkParse parses the shipped definitions, as an editor does after each keystroke.
 func BenchmarkParse(b *testing.B) {
 	fsys, _ := library.Dialect("subspace")
 	var files []*source.File

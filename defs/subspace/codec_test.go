@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzCompile reads any text as a definition: what is not broken compiles, and what decodes as one of its messages comes back from its
-// value, if the value is all there is.
+// FuzzCompile parses any text as a definition, and checks that messages that are not broken compile, and that decoded messages whose value
+// is complete round-trip.
 func FuzzCompile(f *testing.F) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -55,7 +55,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			p.Decode(&rec, bytes.Clone(out.Data))
 			if again := value.AppendJSON(nil, &rec); !bytes.Equal(again, values) {
-				t.Fatalf("%s comes back as %s\n%s", values, again, m)
+				t.Fatalf("%s round-trips to %s\n%s", values, again, m)
 			}
 		}
 	})

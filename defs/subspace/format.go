@@ -9,14 +9,14 @@ import (
 	"wirebench/defs/text"
 )
 
-// Format writes a definition in its canonical form. What it means, the order of its lines and all comments stay; formatting
-// twice changes nothing. The diagnostics are those of lines that cannot be read, which stay as they are.
+// Format returns a definition in canonical form. It preserves the meaning, the order of lines and all comments, and is idempotent. The
+// diagnostics are those of malformed lines, which are unchanged.
 //
-// Offsets, sizes and comments stand in columns below "offset size comment", types of packets are written as 0x0E, lines of
-// tables have single spaces and start at the margin. The text of a page keeps its indentation. Lines end with "\n", there is no
-// byte order mark, and never more than one empty line in a row.
+// Offsets, sizes and comments are aligned with "offset size comment", types of packets have the form 0x0E, lines of tables have single
+// spaces and no indentation. The text of a page keeps its indentation. Lines end with "\n", there is no byte order mark, and there are no
+// consecutive empty lines.
 //
-// A file with more lines than a definition can have comes back as it is.
+// A file with more lines than a definition may have is returned unchanged.
 func Format(f *source.File) (string, diag.List) {
 	t := parseTree(f)
 	if t.cut {
@@ -40,7 +40,7 @@ func Format(f *source.File) (string, diag.List) {
 	return b.String(), t.diags
 }
 
-// formatted is the line n of the result.
+// formatted returns line n of the result.
 func (ln *line) formatted(f *source.File, n int) string {
 	line := ""
 	switch ln.kind {
@@ -61,7 +61,7 @@ func (ln *line) formatted(f *source.File, n int) string {
 		return ln.comment.Text()
 	case docLine, sentenceLine:
 		return ln.span.Text()
-	default: // the line of a page, and lines that cannot be read
+	default: // text of a page, and malformed lines
 		whole := f.Line(n)
 		before := strings.Map(func(r rune) rune {
 			if r == '\ufeff' {
@@ -77,10 +77,10 @@ func (ln *line) formatted(f *source.File, n int) string {
 	return ln.span.Text()
 }
 
-// line is what stands at a place, with single spaces.
+// words returns the text of a span, with single spaces.
 func words(at source.Span) string { return strings.Join(strings.Fields(at.Text()), " ") }
 
-// join puts spaces between the parts that are there.
+// join joins the non-empty parts with spaces.
 func join(parts ...string) string {
 	var there []string
 	for _, p := range parts {

@@ -2,7 +2,7 @@ package subspace
 
 import "wirebench/defs/schema"
 
-// The groups of packet types that this package knows. Definitions may name others.
+// The predefined groups of packet types. Definitions may use others.
 const (
 	coreGroup = "core"
 	gameGroup = "game"
@@ -18,6 +18,6 @@ var (
 	}}}
 )
 
-// Frames are messages without fields that read the type of any packet, each for the group of its key: of a core packet, which
-// starts with 00, and of all others. The first that decodes without being illegal is the right one.
+// Frames returns messages without fields that decode the type of any packet, each for the group of its key: of a core packet, which starts
+// with 00, and of all others. The first one that decodes without being illegal applies.
 func Frames() []*schema.Message { return []*schema.Message{coreFrame, gameFrame} }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzParse reads any text as a definition: nothing panics, spans are inside the file, structs keep what later passes rely on, and
-// formatting keeps the meaning and is done after one time.
+// FuzzParse parses any text as a definition, and checks that nothing panics, spans are inside the file, structs have the invariants that
+// later passes rely on, and formatting preserves the meaning and is idempotent.
 func FuzzParse(f *testing.F) {
 	eachCase(f, func(_ string, a *txtar.Archive) {
 		for _, file := range a.Files {

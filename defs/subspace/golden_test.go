@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestGolden reads the files of each case together as one set. The section formatted shows only files that Format changes.
+// TestGolden parses the files of each case as one set. The section "formatted" has only files that Format changes.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", []string{"schema", "diagnostics", "formatted"}, func(t *testing.T, c *defstest.Case) map[string]string {
 		var files []*source.File
@@ -35,12 +35,12 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// formatChecked formats a file and checks that this keeps the meaning, and that formatting again changes nothing.
+// formatChecked formats a file and checks that formatting preserves the meaning and is idempotent.
 func formatChecked(t *testing.T, name, text string) string {
 	t.Helper()
 	formatted, _ := Format(source.New(name, text))
 	if again, _ := Format(source.New(name, formatted)); again != formatted {
-		t.Fatalf("formatting twice is not formatting once:\n%q\n%q", formatted, again)
+		t.Fatalf("formatting twice changes the text:\n%q\n%q", formatted, again)
 	}
 	before, diagsBefore := Parse([]*source.File{source.New(name, text)}, schema.Options{})
 	after, diagsAfter := Parse([]*source.File{source.New(name, formatted)}, schema.Options{})
@@ -53,7 +53,7 @@ func formatChecked(t *testing.T, name, text string) string {
 	return formatted
 }
 
-// TestEveryCodeHasACase looks for each diagnostic code of messages.go in the cases of TestGolden.
+// TestEveryCodeHasACase checks that each diagnostic code of messages.go occurs in the cases of TestGolden.
 func TestEveryCodeHasACase(t *testing.T) {
 	words, err := os.ReadFile("messages.go")
 	if err != nil {
@@ -61,13 +61,13 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 	var cases strings.Builder
 	eachCase(t, func(_ string, a *txtar.Archive) { cases.Write(txtar.Format(a)) })
-	// These take files of many thousand lines: TestLimits.
+	// These require files of many thousand lines: see TestLimits.
 	large := []string{text.CodeTooManyLines, text.CodeTooManyMistakes, codeTooManyRows, codeTooManyParts, text.CodeLineTooLong}
 	found := 0
 	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "([a-z-]+)"$`).FindAllStringSubmatch(string(words), -1) {
 		found++
 		if !slices.Contains(large, m[1]) && !strings.Contains(cases.String(), "["+m[1]+"]\n") {
-			t.Errorf("no case in testdata shows %q", m[1])
+			t.Errorf("no case in testdata has %q", m[1])
 		}
 	}
 	if found < 40 {
@@ -90,7 +90,7 @@ func eachCase(t testing.TB, each func(name string, a *txtar.Archive)) {
 	}
 }
 
-// TestFixesRepair applies every fix that the cases offer, one at a time: the mistake is gone from its line.
+// TestFixesRepair applies every fix of the cases, one at a time, and checks that its line no longer has the error.
 func TestFixesRepair(t *testing.T) {
 	offered := map[string]bool{}
 	eachCase(t, func(path string, a *txtar.Archive) {
@@ -122,8 +122,8 @@ func TestFixesRepair(t *testing.T) {
 	}
 }
 
-// checkStruct checks what later passes rely on: every field has one item that carries it, a count before it where it needs one, a
-// name of its own, and a place.
+// checkStruct checks the invariants that later passes rely on: every field has one value item, a preceding count if it needs one, a unique
+// name, and a span.
 func checkStruct(t *testing.T, s *schema.Struct) {
 	t.Helper()
 	counts := map[*schema.Field]int{}
@@ -139,16 +139,16 @@ func checkScope(t *testing.T, s *schema.Struct, outer map[*schema.Field]int, nam
 		switch it.Kind {
 		case schema.Value, schema.Count:
 			if it.Kind == schema.Value && !fields[it.Field] {
-				t.Fatalf("%v of %q, which is no field of this struct", it.Kind, it.Field.Name)
+				t.Fatalf("%v of %q, which is not a field of this struct", it.Kind, it.Field.Name)
 			}
 			if it.Kind == schema.Value {
 				contents[it.Field]++
 			} else if counts[it.Field]++; contents[it.Field] > 0 {
-				t.Fatalf("the length of %q stands behind it", it.Field.Name)
+				t.Fatalf("the length of %q is after it", it.Field.Name)
 			}
 		case schema.Const:
 			if len(it.Bytes) == 0 {
-				t.Fatal("a constant of no bytes")
+				t.Fatal("an empty constant")
 			}
 		case schema.Pad, schema.Code:
 			if it.Bits <= 0 {
@@ -173,7 +173,7 @@ func checkScope(t *testing.T, s *schema.Struct, outer map[*schema.Field]int, nam
 			t.Fatalf("%q has %d values, %d counts", f.Name, contents[f], counts[f])
 		}
 		if f.Span.IsZero() || f.TypeText == "" {
-			t.Fatalf("%q has no place or no type", f.Name)
+			t.Fatalf("%q has no span or no type", f.Name)
 		}
 	}
 	if s.Optional < 0 || s.Optional > len(s.Wire) || s.Optional > 0 && len(s.Variants) > 0 {
@@ -198,7 +198,7 @@ func counted(e schema.Extent) int {
 	return 0
 }
 
-// collect finds the fields that have an item in this struct: those of groups in place of the groups.
+// collect adds the fields that have an item in this struct: the fields of groups in place of the groups.
 func collect(t *testing.T, s *schema.Struct, fields map[*schema.Field]bool, prefix string, names map[string]bool) {
 	t.Helper()
 	for _, f := range s.Fields {

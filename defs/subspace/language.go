@@ -7,27 +7,27 @@ import (
 	"wirebench/defs/source"
 )
 
-// Words that are no types.
+// Words other than types.
 const (
 	directionWord = "direction"
 	groupWord     = "group"
 )
 
-// directions are the words for directions.
+// directions maps words to directions.
 var directions = map[string]schema.Dir{"c2s": schema.ToServer, "s2c": schema.ToClient, "both": schema.Both}
 
-// marks are the words beside types and sentences.
+// marks are the keywords other than types and sentences.
 var marks = []schema.Word{
 	{Name: "offset", Insert: "offset size comment", Doc: "Starts the rows of a table: offset, size, comment or type and name."},
-	{Name: directionWord, Insert: directionWord + " s2c", Doc: "The direction of all packets below: c2s, s2c or both."},
-	{Name: "c2s", Doc: "From the client to the server: in a title in parentheses, or in a line of its own."},
-	{Name: "s2c", Doc: "From the server to the client: in a title in parentheses, or in a line of its own."},
-	{Name: groupWord, Insert: groupWord + " ", Doc: "The packets below have types of their own; without it they are of the group game."},
-	{Name: "type", Insert: "type 0x", Doc: "The type of the packet, which it starts with: type 0x0E. A word and a number like this are a constant."},
-	{Name: "with length as above", Doc: "The row above has the length of this one; also count and size."},
+	{Name: directionWord, Insert: directionWord + " s2c", Doc: "Direction of all packets below: c2s, s2c or both."},
+	{Name: "c2s", Doc: "Client to server: in a title in parentheses, or on a separate line."},
+	{Name: "s2c", Doc: "Server to client: in a title in parentheses, or on a separate line."},
+	{Name: groupWord, Insert: groupWord + " ", Doc: "Group of all packets below, with a separate range of types; the default is the group game."},
+	{Name: "type", Insert: "type 0x", Doc: "The type of the packet, at its start: type 0x0E. Any word followed by such a number is a constant."},
+	{Name: "with length as above", Doc: "The row above is the length of this one; also \"with count as above\" and \"with size as above\"."},
 }
 
-// Language is the words of definitions. The types and sentences are those that the parser knows.
+// Language returns the keywords of definitions. The types and sentences are those of the parser.
 func Language() schema.Language {
 	var words []schema.Word
 	for _, t := range types {

@@ -30,7 +30,7 @@ func TestLanguage(t *testing.T) {
 			found = found || w.is == is
 		}
 		if !found {
-			t.Errorf("no word stands for type %d", is)
+			t.Errorf("no word for type %d", is)
 		}
 	}
 	for _, word := range []string{directionWord, groupWord, "offset"} {
@@ -43,7 +43,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// TestLanguageIsRead writes each type in a row and each sentence below a table that it fits.
+// TestLanguageIsRead parses each type in a row and each sentence below a suitable table.
 func TestLanguageIsRead(t *testing.T) {
 	for _, w := range types {
 		row := map[string]string{
@@ -83,7 +83,7 @@ func TestLanguageIsRead(t *testing.T) {
 		case "with length as above":
 			parses(t, w.Name, "0x01 a\n1 1 length\n2 ? payload "+w.Name+"\n")
 		default:
-			t.Errorf("no test writes %q", w.Name)
+			t.Errorf("no test uses %q", w.Name)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func parses(t *testing.T, what, text string) {
 	}
 }
 
-// TestSentences are ways to say the same, and what is no sentence.
+// TestSentences checks variants of sentences, and text that is not a sentence.
 func TestSentences(t *testing.T) {
 	for text, want := range map[string]sayingKind{
 		"packet repeats from offset 2 until end":                            repeats,
@@ -142,7 +142,7 @@ func TestTableLines(t *testing.T) {
 	}
 }
 
-// TestLimits has what takes too many lines for a case in testdata.
+// TestLimits checks inputs that are too long for a case in testdata.
 func TestLimits(t *testing.T) {
 	for what, c := range map[string]struct {
 		text string

@@ -20,7 +20,7 @@ import (
 	"wirebench/defs/subspace"
 )
 
-// shipped are the definitions that ship with the program. They have no diagnostics and are in canonical form.
+// shipped returns the definitions that ship with the program. They have no diagnostics and are in canonical form.
 func shipped(t *testing.T) *schema.Schema {
 	t.Helper()
 	fsys, ok := library.Dialect("subspace")
@@ -46,7 +46,7 @@ func shipped(t *testing.T) *schema.Schema {
 	return linked(t, files...)
 }
 
-// linked are the messages of files that have no diagnostics.
+// linked returns the messages of files, which must have no diagnostics.
 func linked(t *testing.T, files ...*source.File) *schema.Schema {
 	t.Helper()
 	s, diags := subspace.Parse(files, schema.Options{})
@@ -56,7 +56,7 @@ func linked(t *testing.T, files ...*source.File) *schema.Schema {
 	return s
 }
 
-// page is the page of the wiki as it stands.
+// page returns the messages of the unchanged page of the wiki.
 func page(t *testing.T) *schema.Schema {
 	t.Helper()
 	text, err := os.ReadFile("../../../shared/source/subspace-core-protocol.txt")
@@ -72,7 +72,7 @@ func withBoth(t *testing.T, run func(t *testing.T, s *schema.Schema, isPage bool
 	t.Run("page", func(t *testing.T) { run(t, page(t), true) })
 }
 
-// programs compiles messages when they are asked for.
+// programs compiles messages on demand.
 type programs map[*schema.Message]*codec.Program
 
 func (p programs) of(t *testing.T, m *schema.Message) *codec.Program {
@@ -86,7 +86,7 @@ func (p programs) of(t *testing.T, m *schema.Message) *codec.Program {
 	return p[m]
 }
 
-// decode decodes a packet without anything left over or out, and encodes its value to the same bytes. It returns the value.
+// decode decodes a complete packet, checks that its value encodes to the same bytes, and returns the value.
 func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[string]any {
 	t.Helper()
 	prog := p.of(t, m)
@@ -101,9 +101,9 @@ func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[strin
 		t.Fatalf("%s: %v", m.Name, err)
 	}
 	in.Code = m.Key.Code
-	// Bytes after the zero of a text are kept where a message is edited, but are no part of its value.
+	// Bytes after the zero of a text are preserved when a message is edited, but are not part of its value.
 	if err := prog.Encode(&out, &in); err != nil || len(rec.AppendWarnings(nil)) == 0 && !bytes.Equal(out.Data, data) {
-		t.Errorf("%s: %x comes back as %x (%v)", m.Name, data, out.Data, err)
+		t.Errorf("%s: %x round-trips to %x (%v)", m.Name, data, out.Data, err)
 	}
 	var value map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -114,13 +114,13 @@ func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[strin
 	return value
 }
 
-// TestEmptyValues encodes a value without anything of each message, and decodes what comes.
+// TestEmptyValues encodes an empty value of each message, and decodes the result.
 func TestEmptyValues(t *testing.T) {
 	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
 		all := programs{}
 		for _, m := range s.Messages {
 			if !isPage && m.Doc == "" {
-				t.Errorf("%s does not say what it is for", m.Name)
+				t.Errorf("%s has no description", m.Name)
 			}
 			if m.Broken {
 				t.Errorf("%s is broken", m.Name)
@@ -139,7 +139,7 @@ func TestEmptyValues(t *testing.T) {
 	})
 }
 
-// TestPage compares the page's tables with what they say.
+// TestPage checks the fields of the page's tables.
 func TestPage(t *testing.T) {
 	s := page(t)
 	for code, want := range map[uint32]string{
@@ -166,7 +166,7 @@ func TestPage(t *testing.T) {
 	for code, want := range map[uint32]bool{0x03: true, 0x08: false, 0x09: false, 0x0a: false, 0x0e: true} {
 		for where, s := range map[string]*schema.Schema{"page": s, "library": shipped(t)} {
 			if got := nested(s.Lookup(schema.Key{Group: "core", Code: code}).Body); got != want {
-				t.Errorf("%s: 0x%02X has packets inside: %v", where, code, got)
+				t.Errorf("%s: 0x%02X contains packets: %v", where, code, got)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// nested reports whether a struct has bytes that are packets.
+// nested reports whether a struct contains packets.
 func nested(s *schema.Struct) bool {
 	for _, f := range s.Fields {
 		switch typ := f.Type.(type) {
@@ -192,7 +192,7 @@ func nested(s *schema.Struct) bool {
 	return false
 }
 
-// truth reads the captures' contents, a line each. A file that is not there skips the test.
+// truth calls each for every line of the files with the contents of captures. If a file is missing, the test is skipped.
 func truth(t *testing.T, each func(file string, line capturedLine)) {
 	t.Helper()
 	names, _ := filepath.Glob("../../../shared/corpora/subspace/*.truth.jsonl")
@@ -220,7 +220,7 @@ func truth(t *testing.T, each func(file string, line capturedLine)) {
 	}
 }
 
-// capturedLine is a line of a capture's contents.
+// capturedLine is a line about a datagram of a capture.
 type capturedLine struct {
 	Kind  string
 	Dir   string
@@ -232,7 +232,7 @@ type capturedLine struct {
 	Tree  *packetTree
 }
 
-// packetTree is a packet and those inside it.
+// packetTree is a packet and its nested packets.
 type packetTree struct {
 	P         string
 	Malformed any
@@ -251,7 +251,7 @@ func direction(name string) schema.Dir {
 	return schema.ToClient
 }
 
-// TestGameMessages decodes every game message of the captures.
+// TestGameMessages checks that every game message of the captures decodes.
 func TestGameMessages(t *testing.T) {
 	s, all := shipped(t), programs{}
 	decoded, unknown := 0, 0
@@ -283,7 +283,7 @@ func TestGameMessages(t *testing.T) {
 	}
 }
 
-// coreFields are the fields of core packets: of the captures' contents, and as the shipped definitions and the page name them.
+// coreFields are the fields of core packets: their values in the captures, and their names in the shipped definitions and in the page.
 var coreFields = map[string]struct {
 	code   uint32
 	fields func(p *packetTree) []json.Number
@@ -305,7 +305,7 @@ var coreFields = map[string]struct {
 	"cluster":           {code: 14},
 }
 
-// TestDatagrams decodes every datagram of the captures, packet in packet, with the shipped definitions and with the page.
+// TestDatagrams decodes every datagram of the captures, including nested packets, with the shipped definitions and with the page.
 func TestDatagrams(t *testing.T) {
 	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
 		all, seen := programs{}, map[string]int{}
@@ -331,8 +331,8 @@ func TestDatagrams(t *testing.T) {
 	})
 }
 
-// decodeTree decodes a packet and those inside it, and compares them with what the capture says. Packets that are broken on purpose
-// are not looked at.
+// decodeTree decodes a packet and its nested packets, and compares them with the expected contents. Packets that are malformed on purpose
+// are skipped.
 func decodeTree(t *testing.T, s *schema.Schema, all programs, dir schema.Dir, isPage bool, tree *packetTree, data []byte, seen map[string]int) {
 	t.Helper()
 	core, ok := coreFields[tree.P]
@@ -369,14 +369,14 @@ func decodeTree(t *testing.T, s *schema.Schema, all programs, dir schema.Dir, is
 	}
 }
 
-// sameBits compares two numbers that may be signed or not, of 32 bits.
+// sameBits reports whether two signed or unsigned numbers have the same 32 bits.
 func sameBits(a, b json.Number) bool {
 	x, errX := a.Int64()
 	y, errY := b.Int64()
 	return errX == nil && errY == nil && uint32(x) == uint32(y)
 }
 
-// payload is the bytes of the field of that name.
+// payload returns the bytes of the field "payload".
 func payload(t *testing.T, value any) []byte {
 	t.Helper()
 	object, _ := value.(map[string]any)
@@ -388,7 +388,7 @@ func payload(t *testing.T, value any) []byte {
 	return data
 }
 
-// TestPings decodes what was said on the port beside that of the game.
+// TestPings decodes the traffic of the ping port.
 func TestPings(t *testing.T) {
 	s, all := shipped(t), programs{}
 	seen := map[string]int{}
@@ -412,7 +412,7 @@ func TestPings(t *testing.T) {
 		case n > 8 && isAnswer:
 			name = "summary"
 		default:
-			return // too short on purpose
+			return // truncated on purpose
 		}
 		seen[name]++
 		all.decode(t, s.Find(name, 0), data)

@@ -15,10 +15,10 @@ type lowerer struct {
 	tree     *tree
 	diags    diag.List
 	messages []*schema.Message
-	dir      schema.Dir // as the lines above say
+	dir      schema.Dir // of the lines above
 	group    string
 	order    schema.Order
-	p        *packet // being read
+	p        *packet // current packet
 }
 
 // packet is one message under construction.
@@ -28,46 +28,46 @@ type packet struct {
 	code     uint64 // of the title
 	hasCode  bool   // the title has one
 	core     bool   // the first byte is 00
-	keyed    bool   // the rows tell the type
+	keyed    bool   // the rows have the type
 	rows     int
 	base     scope
 	variants []variant
-	scope    *scope // where rows go: base or the last variant
+	scope    *scope // current scope: base or the last variant
 	ends     *line  // the sentence "may end"
 	doc      []string
 	payloads []*schema.Blob // of rows without a type
-	appends  bool           // a sentence speaks of appending
+	appends  bool           // a sentence mentions appending
 }
 
-// variant is rows that are there only sometimes.
+// variant is a part with a condition.
 type variant struct {
 	when  schema.Variant
-	never bool // when it is there could not be understood
+	never bool // the condition is invalid
 	scope
 }
 
-// scope is rows that travel one after another.
+// scope is consecutive rows.
 type scope struct {
 	entries []entry
-	cursor  int   // bits: the end of the last entry
-	loose   bool  // the cursor counts from the last entry of variable size
-	ended   *line // the row that goes on to the end
-	blurred bool  // a row above could not be read: a hole is no news
+	cursor  int   // end of the last entry in bits
+	loose   bool  // the cursor is relative to the last entry of variable size
+	ended   *line // the row that extends to the end
+	blurred bool  // a row above is invalid: gaps are not reported
 }
 
 // entry is one item of a scope.
 type entry struct {
 	off     int // bits from the start of the packet, -1 if it depends on the data
 	bits    int // -1 if it depends on the data
-	element int // lists of a fixed number of elements whose size depends on the data: the bits that one has at least
+	element int // lists of a fixed number of elements of variable size: minimum bits of an element
 	item    schema.Item
-	field   *schema.Field // nil for bookkeeping
-	path    []string      // its groups and its name
-	was     string        // the name of a row that became a count
-	line    *line         // nil for a hole
+	field   *schema.Field // nil for types, constants, counts and padding
+	path    []string      // groups and name
+	was     string        // name of a row that became a count
+	line    *line         // nil for a gap
 }
 
-// report adds a diagnostic of the packet that is being read.
+// report adds a diagnostic about the current packet.
 func (l *lowerer) report(d diag.Diagnostic) {
 	if l.p != nil && d.Severity == diag.Error {
 		l.p.m.Broken = true
@@ -75,7 +75,7 @@ func (l *lowerer) report(d diag.Diagnostic) {
 	l.diags.Add(d)
 }
 
-// file reads all lines.
+// file lowers all lines.
 func (l *lowerer) file() {
 	for i := range l.tree.lines {
 		ln := &l.tree.lines[i]
@@ -158,7 +158,7 @@ func (l *lowerer) start(ln *line) {
 	}
 }
 
-// inParentheses is a remark without its parentheses, if it is in one pair.
+// inParentheses returns a remark without its parentheses, if it is a single pair.
 func inParentheses(text string) string {
 	text = plain(text)
 	if strings.HasPrefix(text, "(") && strings.IndexByte(text, ')') == len(text)-1 && strings.Count(text, "(") == 1 {
@@ -167,7 +167,7 @@ func inParentheses(text string) string {
 	return text
 }
 
-// groupOr is the group of packets that do not start with 00.
+// groupOr returns the group of packets that do not start with 00.
 func (l *lowerer) groupOr() string {
 	if l.group == "" {
 		return gameGroup
@@ -175,7 +175,7 @@ func (l *lowerer) groupOr() string {
 	return l.group
 }
 
-// finish ends the packet that is being read.
+// finish ends the current packet.
 func (l *lowerer) finish() {
 	p := l.p
 	if p == nil {
@@ -229,14 +229,14 @@ func (l *lowerer) finish() {
 	l.p = nil
 }
 
-// notTooLarge looks at the size that rows have at least.
+// notTooLarge checks the minimum size of rows.
 func (l *lowerer) notTooLarge(s *scope) {
 	if leastOf(s.entries) > maxSize*8 {
 		l.report(tooLarge(l.p.title.span))
 	}
 }
 
-// optional marks what may be missing.
+// optional determines the optional items.
 func (l *lowerer) optional() {
 	p := l.p
 	if p.ends == nil {
@@ -261,8 +261,8 @@ func (l *lowerer) optional() {
 	p.m.Body.Optional = len(p.base.entries) - i
 }
 
-// impliedType puts the type of the title before the first row, if that leaves room for it. off is the row's offset in bits, -1
-// if it is not known.
+// impliedType adds the type of the title before the first row, if there is room for it. off is the row's offset in bits, -1 if it is
+// unknown.
 func (l *lowerer) impliedType(off int) {
 	p := l.p
 	if !p.hasCode || len(p.base.entries) > 0 {
@@ -282,13 +282,13 @@ func (l *lowerer) impliedType(off int) {
 	p.keyed, p.m.Key.Code, p.m.HasKey = true, uint32(p.code), true
 }
 
-// typeIsNext reports whether the next row is the place of the type.
+// typeIsNext reports whether the next row is at the position of the type.
 func (l *lowerer) typeIsNext() bool {
 	p := l.p
 	return p.scope == &p.base && (len(p.base.entries) == 0 || len(p.base.entries) == 1 && p.core)
 }
 
-// typeRow takes a constant at the start of a packet for its type. It returns the item that carries it.
+// typeRow sets the type of a packet from a constant at its start. It returns the item of the type.
 func (l *lowerer) typeRow(value uint64, it schema.Item) schema.Item {
 	p := l.p
 	switch {
@@ -302,7 +302,7 @@ func (l *lowerer) typeRow(value uint64, it schema.Item) schema.Item {
 	return schema.Item{Kind: schema.Code, Bits: 8}
 }
 
-// build makes a struct of entries. taken has the names that are in use, groups among them, as paths.
+// build makes a struct of entries. taken has the paths that are in use, including groups.
 func (l *lowerer) build(entries []entry, taken map[string]bool) *schema.Struct {
 	s := &schema.Struct{}
 	for i := range entries {
@@ -315,7 +315,7 @@ func (l *lowerer) build(entries []entry, taken map[string]bool) *schema.Struct {
 	return s
 }
 
-// place puts a field where its path says.
+// place adds a field to a struct or, by its path, to a group of it.
 func (l *lowerer) place(s *schema.Struct, e *entry, taken map[string]bool) {
 	prefix, last := "", len(e.path)-1
 	name := e.path[last]
@@ -348,7 +348,7 @@ func (l *lowerer) place(s *schema.Struct, e *entry, taken map[string]bool) {
 	s.Fields = append(s.Fields, e.field)
 }
 
-// lastGroup is the group of a name that a struct ends with, or nil.
+// lastGroup returns the named group at the end of a struct, or nil.
 func lastGroup(s *schema.Struct, name string) *schema.Struct {
 	if n := len(s.Fields); n > 0 && s.Fields[n-1].Name == name {
 		if g, ok := s.Fields[n-1].Type.(*schema.Group); ok {
@@ -358,7 +358,7 @@ func lastGroup(s *schema.Struct, name string) *schema.Struct {
 	return nil
 }
 
-// find is the entry at an offset, or the one of a row by its name, or -1.
+// find returns the index of the entry at an offset or with a name, or -1.
 func find(entries []entry, where string) int {
 	off, isOff, ok := bitsOfOffset(where)
 	return slices.IndexFunc(entries, func(e entry) bool {
@@ -369,7 +369,7 @@ func find(entries []entry, where string) int {
 	})
 }
 
-// named reports whether the row has this name, as a path or as words.
+// named reports whether the entry has this name, as a path or as words.
 func (e *entry) named(name string) bool {
 	if e.path == nil {
 		return e.was != "" && e.was == strings.Join(pathOf(name), ".")
@@ -377,7 +377,7 @@ func (e *entry) named(name string) bool {
 	return slices.Equal(e.path, pathOf(name))
 }
 
-// sentence does what an understood sentence says.
+// sentence applies a sentence.
 func (l *lowerer) sentence(ln *line) {
 	if ln.says.kind == byteOrder {
 		l.order = schema.Little
@@ -405,14 +405,14 @@ func (l *lowerer) sentence(ln *line) {
 	}
 }
 
-// variant begins rows that are there only sometimes.
+// variant begins a part with a condition.
 func (l *lowerer) variant(ln *line) {
 	p := l.p
 	if len(p.variants) >= maxVariants {
 		if p.rows <= maxRows {
 			l.report(tooManyParts(ln.span))
 		}
-		p.rows = maxRows + 1 // nor are the rows below
+		p.rows = maxRows + 1 // ignore the rows below
 		return
 	}
 	l.impliedType(-1)
@@ -460,7 +460,7 @@ func (l *lowerer) byValue(ln *line, when *schema.Variant) bool {
 	return false
 }
 
-// numberOf is the type of a field that is a number with a value of its own.
+// numberOf returns the type of a field that is a number with a value.
 func numberOf(f *schema.Field) (*schema.Number, bool) {
 	if f == nil {
 		return nil, false
@@ -469,7 +469,7 @@ func numberOf(f *schema.Field) (*schema.Number, bool) {
 	return n, ok && n.Kind != schema.Float
 }
 
-// repeats makes the rows from an offset on the element of a list.
+// repeats makes the rows from an offset the element of a list.
 func (l *lowerer) repeats(ln *line) {
 	s, says := l.p.scope, &ln.says
 	i := find(s.entries, says.from.Text())
@@ -524,12 +524,12 @@ func (l *lowerer) repeats(ln *line) {
 	s.append(e)
 }
 
-// userIn reports whether a field is among entries.
+// userIn reports whether entries contain a field.
 func (l *lowerer) userIn(entries []entry, f *schema.Field) bool {
 	return slices.ContainsFunc(entries, func(e entry) bool { return e.field == f })
 }
 
-// sizeOf is the bits of entries, -1 if they depend on the data.
+// sizeOf returns the number of bits of entries, -1 if it depends on the data.
 func sizeOf(entries []entry) int {
 	sum := 0
 	for _, e := range entries {
@@ -541,7 +541,7 @@ func sizeOf(entries []entry) int {
 	return sum
 }
 
-// leastOf is the bits that entries have at least.
+// leastOf returns the minimum number of bits of entries.
 func leastOf(entries []entry) int {
 	sum := 0
 	for i := range entries {
@@ -550,7 +550,7 @@ func leastOf(entries []entry) int {
 	return sum
 }
 
-// least is the bits that an entry has at least.
+// least returns the minimum number of bits of an entry.
 func (e *entry) least() int {
 	if e.bits >= 0 {
 		return e.bits
@@ -573,7 +573,7 @@ func (e *entry) least() int {
 	return 0
 }
 
-// plural is the name of several.
+// plural returns the plural of a name.
 func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
@@ -584,7 +584,7 @@ func plural(name string) string {
 	return name + "s"
 }
 
-// append adds an entry and moves the cursor behind it.
+// append adds an entry and advances the cursor.
 func (s *scope) append(e entry) {
 	s.entries = append(s.entries, e)
 	switch {
@@ -597,7 +597,7 @@ func (s *scope) append(e entry) {
 	}
 }
 
-// wholeBytes fills the last byte of a scope. at is where it is asked for; no place: at the last row.
+// wholeBytes pads the last byte of a scope. at is the position of the diagnostic; zero: that of the last row.
 func (l *lowerer) wholeBytes(s *scope, at source.Span) {
 	rest := s.cursor % 8
 	if rest == 0 || len(s.entries) == 0 {
@@ -611,7 +611,7 @@ func (l *lowerer) wholeBytes(s *scope, at source.Span) {
 	l.hole(s, 8-rest, at)
 }
 
-// hole fills bits that no row describes.
+// hole adds padding for bits without a row.
 func (l *lowerer) hole(s *scope, bits int, at source.Span) {
 	if !s.blurred {
 		l.report(holeBefore(at, s, bits))

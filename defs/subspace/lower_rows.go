@@ -11,10 +11,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// unknownName is the start of the name of a row that says nothing.
+// unknownName is the prefix of the name of a row without a name.
 const unknownName = "unknown"
 
-// number reads digits. Numbers that are too large for any use come back as a large one.
+// number parses digits. Numbers that are too large are clamped.
 func number(at source.Span) (n int, ok bool) {
 	return digits(at.Text())
 }
@@ -30,7 +30,7 @@ func digits(s string) (n int, ok bool) {
 	return n, true
 }
 
-// bitsOfOffset reads an offset: 20, 20.5, or "?", which is no number.
+// bitsOfOffset parses an offset: 20, 20.5, or "?", for which isNumber is false.
 func bitsOfOffset(s string) (bits int, isNumber, ok bool) {
 	if s == "?" {
 		return -1, false, true
@@ -48,7 +48,7 @@ func bitsOfOffset(s string) (bits int, isNumber, ok bool) {
 	return n*8 + bits, true, true
 }
 
-// bitsOfSize reads a size: 4, 5b, or "?", which is -1.
+// bitsOfSize parses a size: 4, 5b, or "?", which is -1.
 func bitsOfSize(s string) int {
 	if s == "?" {
 		return -1
@@ -61,19 +61,19 @@ func bitsOfSize(s string) int {
 	return n * 8
 }
 
-// meaning is what a row stands for.
+// meaning is the meaning of a row.
 type meaning struct {
 	entry
-	aligned bool // it starts at a whole byte
-	toEnd   bool // nothing follows
+	aligned bool // it starts at a byte boundary
+	toEnd   bool // it extends to the end
 	extent  *schema.Extent
-	count   source.Span // the row that has its length: its name
+	count   source.Span // the name of the row with its length
 	above   bool        // count is "length" in "with length as above"
 	isType  bool        // a constant that may be the type of the packet
 	value   uint64      // of a constant
 }
 
-// row reads a row of a table.
+// row lowers a row of a table.
 func (l *lowerer) row(ln *line) {
 	p := l.p
 	if p == nil {
@@ -116,7 +116,7 @@ func (l *lowerer) row(ln *line) {
 	if !l.seek(ln, off, isNumber, m.aligned) {
 		return
 	}
-	if !ok { // its place is taken, so that the next row does not find a hole
+	if !ok { // reserve its bytes, so that the next row does not report a gap
 		s.blurred = true
 		if bits < 0 {
 			s.cursor, s.loose = 0, true
@@ -137,7 +137,7 @@ func (l *lowerer) row(ln *line) {
 	}
 	if m.extent != nil && m.extent.Size == schema.Counted && !l.countedBy(s, m.field, m.extent, m.count, m.above) {
 		m.extent.Size, m.toEnd = schema.ToEnd, true
-		s.blurred = true // what follows has no place any more
+		s.blurred = true // the following offsets are unknown
 	}
 	s.append(m.entry)
 	if m.toEnd {
@@ -145,7 +145,7 @@ func (l *lowerer) row(ln *line) {
 	}
 }
 
-// afterEnd reports rows that stand where nothing can follow, once.
+// afterEnd reports the first row after a part that extends to the end.
 func (l *lowerer) afterEnd(s *scope, ln *line) {
 	if !s.blurred {
 		l.report(afterEnd(ln.span, s.ended.span))
@@ -153,7 +153,7 @@ func (l *lowerer) afterEnd(s *scope, ln *line) {
 	s.blurred = true
 }
 
-// at is the offset of the cursor, -1 if it depends on the data.
+// at returns the offset of the cursor, -1 if it depends on the data.
 func (s *scope) at() int {
 	if s.loose {
 		return -1
@@ -161,7 +161,7 @@ func (s *scope) at() int {
 	return s.cursor
 }
 
-// seek moves the cursor to the offset of a row. It returns false if the row cannot stand there.
+// seek moves the cursor to the offset of a row. It returns false if the offset is invalid.
 func (l *lowerer) seek(ln *line, off int, isNumber, aligned bool) bool {
 	s := l.p.scope
 	switch {
@@ -183,7 +183,7 @@ func (l *lowerer) seek(ln *line, off int, isNumber, aligned bool) bool {
 	return true
 }
 
-// countedBy makes a row that stands before a part of variable size its length.
+// countedBy makes a row before a part of variable size the length of that part.
 func (l *lowerer) countedBy(s *scope, user *schema.Field, extent *schema.Extent, at source.Span, above bool) bool {
 	i := -1
 	if above {
@@ -219,21 +219,21 @@ func (l *lowerer) countedBy(s *scope, user *schema.Field, extent *schema.Extent,
 	return true
 }
 
-// lastWord is the last word of a name.
+// lastWord returns the last word of a name.
 func lastWord(path []string) string {
 	name := path[len(path)-1]
 	return name[strings.LastIndexByte(name, '_')+1:]
 }
 
-// constant is a comment such as "type 0x0E", "Type byte: 0x0E" or "0x0E type".
+// constant matches a comment such as "type 0x0E", "Type byte: 0x0E" or "0x0E type".
 var constant = regexp.MustCompile(`^(?:(\w+)(?:\s+[Bb]yte)?[\s:=]+)?(0[xX][0-9A-Fa-f]+)(?:\s+[Tt]ype)?$`)
 
-// isTypeName reports whether a name says that the row is the type of the packet.
+// isTypeName reports whether a name denotes the type of the packet.
 func isTypeName(name string) bool {
 	return name == "" || strings.EqualFold(name, "type") || strings.EqualFold(name, "type byte")
 }
 
-// meaning reads what follows the size of a row.
+// meaning lowers the part of a row after the size.
 func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
 	m.bits = bits
 	word, rest := space.CutWord(ln.rest)
@@ -255,7 +255,7 @@ func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
 	}
 	what := l.describe(ln.rest)
 	if what.name != "" && strings.Join(pathOf(what.name), "_") != strings.ReplaceAll(what.name, " ", "_") {
-		what.doc = text // the name does not say it all
+		what.doc = text // the name is not the complete text
 	}
 	if bits == 8 && what.name != "" && isTypeName(what.name) && l.p.hasCode && l.typeIsNext() {
 		m.isType = true
@@ -274,18 +274,18 @@ func (l *lowerer) meaning(ln *line, bits int) (m meaning, ok bool) {
 	return m, ok
 }
 
-// isWord reports whether a comment says anything: "??" does not.
+// isWord reports whether a comment has a name: "??" does not.
 func isWord(s string) bool { return asName(s) != "" }
 
-// described is what a row says beside its type.
+// described is the description of a row without its type.
 type described struct {
 	name   string      // the words before a parenthesis, with single spaces
 	count  source.Span // "length" in "with length as above"
-	remark string      // from the parenthesis on
+	remark string      // from the first parenthesis
 	doc    string
 }
 
-// describe divides what follows a type.
+// describe splits the part after a type.
 func (l *lowerer) describe(at source.Span) described {
 	var d described
 	name := at
@@ -302,13 +302,13 @@ func (l *lowerer) describe(at source.Span) described {
 	return d
 }
 
-// dotted is a name with groups.
+// dotted matches a name with groups.
 var dotted = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+(\s[^.]*)?$`)
 
-// maxGroups is how deep groups are inside each other.
+// maxGroups is the maximum nesting depth of groups.
 const maxGroups = 8
 
-// pathOf is the groups and the name of a field.
+// pathOf returns the groups and the name of a field.
 func pathOf(name string) []string {
 	if !dotted.MatchString(name) || strings.Count(name, ".") > maxGroups {
 		return []string{asName(name)}
@@ -322,7 +322,7 @@ func pathOf(name string) []string {
 	return parts
 }
 
-// typed makes the field of a meaning.
+// typed sets the name and description of the field of a meaning.
 func (m *meaning) typed(typeText string, what described, ln *line) {
 	if m.field == nil {
 		return
@@ -336,14 +336,14 @@ func (m *meaning) typed(typeText string, what described, ln *line) {
 	m.field.Name = m.path[len(m.path)-1]
 }
 
-// typed reads a row with a type.
+// typed lowers a row with a type.
 func (l *lowerer) typed(ln *line, t rowType, word, rest source.Span, m meaning) (meaning, bool) {
 	what := l.describe(rest)
 	ok := true
 	switch {
 	case t.is == padType:
 		if m.bits < 0 {
-			l.report(needsSize(ln.size, "pad"))
+			l.report(needsSize(ln.size, "pad needs a fixed size"))
 			return m, false
 		}
 		m.item = schema.Item{Kind: schema.Pad, Bits: m.bits}
@@ -380,13 +380,13 @@ func (l *lowerer) typed(ln *line, t rowType, word, rest source.Span, m meaning) 
 	return m, ok
 }
 
-// carry gives the row a field of a type.
+// carry makes the row a field of a type.
 func (m *meaning) carry(t schema.Type) {
 	m.field = &schema.Field{Type: t}
 	m.item = schema.Item{Kind: schema.Value, Field: m.field}
 }
 
-// contents is text or bytes: of a fixed size, with a length elsewhere, or to the end.
+// contents lowers text or bytes: of a fixed size, with a length elsewhere, or to the end.
 func (l *lowerer) contents(ln *line, what described, t schema.Type, e *schema.Extent, m meaning) (meaning, bool) {
 	m.aligned = true
 	m.carry(t)
@@ -405,7 +405,7 @@ func (l *lowerer) contents(ln *line, what described, t schema.Type, e *schema.Ex
 	return m, true
 }
 
-// constant is bytes that must be the ones of a number.
+// constant lowers constant bytes.
 func (l *lowerer) constant(ln *line, text string, m meaning) (meaning, bool) {
 	m.aligned = true
 	value, ok := hexNumber(text)
@@ -414,13 +414,13 @@ func (l *lowerer) constant(ln *line, text string, m meaning) (meaning, bool) {
 		l.report(badConstant(ln.rest))
 		return m, false
 	case m.bits < 0 || m.bits%8 != 0:
-		l.report(needsSize(ln.size, "a constant"))
+		l.report(needsSize(ln.size, "a constant needs a fixed size"))
 		return m, false
 	case m.bits < 64 && value>>m.bits != 0:
 		l.report(constantTooLarge(ln.rest, m.bits/8))
 		return m, false
 	case m.bits > 64:
-		l.report(needsSize(ln.size, "a constant of at most 8 bytes"))
+		l.report(needsSize(ln.size, "a constant has at most 8 bytes"))
 		return m, false
 	}
 	m.value = value
@@ -433,7 +433,7 @@ func (l *lowerer) constant(ln *line, text string, m meaning) (meaning, bool) {
 	return m, true
 }
 
-// scalar is one number or truth value.
+// scalar lowers a number or a boolean.
 func (l *lowerer) scalar(ln *line, t rowType, what described, m meaning) (meaning, bool) {
 	want := t.bits
 	if t.is == boolType {
@@ -447,7 +447,7 @@ func (l *lowerer) scalar(ln *line, t rowType, what described, m meaning) (meanin
 	m.aligned = n.Order == schema.Big
 	m.carry(n)
 	if l.known(ln, what, n) && what.doc == inParentheses(what.remark) {
-		what.doc = "" // the type says it
+		what.doc = "" // it is part of the type
 	}
 	m.typed(typeName(t, m.bits), what, ln)
 	if !what.count.IsZero() {
@@ -456,7 +456,7 @@ func (l *lowerer) scalar(ln *line, t rowType, what described, m meaning) (meanin
 	return m, true
 }
 
-// typeName is a type as it would be written.
+// typeName returns the text of a type.
 func typeName(t rowType, bits int) string {
 	if t.is == boolType {
 		return "bool"
@@ -468,12 +468,12 @@ func typeName(t rowType, bits int) string {
 	return name
 }
 
-// array is values side by side.
+// array lowers consecutive values.
 func (l *lowerer) array(ln *line, t rowType, word source.Span, what described, m meaning) (meaning, bool) {
 	m.aligned = true
 	list := &schema.List{Bare: true}
 	elem := &schema.Field{TypeText: strings.TrimSuffix(word.Text(), "["+t.length+"]"), Span: ln.span}
-	width := t.bits // of an element, -1 if it depends on the data
+	width := t.bits // bits of an element, -1 if they depend on the data
 	switch t.is {
 	case cstrType:
 		elem.Type, width = &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Terminated}}, -1
@@ -515,16 +515,16 @@ func (l *lowerer) array(ln *line, t rowType, word source.Span, what described, m
 	return m, true
 }
 
-// parentheses are the remarks of a row.
+// parentheses matches the remarks of a row.
 var parentheses = regexp.MustCompile(`\(([^()]*)\)`)
 
-// legalRange is a remark such as "0..31".
+// legalRange matches a remark such as "0..31".
 var legalRange = regexp.MustCompile(`^(-?\d+|0[xX][0-9A-Fa-f]+)?\s*\.\.\s*(-?\d+|0[xX][0-9A-Fa-f]+)?$`)
 
-// valueName is a remark such as "vie = 0x01".
+// valueName matches a remark such as "vie = 0x01".
 var valueName = regexp.MustCompile(`^([A-Za-z_][\w\s-]*?)\s*=\s*(-?\d+|0[xX][0-9A-Fa-f]+)$`)
 
-// known reads what the remarks of a number say about its values, and reports whether they say nothing else.
+// known parses the range and the names of values in the remarks of a number, and reports whether the remarks have no other text.
 func (l *lowerer) known(ln *line, what described, n *schema.Number) bool {
 	all := parentheses.ReplaceAllString(what.remark, "") == ""
 	for _, remark := range parentheses.FindAllStringSubmatch(what.remark, -1) {
@@ -544,7 +544,7 @@ func (l *lowerer) known(ln *line, what described, n *schema.Number) bool {
 	return all
 }
 
-// names reads the names of values, and reports whether a remark is nothing else.
+// names parses the names of values, and reports whether a remark has no other text.
 func (l *lowerer) names(ln *line, text string, n *schema.Number) bool {
 	if n.Kind == schema.Float || n.Kind == schema.Bool || !strings.Contains(text, "=") {
 		return false
@@ -566,7 +566,7 @@ func (l *lowerer) names(ln *line, text string, n *schema.Number) bool {
 	return true
 }
 
-// limit reads one bound of a range; nil if there is none.
+// limit parses one bound of a range; nil if there is none.
 func limit(n *schema.Number, text string) (*schema.Limit, bool) {
 	if text == "" {
 		return nil, true
@@ -589,7 +589,7 @@ func above(n *schema.Number, lo, hi *schema.Limit) bool {
 	return lo.Uint > hi.Uint
 }
 
-// valueOf is the bits of a value of a number: a decimal or hexadecimal number, or one of its names.
+// valueOf returns the bits of a value of a number: a decimal or hexadecimal number, or one of its names.
 func valueOf(n *schema.Number, text string) (bits uint64, ok bool) {
 	if n.Enum != nil {
 		for _, v := range n.Enum.Values {

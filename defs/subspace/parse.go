@@ -10,14 +10,14 @@ import (
 	"wirebench/defs/text"
 )
 
-// parser turns the lines of one file into a tree. It accepts every line that has the right form, whatever its words are; what
-// the words mean is looked at in lowering, so that one mistake never hides the next.
+// parser turns the lines of one file into a tree. It accepts every well-formed line; lowering checks the words, so that an error does not
+// hide others.
 type parser struct {
 	tree    *tree
-	inTable bool // a title stands above
+	inTable bool // there is a title above
 }
 
-// parseTree reads a file.
+// parseTree parses a file.
 func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
 	p := parser{tree: t}
@@ -33,28 +33,28 @@ func parseTree(f *source.File) *tree {
 	return t
 }
 
-// report adds a diagnostic, as long as there are not too many.
+// report adds a diagnostic, up to maxMistakes.
 func (p *parser) report(d diag.Diagnostic) {
 	text.Add(&p.tree.diags, d, maxMistakes)
 }
 
-// bad reports what makes the whole line unreadable.
+// bad reports an error that makes the whole line malformed.
 func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	ln.kind = badLine
 	p.report(d)
 }
 
-// space is white space, and what is seen as little: pasted text has byte order marks and spaces of no width.
+// space is white space, and the invisible characters of pasted text: byte order marks and zero-width spaces.
 var space text.Space = isSpace
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
-// content is line n (1-based) without white space around it.
+// content returns line n (1-based) without surrounding white space.
 func content(f *source.File, n int) source.Span {
 	return space.Trimmed(f.Line(n))
 }
 
-// cutComment divides a line where a comment starts: at a "#" that starts a word.
+// cutComment splits a line at the start of a comment: a "#" at the start of a word.
 func cutComment(s source.Span) (code, comment source.Span) {
 	text := s.Text()
 	for i := 0; i < len(text); i++ {
@@ -68,7 +68,7 @@ func cutComment(s source.Span) (code, comment source.Span) {
 	return s, source.Span{}
 }
 
-// line reads line i+1.
+// line parses line i+1.
 func (p *parser) line(i int) {
 	ln := &p.tree.lines[i]
 	ln.span = content(p.tree.file, i+1)
@@ -114,7 +114,7 @@ func withoutComment(s source.Span) source.Span {
 	return code
 }
 
-// isHeader reports whether a line is "offset size comment" or "field length description", the last word being any or missing.
+// isHeader reports whether a line is "offset size comment" or "field length description", where the last word is arbitrary or missing.
 func isHeader(code source.Span) bool {
 	words := strings.Fields(strings.ToLower(code.Text()))
 	return len(words) >= 2 && len(words) <= 5 && (words[0] == "offset" || words[0] == "field") && (words[1] == "size" || words[1] == "length")
@@ -149,7 +149,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// title reads the name of a packet and the remark after it.
+// title parses the name of a packet and the remark after it.
 func (p *parser) title(ln *line, name source.Span) {
 	p.inTable = true
 	if c := controlAt(ln.span.Text()); c >= 0 {
@@ -165,12 +165,12 @@ func (p *parser) title(ln *line, name source.Span) {
 	}
 }
 
-// controlAt is the place of the first control character other than white space, or -1.
+// controlAt returns the index of the first control character other than white space, or -1.
 func controlAt(text string) int {
 	return strings.IndexFunc(text, func(r rune) bool { return r < 0x20 && !unicode.IsSpace(r) || r == 0x7f })
 }
 
-// row reads a line of a table.
+// row parses a line of a table.
 func (p *parser) row(ln *line, code source.Span) {
 	var rest source.Span
 	ln.offset, rest = space.CutWord(code)
@@ -183,7 +183,7 @@ func (p *parser) row(ln *line, code source.Span) {
 	}
 }
 
-// directive reads "direction s2c" and "group biller".
+// directive parses "direction s2c" and "group biller".
 func (p *parser) directive(ln *line, code source.Span) bool {
 	word, rest := space.CutWord(code)
 	value, more := space.CutWord(rest)
@@ -216,7 +216,7 @@ func (p *parser) directive(ln *line, code source.Span) bool {
 	return true
 }
 
-// words reads a line of words.
+// text parses a line of text.
 func (p *parser) text(i int, ln *line, code, comment source.Span) {
 	below := i > 0 && p.belowTable(i-1)
 	says := understand(code)
@@ -242,7 +242,7 @@ func (p *parser) text(i int, ln *line, code, comment source.Span) {
 	}
 }
 
-// belowTable reports whether what stands right below lines[i] belongs to its packet: comments do not interrupt a table.
+// belowTable reports whether text directly below lines[i] belongs to its packet: comments do not interrupt a table.
 func (p *parser) belowTable(i int) bool {
 	for i >= 0 && p.tree.lines[i].kind == commentLine {
 		i--

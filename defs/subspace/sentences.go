@@ -7,7 +7,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// sayingKind is what an understood sentence is about.
+// sayingKind is the kind of a sentence.
 type sayingKind uint8
 
 const (
@@ -19,47 +19,47 @@ const (
 	byteOrder
 )
 
-// saying is an understood sentence, cut into its parts. Those that it does not have are no place.
+// saying is the parts of a sentence; missing parts are zero.
 type saying struct {
 	kind   sayingKind
 	name   source.Span // repeats: the list; byValue: the field
-	single bool        // repeats: the name is that of one element
+	single bool        // repeats: the name is in the singular
 	from   source.Span // repeats, mayEnd: an offset or the name of a row
-	times  source.Span // repeats: a number or the name of a row; no place: to the end
+	times  source.Span // repeats: a number or the name of a row; zero: to the end
 	least  source.Span // bySize
 	most   source.Span // bySize: of "16 to 20"
 	more   bool        // bySize: "or more"
 	value  source.Span // byValue; byteOrder: "little" or "big"
-	tail   source.Span // what is said beside it
+	tail   source.Span // documentation after the sentence
 }
 
-// sentence is one kind of sentence that is understood.
+// sentence is one form of a sentence.
 type sentence struct {
 	kind    sayingKind
-	name    string // for people
+	name    string // in completions
 	example string
 	doc     string
 	pattern *regexp.Regexp
-	parts   []string // what the groups of the pattern are
+	parts   []string // names of the groups of the pattern
 }
 
-// sentences are all sentences that are understood.
+// sentences are all supported sentences.
 var sentences = []sentence{
 	{
 		repeats, "repeats from offset", "packet repeats from offset 2 until end",
-		"The rows from this offset on are the element of a list, which goes on to the end.",
+		"The rows from this offset are the element of a list that extends to the end.",
 		regexp.MustCompile(`(?i)^(?:the )?([\w ]*\w) (repeats?) from (?:offset )?([\w.]+),? (?:until|to) (?:the )?end(?: of (?:the )?(?:packet|message))?(?:[.,;:]?|[.,;:] (.*))$`),
 		[]string{"name", "verb", "from", "tail"},
 	},
 	{
 		repeats, "times", "ships repeat from offset 4, 8 times",
-		"The rows from this offset on come so many times: a number, or the name of a row before them that has it.",
+		"The rows from this offset are the element of a list; the number of elements is a number, or the name of a row above.",
 		regexp.MustCompile(`(?i)^(?:the )?([\w ]*\w) (repeats?) from (?:offset )?([\w.]+),? ([\w.]+) times(?:[.,;:]?|[.,;:] (.*))$`),
 		[]string{"name", "verb", "from", "times", "tail"},
 	},
 	{
 		mayEnd, "may end at offset", "packet may end at offset 21",
-		"The rows from this offset on may be missing, the last ones first.",
+		"The rows from this offset may be missing, the last ones first.",
 		regexp.MustCompile(`(?i)^(?:the )?(?:packet|message) may end (?:at|before) (?:offset )?([\w.]+)(?:[.,;:]?|[.,;:] (.*))$`),
 		[]string{"from", "tail"},
 	},
@@ -71,19 +71,19 @@ var sentences = []sentence{
 	},
 	{
 		byValue, "if", "if kind is 2:",
-		"The rows below are only there if a number above has this value.",
+		"The rows below are only present if a number above has this value.",
 		regexp.MustCompile(`(?i)^if ([\w. ]*\w) is ([\w-]+):$`),
 		[]string{"name", "value"},
 	},
 	{
 		byteOrder, "integers are", "all integers are big endian",
-		"The order of the bytes of numbers in this file, unless a type says its own.",
+		"Byte order of the numbers in this file, unless their type has one.",
 		regexp.MustCompile(`(?i)^(?:all )?(?:integers|numbers) are (?:in )?(little|big)[ -]endian\.?$`),
 		[]string{"value"},
 	},
 }
 
-// understand reads a sentence. Its kind is nothing if it is not understood.
+// understand parses a sentence. The kind of unsupported text is nothing.
 func understand(at source.Span) saying {
 	text := strings.TrimLeft(at.Text(), "•*- \t\u00a0")
 	at = at.Sub(len(at.Text())-len(text), len(at.Text()))
@@ -126,7 +126,7 @@ func understand(at source.Span) saying {
 	return s
 }
 
-// asksForMore reports whether a sentence that is not understood seems to say something about the rows.
+// asksForMore reports whether an unsupported sentence seems to be about the rows.
 func asksForMore(text string) bool {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' }) {
 		switch word {
@@ -137,5 +137,5 @@ func asksForMore(text string) bool {
 	return false
 }
 
-// asAbove is a comment that names the row with the length of its own: "payload with length as above".
+// asAbove matches a comment that refers to the row with its length: "payload with length as above".
 var asAbove = regexp.MustCompile(`(?i)^(.*?)\s*\bwith\s+(?:a\s+)?(length|size|count)\s+as\s+above\b\s*(.*)$`)

@@ -9,7 +9,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// gameSizes are the sizes of game packets in bytes. Those with one size have no other; of the rest these are among the possible ones.
+// gameSizes are the sizes of game packets in bytes. Packets with one size have only that size; of others these are among the possible
+// sizes.
 var gameSizes = map[schema.Dir]map[uint32][]int{
 	schema.ToClient: {
 		0x01: {3}, 0x02: {1}, 0x03: {64, 128, 640}, 0x04: {3}, 0x05: {21, 23, 31}, 0x06: {10}, 0x07: {6, 250}, 0x08: {13}, 0x09: {15}, 0x0a: {36},
@@ -26,7 +27,7 @@ var gameSizes = map[schema.Dir]map[uint32][]int{
 	},
 }
 
-// TestGameSizes decodes packets of zeros of every size.
+// TestGameSizes checks which sizes of packets of zeros decode.
 func TestGameSizes(t *testing.T) {
 	s, all := shipped(t), programs{}
 	for dir, sizes := range gameSizes {
@@ -46,7 +47,7 @@ func TestGameSizes(t *testing.T) {
 						data[i] = byte(code)
 					}
 				}
-				if code == 0x06 && dir == schema.ToServer || code == 0x07 && dir == schema.ToClient || code == 0x33 { // text up to its zero
+				if code == 0x06 && dir == schema.ToServer || code == 0x07 && dir == schema.ToClient || code == 0x33 { // zero-terminated text
 					for i := 1; i < n-1; i++ {
 						data[i] = 'x'
 					}

@@ -10,10 +10,10 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules read definitions. They use no options.
+// Rules compile definitions. They use no options.
 //
-// Only files named *.def or *.txt, or without an ending, are read. The messages come in the order of the files' names, and within
-// a file as they stand. A message with errors is Broken and has what could be understood.
+// Only files named *.def or *.txt, or without an extension, are read. Messages are in the order of file names, and within a file in the
+// order of the text. A message with errors is Broken and has the valid parts of its definition.
 var Rules = build.Rules{
 	Reads: func(name string) bool {
 		switch path.Ext(name) {
@@ -38,11 +38,11 @@ var Rules = build.Rules{
 	},
 }
 
-// Parse reads a set of definitions by Rules.
+// Parse compiles a set of definitions with Rules.
 func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
 	s := build.New(&Rules, files, o)
 	return s.Schema(), s.Diagnostics()
 }
 
-// Names are none: a file says nothing about others.
+// Names returns nil: files are independent of each other.
 func (t *tree) Names() []string { return nil }

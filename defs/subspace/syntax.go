@@ -7,15 +7,15 @@ import (
 	"wirebench/defs/source"
 )
 
-// The bounds of a definition. The wiki's page has some 150 lines; the largest packet has 87 rows.
+// The limits of a definition. The wiki's page has some 150 lines; the largest packet has 87 rows.
 const (
 	maxRows     = 4096    // rows of a packet
-	maxSize     = 1 << 16 // bytes that a packet has at least
-	maxMistakes = 200     // diagnostics of reading one file
+	maxSize     = 1 << 16 // minimum size of a packet in bytes
+	maxMistakes = 200     // diagnostics of parsing one file
 	maxVariants = 200     // parts of a packet that depend on its size or on a value
 )
 
-// tree is one file as it is written, line by line, comments and mistakes kept. It is immutable after parseTree.
+// tree is the parse tree of one file, with all lines, comments and errors. It is immutable after parseTree.
 type tree struct {
 	file  *source.File
 	lines []line // lines[i] is line i+1
@@ -26,20 +26,20 @@ type tree struct {
 // line is one line of a file.
 type line struct {
 	kind    lineKind
-	span    source.Span // without white space around it
-	code    source.Span // titleLine: "0x03", or no place
+	span    source.Span // without surrounding white space
+	code    source.Span // titleLine: "0x03", or zero
 	name    source.Span // titleLine: the words before a parenthesis
-	remark  source.Span // titleLine: what follows them, or no place
+	remark  source.Span // titleLine: the part after the name, or zero
 	offset  source.Span // rowLine
 	size    source.Span
-	rest    source.Span // rowLine: what follows the size, without the comment
-	word    source.Span // directiveLine: what is set
-	comment source.Span // from "#" on, or no place
+	rest    source.Span // rowLine: the part after the size, without the comment
+	word    source.Span // directiveLine: the value
+	comment source.Span // including "#", or zero
 	says    saying      // sentenceLine
-	bad     bool        // titleLine: something is wrong with it, but the packet starts here
+	bad     bool        // titleLine: it has an error, but starts a packet
 }
 
-// lineKind says what a line is.
+// lineKind is the kind of a line.
 type lineKind uint8
 
 const (
@@ -50,13 +50,13 @@ const (
 	rowLine
 	directionLine // direction s2c, or s2c alone
 	groupLine
-	sentenceLine // says something that is understood
-	docLine      // text right below a table
+	sentenceLine // a supported sentence
+	docLine      // text directly below a table
 	proseLine    // text of the page
-	badLine      // cannot be read: costs this one line
+	badLine      // malformed, and ignored
 )
 
-// belongs reports whether text right below the line belongs to its packet.
+// belongs reports whether text directly below the line belongs to its packet.
 func (k lineKind) belongs() bool {
 	switch k {
 	case titleLine, headerLine, rowLine, sentenceLine, docLine, badLine:
@@ -65,12 +65,12 @@ func (k lineKind) belongs() bool {
 	return false
 }
 
-// commentText is what a comment says, without "#", ready to be shown.
+// commentText returns the text of a comment without "#", for display.
 func commentText(comment source.Span) string {
 	return plain(strings.TrimPrefix(comment.Text(), "#"))
 }
 
-// plain is text ready to be shown: with single spaces, and without control characters and bytes that are no text.
+// plain returns text for display: with single spaces, and without control characters and invalid UTF-8.
 func plain(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return strings.Map(func(r rune) rune {

@@ -8,7 +8,7 @@ import (
 	"wirebench/defs/text"
 )
 
-// typeKind is what a type word means.
+// typeKind is the kind of a type.
 type typeKind uint8
 
 const (
@@ -29,42 +29,42 @@ const (
 type typeWord struct {
 	name string
 	is   typeKind
-	size string // for people
+	size string // for editors
 	doc  string
 }
 
-// types are the words of types. Numbers are only examples: any width from 1 to 64 bits is one.
+// types are the words of types. Those of numbers are only examples: any width from 1 to 64 bits is valid.
 var types = []typeWord{
 	{"u8", unsignedType, "1 byte", "A number from 0 to 255; any width from 1 to 64 bits may be written: u5."},
 	{"u16", unsignedType, "2 bytes", "A number from 0 to 65535; u16be is big-endian."},
 	{"u32", unsignedType, "4 bytes", "A number from 0 to 4294967295."},
-	{"u64", unsignedType, "8 bytes", "A number of 64 bits."},
+	{"u64", unsignedType, "8 bytes", "An unsigned number of 64 bits."},
 	{"i8", signedType, "1 byte", "A number from -128 to 127; any width from 1 to 64 bits may be written: i12."},
 	{"i16", signedType, "2 bytes", "A number from -32768 to 32767; i16be is big-endian."},
 	{"i32", signedType, "4 bytes", "A number from -2147483648 to 2147483647."},
 	{"i64", signedType, "8 bytes", "A signed number of 64 bits."},
 	{"f32", floatType, "4 bytes", "A floating-point number of 32 bits."},
 	{"f64", floatType, "8 bytes", "A floating-point number of 64 bits."},
-	{"bool", boolType, "as the row says", "A truth value, false if all bits are 0."},
-	{"text", textType, "as the row says", "Latin-1 text of a fixed size, which a zero may end before, or up to the end."},
-	{"cstr", cstrType, "1 byte or more", "Latin-1 text with a zero at its end."},
-	{"bytes", bytesType, "as the row says", "Bytes without meaning to the definition."},
-	{"nested", nestedType, "as the row says", "Bytes that are themselves a packet."},
-	{"pad", padType, "as the row says", "Bits without meaning."},
-	{"const", constType, "as the row says", "Bytes that must be these: \"const 0x1234\" is 34 12."},
+	{"bool", boolType, "size of the row", "A boolean, false if all bits are 0."},
+	{"text", textType, "size of the row", "Latin-1 text of a fixed size, where a zero ends it, or up to the end."},
+	{"cstr", cstrType, "1 byte or more", "Zero-terminated Latin-1 text."},
+	{"bytes", bytesType, "size of the row", "Opaque bytes."},
+	{"nested", nestedType, "size of the row", "The bytes of a nested packet."},
+	{"pad", padType, "size of the row", "Padding bits."},
+	{"const", constType, "size of the row", "Constant bytes: \"const 0x1234\" is 34 12."},
 }
 
-// rowType is the type of a row as it is written.
+// rowType is the type of a row as written.
 type rowType struct {
 	is      typeKind
 	bits    int // numbers
 	big     bool
 	isArray bool
 	length  string // of an array: a number, the name of a row, or ""
-	meant   string // the type word that is meant, where another one is written
+	meant   string // the type word to use in place of an alternative spelling
 }
 
-// readType reads a word as a type. ok is false if it is none; wrong says what is wrong with one.
+// readType parses a type. ok is false if the word is not a type; wrong describes the error of an invalid type.
 func readType(word string) (t rowType, wrong string, ok bool) {
 	base, inner, isArray := strings.Cut(word, "[")
 	if isArray {
@@ -88,14 +88,14 @@ func readType(word string) (t rowType, wrong string, ok bool) {
 	}
 	switch {
 	case t.isArray && (t.is == padType || t.is == constType || t.is == textType || t.is == bytesType || t.is == nestedType):
-		return t, `values side by side are numbers or cstr; use a sentence: "names repeat from offset 4, 2 times"`, true
+		return t, `consecutive values are numbers or cstr; use a sentence: "names repeat from offset 4, 2 times"`, true
 	case t.isArray && t.length != "" && !isDigits(t.length) && !text.IsName(t.length):
-		return t, "in brackets stands a number or the name of a row", true
+		return t, "brackets contain a number or the name of a row", true
 	}
 	return t, "", true
 }
 
-// number reads the name of a type of numbers.
+// number parses the name of a type of numbers.
 func (t *rowType) number(base string) (wrong string, ok bool) {
 	name, digits := base, ""
 	if i := strings.IndexAny(base, "0123456789"); i > 0 {
@@ -133,18 +133,18 @@ func (t *rowType) number(base string) (wrong string, ok bool) {
 	case bits < 1 || bits > 64:
 		return "numbers have from 1 to 64 bits", true
 	case t.big && bits%8 != 0:
-		return "a big-endian number has whole bytes", true
+		return "a big-endian number is whole bytes", true
 	}
 	return "", true
 }
 
-// isTypeWord reports whether a word is a type, be it a wrong one.
+// isTypeWord reports whether a word is a type, possibly an invalid one.
 func isTypeWord(word string) bool {
 	_, _, ok := readType(word)
 	return ok
 }
 
-// scalar is the type of a number, whose bits the row may say.
+// scalar returns the type of a number of that many bits.
 func (t rowType) scalar(bits int, order schema.Order) *schema.Number {
 	n := &schema.Number{Bits: bits, Order: order}
 	if t.big {
@@ -164,7 +164,7 @@ func (t rowType) scalar(bits int, order schema.Order) *schema.Number {
 	return n
 }
 
-// hexNumber reads 0x0E.
+// hexNumber parses a number such as 0x0E.
 func hexNumber(s string) (n uint64, ok bool) {
 	if len(s) < 3 || len(s) > 18 || s[0] != '0' || s[1]|0x20 != 'x' {
 		return 0, false
@@ -173,10 +173,10 @@ func hexNumber(s string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// maxName is how long a name made of a sentence may get.
+// maxName is the maximum length of a name made from a sentence.
 const maxName = 48
 
-// asName makes a name of words: what cannot stand in a name is "_". It returns "" if nothing is left.
+// asName makes a name from words, with "_" in place of other characters. It returns "" if there are no letters or digits.
 func asName(words string) string {
 	var b strings.Builder
 	for _, c := range []byte(words) {
