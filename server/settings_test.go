@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 		{"and merged", patch, `{"constants":{"B":null,"C":"3"},"platform":"console","angle":"truncate"}`, 200, []string{`"constants":{"A":"1","C":"3"}`, `"platform":"console"`}, nil},
 		{"nothing", patch, `{}`, 200, []string{`"constants":{"A":"1","C":"3"}`}, nil},
 		{"a map that is not there", patch, `{"map":"protocol.9.map"}`, 422, []string{"no code map", "protocol.9.map"}, nil},
-		{"a patch that is none", patch, `{"patch":"new"}`, 422, []string{"is no game version"}, nil},
+		{"a patch that is none", patch, `{"patch":"new"}`, 422, []string{"is not a game version"}, nil},
 		{"a platform that is none", patch, `{"platform":"wii"}`, 422, []string{"pc, console or classic"}, nil},
 		{"an angle that is none", patch, `{"angle":"up"}`, 422, []string{"round or truncate"}, nil},
 		{"a setting that is none", patch, `{"patches":"74"}`, 422, []string{"patches"}, nil},

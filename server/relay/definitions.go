@@ -9,18 +9,18 @@ import (
 	"wirebench/server/workspace"
 )
 
-// definitions are those by which running traffic is cut into messages: as they are at each moment, since traffic outlives them.
-// But while a file has mistakes that had none, all are as they were before: a stream whose messages have no length loses its place with
-// the first of them that nothing defines.
+// definitions are the current definitions of a workspace, for splitting running traffic into messages. They follow changes, since traffic
+// outlives them. While a file has new errors, the previous definitions stay in use: a stream of messages without a length field loses
+// synchronization at the first message without a definition.
 type definitions struct {
 	ws   *workspace.Workspace
 	used atomic.Pointer[goodSnapshot]
 }
 
-// goodSnapshot is what counts instead of a snapshot: itself, or the last one without new mistakes.
+// goodSnapshot holds the last seen snapshot and the one in use: the same, or an earlier one without the new errors.
 type goodSnapshot struct{ seen, good *workspace.Snapshot }
 
-// now is the snapshot that counts.
+// now returns the snapshot in use.
 func (c *definitions) now() *workspace.Snapshot {
 	now, used := c.ws.Now(), c.used.Load()
 	if used != nil && used.seen == now {
@@ -34,7 +34,7 @@ func (c *definitions) now() *workspace.Snapshot {
 	return good
 }
 
-// newlyBroken reports whether a file has errors that had none before.
+// newlyBroken reports whether a file without errors has errors now.
 func newlyBroken(before, now *workspace.Snapshot) bool {
 	broken := func(list diag.List) map[string]bool {
 		names := map[string]bool{}

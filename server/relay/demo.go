@@ -9,14 +9,14 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Game is a small game of a protocol on this machine.
+// Game is a running demo game of a protocol on this machine.
 type Game struct {
-	Server string                                 // its address
-	Play   func(ctx context.Context, addr string) // is a client of the server or of what relays to it, until the context ends
-	Close  func()                                 // ends the server and waits for that
+	Server string                                 // address of the server
+	Play   func(ctx context.Context, addr string) // runs a client of the server, or of a proxy in front of it, until the context is done
+	Close  func()                                 // stops the server and waits for its end
 }
 
-// StartDemo starts the demo game of a workspace, with a listener between its ends. If it runs already, isNew is false.
+// StartDemo starts the demo game of a workspace, with a listener between client and server. isNew is false if it was running already.
 func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Session, isNew bool, err error) {
 	p.starting.Lock()
 	defer p.starting.Unlock()
@@ -27,7 +27,7 @@ func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Sess
 	game, err := p.Demo(playing, ws.Now().Dialect.Name)
 	if err != nil {
 		stop()
-		return nil, false, fmt.Errorf("the demo game does not start: %w", err)
+		return nil, false, fmt.Errorf("start demo game: %w", err)
 	}
 	if one, err = p.relayDemo(ctx, ws, game.Server); err != nil {
 		stop()
@@ -48,7 +48,7 @@ func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Sess
 	return one, true, nil
 }
 
-// relayDemo starts the listener of a demo game. Of several ports that follow one another the first has to be a free one.
+// relayDemo starts the listener of a demo game. Of several consecutive ports the first must be a free one.
 func (p *Set) relayDemo(ctx context.Context, ws *workspace.Workspace, upstream string) (*Session, error) {
 	cfg := Config{Name: "demo game", Listen: "127.0.0.1:0", Upstream: upstream, Operate: true}
 	protocol, _ := protocols.Of(ws.Now().Dialect.Name)
@@ -63,11 +63,11 @@ func (p *Set) relayDemo(ctx context.Context, ws *workspace.Workspace, upstream s
 		if err == nil || len(protocol.Ports) <= 1 || try == 20 {
 			return one, err
 		}
-		cfg.Listen = "127.0.0.1:0" // the one behind it was taken
+		cfg.Listen = "127.0.0.1:0" // one of the following ports was in use
 	}
 }
 
-// freePort is an address with a port that the system chose, and that is free again.
+// freePort returns an address with a port chosen by the system, which is free again.
 func freePort(network, addr string) (string, error) {
 	if network == "udp" {
 		l, err := net.ListenPacket(network, addr)

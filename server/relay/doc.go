@@ -1,7 +1,7 @@
-// Package relay runs listeners in workspaces: package proxy relays bytes, and this package gives each session what makes its traffic
-// readable.
+// Package relay runs listeners in workspaces: package proxy forwards the traffic, and this package connects it with definitions, captures
+// and pages.
 //
-// A session is recorded as a capture, whose frames are cut by the definitions of the moment and are followed while they come. People
-// operate it with filters and with [Rule]s, which are compiled anew when definitions change. A [Game] between both ends of a listener
-// shows all that without a game of one's own. Nothing here knows of HTTP.
+// The traffic of a session is recorded as a capture. Its frames are decoded with the current definitions and can be followed live. Users
+// operate a session with filters and [Rule]s, which are compiled again when definitions change. A [Game] sends demo traffic through a
+// listener. The package does not depend on HTTP.
 package relay

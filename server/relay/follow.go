@@ -8,7 +8,7 @@ import (
 	"wirebench/server/proxy"
 )
 
-// followed is a session of the proxy, as those see it who tell pages of it.
+// followed is the part of a session that follow uses.
 type followed interface {
 	State() proxy.State
 	Moved() <-chan struct{}
@@ -16,12 +16,12 @@ type followed interface {
 	Done() <-chan struct{}
 }
 
-// follow tells how a session goes on, until it has ended: held that other messages wait for a person, changed that it stands otherwise.
-// It looks at the session when something has moved and a page watches, at most once each samplePause.
+// follow reports the progress of a session until it has ended: held is called when the held messages change, changed when the state
+// changes. The state is compared only after traffic while a page watches, at most once per samplePause.
 func follow(one followed, watched *watch, held, changed func()) {
 	changed()
 	last := one.State()
-	var rest <-chan time.Time // until it is looked at again
+	var rest <-chan time.Time // time of the next comparison
 	for {
 		var moved, seen <-chan struct{}
 		if rest == nil {
@@ -52,13 +52,13 @@ func follow(one followed, watched *watch, held, changed func()) {
 	}
 }
 
-// watchers are the pages that watch running traffic, by workspace.
+// watchers counts the pages that watch running traffic, by workspace.
 type watchers struct {
 	mu sync.Mutex
 	by map[string]*watch
 }
 
-// of are those of a workspace.
+// of returns the watch of a workspace.
 func (w *watchers) of(ws string) *watch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,18 +71,18 @@ func (w *watchers) of(ws string) *watch {
 	return w.by[ws]
 }
 
-// Watch says that a page watches the running traffic of a workspace, until leave.
+// Watch registers a page that watches the running traffic of a workspace, until leave.
 func (p *Set) Watch(ws string) (leave func()) {
 	w := p.watched.of(ws)
 	w.add(1)
 	return func() { w.add(-1) }
 }
 
-// watch is the pages of one workspace.
+// watch counts the pages of one workspace.
 type watch struct {
 	mu    sync.Mutex
 	n     int
-	first chan struct{} // closed when one comes; another one when all have left
+	first chan struct{} // closed when the first page comes; replaced when all have left
 }
 
 func (w *watch) add(n int) {
@@ -96,7 +96,7 @@ func (w *watch) add(n int) {
 	}
 }
 
-// begun is closed when a page begins to watch; it is nil while one does.
+// begun returns a channel that is closed when a page begins to watch; nil while one does.
 func (w *watch) begun() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"wirebench/server/proxy"
 )
 
-// traffic is a session of which a test says how it goes on.
+// traffic is a session whose progress the test controls.
 type traffic struct {
 	moved, held, done chan struct{}
 	frames, looks     atomic.Int64
@@ -31,7 +31,7 @@ func (x *traffic) pass() {
 	}
 }
 
-// Running traffic is looked at when something has passed and a page watches, and not more than once a second.
+// Running traffic is examined after a frame while a page watches, and at most once a second.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &traffic{moved: make(chan struct{}, 1), held: make(chan struct{}, 1), done: make(chan struct{})}
@@ -42,7 +42,7 @@ func TestFollow(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if a, b := x.looks.Swap(0), changed.Swap(0); a != looks || b != told {
-				t.Errorf("%s: %d looks and %d times told, want %d and %d", what, a, b, looks, told)
+				t.Errorf("%s: %d looks and %d reports, want %d and %d", what, a, b, looks, told)
 			}
 		}
 		is("at the start", 1, 1)
@@ -60,7 +60,7 @@ func TestFollow(t *testing.T) {
 		is("what passed last, and nothing more", 0, 0)
 		x.held <- struct{}{}
 		if is("another message is held", 0, 0); held.Load() != 1 {
-			t.Errorf("told %d times of messages that are held", held.Load())
+			t.Errorf("%d reports of held messages", held.Load())
 		}
 		leave()
 		set.Watch("two")
@@ -71,9 +71,9 @@ func TestFollow(t *testing.T) {
 			x.pass()
 			time.Sleep(10 * time.Millisecond)
 		}
-		is("traffic that nobody watches", 0, 0)
+		is("unwatched traffic", 0, 0)
 		set.Watch("one")
-		is("somebody watches", 1, 1)
+		is("watched traffic", 1, 1)
 		close(x.done)
 		is("the end", 0, 1)
 	})

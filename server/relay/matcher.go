@@ -9,7 +9,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// matcher is a filter as the proxy asks it: by the definitions of the moment, in the goroutines of all connections.
+// matcher is a filter for the proxy. It uses the current definitions, and is safe for concurrent use by all connections.
 type matcher struct {
 	ws   *workspace.Workspace
 	text string
@@ -22,14 +22,14 @@ type compiledFilter struct {
 	ok   bool
 }
 
-// frameReading is a message as all matchers of a connection read it.
+// frameReading is a message decoded once for all matchers of a connection.
 type frameReading struct {
 	snap *workspace.Snapshot
-	n    uint64 // of the message
+	n    uint64 // number of the message
 	*workspace.Reading
 }
 
-// match reports whether a message fits. With definitions that have changed so that the filter is none any more, nothing does.
+// match reports whether a message matches. If the filter has become invalid because definitions changed, nothing matches.
 func (m *matcher) match(x *proxy.Message) bool {
 	now := m.now.Load()
 	if snap := m.ws.Now(); now == nil || now.snap != snap {

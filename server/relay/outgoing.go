@@ -12,27 +12,27 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Outgoing is a message to be sent: bytes, or a definition and values.
+// Outgoing is a message to send: bytes, or a definition and values.
 type Outgoing struct {
-	Hex        string          `json:"hex,omitempty" maxLength:"131072" doc:"the message in clear, with its own header"`
-	Message    string          `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION, with value: it is encoded"`
+	Hex        string          `json:"hex,omitempty" maxLength:"131072" doc:"the unencrypted message, including its header"`
+	Message    string          `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION of the message to encode from value"`
 	Value      json.RawMessage `json:"value,omitempty" doc:"an object of values"`
-	Raw        bool            `json:"raw,omitempty" doc:"the bytes go as they are, right or wrong: lengths, numbers and checksums are not set"`
-	Unreliable bool            `json:"unreliable,omitempty" doc:"it may get lost on its way, where the protocol has the choice"`
+	Raw        bool            `json:"raw,omitempty" doc:"send the bytes unchanged: lengths, sequence numbers and checksums are not computed"`
+	Unreliable bool            `json:"unreliable,omitempty" doc:"send without acknowledgment, if the protocol supports it"`
 }
 
-// ValueError says that values cannot be encoded.
+// ValueError reports that values cannot be encoded.
 type ValueError struct{ Problems []view.ProblemInfo }
 
 func (e *ValueError) Error() string { return "the value cannot be encoded" }
 
-// Make makes the message. alternate: it takes the place of one that has the alternative header.
+// Make returns the message. With alternate it replaces a message that has the alternative header.
 func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool) (transport.Outgoing, error) {
 	out := transport.Outgoing{Raw: b.Raw, Unreliable: b.Unreliable}
 	if b.Message == "" {
 		data, err := scan.HexLine(b.Hex)
 		if err == nil && len(data) == 0 {
-			err = errors.New("there are no bytes to send")
+			err = errors.New("no bytes to send")
 		}
 		if err != nil {
 			return out, fmt.Errorf("hex: %w", err)
@@ -53,7 +53,7 @@ func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool
 	return out, err
 }
 
-// encoded are the bytes of values, or why there are none.
+// encoded encodes values.
 func encoded(snap *workspace.Snapshot, m *schema.Message, value json.RawMessage) ([]byte, error) {
 	data, _, problems, err := snap.EncodeValue(m, nil, value)
 	if err == nil && len(problems) > 0 {

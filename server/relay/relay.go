@@ -24,78 +24,78 @@ import (
 
 // Bounds of running traffic.
 const (
-	liveMemory    = 256 << 20   // bytes of frames of one session; the oldest give way
-	maxEvents     = 200         // in one answer
-	maxOpenListed = 100         // connections in one answer
-	samplePause   = time.Second // between two looks at the counters of running traffic, while there is some
+	liveMemory    = 256 << 20   // bytes of frames of one session; the oldest are discarded
+	maxEvents     = 200         // per response
+	maxOpenListed = 100         // connections per response
+	samplePause   = time.Second // minimum time between two comparisons of the counters of running traffic
 )
 
-// Config says what is relayed. It is the same in a request, on the command line and in a file.
+// Config configures a session. It has the same form in a request, on the command line and in a file.
 type Config struct {
-	Workspace string `json:"workspace,omitempty" doc:"where its frames are shown; in a request that of the address"`
-	Name      string `json:"name,omitempty" maxLength:"200" doc:"for people"`
+	Workspace string `json:"workspace,omitempty" doc:"workspace that shows the frames; in a request the one of the URL"`
+	Name      string `json:"name,omitempty" maxLength:"200" doc:"display name"`
 	Listen    string `json:"listen" doc:"IP:port or :port"`
 	Upstream  string `json:"upstream" doc:"host:port"`
-	Operate   bool   `json:"operate,omitempty" doc:"its messages can be held, changed and sent, once that is turned on"`
-	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"how many ports that follow one another; 0 = as many as a server of this protocol has"`
+	Operate   bool   `json:"operate,omitempty" doc:"messages can be held, changed and injected when enabled"`
+	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
 }
 
-// Info is a session of the proxy.
+// Info describes a session.
 type Info struct {
-	ID string `json:"id" doc:"also of the capture that records it"`
+	ID string `json:"id" doc:"also the id of the capture that records it"`
 	proxy.State
-	Events []proxy.Event     `json:"events" doc:"the last ones, the oldest first"`
-	Conns  []proxy.ConnState `json:"conns" doc:"connections that are open, the oldest first"`
+	Events []proxy.Event     `json:"events" doc:"latest events, oldest first"`
+	Conns  []proxy.ConnState `json:"conns" doc:"open connections, oldest first"`
 }
 
-// Set is the running sessions.
+// Set is the set of running sessions.
 type Set struct {
 	proxy    *proxy.Proxy
 	captures *captures.Set
 	opts     Options
 
-	watched watchers // pages
+	watched watchers // by pages
 
 	mu       sync.Mutex
 	sessions []*Session
 
-	Demo     func(ctx context.Context, dialect string) (*Game, error) // starts a demo game; nil = there is none
-	starting sync.Mutex                                               // of demo games: at most one in a workspace
-	demos    map[string]string                                        // ids of their sessions, by workspace
+	Demo     func(ctx context.Context, dialect string) (*Game, error) // starts a demo game; nil if there is none
+	starting sync.Mutex                                               // serializes starting demo games: at most one per workspace
+	demos    map[string]string                                        // ids of demo sessions by workspace
 }
 
-// Options say what a Set builds on.
+// Options holds the dependencies of a Set.
 type Options struct {
-	Upstreams *proxy.Upstreams        // where it may connect to
-	Own       func() []netip.AddrPort // where the workbench itself listens
-	Captures  *captures.Set           // gets the frames of the sessions
+	Upstreams *proxy.Upstreams        // allowed upstreams
+	Own       func() []netip.AddrPort // addresses on which the workbench itself listens
+	Captures  *captures.Set           // shows the frames of the sessions
 
-	// Changed is called when other sessions of a workspace run than before, or one stands otherwise. Held is called when the messages
-	// that a session holds have changed.
+	// Changed is called when a session of a workspace starts, ends or changes its state. Held is called when the held messages of a session
+	// have changed.
 	Changed func(ws string)
 	Held    func(ws, id string)
 }
 
-// New makes a set without sessions.
+// New returns a set without sessions.
 func New(opts Options) *Set {
 	return &Set{proxy: proxy.New(proxy.Options{Upstreams: opts.Upstreams, Own: opts.Own}), captures: opts.Captures, opts: opts, demos: map[string]string{}}
 }
 
-// Close ends all sessions; connections are cut when the context ends.
+// Close ends all sessions; connections are cut when the context is done.
 func (p *Set) Close(ctx context.Context) error { return p.proxy.Close(ctx) }
 
-// Target returns what a replay connects to: an address that the proxy may connect to, or a listener of it.
+// Target returns the target of a replay: an allowed upstream, or a listener of the proxy.
 func (p *Set) Target(ctx context.Context, text string) (proxy.Target, error) {
 	return p.proxy.Target(ctx, text)
 }
 
-// Allowed returns the upstreams that may be connected to.
+// Allowed returns the allowed upstreams.
 func (p *Set) Allowed() []string { return p.opts.Upstreams.Entries() }
 
-// Refused returns the sessions of a workspace that were not let start, the oldest first.
+// Refused returns the events of refused sessions of a workspace, oldest first.
 func (p *Set) Refused(ws string) []proxy.Event { return p.proxy.Events(ws, 0) }
 
-// RecordError is an error of the folder that traffic is recorded in.
+// RecordError reports that the recording could not be created.
 type RecordError struct{ Err error }
 
 func (e *RecordError) Error() string { return e.Err.Error() }
@@ -104,18 +104,18 @@ func (e *RecordError) Unwrap() error { return e.Err }
 // Session is a session of the proxy in a workspace.
 type Session struct {
 	*proxy.Session
-	ID        string // also of the capture that records it
+	ID        string // also the id of the capture that records it
 	Workspace *workspace.Workspace
 
 	rulesMu sync.Mutex
-	written []Rule // the rules as they were written
+	written []Rule // the rules as entered
 }
 
-// Start begins a session: its frames are those of a capture that is being recorded.
+// Start starts a session, whose traffic is recorded as a capture.
 func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
 	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
 	if !ok || ws.Captures == nil {
-		return nil, errors.New("this workspace has no protocol that is relayed")
+		return nil, errors.New("the protocol of this workspace cannot be relayed")
 	}
 	ports := cfg.Ports
 	if ports == 0 {
@@ -127,7 +127,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	}
 	name := cmp.Or(cfg.Name, cfg.Upstream)
 	now := time.Now()
-	title := "live " + name + now.Format(" 15:04") // the same listener is started again and again
+	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
 	x, file, err := ws.Captures.Record(title, now)
 	if err != nil {
 		return nil, &RecordError{err}
@@ -183,12 +183,12 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		for running := true; running; {
 			select {
 			case <-changed:
-				log.Touch() // whoever follows with a filter has to compile it anew
+				log.Touch() // filters of followers must be compiled again
 			case <-s.Done():
 				running = false
 			}
 		}
-		_ = file.Close() // a recording without packets never took it
+		_ = file.Close() // the recorder does not close a file without packets
 		close(done)
 		part.Is("")
 		p.forgetEmpty(one)
@@ -201,7 +201,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	return one, nil
 }
 
-// forgetEmpty takes away the capture of a session through which nothing has passed, unless somebody has written something about it.
+// forgetEmpty deletes the capture of a session without traffic, unless it has notes.
 func (p *Set) forgetEmpty(one *Session) {
 	state := one.State()
 	if state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
@@ -213,17 +213,17 @@ func (p *Set) forgetEmpty(one *Session) {
 	if err != nil || x.Size > 0 || n.Text != "" || len(n.Noted)+len(n.Markers) > 0 {
 		return
 	}
-	_ = all.Remove(one.ID) // an empty one that stays does no harm
+	_ = all.Remove(one.ID) // a remaining empty capture does no harm
 }
 
-// Of are the sessions of a workspace; all of them for "".
+// Of returns the sessions of a workspace, or all sessions for "".
 func (p *Set) Of(ws string) []*Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.sessions), func(s *Session) bool { return ws != "" && s.Workspace.Name != ws })
 }
 
-// Get is the session of an id, nil if there is none.
+// Get returns the session with an id, nil if there is none.
 func (p *Set) Get(ws, id string) *Session {
 	for _, s := range p.Of(ws) {
 		if s.ID == id {
@@ -233,7 +233,7 @@ func (p *Set) Get(ws, id string) *Session {
 	return nil
 }
 
-// identify says what a message is that a person has made.
+// identify sets the key of a message made by a user.
 func identify(snap *workspace.Snapshot, env *protocols.Env, c transport.Conn, f *transport.Frame) {
 	group := ""
 	if len(snap.Dialect.Frames) == 0 {
@@ -255,7 +255,7 @@ func (s *Session) Info() Info {
 	return Info{s.ID, s.State(), events[max(len(events)-maxEvents, 0):], open}
 }
 
-// ParseConfig reads [WORKSPACE=]LISTEN>UPSTREAM, as the command line has it.
+// ParseConfig parses [WORKSPACE=]LISTEN>UPSTREAM, the syntax of the command line.
 func ParseConfig(text string) (cfg Config, err error) {
 	if ws, rest, ok := strings.Cut(text, "="); ok {
 		cfg.Workspace, text = ws, rest

@@ -15,22 +15,22 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Rule is a rule as people write it: what is done to all messages that fit a filter.
+// Rule is a rule as entered: an action for all messages that match a filter.
 type Rule struct {
 	ID     string          `json:"id" minLength:"1" maxLength:"100"`
 	Name   string          `json:"name,omitempty" maxLength:"200"`
 	On     bool            `json:"on"`
 	Filter string          `json:"filter" minLength:"1" maxLength:"8192"`
 	Action string          `json:"action" enum:"drop,delay,replace,note"`
-	Delay  string          `json:"delay,omitempty" doc:"of delay: 250ms, 2s"`
-	Field  string          `json:"field,omitempty" doc:"of replace: path of a value, such as members[0].name"`
-	Value  json.RawMessage `json:"value,omitempty" doc:"of replace: what the field becomes"`
+	Delay  string          `json:"delay,omitempty" doc:"for delay: 250ms, 2s"`
+	Field  string          `json:"field,omitempty" doc:"for replace: path of a field, such as members[0].name"`
+	Value  json.RawMessage `json:"value,omitempty" doc:"for replace: the new value of the field"`
 	Note   string          `json:"note,omitempty" maxLength:"200"`
-	Count  int64           `json:"count,omitempty" readOnly:"true" doc:"messages that it was applied to"`
-	Failed int64           `json:"failed,omitempty" readOnly:"true" doc:"messages that it could not be applied to"`
+	Count  int64           `json:"count,omitempty" readOnly:"true" doc:"messages to which the rule was applied"`
+	Failed int64           `json:"failed,omitempty" readOnly:"true" doc:"messages to which the rule could not be applied"`
 }
 
-// Intercept says which messages are held from now on: those that fit a filter, which must be without mistakes; "" = none.
+// Intercept selects the messages to hold from now on by a filter, which must be valid; "" holds none.
 func (s *Session) Intercept(text, who string) error {
 	x := proxy.Intercept{Filter: text}
 	if strings.TrimSpace(text) != "" {
@@ -39,7 +39,7 @@ func (s *Session) Intercept(text, who string) error {
 	return s.SetIntercept(x, who)
 }
 
-// WrittenRules returns the rules of the session as they were written, with their counts.
+// WrittenRules returns the rules of the session as entered, with their counts.
 func (s *Session) WrittenRules() []Rule {
 	s.rulesMu.Lock()
 	defer s.rulesMu.Unlock()
@@ -55,7 +55,7 @@ func (s *Session) WrittenRules() []Rule {
 	return out
 }
 
-// WriteRules exchanges the rules of the session.
+// WriteRules replaces the rules of the session.
 func (s *Session) WriteRules(written []Rule, who string) error {
 	var all []proxy.Rule
 	for i, r := range written {
@@ -79,7 +79,7 @@ func (s *Session) rule(b Rule) (proxy.Rule, error) {
 	r := proxy.Rule{ID: b.ID, Name: b.Name, On: b.On, Action: proxy.RuleAction(b.Action), Note: b.Note}
 	m := &matcher{ws: s.Workspace, text: b.Filter}
 	if _, mistakes := s.Workspace.Now().Filter(b.Filter); len(mistakes) > 0 {
-		return r, fmt.Errorf("the filter: %s", mistakes[0].Message)
+		return r, fmt.Errorf("filter: %s", mistakes[0].Message)
 	}
 	if err := m.useless(); err != nil {
 		return r, err
@@ -89,7 +89,7 @@ func (s *Session) rule(b Rule) (proxy.Rule, error) {
 	case proxy.RuleDelay:
 		var err error
 		if r.Delay, err = time.ParseDuration(b.Delay); err != nil {
-			return r, fmt.Errorf("the delay %q is none, such as 250ms", b.Delay)
+			return r, fmt.Errorf("%q is not a delay, such as 250ms", b.Delay)
 		}
 	case proxy.RuleReplace:
 		if b.Field == "" || !json.Valid(b.Value) {
@@ -103,11 +103,11 @@ func (s *Session) rule(b Rule) (proxy.Rule, error) {
 	return r, nil
 }
 
-// replaceField is a message with another value in a field. Lengths, counts and offsets are right in it.
+// replaceField returns a message with a new value in a field. Lengths, counts and offsets are updated.
 func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by json.RawMessage) ([]byte, error) {
 	m := snap.FrameMessage(f)
 	if m == nil {
-		return nil, errors.New("nothing defines the message")
+		return nil, errors.New("the message has no definition")
 	}
 	p, err := snap.Program(m)
 	if err != nil {
@@ -116,7 +116,7 @@ func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by 
 	var rec codec.Record
 	p.Decode(&rec, f.Bytes)
 	if rec.Status() != codec.OK {
-		return nil, errors.New("the message is not as its definition says")
+		return nil, errors.New("the message does not conform to its definition")
 	}
 	text := value.AppendJSON(nil, &rec)
 	at, err := value.FindJSON(text, path)

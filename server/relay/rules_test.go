@@ -18,14 +18,14 @@ import (
 const ruleFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: move_it\n   __group = clmsg\n   x = uint8\n" +
 	"   items = item {1, 10}\n\nstruct: item\n   id = uint8\n"
 
-// opened is a workspace of files.
+// opened opens a workspace of files.
 func opened(t *testing.T, dialect string, files map[string]string) *workspace.Workspace {
 	t.Helper()
 	d, _ := workspacetest.Dir(t, files)
 	return workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d})
 }
 
-// A rule that no message can fit, or that sets what none of them has, is refused when it is written, with the reason.
+// A rule that no message can match, or that sets a field of no message, is refused when it is entered, with the reason.
 func TestRulesThatCannotWork(t *testing.T) {
 	ws := opened(t, "muta", map[string]string{"game.def": ruleFiles})
 	if d := ws.Now().Diagnostics(); ws.Now().Count() != 2 {
@@ -35,11 +35,11 @@ func TestRulesThatCannotWork(t *testing.T) {
 	for _, c := range []struct{ filter, field, value, want string }{
 		{"say", "text", `"hello"`, ""},
 		{".text contains \"gold\"", "text", `"lead"`, ""},
-		{"kind == message", "x", `7`, ""}, // one of the messages has it
-		{"op == 250", "x", `7`, ""},       // nothing is known of those yet
-		{"gold", "text", `"lead"`, ""},    // a text that is looked for
+		{"kind == message", "x", `7`, ""}, // one of the messages has the field
+		{"op == 250", "x", `7`, ""},       // the value is not known in advance
+		{"gold", "text", `"lead"`, ""},    // a text to search for
 		{"move_it", "items[3].id", `7`, ""},
-		{"move_it", "items[3000].id", `7`, ""}, // not tried
+		{"move_it", "items[3000].id", `7`, ""}, // not checked
 		{"say", "nosuch", `7`, "nosuch in say"},
 		{"say", "text.more", `7`, "text.more in say"},
 		{"say", "text", `7`, "text in say"},
@@ -47,13 +47,13 @@ func TestRulesThatCannotWork(t *testing.T) {
 		{"move_it", "x", `256`, "0 to 255"},
 		{"move_it", "items[0].nosuch", `7`, "nosuch"},
 		{"move_it", "items[0]", `"a text"`, "items[0]"},
-		{"say", "[0]", `7`, "no path"},
-		{"say", "text..x", `7`, "no path"},
-		{"say", "text[1", `7`, "no path"},
-		{"say", strings.Repeat("a[9].", 400) + "a", `7`, "no path"},
-		{"move_it", "items" + strings.Repeat("[60]", 20), `7`, ""}, // not tried: it would be a large one
+		{"say", "[0]", `7`, "is not a field path"},
+		{"say", "text..x", `7`, "is not a field path"},
+		{"say", "text[1", `7`, "is not a field path"},
+		{"say", strings.Repeat("a[9].", 400) + "a", `7`, "is not a field path"},
+		{"move_it", "items" + strings.Repeat("[60]", 20), `7`, ""}, // not checked: the message would be large
 		{"C_NOSUCH", "x", `7`, "no message is called C_NOSUCH"},
-		{"say && move_it", "x", `7`, "no message can fit"},
+		{"say && move_it", "x", `7`, "no message can match"},
 	} {
 		_, err := s.rule(Rule{ID: "1", On: true, Filter: c.filter, Action: "replace", Field: c.field, Value: json.RawMessage(c.value)})
 		if got := ""; err != nil {
@@ -61,15 +61,15 @@ func TestRulesThatCannotWork(t *testing.T) {
 				t.Errorf("%s: %s = %s: %q, not %q", c.filter, c.field, c.value, got, c.want)
 			}
 		} else if c.want != "" {
-			t.Errorf("%s: %.50s = %s is taken", c.filter, c.field, c.value)
+			t.Errorf("%s: %.50s = %s is accepted", c.filter, c.field, c.value)
 		}
 	}
 	if _, err := s.rule(Rule{ID: "1", On: true, Filter: "C_NOSUCH", Action: "drop"}); err == nil {
-		t.Error("a rule for a message that does not exist is taken")
+		t.Error("a rule for a message that does not exist is accepted")
 	}
 }
 
-// The rules of the proxy ask the same language: of bytes, layers and codes by their names.
+// Rules of the proxy support the whole filter language, including bytes, layers and names of codes.
 func TestFilterOfRules(t *testing.T) {
 	ws := opened(t, "tera", map[string]string{"C_JOIN.1.def": "string channel_name # where\nuint16 password\n", "C_LIST.1.def": "uint32 id\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
 	f := &transport.Frame{
@@ -85,11 +85,11 @@ func TestFilterOfRules(t *testing.T) {
 		}
 	}
 	if _, err := (&Session{Workspace: ws}).rule(Rule{Filter: ".password == $me", Action: "note"}); err == nil {
-		t.Error("a rule of a value that nobody gives")
+		t.Error("a rule with an undefined value")
 	}
 }
 
-// A frame is decoded once for all rules of a connection: what the first one has read, the others do not read again.
+// A frame is decoded once for all rules of a connection.
 func TestRulesDecodeOnce(t *testing.T) {
 	ws := opened(t, "tera", map[string]string{"C_LIST.1.def": "uint32 id\n", "protocol.1.map": "C_LIST 2\n"})
 	f := &transport.Frame{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 2}, HasKey: true, Bytes: []byte{8, 0, 2, 0, 5, 0, 0, 0}}
@@ -99,7 +99,7 @@ func TestRulesDecodeOnce(t *testing.T) {
 		m.N = n
 		for _, r := range rules {
 			out = append(out, r.match(m))
-			f.Bytes = []byte{4, 0, 2, 0} // too short, if anybody decodes it
+			f.Bytes = []byte{4, 0, 2, 0} // too short, if it is decoded again
 		}
 		return out
 	}
@@ -109,7 +109,7 @@ func TestRulesDecodeOnce(t *testing.T) {
 	if got := fit(2); !slices.Equal(got, []bool{false, false, false}) {
 		t.Errorf("the second one: %v", got)
 	}
-	if _, err := ws.Save("C_LIST.1.def", nil, nil); err != nil { // then it is whole
+	if _, err := ws.Save("C_LIST.1.def", nil, nil); err != nil { // now the definition fits
 		t.Fatal(err)
 	}
 	if got := fit(2); !slices.Equal(got, []bool{true, true, true}) {
@@ -117,7 +117,7 @@ func TestRulesDecodeOnce(t *testing.T) {
 	}
 }
 
-// Another value of a field of a message with the alternative header leaves that header in its place.
+// Replacing a field of a message with the alternative header keeps the header.
 func TestReplaceBehindLongHeader(t *testing.T) {
 	ws := opened(t, "tera", map[string]string{"C_SAY.1.def": "string text\nuint32 x\n", "protocol.1.map": "C_SAY 4097\n"})
 	key := schema.Key{Dir: schema.ToServer, Code: 4097}

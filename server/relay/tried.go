@@ -11,22 +11,22 @@ import (
 	"wirebench/codec/view"
 )
 
-// Bounds of what a rule is tried with before it is taken. Above them it is not tried.
+// Bounds of the check of a rule before it is accepted. Above them it is accepted unchecked.
 const (
-	maxRuleIndex = 64      // of an element of a list
-	maxRuleTry   = 1 << 16 // bytes of the elements before
+	maxRuleIndex = 64      // of an array element
+	maxRuleTry   = 1 << 16 // bytes of the preceding elements
 	maxRulePath  = 64      // names and indexes
 )
 
-// messageName is a word that people write for a message, and for no text that they look for.
+// messageName matches words that are meant as message names, not as text to search for.
 var messageName = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)+$`)
 
-// useless says why no message can fit the filter of a rule.
+// useless returns an error if no message can match the filter of a rule.
 func (m *matcher) useless() error {
 	snap := m.ws.Now()
 	f, _ := snap.Filter(m.text)
 	if word := strings.TrimSpace(m.text); f.Rewritten() != "" && messageName.MatchString(word) {
-		return fmt.Errorf("the filter: no message is called %s; text to look for stands in quotes", word)
+		return fmt.Errorf("filter: no message is called %s; text to search for must be quoted", word)
 	}
 	if f.CanMatch(nil) {
 		return nil
@@ -36,11 +36,11 @@ func (m *matcher) useless() error {
 			return nil
 		}
 	}
-	return errors.New("the filter: no message can fit it")
+	return errors.New("filter: no message can match")
 }
 
-// takes says why a field cannot be set to a value in any message that the filter fits. That is tried with messages of nothing but that
-// field, so that what it takes can depend on others is no reason to refuse it.
+// takes returns an error if a field cannot be set to a value in any message that matches the filter. It encodes messages with only this
+// field set, since a value may depend on other fields.
 func (m *matcher) takes(path string, value json.RawMessage) error {
 	body, err := nested(path, value)
 	if err != nil {
@@ -58,7 +58,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 		}
 		_, _, problems, err := snap.EncodeValue(message, nil, body)
 		if err != nil {
-			continue // it has no code, or a definition with mistakes
+			continue // it has no code, or its definition has errors
 		}
 		wrong := problemAt(problems, path)
 		if wrong == nil {
@@ -71,7 +71,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 	return first
 }
 
-// problemAt is the first problem of a value at a path, of what is in it, or of a part of the path that is none.
+// problemAt returns the first problem at a path, at a part of its value, or at a prefix of the path that does not exist.
 func problemAt(problems []view.ProblemInfo, path string) *view.ProblemInfo {
 	for i := range problems {
 		if p := problems[i].Path; p == path || p != "" && (leads(p, path) || leads(path, p)) {
@@ -81,27 +81,27 @@ func problemAt(problems []view.ProblemInfo, path string) *view.ProblemInfo {
 	return nil
 }
 
-// leads reports whether a path goes on behind the start of it.
+// leads reports whether a path is a continuation of start.
 func leads(start, path string) bool {
 	rest, ok := strings.CutPrefix(path, start)
 	return ok && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
-// nested is an object with a value at a path, such as members[1].name; nil where an index is too large to try it.
+// nested returns an object with a value at a path, such as members[1].name; nil if an index is too large to check.
 func nested(path string, value json.RawMessage) (json.RawMessage, error) {
-	var parts []string // names, and indexes with their bracket
+	var parts []string // names, and indexes with their opening bracket
 	for rest := path; rest != ""; {
 		if rest[0] == '[' {
 			digits, after, ok := strings.Cut(rest[1:], "]")
 			if _, err := strconv.ParseUint(digits, 10, 31); !ok || err != nil {
-				return nil, fmt.Errorf("%q is no path of a field", path)
+				return nil, fmt.Errorf("%q is not a field path", path)
 			}
 			parts, rest = append(parts, "["+digits), after
 			continue
 		}
 		if len(parts) > 0 {
 			if rest[0] != '.' {
-				return nil, fmt.Errorf("%q is no path of a field", path)
+				return nil, fmt.Errorf("%q is not a field path", path)
 			}
 			rest = rest[1:]
 		}
@@ -110,17 +110,17 @@ func nested(path string, value json.RawMessage) (json.RawMessage, error) {
 			end = len(rest)
 		}
 		if end == 0 {
-			return nil, fmt.Errorf("%q is no path of a field", path)
+			return nil, fmt.Errorf("%q is not a field path", path)
 		}
 		parts, rest = append(parts, rest[:end]), rest[end:]
 	}
 	if len(parts) == 0 || parts[0][0] == '[' || len(parts) > maxRulePath {
-		return nil, fmt.Errorf("%q is no path of a field", path)
+		return nil, fmt.Errorf("%q is not a field path", path)
 	}
 	for i := len(parts) - 1; i >= 0; i-- {
 		digits, isIndex := strings.CutPrefix(parts[i], "[")
 		if !isIndex {
-			name, _ := json.Marshal(parts[i]) // a text always can be
+			name, _ := json.Marshal(parts[i]) // never fails
 			value = json.RawMessage(fmt.Sprintf("{%s:%s}", name, value))
 			continue
 		}
@@ -128,7 +128,7 @@ func nested(path string, value json.RawMessage) (json.RawMessage, error) {
 		if err != nil || n > maxRuleIndex {
 			return nil, nil
 		}
-		like := "{}" // of the elements before, which are like this one
+		like := "{}" // preceding elements, of the same kind
 		if len(value) > 0 && value[0] != '{' {
 			like = string(value)
 		}

@@ -18,7 +18,7 @@ type comparison struct {
 	ignore   []pattern
 	lifted   []string          // paths that never differ
 	renamed  map[string]string // lifted values: recorded to live
-	room     int               // for differences
+	room     int               // number of differences that may still be listed
 }
 
 // minRenamed is the minimum length of a lifted value, in characters as shown, for its replacement to be expected in other fields as well: a 1
@@ -103,7 +103,7 @@ func (c *comparison) compare(want *codec.Record, got *arrived, rec *codec.Record
 
 func hexAt(data []byte, at int) string {
 	if at >= len(data) {
-		return "the end"
+		return "end of message"
 	}
 	return hex.EncodeToString(data[at:min(len(data), at+16)])
 }

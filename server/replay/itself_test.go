@@ -9,8 +9,8 @@ import (
 	"wirebench/server/replay"
 )
 
-// A recording whose two parts are replayed against each other is as it was: also where one end keeps the connection alive with answers that
-// are others each time, and asks after the other end has done its last step.
+// A recording whose two sides are replayed against each other stays the same: also if one side sends keepalives with different answers each
+// time, and continues after the other side has finished its steps.
 func TestAgainstItself(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	lines := []string{`0 C_LOGIN {"name":"Lann"}`, `5 S_CHALLENGE {"token":777777,"seq":888888}`, `9 C_AUTH {"token":777777,"next":888889}`, `10 S_WELCOME {"token":777777,"level":7}`}
@@ -34,7 +34,7 @@ func TestAgainstItself(t *testing.T) {
 			o.Speed = speed
 			both.Go(func() {
 				wire := []*replay.Wire{client, server}[i]
-				defer wire.Close() // at once, as the command does
+				defer wire.Close() // immediately, as the command does
 				if reports[i], err = replay.Run(t.Context(), s, wire, o); err != nil {
 					t.Error(err)
 				}
@@ -53,7 +53,7 @@ func TestAgainstItself(t *testing.T) {
 	}
 }
 
-// Answers one after the other: the last one from then on, and only as answers, within bounds.
+// Successive answers: the last one repeats; they are for answers only, and bounded.
 func TestKeepaliveThen(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	s := w.login()
@@ -67,14 +67,14 @@ func TestKeepaliveThen(t *testing.T) {
 	}
 	s.Keepalive[0].Then = make([]replay.Send, replay.MaxThen+1)
 	if err := s.Check(); err == nil {
-		t.Error("too many answers are taken")
+		t.Error("too many answers are accepted")
 	}
 	s.Keepalive[0].Then = []replay.Send{{Message: "C_PONG", Hex: "zz"}}
 	if err := s.Check(); err == nil {
-		t.Error("an answer that is no message is taken")
+		t.Error("an answer that is not a message is accepted")
 	}
 	s.Keepalive[0] = replay.Keepalive{Every: replay.Duration(1e9), Send: pong(1), Then: []replay.Send{pong(2)}}
 	if err := s.Check(); err == nil {
-		t.Error("answers to nothing are taken")
+		t.Error("then without on is accepted")
 	}
 }

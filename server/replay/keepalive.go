@@ -19,7 +19,7 @@ const (
 	leastOft  = 3  // times, to be recognised by regularity
 	leastGap  = 500 * time.Millisecond
 	replyGap  = 2 * time.Second // between a keepalive and its answer
-	maxAlives = 16              // kinds of them
+	maxAlives = 16              // maximum number of kinds
 
 	maxThenText = 256 << 10 // bytes of the values of answers
 )

@@ -28,7 +28,7 @@ const (
 type source struct {
 	message int // index of r.all
 	path    string
-	kind    string // for people
+	kind    string // for display
 	name    string // of the value, once it is lifted
 	note    int    // index of its note
 }

@@ -89,7 +89,7 @@ func TestSubstituted(t *testing.T) {
 	}
 }
 
-// What waits for a step is bounded in number and size, and the oldest go first.
+// The inbox is bounded in number and size, and drops the oldest messages first.
 func TestInbox(t *testing.T) {
 	var b inbox
 	over := 0
@@ -107,6 +107,6 @@ func TestInbox(t *testing.T) {
 		t.Errorf("%d are over, %d wait", got, len(b.list))
 	}
 	if b.take(func(a *arrived) bool { return a == big }) != big || b.bytes != 0 || b.take(func(*arrived) bool { return true }) != nil {
-		t.Error("what was taken is still there")
+		t.Error("a taken message is still there")
 	}
 }

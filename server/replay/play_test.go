@@ -24,7 +24,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// game is a made-up game of one protocol: a login with a challenge, which has a token and a number.
+// game is an invented game of one protocol: a login with a challenge that contains a token and a number.
 type game struct {
 	dialect string
 	how     protocols.Ends
@@ -134,7 +134,7 @@ func newWorld(t testing.TB, g *game) *world {
 	return &world{game: g, t: t, snap: snap, env: &protocols.Env{Definitions: snap, Options: map[string]string{"patch": strconv.Itoa(g.patch / 100)}}}
 }
 
-// short is the name of a message without its group.
+// short returns the name of a message without its group.
 func (w *world) short(i int) string {
 	_, name, ok := strings.Cut(w.names[i], "/")
 	if !ok {
@@ -157,7 +157,7 @@ func (w *world) wire(link replay.Link, sends schema.Dir) *replay.Wire {
 	return replay.NewWire(link, end, !w.streams())
 }
 
-// pair are a client's and a server's wire over loopback.
+// pair returns the wires of a client and a server over loopback.
 func (w *world) pair() (client, server *replay.Wire) {
 	w.t.Helper()
 	if !w.streams() {
@@ -212,7 +212,7 @@ func (w *world) encode(name string, value string) []byte {
 	return bytes.Clone(data)
 }
 
-// decode is the short name and the values of a message.
+// decode returns the short name and the values of a message.
 func (w *world) decode(m replay.Message) (string, map[string]any) {
 	def := w.snap.Schema().Lookup(m.Key)
 	if def == nil {
@@ -229,12 +229,12 @@ func (w *world) decode(m replay.Message) (string, map[string]any) {
 	return def.Name, v
 }
 
-// serve plays a server until its client is gone.
+// server is a server that plays until its client is gone.
 type server struct {
 	token, seq, level uint32
-	ping              bool // before everything
-	silent            bool // says nothing to an auth
-	extra             int  // welcomes too many
+	ping              bool // before all other messages
+	silent            bool // does not answer an auth
+	extra             int  // number of superfluous welcomes
 }
 
 func (s server) run(w *world, wire *replay.Wire) (wrong []string) {
@@ -276,7 +276,7 @@ func (s server) run(w *world, wire *replay.Wire) (wrong []string) {
 	}
 }
 
-// tap is a Peer that remembers what went through it.
+// tap is a Peer that records its messages.
 type tap struct {
 	replay.Peer
 	w     *world
@@ -300,7 +300,7 @@ func (p *tap) Receive(ctx context.Context) (replay.Message, error) {
 	return m, err
 }
 
-// login is the script of a client.
+// login returns the script of a client.
 func (w *world) login() *replay.Script {
 	s, err := replay.ParseScript([]byte(fmt.Sprintf(`{"version": 1, "play": "client", "steps": [
 		{"send": {"message": %q, "value": {"name": "Lann"}}},
@@ -318,7 +318,7 @@ func (w *world) options() replay.Options {
 	return replay.Options{Definitions: w.snap, Schema: w.snap.Schema(), MaxTime: time.Minute}
 }
 
-// run plays a client's script against a server.
+// run plays a script as the client of a server.
 func (w *world) run(s *replay.Script, o replay.Options, srv server) (*replay.Report, []replay.Message, []string) {
 	w.t.Helper()
 	client, end := w.pair()
@@ -331,7 +331,7 @@ func (w *world) run(s *replay.Script, o replay.Options, srv server) (*replay.Rep
 	}
 	client.Close()
 	if !w.streams() {
-		// A datagram that says goodbye is no end of a socket: the server closes its own.
+		// A goodbye datagram does not close the socket: the server closes its own.
 		end.Close()
 	}
 	return rep, p.heard, <-done
@@ -369,7 +369,7 @@ func TestRecordAndReplay(t *testing.T) {
 			}
 			s.Ignore = []string{"*.time"}
 
-			// The same server, then one with other tokens: nothing differs.
+			// The same server, then one with other tokens: no differences.
 			for _, srv := range []server{{token: 123456789, seq: 987654, level: 7}, {token: 444444444, seq: 5555555, level: 7}} {
 				rep, _, wrong = w.run(s, w.options(), srv)
 				if !rep.OK || len(wrong) > 0 || rep.Sent != 2 || rep.Matched != 2 {
@@ -378,7 +378,7 @@ func TestRecordAndReplay(t *testing.T) {
 				}
 			}
 
-			// Another level is a difference, in one field, and none in the shape.
+			// Another level is a difference in one field, and none in shape.
 			rep, _, _ = w.run(s, w.options(), server{token: 123456789, seq: 987654, level: 8})
 			last := rep.Results[len(rep.Results)-1]
 			if rep.OK || rep.Different != 1 || len(last.Diffs) != 1 || last.Diffs[0] != (replay.Difference{Path: "level", Expected: "7", Got: "8"}) {
@@ -389,7 +389,7 @@ func TestRecordAndReplay(t *testing.T) {
 			o.Tolerance = replay.Shape
 			if rep, _, _ = w.run(s, o, server{token: 123456789, seq: 987654, level: 8}); !rep.OK {
 				show(t, rep)
-				t.Fatal("a changed field is no other shape")
+				t.Fatal("a changed field is not a difference in shape")
 			}
 			if rep, _, _ = w.run(s, w.options(), server{token: 1234567, seq: 987654, level: 7, extra: 1}); rep.Unexpected > 1 || !rep.OK {
 				show(t, rep)
@@ -399,7 +399,7 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
-// The server's part, for a live client.
+// The server side, for a live client.
 func TestPlayServer(t *testing.T) {
 	for name, g := range games {
 		t.Run(name, func(t *testing.T) {
@@ -442,7 +442,7 @@ func TestMissing(t *testing.T) {
 	rep, _, _ := w.run(s, w.options(), server{token: 123456789, seq: 987654, silent: true})
 	if rep.OK || rep.Missing != 1 || rep.Stopped == "" || rep.Results[3].Status != replay.Missing {
 		show(t, rep)
-		t.Fatal("a message that does not come")
+		t.Fatal("a missing message")
 	}
 	s.Steps[3].Expect.Optional = true
 	rep, _, _ = w.run(s, w.options(), server{token: 123456789, seq: 987654, silent: true})
@@ -485,7 +485,7 @@ func TestStopped(t *testing.T) {
 	client, end := w.pair()
 	ctx, stop := context.WithCancel(t.Context())
 	o := w.options()
-	o.Progress = func(replay.Result) { stop() } // behind the first step
+	o.Progress = func(replay.Result) { stop() } // after the first step
 	s := w.login()
 	s.Steps = append(s.Steps[:1:1], replay.Step{Pause: replay.Duration(time.Hour)}, s.Steps[2])
 	rep, err := replay.Run(ctx, s, client, o)
@@ -509,7 +509,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A server that takes no part in the key exchange.
+// A server that does not take part in the key exchange.
 func TestNotEnciphered(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	a, b := net.Pipe()
@@ -523,7 +523,7 @@ func TestNotEnciphered(t *testing.T) {
 	b.Close()
 }
 
-// A run ends when its time is over, whatever the script waits for; and waits are as fast as they are told to be.
+// A run ends at its time limit, whatever the script waits for, and waits are scaled by the speed.
 func TestTime(t *testing.T) {
 	w := newWorld(t, games["muta"])
 	s := &replay.Script{Version: 1, Steps: []replay.Step{{Pause: replay.Duration(time.Hour)}}}
@@ -540,7 +540,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// A message that nobody reads any more ends the waiting, and no more than that.
+// An unread message ends the wait, without further effect.
 func TestPeerEnds(t *testing.T) {
 	w := newWorld(t, games["muta"])
 	client, end := w.pair()

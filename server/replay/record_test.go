@@ -12,7 +12,7 @@ import (
 	"wirebench/server/replay"
 )
 
-// recording writes a conversation down: "at name {values}".
+// recording returns a conversation given as "at name {values}".
 func (w *world) recording(lines ...string) (out []replay.Message) {
 	start := time.Unix(1_700_000_000, 0)
 	for _, line := range lines {
@@ -39,7 +39,7 @@ func (w *world) recording(lines ...string) (out []replay.Message) {
 	return out
 }
 
-// brief is what a script is made of, in few words.
+// brief summarizes the steps of a script.
 func brief(s *replay.Script) (out []string) {
 	for _, st := range s.Steps {
 		switch {
@@ -125,7 +125,7 @@ func TestFromFrames(t *testing.T) {
 	}
 }
 
-// Bytes that no definition explains, and those that a definition does not explain wholly, are sent as they came.
+// Bytes without a definition, or not completely described by one, are sent unchanged.
 func TestFromFramesBytes(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	list := w.recording(`0 C_AUTH {"token":5}`, `1 S_PING {}`, `2 S_WELCOME {}`)

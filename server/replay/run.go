@@ -107,7 +107,7 @@ type runner struct {
 	start   time.Time
 	last    time.Time // end of the previous step
 	inbox   inbox
-	ended   error // why nothing more is received
+	ended   error // reason why nothing more is received
 	over    bool  // all steps are done
 	beats   []beat
 	diffs   int

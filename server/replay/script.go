@@ -38,7 +38,7 @@ const DefaultWithin = 5 * time.Second
 // Script is one side of a conversation.
 type Script struct {
 	Version   int                        `json:"version"`
-	Note      string                     `json:"note,omitempty"`      // for people
+	Note      string                     `json:"note,omitempty"`      // for display
 	Protocol  string                     `json:"protocol,omitempty"`  // dialect of the definitions
 	Play      string                     `json:"play,omitempty"`      // "client" or "server"; "" = from the first step, else client
 	Speed     float64                    `json:"speed,omitempty"`     // divides waits before sends and pauses; 0 = 1
@@ -193,7 +193,7 @@ func (s *Script) Encode() ([]byte, error) {
 	err := enc.Encode(s)
 	if err == nil && b.Len() > MaxScript {
 		b.Reset()
-		enc.SetIndent("", "") // to be read again
+		enc.SetIndent("", "") // so that ParseScript accepts the result
 		err = enc.Encode(s)
 	}
 	return b.Bytes(), err
@@ -252,7 +252,7 @@ func (s *Script) Check() error {
 			return fmt.Errorf(`"vars": %w`, err)
 		}
 		if len(value) > MaxValue || !isValue(value) {
-			return fmt.Errorf(`"vars": the value of %q is not a number, a text or a truth value`, name)
+			return fmt.Errorf(`"vars": the value of %q is not a number, a string or a boolean`, name)
 		}
 	}
 	for _, p := range s.Ignore {

@@ -13,7 +13,7 @@ import (
 	"wirebench/server/replay"
 )
 
-// What is wrong with a script is said before anything is sent.
+// Mistakes in a script are reported before anything is sent.
 func TestParseScript(t *testing.T) {
 	loop := func(n int, inner string) string {
 		return strings.Repeat(`{"repeat":{"times":1,"steps":[`, n) + inner + strings.Repeat(`]}}`, n)
@@ -72,7 +72,7 @@ func TestParseScript(t *testing.T) {
 	}
 }
 
-// echo is a peer whose every message comes back as if the other end had sent it, and that ends.
+// echo is a peer that returns every message, and then ends.
 type echo struct {
 	dir  schema.Dir
 	list []replay.Message
@@ -99,7 +99,7 @@ func (e *echo) Receive(ctx context.Context) (replay.Message, error) {
 	return m, nil
 }
 
-// No script makes the program panic, or run on; what is read is written so that it is read again.
+// No script causes a panic or an endless run, and an encoded script can be parsed.
 func FuzzParseScript(f *testing.F) {
 	w := newWorld(f, games["tera plain"])
 	for _, s := range []string{

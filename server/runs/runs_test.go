@@ -8,7 +8,7 @@ import (
 	"wirebench/server/replay"
 )
 
-// Results are bounded in number and in memory; what is left out is counted.
+// Results are bounded in number and in memory; omitted ones are counted.
 func TestReplayResultsAreBounded(t *testing.T) {
 	var few, many Run
 	long := strings.Repeat("x", 10_000)
@@ -34,7 +34,7 @@ func TestReplayResultsAreBounded(t *testing.T) {
 	}
 }
 
-// Of several connections one has to be named to be played; a script is made of the one with most messages.
+// Of several connections one must be named to be played; a script is made of the one with most messages.
 func TestReplayChoosesConnection(t *testing.T) {
 	all := []Conn{{Conn: "a", ToServer: 5}, {Conn: "b", ToServer: 2}, {Conn: "b", Session: 1, ToServer: 1}}
 	for _, c := range []struct {
@@ -54,6 +54,6 @@ func TestReplayChoosesConnection(t *testing.T) {
 		}
 	}
 	if _, err := chosenConn(nil, Part{}, true); err == nil {
-		t.Error("nothing can be chosen of nothing")
+		t.Error("a connection was chosen from none")
 	}
 }

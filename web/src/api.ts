@@ -991,9 +991,9 @@ export interface ListenerList {
   refused: ProxyEvent[];
 }
 
-/** RelayInfo is a session of the proxy. */
+/** RelayInfo describes a session. */
 export interface RelayInfo {
-  /** also of the capture that records it */
+  /** also the id of the capture that records it */
   id: string;
   name: string;
   network: "tcp" | "udp";
@@ -1034,9 +1034,9 @@ export interface RelayInfo {
   record: ProxyRecordState;
   /** of a session that can be operated */
   operate?: ProxyOperating;
-  /** the last ones, the oldest first */
+  /** latest events, oldest first */
   events: ProxyEvent[];
-  /** connections that are open, the oldest first */
+  /** open connections, oldest first */
   conns: ProxyConnState[];
 }
 
@@ -1132,23 +1132,23 @@ export interface ProxyFileState {
   bytes: number;
 }
 
-/** RelayRule is a rule as people write it: what is done to all messages that fit a filter. */
+/** RelayRule is a rule as entered: an action for all messages that match a filter. */
 export interface RelayRule {
   id: string;
   name?: string;
   on: boolean;
   filter: string;
   action: "drop" | "delay" | "replace" | "note";
-  /** of delay: 250ms, 2s */
+  /** for delay: 250ms, 2s */
   delay?: string;
-  /** of replace: path of a value, such as members[0].name */
+  /** for replace: path of a field, such as members[0].name */
   field?: string;
-  /** of replace: what the field becomes */
+  /** for replace: the new value of the field */
   value?: unknown;
   note?: string;
-  /** messages that it was applied to */
+  /** messages to which the rule was applied */
   count?: number;
-  /** messages that it could not be applied to */
+  /** messages to which the rule could not be applied */
   failed?: number;
 }
 
