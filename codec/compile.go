@@ -23,7 +23,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	for i := range w.Fields {
 		f := &w.Fields[i]
 		s := f.Schema
-		p.Fields[i] = FieldInfo{Name: s.Name, Type: s.TypeText, Doc: s.Doc, Span: s.Span, Schema: s, Parent: f.Parent, End: f.End, InList: f.InList}
+		p.Fields[i] = FieldInfo{Name: f.Name, Type: s.TypeText, Doc: s.Doc, Span: s.Span, Schema: s, Parent: f.Parent, End: f.End, InList: f.InList}
 	}
 	for i := range w.Regs {
 		p.regAt[i] = placeOf(w.Regs[i].Place)

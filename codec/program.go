@@ -42,7 +42,7 @@ type Program struct {
 
 // FieldInfo is one field of a Program.
 type FieldInfo struct {
-	Name   string // empty for the value of a bare list element
+	Name   string // as in values and paths: empty for the value of a bare list element, name#1 where a later field has the same name
 	Type   string // as written in the definition
 	Doc    string
 	Span   source.Span

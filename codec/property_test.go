@@ -20,10 +20,11 @@ import (
 	"wirebench/defs/tera"
 )
 
-// definition generates the lines of a definition, and a generator of values for it. Every field has a unique name.
+// definition generates the lines of a definition, and a generator of values for it. Every field has a unique name, unless repeat is set.
 type definition struct {
 	text   strings.Builder
 	fields int
+	repeat bool // fixed fields have few names
 }
 
 // drawn generates a value as JSON in the form that decoding produces.
@@ -89,6 +90,12 @@ func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 			v = listOf(plainTypes[typ])
 		default:
 			typ := rapid.SampledFrom(typeNames).Draw(t, "type")
+			if d.repeat && typ != "string" && typ != "bytes" {
+				name = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name")
+				if typ == "vec3" {
+					name = "at"
+				}
+			}
 			line(typ)
 			v = plainTypes[typ]
 		}

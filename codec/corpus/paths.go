@@ -44,9 +44,6 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 				continue // its element follows, under the same name
 			}
 		}
-		if f.Schema.Same != nil {
-			found = found[:0]
-		}
 		found = append(found, target{uint16(i), index})
 	}
 	return found, isGroup

@@ -91,8 +91,6 @@ func NewTable(p *codec.Program) *Table {
 		}
 		k, ok := byPath[c.Path]
 		switch {
-		case ok && f.Schema.Same != nil: // one value that is transmitted twice
-			t.columns[k].sites, t.columns[k].lists = c.sites, c.lists
 		case ok && t.columns[k].alike(&c):
 			t.columns[k].sites, t.columns[k].lists = append(t.columns[k].sites, site), append(t.columns[k].lists, c.lists[0])
 		default:

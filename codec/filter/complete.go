@@ -96,7 +96,7 @@ func wordStart(text string) int {
 }
 
 func isPathByte(c byte) bool {
-	return isNameByte(c) || strings.IndexByte(".*?[]", c) >= 0
+	return isNameByte(c) || strings.IndexByte(".*?[]#", c) >= 0
 }
 
 // completer collects options.

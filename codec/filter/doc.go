@@ -13,7 +13,7 @@
 //	op    = == != > >= < <= | eq ne gt ge lt le
 //	set   = "{" item { "," item } "}"        item = value | value ".." value
 //	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]
-//	path  = name { "." name | "[" n "]" | "[*]" } | "." name { ... }
+//	path  = name { "." name [ "#" n ] | "[" n "]" | "[*]" } | "." name { ... }
 //
 // Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
 // d0, and "." matches any byte, including newlines. A letter outside ASCII matches its UTF-8 bytes, as with "contains".
@@ -25,7 +25,7 @@
 //
 // A path consists of the name of a message and a field in it (C_CHAT.message), of the name of a message group and a field (core.sequence, and
 // core.type for the code), or of a field of any message that has it (.message). Names of messages may be patterns (S_PARTY_*) and may have a
-// version (S_CHAT.2.message). Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
+// version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
 // the selected frame.
 //
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with

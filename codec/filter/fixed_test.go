@@ -58,3 +58,27 @@ func TestFixedNumbers(t *testing.T) {
 		t.Errorf("only %d frames are decided by their bytes", decided)
 	}
 }
+
+// Of fields with one name the plain name is the last; a number selects another one.
+func TestRepeatedNames(t *testing.T) {
+	w := newWorld(
+		t, "tera", schema.Options{Codes: map[string]uint32{"S_TWICE": 1}},
+		source.New("S_TWICE.1.def", "int32 a\nint16 b\nint32 a\narray list\n- int16 a\n- int16 a\n"),
+	)
+	x := w.frame(t, "S_TWICE", 1, `{"a#1":1,"b":2,"a":3,"list":[{"a#1":4,"a":5}]}`)
+	for text, want := range map[string]bool{
+		".a == 3": true, ".a == 1": false, ".a#1 == 1": true, "S_TWICE.a#1 in {1, 2}": true, ".list[0].a#1 == 4": true, ".list.a == 5": true,
+	} {
+		f, mistakes := filter.Compile(text, w.env)
+		if len(mistakes) > 0 {
+			t.Errorf("%s: %v", text, mistakes)
+		} else if got := f.Match(x, w.record(t, x)); got != want {
+			t.Errorf("%s is %v", text, got)
+		}
+	}
+	for _, text := range []string{".a#3 == 1", ".b#1 == 2", ".a# == 1"} {
+		if _, mistakes := filter.Compile(text, w.env); len(mistakes) == 0 {
+			t.Errorf("%s is a filter", text)
+		}
+	}
+}

@@ -395,6 +395,10 @@ func (p *parser) path() *node {
 			for isNameByte(p.peekByte(0)) {
 				p.at++
 			}
+			if p.peekByte(0) == '#' { // an earlier field of the same name: unk#1
+				for p.at++; isDigit(p.peekByte(0)); p.at++ {
+				}
+			}
 			q.name, q.end = p.text[q.start:p.at], p.at
 		}
 		if p.peekByte(0) == '[' && q.name == "" {

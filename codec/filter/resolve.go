@@ -173,8 +173,9 @@ func globMatch(glob, name string) bool {
 	return strings.Trim(glob[g:], "*") == ""
 }
 
-// hasField reports whether the struct has a top-level field of the name.
+// hasField reports whether the struct has a top-level field of the name, which may have the number of one of several.
 func hasField(s *schema.Struct, name string) bool {
+	name, _, _ = strings.Cut(name, "#")
 	for _, f := range s.Fields {
 		if f.Name == name {
 			return true
@@ -390,22 +391,15 @@ func children(p *codec.Program, field int, yield func(int)) {
 	}
 }
 
-// inside returns the fields of a name inside a field. Of overlapping fields of the same value it is the last.
+// inside returns the fields of a name inside a field.
 func inside(p *codec.Program, h hit, name string) (out []hit) {
 	if h.field >= 0 && isList(p, h.field) && !h.fixed {
 		h.index = append(h.index[:len(h.index):len(h.index)], -1)
 	}
 	children(p, h.field, func(i int) {
-		if p.Fields[i].Name != name {
-			return
+		if p.Fields[i].Name == name {
+			out = append(out, hit{field: i, index: h.index})
 		}
-		for k := range out {
-			if p.Fields[i].Schema.Same == p.Fields[out[k].field].Schema {
-				out[k].field = i
-				return
-			}
-		}
-		out = append(out, hit{field: i, index: h.index})
 	})
 	return out
 }

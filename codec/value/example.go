@@ -9,6 +9,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // Example is a message with its expected decoding, for tests of other readers of the same definition.
@@ -41,7 +42,7 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 			out = append(out, e)
 		}
 	}
-	x := exampler{rng: rand.New(rand.NewPCG(seed, 0))}
+	x := exampler{rng: rand.New(rand.NewPCG(seed, 0)), names: earlierNames(p.Wire())}
 	for try := 0; n > 0 && try < 10*n+20; try++ {
 		x.least = try == 0
 		x.out, x.units = x.out[:0], 1000
@@ -102,9 +103,37 @@ func breakOne(p *codec.Program, data []byte, rec *codec.Record, rng *rand.Rand, 
 	}
 }
 
+// earlierNames returns the names of the fields of which a later one has the name; empty if the later one has the type, too, so that they can
+// share a value.
+func earlierNames(m *wire.Message) map[*schema.Field]string {
+	var names map[*schema.Field]string
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		if f.Last == wire.None {
+			continue
+		}
+		if names == nil {
+			names = map[*schema.Field]string{}
+		}
+		if names[f.Schema] = f.Name; f.Schema.TypeText == m.Fields[f.Last].Schema.TypeText {
+			names[f.Schema] = ""
+		}
+	}
+	return names
+}
+
+// nameOf returns the name of a field. shared means that it takes the value of a later one.
+func (x *exampler) nameOf(f *schema.Field) (name string, shared bool) {
+	if name, ok := x.names[f]; ok {
+		return name, name == ""
+	}
+	return f.Name, false
+}
+
 // exampler writes values as JSON.
 type exampler struct {
 	rng   *rand.Rand
+	names map[*schema.Field]string // as from earlierNames
 	least bool
 	units int // how many more units lists and texts may have, beyond the required ones
 	out   []byte
@@ -129,10 +158,11 @@ func (x *exampler) object(s *schema.Struct) {
 		fields = append(fields[:keep:keep], chosen.Body.Fields...)
 	}
 	for _, f := range fields {
-		if f.Same != nil {
+		name, shared := x.nameOf(f)
+		if shared {
 			continue
 		}
-		x.add("%s%s:", comma, quoteName(f.Name))
+		x.add("%s%s:", comma, quoteName(name))
 		comma = ","
 		if n, ok := f.Type.(*schema.Number); ok && chosen != nil && chosen.Field == f {
 			x.integer(n, chosen.Value)

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
@@ -79,15 +80,27 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
 		r.starts = append(r.starts, int32(n))
 	}
+	dst, comma = r.fields(dst, p, base, 0, len(p.steps), comma)
+	r.starts = r.starts[:base]
+	return dst, comma
+}
+
+// fields appends the steps [from, to) of a body whose nodes are listed from base on.
+func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]byte, bool) {
 	nodes := r.starts[base:]
-	for i := 0; i < len(p.steps); i++ {
+	for i := from; i < to; i++ {
 		s := &p.steps[i]
 		if s.kind == stepClose {
 			dst = append(dst, '}')
 			comma = true
 			continue
 		}
-		if s.same != noIndex {
+		if s.last != noIndex {
+			size := len(dst)
+			if dst = r.unlike(dst, p, base, i, comma); len(dst) > size {
+				comma = true
+			}
+			nodes = r.starts[base:] // may have been reallocated
 			if s.kind == stepOpen {
 				i = int(s.end)
 			}
@@ -101,58 +114,105 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 				continue
 			}
 		}
-		if s.kind == stepOpen {
-			if s.node != noIndex && int(s.node) >= len(nodes) {
+		if s.kind == stepVariant {
+			dst, comma = r.alternative(dst, s, nodes, comma)
+			nodes = r.starts[base:]
+			continue
+		}
+		if !r.has(s, nodes) {
+			if s.kind == stepOpen {
 				i = int(s.end) // no part of it is present
-				continue
 			}
-			if comma {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, s.frag...)
+			continue
+		}
+		if comma {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, s.frag...)
+		if s.kind == stepOpen {
 			dst = append(dst, '{')
 			comma = false
 			continue
 		}
-		if int(s.node) >= len(nodes) {
-			continue
-		}
-		n := &r.Nodes[nodes[s.node]]
-		switch s.kind {
-		case stepItem:
-			it := &r.Program.Blocks[s.block].Items[s.item]
-			if it.Off+it.Bits > n.Len {
-				continue // truncated
-			}
-			if comma {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, s.frag...)
-			dst = r.itemValue(dst, it, n.Off)
-			comma = true
-		case stepContent:
-			if n.Bad != codec.NoProblem && n.Len == 0 && n.Kind != codec.NodeList {
-				continue // no part of it could be read
-			}
-			if comma {
-				dst = append(dst, ',')
-			}
-			dst = append(dst, s.frag...)
-			dst = r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
-			nodes = r.starts[base:] // may have been reallocated
-			comma = true
-		case stepVariant:
-			c := s.op + 1
-			for k := uint64(0); k < n.Raw && c < r.Program.Ops[s.op].End; k++ {
-				c = r.Program.Ops[c].End
-			}
-			if c < r.Program.Ops[s.op].End {
-				dst, comma = r.members(dst, r.Program.Ops[c].Body, uint32(nodes[s.node])+1, n.After, comma)
-				nodes = r.starts[base:]
-			}
+		dst = r.stepValue(dst, p, base, i)
+		nodes = r.starts[base:]
+		comma = true
+	}
+	return dst, comma
+}
+
+// has reports whether a field could be read, at least in part.
+func (r writer) has(s *step, nodes []int32) bool {
+	if s.kind == stepOpen && s.node == noIndex {
+		return true
+	}
+	if int(s.node) >= len(nodes) {
+		return false
+	}
+	n := &r.Nodes[nodes[s.node]]
+	switch s.kind {
+	case stepItem:
+		it := &r.Program.Blocks[s.block].Items[s.item]
+		return it.Off+it.Bits <= n.Len
+	case stepContent:
+		return n.Bad == codec.NoProblem || n.Len > 0 || n.Kind == codec.NodeList
+	}
+	return true
+}
+
+// stepValue appends the value of a field that could be read.
+func (r writer) stepValue(dst []byte, p *plan, base, i int) []byte {
+	s, nodes := &p.steps[i], r.starts[base:]
+	switch s.kind {
+	case stepItem:
+		return r.itemValue(dst, &r.Program.Blocks[s.block].Items[s.item], r.Nodes[nodes[s.node]].Off)
+	case stepContent:
+		return r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
+	}
+	dst, _ = r.fields(append(dst, '{'), p, base, i+1, int(s.end), false)
+	return append(dst, '}')
+}
+
+// unlike appends a field that has the name of a later one, unless it has the same value.
+func (r writer) unlike(dst []byte, p *plan, base, i int, comma bool) []byte {
+	s := &p.steps[i]
+	if !r.has(s, r.starts[base:]) {
+		return dst
+	}
+	start := len(dst)
+	if comma {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, s.frag...)
+	from := len(dst)
+	dst = r.stepValue(dst, p, base, i)
+	to := len(dst)
+	if r.mayBe(&p.steps[s.last], r.starts[base:], s.kind, to-from) {
+		if dst = r.stepValue(dst, p, base, int(s.last)); bytes.Equal(dst[from:to], dst[to:]) {
+			return dst[:start]
 		}
 	}
-	r.starts = r.starts[:base]
+	return dst[:to]
+}
+
+// mayBe reports whether the value of a field may have that many bytes of JSON; it avoids writing large values to compare them.
+func (r writer) mayBe(s *step, nodes []int32, kind stepKind, size int) bool {
+	return s.kind == kind && r.has(s, nodes) && (kind != stepContent || r.Nodes[nodes[s.node]].Raw <= uint64(size))
+}
+
+// alternative appends the fields of the alternative that was read.
+func (r writer) alternative(dst []byte, s *step, nodes []int32, comma bool) ([]byte, bool) {
+	if int(s.node) >= len(nodes) {
+		return dst, comma
+	}
+	n := &r.Nodes[nodes[s.node]]
+	c := s.op + 1
+	for k := uint64(0); k < n.Raw && c < r.Program.Ops[s.op].End; k++ {
+		c = r.Program.Ops[c].End
+	}
+	if c < r.Program.Ops[s.op].End {
+		dst, comma = r.members(dst, r.Program.Ops[c].Body, uint32(nodes[s.node])+1, n.After, comma)
+	}
 	return dst, comma
 }
 
@@ -215,17 +275,18 @@ func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare
 		if steps[0].kind == stepItem {
 			return r.itemValue(dst, &b.Items[steps[0].item], at)
 		}
-		return r.bareGroup(dst, steps, b, at)
+		return append(r.blockMembers(append(dst, '{'), p, 1, int(steps[0].end), b, at, wholeBlock, false), '}')
 	}
 	dst = append(dst, '{')
 	comma := false
+	first := 0
 	if len(steps) > 0 && steps[0].run != noIndex {
 		run := &p.runs[steps[0].run]
 		dst = r.appendRun(dst, run, at, false)
-		steps, comma = steps[run.next:], true
+		first, comma = int(run.next), true
 	}
-	if len(steps) > 0 {
-		dst = r.blockMembers(dst, steps, b, at, ^uint32(0), comma)
+	if first < len(steps) {
+		dst = r.blockMembers(dst, p, first, len(steps), b, at, wholeBlock, comma)
 	}
 	return append(dst, '}')
 }
@@ -303,62 +364,74 @@ func putRun(buf []byte, n int, run *run, b *codec.Block, data []byte, comma bool
 	return n, len(run.parts)
 }
 
-// bareGroup appends an element such as a vector, whose only field is a group without a name.
-func (r writer) bareGroup(dst []byte, steps []step, b *codec.Block, at uint32) []byte {
-	dst = append(dst, '{')
-	dst = r.blockMembers(dst, steps[1:steps[0].end], b, at, ^uint32(0), false)
-	return append(dst, '}')
-}
+// wholeBlock is the length of a block that is not truncated.
+const wholeBlock = ^uint32(0)
 
-// blockMembers appends the fields of a body that is one block, as far as they are in the first length bits.
-func (r writer) blockMembers(dst []byte, steps []step, b *codec.Block, at, length uint32, comma bool) []byte {
-	skipped := 0 // enclosing groups omitted because a later one has the same name
-	for i := range steps {
-		s := &steps[i]
-		switch {
-		case skipped > 0 && s.kind == stepClose:
-			skipped--
-			continue
-		case s.kind == stepOpen && (skipped > 0 || s.same != noIndex):
-			skipped++
-			continue
-		case skipped > 0:
-			continue
-		case s.kind == stepClose:
+// blockMembers appends the steps [from, to) of a body that is one block, as far as they are in the first length bits.
+func (r writer) blockMembers(dst []byte, p *plan, from, to int, b *codec.Block, at, length uint32, comma bool) []byte {
+	for i := from; i < to; i++ {
+		s := &p.steps[i]
+		if s.kind == stepClose {
 			dst = append(dst, '}')
 			comma = true
 			continue
-		case s.same != noIndex:
-			continue
-		case s.kind == stepItem && b.Items[s.item].Off+b.Items[s.item].Bits > length:
-			continue
 		}
+		start := len(dst)
 		if comma {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, s.frag...)
-		if s.kind == stepOpen {
+		begin := len(dst)
+		switch {
+		case s.last != noIndex:
+			dst = r.blockValue(dst, p, i, b, at, length)
+			end := len(dst)
+			if dst = r.blockValue(dst, p, int(s.last), b, at, length); bytes.Equal(dst[begin:end], dst[end:]) {
+				end = begin
+			}
+			dst = dst[:end]
+			if s.kind == stepOpen {
+				i = int(s.end)
+			}
+		case s.kind == stepOpen:
 			dst = append(dst, '{')
 			comma = false
 			continue
+		default:
+			dst = r.blockValue(dst, p, i, b, at, length)
 		}
-		dst = r.itemValue(dst, &b.Items[s.item], at)
+		if len(dst) == begin {
+			dst = dst[:start]
+			continue
+		}
 		comma = true
 	}
 	return dst
 }
 
+// blockValue appends the value of a step of blockMembers; nothing if it is not in the first length bits.
+func (r writer) blockValue(dst []byte, p *plan, i int, b *codec.Block, at, length uint32) []byte {
+	s := &p.steps[i]
+	if s.kind == stepOpen {
+		return append(r.blockMembers(append(dst, '{'), p, i+1, int(s.end), b, at, length, false), '}')
+	}
+	if it := &b.Items[s.item]; it.Off+it.Bits <= length {
+		return r.itemValue(dst, it, at)
+	}
+	return dst
+}
+
 func (r writer) cutElement(dst []byte, o *codec.Op, n *codec.Node, bare bool) []byte {
-	steps := r.bodies[o.Body].steps
-	b := &r.Program.Blocks[o.Block]
-	if bare && len(steps) > 0 {
-		if steps[0].kind == stepItem {
+	p := &r.bodies[o.Body]
+	from, to := 0, len(p.steps)
+	if bare && to > 0 {
+		if p.steps[0].kind == stepItem {
 			return append(dst, "null"...)
 		}
-		steps = steps[1:steps[0].end]
+		from, to = 1, int(p.steps[0].end)
 	}
 	dst = append(dst, '{')
-	dst = r.blockMembers(dst, steps, b, n.Off, n.Len, false)
+	dst = r.blockMembers(dst, p, from, to, &r.Program.Blocks[o.Block], n.Off, n.Len, false)
 	return append(dst, '}')
 }
 

@@ -3,6 +3,7 @@ package value
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,8 @@ type JSONPlace struct {
 	Element  bool // an element of an array
 }
 
-// FindJSON locates the value of a path such as members[0].name in a compact JSON text. The text must be valid.
+// FindJSON locates the value of a path such as members[0].name in a compact JSON text. The text must be valid. A field that shares the
+// value of a later one of its name has that value: unk#1 is unk.
 func FindJSON(text []byte, path string) (JSONPlace, error) {
 	at := JSONPlace{0, len(text), false}
 	for rest := path; rest != ""; {
@@ -32,7 +34,12 @@ func FindJSON(text []byte, path string) (JSONPlace, error) {
 			if end < 0 {
 				end = len(rest)
 			}
-			at, ok = memberOf(text, at, rest[:end])
+			in := at
+			if at, ok = memberOf(text, in, rest[:end]); !ok {
+				if name, shared := laterName(rest[:end]); shared {
+					at, ok = memberOf(text, in, name)
+				}
+			}
 			rest = rest[end:]
 		}
 		if !ok {
@@ -40,6 +47,33 @@ func FindJSON(text []byte, path string) (JSONPlace, error) {
 		}
 	}
 	return at, nil
+}
+
+// Unshare returns the text with a value of its own for each field of the path that shares the value of a later field of its name, so that
+// the value of the path can be replaced alone.
+func Unshare(text []byte, path string) []byte {
+	for from := 0; from < len(path); {
+		end := len(path)
+		if i := strings.IndexAny(path[from:], ".["); i >= 0 {
+			end = from + i
+		}
+		if name, shared := laterName(path[from:end]); shared {
+			if in, err := FindJSON(text, strings.TrimSuffix(path[:from], ".")); err == nil {
+				_, own := memberOf(text, in, path[from:end])
+				if at, ok := memberOf(text, in, name); ok && !own {
+					text = slices.Concat(text[:at.To], []byte(`,"`+path[from:end]+`":`), text[at.From:at.To], text[at.To:])
+				}
+			}
+		}
+		from = end + 1
+	}
+	return text
+}
+
+// laterName returns the name that a later field has alone: that of unk#1 is unk.
+func laterName(name string) (later string, ok bool) {
+	later, number, ok := strings.Cut(name, "#")
+	return later, ok && number != ""
 }
 
 // elementOf finds element n of an array.

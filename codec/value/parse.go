@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"wirebench/codec"
@@ -206,24 +207,59 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 			continue
 		}
 		v.slots[base+int(i)] = val
-		if s.kind != stepOpen {
-			continue
-		}
-		switch v.toks[val].kind {
-		case tokObject:
-			v.fill(pi, base, i+1, s.end, val)
-		case tokNull:
-		default:
-			v.failAt(val, s.field, "", "wrong-kind", "%s where an object is expected: %s", v.toks[val].kind, v.show(val))
+		if s.kind == stepOpen {
+			v.fillGroup(pi, base, i, val)
 		}
 	}
+	v.share(pi, base, from, to)
+}
+
+// fillGroup assigns the members of the value of a group.
+func (v *valuer) fillGroup(pi uint16, base int, i uint16, val int32) {
+	s := &v.plans.bodies[pi].steps[i]
+	switch v.toks[val].kind {
+	case tokObject:
+		v.fill(pi, base, i+1, s.end, val)
+	case tokNull:
+	default:
+		v.failAt(val, s.field, "", "wrong-kind", "%s where an object is expected: %s", v.toks[val].kind, v.show(val))
+	}
+}
+
+// share gives the fields [from, to) without a value that of the later field of their name.
+func (v *valuer) share(pi uint16, base int, from, to uint16) {
+	if !v.plans.bodies[pi].twice {
+		return
+	}
+	steps, slots := v.plans.bodies[pi].steps, v.slots[base:]
+	for i := from; i < to; i++ {
+		s := &steps[i]
+		if s.last != noIndex && (slots[i] < 0 || v.toks[slots[i]].kind == tokNull) && slots[s.last] >= 0 {
+			slots[i] = slots[s.last]
+			switch last := &steps[s.last]; {
+			case s.kind != stepOpen:
+			case last.kind == stepOpen && alike(steps[i+1:s.end], steps[s.last+1:last.end]):
+				copy(slots[i+1:s.end], slots[s.last+1:last.end])
+			default:
+				v.fillGroup(pi, base, i, slots[i])
+			}
+		}
+		if s.kind == stepOpen {
+			i = s.end
+		}
+	}
+}
+
+// alike reports whether the groups with these steps have the same members.
+func alike(a, b []step) bool {
+	return slices.EqualFunc(a, b, func(a, b step) bool { return a.kind == b.kind && a.name == b.name })
 }
 
 // find returns the step of a key. It starts at hint, the step after the previous one.
 func (v *valuer) find(steps []step, from, to, hint uint16, key int32) uint16 {
 	match := func(i uint16) bool {
 		s := &steps[i]
-		return s.kind != stepClose && s.kind != stepVariant && s.same == noIndex && v.keyIs(key, s.name)
+		return s.kind != stepClose && s.kind != stepVariant && v.keyIs(key, s.name)
 	}
 	if hint < to && match(hint) {
 		return hint

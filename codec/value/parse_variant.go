@@ -123,4 +123,5 @@ func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
 			v.fill(pi, base, i+1, steps[i].end, k+1)
 		}
 	}
+	v.share(pi, base, 0, uint16(len(steps)))
 }

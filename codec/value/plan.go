@@ -29,6 +29,7 @@ type plan struct {
 	flat  bool   // all fields are plain numbers, in one run
 	tail  string // flat: the text after the run, which closes the object
 	nodes int    // number of node-making ops of the body
+	twice bool   // fields have the same name
 }
 
 // run is a sequence of steps whose values are in one block. The text between the values is constant.
@@ -66,7 +67,7 @@ const (
 type step struct {
 	kind  stepKind
 	field uint16
-	name  string // as in the definition
+	name  string // as in values
 	lead  string // `,"name":`
 	frag  string // the same without the comma
 	node  uint16 // index of the node that holds it among the body's nodes; stepOpen: of its first node, noIndex if there is none
@@ -75,7 +76,7 @@ type step struct {
 	op    uint16 // stepContent and stepVariant
 	end   uint16 // stepOpen: its stepClose
 	run   uint16 // index of the run that starts here, or noIndex
-	same  uint16 // the step that holds the value if a later field has the same name, otherwise noIndex
+	last  uint16 // the step of the field that is read last of those with its name, if that is another one, otherwise noIndex
 }
 
 // plansOf returns the plans of a program, which are created on first use.
@@ -127,7 +128,8 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 			if it.Role != codec.RoleValue {
 				continue
 			}
-			k, st := plan.holder(c.step[it.Field])
+			k := c.step[it.Field]
+			st := &plan.steps[k]
 			st.kind, st.node, st.item, st.block = stepItem, node, uint16(i), o.Block
 			c.items[o.Block] = append(c.items[o.Block], slot{uint16(i), k})
 		}
@@ -139,14 +141,15 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 		}
 		return nodes
 	case wire.Choice:
-		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: node, op: pc, run: noIndex, same: noIndex})
+		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: node, op: pc, run: noIndex, last: noIndex})
 		at := pc + 1
 		for i := range p.Cases {
 			c.body(&p.Cases[i].Body, c.p.Ops[at].Body, at+1)
 			at = c.p.Ops[at].End
 		}
 	default:
-		k, st := plan.holder(c.step[p.Field])
+		k := c.step[p.Field]
+		st := &plan.steps[k]
 		st.kind, st.node, st.op = stepContent, node, pc
 		c.slots[pc] = k
 		if p.Kind == wire.List {
@@ -156,71 +159,36 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 	return 1
 }
 
-// holder returns a step, and the index of the step that holds its value.
-func (p *plan) holder(i uint16) (holds uint16, st *step) {
-	if st = &p.steps[i]; st.same != noIndex {
-		return st.same, st
-	}
-	return i, st
-}
-
 // steps plans the given adjacent fields.
 func (c *planner) steps(pi uint16, fields []int) {
-	for k, i := range fields {
-		f := c.w.Fields[i].Schema
-		steps := c.bodies[pi].steps
-		si := uint16(len(steps))
+	p := &c.bodies[pi]
+	for _, i := range fields {
+		f := &c.w.Fields[i]
+		si := uint16(len(p.steps))
 		lead := make([]byte, 1, len(f.Name)+4)
 		lead[0] = ','
 		lead = append(appendText(lead, []byte(f.Name), schema.UTF8), ':')
-		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, same: noIndex}
+		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, last: noIndex}
 		st.frag = st.lead[1:]
 		c.step[i] = si
-		prev := uint16(noIndex)
-		if f.Same != nil {
-			for _, other := range fields[:k] {
-				if c.w.Fields[other].Schema == f.Same {
-					prev = c.step[other]
-				}
-			}
-		}
-		if prev != noIndex {
-			if held := steps[prev].same; held != noIndex {
-				prev = held // the third or later field with this name
-			}
-			giveWay(steps, prev, si)
-		}
-		switch f.Type.(type) {
+		switch f.Schema.Type.(type) {
 		case *schema.Group:
 			st.kind = stepOpen
-			c.bodies[pi].steps = append(steps, st)
+			p.steps = append(p.steps, st)
 			c.steps(pi, c.w.Inside(i))
-			steps = c.bodies[pi].steps
-			steps[si].end = uint16(len(steps))
-			steps = append(steps, step{kind: stepClose, node: noIndex, run: noIndex, same: noIndex})
-			if prev != noIndex && steps[prev].kind == stepOpen && steps[prev].end-prev == steps[si].end-si {
-				for k := uint16(1); si+k < steps[si].end; k++ { // both have the same type: redirect part by part
-					if steps[si+k].kind != stepClose {
-						giveWay(steps, prev+k, si+k)
-					}
-				}
-			}
-			c.bodies[pi].steps = steps
+			p.steps[si].end = uint16(len(p.steps))
+			p.steps = append(p.steps, step{kind: stepClose, node: noIndex, run: noIndex, last: noIndex})
 		case *schema.Text, *schema.Blob, *schema.List:
 			st.kind = stepContent
-			c.bodies[pi].steps = append(steps, st)
+			p.steps = append(p.steps, st)
 		default:
 			st.kind = stepItem
-			c.bodies[pi].steps = append(steps, st)
+			p.steps = append(p.steps, st)
 		}
 	}
-}
-
-// giveWay redirects a step, and those redirected to it before, to a later field of the same name.
-func giveWay(steps []step, prev, later uint16) {
-	for k := range steps {
-		if k == int(prev) || steps[k].same == prev {
-			steps[k].same = later
+	for _, i := range fields {
+		if last := c.w.Fields[i].Last; last != wire.None {
+			p.steps[c.step[i]].last, p.twice = c.step[last], true
 		}
 	}
 }
@@ -282,7 +250,10 @@ func (p *plan) finishRuns(blocks []codec.Block) {
 
 // findRun records the run that starts at a step, if any, and returns the step after it.
 func (p *plan) findRun(start int) (next int) {
-	if s := &p.steps[start]; s.kind == stepClose || s.same != noIndex {
+	switch s := &p.steps[start]; {
+	case s.last != noIndex && s.kind == stepOpen:
+		return int(s.end) + 1
+	case s.last != noIndex || s.kind == stepClose:
 		return start + 1
 	}
 	r := run{next: uint16(start)}
@@ -291,10 +262,8 @@ func (p *plan) findRun(start int) (next int) {
 	for i := start; i < len(p.steps); i++ {
 		s := &p.steps[i]
 		switch {
-		case s.same != noIndex:
-			if s.kind == stepOpen {
-				i = int(s.end)
-			}
+		case s.last != noIndex: // written or not, depending on the values
+			i = len(p.steps)
 			continue
 		case s.kind == stepClose:
 			text, comma = text+"}", true

@@ -359,6 +359,7 @@ func luaName(top, message string, f view.FieldValue) string {
 		if part == "" {
 			continue
 		}
+		part, _, _ = strings.Cut(part, "#") // fields of one name share a filter
 		b.WriteByte('.')
 		for i, c := range part {
 			switch {

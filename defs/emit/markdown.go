@@ -381,8 +381,8 @@ func rangeText(lo, hi *schema.Limit, kind schema.NumKind) string {
 func (w *markdown) value(row *wire.Row) mdRow {
 	f := w.m.Fields[row.Field].Schema
 	r := mdRow{path: w.m.Path(row.Field), typ: f.TypeText, doc: f.Doc}
-	if f.Same != nil {
-		r.doc = strings.TrimSuffix("the same value once more; "+r.doc, "; ")
+	if w.m.Fields[row.Field].Last != wire.None {
+		r.doc = strings.TrimSuffix("the value of the last field of this name, unless it has its own; "+r.doc, "; ")
 	}
 	switch t := f.Type.(type) {
 	case *schema.Number:

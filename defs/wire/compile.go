@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"wirebench/defs/schema"
 )
@@ -26,7 +28,11 @@ func Compile(m *schema.Message) (out *Message, err error) {
 	n := len(m.Body.Fields) + 2 // enough for most messages
 	c.index, c.m.Fields, c.regs = make(map[*schema.Field]int, n), make([]Field, 0, n), make([]regs, 0, n)
 	c.addFields(m.Body, None, false, 0)
+	if c.repeats {
+		c.read = make([]int, len(c.m.Fields))
+	}
 	c.m.Body = c.body(m.Body, None, 0, true)
+	c.numberNames()
 	if least := (c.m.Body.Min.Bits + 7) / 8; least > MaxMessage {
 		fail("the minimum size of %d bytes exceeds the limit of %d", least, MaxMessage)
 	}
@@ -44,6 +50,10 @@ type compiler struct {
 	chosen map[*schema.Field]bool  // numbers that choose alternatives
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
+
+	repeats bool  // some fields have the name of another one
+	reads   int   // number of values so far, if repeats
+	read    []int // by field: its place in the order of reading, if repeats
 }
 
 // regs are the registers of a field.
@@ -66,7 +76,8 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 		if i >= MaxFields {
 			fail("more than %d fields", MaxFields)
 		}
-		c.m.Fields = append(c.m.Fields, Field{Schema: f, Parent: parent, InList: inList})
+		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: f.Name, Last: None, Parent: parent, InList: inList})
+		c.repeats = c.repeats || f.Same != nil
 		c.regs = append(c.regs, regs{None, None, None})
 		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
@@ -332,9 +343,46 @@ func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
 	c.addPart(sc, Part{Kind: Weave, Field: None, Count: None, Offset: None, Lists: lists, Size: bodySize(lists)})
 }
 
+// reading notes that the value of a field is read next.
+func (c *compiler) reading(fi int) {
+	if c.repeats {
+		c.reads++
+		c.read[fi] = c.reads
+	}
+}
+
+// numberNames tells fields of one name apart: all but the one that is read last get their number in the order of reading.
+func (c *compiler) numberNames() {
+	if !c.repeats {
+		return
+	}
+	type name struct {
+		parent int
+		first  *schema.Field
+	}
+	fields := map[name][]int{}
+	for i := range c.m.Fields {
+		first := c.m.Fields[i].Schema
+		for first.Same != nil {
+			first = first.Same
+		}
+		n := name{c.m.Fields[i].Parent, first}
+		fields[n] = append(fields[n], i)
+	}
+	for _, all := range fields {
+		slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(c.read[a], c.read[b]) })
+		last := len(all) - 1
+		for k, i := range all[:last] {
+			f := &c.m.Fields[i]
+			f.Name, f.Last = f.Name+"#"+strconv.Itoa(k+1), all[last]
+		}
+	}
+}
+
 // valueItem adds the bits of a field: to the block if their size is fixed, otherwise as a separate part.
 func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	fi := c.fieldOf(f)
+	c.reading(fi)
 	switch t := f.Type.(type) {
 	case *schema.Number:
 		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 32 && t.Bits != 64 {
@@ -435,6 +483,7 @@ func (c *compiler) unresolved(limits ...*schema.Limit) {
 func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	c.flush(sc)
 	fi := c.fieldOf(f)
+	c.reading(fi)
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
 	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: int(c.regs[fi].count), Offset: int(c.regs[fi].offset)}

@@ -20,7 +20,8 @@
 //
 // Groups have no part: their items are in the enclosing block or parts, and Fields has the nesting. An index into Fields identifies one
 // use of a field, even if its struct is used several times. Body.Fields are the fields of a struct in the order of the definition, Inside
-// returns those of a list or group. A field whose Schema.Same is set has the same value as the earlier sibling that Same points to.
+// returns those of a list or group. Fields with one name share the value of the one read last: it has the plain name, and Last of the
+// others is its index.
 //
 // Numbers that later parts depend on have a register: counts, offsets, and values that choose an alternative. The item with the number
 // has the register's index in Item.Reg; the dependent part has it in Part.Count, Part.Offset or Case.Reg. Message.Regs has the place of

@@ -168,10 +168,10 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 	for f := field; f != None && n < len(chain); f = m.Fields[f].Parent {
 		chain[n] = f
 		n++
-		size += len(m.Fields[f].Schema.Name) + 3
+		size += len(m.Fields[f].Name) + 3
 	}
 	if short = size > maxPath && n > 1 && !full; short {
-		for n = 1; m.Fields[chain[n-1]].Schema.Name == "" && n < len(chain) && m.Fields[chain[n-1]].Parent != None; n++ { // the value of a bare element
+		for n = 1; m.Fields[chain[n-1]].Name == "" && n < len(chain) && m.Fields[chain[n-1]].Parent != None; n++ { // the value of a bare element
 		}
 		short = m.Fields[chain[n-1]].Parent != None
 	}
@@ -185,7 +185,7 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 		if f.InList {
 			b = append(b, "[]"...)
 		}
-		if name := f.Schema.Name; name != "" {
+		if name := f.Name; name != "" {
 			if len(b) > 0 {
 				b = append(b, '.')
 			}

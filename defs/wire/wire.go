@@ -33,10 +33,12 @@ type Message struct {
 // Field is one use of a field in the message. Types such as a vector are shared: one schema.Field may be used several times.
 type Field struct {
 	Schema *schema.Field
-	Parent int  // enclosing list or group, None at the top
-	End    int  // the first field that is not inside this one
-	InList bool // Parent is a list
-	Unit   Sum  // text, bytes and lists with a separate part: minimum size of a unit in bits
+	Name   string // in values and paths: as in the definition; fields of one name except the one read last have a number: name#1
+	Last   int    // the field of the same name that is read last, None if it is this one
+	Parent int    // enclosing list or group, None at the top
+	End    int    // the first field that is not inside this one
+	InList bool   // Parent is a list
+	Unit   Sum    // text, bytes and lists with a separate part: minimum size of a unit in bits
 }
 
 // Body is the contents of a message, of a list's element or of an alternative.

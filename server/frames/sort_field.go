@@ -78,7 +78,7 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 		return f
 	}
 	info := &t.program.Fields[f.field]
-	if found == 1 && plain == below && !info.InList && info.Schema.Same == nil {
+	if found == 1 && plain == below && !info.InList {
 		switch typ := info.Schema.Type.(type) {
 		case *schema.Number:
 			f.single, f.number = true, typ

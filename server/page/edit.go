@@ -153,6 +153,7 @@ func (p *work) patchedValue(res view.Result, was []byte, field view.FieldValue) 
 
 // changedValue is the values of a message with what the form asks for done to them.
 func changedValue(have []byte, f *form) ([]byte, error) {
+	have = value.Unshare(have, f.path)
 	at, err := value.FindJSON(have, f.path)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by 
 	if rec.Status() != codec.OK {
 		return nil, errors.New("the message does not conform to its definition")
 	}
-	text := value.AppendJSON(nil, &rec)
+	text := value.Unshare(value.AppendJSON(nil, &rec), path)
 	at, err := value.FindJSON(text, path)
 	if err != nil {
 		return nil, err
