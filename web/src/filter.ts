@@ -1,5 +1,5 @@
-// The list of messages narrows while a person types: input[data-filter] hides the messages (#rail-list .item[data-name]) whose name does
-// not have all typed words. Enter opens the first of those that are left, the arrows go through them.
+// The filter of the message list: input[data-filter] hides the messages (#rail-list .item[data-name]) whose name lacks a typed word. Enter
+// opens the first visible message, arrow keys move through them.
 
 function narrow(box: HTMLInputElement): void {
   const words = box.value.toLowerCase().split(/\s+/).filter((w) => w !== "");
@@ -21,7 +21,7 @@ function narrow(box: HTMLInputElement): void {
   }
 }
 
-/** Narrows the list again, after it was drawn anew. */
+/** Filters the list again, after it was redrawn. */
 export function refilter(): void {
   for (const box of document.querySelectorAll<HTMLInputElement>("input[data-filter]")) {
     if (box.value !== "") {
@@ -30,7 +30,7 @@ export function refilter(): void {
   }
 }
 
-/** The messages that can be seen: not filtered out, and not in a closed part of the list. */
+/** The visible messages: not filtered out, and not in a closed part of the list. */
 function shownLinks(): HTMLElement[] {
   return Array.from(document.querySelectorAll<HTMLElement>("#rail-list .item:not([hidden]) > a:first-child")).filter((a) => a.checkVisibility());
 }
@@ -39,7 +39,7 @@ function onFilterKey(event: KeyboardEvent, box: HTMLInputElement): void {
   if (event.key === "Enter" || event.key === "ArrowDown") {
     const [first] = shownLinks();
     if (first === undefined) {
-      return; // Enter asks the server, which searches all names
+      return; // Enter sends the form: the server searches all names
     }
     event.preventDefault();
     if (event.key === "Enter") {

@@ -1,8 +1,8 @@
-// The queue of messages that wait for a person, over the list.
+// The queue of held messages, above the list.
 //
 //   #held > .held-head, .held-list[role=list] > .held-row[role=listitem] > .held-dir, .held-name, .held-what, .held-with, .held-age, .btn ...
 //
-// One row is that of the keys: the one with the focus, or else the oldest.
+// Keys apply to one row: the focused one, otherwise the oldest.
 
 import type { HeldInfo, HeldList } from "./api";
 import { onChanged } from "./changes";
@@ -13,20 +13,20 @@ import { announce } from "./notify";
 import { ask, request } from "./http";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
-/** A message that waits, as GET .../held lists it. */
+/** A held message, as in GET .../held. */
 export type Held = HeldInfo;
 
 interface Events {
   edit(m: Held): void;
-  /** The focus was in a row that is gone, and there is no other. */
+  /** The row with the focus was removed, and no other exists. */
   leave(): void;
 }
 
-const period = 1000; // milliseconds after which it is drawn anew how long messages have waited
+const period = 1000; // milliseconds between updates of the waiting times
 const mostRows = 50;
 const mostText = 160; // characters of a message in its row
 
-/** Values in one line, without the braces around all of them. */
+/** Values on one line, without the outer braces. */
 function valuesText(value: unknown): string {
   const text = JSON.stringify(value);
   return text.startsWith("{") ? text.slice(1, -1) : text;
@@ -43,18 +43,18 @@ export class HeldQueue {
   readonly may: boolean;
   readonly events: Events;
   readonly host = document.getElementById("held");
-  readonly held = signal<readonly Held[]>([]); // the oldest of those that wait
-  readonly unlisted = signal(0); // that wait behind them
-  readonly edits = signal<ReadonlyMap<number, Content>>(new Map()); // what a person has made of messages that go on waiting
+  readonly held = signal<readonly Held[]>([]); // the oldest ones
+  readonly unlisted = signal(0); // number of further ones
+  readonly edits = signal<ReadonlyMap<number, Content>>(new Map()); // edits of messages that are still held
   readonly isAway = signal(false);
   private readonly api: string;
-  private readonly gone = new Set<number>(); // decided, while a look that was under way may still tell of them
+  private readonly gone = new Set<number>(); // decided, while a pending request may still list them
   private running = false;
   private looking = false;
   private again = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** With `may` the person may decide. */
+  /** `may`: the user may decide. */
   constructor(api: string, may: boolean, events: Events) {
     this.api = api;
     this.may = may;
@@ -65,12 +65,12 @@ export class HeldQueue {
     onChanged(`held:${decodeURIComponent(api.slice(api.lastIndexOf("/") + 1))}`, () => void this.look());
   }
 
-  /** How many can be decided. */
+  /** The number of messages that can be decided. */
   get size(): number {
     return this.isAway.value ? 0 : this.held.value.length;
   }
 
-  /** Looks at what is held from now on, or no more. */
+  /** Starts or stops following the queue. */
   run(on: boolean): void {
     if (on === this.running) {
       return;
@@ -91,7 +91,7 @@ export class HeldQueue {
       return;
     }
     this.looking = true;
-    const reply = await request<HeldList>(`${this.api}/held`); // of a server that is away the bar says so, and away() what that means here
+    const reply = await request<HeldList>(`${this.api}/held`); // if the server is away, the bar says so, and away() applies here
     if (reply.ok && this.running) {
       const { held, total } = reply.answer;
       const waiting = held.filter((m) => !this.gone.has(m.id));
@@ -108,7 +108,7 @@ export class HeldQueue {
     }
   }
 
-  /** Draws anew how long the messages have waited, for as long as there are any. */
+  /** Updates the waiting times while messages wait. */
   private age(): void {
     clearTimeout(this.timer);
     if (this.running && this.held.value.length > 0) {
@@ -120,7 +120,7 @@ export class HeldQueue {
   }
 
   private show(held: readonly Held[], unlisted: number): void {
-    const left = new Map([...this.edits.value].filter(([id]) => held.some((m) => m.id === id))); // others went, by themselves or by another page
+    const left = new Map([...this.edits.value].filter(([id]) => held.some((m) => m.id === id))); // others were decided automatically or on another page
     if (left.size !== this.edits.value.size) {
       this.edits.value = left;
     }
@@ -128,7 +128,7 @@ export class HeldQueue {
     this.unlisted.value = unlisted;
   }
 
-  /** The message that keys are about. */
+  /** The message that keys apply to. */
   private target(): Held | undefined {
     const id = Number(document.activeElement?.closest<HTMLElement>("#held .held-row")?.dataset["id"] ?? -1);
     return this.held.value.find((m) => m.id === id) ?? this.held.value[0];
@@ -141,18 +141,18 @@ export class HeldQueue {
     }
   }
 
-  /** What a person has made of a message and keeps until it is forwarded. */
+  /** The edit of a message, kept until it is forwarded. */
   edited(m: Held): Content | undefined {
     return this.edits.value.get(m.id);
   }
 
-  /** Keeps what a person has made of a message: Forward sends it so. */
+  /** Keeps an edit of a message; Forward sends it. */
   keep(m: Held, content: Content): void {
     this.edits.value = new Map(this.edits.value).set(m.id, content);
     announce("Change saved; Forward sends it");
   }
 
-  /** Forgets what a person has made of a message; says whether there was something. */
+  /** Discards the edit of a message; returns whether there was one. */
   forget(m: Held): boolean {
     const left = new Map(this.edits.value);
     const was = left.delete(m.id);
@@ -160,13 +160,13 @@ export class HeldQueue {
     return was;
   }
 
-  /** Whether a held message is not the original any more. */
+  /** Whether a held message was changed. */
   get canRevert(): boolean {
     const m = this.target();
     return m !== undefined && (this.edits.value.has(m.id) || m.with !== undefined);
   }
 
-  /** Discards what was made of a message: by a person, or else by rules. */
+  /** Discards the change of a message: the edit, or else the change by rules. */
   revert(m = this.target()): void {
     if (m === undefined) {
       return;
@@ -182,7 +182,7 @@ export class HeldQueue {
     announce(m.with === undefined || !forgot ? "The original will be sent" : "The message will be sent as changed by rules");
   }
 
-  /** Nothing can be decided while the server is away, and what is shown may be gone. */
+  /** While the server is away nothing can be decided, and the list may be outdated. */
   away(isAway: boolean): void {
     this.isAway.value = isAway;
     this.host?.classList.toggle("away", isAway);
@@ -192,7 +192,7 @@ export class HeldQueue {
     this.host?.querySelector<HTMLElement>(".held-row")?.focus();
   }
 
-  /** Says what becomes of a message; true if that is done. */
+  /** Decides about a message; resolves to whether that succeeded. */
   async decide(action: string, m = this.target(), more: object = {}, wrong?: (text: string) => void): Promise<boolean> {
     if (m === undefined) {
       return false;
@@ -211,7 +211,7 @@ export class HeldQueue {
   async forwardAll(): Promise<void> {
     for (const m of this.held.value.filter((one) => this.edits.value.has(one.id))) {
       if (!await this.decide("forward", m)) {
-        return; // what is wrong was said, and nothing is to go before it is right
+        return; // a mistake was reported, and nothing is sent before it is corrected
       }
     }
     await ask(`${this.api}/held`, "POST", { all: true, action: "forward" });
@@ -227,10 +227,10 @@ function Queue({ queue }: { queue: HeldQueue }) {
   const rows = (): HTMLElement[] => Array.from(list.current?.querySelectorAll<HTMLElement>(".held-row") ?? []);
   const focused = rows().findIndex((row) => row.contains(document.activeElement)); // before this drawing
   const current = Number(rows()[focused]?.dataset["id"] ?? -1);
-  const inOrder = shown.some((m) => m.id === current) ? current : shown[0]?.id; // the row in the order of Tab
+  const inOrder = shown.some((m) => m.id === current) ? current : shown[0]?.id; // the row in the tab order
   useLayoutEffect(() => {
     queue.host?.toggleAttribute("hidden", held.length === 0);
-    if (focused >= 0 && list.current?.contains(document.activeElement) === false) { // the row with the focus is gone
+    if (focused >= 0 && list.current?.contains(document.activeElement) === false) { // the row with the focus was removed
       const left = rows();
       if (left.length === 0) {
         queue.events.leave();
@@ -272,7 +272,7 @@ function Queue({ queue }: { queue: HeldQueue }) {
       <div class="held-list" role="list" aria-label="Held messages, the oldest first" ref={list} onKeyDown={key} onFocusIn={rove}>
         {shown.map((m) => <Row key={m.id} queue={queue} m={m} tab={m.id === inOrder ? 0 : -1} />)}
       </div>
-      <p class="hint" hidden={all <= shown.length}>and {counted(all - shown.length, "more message")}, after these</p>
+      <p class="hint" hidden={all <= shown.length}>and {counted(all - shown.length, "more message")}</p>
     </>
   );
 }

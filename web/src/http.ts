@@ -1,15 +1,15 @@
-// Requests to the HTTP API, and what is said of those that fail.
+// Requests to the HTTP API, and messages about failures.
 
 import { notify } from "./notify";
 
-/** Why a request has no answer. */
+/** A failed request. */
 export interface Failure<T> {
   ok: false;
-  /** a sentence for people */
+  /** a sentence to show */
   why: string;
   /** no server answered */
   away: boolean;
-  /** what the body of the error says besides */
+  /** other members of the error response */
   answer: Partial<T>;
 }
 
@@ -32,7 +32,7 @@ export function apiOf(workspace: string): string {
   return `/api/${encodeURIComponent(workspace)}`;
 }
 
-/** What is wrong with a request, with the first place where. */
+/** The error message of a response, with its first position. */
 function whyOf(answer: Problem, status: string): string {
   const first = answer.errors?.[0];
   const where = first?.location ?? "";
@@ -40,8 +40,8 @@ function whyOf(answer: Problem, status: string): string {
   return (answer.detail ?? status) + why;
 }
 
-/** Sends a request: a GET, or a POST if it has a body. Text, files and forms are sent as they are, other bodies as JSON. It rejects only
- *  when its signal aborts it. */
+/** Sends a request: a GET, or a POST if it has a body. Text, files and forms are sent unchanged, other bodies as JSON. Rejects only when
+ *  aborted by its signal. */
 export async function request<T>(address: string, { method, body, headers, signal }: Options = {}): Promise<Reply<T>> {
   const plain = typeof body === "string" || body instanceof Blob || body instanceof FormData || body instanceof URLSearchParams;
   const init: RequestInit = { method: method ?? (body === undefined ? "GET" : "POST"), headers: headers ?? {} };
@@ -65,12 +65,12 @@ export async function request<T>(address: string, { method, body, headers, signa
   }
 }
 
-/** What could not be done, and why. */
+/** An error message with its cause. */
 export function failure(what: string, { away, why }: Failure<unknown>): string {
   return `${what}: ${away ? "the server cannot be reached" : why}`;
 }
 
-/** Sends a request and returns its answer. A failure goes to `wrong`, and the answer is undefined. */
+/** Sends a request and returns its response. A failure is passed to `wrong`, and the result is undefined. */
 export async function ask<T>(address: string, method = "GET", body?: unknown, wrong: (text: string) => void = (text) => notify(text, "err")): Promise<T | undefined> {
   const reply = await request<T>(address, { method, body });
   if (reply.ok) {

@@ -1,27 +1,27 @@
-// The data inspector: what the bytes at one place mean, read in every common way.
+// The data inspector: the bytes at one offset in all common interpretations.
 //
 //   .inspector > .inspect-head > .place, .ok[role=status]; table > tbody > tr > th, td > button.val
 //
-// The table is built once; only its texts change. It is one tab stop: arrows go from value to value.
+// The table is built once; only its texts change. It is one tab stop: arrow keys move between values.
 
 import { hexNumber } from "./hex/text";
 
-const textLimit = 32; // characters of text that are shown
+const textLimit = 32; // of text shown
 
-/** What there is to read: the bytes from the place on, and how many of them are selected. */
+/** The bytes from an offset on, and the number of selected ones. */
 interface Place {
   data: Uint8Array;
   view: DataView;
   selected: Uint8Array;
 }
 
-/** A value as it is shown, and as it is copied where that is not the same; null if the bytes do not have one. */
+/** A value as shown, and as copied if that differs; null if there are too few bytes or no valid value. */
 type Reading = string | { shown: string; copied: string } | null;
 
 interface Way {
   name: string;
   title: string;
-  bytes: number; // that it needs
+  bytes: number; // required
   tall?: boolean; // too long for one line of a narrow pane
   read(p: Place, little: boolean): Reading;
 }
@@ -43,7 +43,7 @@ function half(bits: number): number {
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** The shortest text that reads as the same number in its own precision. */
+/** The shortest text that reads back as the same number in its precision. */
 function floatText(value: number, digits: number, same: (n: number) => boolean): string {
   if (!Number.isFinite(value) || value === 0) {
     return numberText(value);
@@ -61,7 +61,7 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-// 2000 to 2050. Other dates in other people's bytes are chance.
+// 2000 to 2050. Dates outside are most likely not dates.
 const earliest = Date.UTC(2000, 0, 1);
 const latest = Date.UTC(2050, 0, 1);
 
@@ -73,7 +73,7 @@ function time(ms: number, fraction: boolean): Reading {
   return { shown: iso.slice(0, fraction ? 23 : 19).replace("T", " "), copied: fraction ? iso : `${iso.slice(0, 19)}Z` };
 }
 
-/** Text with what cannot be seen written as escapes, cut where it is long. */
+/** Text with invisible characters escaped, truncated if long. */
 function text(whole: string): Reading {
   const all = Array.from(whole);
   const shown = all
@@ -96,7 +96,7 @@ function escape(c: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
 }
 
-/** One character with its number, or a text if several are selected. */
+/** A character with its code point, or a text if several are selected. */
 function characters(whole: string, one: boolean): Reading {
   const first = Array.from(whole)[0];
   if (!one || first === undefined) {
@@ -135,7 +135,7 @@ function guid(data: Uint8Array, little: boolean): string {
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-");
 }
 
-// Ways of one byte or of text, where the order of bytes does not matter.
+// Interpretations of one byte or of text, without byte order.
 const plain: readonly Way[] = [
   { name: "length", title: "Selected bytes", bytes: 0, read: ({ selected }) => {
     const n = selected.length;
@@ -166,7 +166,7 @@ const ordered: readonly Way[] = [
   { name: "utf-16", title: "The character here, or the selected text", bytes: 2, read: utf16 },
   { name: "time s", title: "Seconds since 1970 as 32 bits, if that is between 2000 and 2050; UTC", bytes: 4, tall: true, read: ({ view }, le) => time(view.getUint32(0, le) * 1000, false) },
   { name: "time ms", title: "Milliseconds since 1970 as 64 bits, if that is between 2000 and 2050; UTC", bytes: 8, tall: true, read: ({ view }, le) => time(Number(view.getBigUint64(0, le)), true) },
-  { name: "IPv4", title: "Address; big endian is the order of the network", bytes: 4, read: ({ data }, le) => {
+  { name: "IPv4", title: "Address; big endian is network byte order", bytes: 4, read: ({ data }, le) => {
     const parts = Array.from(data.subarray(0, 4));
     return (le ? parts.reverse() : parts).join(".");
   } },
@@ -182,14 +182,14 @@ function create<K extends keyof HTMLElementTagNameMap>(parent: Element, tag: K, 
   return element;
 }
 
-/** Puts a text into the clipboard, also where the page is not a secure context. */
+/** Copies text, also without HTTPS. */
 async function copy(value: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     try {
       await navigator.clipboard.writeText(value);
       return true;
     } catch {
-      // Not permitted; the old way may be.
+      // Not permitted; execCommand may be.
     }
   }
   const put = (event: ClipboardEvent): void => {
@@ -203,16 +203,16 @@ async function copy(value: string): Promise<boolean> {
   return done;
 }
 
-/** A table of what the bytes at one place mean. */
+/** A table of interpretations of the bytes at an offset. */
 export class Inspector {
   private readonly outer = document.createElement("div");
   private readonly place: HTMLElement;
   private readonly note: HTMLElement;
-  private readonly lines: Cell[][] = []; // as they stand in the table
+  private readonly lines: Cell[][] = []; // in table order
   private readonly cells = new Map<Element, Cell>();
   private noteTimer = 0;
 
-  /** Puts the table into the element; it has no values yet. */
+  /** Adds the table, without values, to an element. */
   constructor(host: HTMLElement) {
     this.outer.className = "inspector";
     const head = create(this.outer, "div", "inspect-head");
@@ -237,7 +237,7 @@ export class Inspector {
     this.show(new Uint8Array(), 0, 0);
   }
 
-  /** Shows what the bytes from `at` on mean; those up to `end` are selected. */
+  /** Shows the interpretations of the bytes from `at` on; those up to `end` are selected. */
   show(data: Uint8Array, at: number, end: number): void {
     const rest = data.subarray(Math.min(at, data.length));
     const place: Place = {
@@ -259,7 +259,7 @@ export class Inspector {
 
   private table(): void {
     const table = create(this.outer, "table");
-    table.setAttribute("aria-label", "What the bytes mean");
+    table.setAttribute("aria-label", "Interpretations of the bytes");
     const columns = create(table, "colgroup");
     create(columns, "col", "names");
     create(columns, "col");
@@ -308,7 +308,7 @@ export class Inspector {
       return;
     }
     const done = await copy(copied);
-    this.note.textContent = done ? "copied" : "the browser refused to copy";
+    this.note.textContent = done ? "copied" : "the browser does not allow copying";
     clearTimeout(this.noteTimer);
     this.noteTimer = setTimeout(() => (this.note.textContent = ""), 2000);
   }

@@ -1,14 +1,14 @@
-// The keyboard: which keys run which command, as registered or as this browser's person chose.
+// Keyboard shortcuts: the keys of commands, default or changed by the user.
 //
-// Keys are written as strokes separated by spaces, a stroke as modifiers and a key: "Ctrl+K", "g g", "?", "Alt+ArrowLeft", "Shift+H"
-// (or "H"), "Space". A stroke is what the key types, whatever the keyboard's layout; Shift is said for letters and named keys only.
-// On macOS Ctrl means the command key.
+// Keys are strokes separated by spaces, a stroke is modifiers and a key: "Ctrl+K", "g g", "?", "Alt+ArrowLeft", "Shift+H" (or "H"),
+// "Space". A stroke is the typed character, whatever the keyboard layout; Shift is written for letters and named keys only. On macOS Ctrl is
+// the command key.
 //
 //   [data-command="ID"]    a click runs the command
 //   [data-keys-of="ID"]    shows the command's first keys
 //
-// The listener sits on the window, one step above the document: whatever else listens there has had its chance and may have prevented
-// the event, in whichever order the parts of the page were started.
+// The listener is on the window, above the document: other listeners run first and may prevent the default action, in whichever order the
+// parts of the page were started.
 
 import { all, find, onRegister, ready, run, type Command } from "./commands";
 
@@ -19,7 +19,7 @@ const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 // 1. Notation.
 
-/** What the keys of a US keyboard type without Shift, apart from letters: for "Shift+." and for layouts without Latin letters. */
+/** Characters of the keys of a US keyboard without Shift, except letters: for "Shift+." and for non-Latin layouts. */
 const unshifted: Readonly<Record<string, string>> = {
   Backquote: "`", Minus: "-", Equal: "=", BracketLeft: "[", BracketRight: "]", Backslash: "\\",
   Semicolon: ";", Quote: "'", Comma: ",", Period: ".", Slash: "/",
@@ -37,7 +37,7 @@ interface Stroke {
   alt: boolean;
   meta: boolean; // the control key on macOS
   shift: boolean;
-  key: string; // as KeyboardEvent.key, but "Space", and letters small
+  key: string; // KeyboardEvent.key, but "Space", and letters in lower case
 }
 
 function isChar(key: string): boolean {
@@ -65,11 +65,11 @@ function parse(text: string): Stroke {
     stroke.key = "Escape";
   }
   if (isLetter(stroke.key)) {
-    // "G" alone is a capital; the K of "Ctrl+K" is only custom.
+    // "G" alone is a capital; in "Ctrl+K" the capital is only convention.
     stroke.shift ||= !stroke.ctrl && !stroke.alt && !stroke.meta && stroke.key !== stroke.key.toLowerCase();
     stroke.key = stroke.key.toLowerCase();
   } else if ([...stroke.key].length === 1 && !hasNoShift.has(stroke.key)) {
-    stroke.shift = false; // it is part of typing "?"
+    stroke.shift = false; // typing "?" implies it
   }
   return stroke;
 }
@@ -80,20 +80,20 @@ function format(s: Stroke): string {
   return `${s.ctrl ? "Ctrl+" : ""}${s.alt ? "Alt+" : ""}${s.meta ? "Meta+" : ""}${s.shift ? "Shift+" : ""}${key}`;
 }
 
-/** The one way to write keys, so that equal keys are equal texts. */
+/** The canonical notation, so that equal keys are equal strings. */
 export function canonical(keys: string): string {
   return keys.split(" ").filter((s) => s !== "").map((s) => format(parse(s))).join(" ");
 }
 
 const modifierKeys = new Set(["Control", "Shift", "Alt", "AltGraph", "Meta", "OS", "CapsLock", "NumLock", "Fn", "Hyper", "Super"]);
 
-/** The strokes an event can stand for, the likeliest first; none for a modifier alone. */
+/** The possible strokes of an event, likeliest first; none for a modifier alone. */
 function strokesOf(event: KeyboardEvent): string[] {
   if (modifierKeys.has(event.key) || event.key === "Unidentified" || event.key === "Process") {
     return [];
   }
   const key = event.key === " " ? "Space" : event.key;
-  // AltGr types a character; some systems report it as Ctrl and Alt too.
+  // AltGr types a character; some systems also report it as Ctrl and Alt.
   const typesWithAlt = isChar(key) && event.getModifierState("AltGraph");
   const macSpace = mac && key === "Space" && event.ctrlKey;
   const base: Stroke = {
@@ -110,7 +110,7 @@ function strokesOf(event: KeyboardEvent): string[] {
   }
   const placed = format({ ...base, key: code });
   if (mac && base.alt) {
-    // Option types another character: it is a modifier where that character means nothing.
+    // Option types another character: it is a modifier unless that character has a meaning.
     return [placed, format(parse(format({ ...base, alt: false, shift: false, key })))];
   }
   if (event.key === "Dead" || /[^\x20-\x7e]/.test(event.key)) {
@@ -119,12 +119,12 @@ function strokesOf(event: KeyboardEvent): string[] {
   return base.shift && !isLetter(key) && !isLetter(code) ? [typed, placed] : [typed];
 }
 
-/** The keys that an event is, as they are written; "" for a modifier alone. */
+/** The keys of an event in canonical notation; "" for a modifier alone. */
 export function strokeOf(event: KeyboardEvent): string {
   return strokesOf(event)[0] ?? "";
 }
 
-/** Says why keys cannot be bound: the browser or the page's focus order needs them. "" if they can. */
+/** Why keys cannot be bound, because the browser or keyboard navigation needs them; "" if they can. */
 export function refusal(keys: string): string {
   for (const text of keys.split(" ")) {
     const s = parse(text);
@@ -143,7 +143,7 @@ const keyLabels: Readonly<Record<string, string>> = {
   Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn", Delete: "Del", Insert: "Ins",
 };
 
-/** One stroke as people of this system write it. */
+/** A stroke in the notation of this system. */
 function label(stroke: string): string {
   const s = parse(stroke);
   const modified = s.ctrl || s.alt || s.meta || s.shift;
@@ -155,12 +155,12 @@ function label(stroke: string): string {
   return `${s.ctrl ? "Ctrl+" : ""}${s.alt ? "Alt+" : ""}${s.meta ? "Meta+" : ""}${s.shift ? "Shift+" : ""}${key}`;
 }
 
-/** Keys as people of this system write them: "⌘K". */
+/** Keys in the notation of this system: "⌘K". */
 export function keysText(keys: string): string {
   return keys.split(" ").map(label).join(" ");
 }
 
-/** Keys to show: a <kbd> for each stroke. */
+/** An element for keys: a <kbd> for each stroke. */
 export function keysElement(keys: string): HTMLElement {
   const element = document.createElement("span");
   element.className = "keys";
@@ -173,11 +173,11 @@ export function keysElement(keys: string): HTMLElement {
   return element;
 }
 
-// 2. What this browser's person chose.
+// 2. The user's changes.
 
 interface Choice {
-  off: boolean; // no single keys
-  map: Record<string, readonly string[]>; // keys by command, where they are not those of the registry
+  off: boolean; // single keys are off
+  map: Record<string, readonly string[]>; // keys by command, if changed
 }
 
 let choice = stored();
@@ -197,13 +197,13 @@ function stored(): Choice {
     }
     return { ...none, off: "off" in value && value.off === true };
   } catch {
-    return none; // no storage, or not ours
+    return none; // no storage, or invalid
   }
 }
 
 const changed: (() => void)[] = [];
 
-/** Calls back whenever keys or the switch change, in this tab or in another. */
+/** Calls back when keys or the switch change, in this tab or in another. */
 export function onKeys(callback: () => void): void {
   changed.push(callback);
 }
@@ -220,27 +220,27 @@ function keep(): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(choice));
   } catch {
-    // The choice then lasts as long as the page.
+    // The change then lasts as long as the page.
   }
   tell();
 }
 
-/** The keys of a command as they are in force, canonical; those that the switch turns off included. */
+/** The current keys of a command, canonical, including those turned off by the switch. */
 export function keysOf(id: string): string[] {
   return [...(choice.map[id] ?? find(id)?.keys ?? [])].map(canonical).filter((k) => k !== "" && refusal(k) === "");
 }
 
-/** Says whether a command has other keys than it was registered with. */
+/** Whether the keys of a command were changed. */
 export function isChosen(id: string): boolean {
   return choice.map[id] !== undefined;
 }
 
-/** Says whether anything differs from what was registered. */
+/** Whether any keys were changed. */
 export function anyChosen(): boolean {
   return choice.off || Object.keys(choice.map).length > 0;
 }
 
-/** Gives a command other keys and remembers them; without keys, those it was registered with. */
+/** Changes the keys of a command and stores them; without keys, restores the defaults. */
 export function setKeys(id: string, keys?: readonly string[]): void {
   const wanted = [...new Set((keys ?? []).map(canonical))].filter((k) => k !== "" && refusal(k) === "");
   const registered = (find(id)?.keys ?? []).map(canonical);
@@ -252,29 +252,29 @@ export function setKeys(id: string, keys?: readonly string[]): void {
   keep();
 }
 
-/** Says whether keys that type a character run commands. */
+/** Whether keys that type a character run commands. */
 export function singleKeys(): boolean {
   return !choice.off;
 }
 
-/** Turns keys that type a character on or off (WCAG 2.1.4) and remembers it. */
+/** Turns keys that type a character on or off (WCAG 2.1.4) and stores it. */
 export function setSingleKeys(on: boolean): void {
   choice.off = !on;
   keep();
 }
 
-/** Forgets all that was chosen. */
+/** Restores all defaults. */
 export function resetKeys(): void {
   choice = { off: false, map: {} };
   keep();
 }
 
-/** Says whether keys type a character, alone or in a sequence: a person who dictates or trembles presses them by mistake. */
+/** Whether keys type a character, alone or in a sequence: dictation or a tremor may press them unintentionally. */
 export function isSingle(keys: string): boolean {
   return keys.split(" ").map(parse).some((s) => isChar(s.key) && !s.ctrl && !s.alt && !s.meta);
 }
 
-/** The other commands that would run on the same keys, or whose keys begin so or are a beginning of them. */
+/** The other commands with the same keys, or whose keys are a prefix or an extension of them. */
 export function conflicts(keys: string, id: string): Command[] {
   const mine = `${canonical(keys)} `;
   return all().filter((c) => c.id !== id && keysOf(c.id).some((k) => `${k} `.startsWith(mine) || mine.startsWith(`${k} `)));
@@ -294,7 +294,7 @@ function bindings(): readonly Binding[] {
   return bound.list;
 }
 
-/** Keys pressed so far that begin a longer sequence. */
+/** The pressed keys that start a longer sequence. */
 let pending: { keys: string; run: Command | undefined; timer: number } | undefined;
 
 function forget(): Command | undefined {
@@ -305,9 +305,9 @@ function forget(): Command | undefined {
 }
 
 interface Found {
-  run: Command | undefined; // the keys are this command's
-  longer: boolean; // the keys begin those of a command
-  known: boolean; // the keys are or begin those of a command, even of one that cannot run now
+  run: Command | undefined; // of exactly these keys
+  longer: boolean; // the keys are a prefix of a command's
+  known: boolean; // the keys are, or are a prefix of, those of a command, even of a disabled one
 }
 
 function look(keys: string, typing: boolean): Found {
@@ -331,19 +331,19 @@ function look(keys: string, typing: boolean): Found {
 
 const fields = 'input, textarea, select, [contenteditable]:not([contenteditable="false"]), .cm-editor, [role="menu"], [role="textbox"]';
 
-/** Says whether keys pressed on an element are text for it. */
+/** Whether keys pressed on an element are text input. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest(fields) !== null;
 }
 
-/** Space and Enter press what has the focus. */
+/** Space and Enter press the focused element. */
 function isPress(event: KeyboardEvent): boolean {
   const plain = !event.ctrlKey && !event.altKey && !event.metaKey && (event.key === " " || event.key === "Enter");
   return plain && event.target instanceof Element &&
     event.target.closest('button, a[href], summary, [role="button"], [role="switch"], [role="tab"], [role="separator"]') !== null;
 }
 
-/** Says whether an event is one of a command's keys, for a part of the page that has the keyboard for itself. */
+/** Whether an event is one of a command's keys, for parts of the page that handle keys themselves. */
 export function pressed(event: KeyboardEvent, id: string): boolean {
   const strokes = strokesOf(event);
   return keysOf(id).some((k) => strokes.includes(k) && !(choice.off && isSingle(k)));
@@ -368,12 +368,12 @@ function onKeydown(event: KeyboardEvent): void {
     if (strokes.some((s) => act(event, `${before} ${s}`, typing))) {
       return;
     }
-    earlier?.run(); // "m" was meant, and not the beginning of "m a"
+    earlier?.run(); // "m" was the command, not the start of "m a"
   }
   strokes.some((s) => act(event, s, typing));
 }
 
-/** Does what the keys say; says whether they mean anything. */
+/** Runs the command of keys; returns whether they have a meaning. */
 function act(event: KeyboardEvent, keys: string, typing: boolean): boolean {
   const found = look(keys, typing);
   if (found.longer) {
@@ -381,7 +381,7 @@ function act(event: KeyboardEvent, keys: string, typing: boolean): boolean {
     pending = { keys, run: found.run, timer: setTimeout(wait, sequenceMillis) };
   }
   if (found.longer || found.run !== undefined || (found.known && /[/']$/.test(keys))) {
-    event.preventDefault(); // Firefox would begin to search on "/" and "'", even where the command cannot run now
+    event.preventDefault(); // Firefox would search on "/" and "'", even while the command is disabled
   }
   if (!found.longer) {
     found.run?.run();
@@ -396,7 +396,7 @@ function showKeys(): void {
   }
 }
 
-/** Starts the keyboard, and the buttons that run commands. */
+/** Starts the keyboard shortcuts, and the buttons that run commands. */
 export function startKeys(): void {
   addEventListener("keydown", onKeydown);
   addEventListener("blur", forget);

@@ -16,7 +16,7 @@ function packet(n: number, payload: string, clear?: string): Packet {
 
 const hex = (data: Uint8Array): string => Array.from(data, (b) => b.toString(16).padStart(2, "0")).join("");
 
-test("a stream around a frame is put together", () => {
+test("a stream around a frame is joined", () => {
   const f = frame([[7, 1, 2], [8, 0, 1]]);
   const layer = joined(f, new Map([[7, packet(7, "a0a1a2", "b0b1b2")], [8, packet(8, "a3a4", "b3b4")]]));
   equal(hex(layer.data), "b0b1b2b3b4");
@@ -26,7 +26,7 @@ test("a stream around a frame is put together", () => {
   equal(toFrame(layer, { start: 4, end: 5 }), undefined);
 });
 
-test("what was not enciphered is put together as it was captured", () => {
+test("unencrypted payloads are joined as captured", () => {
   const layer = joined(frame([[7, 0, 2], [8, 1, 1]]), new Map([[7, packet(7, "a0a1")], [8, packet(8, "a2a3")]]));
   equal(hex(layer.data), "a0a1a3");
 });
@@ -41,14 +41,14 @@ test("a frame is found in its packets", () => {
   equal(toFrame(clear, { start: 2, end: 3 }), { start: 1, end: 2 });
 });
 
-test("a packet that was cut, or whose payload is not known, has what there is", () => {
+test("a truncated packet, or one without a payload, has its available bytes", () => {
   equal(inPacket(frame([[7, 1, 200]]), packet(7, "a0a1a2"), false).runs, [{ start: 3, end: 5, at: 0 }]);
   equal(inPacket(frame([[7, 90, 2]]), packet(7, "a0a1a2"), false).runs, []);
   equal(inPacket(frame([[7, 0, 2]]), { n: 7, link: 1, captured: 2, size: 2, hex: "a0a1" }, false).runs, []);
   equal(joined(frame([[7, 0, 2], [8, 0, 2]]), new Map([[8, packet(8, "a2a3")]])).data.length, 2);
 });
 
-test("controls make the text of a framing", () => {
+test("controls make the notation of a framing", () => {
   const some: Framing = { kind: "prefixed", before: "0", size: "2", order: "le", counts: "self", keep: true, fixed: "64", delimiter: "0x0d, 0A", ends: "0a", dir: "" };
   const cases: [Partial<Framing>, string][] = [
     [{}, "prefixed:2le+self+keep"],

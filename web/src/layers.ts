@@ -1,30 +1,30 @@
-// Where the bytes of a frame are in what carried it. A frame is made of runs of the payloads of packets; deciphered, a payload has the same
-// size and places. So any place of the frame is found in the packets, and back.
+// Maps the bytes of a frame to its packets. A frame consists of ranges of packet payloads; decryption keeps sizes and offsets. So any offset
+// in the frame maps to a packet, and back.
 
 import type { PacketInfo } from "./api";
 import type { FrameAnswer } from "./frames/protocol";
 
-/** Bytes from start up to end. */
+/** Bytes [start, end). */
 export interface Run {
   start: number;
   end: number;
 }
 
-/** A captured packet, as GET .../packets gives it. */
+/** A captured packet, as in GET .../packets. */
 export type Packet = PacketInfo;
 
 export function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
-/** What a tab shows: bytes, and which of them the frame is made of. */
+/** The content of a tab: bytes, and the ranges that belong to the frame. */
 export interface Layer {
   data: Uint8Array;
-  head: number; // bytes at the start that are of what carries the payload
-  runs: { start: number; end: number; at: number }[]; // of the frame; at: where the run is in the frame
+  head: number; // header bytes before the payload
+  runs: { start: number; end: number; at: number }[]; // ranges of the frame; at: offset in the frame
 }
 
-/** The frame's runs in its packets, with their places in the frame. */
+/** The ranges of the frame in its packets, with their offsets in the frame. */
 function placed(frame: FrameAnswer): { packet: number; off: number; len: number; at: number }[] {
   let at = 0;
   return frame.sources.map((s) => {
@@ -34,7 +34,7 @@ function placed(frame: FrameAnswer): { packet: number; off: number; len: number;
   });
 }
 
-/** The frame in a packet as it was captured, or in its payload. */
+/** The frame in a captured packet, or in its payload. */
 export function inPacket(frame: FrameAnswer, packet: Packet, clear: boolean): Layer {
   const head = clear ? 0 : (packet.payload ?? 0);
   const data = bytesOf(clear ? (packet.clear ?? "") : packet.hex);
@@ -45,8 +45,8 @@ export function inPacket(frame: FrameAnswer, packet: Packet, clear: boolean): La
   return { data, head, runs };
 }
 
-/** The payloads of a stream around a frame, put together: what stood before it in its first packet, the frame, what stands behind it in
- *  the last one. A packet that is not known is left out. */
+/** The joined payloads of the stream around a frame: the bytes before it in its first packet, the frame, and the bytes after it in the last
+ *  one. Packets that are not loaded are omitted. */
 export function joined(frame: FrameAnswer, packets: ReadonlyMap<number, Packet>): Layer {
   const parts: Uint8Array[] = [];
   const runs: Layer["runs"] = [];
@@ -81,7 +81,7 @@ export function joined(frame: FrameAnswer, packets: ReadonlyMap<number, Packet>)
   return { data, head: 0, runs };
 }
 
-/** A part of the frame as parts of a layer, side by side ones put together. */
+/** A range of the frame as ranges of a layer, adjacent ones joined. */
 export function toLayer(layer: Layer, part: Run): Run[] {
   const out: Run[] = [];
   for (const run of layer.runs) {
@@ -101,7 +101,7 @@ export function toLayer(layer: Layer, part: Run): Run[] {
   return out;
 }
 
-/** A part of a layer as a part of the frame; undefined where it has none of it. */
+/** A range of a layer as a range of the frame; undefined if they do not overlap. */
 export function toFrame(layer: Layer, part: Run): Run | undefined {
   let found: Run | undefined;
   for (const run of layer.runs) {

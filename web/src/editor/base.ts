@@ -1,4 +1,4 @@
-// What editors of other scripts take from this one's: a page has the library once.
+// Modules of the editor for other scripts: a page has one copy of the library.
 
 export {
   acceptCompletion, autocompletion, closeCompletion, type Completion, type CompletionContext, type CompletionResult, completionStatus, currentCompletions, moveCompletionSelection,

@@ -1,19 +1,19 @@
-// Changes between texts: the smallest ones that make one text of another, and those that lead from an earlier text to the present one.
+// Changes between texts: minimal ones that turn one text into another, and the recorded ones from an earlier text to the current one.
 
 import { ChangeSet, Text, type ChangeSpec, type EditorState } from "@codemirror/state";
 
-/** Pairs of lines that stand for each other, as numbers from 0; ascending in both. */
+/** Pairs of corresponding lines, numbered from 0; ascending in both. */
 type Pairs = (readonly [number, number])[];
 
-const mostCells = 1_000_000; // of the table below; larger texts are replaced as one
+const mostCells = 1_000_000; // of the table below; larger texts are replaced as a whole
 
-/** The longest common sequence of two lists. */
+/** The longest common subsequence of two lists. */
 function common(a: readonly string[], b: readonly string[]): Pairs {
   if (a.length * b.length > mostCells) {
     return [];
   }
   const width = b.length + 1;
-  const longest = new Uint32Array((a.length + 1) * width); // of the ends from [i, j] on
+  const longest = new Uint32Array((a.length + 1) * width); // of the rests from [i, j] on
   const at = (i: number, j: number): number => longest[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
@@ -33,7 +33,7 @@ function common(a: readonly string[], b: readonly string[]): Pairs {
   return pairs;
 }
 
-/** The change of one stretch of text, without what is the same at its ends. */
+/** The change of a range of text, without a common start and end. */
 function stretch(from: number, old: string, now: string): ChangeSpec[] {
   if (old === now) {
     return [];
@@ -52,7 +52,7 @@ function stretch(from: number, old: string, now: string): ChangeSpec[] {
 
 const plain = (line: string): string => line.replace(/\s+/g, "");
 
-/** The changes that make `now` of a text. Lines that differ only by white space stand for each other, so that carets stay at their words. */
+/** The changes that turn a text into `now`. Lines that differ only in white space correspond, so that carets stay at their words. */
 export function changesTo(text: Text, now: string): ChangeSpec[] {
   const old = text.toString().split("\n");
   const wanted = now.split("\n");
@@ -68,7 +68,7 @@ export function changesTo(text: Text, now: string): ChangeSpec[] {
   const b = wanted.slice(start, wanted.length - end);
   const pairs = common(a.map(plain), b.map(plain));
 
-  // Between two pairs stands one gap of each text. A line break belongs to the line before it, that of the first gap to no line.
+  // Between two pairs there is one gap in each text. A line break belongs to the line before; the first gap has none before it.
   const changes: ChangeSpec[] = [];
   let [i, j] = [0, 0];
   const joined = (lines: readonly string[], from: number, to: number, before: boolean): string => {
@@ -98,11 +98,11 @@ export function changesTo(text: Text, now: string): ChangeSpec[] {
 
 const mostSteps = 100;
 
-/** The last texts of a document and the changes between them. */
+/** The recent texts of a document and the changes between them. */
 export class Past {
   private steps: { before: Text; changes: ChangeSet }[] = [];
 
-  /** Notes a change. */
+  /** Records a change. */
   add(before: Text, changes: ChangeSet): void {
     this.steps.push({ before, changes });
     if (this.steps.length > mostSteps) {
@@ -110,12 +110,12 @@ export class Past {
     }
   }
 
-  /** Forgets all: another document. */
+  /** Discards everything, for another document. */
   clear(): void {
     this.steps = [];
   }
 
-  /** What led from a text to the present one, with that text; undefined if it is none of the last ones. */
+  /** The changes from a text to the current one, with that text; undefined if it is not a recent one. */
   since(of: string, now: EditorState): { before: Text; changes: ChangeSet } | undefined {
     const wanted = Text.of(of.split("\n"));
     if (wanted.eq(now.doc)) {

@@ -1,4 +1,4 @@
-// What keys do in a definition beyond what they do in any text.
+// Keys specific to definitions.
 
 import { ensureSyntaxTree } from "@codemirror/language";
 import { EditorSelection, type EditorState, type SelectionRange } from "@codemirror/state";
@@ -7,14 +7,14 @@ import type { Command } from "@codemirror/view";
 import { giveDashes } from "./dashes";
 import { codeOf, type Language, type Words } from "./words";
 
-const parseTime = 200; // milliseconds, for a text of thousands of lines
+const parseTime = 200; // milliseconds, enough for thousands of lines
 
-/** What the text at a place is, as the name of its highlighting; comments are one role, everything unnamed another. */
+/** The role of the text at an offset, by the name of its highlighting; comments are one role, unnamed text another. */
 function role(state: EditorState, at: number): string {
   return ensureSyntaxTree(state, state.doc.length, parseTime)?.resolveInner(at, 1).name ?? "";
 }
 
-/** Selects all that is the same word in the same role, to rename it: a name where it is a name, not the comments that have it. */
+/** Selects all occurrences of a word in the same role, for renaming: names, but not their mentions in comments. */
 export const renameWord: Command = ({ state, dispatch }) => {
   const word = state.wordAt(state.selection.main.head);
   if (word === null || state.readOnly) {
@@ -37,11 +37,11 @@ export const renameWord: Command = ({ state, dispatch }) => {
 
 const dashed = /^\s*((?:-[ \t]*)+)(.*)$/;
 
-/** The dashes of a line with one level more or less. */
+/** The dashes of the next deeper level. */
 const deeper = (dashes: string): string => `${dashes.trimEnd()} - `.trimStart();
 const shallower = (dashes: string): string => dashes.replace(/-[ \t]*$/, "");
 
-/** Begins a line at the level of the one above; below a group one level deeper. On a line of only dashes it takes the last one away. */
+/** Starts a line at the level of the line above; below a group one level deeper. On a line of only dashes it removes the last one. */
 export function newLine(language: Language, words: Words): Command {
   return ({ state, dispatch }) => {
     const { main, ranges } = state.selection;
@@ -50,7 +50,7 @@ export function newLine(language: Language, words: Words): Command {
       return false;
     }
     const [, dashes = "", rest = line.text.trimStart()] = dashed.exec(line.text) ?? [];
-    const start = line.from + line.text.length - rest.length; // of what follows the dashes
+    const start = line.from + line.text.length - rest.length; // of the text after the dashes
     const first = /^[\p{L}_][\p{L}\d_]*(?=\s|\[)/u.exec(rest)?.[0] ?? "";
     if (main.head < start || (dashes === "" && words.get(first)?.kind !== "group")) {
       return false;
@@ -59,7 +59,7 @@ export function newLine(language: Language, words: Words): Command {
       dispatch(state.update({ changes: { from: line.from, to: line.to, insert: shallower(dashes) }, scrollIntoView: true, userEvent: "input" }));
       return true;
     }
-    // A group is complete with its name; where the caret splits the line before that, the level stays.
+    // A group is complete with its name; a caret before the end of the name keeps the level.
     const after = codeOf(line.text.slice(main.head - line.from), language).trim();
     const opens = words.get(first)?.kind === "group" && after === "";
     if (dashes === "" && !opens) {
@@ -79,7 +79,7 @@ export function newLine(language: Language, words: Words): Command {
   };
 }
 
-/** Takes the last dash before the caret away, with its space. */
+/** Deletes the last dash before the caret, with its space. */
 export const deleteDash: Command = ({ state, dispatch }) => {
   const { main, ranges } = state.selection;
   const line = state.doc.lineAt(main.head);

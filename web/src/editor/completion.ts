@@ -1,4 +1,4 @@
-// Completion: types where a type stands, names that were seen where a name stands.
+// Completion: types at the positions of types, known names at the positions of names.
 
 import {
   acceptCompletion,
@@ -17,16 +17,16 @@ import { EditorView, keymap, type Command } from "@codemirror/view";
 import { explained } from "./lines";
 import { codeOf, isType, type Language, type Word, type Words } from "./words";
 
-/** Names of other definitions, to be offered beside those of the document. */
+/** Names in other definitions, offered besides those of the document. */
 export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
 
-/** What can stand at a place. */
+/** The kind of word at a position. */
 interface Offer {
-  from: number; // where the word starts, in the line
+  from: number; // start of the word in the line
   kind: "start" | "type" | "mark" | "name";
 }
 
-/** What can stand at the end of the text of a line up to the caret; undefined in comments and where nothing is known. */
+/** The offer at the end of a line's text before the caret; undefined in comments and at unknown positions. */
 function offer(before: string, language: Language, words: Words): Offer | undefined {
   if (codeOf(before, language) !== before) {
     return undefined;
@@ -44,7 +44,7 @@ function offer(before: string, language: Language, words: Words): Offer | undefi
     return { from, kind: "mark" };
   }
   if (/^\s*(\d+|\?)\s+(\d+|\?)\s+$/.test(rest)) {
-    return { from, kind: "type" }; // behind offset and size
+    return { from, kind: "type" }; // after offset and size
   }
   const first = /^[-\s]*(@?[\p{L}_][\p{L}\d_]*)/u.exec(rest)?.[1] ?? "";
   if (isType(words.get(first))) {
@@ -53,7 +53,7 @@ function offer(before: string, language: Language, words: Words): Offer | undefi
   return !words.has(first) && /[:=]\s*$/.test(rest) ? { from, kind: "type" } : undefined;
 }
 
-/** The names of the fields of a document, without those of one line. */
+/** The names of the fields of a document, except those of one line. */
 function names(state: EditorState, language: Language, except: number): string[] {
   const found = new Set<string>();
   for (let n = 1; n <= state.doc.lines; n++) {
@@ -74,7 +74,7 @@ function wordOption(word: Word, kind: Offer["kind"]): Completion {
     ...(word.size === undefined ? {} : { detail: word.size.replace(/[:,].*/, "") }),
     info: () => explained(word),
     apply(view, _completion, from, to) {
-      // At the start of a line a name follows, so the caret is to stand where it begins.
+      // At the start of a line a name follows: the caret goes to its start.
       const next = view.state.sliceDoc(to, to + 1);
       const space = kind === "start" && !/\s$/.test(text) && !/[ \t<[]/.test(next);
       const insert = space ? `${text} ` : text;
@@ -114,7 +114,7 @@ function source(language: Language, words: Words): (context: CompletionContext) 
 
 /** The extension that completes words. */
 export function completion(language: Language, words: Words): Extension {
-  let chosen = false; // with the arrow keys, or asked for with Ctrl+Space
+  let chosen = false; // with the arrow keys, or opened with Ctrl+Space
   const choose =
     (command: Command): Command =>
     (view) => {
@@ -122,7 +122,7 @@ export function completion(language: Language, words: Words): Extension {
       chosen ||= done;
       return done;
     };
-  // Behind a name Enter ends the line: names are offered unasked, and the one that is typed may be new.
+  // After a name Enter ends the line: names are offered automatically, and the typed one may be new.
   const enter: Command = (view) => {
     const { head } = view.state.selection.main;
     const line = view.state.doc.lineAt(head);

@@ -1,5 +1,5 @@
-// Dashes that Enter puts before the caret may be typed all the same, as out of habit: they are typed over, not doubled. Who types fewer
-// of them, or pastes a line with its own, gets those.
+// Dashes inserted by Enter may also be typed, out of habit: typing overwrites them instead of doubling them. Typing fewer dashes, or pasting
+// a line with dashes, replaces them.
 
 import { EditorState, type Extension, StateEffect, StateField } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -7,10 +7,10 @@ import { EditorView } from "@codemirror/view";
 interface Given {
   from: number;
   to: number;
-  typed: number; // characters of it that were typed as well
+  typed: number; // typed characters of it
 }
 
-/** Has dashes typed over. Any other edit, or a move of the caret, ends that. */
+/** Makes dashes overwritable. Any other edit, or a move of the caret, ends that. */
 export const giveDashes = StateEffect.define<Given>();
 
 const given = StateField.define<Given | undefined>({
@@ -55,5 +55,5 @@ const pasted = EditorState.transactionFilter.of((tr) => {
   return own ? [{ changes: { from: dashes.from, to: dashes.to } }, tr] : tr;
 });
 
-/** The extension for dashes that are typed over. */
+/** The extension for overwritable dashes. */
 export const typedDashes: Extension = [given, typed, pasted];

@@ -25,40 +25,40 @@ import { type Mistake, mistakes, showMistakes } from "./mistakes";
 import { theme } from "./theme";
 import { tips } from "./tips";
 import { typeOver } from "./typeover";
-import { colouring, type Language, wordsOf } from "./words";
+import { coloring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
 export type { Language, Word } from "./words";
 
-/** What the editor tells. Lines count from 1. */
+/** Events of the editor. Lines count from 1. */
 export interface EditorEvents {
   change(text: string): void; // by the user, or by replace
-  caret(line: number): void; // the user has put the caret on another line, or come back to the editor
+  caret(line: number): void; // the user has moved the caret to another line, or focused the editor
   hover(line: number | null): void; // the pointer is on a line, or on none
   save(): void;
   decode(): void;
   format(): void;
 }
 
-/** What an editor starts with. */
+/** Options of a new editor. */
 export interface EditorOptions {
   text: string;
   language: Language;
-  nonce: string; // of the page's content security policy, for the style sheet that the editor writes
-  label: string; // what the editor is, for screen readers
+  nonce: string; // of the page's content security policy, for the editor's style sheet
+  label: string; // accessible name
   events: EditorEvents;
 }
 
-// Marks a change that replace has made.
+// Marks a change by replace.
 const outside = Annotation.define<boolean>();
 
-/** A text as the editor holds it, with "\n" only. A text that mixes line ends keeps its "\r", which show as signs. */
+/** A text for the editor, with "\n" only. A text with mixed line ends keeps its "\r" as visible signs. */
 function unified(text: string): { text: string; crlf: boolean } {
   const crlf = text.includes("\n") && !/(^|[^\r])\n/.test(text);
   return { text: crlf ? text.replaceAll("\r\n", "\n") : text, crlf };
 }
 
-/** A panel that says why nothing can be typed. */
+/** A panel with the reason why the text is read-only. */
 function locked(reason: string): Extension {
   return showPanel.of(() => {
     const dom = document.createElement("div");
@@ -69,7 +69,7 @@ function locked(reason: string): Extension {
   });
 }
 
-/** An editor of one definition at a time. It fills the element it is given. */
+/** An editor for one definition at a time. It fills its element. */
 export class DefinitionEditor {
   private readonly view: EditorView;
   private readonly events: EditorEvents;
@@ -80,7 +80,7 @@ export class DefinitionEditor {
   private crlf = false;
   private reason: string | null = null;
   private names: readonly string[] = [];
-  private line = 1; // of the caret, as it was told last
+  private line = 1; // of the caret, as last reported
 
   constructor(host: HTMLElement, o: EditorOptions) {
     this.events = o.events;
@@ -90,13 +90,13 @@ export class DefinitionEditor {
     followPointer(this.view, (line) => this.events.hover(line));
   }
 
-  /** The text, with the line ends it was opened with. */
+  /** The text, with its original line ends. */
   get text(): string {
     const text = this.view.state.doc.toString();
     return this.crlf ? text.replaceAll("\n", "\r\n") : text;
   }
 
-  /** Shows another document. Its history starts anew, and no change is told. */
+  /** Opens another document, with an empty history and without a change event. */
   open(text: string): void {
     this.past.clear();
     this.line = 1;
@@ -104,7 +104,7 @@ export class DefinitionEditor {
     this.view.scrollDOM.scrollTop = 0;
   }
 
-  /** Gives the document a new text by the smallest change. Carets stay at their words, and it can be undone. */
+  /** Replaces the text by a minimal change, which can be undone. Carets stay at their words. */
   replace(text: string): void {
     const { text: wanted, crlf } = unified(text);
     const was = this.text;
@@ -117,7 +117,7 @@ export class DefinitionEditor {
     }
   }
 
-  /** Shows mistakes, and no others. Their places are those of the text `of`; if the editor no longer knows it, nothing happens. */
+  /** Replaces the shown mistakes. Their positions are in the text `of`; if the editor no longer has it, nothing happens. */
   setMistakes(list: readonly Mistake[], of: string): void {
     const { state } = this.view;
     const since = this.past.since(unified(of).text, state);
@@ -126,34 +126,34 @@ export class DefinitionEditor {
     }
   }
 
-  /** Says what shows at the names of lines, by line. */
+  /** Sets tooltips for the names of lines, by line. */
   setLineHelp(help: ReadonlyMap<number, string>): void {
     explainLines(this.view, help);
   }
 
-  /** Gives names of fields to offer beside those of the document. */
+  /** Sets names of fields to offer besides those of the document. */
   setNames(names: readonly string[]): void {
     this.names = names;
     this.view.dispatch({ effects: this.known.reconfigure(otherNames.of(names)) });
   }
 
-  /** Lights the lines that are pointed at elsewhere. */
+  /** Highlights the lines under the pointer in other panes. */
   light(lines: readonly number[]): void {
     lightLines(this.view, lines);
   }
 
-  /** Marks the line that is selected elsewhere, and brings it into view; 0 for none. */
+  /** Marks the line selected in another pane and scrolls it into view; 0 for none. */
   select(line: number): void {
     pickLine(this.view, line);
   }
 
-  /** Brings a line to the top of the view, without the caret. */
+  /** Scrolls a line to the top, without moving the caret. */
   reveal(line: number): void {
     const at = this.view.state.doc.line(Math.min(Math.max(line, 1), this.view.state.doc.lines)).from;
     this.view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "start", yMargin: 4 }), annotations: outside.of(true) });
   }
 
-  /** Refuses typing and says why; null accepts it again. */
+  /** Makes the text read-only for a reason; null makes it editable. */
   setReadOnly(reason: string | null): void {
     if (reason !== this.reason) {
       this.reason = reason;
@@ -161,7 +161,7 @@ export class DefinitionEditor {
     }
   }
 
-  /** Moves the keyboard focus into the text. */
+  /** Focuses the text. */
   focus(): void {
     this.view.focus();
   }
@@ -210,7 +210,7 @@ export class DefinitionEditor {
       completion(o.language, words),
       mistakes(),
       linkedLines(words),
-      colouring(o.language),
+      coloring(o.language),
       lineNumbers(),
       highlightActiveLine(),
       highlightActiveLineGutter(),

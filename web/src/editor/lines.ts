@@ -1,4 +1,4 @@
-// Lines that are linked with other panes: lit, picked, pointed at, explained.
+// Lines linked with other panes: highlighted, selected, hovered, with tooltips.
 
 import { type EditorState, type Extension, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, GutterMarker, gutterLineClass, hoverTooltip, type Tooltip } from "@codemirror/view";
@@ -6,7 +6,7 @@ import { syntaxTree } from "@codemirror/language";
 
 import type { Word, Words } from "./words";
 
-/** The starts of the lines that other panes point at, or have picked. */
+/** The starts of the highlighted and selected lines. */
 interface Linked {
   readonly lit: readonly number[];
   readonly picked: number | undefined;
@@ -40,7 +40,7 @@ function starts(state: EditorState, lines: readonly number[]): number[] {
   return [...new Set(known)].sort((a, b) => a - b).map((line) => state.doc.line(line).from);
 }
 
-/** Lights lines, and no others. */
+/** Replaces the highlighted lines. */
 export function lightLines(view: EditorView, lines: readonly number[]): void {
   const lit = starts(view.state, lines);
   const before = view.state.field(linkedField).lit;
@@ -49,7 +49,7 @@ export function lightLines(view: EditorView, lines: readonly number[]): void {
   }
 }
 
-/** Marks a line as picked, or none, and scrolls it into view inside the editor. */
+/** Replaces the selected line, and scrolls it into view inside the editor. */
 export function pickLine(view: EditorView, line: number): void {
   const at = starts(view.state, [line])[0];
   if (at !== view.state.field(linkedField).picked) {
@@ -58,7 +58,7 @@ export function pickLine(view: EditorView, line: number): void {
   if (at === undefined) {
     return;
   }
-  // Heights of lines are known only after they were measured, as those of a text that was just opened are not yet.
+  // Heights of lines are known after measuring, so not yet for a new text.
   view.requestMeasure({
     key: pickLine,
     read: () => ({ line: view.lineBlockAt(Math.min(at, view.state.doc.length)), height: view.scrollDOM.clientHeight }),
@@ -89,7 +89,7 @@ const pickedNumber = new LinkedNumber("cm-linked cm-picked-number");
 
 const setHelp = StateEffect.define<ReadonlyMap<number, string>>();
 
-/** What is said of lines, by their start; it moves with the text. */
+/** Tooltips by the start of their line; they move with the text. */
 const helpField = StateField.define<ReadonlyMap<number, string>>({
   create: () => new Map(),
   update(help, tr) {
@@ -105,7 +105,7 @@ const helpField = StateField.define<ReadonlyMap<number, string>>({
   },
 });
 
-/** Says what is to be said of lines, by number. */
+/** Sets tooltips by line number. */
 export function explainLines(view: EditorView, help: ReadonlyMap<number, string>): void {
   const known = [...help].filter(([line]) => line >= 1 && line <= view.state.doc.lines);
   view.dispatch({ effects: setHelp.of(new Map(known.map(([line, text]) => [view.state.doc.line(line).from, text]))) });
@@ -122,7 +122,7 @@ function box(...texts: readonly (readonly [string, string])[]): HTMLElement {
   return element;
 }
 
-/** A word of the language, explained. */
+/** The tooltip of a word of the language. */
 export function explained(word: Word): HTMLElement {
   return box(["ty", word.name], ["cm-size", word.size ?? ""], ["cm-doc", word.doc ?? ""]);
 }
@@ -138,7 +138,7 @@ function tip(state: EditorState, pos: number, side: -1 | 1, words: Words): Toolt
   return help === undefined ? null : show(() => box(["cm-doc", help]));
 }
 
-/** Tells which line the pointer is on, null for none. The listeners are the editor's own and go with it. */
+/** Reports the line under the pointer, or null. The listeners are removed with the editor. */
 export function followPointer(view: EditorView, tell: (line: number | null) => void): void {
   let last: number | null = null;
   const point = (line: number | null): void => {

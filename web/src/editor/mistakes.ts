@@ -1,11 +1,11 @@
-// The mistakes of a definition: squiggles, a mark beside the number of their line, the message behind it, and fixes.
+// The mistakes of a definition: underlines, marks beside line numbers, messages after lines, and fixes.
 
 import type { DiagInfo } from "../api";
 import { nextDiagnostic, openLintPanel, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { type ChangeDesc, type EditorState, type Extension, RangeSetBuilder, StateEffect, StateField, type Text, type TransactionSpec } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, GutterMarker, gutterLineClass, keymap, WidgetType } from "@codemirror/view";
 
-/** A place in a text: lines and columns from 1, columns in Unicode characters, the end exclusive. */
+/** A range of text: lines and columns from 1, columns in Unicode characters, the end exclusive. */
 interface Place {
   line: number;
   column: number;
@@ -13,10 +13,10 @@ interface Place {
   end_column: number;
 }
 
-/** What is wrong with a definition, and where. */
+/** A diagnostic of a definition. */
 export type Mistake = DiagInfo;
 
-/** A mistake as the document has it now; offsets in UTF-16. */
+/** A mistake in the current document; offsets in UTF-16. */
 interface Found {
   readonly id: number;
   readonly mistake: Mistake;
@@ -52,7 +52,7 @@ function moved(found: Found, changes: ChangeDesc): Found {
     ...found,
     from,
     to: Math.max(from, changes.mapPos(found.to, -1)),
-    // Once somebody has worked at the place, the fix may be wrong.
+    // After an edit inside the range, the fix may be wrong.
     fix:
       fix === undefined || changes.touchesRange(fix.from, fix.to) !== false
         ? undefined
@@ -74,7 +74,7 @@ const foundField = StateField.define<readonly Found[]>({
   },
 });
 
-/** The message behind its line. */
+/** The message after its line. */
 class Message extends WidgetType {
   private readonly mistake: Mistake;
 
@@ -110,7 +110,7 @@ class LineMark extends GutterMarker {
 
 const lineMarks = { error: new LineMark("error"), warning: new LineMark("warning") };
 
-/** The worst mistake of each line, the first of several; by the start of the line, ascending. */
+/** The worst mistake of each line, the first among equals; by start of line, ascending. */
 function worst(state: EditorState): [number, Found][] {
   const lines = new Map<number, Found>();
   for (const found of state.field(foundField)) {
@@ -146,7 +146,7 @@ function fixName(fix: { from: number; to: number; text: string }, doc: Text): st
   return fix.from === fix.to ? `Insert ${shown(fix.text)}` : `Write ${shown(fix.text)}`;
 }
 
-/** What shows mistakes, given in the document `before`, in a document that changed since. */
+/** Shows mistakes in a document that has changed since `before`, to which they refer. */
 export function showMistakes(state: EditorState, list: readonly Mistake[], before: Text, changes: ChangeDesc): TransactionSpec {
   const found = list.map((mistake, id): Found => {
     const fix = mistake.fix === undefined ? undefined : { ...range(before, mistake.fix), text: mistake.fix.text };
@@ -166,7 +166,7 @@ export function showMistakes(state: EditorState, list: readonly Mistake[], befor
   return { effects: [setFound.of(found), ...[spec.effects ?? []].flat()] };
 }
 
-/** Applies the fix at the caret or on its line; without one the list of all mistakes opens. */
+/** Applies the fix at the caret or on its line; without one opens the list of mistakes. */
 function repair(view: EditorView): boolean {
   const { head } = view.state.selection.main;
   const line = view.state.doc.lineAt(head);

@@ -1,4 +1,4 @@
-// An editor of one line, with the completion of the definition editor: the filter box.
+// A one-line editor with the completion of the definition editor, for the filter box.
 
 import {
   acceptCompletion, autocompletion, closeCompletion, type Command, common, type Completion, type CompletionContext, type CompletionResult, completionStatus, currentCompletions,
@@ -6,7 +6,7 @@ import {
   setSelectedCompletion, standardKeymap, startCompletion, StateEffect, StateField, tips, typeOver,
 } from "./base";
 
-/** A text that may stand in place of a range of the line. */
+/** A replacement for a range of the line. */
 export interface Offer {
   label: string;
   kind: string;
@@ -14,27 +14,27 @@ export interface Offer {
   from: number;
   to: number;
   text: string;
-  more: boolean; // something is offered behind it at once
+  more: boolean; // more is offered directly after it
 }
 
-/** What an editor of one line starts with. */
+/** Options of a one-line editor. */
 export interface OneLineOptions {
   label: string;
-  describedBy: string; // id of the element that says what is wrong
+  describedBy: string; // id of the element with the error message
   placeholder: string;
-  most: number; // characters, in UTF-16
+  most: number; // maximum length, in UTF-16
   nonce: string; // of the page's content security policy
   change(): void;
-  /** What may stand at a place; `asked` by Ctrl+Space rather than by typing. */
+  /** The offers at an offset; `asked`: by Ctrl+Space rather than by typing. */
   offers(at: number, asked: boolean): Promise<readonly Offer[]>;
-  /** Texts that may take the place of the whole line: Down in an empty line, Alt+Down in any. */
+  /** Earlier texts of the line: Down in an empty line, Alt+Down in any. */
   past(): readonly string[];
   enter(shift: boolean): void;
-  /** Esc, and nothing is offered that it would close. */
+  /** Esc, when no list is open. */
   escape(): void;
 }
 
-/** An offer as the completion has it. */
+/** An offer for the completion. */
 interface Option extends Completion {
   readonly more: boolean;
 }
@@ -47,7 +47,7 @@ const wrong = StateField.define<boolean>({
   provide: (field) => EditorView.contentAttributes.from(field, (is) => ({ "aria-invalid": String(is) })),
 });
 
-// It has the height of a control, and its frame is its host's.
+// It has the height of a control; the frame belongs to the host.
 const theme: Extension = [common, EditorView.theme({
   "&": { color: "var(--text)" },
   ".cm-scroller": { font: "1rem/1.5 var(--mono)", overflow: "hidden", alignItems: "center" },
@@ -55,18 +55,18 @@ const theme: Extension = [common, EditorView.theme({
   ".cm-line": { padding: "0 0.3rem 0 0" },
   ".cm-placeholder": { color: "var(--faint)" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxWidth: "min(48rem, 95vw)", maxHeight: "18rem" },
-  // Tab takes the first line while none is gone to.
+  // Tab accepts the first line while none is selected.
   ".cm-tooltip-autocomplete > ul:not(:has([aria-selected])) > li:first-child::after": {
     content: '"Tab"', padding: "0 0.3rem", font: "0.85rem/1.6 var(--ui)", color: "var(--dim)", border: "1px solid var(--line)", borderRadius: "3px",
   },
 })];
 
-/** One line of text. Enter applies it, and takes an offer only after a line of the list was gone to; Tab takes the first. */
+/** A line of text. Enter applies it, and accepts an offer only if a line of the list is selected; Tab accepts the first. */
 export class OneLine {
   readonly #view: EditorView;
   readonly #options: OneLineOptions;
-  #past = false; // the next list is that of past texts
-  #first = false; // the list was asked for: its first line is chosen
+  #past = false; // the next list has the earlier texts
+  #first = false; // the list was opened explicitly: its first line is selected
 
   constructor(o: OneLineOptions) {
     this.#options = o;
@@ -143,7 +143,7 @@ export class OneLine {
     return this.#view.state.doc.toString();
   }
 
-  /** Writes the line anew, with the caret at its end. */
+  /** Replaces the text, with the caret at its end. */
   set text(text: string) {
     closeCompletion(this.#view);
     this.#view.dispatch({ changes: { from: 0, to: this.#view.state.doc.length, insert: text }, selection: { anchor: text.length }, scrollIntoView: true });
@@ -164,7 +164,7 @@ export class OneLine {
     this.#view.contentDOM.blur();
   }
 
-  /** Lists what was written before, or closes the list that is open. */
+  /** Lists the earlier texts, or closes the open list. */
   showPast(): void {
     this.#view.focus();
     if (!closeCompletion(this.#view)) {
@@ -173,7 +173,7 @@ export class OneLine {
     }
   }
 
-  /** Underlines a mistake; without one there is none. */
+  /** Underlines a mistake, or removes the underline. */
   mark(mistake?: { from: number; to: number; message: string }): void {
     const most = this.#view.state.doc.length;
     const list = mistake === undefined ? [] : [{ ...mistake, from: Math.min(mistake.from, most), to: Math.min(mistake.to, most), severity: "error" as const }];

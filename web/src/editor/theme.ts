@@ -1,12 +1,12 @@
-// How the editor looks: the tokens of app.css, so that dark and light follow by themselves.
+// The style of the editor, from the tokens of app.css, which has dark and light colors.
 
 import { type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
-// The library draws squiggles and marks as images in data: addresses, which the pages forbid; every one of them is replaced here.
-const squiggle = (colour: string): Record<string, string> => ({
+// The library draws underlines and marks as data: images, which the content security policy forbids; all of them are replaced here.
+const squiggle = (color: string): Record<string, string> => ({
   backgroundImage: "none",
-  textDecoration: `underline wavy ${colour} 1px`,
+  textDecoration: `underline wavy ${color} 1px`,
   textDecorationSkipInk: "none",
   textUnderlineOffset: "3px",
 });
@@ -22,20 +22,20 @@ const button = {
   cursor: "pointer",
 };
 
-// The ground of a linked line lies below the selection, so that selected text shows on it.
-const ground = (colour: string): Record<string, string> => ({
+// The background of a linked line is below the selection, so that selected text shows on it.
+const ground = (color: string): Record<string, string> => ({
   content: '""',
   position: "absolute",
   inset: "0",
   zIndex: "-3",
-  background: colour,
+  background: color,
 });
 
 const sign = { position: "absolute", left: "5px", fontSize: "0.8rem", lineHeight: "2.1", fontWeight: "700" };
 
 const active = "color-mix(in srgb, var(--text) 6%, transparent)";
 
-/** Mistakes and lists of completions, the same in every editor. */
+/** Mistakes and lists of completions, common to all editors. */
 export const common: Extension = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-lintRange-error": squiggle("var(--bad)"),
@@ -69,14 +69,14 @@ export const common: Extension = EditorView.theme({
   ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "22rem" },
 });
 
-/** The extension that gives the editor of a definition its looks. */
+/** The style of the definition editor. */
 export const theme: Extension = [common, EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--panel)" },
   "&:has(.cm-content:focus-visible)::after": {
     content: '""',
     position: "absolute",
     inset: "0",
-    zIndex: "201", // above the numbers
+    zIndex: "201", // above the line numbers
     border: "2px solid var(--accent)",
     pointerEvents: "none",
   },
@@ -87,7 +87,7 @@ export const theme: Extension = [common, EditorView.theme({
   "& > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--accent) 26%, transparent)",
   },
-  ".cm-line::selection, .cm-line ::selection": { color: "currentcolor !important" }, // the ground is drawn by the editor, also of further selections
+  ".cm-line::selection, .cm-line ::selection": { color: "currentcolor !important" }, // the editor draws the background, also of further selections
   ".cm-mark": { color: "var(--dim)", fontStyle: "italic" },
   ".cm-number": { color: "var(--dim)" },
 
@@ -106,7 +106,7 @@ export const theme: Extension = [common, EditorView.theme({
   ".cm-lineNumbers .cm-linked, &.cm-focused .cm-lineNumbers .cm-linked": { backgroundColor: "var(--sel)" },
   ".cm-lineNumbers .cm-picked-number:not(.cm-error-line, .cm-warning-line)": { boxShadow: "inset 3px 0 var(--accent)" },
   ".cm-lineNumbers .cm-linked:not(.cm-error-line, .cm-warning-line)": { color: "var(--dim)" },
-  ".cm-lit :is(.cm, .dash), .cm-picked :is(.cm, .dash)": { color: "var(--dim)" }, // faint text is too faint on the selection
+  ".cm-lit :is(.cm, .dash), .cm-picked :is(.cm, .dash)": { color: "var(--dim)" }, // faint text has too little contrast on the selection
 
   ".cm-diagnosticAction:hover, .cm-button:hover": { background: "var(--sel)" },
 

@@ -1,11 +1,11 @@
-// Tooltips of editors stand at the end of the page: panes cut off what sticks out of them.
+// Tooltips of editors are at the end of the page, because panes clip their contents.
 
 import { type Extension } from "@codemirror/state";
 import { EditorView, tooltips } from "@codemirror/view";
 
 let element: HTMLElement | undefined;
 
-/** The extension that puts an editor's tooltips there. */
+/** The extension that moves an editor's tooltips there. */
 export function tips(): Extension {
   const host = (element ??= Object.assign(document.createElement("div"), { className: "editor-tips" }));
   const attach = (): void => {

@@ -1,5 +1,5 @@
-// Typing over a selection. Browsers keep the looks of what is replaced, such as the underline of a mistake, in an inline style, which the
-// pages forbid: the editor replaces the text by itself.
+// Typing over a selection. Browsers keep the style of the replaced text, such as the underline of a mistake, as an inline style, which the
+// content security policy forbids: the editor replaces the text itself.
 
 import { EditorView } from "@codemirror/view";
 

@@ -1,20 +1,20 @@
-// The words of a language of definitions, and how a text of it is cut and coloured.
+// The words of a definition language, and the highlighting of its text.
 //
 //   - type[marks] name ... # comment        a word is a type at the start of its line, inside "<>", and after ":" or "="
 
 import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 
-/** One word with a meaning of its own. */
+/** A word of the language. */
 export interface Word {
   name: string;
   kind: string; // "type"; "group": a type whose fields follow with one dash more; "old": not offered; else a mark
   doc?: string;
   size?: string;
-  insert?: string; // what to write for it, where that is not its name
+  insert?: string; // text to insert, if other than the name
 }
 
-/** What an editor has to know of a language of definitions. */
+/** The description of a definition language for the editor. */
 export interface Language {
   comment: string; // what starts a comment
   words: Word[];
@@ -28,7 +28,7 @@ export function wordsOf(language: Language): Words {
   return new Map(language.words.map((word) => [word.name, word]));
 }
 
-/** Whether a word stands where a type stands. */
+/** Whether a word is a type. */
 export function isType(word: Word | undefined): boolean {
   return word !== undefined && (word.kind === "type" || word.kind === "group" || word.kind === "old");
 }
@@ -39,13 +39,13 @@ export function codeOf(line: string, language: Language): string {
   return at < 0 ? line : line.slice(0, at);
 }
 
-/** What a piece of text is, as the names of its highlighting. */
+/** The role of a piece of text, as the name of its highlighting. */
 export type Role = "dash" | "typeName" | "mark" | "number" | "name" | "comment";
 
-/** Where the reader is in a line. */
+/** The state of the tokenizer in a line. */
 interface Place {
   started: boolean; // the first word has begun
-  named: boolean; // the first word is over: what follows is names
+  named: boolean; // the first word is complete: names follow
   depth: number; // of "<"
   bracket: boolean; // inside "[]"
 }
@@ -68,7 +68,7 @@ function token(stream: StringStream, place: Place, language: Language, words: Wo
     return "comment";
   }
   if (!place.started && stream.match(/^(0x[\da-f]+|\d+(\.\d+)?|\?)(?=\s)/i)) {
-    return "number"; // an offset or a size, before the word that counts
+    return "number"; // an offset or a size, before the type
   }
   if (!place.started && stream.match(/^[\p{L}_][\p{L}\d_]*(?=\s*=)/u)) {
     const word = words.get(stream.current().trim());
@@ -101,8 +101,8 @@ function token(stream: StringStream, place: Place, language: Language, words: Wo
   return null;
 }
 
-// Classes of app.css, where a definition has its colours without a script.
-const colours = HighlightStyle.define([
+// Classes of app.css, which colors a definition the same way without scripts.
+const colors = HighlightStyle.define([
   { tag: tags.punctuation, class: "dash" },
   { tag: tags.typeName, class: "ty" },
   { tag: tags.keyword, class: "cm-mark" },
@@ -111,8 +111,8 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, class: "cm" },
 ]);
 
-/** The extension that colours a language and knows its comments. */
-export function colouring(language: Language): LanguageSupport {
+/** The extension that highlights a language and knows its comments. */
+export function coloring(language: Language): LanguageSupport {
   const words = wordsOf(language);
   const stream = StreamLanguage.define<Place>({
     name: "definition",
@@ -129,5 +129,5 @@ export function colouring(language: Language): LanguageSupport {
       comment: tags.comment,
     },
   });
-  return new LanguageSupport(stream, syntaxHighlighting(colours));
+  return new LanguageSupport(stream, syntaxHighlighting(colors));
 }

@@ -3,12 +3,12 @@ import { FilterBox, type FilterBoxOptions } from ".";
 import type { FilterInfo } from "../api";
 import type { Question } from "./question";
 
-/** An answer without anything in it. */
+/** An empty response. */
 function answer(more: Partial<FilterInfo> = {}): FilterInfo {
   return { ok: true, mistakes: [], rewritten: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
 }
 
-/** A server that says what a test wants, after the page had time. */
+/** A server whose response each test sets, after a delay. */
 async function reply(q: Question): Promise<FilterInfo> {
   await Promise.resolve();
   const { text } = q;
@@ -95,7 +95,7 @@ function options(): string[] {
   return Array.from(document.querySelectorAll(".cm-completionLabel"), (e) => e.textContent ?? "");
 }
 
-test("a filter is checked while it is typed and applied by Enter", async () => {
+test("a filter is checked while typing and applied by Enter", async () => {
   const b = bench();
   equal(b.root.dataset["state"], "empty");
   await b.type("len > 3");
@@ -106,7 +106,7 @@ test("a filter is checked while it is typed and applied by Enter", async () => {
   b.end();
 });
 
-test("a filter that is wrong is not applied, and says why and where", async () => {
+test("an invalid filter is not applied, and its mistake is shown", async () => {
   const b = bench();
   await b.type("x == bad");
   equal([b.root.dataset["state"], b.input.getAttribute("aria-invalid")], ["wrong", "true"]);
@@ -120,19 +120,19 @@ test("a filter that is wrong is not applied, and says why and where", async () =
   b.end();
 });
 
-test("Esc leaves, and what was typed stays", async () => {
+test("Esc leaves the box and keeps the text", async () => {
   let left = 0;
   const b = bench({ leave: () => left++ });
   equal(await b.box.set("a == 1", true), true);
   b.input.focus();
   await b.type("a == 12");
-  b.key("Escape"); // what is offered goes first, if anything is
+  b.key("Escape"); // closes the list, if open
   b.key("Escape");
   equal([b.box.text, b.box.applied, left > 0], ["a == 12", "a == 1", true]);
   b.end();
 });
 
-test("short forms say what they stand for", async () => {
+test("short forms show their meaning", async () => {
   const b = bench();
   await b.type("party");
   equal(b.root.querySelector(".filterbox-says")?.textContent, 'means lower(name) contains "party" || lower(info) contains "party" – text alone');
@@ -144,7 +144,7 @@ test("short forms say what they stand for", async () => {
   b.end();
 });
 
-test("completion: Enter applies until a line is gone to, Tab takes what is offered, Esc closes", async () => {
+test("completion: Enter applies unless a line is selected, Tab accepts the offer, Esc closes", async () => {
   const b = bench();
   await b.type("C_");
   equal(options(), ["C_CHAT", "C_PONG"]);
@@ -166,7 +166,7 @@ test("completion: Enter applies until a line is gone to, Tab takes what is offer
   b.end();
 });
 
-test("values that were seen are offered", async () => {
+test("seen values are offered", async () => {
   const paths: string[] = [];
   const b = bench({ values: async (path) => (paths.push(path), ['"lfg"', '"hello"']) });
   await b.type(".message == ");
@@ -176,7 +176,7 @@ test("values that were seen are offered", async () => {
   b.end();
 });
 
-test("answers that come too late are dropped", async () => {
+test("late responses are dropped", async () => {
   const waiting: (() => void)[] = [];
   const b = bench({ ask: (q) => new Promise((done) => waiting.push(() => void reply(q).then(done))) });
   await b.type("bad");
@@ -189,7 +189,7 @@ test("answers that come too late are dropped", async () => {
   b.end();
 });
 
-test("a server that does not answer is said to", async () => {
+test("a missing response is reported", async () => {
   const b = bench({ ask: () => Promise.reject(new Error("gone")) });
   await b.type("len > 3");
   equal([b.root.dataset["state"], b.root.querySelector(".filterbox-says")?.textContent], ["unknown", "not checked: gone"]);
@@ -228,7 +228,7 @@ test("a condition is prepared, not applied", async () => {
   equal(b.box.text, '(lower(name) contains "party" || lower(info) contains "party") && !(c == 3)');
   await b.box.set("d == 4", true);
   await b.box.set("bad", false);
-  await b.box.prepare("c == 3", "or"); // what is wrong is left for what is applied
+  await b.box.prepare("c == 3", "or"); // a mistake in the text stays
   equal(b.box.text, "d == 4 || c == 3");
   await b.box.prepare("e == 5", "replace");
   equal(b.box.text, "e == 5");
@@ -271,7 +271,7 @@ test("a preset is saved, used and deleted", async () => {
   b.end();
 });
 
-test("the draft goes with each question, and the box leaves nothing behind", async () => {
+test("the draft is part of each request, and the box cleans up", async () => {
   const b = bench({ draft: () => ({ name: "C_NEW", text: "byte b" }) });
   await b.type("C_NEW.b == 1");
   equal(b.asked[0], { text: "C_NEW.b == 1", caret: 12, draft: { name: "C_NEW", text: "byte b" } });

@@ -1,5 +1,4 @@
-// The box in which people write which frames they mean. While they type it says whether that is a filter, what is wrong and where, what
-// short forms stand for, and what may come next; Enter applies it.
+// The filter box. While typing it checks the filter, shows mistakes, the meaning of short forms, and completions; Enter applies the filter.
 
 import { type Offer, OneLine } from "../editor/oneline";
 import { openMenu } from "../menu";
@@ -13,33 +12,33 @@ import { combine, expand, type Expanded, hasAlias, type How, mostText } from "./
 export type { How } from "./syntax";
 export type { Draft } from "./question";
 
-/** What may stand at the caret; values that were seen are known to the page alone. */
+/** A completion at the caret; seen values are known to the page only. */
 type Item = Omit<FilterOption, "kind"> & { kind: FilterOption["kind"] | "seen" };
 
-/** What the box needs of the page. */
+/** The interface of the page for the box. */
 export interface FilterBoxOptions {
   workspace: string;
-  /** The definition that is edited and not stored yet: filters are read with it. */
+  /** The unsaved definition with which filters are checked. */
   draft(): Draft | undefined;
-  /** Called with a filter that is right, without presets, when it is to be applied; "" means every frame. */
+  /** Applies a valid filter with presets expanded; "" is every frame. */
   apply(text: string): void;
-  /** Called with a filter whose frames are to stand out among the others, as apply is. Without it nothing is highlighted. */
+  /** Highlights the frames of a valid filter. Without it there is no highlighting. */
   highlight?(text: string): void;
-  /** Values of a field that were seen, as they are written in a filter. */
+  /** Seen values of a field, as filter literals. */
   values?(path: string): Promise<string[]>;
-  /** Called when Esc has nothing more to do in the box. */
+  /** Called on Esc when the box has no other use for it. */
   leave?(): void;
-  /** Asks what a filter means, in place of the server's API. */
+  /** Replaces the request to the server's API. */
   ask?: Ask;
-  /** Where history and presets are kept, in place of the browser's storage. */
+  /** Replaces the browser's storage for history and presets. */
   place?: Storage;
 }
 
-const pauseMillis = 120; // of typing, before the server is asked
-const waitMillis = 10_000; // for its answer
-const mostSeen = 30; // values in the list
+const pauseMillis = 120; // of typing, before a request
+const waitMillis = 10_000; // for a response
+const mostSeen = 30; // in the list
 
-/** What is known of a text. */
+/** The result of checking a text. */
 interface Checked {
   typed: string;
   expanded: Expanded;
@@ -52,16 +51,16 @@ function localPlace(): Storage | undefined {
   try {
     return localStorage;
   } catch {
-    return undefined; // a browser that refuses storage remembers nothing
+    return undefined; // storage is not permitted
   }
 }
 
-/** A filter as it may stand among others: short forms of the whole are written out. */
+/** A filter for combination with others: short forms are expanded. */
 function long(c: Checked): string {
   return c.answer.rewritten === "" ? c.typed.trim() : c.answer.rewritten;
 }
 
-/** As long does, with presets written out too. */
+/** Like long, with presets expanded too. */
 function whole(c: Checked): string {
   return c.answer.rewritten === "" ? c.expanded.text.trim() : c.answer.rewritten;
 }
@@ -72,17 +71,17 @@ export class FilterBox {
   readonly options: FilterBoxOptions;
   readonly typed = signal("");
   readonly inForce = signal({ typed: "", text: "" });
-  readonly naming = signal(false); // the form that saves a preset is open
+  readonly naming = signal(false); // the form for saving a preset is open
   readonly presets = signal<readonly { name: string; text: string }[]>([]);
   readonly #checked = signal<Checked | undefined>(undefined);
-  readonly #trouble = signal(""); // why nothing is known of the text, or what else is to be said
+  readonly #trouble = signal(""); // why the text is unchecked, or another message
   readonly #host: HTMLElement;
   readonly #ask: Ask;
   readonly #ended = new AbortController();
-  #asked: AbortController | undefined; // of the question that is under way
+  #asked: AbortController | undefined; // of the pending request
   #later = 0;
 
-  /** What is known of the text in the box. */
+  /** The result for the text in the box. */
   readonly checked = computed(() => (this.#checked.value?.typed === this.typed.value ? this.#checked.value : undefined));
   readonly trouble = computed(() => this.#trouble.value);
   readonly state = computed((): keyof typeof signs => {
@@ -106,7 +105,7 @@ export class FilterBox {
       offers: (at, asked) => this.#offers(at, asked),
       past: () => this.#past(),
       enter: (shift) => void (shift && options.highlight !== undefined ? this.highlight() : this.apply()),
-      escape: () => { // what is typed stays
+      escape: () => { // keep the text
         this.line.blur();
         options.leave?.();
       },
@@ -119,12 +118,12 @@ export class FilterBox {
     render(<Box box={this} />, host);
   }
 
-  /** The filter that is applied, with presets written out; "" is every frame. */
+  /** The applied filter, with presets expanded; "" is every frame. */
   get applied(): string {
     return this.inForce.value.text;
   }
 
-  /** What stands in the box. */
+  /** The text in the box. */
   get text(): string {
     return this.line.text;
   }
@@ -133,33 +132,33 @@ export class FilterBox {
     this.line.focus(true);
   }
 
-  /** Puts a filter into the box. With apply it is applied, if it is right; says whether it was. */
+  /** Sets the text. With apply, also applies it if valid; returns whether it did. */
   async set(text: string, apply: boolean): Promise<boolean> {
     this.line.text = text;
     return apply && (await this.apply());
   }
 
-  /** Puts a condition to what is in the box, for the reader to go on with. If that is wrong, to what is applied. */
+  /** Adds a condition to the text without applying it; if the text is invalid, to the applied filter. */
   async prepare(text: string, how: How): Promise<void> {
     const before = this.text;
     let current = "";
     if (how !== "replace" && before.trim() !== "") {
       const c = await this.#check();
       if (this.text !== before) {
-        return; // something else was written meanwhile
+        return; // the text has changed meanwhile
       }
       current = c?.answer.ok === true ? long(c) : this.applied;
     }
     this.put(combine(current, text, how));
   }
 
-  /** Writes a text into the box, for the reader to go on with. */
+  /** Sets the text and focuses the box. */
   put(text: string): void {
     this.line.text = text;
     this.line.focus();
   }
 
-  /** Asks again what the filter means: definitions or presets have changed. */
+  /** Checks the filter again: definitions or presets have changed. */
   recheck(): void {
     this.#checked.value = undefined;
     this.presets.value = this.stored.presets();
@@ -168,7 +167,7 @@ export class FilterBox {
     }
   }
 
-  /** Takes the box off the page. */
+  /** Removes the box. */
   close(): void {
     this.#ended.abort();
     this.#asked?.abort();
@@ -177,7 +176,7 @@ export class FilterBox {
     this.line.close();
   }
 
-  /** Applies what is in the box; false if that is no filter. */
+  /** Applies the text; false if it is invalid. */
   async apply(): Promise<boolean> {
     const typed = this.text.trim();
     if (typed === "") {
@@ -186,7 +185,7 @@ export class FilterBox {
     }
     const c = await this.#check();
     if (c === undefined || !c.answer.ok || this.text.trim() !== typed) {
-      return false; // the line below says why
+      return false; // the line below shows the mistake
     }
     if (hasAlias(typed) && c.answer.rewritten !== "") {
       this.line.text = c.answer.rewritten;
@@ -197,7 +196,7 @@ export class FilterBox {
     return true;
   }
 
-  /** Has the frames that fit what is in the box stand out, and puts the filter that is applied back into it. */
+  /** Highlights the frames of the filter in the box, and restores the applied filter. */
   async highlight(): Promise<void> {
     const typed = this.text.trim();
     if (typed === "") {
@@ -224,13 +223,13 @@ export class FilterBox {
     await this.apply();
   }
 
-  /** What is saved by a name, or why there is nothing. */
+  /** The filter to be saved as a preset, or the reason why there is none. */
   async textToSave(): Promise<{ text: string } | { why: string }> {
     if (this.text.trim() === "") {
       return { why: "write a filter first" };
     }
     const c = await this.#check();
-    return c?.answer.ok === true ? { text: whole(c) } : { why: c === undefined ? "the filter could not be checked" : "the filter is wrong" };
+    return c?.answer.ok === true ? { text: whole(c) } : { why: c === undefined ? "the filter could not be checked" : "the filter is invalid" };
   }
 
   #commit(typed: string, text: string): void {
@@ -239,9 +238,9 @@ export class FilterBox {
     this.options.apply(text);
   }
 
-  // What the server says.
+  // Requests.
 
-  /** Asks when the reader pauses. */
+  /** Checks the text when typing pauses. */
   #changed(): void {
     clearTimeout(this.#later);
     this.#asked?.abort();
@@ -257,7 +256,7 @@ export class FilterBox {
     }
   }
 
-  /** Asks what is in the box means. Undefined is no answer, or one that came too late. */
+  /** Checks the text. Undefined: no response, or a late one. */
   async #check(caret?: number): Promise<Checked | undefined> {
     clearTimeout(this.#later);
     this.#asked?.abort();
@@ -293,7 +292,7 @@ export class FilterBox {
     return c;
   }
 
-  /** What may stand at the caret. */
+  /** The completions at the caret. */
   async #offers(caret: number, asked: boolean): Promise<Offer[]> {
     const c = this.text.trim() === "" && !asked ? undefined : await this.#check(caret);
     if (c === undefined || !this.line.hasFocus) {
@@ -326,13 +325,13 @@ export class FilterBox {
     return offers;
   }
 
-  /** Values that were seen and begin with what is typed, or have it. */
+  /** Seen values that start with or contain the typed text. */
   async #seen(path: string, typed: string, known: readonly Item[]): Promise<Item[]> {
     let values: string[];
     try {
       values = (await this.options.values?.(path)) ?? [];
     } catch {
-      return []; // without them the list is shorter
+      return []; // the list is shorter without them
     }
     const low = typed.replace(/^"/, "").toLowerCase();
     const has = new Set(known.map((i) => i.text));
@@ -362,7 +361,7 @@ function sentence(box: FilterBox): h.JSX.Element | null {
     const { start, inside } = c.expanded.back(mistake.start, mistake.end);
     const preset = /^@[A-Za-z0-9_\u0080-\uffff]+(?![.[])/.test(c.typed.slice(start));
     const help = mistake.help === "" ? "" : `: ${mistake.help}`;
-    return <><b>{inside ? "in the preset" : `at ${start + 1}`}</b> {preset ? "no preset and no field has that name" : mistake.message + help}</>;
+    return <><b>{inside ? "in the preset" : `at ${start + 1}`}</b> {preset ? "no preset or field has that name" : mistake.message + help}</>;
   }
   if (c === undefined || !c.answer.ok) {
     return null;

@@ -1,4 +1,4 @@
-// Filters with names, as buttons below the box, and the form that saves one.
+// Presets as buttons below the box, and the form that saves one.
 
 import type { Anchor, MenuOptions } from "../menu";
 import { h, useLayoutEffect, useRef } from "../ui";
@@ -16,12 +16,12 @@ function items(box: FilterBox, { name, text }: Preset): MenuOptions["items"] {
     { title: "And", group: "", run: use("and"), preview: () => `… && @${name}` },
     { title: "Or", group: "", run: use("or"), preview: () => `… || @${name}` },
     { title: "And not", group: "", run: use("and not"), preview: () => `… && !(@${name})` },
-    { title: "Write it out in the box", group: "Preset", run: () => box.put(text), preview },
+    { title: "Expand in the box", group: "Preset", run: () => box.put(text), preview },
     { title: "Delete", group: "Preset", preview, run: () => (box.stored.drop(name), box.recheck()) },
   ];
 }
 
-/** The presets; the one that is all of the box is pressed. */
+/** The presets; the one that is the whole text of the box is pressed. */
 export function Presets({ box, menu }: { box: FilterBox; menu: OpenMenu }) {
   const presets = box.presets.value;
   const open = (anchor: EventTarget, preset: Preset): void => menu(anchor as HTMLElement, { label: `@${preset.name}`, items: items(box, preset) });
@@ -37,7 +37,7 @@ export function Presets({ box, menu }: { box: FilterBox; menu: OpenMenu }) {
   );
 }
 
-/** Asks for the name under which the filter is saved. */
+/** Asks for the name of a new preset. */
 export function SaveForm({ box }: { box: FilterBox }) {
   const name = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);

@@ -1,9 +1,9 @@
-// What the server says of a filter.
+// Requests about filters.
 
 import type { FilterInfo } from "../api";
 import { apiOf, request } from "../http";
 
-/** A definition that is edited and not stored yet. */
+/** An unsaved definition. */
 export interface Draft {
   name: string;
   text: string;
@@ -15,10 +15,10 @@ export interface Question {
   draft?: Draft;
 }
 
-/** Asks what a filter means. It rejects with the reason if there is no answer. */
+/** Requests the meaning of a filter. Rejects with the reason on failure. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<FilterInfo>;
 
-/** Asks the server about filters of a workspace. */
+/** Requests for the filters of a workspace. */
 export function asker(workspace: string): Ask {
   return async (question, signal) => {
     const reply = await request<FilterInfo>(`${apiOf(workspace)}/filter`, { body: question, signal });

@@ -11,7 +11,7 @@ function place(content: Record<string, string> = {}): Place & { content: Record<
   };
 }
 
-test("a filter that is applied again comes to the front once", () => {
+test("a filter applied again moves to the front", () => {
   equal(remembered(["a", "b", "c"], "c"), ["c", "a", "b"]);
   equal(remembered(["a"], "  "), ["a"]);
   const many = Array.from({ length: mostRemembered }, (_, i) => String(i));
@@ -19,7 +19,7 @@ test("a filter that is applied again comes to the front once", () => {
   equal(remembered(many, "new")[0], "new");
 });
 
-test("those with all words are found", () => {
+test("filters with all words are found", () => {
   equal(matching(["C_CHAT && len > 3", "S_CHAT"], "chat LEN"), ["C_CHAT && len > 3"]);
   equal(matching(["a", "b"], ""), ["a", "b"]);
 });
@@ -28,7 +28,7 @@ test("names of presets are words", () => {
   equal(["party", "größe", "_x9", "9x", "a b", "a-b", "a.b", "", "@a", "x".repeat(31)].map(isPresetName), [true, true, true, false, false, false, false, false, false, false]);
 });
 
-test("history and presets outlive the page, each workspace its own", () => {
+test("history and presets are stored per workspace", () => {
   const p = place();
   const one = new StoredFilters("one", p);
   one.remember(" len > 3 ");
@@ -49,7 +49,7 @@ test("history and presets outlive the page, each workspace its own", () => {
   equal([one.owns("wirebench.filter.history.one"), one.owns("wirebench.filter.history.two"), one.owns(null)], [true, false, true]);
 });
 
-test("what is not ours in the storage is left out", () => {
+test("invalid storage is ignored", () => {
   const p = place({
     "wirebench.filter.history.one": JSON.stringify(["good", 5, null, "", "x".repeat(9000)]),
     "wirebench.filter.presets.one": JSON.stringify([{ name: "ok", text: "len > 1" }, { name: "not ok", text: "x" }, { name: "a" }, 7, null]),
@@ -62,7 +62,7 @@ test("what is not ours in the storage is left out", () => {
   equal(new StoredFilters("two", p).presets(), []);
 });
 
-test("without storage it lasts as long as the page", () => {
+test("without storage they last as long as the page", () => {
   const refused = (): never => {
     throw new Error("refused");
   };
@@ -74,7 +74,7 @@ test("without storage it lasts as long as the page", () => {
   }
 });
 
-test("there is an end to presets", () => {
+test("the number of presets is limited", () => {
   const s = new StoredFilters("one", place());
   for (let i = 0; i < mostPresets; i++) {
     equal(s.save(`p${i}`, "x"), "");

@@ -1,33 +1,33 @@
-// Filters that were applied and filters with names, of one workspace. They are kept in the browser.
+// The applied and the named filters of a workspace, stored in the browser.
 
 import { mostText } from "./syntax";
 
-/** A filter with a name: @name in another one stands for it. */
+/** A named filter: @name in another filter is replaced by it. */
 export interface Preset {
   name: string;
   text: string;
 }
 
-/** Where texts are kept: localStorage, and in tests something else. */
+/** The storage: localStorage, or a replacement in tests. */
 export type Place = Pick<Storage, "getItem" | "setItem">;
 
 export const mostRemembered = 50;
 export const mostPresets = 100;
 const longestName = 30;
 
-/** A name that @ may stand in front of. */
+/** Whether a name may follow @. */
 export function isPresetName(name: string): boolean {
   return name.length <= longestName && /^[\p{L}_][\p{L}\d_]*$/u.test(name);
 }
 
 export const nameRule = `a name has up to ${longestName} letters, digits and _, no digit first`;
 
-/** The list with a text at its front, once, and no longer than it may be. */
+/** The list with a text moved or added to its front, up to its maximum length. */
 export function remembered(list: readonly string[], text: string): string[] {
   return text.trim() === "" ? [...list] : [text, ...list.filter((t) => t !== text)].slice(0, mostRemembered);
 }
 
-/** Those that have all words of a text. */
+/** The texts that contain all words of another. */
 export function matching(list: readonly string[], text: string): string[] {
   const words = text.toLowerCase().split(/\s+/).filter((w) => w !== "");
   return list.filter((t) => words.every((w) => t.toLowerCase().includes(w)));
@@ -44,7 +44,7 @@ function isPreset(value: unknown): value is Preset {
   return typeof value.name === "string" && isPresetName(value.name) && isFilter(value.text);
 }
 
-/** The filters of a workspace. What cannot be kept lasts as long as the page. */
+/** The filters of a workspace. If they cannot be stored, they last as long as the page. */
 export class StoredFilters {
   readonly #place: Place | undefined;
   readonly #keys: { history: string; presets: string };
@@ -56,7 +56,7 @@ export class StoredFilters {
     this.#keys = { history: `wirebench.filter.history.${workspace}`, presets: `wirebench.filter.presets.${workspace}` };
   }
 
-  /** Those that were applied, the last one first. Other windows add to them. */
+  /** The applied filters, newest first, including those of other windows. */
   history(): readonly string[] {
     this.#history = this.#read(this.#keys.history)?.filter(isFilter).slice(0, mostRemembered) ?? this.#history;
     return this.#history;
@@ -74,13 +74,13 @@ export class StoredFilters {
     this.#write(this.#keys.history, this.#history);
   }
 
-  /** Those with names, in the order of the alphabet. */
+  /** The named filters, in alphabetical order. */
   presets(): readonly Preset[] {
     this.#presets = this.#read(this.#keys.presets)?.filter(isPreset).slice(0, mostPresets) ?? this.#presets;
     return this.#presets;
   }
 
-  /** Keeps a filter by a name, in place of the one that had it. Says why it does not, or "". */
+  /** Saves a filter under a name, replacing an earlier one. Returns the reason for a refusal, or "". */
   save(name: string, text: string): string {
     const others = this.presets().filter((p) => p.name !== name);
     if (!isPresetName(name)) {
@@ -90,7 +90,7 @@ export class StoredFilters {
       return text === "" ? "there is no filter to save" : "the filter is too long";
     }
     if (others.length >= mostPresets) {
-      return `there are ${mostPresets} filters with names: delete one first`;
+      return `there are already ${mostPresets} presets: delete one first`;
     }
     this.#presets = [...others, { name, text }].sort((a, b) => a.name.localeCompare(b.name));
     this.#write(this.#keys.presets, this.#presets);
@@ -102,7 +102,7 @@ export class StoredFilters {
     this.#write(this.#keys.presets, this.#presets);
   }
 
-  /** Whether a key of the storage is one of these. */
+  /** Whether a storage key belongs to these filters. */
   owns(key: string | null): boolean {
     return key === null || key === this.#keys.history || key === this.#keys.presets;
   }
@@ -112,7 +112,7 @@ export class StoredFilters {
       const value: unknown = JSON.parse(this.#place?.getItem(key) ?? "null");
       return Array.isArray(value) ? value : undefined;
     } catch {
-      return undefined; // no storage, or not ours
+      return undefined; // no storage, or invalid
     }
   }
 
@@ -120,7 +120,7 @@ export class StoredFilters {
     try {
       this.#place?.setItem(key, JSON.stringify(value));
     } catch {
-      // It is full or refused.
+      // It is full or not permitted.
     }
   }
 }

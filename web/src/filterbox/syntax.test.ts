@@ -1,7 +1,7 @@
 import { equal, test } from "../testing";
 import { combine, expand, hasAlias, type How, isFind, looseness } from "./syntax";
 
-test("the loosest operator is found outside of texts and parentheses", () => {
+test("the loosest operator is found outside strings and parentheses", () => {
   for (const [text, want] of [
     ["", "one"],
     ["C_CHAT", "one"],
@@ -18,7 +18,7 @@ test("the loosest operator is found outside of texts and parentheses", () => {
     ['bytes == x"de || ad"', "one"],
     [".x in {1, 2} || b", "or"],
     ["S_ORDER", "one"],
-    [".x.or == 1", "or"], // a name that is an operator: too many parentheses do no harm
+    [".x.or == 1", "or"], // a name like an operator gets harmless parentheses
     ['.name == "open || b', "one"],
     ["= a || b", "one"],
     ["a)) || b", "one"],
@@ -27,7 +27,7 @@ test("the loosest operator is found outside of texts and parentheses", () => {
   }
 });
 
-test("conditions are combined so that they mean what was meant", () => {
+test("combined conditions keep their meaning", () => {
   const cases: [string, string, How, string][] = [
     ["", "a == 1", "and", "a == 1"],
     ["", "a == 1", "and not", "!(a == 1)"],
@@ -51,7 +51,7 @@ test("conditions are combined so that they mean what was meant", () => {
   }
 });
 
-test("words of mitmproxy are told from the operator", () => {
+test("words of mitmproxy differ from the operator", () => {
   for (const [text, want] of [
     ["~q", true],
     ["len > 3 && ~s", true],
@@ -69,7 +69,7 @@ test("words of mitmproxy are told from the operator", () => {
 
 const presets = new Map([["party", "a || b"], ["big", "len > 1000"], ["größe", "len > 1"]]);
 
-test("presets are written out", () => {
+test("presets are expanded", () => {
   for (const [typed, want] of [
     ["@party", "a || b"],
     [" @party ", " a || b "],
@@ -90,7 +90,7 @@ test("presets are written out", () => {
   }
 });
 
-test("places behind a preset are those of what was typed", () => {
+test("positions after a preset map to the typed text", () => {
   const e = expand("x && @party && wrong", presets);
   equal(e.text, "x && (a || b) && wrong");
   equal([0, 4, 5, 8, 11, 12, 20].map((at) => e.there(at)), [0, 4, 5, 13, 13, 14, 22]);
@@ -101,7 +101,7 @@ test("places behind a preset are those of what was typed", () => {
   equal(expand("abc", presets).back(1, 2), { start: 1, end: 2, inside: false });
 });
 
-test("places go there and back", () => {
+test("positions map in both directions", () => {
   for (const typed of ["x && @party && y", "@big", "@big || @party", "len > 3"]) {
     const e = expand(typed, presets);
     for (let at = 0; at <= typed.length; at++) {
@@ -115,12 +115,12 @@ test("places go there and back", () => {
   }
 });
 
-test("a text of presets alone does not grow without end", () => {
+test("a text of presets has a maximum length", () => {
   const large = new Map([["a", "x".repeat(8000)]]);
   equal(expand("@a ".repeat(2000), large).text.length < 40_000, true);
 });
 
-test("long texts are read in one go", () => {
+test("long texts take linear time", () => {
   const text = "((((a || b && ".repeat(500) + '"'.repeat(501);
   equal(looseness(text), "one");
   equal(expand(text, presets).text === text, true);

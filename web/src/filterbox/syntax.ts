@@ -1,6 +1,6 @@
-// What the box has to know of the language of filters: where texts, parentheses and the loosest operators are. All else is the server's.
+// The syntax of filters as far as the box needs it: strings, parentheses and the loosest operators. The rest is up to the server.
 
-/** Characters that a filter may have; the server refuses longer ones. */
+/** The maximum length of a filter; the server refuses longer ones. */
 export const mostText = 8192;
 
 type Kind = "open" | "close" | "or" | "and" | "preset" | "alias" | "other";
@@ -14,7 +14,7 @@ interface Token {
 const token = /[xr]?(["'])|[A-Za-z0-9_\u0080-\uffff]+|\|\||&&|@[A-Za-z0-9_\u0080-\uffff]+(?![.[A-Za-z0-9_\u0080-\uffff])|~[a-z]+|\S/y;
 const space = /\s*/y;
 
-/** The end of a text that starts with a quote before a place. One that is not closed ends where all ends. */
+/** The end of a string whose quote is before an offset. An unclosed string ends at the end of the text. */
 function endOfText(text: string, from: number, quote: string, raw: boolean): number {
   for (let i = from; i < text.length; i++) {
     if (text[i] === quote) {
@@ -27,7 +27,7 @@ function endOfText(text: string, from: number, quote: string, raw: boolean): num
   return text.length;
 }
 
-/** Calls back for each token that matters. A filter that starts with "=" is one text to look for. */
+/** Calls back for each significant token. A filter that starts with "=" is a single text to search for. */
 function scan(text: string, found: (t: Token) => void): void {
   if (isFind(text)) {
     return;
@@ -63,12 +63,12 @@ function scan(text: string, found: (t: Token) => void): void {
   }
 }
 
-/** Whether a filter looks for one value in the bytes: "= 48211". */
+/** Whether a filter searches for a value in the bytes: "= 48211". */
 export function isFind(text: string): boolean {
   return /^\s*=(?!=)/.test(text);
 }
 
-/** The loosest operator that stands in no parentheses; "one" if there is none. */
+/** The loosest operator outside parentheses; "one" if there is none. */
 export function looseness(text: string): "or" | "and" | "one" {
   let depth = 0;
   let loosest: "or" | "and" | "one" = "one";
@@ -84,13 +84,13 @@ export function looseness(text: string): "or" | "and" | "one" {
   return loosest;
 }
 
-/** Whether one pair of parentheses is around the whole of a filter. */
+/** Whether a pair of parentheses encloses the whole filter. */
 function isEnclosed(text: string): boolean {
   if (!text.startsWith("(")) {
     return false;
   }
   let depth = 0;
-  let closed = 0; // where the first one is closed
+  let closed = 0; // end of the first pair
   scan(text, ({ kind, end }) => {
     depth += kind === "open" ? 1 : kind === "close" ? -1 : 0;
     if (depth === 0 && closed === 0) {
@@ -100,10 +100,10 @@ function isEnclosed(text: string): boolean {
   return closed === text.length;
 }
 
-/** Whether a filter has words of mitmproxy such as ~q, which are written out when it is applied. */
+/** Whether a filter has words of mitmproxy such as ~q, which are expanded when it is applied. */
 export function hasAlias(text: string): boolean {
   let found = false;
-  let start = true; // a condition may start here; elsewhere ~ compares
+  let start = true; // a condition may start here; elsewhere ~ is an operator
   scan(text, ({ kind, start: from, end }) => {
     found ||= start && kind === "alias";
     start = kind === "open" || kind === "or" || kind === "and" || /^(!|not)$/.test(text.slice(from, end));
@@ -111,10 +111,10 @@ export function hasAlias(text: string): boolean {
   return found;
 }
 
-/** How a condition is put to the one that is in the box. */
+/** How a condition is combined with the filter in the box. */
 export type How = "replace" | "and" | "or" | "and not";
 
-/** Two filters as one that means what was meant: "a || b" and "c" is "(a || b) && c". Neither may be a short form of the whole. */
+/** Combines two filters, keeping their meaning: "a || b" and "c" is "(a || b) && c". Neither may be a short form of a whole filter. */
 export function combine(current: string, text: string, how: How): string {
   const left = current.trim();
   const right = text.trim();
@@ -133,23 +133,23 @@ export function combine(current: string, text: string, how: How): string {
   return how === "or" ? `${left} || ${right}` : `${inside(left)} && ${inside(right)}`;
 }
 
-/** A filter with its presets written out, and how its places belong to the one that was typed. */
+/** A filter with its presets expanded, and the mapping of positions to the typed one. */
 export interface Expanded {
   text: string;
-  /** A place of what was typed in the text that was written out. */
+  /** The position in the expanded text for one in the typed text. */
   there(at: number): number;
-  /** A range of the text that was written out in what was typed; all of a preset for what is inside. */
+  /** The range in the typed text for one in the expanded text; inside a preset, the whole preset. */
   back(start: number, end: number): { start: number; end: number; inside: boolean };
 }
 
 interface Piece {
-  start: number; // in what was typed
+  start: number; // in the typed text
   end: number;
-  from: number; // in the text
+  from: number; // in the expanded text
   to: number;
 }
 
-/** Writes presets out: "@party && len > 3". Other words behind "@" are fields, whose bytes are meant. */
+/** Expands presets: "@party && len > 3". Other words after "@" are fields, for their bytes. */
 export function expand(typed: string, presets: ReadonlyMap<string, string>): Expanded {
   const pieces: Piece[] = [];
   const whole = presets.get(typed.trim().slice(1));
@@ -158,7 +158,7 @@ export function expand(typed: string, presets: ReadonlyMap<string, string>): Exp
   scan(typed, ({ kind, start, end }) => {
     const preset = kind === "preset" ? presets.get(typed.slice(start + 1, end)) : undefined;
     if (preset === undefined || text.length > 2 * mostText) {
-      return; // too long already, which the server will say
+      return; // already too long; the server reports that
     }
     text += typed.slice(at, start);
     const from = text.length;

@@ -32,7 +32,7 @@ export function partWords(map: MapAnswer, at: number): string {
   const from = Math.floor((at * map.total) / parts) + 1;
   const to = Math.max(from, Math.floor(((at + 1) * map.total) / parts));
   const said = [
-    [map.bad[at], "problem"], [map.marked[at], "mark"], [map.noted[at], "note"], [map.hit[at], "found row", "found rows"], [map.hued[at], "coloured row"],
+    [map.bad[at], "problem"], [map.marked[at], "mark"], [map.noted[at], "note"], [map.hit[at], "found row", "found rows"], [map.hued[at], "colored row"],
     [map.unknown[at], "frame without a definition", "frames without a definition"],
   ] as const;
   const words = said.filter(([n]) => (n ?? 0) > 0).map(([n, one, many]) => counted(n ?? 0, one, many));

@@ -97,7 +97,7 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
 /** The hues for a type; `hue` is the current one, or 0. */
 export function colorMenu(hue: number, choose: (hue: number) => void): MenuItem[] {
   const hues = hueNames.map((name, i) => ({ title: hue === i + 1 ? `${name} ✓` : name, run: () => choose(i + 1) }));
-  return [...hues, { group: "None", title: "No colour", run: () => choose(0), disabled: hue === 0 }];
+  return [...hues, { group: "None", title: "No color", run: () => choose(0), disabled: hue === 0 }];
 }
 
 /** A chip for the conversation of a row, or "". */

@@ -9,7 +9,7 @@ function message(data: Uint8Array): HexMessage {
   return { data, tints: ["", "t-int"], tintOf: new Uint16Array(n), starts: new Uint8Array(n), changed: new Uint8Array(n) };
 }
 
-/** A grid in the page, 240 pixels high with rows of 20, and what it told the page. */
+/** A grid in the page, 240 pixels high with rows of 20, and its events. */
 function grid(data: Uint8Array, answer?: (g: HexGrid, start: number, end: number, caret: number) => void) {
   const style = document.createElement("style");
   style.textContent = `.hex-scroll { height: 240px; overflow: auto; } .hex-line { height: 20px; overflow: hidden; white-space: pre; }
@@ -83,7 +83,7 @@ test("pasted hex: any separators, and half a byte is refused", () => {
   equal(read(" ,\n"), "no hex digits");
 });
 
-test("an edit leaves the old message alone and marks what is new", () => {
+test("an edit keeps the old message and marks the new bytes", () => {
   const old = message(bytes(1, 2, 3, 4));
   old.tintOf.set([0, 1, 1, 0]);
   old.starts.set([1, 1, 0, 1]);
@@ -107,7 +107,7 @@ test("the outline of a range runs around all of its rows", () => {
   equal(marks.classes(17, 1), " on on-r on-b");
 });
 
-test("Shift extends from where the selection began, also when the page answers", () => {
+test("Shift extends from the anchor, also after the page widened the selection", () => {
   const t = grid(new Uint8Array(64), (g, start, end, caret) => g.select(start, end, { reveal: false, caret }));
   t.press("ArrowDown", "ArrowDown", "Shift+ArrowUp", "Shift+ArrowLeft", "Shift+ArrowRight");
   equal(t.told(), [
@@ -158,7 +158,7 @@ test("typing overwrites nibble by nibble, and only in edit mode", () => {
   t.end();
 });
 
-test("an edit is about the caret when the page only widened the selection", () => {
+test("an edit applies to the caret if the page widened the selection", () => {
   const t = grid(bytes(1, 2, 3, 4));
   t.g.setEditing(true);
   t.g.select(0, 4, { reveal: false, caret: 2 });
@@ -170,7 +170,7 @@ test("an edit is about the caret when the page only widened the selection", () =
   t.end();
 });
 
-test("paste overwrites what is there and refuses what does not fit", () => {
+test("paste overwrites bytes and refuses too many", () => {
   const t = grid(bytes(1, 2, 3));
   t.paste("ff");
   equal(t.told(), []);
@@ -190,7 +190,7 @@ test("paste overwrites what is there and refuses what does not fit", () => {
   t.end();
 });
 
-test("a message of 16 MB is a few rows in the page, and its last byte is reached", async () => {
+test("a message of 16 MB is a few rows in the page, and its last byte can be reached", async () => {
   const data = new Uint8Array(16 << 20);
   data[data.length - 1] = 0xd2;
   const t = grid(data);

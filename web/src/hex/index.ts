@@ -1,9 +1,9 @@
-// The hex grid: the bytes of a message, to look at, to select and to edit. Only the rows in view are in the page.
+// The hex grid: shows the bytes of a message, for selecting and editing. Only the rows in view are in the page.
 //
 //   .hexgrid > .hex-scroll[role=grid] > .hex-line.head, .hex-space > .hex-rows > .hex-line > .off, .hx*, .chars > .asc*
 //            > .hex-mode
 //
-// Copy and paste go by the clipboard events of the browser: they need no permission, and work where the page is not a secure context.
+// Copy and paste use the clipboard events of the browser, which need no permission and work without HTTPS.
 
 import { type ByteRange, Marks } from "./marks";
 import { edited, type HexMessage, noMessage } from "./message";
@@ -15,34 +15,34 @@ export type { ByteRange } from "./marks";
 export { type HexMessage, noMessage } from "./message";
 export { parseHex, spacedHex } from "./text";
 
-/** What the grid tells the page. */
+/** Events of the grid. */
 export interface HexEvents {
   /** The pointer is over a byte, or over none. */
   hover(byte: number | null): void;
   /**
-   * The person selected bytes [start, end); the caret is on one of them, or after the last byte while editing. A "click" is one byte
-   * that the page may widen to its field; "drag" is also Shift+click. The grid shows the selection already.
+   * The user selected bytes [start, end); the caret is on one of them, or after the last byte while editing. A "click" is one byte that
+   * the page may widen to its field; "drag" includes Shift+click. The grid shows the selection already.
    */
   select(start: number, end: number, caret: number, how: "click" | "drag" | "keyboard"): void;
-  /** The whole message after an edit, and what is new in it. The grid shows it already; the array is the page's to keep. */
+  /** The whole message after an edit, and the range of new bytes. The grid shows it already; the page may keep the array. */
   edit(data: Uint8Array, start: number, end: number): void;
   /** Ctrl+Z. */
   undo(): void;
   /** Ctrl+Y or Ctrl+Shift+Z. */
   redo(): void;
-  /** Something to tell the person, such as why a paste was refused. */
+  /** A message for the user, such as why a paste was refused. */
   notice(text: string): void;
-  /** Edit mode or insert mode began or ended. */
+  /** Edit mode or insert mode started or ended. */
   mode?(editing: boolean, insert: boolean): void;
-  /** The person changed a setting in the grid itself. */
+  /** The user changed a setting in the grid. */
   changed?(settings: HexSettings): void;
-  /** Whether bytes may be edited; they may where this is missing. */
+  /** Whether bytes may be edited; by default they may. */
   mayEdit?(): boolean;
 }
 
-/** How the grid shows bytes. */
+/** Display settings of the grid. */
 export interface HexSettings {
-  /** Bytes in a row; 0 takes as many as there is room for. */
+  /** Bytes per row; 0 fills the width. */
   columns: 8 | 16 | 32 | 0;
   /** Upper-case digits. */
   upper: boolean;
@@ -56,9 +56,9 @@ export interface HexSelection extends ByteRange {
 }
 
 const spareRows = 4; // drawn above and below the view
-const mostRows = 400; // drawn at all, should the page give the grid no height
+const mostRows = 400; // at most, if the page gives the grid no height
 
-let grids = 0; // tells the ids of several grids apart
+let grids = 0; // distinguishes the ids of several grids
 
 function division(className: string, role: string): HTMLElement {
   const element = document.createElement("div");
@@ -71,9 +71,9 @@ function clamp(value: number, least: number, most: number): number {
   return Math.max(least, Math.min(value, most));
 }
 
-/** A grid of bytes inside an element of the page. It fills the height that the element has, or takes what it needs up to that of the window. */
+/** A grid of bytes inside an element. It fills the height of the element, or takes the height it needs, up to that of the window. */
 export class HexGrid {
-  /** How bytes are shown; change it through apply. */
+  /** The settings; change them through apply. */
   settings: HexSettings = { columns: 0, upper: false, decimal: false };
 
   private readonly events: HexEvents;
@@ -95,12 +95,12 @@ export class HexGrid {
   private aims: readonly ByteRange[] = [];
   private range: ByteRange = { start: 0, end: 0 };
   private caret = 0;
-  private anchor = 0; // where the selection began, and where Shift moves its other end
+  private anchor = 0; // fixed end of the selection; Shift moves the other
   private headByte = 0;
-  private meant = false; // the selection was chosen as such, so an edit is about all of it and not about the byte of the caret
+  private meant = false; // the selection was made explicitly, so an edit applies to all of it, not to the byte of the caret
   private edits = false;
   private insert = false;
-  private lowNibble = false; // the next digit typed is the second of its byte
+  private lowNibble = false; // the next digit is the second of its byte
   private hovered: number | null = null;
   private drag: { byte: number; chars: boolean; moved: boolean; extends: boolean; x: number; y: number } | undefined;
   private dragFrame = 0;
@@ -109,7 +109,7 @@ export class HexGrid {
   private awaited = false;
   private spokenCell: HTMLElement | undefined;
 
-  /** Puts a grid into the element; it shows no bytes yet. */
+  /** Adds an empty grid to an element. */
   constructor(host: HTMLElement, events: HexEvents) {
     this.events = events;
     this.outer.className = "hexgrid";
@@ -131,12 +131,12 @@ export class HexGrid {
     return { start: this.range.start, end: this.range.end, caret: this.caret };
   }
 
-  /** Whether typing changes bytes. */
+  /** Whether the grid is in edit mode. */
   get editing(): boolean {
     return this.edits;
   }
 
-  /** Shows a message. With `scroll` it is the same one as before, changed: place, selection and edit mode stay. */
+  /** Shows a message. With `scroll` it is a change of the same message: scroll position, selection and edit mode stay. */
   show(m: HexMessage, keep: { scroll: boolean }): void {
     this.message = m;
     if (!keep.scroll) {
@@ -153,22 +153,22 @@ export class HexGrid {
     }
   }
 
-  /** Outlines bytes: what the pointer is on, here or elsewhere. */
+  /** Outlines bytes under the pointer, here or in another pane. */
   light(ranges: readonly ByteRange[]): void {
     this.lights = ranges;
     this.later();
   }
 
-  /** Outlines bytes with dashes: what a count or an offset under the pointer is about. */
+  /** Outlines bytes with dashes: the target of a count or an offset under the pointer. */
   aim(ranges: readonly ByteRange[]): void {
     this.aims = ranges;
     this.later();
   }
 
   /**
-   * Selects bytes and tells no one. With a caret the range is only shown around it, and an edit is about the byte of the caret: a page
-   * that widens a selection to a field answers with the caret it was told. Without one the caret goes to the start, and an edit is about
-   * the whole range.
+   * Selects bytes without an event. With a caret the range is only displayed, and an edit applies to the byte of the caret: a page that
+   * widens a selection to a field passes the caret of the event. Without one the caret goes to the start, and an edit applies to the whole
+   * range.
    */
   select(start: number, end: number, o: { reveal: boolean; caret?: number }): void {
     const size = this.message.data.length;
@@ -188,7 +188,7 @@ export class HexGrid {
     this.later();
   }
 
-  /** Begins or ends edit mode; it begins with overwriting, or with inserting where there is nothing to overwrite. */
+  /** Starts or ends edit mode; it starts overwriting, or inserting if there is nothing to overwrite. */
   setEditing(on: boolean): void {
     if (on === this.edits || (on && this.events.mayEdit?.() === false)) {
       return;
@@ -199,19 +199,19 @@ export class HexGrid {
     this.layout();
   }
 
-  /** Takes other settings. The first byte in view stays in view. Settings a browser remembered may be anything; what is not known is as at first. */
+  /** Applies settings. The first byte in view stays in view. Stored settings may be invalid; unknown values are replaced by defaults. */
   apply(settings: HexSettings): void {
     const { columns, upper, decimal } = settings;
     this.settings = { columns: [8, 16, 32].includes(columns) ? columns : 0, upper: upper === true, decimal: decimal === true };
     this.layout();
   }
 
-  /** Gives the grid the keyboard. */
+  /** Focuses the grid. */
   focus(): void {
     this.box.focus({ preventScroll: true });
   }
 
-  /** Takes the grid out of the page. */
+  /** Removes the grid. */
   destroy(): void {
     this.stopped.abort();
     this.watcher.disconnect();
@@ -246,7 +246,7 @@ export class HexGrid {
     return Math.floor(byte / this.columns);
   }
 
-  /** Keeps selection and caret inside the message. */
+  /** Limits selection and caret to the message. */
   private fit(): void {
     const size = this.message.data.length;
     this.range = { start: Math.min(this.range.start, size), end: Math.min(this.range.end, size) };
@@ -264,7 +264,7 @@ export class HexGrid {
     this.restyle(this.columns);
     let headBox = this.head.element.getBoundingClientRect();
     if (headBox.height === 0) {
-      return; // not shown now; the watcher calls again
+      return; // not visible; the observer calls again
     }
     this.bleed(headBox.height);
     const columns = this.settings.columns === 0 ? this.columnsThatFit() : this.settings.columns;
@@ -281,7 +281,7 @@ export class HexGrid {
     this.draw(true);
   }
 
-  /** Makes the bytes, whose height is that of their font, as high as their row. */
+  /** Makes the cells, which have the height of their font, as high as their row. */
   private bleed(rowPx: number): void {
     const corner = this.head.chars[0]?.element;
     if (corner !== undefined) {
@@ -292,7 +292,7 @@ export class HexGrid {
     }
   }
 
-  /** How many bytes fit beside each other, going by the sizes of the row that is there. */
+  /** How many bytes fit in a row, measured on the existing row. */
   private columnsThatFit(): 8 | 16 | 32 {
     const byte = this.head.bytes[0]?.element.getBoundingClientRect();
     const chars = this.head.chars[0]?.element.parentElement?.getBoundingClientRect();
@@ -308,7 +308,7 @@ export class HexGrid {
     return needed(32) <= room ? 32 : needed(16) <= room ? 16 : 8;
   }
 
-  /** Makes head and rows those of a number of columns and of the settings. */
+  /** Rebuilds head and rows for a number of columns and the settings. */
   private restyle(columns: number): void {
     const { upper, decimal } = this.settings;
     const largest = this.last - (this.last % columns);
@@ -351,7 +351,7 @@ export class HexGrid {
     }
     const rows = this.rowCount;
     const wanted = Math.min(mostRows, Math.ceil(viewPx / rowPx) + 2 * spareRows);
-    // Rows begin at an even one: their height may be half a pixel.
+    // The first row is even: row heights may be half pixels.
     const first = clamp((Math.floor(top / rowPx) - spareRows) & ~1, 0, Math.max(0, rows - wanted) & ~1);
     const count = Math.min(wanted + 1, rows - first);
     this.marks.set(first, count, this.columns, { selection: this.range, light: this.lights, aim: this.aims });
@@ -366,7 +366,7 @@ export class HexGrid {
     return ` caret${this.edits ? (this.insert ? " insert" : " over") : ""}${this.lowNibble ? " low" : ""}`;
   }
 
-  /** Says the byte of the caret to screen readers: its cell alone has an id and a label. */
+  /** Announces the byte of the caret to screen readers: only its cell has an id and a label. */
   private speak(): void {
     const cell = this.rows.cellOf(this.caret);
     const old = this.spokenCell;
@@ -405,7 +405,7 @@ export class HexGrid {
     this.caret = clamp(byte, 0, this.last);
   }
 
-  /** Selects from the anchor to the head, both of them bytes. */
+  /** Selects from the anchor to the head, both inclusive. */
   private put(anchor: number, head: number, caret: number): void {
     const size = this.message.data.length;
     this.anchor = anchor;
@@ -419,7 +419,7 @@ export class HexGrid {
     this.events.select(this.range.start, this.range.end, this.caret, how);
   }
 
-  /** Moves the caret by the keyboard. */
+  /** Moves the caret by keyboard. */
   private go(byte: number, extend: boolean): void {
     if (extend) {
       const head = clamp(byte, 0, Math.max(0, this.message.data.length - 1));
@@ -434,7 +434,7 @@ export class HexGrid {
     this.tell("keyboard");
   }
 
-  /** The byte some rows above or below another, in the same column as far as there is one. */
+  /** The byte a number of rows up or down in the same column, if it exists. */
   private rowsFrom(byte: number, rows: number): number {
     const row = clamp(this.rowOf(byte) + rows, 0, this.rowOf(this.last));
     return Math.min(row * this.columns + (byte % this.columns), this.last);
@@ -461,7 +461,7 @@ export class HexGrid {
     this.later();
   }
 
-  /** Replaces bytes and tells the page; the caret goes to a byte. */
+  /** Replaces bytes, moves the caret and notifies the page. */
   private change(at: number, removed: number, inserted: Uint8Array, caret: number, lowNibble: boolean): void {
     this.message = edited(this.message, at, removed, inserted);
     this.meant = false;
@@ -477,7 +477,7 @@ export class HexGrid {
     this.tell("keyboard");
   }
 
-  /** What an edit is about: the selection if it was chosen as such, else the byte of the caret, which may be none. */
+  /** The range that an edit applies to: an explicit selection, otherwise the byte of the caret, which may not exist. */
   private target(): ByteRange {
     const { start, end } = this.range;
     if (this.meant && end - start > 1) {
@@ -595,9 +595,9 @@ export class HexGrid {
     return event.target instanceof Element ? this.rows.byteOf(event.target) : undefined;
   }
 
-  /** The byte nearest to a point of the window, of those in view. */
+  /** The byte in view nearest to a point of the window. */
   private byteNear(x: number, y: number, chars: boolean): number {
-    const view = this.space.getBoundingClientRect().top + this.box.scrollTop; // upper end of the rows in view
+    const view = this.space.getBoundingClientRect().top + this.box.scrollTop; // top of the rows in view
     const inside = clamp(y - view, 0, this.scroll.viewPx - 1);
     const row = Math.floor((this.scroll.top + inside) / this.scroll.rowPx);
     return clamp(row * this.columns + this.rows.columnAt(x, chars), 0, Math.max(0, this.message.data.length - 1));
@@ -605,7 +605,7 @@ export class HexGrid {
 
   private pressed(event: PointerEvent): void {
     const byte = this.byteUnder(event);
-    // A finger scrolls; what it taps comes as a click.
+    // Touch scrolls; a tap arrives as a click.
     if (event.button !== 0 || event.pointerType === "touch" || byte === undefined || !(event.target instanceof Element)) {
       return;
     }
@@ -657,7 +657,7 @@ export class HexGrid {
     }
   }
 
-  /** Scrolls while the pointer is held above or below the view, faster the farther it is away. */
+  /** Scrolls while the pointer is held above or below the view, faster with distance. */
   private dragOn(): void {
     this.dragFrame = 0;
     const { drag } = this;
@@ -665,7 +665,7 @@ export class HexGrid {
       return;
     }
     const view = this.box.getBoundingClientRect();
-    const upper = view.top + this.scroll.rowPx; // the head is one row
+    const upper = view.top + this.scroll.rowPx; // below the head of one row
     const lower = view.top + this.box.clientHeight;
     const beyond = drag.y < upper ? drag.y - upper : Math.max(0, drag.y - lower);
     if (beyond !== 0) {
@@ -708,7 +708,7 @@ export class HexGrid {
     }
   }
 
-  /** Does what a key stands for; returns whether it stands for anything here. */
+  /** Handles a key; returns whether the grid uses it. */
   private key(event: KeyboardEvent): boolean {
     const command = event.ctrlKey || event.metaKey;
     if (event.altKey) {
@@ -804,7 +804,7 @@ export class HexGrid {
     if (digit >= 0) {
       this.type(digit);
     }
-    return key.length === 1; // no letter is a shortcut of the page while bytes are typed
+    return key.length === 1; // letters are not shortcuts of the page in edit mode
   }
 
   private escape(): boolean {

@@ -24,7 +24,7 @@ test("numbers in both orders", () => {
   equal(value("i64"), ["-506097522914230529", "-283686952306184"]);
 });
 
-test("floating point is as short as its precision allows", () => {
+test("floating point has the shortest exact form", () => {
   equal(inspected([0xcd, 0xcc, 0xcc, 0x3d])("f32")[0], "0.1");
   equal(inspected([0x3f, 0xb9, 0x99, 0x99, 0x99, 0x99, 0x99, 0x9a])("f64")[1], "0.1");
   equal(inspected([0x00, 0x3c])("f16")[0], "1");
@@ -33,7 +33,7 @@ test("floating point is as short as its precision allows", () => {
   equal(inspected([0x80, 0, 0, 0])("f32")[1], "-0");
 });
 
-test("a value that needs more bytes than are left is a dash", () => {
+test("a value beyond the end is a dash", () => {
   const value = inspected([1, 2, 3], 1);
   equal(value("u16"), ["770", "515"]);
   equal(value("u32"), ["–", "–"]);
@@ -41,7 +41,7 @@ test("a value that needs more bytes than are left is a dash", () => {
   equal(inspected([1], 1)("u8"), ["–"]);
 });
 
-test("text: one character at the caret, or what is selected", () => {
+test("text: one character at the caret, or the selection", () => {
   equal(inspected([0xc3, 0xa9, 0x41])("utf-8"), ["é  U+00E9"]);
   equal(inspected([0xa9, 0x41])("utf-8"), ["–"]);
   equal(inspected([0x4c, 0x61, 0x0a, 0x00], 0, 4)("utf-8"), ["La\\n\\0"]);

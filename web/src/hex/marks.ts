@@ -1,4 +1,4 @@
-// What the bytes in view belong to: the selection, what is pointed at, what that points at.
+// The marks of bytes: selection, hover, and targets of the hovered field.
 
 /** Bytes [start, end) of a message. */
 export interface ByteRange {
@@ -26,11 +26,11 @@ const aimClasses = edges("aim");
 
 /** The marks of the bytes in a window of rows. */
 export class Marks {
-  private first = 0; // byte that bits[0] is for; a row before the window, whose lower edges depend on it
+  private first = 0; // byte of bits[0]; one row before the window, because it affects lower edges
   private columns = 16;
   private bits = new Uint8Array();
 
-  /** Takes what is to be marked in the rows from `row` on. */
+  /** Sets the marks for the rows from `row` on. */
   set(
     row: number,
     rows: number,
@@ -61,7 +61,7 @@ export class Marks {
     }
   }
 
-  /** The classes of a byte in the window: "sel", and the outlines with those of their sides that are drawn. */
+  /** The classes of a byte in the window: "sel", and outlines with their drawn sides. */
   classes(byte: number, column: number): string {
     const bits = this.bits[byte - this.first] ?? 0;
     if (bits === 0) {

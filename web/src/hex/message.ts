@@ -1,6 +1,6 @@
-// A message as the grid shows it, and what an edit makes of it.
+// Messages for the grid, and edits of them.
 
-/** What the grid shows: bytes, and by byte how they look. */
+/** The bytes of a message with their styles. */
 export interface HexMessage {
   data: Uint8Array;
   /** Classes such as "t-int" and "t-int alt"; the first is "", for bytes of no field. */
@@ -13,7 +13,7 @@ export interface HexMessage {
   changed: Uint8Array;
 }
 
-/** No bytes at all. */
+/** An empty message. */
 export const noMessage: HexMessage = {
   data: new Uint8Array(),
   tints: [""],
@@ -30,8 +30,8 @@ function splice<T extends Uint8Array | Uint16Array>(old: T, made: T, at: number,
 }
 
 /**
- * The message with some bytes replaced. The old one stays as it was, for whoever keeps a history. New bytes look like those they
- * replace, or else like the byte before them, until the page has decoded the message again.
+ * Returns the message with some bytes replaced. The old message is unchanged, for histories. New bytes have the style of those they
+ * replace, or else of the byte before, until the page has decoded the message again.
  */
 export function edited(m: HexMessage, at: number, removed: number, inserted: Uint8Array): HexMessage {
   const n = inserted.length;

@@ -1,18 +1,18 @@
-// The rows of the grid that are in the page: as many as are in view and a few more, used again while the grid scrolls.
+// The rows of the grid in the page: those in view and a few more, reused while scrolling.
 
 import type { Marks } from "./marks";
 import type { HexMessage } from "./message";
 import { characters, offsetText } from "./text";
 
-/** How a row shows its bytes. */
+/** The style of a row. */
 export interface RowStyle {
   columns: number;
-  digits: readonly string[]; // of every byte
+  digits: readonly string[]; // by byte value
   offsetDigits: number;
   decimal: boolean;
 }
 
-/** What all rows show. */
+/** The content of all rows. */
 export interface RowContent {
   message: HexMessage;
   marks: Marks;
@@ -24,7 +24,7 @@ export interface RowContent {
 interface Cell {
   element: HTMLElement;
   text: Text;
-  value: number; // the byte it shows, or none
+  value: number; // the byte shown, or none
   look: string; // its classes
 }
 
@@ -33,11 +33,11 @@ interface Row {
   offset: HTMLElement;
   bytes: Cell[];
   chars: Cell[];
-  index: number; // of the row in the message, -1 if it shows none
+  index: number; // of the row in the message, -1 without content
 }
 
 const none = -1;
-const unknown = -2; // nothing written yet
+const unknown = -2; // not written yet
 
 function cell(parent: HTMLElement, tag: string): Cell {
   const element = document.createElement(tag);
@@ -85,21 +85,21 @@ function write(c: Cell, value: number, text: string, look: string): void {
 export class Rows {
   private readonly body: HTMLElement;
   private style: RowStyle = { columns: 16, digits: [], offsetDigits: 4, decimal: false };
-  private rows: Row[] = []; // in the order of the page
+  private rows: Row[] = []; // in page order
   private readonly places = new WeakMap<Element, { row: Row; column: number }>();
 
   constructor(body: HTMLElement) {
     this.body = body;
   }
 
-  /** Takes another style; nothing is in the page until the next draw. */
+  /** Sets the style; removes all rows until the next draw. */
   restyle(style: RowStyle): void {
     this.style = style;
     this.rows = [];
     this.body.replaceChildren();
   }
 
-  /** Draws `count` rows from `first` on. Rows that are there already are drawn again only if `all` says so. */
+  /** Draws `count` rows from `first`; with `all` also unchanged ones. */
   draw(first: number, count: number, content: RowContent, all: boolean): void {
     this.resize(count);
     this.rotate(first);
@@ -123,7 +123,7 @@ export class Rows {
     }
   }
 
-  /** Moves rows that left the view on one side to the other, where they come into it. */
+  /** Moves rows that left the view on one side to the other side. */
   private rotate(first: number): void {
     const shift = first - (this.rows[0]?.index ?? first);
     if (shift === 0 || Math.abs(shift) >= this.rows.length || this.rows[0]?.index === none) {
@@ -175,7 +175,7 @@ export class Rows {
     }
   }
 
-  /** The byte that an element in the page shows, or undefined; a cell after the last byte has none. */
+  /** The byte of an element in the page, or undefined; a cell after the last byte has none. */
   byteOf(element: Element): number | undefined {
     const place = this.places.get(element);
     return place === undefined || place.row.index === none || (place.row.bytes[place.column]?.value ?? none) < 0
@@ -183,14 +183,14 @@ export class Rows {
       : place.row.index * this.style.columns + place.column;
   }
 
-  /** The element of a byte's place, if it is in the page. */
+  /** The element of a byte, if it is in the page. */
   cellOf(byte: number): HTMLElement | undefined {
     const index = Math.floor(byte / this.style.columns);
     const row = this.rows[index - (this.rows[0]?.index ?? 0)];
     return row?.index === index ? row.bytes[byte % this.style.columns]?.element : undefined;
   }
 
-  /** The column at a distance from the left edge of the window, of the bytes or of their characters. */
+  /** The column at a distance from the left edge of the window, among the bytes or their characters. */
   columnAt(x: number, chars: boolean): number {
     const cells = (chars ? this.rows[0]?.chars : this.rows[0]?.bytes) ?? [];
     let column = 0;

@@ -1,9 +1,9 @@
-// The part of a long list of rows that is in view.
+// Scrolling of a long list of rows.
 
-// Browsers lose exactness and then stop altogether with taller elements; a longer list scrolls in proportion.
+// Browsers round positions in, and then refuse, taller elements; a longer list scrolls proportionally.
 const tallestPx = 8_000_000;
 
-/** Where a box is scrolled to, in pixels of rows; the rows may be taller together than a browser allows an element to be. */
+/** The scroll position of a box, in pixels of rows; the rows may be taller than a browser allows an element to be. */
 export class Scroll {
   /** Pixels of rows above the view. */
   top = 0;
@@ -15,16 +15,16 @@ export class Scroll {
   private readonly space: HTMLElement;
   private allPx = 0;
   private spacePx = 0;
-  private last = 0; // scrollTop as it was seen or set last
+  private last = 0; // last scrollTop
   private settling = 0;
 
-  /** The box scrolls; the space inside it is given the height of the rows. */
+  /** The box scrolls; the space inside it gets the height of the rows. */
   constructor(box: HTMLElement, space: HTMLElement) {
     this.box = box;
     this.space = space;
   }
 
-  /** Takes new sizes; the first row in view stays, as far as there are rows. */
+  /** Sets sizes; the first row in view stays, if it still exists. */
   resize(rows: number, rowPx: number, viewPx: number): void {
     const row = this.top / this.rowPx;
     const spacePx = Math.min(rows * rowPx, tallestPx);
@@ -50,14 +50,14 @@ export class Scroll {
     return this.allPx === this.spacePx || room <= 0 ? 1 : this.limit / room;
   }
 
-  /** Scrolls to a place. */
+  /** Scrolls to a position. */
   moveTo(top: number): void {
     this.top = Math.max(0, Math.min(top, this.limit));
     this.box.scrollTop = this.top / this.ratio;
     this.last = this.box.scrollTop;
   }
 
-  /** Scrolls as little as is needed to show a row; a row that is far away comes into the upper third. */
+  /** Scrolls minimally to show a row; a distant row goes to the upper third. */
   reveal(row: number): void {
     const y = row * this.rowPx;
     const below = y + this.rowPx - this.top - this.viewPx;
@@ -70,7 +70,7 @@ export class Scroll {
     }
   }
 
-  /** Follows the box after it was scrolled. */
+  /** Updates the position after the box was scrolled. */
   follow(): void {
     const now = this.box.scrollTop;
     const moved = now - this.last;
@@ -82,7 +82,7 @@ export class Scroll {
     if (Math.abs(moved) > this.viewPx * 2 || now <= 0 || now >= this.spacePx - this.viewPx - 1) {
       this.top = now * this.ratio;
     } else {
-      // The wheel moves by rows as everywhere else. The bar is put right when the hand rests.
+      // The wheel scrolls by its usual distance. The scroll bar is adjusted when scrolling pauses.
       this.top += moved;
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.moveTo(this.top), 200);
@@ -90,13 +90,13 @@ export class Scroll {
     this.top = Math.max(0, Math.min(this.top, this.limit));
   }
 
-  /** Where a row has to be drawn inside the space, in pixels from its upper end. */
+  /** The position of a row inside the space, in pixels. */
   place(row: number): number {
     const y = row * this.rowPx;
     return this.ratio === 1 ? y : this.last + y - this.top;
   }
 
-  /** Ends what is under way. */
+  /** Cancels pending timers. */
   stop(): void {
     clearTimeout(this.settling);
   }
