@@ -8,8 +8,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// teraFeatures is what somebody who learns the language should find an example of: the types as they are written, and what
-// features adds to them.
+// teraFeatures are the features of the language that the definitions must have an example of: the types as written, and the features that
+// features.message finds.
 var teraFeatures = []string{
 	"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double",
 	"angle", "vec3", "vec3fa", "skillid", "skillid32", "customize",
@@ -17,20 +17,20 @@ var teraFeatures = []string{
 	"array[interleaved]", "array<vec3>[interleaved]",
 
 	"doc of a message", "doc of a message of two lines", "doc of a field", "doc of a field of two lines",
-	"list in a list in a list", "object in an element", "text in an object", "several truth values",
-	"contents in another order than their pointers", "lists woven into each other",
-	"another layout of another version", "message to the server", "message to the client", "message both ways", "message without fields",
+	"list in a list in a list", "object in an element", "text in an object", "several booleans",
+	"contents in another order than their pointers", "interleaved lists",
+	"versions with different fields", "message to the server", "message to the client", "message in both directions", "message without fields",
 	"field of another file", "fields that depend on the patch",
 }
 
-// TestFeatures looks for every feature of the language in what the definitions mean.
+// TestFeatures checks that the definitions have an example of every feature of the language.
 func TestFeatures(t *testing.T) {
 	s := load(t, "tera", 0)
 	found := features{}
 	for _, m := range s.Messages {
 		found.message(m)
 		if other := s.Find(m.Name, m.Version+1); other != nil && !slices.Equal(shape(m), shape(other)) {
-			found.add("another layout of another version", m)
+			found.add("versions with different fields", m)
 		}
 	}
 	for _, patch := range []int{7300, 8500, 9000} {
@@ -53,7 +53,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// features are the messages that have something, by what it is.
+// features maps features to the messages that have them.
 type features map[string][]string
 
 func (f features) add(what string, m *schema.Message) {
@@ -62,10 +62,10 @@ func (f features) add(what string, m *schema.Message) {
 	}
 }
 
-// message collects what one message has.
+// message adds the features of a message.
 func (f features) message(m *schema.Message) {
 	f.add(map[schema.Dir]string{
-		schema.ToServer: "message to the server", schema.ToClient: "message to the client", schema.Both: "message both ways",
+		schema.ToServer: "message to the server", schema.ToClient: "message to the client", schema.Both: "message in both directions",
 	}[m.Key.Dir], m)
 	if len(m.Body.Fields) == 0 {
 		f.add("message without fields", m)
@@ -84,13 +84,13 @@ func (f features) doc(what, doc string, m *schema.Message) {
 	}
 }
 
-// place says what a struct is in.
+// place is the context of a struct.
 type place struct {
-	lists    int // how many are around it
+	lists    int // number of enclosing lists
 	inObject bool
 }
 
-// group collects what the fields of a struct have.
+// group adds the features of the fields of a struct.
 func (f features) group(m *schema.Message, s *schema.Struct, at place) {
 	truths := 0
 	for _, field := range s.Fields {
@@ -110,7 +110,7 @@ func (f features) group(m *schema.Message, s *schema.Struct, at place) {
 			}
 		case *schema.Group:
 			if field.TypeText != "object" {
-				continue // a vector: its parts are not written in a definition
+				continue // a vector: its parts are not in the definition
 			}
 			if at.lists > 0 {
 				f.add("object in an element", m)
@@ -128,11 +128,11 @@ func (f features) group(m *schema.Message, s *schema.Struct, at place) {
 		}
 	}
 	if truths > 1 {
-		f.add("several truth values", m)
+		f.add("several booleans", m)
 	}
 }
 
-// wire collects what the order of the bytes of a body or an element shows.
+// wire adds the features of the wire order of a body or an element.
 func (f features) wire(m *schema.Message, s *schema.Struct) {
 	var pointers, contents []*schema.Field
 	for _, item := range s.Wire {
@@ -144,7 +144,7 @@ func (f features) wire(m *schema.Message, s *schema.Struct) {
 				contents = append(contents, item.Field)
 			}
 		case schema.Weave:
-			f.add("lists woven into each other", m)
+			f.add("interleaved lists", m)
 			contents = append(contents, item.Weave...)
 		}
 	}
@@ -153,7 +153,7 @@ func (f features) wire(m *schema.Message, s *schema.Struct) {
 	}
 }
 
-// shape is the fields of a message by name and type, the outermost ones.
+// shape returns the types and names of the top-level fields of a message.
 func shape(m *schema.Message) []string {
 	var out []string
 	for _, field := range m.Body.Fields {

@@ -14,12 +14,12 @@ import (
 	"wirebench/defs/tera"
 )
 
-// dialectFiles are the definitions and the code maps of a dialect.
+// dialectFiles returns the definitions and the code maps of a dialect.
 func dialectFiles(t *testing.T, dialect string) (definitions, maps []*source.File) {
 	t.Helper()
 	fsys, ok := library.Dialect(dialect)
 	if !ok {
-		t.Fatalf("nothing of %s ships with the program", dialect)
+		t.Fatalf("no files of %s ship with the program", dialect)
 	}
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -40,7 +40,7 @@ func dialectFiles(t *testing.T, dialect string) (definitions, maps []*source.Fil
 	return definitions, maps
 }
 
-// load reads the definitions of a dialect as the program does. Any diagnostic is a failure, be it a warning.
+// load loads the definitions of a dialect as the program does. Any diagnostic is a failure, even a warning.
 func load(t *testing.T, dialect string, patch int) *schema.Schema {
 	t.Helper()
 	definitions, maps := dialectFiles(t, dialect)
@@ -59,17 +59,17 @@ func load(t *testing.T, dialect string, patch int) *schema.Schema {
 	return s
 }
 
-// The program uses a code map by itself if there is exactly one.
+// TestOneCodeMap checks that there is only one code map, which the program then uses automatically.
 func TestOneCodeMap(t *testing.T) {
 	for _, d := range defs.Dialects {
 		_, maps := dialectFiles(t, d.Name)
-		if want := map[bool]int{true: 1}[d.Versions]; len(maps) != want { // else the definitions say their codes
+		if want := map[bool]int{true: 1}[d.Versions]; len(maps) != want { // otherwise the codes are in the definitions
 			t.Errorf("%s has %d code maps", d.Name, len(maps))
 		}
 	}
 }
 
-// The definitions are examples to others: canonical form, no diagnostics, a doc, a code each.
+// TestDefinitions checks that the definitions are in canonical form and have no diagnostics, and that each message has a doc and a code.
 func TestDefinitions(t *testing.T) {
 	for _, d := range defs.Dialects {
 		definitions, _ := dialectFiles(t, d.Name)
@@ -79,7 +79,7 @@ func TestDefinitions(t *testing.T) {
 				t.Error(diags.Render())
 			}
 			if again, _ := d.Format(source.New(f.Name, text)); again != text {
-				t.Errorf("%s: formatting twice is not formatting once", f.Name)
+				t.Errorf("%s: formatting twice changes the text", f.Name)
 			}
 			if text == f.Text {
 				continue
@@ -97,7 +97,7 @@ func TestDefinitions(t *testing.T) {
 		}
 		for _, m := range s.Messages {
 			if m.Doc == "" {
-				t.Errorf("%s.%d does not say what it is for", m.Name, m.Version)
+				t.Errorf("%s.%d has no doc", m.Name, m.Version)
 			}
 			if !m.HasKey && d.Versions {
 				t.Errorf("%s has no code", m.Name)

@@ -32,7 +32,7 @@ func Samples(name string) []Sample {
 	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
 		var s Sample
 		if d.Decode(&s) != nil {
-			return out // a mistake in the file; the tests refuse it
+			return out // an error in the file, which the tests report
 		}
 		out = append(out, s)
 	}

@@ -19,22 +19,22 @@ import (
 	"wirebench/defs/schema"
 )
 
-var update = flag.Bool("update", false, "format the definitions and encode the samples anew, and fail if that changes anything")
+var update = flag.Bool("update", false, "format the definitions and encode the samples again, and fail if that changes a file")
 
-// recipe is a line of samples.jsonl: a sample, and how it is made. Its bytes are those of the value, then Cut and Patch break
-// them if it is to be broken. The JSON names of what it shares with a Sample are the same.
+// recipe is a line of samples.jsonl: a sample and the way its bytes are made. They are the encoded value, which Cut and Patch may break. The
+// fields of a Sample have the same JSON names.
 type recipe struct {
 	Message string            `json:"message"`
 	About   string            `json:"about"`
 	Status  string            `json:"status"`
-	Problem string            `json:"problem,omitempty"` // code of the problem that makes it broken
-	Cut     int               `json:"cut,omitempty"`     // number of bytes that are left, 0 = all
-	Patch   map[string]string `json:"patch,omitempty"`   // bytes that are written over others, in hex, by their offset in decimal
-	Value   json.RawMessage   `json:"value"`             // as decoding prints it
+	Problem string            `json:"problem,omitempty"` // expected code of the problem
+	Cut     int               `json:"cut,omitempty"`     // truncated size in bytes, 0 = not truncated
+	Patch   map[string]string `json:"patch,omitempty"`   // bytes to overwrite, in hex, by decimal offset
+	Value   json.RawMessage   `json:"value"`             // as printed by decoding
 	Hex     string            `json:"hex"`
 }
 
-// readRecipes reads the samples of a dialect with the way they are made.
+// readRecipes reads the recipes of the samples of a dialect.
 func readRecipes(t *testing.T, path string) []recipe {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -59,7 +59,7 @@ func writeRecipes(t *testing.T, path string, all []recipe) {
 	t.Helper()
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false) // texts are to be read
+	e.SetEscapeHTML(false) // keep texts readable
 	for _, r := range all {
 		if err := e.Encode(r); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func writeRecipes(t *testing.T, path string, all []recipe) {
 	}
 }
 
-// TestSamples makes every sample from its value and compares it with what ships.
+// TestSamples makes every sample from its value and compares it with the shipped bytes.
 func TestSamples(t *testing.T) {
 	for _, d := range defs.Dialects {
 		s := load(t, d.Name, 0)
@@ -81,7 +81,7 @@ func TestSamples(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d_%s", d.Name, i, r.Message), func(t *testing.T) {
 				value, data := makeSample(t, s, r)
 				if got := hex.EncodeToString(data); got != r.Hex {
-					t.Errorf("the bytes are %s, they should be %s", r.Hex, got)
+					t.Errorf("the bytes are %s, want %s", r.Hex, got)
 					r.Hex = got
 				}
 				if !bytes.Equal(value, r.Value) {
@@ -96,8 +96,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// makeSample makes the bytes of a sample, and its value as decoding prints it. On the way it looks whether the bytes decode as
-// the sample says, whether a good one comes back byte for byte, and whether its code finds its definition.
+// makeSample returns the bytes of a sample, and its value as printed by decoding. It checks that the bytes decode with the expected status,
+// that a valid sample round-trips byte for byte, and that its code finds its definition.
 func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte) {
 	t.Helper()
 	m := find(t, s, r.Message)
@@ -109,11 +109,11 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte)
 	var rec codec.Record
 	p.Decode(&rec, whole)
 	if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) > 0 {
-		t.Fatalf("what was encoded does not decode:\n%s", view.Transcript(&rec))
+		t.Fatalf("the encoded value does not decode:\n%s", view.Transcript(&rec))
 	}
 	values = value.AppendJSON(nil, &rec)
 	if again := encode(t, p, values); !bytes.Equal(again, whole) {
-		t.Errorf("encoding what was decoded gives %x\ninstead of %x", again, whole)
+		t.Errorf("encoding the decoded value gives %x\nwant %x", again, whole)
 	}
 
 	data = r.broken(t, whole)
@@ -128,9 +128,9 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte)
 	if problem != r.Problem {
 		t.Errorf("the problem is %q, not %q", problem, r.Problem)
 	}
-	for _, dir := range []schema.Dir{m.Key.Dir, schema.Both} { // as captures know it, as a paste does
+	for _, dir := range []schema.Dir{m.Key.Dir, schema.Both} { // as for captures, and as for pasted messages
 		if !m.HasKey {
-			continue // of a port of its own
+			continue // on a separate port
 		}
 		got := s.Lookup(schema.Key{Dir: dir, Group: m.Key.Group, Code: rec.Code})
 		if got == nil && dir != m.Key.Dir {
@@ -143,7 +143,7 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte)
 	return values, data
 }
 
-// find returns the definition that a sample names.
+// find returns the message of a sample.
 func find(t *testing.T, s *schema.Schema, message string) *schema.Message {
 	t.Helper()
 	name, version, versioned := strings.Cut(message, ".")
@@ -175,7 +175,7 @@ func encode(t *testing.T, p *codec.Program, values []byte) []byte {
 	return bytes.Clone(out.Data)
 }
 
-// broken returns the bytes as the recipe breaks them.
+// broken returns the bytes after Cut and Patch.
 func (r *recipe) broken(t *testing.T, whole []byte) []byte {
 	t.Helper()
 	data := bytes.Clone(whole)
@@ -189,14 +189,14 @@ func (r *recipe) broken(t *testing.T, whole []byte) []byte {
 	}
 	switch {
 	case r.Cut < 0 || r.Cut >= len(data):
-		t.Fatalf("cannot cut %d bytes to %d", len(data), r.Cut)
+		t.Fatalf("cannot truncate %d bytes to %d", len(data), r.Cut)
 	case r.Cut > 0:
 		data = data[:r.Cut]
 	}
 	return data
 }
 
-// TestMenu looks at the samples as people meet them.
+// TestMenu checks the samples as shown in a menu.
 func TestMenu(t *testing.T) {
 	for _, d := range defs.Dialects {
 		recipes := readRecipes(t, d.Name+"/samples.jsonl")
@@ -221,7 +221,7 @@ func TestMenu(t *testing.T) {
 				t.Errorf("%s is %s and described as %q", s.Message, s.Status, s.About)
 			}
 			if s.Status == "ok" && broken {
-				t.Errorf("%s comes after the broken ones", s.Message)
+				t.Errorf("%s is after the broken samples", s.Message)
 			}
 			broken = s.Status != "ok"
 		}
