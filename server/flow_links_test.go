@@ -76,7 +76,7 @@ func TestFlowLinks(t *testing.T) {
 	const (
 		listed  = "0a0018001400070000004100000018000000220008000000420043000000"
 		idKey   = "members[].id/value"
-		nothing = "C_LIST.1: ok, 46 bytes"
+		nothing = "C_LIST.1: 6 bytes left over, 46 bytes"
 	)
 	offset := `.tree tr[data-path="members[1].name"][data-role="offset"]`
 	idOf1 := marked{Tree: "members[1].id", Table: idKey, Diagram: idKey, Lines: "3", Bytes: "08000000", Status: "C_LIST.1 › members[1].id: uint32 @ 0x1e +4"}

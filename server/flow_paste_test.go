@@ -157,3 +157,23 @@ func TestFlowDashes(t *testing.T) {
 	}`)
 	f.says("a pasted line with its own dashes", "array a\n- int32 x\n- int32 y")
 }
+
+// "ok" is said only of a message that is explained to its last byte. Otherwise the page names the definitions that would explain it.
+func TestFlowFits(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
+	f.paste(wideHex + "00")
+	f.shows("#fields-head", "1 byte left over")
+	f.is("not ok", `!/\bok\b/.test(document.querySelector("#fields-head").innerText)`)
+	f.paste(wideHex)
+	f.is("ok", `/\bok\b/.test(document.querySelector("#fields-head").innerText)`)
+	f.lacks("#tree-problems a")
+
+	f.paste(strings.Replace(joinHex, "12000100", "12000900", 1))
+	f.shows("#tree-problems .fits", "C_JOIN.1")
+	f.is("what speaks for it", `document.querySelector("#tree-problems .fits a").title.includes("1 text")`)
+	f.page().Click("link", "C_JOIN.1")
+	f.shows("#definition-head", "C_JOIN.1.def")
+	f.shows(row("channel_name"), "Lan")
+	f.lacks("#tree-problems a")
+}

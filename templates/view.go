@@ -248,6 +248,8 @@ type Message struct {
 	Opened    map[string]bool   // expanded runs of list elements
 	FirstByte int               // first byte drawn, and of the tree:
 	FirstRow  int
+	Fits      []Fit     // definitions that explain all of it, if its own does not
+	Setting   string    // with which its own does: "patch 73"
 	visible   []treeRow // cache of visibleRows
 
 	// Of a frame that is not a message, from its transport.
@@ -255,6 +257,9 @@ type Message struct {
 	Kind  string // control, opaque or problem
 	Facts [][2]string
 }
+
+// Fit is a definition that explains all bytes of a message.
+type Fit struct{ Name, Evidence string }
 
 // Values are the values to encode.
 type Values struct {

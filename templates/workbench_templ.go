@@ -682,7 +682,7 @@ func notices(w Workbench) templ.Component {
 // statusText is the status line without hover and selection.
 func statusText(w Workbench) string {
 	if m := w.Shown; m != nil && m.Message != "" {
-		return fmt.Sprintf("%s: %s, %s", m.Name, m.Status, count(m.Used, "byte"))
+		return fmt.Sprintf("%s: %s, %s", m.Name, verdictText(m), count(m.Used, "byte"))
 	}
 	return w.Definition.File
 }

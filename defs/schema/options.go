@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"wirebench/defs/source"
 )
 
 // Options are the settings that the meaning of definitions depends on.
@@ -24,6 +26,9 @@ type Option struct {
 
 	// Read validates a value other than the default and returns its canonical form; nil: only Values are valid.
 	Read func(value string) (string, error)
+
+	// Tries returns one value for each meaning that a definition can have; nil: Values are tried.
+	Tries func(f *source.File) []string
 }
 
 // OptionKind is the syntax of the values of an option.

@@ -17,6 +17,7 @@ var Options = []schema.Option{
 			}
 			return FormatPatch(n), nil
 		},
+		Tries: patchesOf,
 	},
 	{Name: "skillid", Title: "Bytes of a skillid", Kind: schema.NumberOption, Doc: "bytes of a skillid, 4 or 8 (default: by patch)", Default: "0", Values: []string{"4", "8"}},
 	{Name: "angle", Title: "Angles", Doc: "how angles are encoded: round or truncate", Default: "round", Values: []string{"round", "truncate"}},

@@ -3,7 +3,10 @@ package tera
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+
+	"wirebench/defs/source"
 )
 
 // maxMajor limits the major number of a patch. The last clients had less than 120.
@@ -39,4 +42,23 @@ func FormatPatch(patch int) string {
 		return fmt.Sprint(patch / 100)
 	}
 	return fmt.Sprintf("%d.%02d", patch/100, patch%100)
+}
+
+// patchesOf returns one patch for each meaning of a definition: fields have ranges of patches, and a skillid grew at one.
+func patchesOf(f *source.File) []string {
+	bounds := []int{firstLongSkill}
+	lines := parseTree(f).lines
+	for i := range lines {
+		for _, at := range []int{lines[i].from, lines[i].to} {
+			if at > 0 && at != newest {
+				bounds = append(bounds, at)
+			}
+		}
+	}
+	slices.Sort(bounds)
+	patches := []string{FormatPatch(max(bounds[0]-100, 0))}
+	for _, at := range slices.Compact(bounds) {
+		patches = append(patches, FormatPatch(at))
+	}
+	return patches
 }

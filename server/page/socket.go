@@ -95,6 +95,7 @@ type livePage struct {
 	n      int
 	good   *workspace.Definition
 	whole  whole
+	fitted fitCache
 	pastes workspace.PasteCache
 	railed string
 	seed   maphash.Seed
@@ -280,7 +281,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Live: true, Notice: why}
-	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, whole: l.whole, pastes: &l.pastes, live: true, railed: l.railed}
+	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
 	l.form.action, l.form.arg, l.form.name = "", "", ""

@@ -28,6 +28,7 @@ type work struct {
 	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
 	pastes *workspace.PasteCache // of the page's earlier work, nil for none
 	whole  whole                 // of the page's earlier work
+	fitted *fitCache             // of the page's earlier work, or nil
 	half   bool                  // the input ends with one digit of a byte
 	job    *workspace.Input      // nil without input, or if nothing could be read from it
 	export *Exports              // files that were asked for instead of the page
@@ -248,6 +249,7 @@ func (p *work) show() {
 	}
 	shown.Linked = p.use != nil && p.use.Message != nil && shown.Message != "" && sameMessage(j.Rec.Program.Message, p.use.Message)
 	shown.Stale = shown.Linked && p.use != p.def
+	p.offer(shown)
 	p.view.Shown = shown
 	if len(j.Messages) > 1 {
 		p.list(p.form.show, shown.Status)

@@ -986,7 +986,7 @@ export class Page {
         this.copyBytes(copy);
         return;
       }
-      const link = event.target.closest<HTMLAnchorElement>(".rail a[href]");
+      const link = event.target.closest<HTMLAnchorElement>(".rail a[href],.fits a");
       if (link !== null && this.socket.state === "open" && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
         const query = new URL(link.href).searchParams;
         const message = query.get("message");
