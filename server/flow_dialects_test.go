@@ -128,11 +128,11 @@ func TestFlowOtherDialect(t *testing.T) {
 	f.page().Click("link", "New definition")
 	f.shows("#definition-head", "new_packets.def")
 	f.do(`{ const n = document.querySelector("#name"); n.value = "mine"; n.dispatchEvent(new Event("change", {bubbles: true})) }`)
-	f.shows(".cm-content", "what mine is about")
+	f.shows(".cm-content", "description of mine")
 	f.press("Ctrl+S")
 	f.shows("#definition-head", "mine.def")
 	f.is("stored", `document.querySelector('.item[data-name="first packet"]') !== null || document.querySelector('.item[data-name="first_packet"]') !== null`)
-	if text := onDisk(t, dir, "mine.def"); !strings.Contains(text, "what mine is about") {
+	if text := onDisk(t, dir, "mine.def"); !strings.Contains(text, "description of mine") {
 		t.Error(text)
 	}
 
