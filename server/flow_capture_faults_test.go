@@ -284,7 +284,7 @@ func TestFlowPasteKept(t *testing.T) {
 	const asks = `[...document.querySelectorAll("dialog.operate")].map(e => e.innerText).join()`
 	put(".filterbox-input .cm-content", "n > 5")
 	put(".frames-scroll", "Dear diary,\nnothing happened today.\n")
-	f.shows(".toasts", "Nothing recognised in the pasted text")
+	f.shows(".toasts", "Nothing recognized in the pasted text")
 	if got := browsertest.Value[string](t, f.ctx, asks); got != "" {
 		t.Errorf("asked for nothing: %s", got)
 	}

@@ -73,7 +73,7 @@ func TestFlowFrameLayers(t *testing.T) {
 	}
 	f.shows(row("words"), "hello")
 	f.do(`document.querySelector(` + jsText(row("words")) + `).click()`)
-	tab("Deciphered 3")
+	tab("Decrypted 3")
 	plain := `document.querySelector("#packet").textContent.replaceAll(/\s/g, "")`
 	f.is("the datagram in the clear", plain+`.includes("0003000000007a68656c6c6f0000")`)
 	f.shows("#inspector .place", "(7)") // behind the 6 bytes of the reliable packet and the type
@@ -89,7 +89,7 @@ func TestFlowFrameLayers(t *testing.T) {
 	f.shows(row("text"), `"ab"`)
 	tab("Joined")
 	f.is("the stream in the clear", plain+`.includes("0c00011006006100620000")`)
-	tab("Deciphered")
+	tab("Decrypted")
 	f.is("the first piece of it", plain+`.includes("0c00011006")`)
 }
 

@@ -75,7 +75,7 @@ func about(f *transport.Frame, conn live.Conn) *About {
 // kindText describes the kinds of frames other than messages.
 var kindText = map[transport.Kind]string{
 	transport.Control: "control data of the protocol, not of the game",
-	transport.Opaque:  "enciphered; the key is unknown",
+	transport.Opaque:  "encrypted; the key is unknown",
 	transport.Problem: "invalid or missing bytes",
 }
 

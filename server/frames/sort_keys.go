@@ -170,7 +170,7 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 			t.name = fmt.Sprintf("? 0x%04X", f.Key.Code)
 		}
 	case f.Kind == transport.Opaque:
-		t.name = "enciphered" // the name that pages show
+		t.name = "encrypted" // the name that pages show
 	default:
 		t.name = f.Kind.String()
 	}

@@ -119,7 +119,7 @@ func plainSort(t *testing.T, l *List, by string, desc bool, notes store.Notes) [
 		case "name":
 			name := r.Name
 			if name == "" {
-				name = map[string]string{"control": "control", "opaque": "enciphered", "problem": "problem"}[r.Kind]
+				name = map[string]string{"control": "control", "opaque": "encrypted", "problem": "problem"}[r.Kind]
 				if r.Kind == "message" {
 					if name = "?"; r.Code != nil {
 						name = fmt.Sprintf("? 0x%04X", *r.Code)

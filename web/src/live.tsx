@@ -1,4 +1,4 @@
-// What stands over the list of the frames of running traffic: its state, and what can be done with the listener.
+// The bar above the frames of live traffic: its state, and the controls of the listener.
 
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
@@ -21,7 +21,7 @@ function joined(texts: readonly string[]): string {
   return texts.filter((t) => t !== "").join("  ·  ");
 }
 
-/** The bar of one session. */
+/** The bar of a session. */
 export class LiveBar {
   readonly id: string;
   readonly frames: Frames;
@@ -58,7 +58,7 @@ export class LiveBar {
     );
   }
 
-  /** Holds the list still at what is there now; traffic goes on. */
+  /** Pauses or resumes the list; traffic continues. */
   pause(): void {
     this.frames.pause(!this.frames.isPaused);
     this.paused.value = { on: this.frames.isPaused, fresh: this.frames.fresh };
@@ -68,7 +68,7 @@ export class LiveBar {
   stop(): void {
     const open = this.session.value?.open ?? 0;
     const end = async (): Promise<void> => {
-      this.stopping.value = true; // connections have a few seconds to end by themselves
+      this.stopping.value = true; // connections have a few seconds to close
       await ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE");
       this.stopping.value = false;
       this.relays.look();
@@ -92,7 +92,7 @@ export class LiveBar {
     });
   }
 
-  /** Marks this moment: that of the key, not that in which its text is written. */
+  /** Sets a marker at the time of the key, not of its text. */
   marker(): void {
     const n = this.frames.total + 1;
     const anchor = document.getElementById("live-marker") ?? document.body;
@@ -101,7 +101,7 @@ export class LiveBar {
     });
   }
 
-  /** The server does not answer: what was known is old, and nothing can be done. */
+  /** The server is away: the shown state is old, and the controls are off. */
   private drawAway(since: Date): void {
     if (this.phase.value !== "live") {
       return;
@@ -118,7 +118,7 @@ export class LiveBar {
     if (this.phase.value === "away") {
       this.phase.value = "live";
       this.operate.away(false);
-      announce("The server answers again");
+      announce("The server responds again");
     }
     this.operate.draw(s);
     if (s === undefined) {
@@ -140,7 +140,7 @@ export class LiveBar {
     this.frames.waitFor(s.pairs[0] === undefined ? "" : `Point the client at ${s.pairs[0].listen}.`);
   }
 
-  /** Traffic is over: what was recorded is a capture like any other. */
+  /** The listener has ended: the recording is an ordinary capture. */
   private end(): void {
     if (this.phase.value === "ended") {
       return;
@@ -150,7 +150,7 @@ export class LiveBar {
     announce("The listener has ended");
   }
 
-  /** What is fine, and what is not seen, not kept or not relayed, which is never silent. */
+  /** Counts of normal traffic, and of traffic that is not listed, recorded or relayed. */
   get facts(): { good: string; bad: string } {
     const s = this.session.value;
     if (s === undefined) {
@@ -202,7 +202,7 @@ function Bar({ bar }: { bar: LiveBar }) {
   const replay = (): void => void dialogs().then((d) => d?.replayDialog(document.getElementById("main")?.dataset["workspace"] ?? "", bar.id, bar.session.value?.name ?? "live"));
   const focused = document.activeElement?.closest("#live-bar") != null; // before this drawing
   useLayoutEffect(() => {
-    if (phase === "ended" && focused && document.activeElement === document.body) { // the keys go on with what is left
+    if (phase === "ended" && focused && document.activeElement === document.body) { // keep the focus in the bar
       const link = document.getElementById("live-recording");
       if (link === null) {
         bar.frames.focus();
@@ -220,16 +220,16 @@ function Bar({ bar }: { bar: LiveBar }) {
           <button class="btn quiet live-pause" type="button" id="live-pause" aria-pressed={on} title="Freeze the list; traffic continues (p)" onClick={() => bar.pause()}>
             {!on ? "Pause view" : fresh === 0 ? "Resume" : `Resume (${count(fresh)} new)`}
           </button>
-          <button class="btn quiet" type="button" id="live-marker" disabled={off} title={title("Drop a marker at this moment (`)")} onClick={() => bar.marker()}>Marker</button>
+          <button class="btn quiet" type="button" id="live-marker" disabled={off} title={title("Set a marker at this moment (`)")} onClick={() => bar.marker()}>Marker</button>
           {operate.offered.value ? (
             <>
               <button class="btn quiet live-operate" type="button" id="live-operate" disabled={off} aria-pressed={operate.on.value} title={title(operate.title.value)} onClick={(event) => operate.menu(event.currentTarget)}>{operate.label.value}</button>
-              <button class="btn quiet" type="button" id="live-send" disabled={off} title={title("Send a message of your own")} onClick={() => void operate.send(false)}>Send…</button>
+              <button class="btn quiet" type="button" id="live-send" disabled={off} title={title("Send your own message")} onClick={() => void operate.send(false)}>Send…</button>
             </>
           ) : null}
         </>
       )}
-      {lookOnly() ? null : <button class="btn quiet" type="button" id="live-replay" title="Play a connection again, against a server or for a client" onClick={replay}>Replay …</button>}
+      {lookOnly() ? null : <button class="btn quiet" type="button" id="live-replay" title="Replay a connection against a server or for a client" onClick={replay}>Replay …</button>}
       <button class="btn quiet" type="button" id="live-events" title="Events of this listener" onClick={(event) => bar.events(event.currentTarget)}>Events</button>
       {phase === "ended" ? null : (
         <button class="btn quiet live-stop" type="button" id="live-stop" disabled={off} title={title("Stop listening; the recording stays")} onClick={() => bar.stop()}>{bar.stopping.value ? "Stopping …" : "Stop"}</button>

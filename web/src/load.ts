@@ -1,4 +1,4 @@
-// Scripts that a page loads when they are first needed: each puts what it has into the global wirebench, under a name.
+// Scripts loaded on first use: each puts its exports into the global wirebench, under a name.
 
 const loading = new Map<string, Promise<unknown>>();
 
@@ -6,7 +6,7 @@ function there(name: string): unknown {
   return (globalThis as unknown as { wirebench?: Record<string, unknown> }).wirebench?.[name];
 }
 
-/** What the script at an address has under a name. A failed attempt is made again by the next call. */
+/** Loads a script and returns its exports. After a failure the next call retries. */
 export function load<T>(name: string, address: string): Promise<T> {
   let coming = loading.get(name);
   if (coming === undefined) {

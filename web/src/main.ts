@@ -1,6 +1,6 @@
-// What a page does beyond its HTML. Everything here is an addition: each page works without it.
+// Scripting of the pages. Everything here is optional: each page works without it.
 //
-// The script is deferred; early.ts has what the page is drawn with.
+// The script is deferred; early.ts has what the first drawing needs.
 
 import { register } from "./commands";
 import { startFilter } from "./filter";

@@ -9,7 +9,7 @@ function pointer(type: string, target: Element): void {
   target.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, pointerType: "mouse" }));
 }
 
-/** The line that has the focus, without its shortcut. */
+/** The focused item, without its shortcut. */
 function focused(): string {
   return document.activeElement?.querySelector(".pop-text")?.textContent ?? document.activeElement?.textContent ?? "";
 }
@@ -18,7 +18,7 @@ function isOpen(): boolean {
   return document.querySelector('[role="menu"]') !== null;
 }
 
-/** A menu of fruit opened from a button that has the focus, what was run, and how often a preview was asked for. */
+/** A menu of fruit opened from a focused button, the items run, and the previews requested. */
 function fruit(): { button: HTMLButtonElement; open(): void; told: string[]; asked: string[] } {
   const button = document.createElement("button");
   button.textContent = "button";
@@ -48,7 +48,7 @@ function shown(): string[] {
   return [...document.querySelectorAll(".pop-line")].map((line) => line.textContent ?? "");
 }
 
-test("a menu begins at its first item that can be run, and arrows go round", () => {
+test("a menu starts at its first enabled item, and arrow keys wrap around", () => {
   fruit();
   const seen = [focused()];
   for (const key of ["ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "End", "Home"]) {
@@ -59,7 +59,7 @@ test("a menu begins at its first item that can be run, and arrows go round", () 
   press("Escape");
 });
 
-test("a menu says what it is: a menu with groups of items", () => {
+test("a menu has the roles of a menu with groups of items", () => {
   fruit();
   const menu = document.querySelector('[role="menu"]');
   equal(menu?.getAttribute("aria-label"), "Fruit");
@@ -71,7 +71,7 @@ test("a menu says what it is: a menu with groups of items", () => {
   press("Escape");
 });
 
-test("typing jumps to the next title that begins so; the same letter goes on", () => {
+test("typing jumps to the next title with that prefix; repeating a letter goes on", () => {
   fruit();
   const seen: string[] = [];
   for (const key of ["b", "b", "b"]) {
@@ -89,7 +89,7 @@ test("typing jumps to the next title that begins so; the same letter goes on", (
   press("Escape");
 });
 
-test("an item runs after the menu is closed and the focus is back", () => {
+test("an item runs after the menu is closed and the focus has returned", () => {
   const { button, told } = fruit();
   press("Enter");
   equal([isOpen(), told, document.activeElement === button, button.hasAttribute("aria-expanded")], [false, ["banana, focus on button"], true, false]);
@@ -104,7 +104,7 @@ test("a disabled item does nothing", () => {
   press("Escape");
 });
 
-test("Escape closes, gives the focus back and is nobody else's", () => {
+test("Escape closes, returns the focus and is not handled elsewhere", () => {
   const { button } = fruit();
   let others = 0;
   const count = (): void => void others++;
@@ -122,7 +122,7 @@ test("keys with Ctrl are left to the browser", () => {
   press("Escape");
 });
 
-test("the item under the pointer has the focus and its preview, which is made once", () => {
+test("the item under the pointer has the focus and its preview, which is computed once", () => {
   const { asked } = fruit();
   const [, , , bilberry] = document.querySelectorAll('[role="menuitem"]');
   pointer("pointermove", bilberry ?? document.body);
@@ -171,7 +171,7 @@ test("inside a modal dialog the menu is part of it", () => {
   dialog.remove();
 });
 
-test("the focus goes to the button that stands where the old one stood", () => {
+test("the focus goes to the button that replaced the old one", () => {
   const { button } = fruit();
   button.id = "again";
   const other = document.createElement("button");
@@ -181,7 +181,7 @@ test("the focus goes to the button that stands where the old one stood", () => {
   equal(document.activeElement === other, true);
 });
 
-test("a preview has the first lines, cut", () => {
+test("a preview has the first lines, truncated", () => {
   equal(firstLines("a\r\nb\n\nc", 6, 10), ["a", "b", "", "c"]);
   equal(firstLines("1\n2\n3\n4\n", 3, 10), ["1", "2", "3", "…"]);
   equal(firstLines("1\n2\n3\n", 3, 10), ["1", "2", "3"]);

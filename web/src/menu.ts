@@ -1,17 +1,17 @@
-// A popup menu: a list of things to do beside a button or where the pointer is, with a preview of the one that has the focus.
+// Popup menus: items beside a button or at the pointer, with a preview of the focused one.
 //
-// It stands in the top layer, so no pane cuts it off, and inside a modal dialog when one is open, where all else is inert.
+// A menu is in the top layer, so that panes do not clip it, and inside a modal dialog if one is open, because everything else is inert.
 
 import { make } from "./dom";
 
-/** One line of a menu. */
+/** An item of a menu. */
 export interface MenuItem {
   title: string;
-  /** Heading of the lines that have the same. */
+  /** Heading; consecutive items with the same heading form a group. */
   group?: string;
-  /** The shortcut that does the same, as it is shown. */
+  /** The shortcut to display. */
   hint?: string;
-  /** What the item would give; called when it gets the focus first. */
+  /** The preview; called on first focus. */
   preview?(): string;
   run(): void;
   disabled?: boolean;
@@ -19,9 +19,9 @@ export interface MenuItem {
   why?: string;
 }
 
-/** What a menu holds. */
+/** The contents of a menu. */
 export interface MenuOptions {
-  /** What the menu is about. */
+  /** Accessible name. */
   label: string;
   items: readonly MenuItem[];
 }
@@ -31,10 +31,10 @@ export type Anchor = HTMLElement | { x: number; y: number };
 
 const edge = 8; // pixels kept free at the edges of the window
 const gap = 4; // pixels between the anchor and the menu
-const leastHeight = 200; // a menu with less room covers its anchor rather
+const leastHeight = 200; // with less space a menu covers its anchor
 const previewLines = 6;
-const previewColumns = 76; // a line of a dump, and the widest line of an array
-const typingMillis = 700; // letters that come faster belong to one word
+const previewColumns = 76; // a line of a dump, and the longest line of an array
+const typingMillis = 700; // letters typed faster form a word
 
 interface Open {
   root: HTMLElement;
@@ -42,9 +42,9 @@ interface Open {
 }
 
 let current: Open | undefined;
-let justClosed: HTMLElement | undefined; // the button whose press closed its own menu: its click does not open it again
+let justClosed: HTMLElement | undefined; // the button whose press closed its menu: the click must not open it again
 
-/** Opens a menu in place of the one that is open. Choosing an item closes it, gives the focus back and then runs the item. */
+/** Opens a menu, closing an open one. Choosing an item closes it, returns the focus and then runs the item. */
 export function openMenu(anchor: Anchor, options: MenuOptions): void {
   const again = anchor === justClosed;
   justClosed = undefined;
@@ -55,12 +55,12 @@ export function openMenu(anchor: Anchor, options: MenuOptions): void {
   current = open(anchor, options);
 }
 
-/** Closes the menu, if one is open, and gives the focus back. */
+/** Closes an open menu and returns the focus. */
 export function closeMenu(): void {
   current?.close(true);
 }
 
-/** The first lines of a text, each cut to a width. */
+/** The first lines of a text, truncated to a width. */
 export function firstLines(text: string, lines = previewLines, columns = previewColumns): string[] {
   const out: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -94,7 +94,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
   root.append(box);
   const preview = options.items.some((item) => item.preview !== undefined) ? make("div", "pop-preview") : undefined;
   if (preview !== undefined) {
-    preview.setAttribute("aria-hidden", "true"); // long texts of digits that help nobody who listens
+    preview.setAttribute("aria-hidden", "true"); // long texts of digits are of no use to screen readers
     root.append(preview);
   }
 
@@ -161,7 +161,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
     }
     root.remove();
     if (refocus) {
-      // A pane may have been drawn anew meanwhile.
+      // A pane may have been redrawn meanwhile.
       const back = opener?.isConnected === false && opener.id !== "" ? document.getElementById(opener.id) : opener;
       back?.focus({ preventScroll: true });
     }
@@ -182,7 +182,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
       show(item);
     }
   });
-  // Not pointerenter: a list that scrolls under a pointer at rest keeps the focus where the keys have brought it.
+  // Not pointerenter: a list scrolling under a resting pointer must keep the focus set by keys.
   menu.addEventListener("pointermove", (event) => {
     const row = rowOf(event);
     if (event.pointerType !== "touch" && row !== undefined && row !== document.activeElement) {
@@ -207,7 +207,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
   const jump = (letter: string, now: number): void => {
     typed = now - typedAt < typingMillis ? typed + letter : letter;
     typedAt = now;
-    // The same letter again and again goes through all that begin with it.
+    // Repeating a letter moves through all titles that start with it.
     const word = [...typed].every((c) => c === typed[0]) ? (typed[0] ?? "") : typed;
     const at = all.indexOf(document.activeElement as HTMLElement);
     const first = word.length === 1 ? at + 1 : Math.max(at, 0);
@@ -240,7 +240,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
         break;
       case "Tab":
         close(true);
-        return; // the browser goes on from there
+        return; // the browser continues from there
       case "Enter":
         if (all[at] !== undefined && !event.repeat) {
           choose(all[at]);
@@ -270,7 +270,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
       }
       if (anchor instanceof HTMLElement && event.target instanceof Node && anchor.contains(event.target) && event.button === 0) {
         justClosed = anchor;
-        // A press that ends elsewhere, or opens nothing, must not swallow a later one.
+        // A press that ends elsewhere, or opens nothing, must not suppress a later one.
         addEventListener("click", () => setTimeout(() => (justClosed = undefined)), { once: true, capture: true });
         addEventListener("pointerdown", () => (justClosed = undefined), { once: true, capture: true });
       }
@@ -300,7 +300,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
   return { root, close };
 }
 
-/** Puts a menu below its anchor, or above, where there is more room, with the preview beside it, or below in a narrow window. */
+/** Places a menu below or above its anchor, where there is more space, with the preview beside it, or below in a narrow window. */
 function place(root: HTMLElement, box: HTMLElement, menu: HTMLElement, preview: HTMLElement | undefined, anchor: Anchor): void {
   const width = document.documentElement.clientWidth;
   const height = innerHeight;
@@ -310,7 +310,7 @@ function place(root: HTMLElement, box: HTMLElement, menu: HTMLElement, preview: 
   } else if (anchor.isConnected) {
     at = anchor.getBoundingClientRect();
   } else {
-    return; // drawn anew: the menu stays where it was
+    return; // redrawn: the menu stays
   }
   const kept = menu.scrollTop;
   root.classList.remove("below", "flip");
@@ -318,7 +318,7 @@ function place(root: HTMLElement, box: HTMLElement, menu: HTMLElement, preview: 
   root.style.setProperty("--pop-x", "0px");
   root.style.setProperty("--pop-y", "0px");
 
-  const beside = preview?.offsetWidth ?? 0; // 0: style sheets hide it where nothing can be pointed at
+  const beside = preview?.offsetWidth ?? 0; // 0: style sheets hide it on touch screens
   const below = beside > 0 && box.offsetWidth + gap + beside > width - 2 * edge;
   root.classList.toggle("below", below);
   const under = below ? (preview?.offsetHeight ?? 0) + gap : 0;

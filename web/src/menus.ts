@@ -1,4 +1,4 @@
-// Menus of the page that are details elements: one is open at a time, and a click beside it or Escape closes it.
+// Menus of the page that are details elements: one is open at a time, and a click outside or Escape closes it.
 
 export function startMenus(): void {
   document.addEventListener("click", (event) => {

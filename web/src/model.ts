@@ -1,13 +1,13 @@
-// The message that the page shows, as the server describes it: its bytes, and what each run of bits is.
+// The message shown on the page, as described by the server: its bytes, and its runs of bits.
 
 import type { PageData, PagePart as Part } from "./api";
 import type { HexMessage } from "./hex/index";
 
-/** The shown message as the socket keeps it. */
+/** The shown message, as merged by the socket. */
 export interface MessageData extends Omit<PageData, "bytes" | "len" | "part" | "parts"> {
   bytes: string; // base64
-  len: readonly number[]; // bits of each run, in the order of the wire
-  part: readonly number[]; // number of its part
+  len: readonly number[]; // bits of each run, in wire order
+  part: readonly number[]; // index of its part
   parts: readonly Part[];
 }
 
@@ -26,7 +26,7 @@ function fromBase64(text: string): Uint8Array {
   return out;
 }
 
-/** A message as it is shown. It never changes. */
+/** A message to display. Immutable. */
 export class Message {
   readonly data: Uint8Array;
   private readonly from: MessageData;
@@ -49,12 +49,12 @@ export class Message {
     });
   }
 
-  /** Whether there is nothing to show. */
+  /** Whether the message has no bytes. */
   get empty(): boolean {
     return this.data.length === 0 && this.off.length === 0 && this.from.name === "";
   }
 
-  /** Whether the hex grid would show the same. */
+  /** Whether the hex grid would look the same. */
   looksLike(other: Message | null): boolean {
     const a = this.from;
     const b = other?.from;
@@ -75,7 +75,7 @@ export class Message {
     return this.from.dir;
   }
 
-  /** Whether the layout and the definition that are shown are this message's. */
+  /** Whether the shown layout and definition belong to this message. */
   get linked(): boolean {
     return this.from.linked === true;
   }
@@ -97,7 +97,7 @@ export class Message {
     return this.from.stale === true ? 0 : (this.lines[this.from.part[run] ?? -1] ?? 0);
   }
 
-  /** The run that a bit belongs to, the last that begins at or before it and reaches it; -1 for none. */
+  /** The run of a bit: the last that starts at or before it and contains it; -1 for none. */
   runAt(bit: number): number {
     const { off } = this;
     let low = 0;
@@ -131,7 +131,7 @@ export class Message {
     return lists.length === 1 ? (lists[0] ?? []) : lists.flat().sort((a, b) => a - b);
   }
 
-  /** The runs that are one part of every message. A list and a group have none of their own: theirs are those inside. */
+  /** The runs of a part by key. A list or group has the runs inside it. */
   runsOfKey(key: string): readonly number[] {
     const own = this.runsOf((part) => part.key === key);
     if (own.length > 0 || !key.endsWith("/value")) {
@@ -145,7 +145,7 @@ export class Message {
     return this.from.stale === true ? [] : this.runsOf((_, i) => this.lines[i] === line);
   }
 
-  /** The ranges of runs, those that touch as one. */
+  /** The ranges of runs, adjacent ones joined. */
   ranges(runs: readonly number[]): Bits[] {
     const out: Bits[] = [];
     for (const bits of runs.map((run) => this.bits(run)).sort((a, b) => a.start - b.start)) {
@@ -159,7 +159,7 @@ export class Message {
     return out;
   }
 
-  /** What a count or an offset is about: the bits of the contents of the same path. */
+  /** The target of a count or an offset: the bits of the values with the same path. */
   aim(run: number): Bits[] {
     const part = this.part(run);
     if (part === undefined || !["count", "offset", "next"].includes(part.role)) {
@@ -168,7 +168,7 @@ export class Message {
     return this.ranges(this.runsOfKey(part.key.replace(/\/\w+$/, "/value")).filter((other) => other !== run));
   }
 
-  /** The message for the hex grid. Neighbours of one family have different shades; templates/view.go does the same. */
+  /** The message for the hex grid. Neighbors of one family have different shades, as in templates/view.go. */
   hex(): HexMessage {
     const size = this.data.length;
     const tintOf = new Uint16Array(size);

@@ -1,12 +1,12 @@
-// Parts of the page that come anew are put in the place of the old ones without losing what a person has open, focused or selected.
+// Replaces parts of the page without losing what is open, focused or selected.
 
 import { Idiomorph } from "idiomorph";
 
 import type { PageListChange } from "./api";
 
-const large = 100_000; // characters of HTML beyond which a part is replaced as a whole: comparing would take longer than drawing
+const large = 100_000; // characters of HTML above which a part is replaced as a whole: comparing would take longer than drawing
 
-/** Puts the HTML in the place of the element of that id. The HTML comes from our own templates. */
+/** Replaces the element with an id. The HTML comes from our own templates. */
 export function morph(id: string, html: string): void {
   const old = document.getElementById(id);
   if (old === null) {
@@ -18,11 +18,11 @@ export function morph(id: string, html: string): void {
   }
   Idiomorph.morph(old, html, {
     morphStyle: "outerHTML",
-    // What is typed stays. Of anything else that has the focus this would keep the old content.
+    // Typed text stays. Other focused elements would keep their old content.
     ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
     callbacks: {
       beforeAttributeUpdated: (name: string, node: Element) => {
-        // Open menus and details stay open; what was lit stays lit until it is drawn anew.
+        // Open menus and details stay open; highlighted elements stay so until redrawn.
         return !(name === "open" && node instanceof HTMLDetailsElement);
       },
     },
@@ -31,13 +31,13 @@ export function morph(id: string, html: string): void {
 
 function elementsOf(html: string): Element[] {
   const holder = document.createElement("template");
-  holder.innerHTML = html; // of our own templates
+  holder.innerHTML = html; // from our own templates
   return Array.from(holder.content.children);
 }
 
 const manyMorphs = 40;
 
-/** Changes the children of an element as the server says. What had the focus and is gone gives it to the same row, or to the one now there. */
+/** Applies a change to the children of an element. If the focused one is removed, the focus goes to its replacement or successor. */
 export function morphList(change: PageListChange): void {
   const list = document.getElementById(change.id);
   if (list === null) {
@@ -86,7 +86,7 @@ function replace(old: HTMLElement, html: string): void {
   const { scrollTop, scrollLeft } = old;
   old.replaceWith(document.adoptNode(parsed));
   if (scrollTop !== 0 || scrollLeft !== 0) {
-    parsed.scrollTo(scrollLeft, scrollTop); // makes the browser lay the page out: not for nothing
+    parsed.scrollTo(scrollLeft, scrollTop); // forces a layout: only if needed
   }
   if (path !== undefined && path !== null) {
     parsed.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus({ preventScroll: true });

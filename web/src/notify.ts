@@ -1,24 +1,24 @@
-// Short messages at the bottom of the page: what was done, or what went wrong. They are read out politely.
+// Short messages at the bottom of the page about success or failure, announced politely.
 
 import { make } from "./dom";
 
 const lifeMillis = 4000;
-const undoMillis = 10_000; // of a message that offers to take back what was done
-const together = 1000; // milliseconds within which a message joins the ones before: nobody has read them yet
+const undoMillis = 10_000; // of a message with an undo
+const together = 1000; // milliseconds within which a message is added to the previous ones
 const most = 3;
 const signs = { ok: "✓", warn: "!", err: "✕" } as const;
 const words = { ok: "", warn: "Warning: ", err: "Error: " } as const;
 
-/** What a message is about; an error stays until it is closed. */
+/** The kind of a message; errors stay until closed. */
 export type Kind = keyof typeof signs;
 
 let region: HTMLElement | undefined;
 let quiet: HTMLElement | undefined;
 let timer = 0;
-let left = 0; // milliseconds that the message has still to live
+let left = 0; // milliseconds until the message disappears
 let since = 0;
-let came = -Infinity; // when the newest message came
-let cameFrom: Element | null = null; // where the focus was before it came to the close button
+let came = -Infinity; // time of the newest message
+let cameFrom: Element | null = null; // the focus before it moved to the close button
 
 function live(name: string): HTMLElement {
   const element = make("div", name);
@@ -36,7 +36,7 @@ function close(): void {
   }
 }
 
-/** A message waits while it is pointed at or has the focus. */
+/** A message does not disappear while hovered or focused. */
 function wait(): void {
   clearTimeout(timer);
   left = Math.max(1000, left - (performance.now() - since));
@@ -66,7 +66,7 @@ function start(): HTMLElement {
     if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || elsewhere || shown === null) {
       return;
     }
-    // What goes by itself takes no key away from the rest of the page.
+    // A message that disappears must not move the focus.
     if (left === Infinity || element.contains(document.activeElement)) {
       event.preventDefault();
     }
@@ -75,15 +75,15 @@ function start(): HTMLElement {
   return element;
 }
 
-/** What a message offers to do. */
+/** An action offered by a message. */
 export interface Offer {
   title: string;
   run(): void;
 }
 
 /**
- * Shows a message in place of the one before, or below it if that came just now. Errors stay until they are closed, what offers something
- * for ten seconds, anything else for four. What is returned takes the message away, for one that says that something goes on.
+ * Shows a message in place of the previous one, or below it if that is new. Errors stay until closed, messages with an offer for ten
+ * seconds, others for four. The returned function removes the message, for ongoing states.
  */
 export function notify(text: string, kind: Kind = "ok", offer?: Offer): () => void {
   if (region === undefined || !region.isConnected) {
@@ -126,7 +126,7 @@ export function notify(text: string, kind: Kind = "ok", offer?: Offer): () => vo
   return () => toast.remove();
 }
 
-/** Has a text read out that people who see the page need not be told. */
+/** Announces text to screen readers only. */
 export function announce(text: string): void {
   if (quiet === undefined || !quiet.isConnected) {
     quiet = live("sr-only");

@@ -1,5 +1,5 @@
-// Holding, changing and sending messages of running traffic: what is held by which filter. The queue of held messages is held.tsx, the
-// dialogs are dialogs/messages.tsx.
+// Holding, changing and sending messages of live traffic: the filter for held messages. The queue of held messages is held.tsx, the dialogs
+// are dialogs/messages.tsx.
 
 import { register } from "./commands";
 import { arrow } from "./dialog";
@@ -15,16 +15,16 @@ import { lookOnly } from "./role";
 import { dialogs } from "./dialogs";
 import { signal } from "./ui";
 
-/** What the panes show: a message to send is made of it. */
+/** The message in the panes, as a template for sending. */
 export interface Shown {
-  /** The bytes, as they were changed in the page. */
+  /** The bytes, with edits. */
   bytes(): Uint8Array;
   row(): FrameRow | undefined;
 }
 
 const mostShown = 14; // characters of a filter on the button
 
-// Filters that the page itself offers, in words.
+// Filters offered by the page, with their words.
 const all = "kind == message";
 const client = "dir == c2s && kind == message";
 const server = "dir == s2c && kind == message";
@@ -34,7 +34,7 @@ function short(text: string): string {
   return text.length <= mostShown ? text : `${text.slice(0, mostShown - 1)}…`;
 }
 
-/** What can be done with the messages of one session. */
+/** The operations on the messages of a session. */
 export class Operate {
   readonly api: string;
   readonly frames: Frames;
@@ -71,7 +71,7 @@ export class Operate {
     );
   }
 
-  /** The session was looked at. */
+  /** Takes the state of the session. */
   draw(s: Session | undefined): void {
     this.session = s;
     const op = s?.operate;
@@ -86,13 +86,13 @@ export class Operate {
     this.queue.run(on);
   }
 
-  /** The server is away, or there again. */
+  /** The server is away or back. */
   away(isAway: boolean): void {
     this.isAway = isAway;
     this.queue.away(isAway);
   }
 
-  /** Holds what the filter of the list shows, or nothing any more. */
+  /** Starts holding what the filter of the list matches, or stops. */
   private flip(): Promise<boolean> {
     return this.set(this.on.value ? { on: false, intercept: "" } : { on: true, intercept: this.frames.shown.filter || all });
   }
@@ -111,12 +111,12 @@ export class Operate {
     return true;
   }
 
-  /** Lets messages be sent, and holds none by that, where nobody has allowed it yet; false if that fails. */
+  /** Allows sending, without holding, unless already allowed; false on failure. */
   async turnedOn(): Promise<boolean> {
     return this.on.value || await this.set({ on: true, intercept: "" });
   }
 
-  /** Offers what can be held. */
+  /** Opens the menu of filters for holding. */
   menu(anchor: HTMLElement): void {
     const filter = this.frames.shown.filter;
     const type = this.shown.row()?.type ?? "";
@@ -139,16 +139,16 @@ export class Operate {
     void dialogs().then((d) => d?.editHeld(this, m));
   }
 
-  /** Sends the chosen frame again, as it is. */
+  /** Sends the selected frame again, unchanged. */
   private async resend(): Promise<void> {
-    const { row } = this.frames.list; // the panes may not have it yet
+    const { row } = this.frames.list; // the panes may not show it yet
     if (row === undefined) {
       notify("Select a frame first: it is sent again unchanged", "warn");
       return;
     }
     const frame = await this.frames.socket.ask("frame", { n: row.n }).catch(() => undefined);
     if (frame === undefined) {
-      notify(`Frame ${row.n} is no longer known`, "warn");
+      notify(`Frame ${row.n} no longer exists`, "warn");
       return;
     }
     if ((frame.row.kind ?? "message") !== "message" || frame.dir === "") {
@@ -176,7 +176,7 @@ export class Operate {
     }
   }
 
-  /** Sends a message of one's own, or one like that in the panes. */
+  /** Sends a new message, or one like the message in the panes. */
   async send(like: boolean): Promise<void> {
     await (await dialogs())?.sendMessage(this, like);
   }

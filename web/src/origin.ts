@@ -1,5 +1,5 @@
-// The line over the fields of a frame: which packets it came in, inside what, which other frames came with it, and, where nothing defines
-// it, a way to begin with that.
+// The line above the fields of a frame: its packets and layers, the other frames of a packet, and, without a definition, a button to start
+// one.
 //
 //   .frame-origin > .fo-from (.fo-packet ...) .fo-with (.fo-frame ...) .fo-offer
 
@@ -8,11 +8,11 @@ import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
 import { count, frameName } from "./frames/text";
 import { forOperators } from "./role";
 
-/** What the line tells. */
+/** Events of the line. */
 export interface OriginEvents {
   packet(n: number): void;
   frame(n: number): void;
-  /** A definition is wanted; the name stands where the person may change it. */
+  /** Starts a definition; its name can be edited at the anchor. */
   define(frame: FrameAnswer, anchor: HTMLElement): void;
 }
 
@@ -66,7 +66,7 @@ export class Origin {
     this.element.hidden = packets.length === 0 && via.length === 0 && this.offer.childElementCount === 0;
   }
 
-  /** Which frames came in a packet; undefined takes them away. */
+  /** Shows the frames of a packet; undefined removes them. */
   showPacket(answer: PacketAnswer | undefined): void {
     this.others.replaceChildren();
     const list = (answer?.frames ?? []).filter((f) => f.n !== this.frame?.n);

@@ -1,6 +1,5 @@
-// Tabs over the bytes of a frame, from what the game says to what the network carried: the message, the stream around it as it was put
-// together, the payload of each of its packets deciphered, and each packet as it was captured. The bytes of the frame are marked in all of
-// them, and a selection is kept from tab to tab.
+// Tabs of the bytes of a frame, from the message to the network: the message, the reassembled stream around it, the decrypted payload of each
+// packet, and each packet as captured. The bytes of the frame are marked in all tabs, and the selection is kept between tabs.
 
 import type { PacketList } from "./api";
 import { HexGrid, type HexMessage, noMessage } from "./hex/index";
@@ -12,7 +11,7 @@ import { notify } from "./notify";
 const mostTabs = 12; // packets
 const mostKnown = 200;
 
-/** Which bytes: of the frame, of the stream around it, or of one packet. */
+/** The kind of a tab: the frame, the stream around it, or one packet. */
 type Kind = "message" | "joined" | "clear" | "packet";
 
 interface Tab {
@@ -22,17 +21,17 @@ interface Tab {
 
 const message: Tab = { kind: "message", n: 0 };
 
-/** What the tabs tell. */
+/** Events of the tabs. */
 export interface TabEvents {
-  /** Which packet is shown now; 0 is none. */
+  /** The shown packet changed; 0 is none. */
   opened(n: number): void;
-  /** A part of the frame was chosen in one of its packets. */
+  /** A part of the frame was selected in a packet. */
   selected(part: Run): void;
-  /** What there is to inspect; undefined: that of the message. */
+  /** The bytes to inspect changed; undefined: those of the message. */
   inspect(place: { data: Uint8Array; start: number; end: number } | undefined): void;
 }
 
-/** The packets that have a tab: the first ones, and the chosen one. */
+/** The packets with a tab: the first ones, and the selected one. */
 function tabbed(packets: readonly number[], chosen: number): number[] {
   const first = packets.slice(0, mostTabs);
   return chosen === 0 || first.includes(chosen) || !packets.includes(chosen) ? first : [...first.slice(0, -1), chosen];
@@ -46,10 +45,10 @@ export class PacketTabs {
   private grid: HexGrid | undefined;
   private frame: FrameAnswer | undefined;
   private chosen: Tab = message;
-  private part: Run | undefined; // that is selected, in the frame
-  private layer: Layer | undefined; // that is shown, undefined for the message
+  private part: Run | undefined; // the selection, in the frame
+  private layer: Layer | undefined; // the shown one, undefined for the message
   private readonly known = new Map<number, Packet>();
-  private readonly plain = new Set<string>(); // connections whose packets turned out not to be enciphered
+  private readonly plain = new Set<string>(); // connections whose packets are not encrypted
 
   constructor(api: string, events: TabEvents) {
     this.api = api;
@@ -72,7 +71,7 @@ export class PacketTabs {
     });
   }
 
-  /** The frame is another one; undefined: there is none. */
+  /** Shows another frame; undefined: none. */
   show(frame: FrameAnswer | undefined): void {
     if (frame === undefined || frame.n !== this.frame?.n) {
       this.chosen = message;
@@ -84,22 +83,22 @@ export class PacketTabs {
     this.draw();
   }
 
-  /** Goes to the first packet of the frame. */
+  /** Shows the first packet of the frame. */
   open(): void {
     const [first] = this.packets();
     if (first === undefined) {
-      notify("The packets of this frame are not known", "warn");
+      notify("The packets of this frame are unknown", "warn");
       return;
     }
     this.openPacket(first);
   }
 
-  /** Goes to a packet of the frame. */
+  /** Shows a packet of the frame. */
   openPacket(n: number): void {
     this.choose({ kind: "packet", n });
   }
 
-  /** A part of the frame is selected, in its bytes or its fields. */
+  /** A part of the frame was selected, in its bytes or its fields. */
   select(part: Run | undefined): void {
     if (part?.start === this.part?.start && part?.end === this.part?.end) {
       return;
@@ -110,7 +109,7 @@ export class PacketTabs {
     }
   }
 
-  private telling = false; // the selection comes from here
+  private telling = false; // the selection originates here
 
   private packets(): number[] {
     return [...new Set((this.frame?.sources ?? []).map((s) => s.packet))].filter((n) => n > 0);
@@ -126,17 +125,17 @@ export class PacketTabs {
     const packets = this.packets();
     const shown = tabbed(packets, this.chosen.n);
     const layers = this.frame?.row.via ?? [];
-    const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without what carried it";
+    const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without headers";
     const { ciphered = false, stream = false, conn = "" } = this.frame ?? {};
     const clear = ciphered && !this.plain.has(conn);
     const several = packets.length > 1;
     const kind = this.frame?.row.kind ?? "message";
     const what = kind === "message" ? "Message" : "Frame";
     return [
-      [message, several && !stream ? `${what}, reassembled` : what, `The ${what.toLowerCase()}${clear ? ", deciphered" : ""}, ${whole}`],
-      ...(several && stream ? [[{ kind: "joined", n: 0 }, "Joined", `The ${clear ? "deciphered " : ""}stream as its ${packets.length} packets carried it, before the message was cut out`] as [Tab, string, string]] : []),
-      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Deciphered ${n}`, `The payload of packet ${n}, deciphered, with protocol headers and its other messages`]) : []),
-      ...shown.map((n): [Tab, string, string] => [{ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as it was captured`]),
+      [message, several && !stream ? `${what}, reassembled` : what, `The ${what.toLowerCase()}${clear ? ", decrypted" : ""}, ${whole}`],
+      ...(several && stream ? [[{ kind: "joined", n: 0 }, "Joined", `The ${clear ? "decrypted " : ""}stream of its ${packets.length} packets, around the message`] as [Tab, string, string]] : []),
+      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Decrypted ${n}`, `The payload of packet ${n}, decrypted, with protocol headers and its other messages`]) : []),
+      ...shown.map((n): [Tab, string, string] => [{ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as captured`]),
     ];
   }
 
@@ -180,7 +179,7 @@ export class PacketTabs {
     }
   }
 
-  /** Shows what is chosen, once it is there. */
+  /** Shows a tab, once loaded. */
   private async fill(tab: Tab): Promise<void> {
     const { frame } = this;
     if (frame === undefined) {
@@ -200,7 +199,7 @@ export class PacketTabs {
     }
     const packet = this.known.get(tab.n);
     if (tab.kind === "clear" && (packet?.clear ?? "") === "") {
-      notify(`Packet ${tab.n} was not enciphered; this is its payload`);
+      notify(`Packet ${tab.n} was not encrypted; this is its payload`);
       if (frame.row.kind === "message") {
         this.plain.add(frame.conn);
       }
@@ -270,7 +269,7 @@ export class PacketTabs {
     this.mark(layer);
   }
 
-  /** Outlines the bytes of the frame in a layer, and selects in it what is selected in the frame. */
+  /** Outlines the bytes of the frame in a layer, and selects the selection of the frame in it. */
   private mark(layer: Layer): void {
     this.grid?.light(layer.runs);
     const [first = layer.runs[0]] = this.part === undefined ? [] : toLayer(layer, this.part);

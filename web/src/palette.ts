@@ -1,4 +1,4 @@
-// "Go to anything": a few letters find a command, or whatever the page offers through a provider: messages, samples, fields.
+// "Go to anything": a few letters find a command, or an entry of a provider: messages, samples, fields.
 
 import { make } from "./dom";
 import { all, ready, register } from "./commands";
@@ -7,16 +7,16 @@ import { isSingle, keysElement, keysOf, pressed, singleKeys } from "./keys";
 const storageKey = "wirebench.palette";
 const mostShown = 50;
 const mostRemembered = 6;
-const mostLetters = 24; // of a word, to be found letter by letter
+const mostLetters = 24; // maximum length of a word to be matched letter by letter
 
-/** One thing to go to. */
+/** An entry of the palette. */
 export interface Entry {
   title: string;
   hint?: string;
   run(): void;
 }
 
-/** A source of things to go to; it is asked each time the palette opens. */
+/** A source of entries, queried each time the palette opens. */
 export interface Provider {
   group: string;
   entries(): Iterable<Entry>;
@@ -24,7 +24,7 @@ export interface Provider {
 
 const providers: Provider[] = [];
 
-/** Adds a source; one of the same group takes the place of the old one. */
+/** Adds a provider; one of the same group is replaced. */
 export function addProvider(provider: Provider): void {
   const at = providers.findIndex((p) => p.group === provider.group);
   providers.splice(at < 0 ? providers.length : at, at < 0 ? 0 : 1, provider);
@@ -35,9 +35,9 @@ export function addProvider(provider: Provider): void {
 interface Item {
   group: string;
   title: string;
-  low: string; // title in small letters
-  starts: Uint8Array | undefined; // where words begin, once it was asked
-  mask: number; // which characters the title has, to pass over most items with one operation
+  low: string; // title in lower case
+  starts: Uint8Array | undefined; // starts of words, computed on demand
+  mask: number; // characters of the title, to skip most items with one operation
   hint: string;
   lowHint: string;
   keys: string;
@@ -55,7 +55,7 @@ function maskOf(low: string): number {
   return mask;
 }
 
-/** What a character is: 1 small letter, 2 capital, 3 digit, 0 anything else. */
+/** The kind of a character: 1 lower case, 2 upper case, 3 digit, 0 other. */
 function kindOf(text: string, at: number): number {
   const c = text.charCodeAt(at);
   if (c < 128) {
@@ -65,7 +65,7 @@ function kindOf(text: string, at: number): number {
   return /\p{Lu}/u.test(letter) ? 2 : /[\p{L}\p{M}]/u.test(letter) ? 1 : /\p{N}/u.test(letter) ? 3 : 0;
 }
 
-/** Where words begin, 1 for each place: "C_JOIN", "joinRoom", "slot2". */
+/** The starts of words, 1 at each position: "C_JOIN", "joinRoom", "slot2". */
 function startsOf(item: Item): Uint8Array {
   if (item.starts === undefined) {
     const starts = new Uint8Array(item.title.length);
@@ -90,8 +90,8 @@ function isSubsequence(word: string, low: string): boolean {
 }
 
 /**
- * The places of a word's letters from the i-th on, where each begins a word or stands further on in the word of the one before it:
- * "cepc" and "edpriv" are C_EDIT_PRIVATE_CHANNEL, "dita" is not. Begun words are tried first.
+ * The positions of a word's letters from the i-th on, where each letter starts a word or is further on in the word of the letter before:
+ * "cepc" and "edpriv" match C_EDIT_PRIVATE_CHANNEL, "dita" does not. Starts of words are tried first.
  */
 function spread(word: string, i: number, low: string, starts: Uint8Array, last: number): number[] | undefined {
   if (i === word.length) {
@@ -114,7 +114,7 @@ function spread(word: string, i: number, low: string, starts: Uint8Array, last: 
   return found;
 }
 
-/** How well a word stands in a title, 0 for not at all. The places of its letters go into marks, if wanted. */
+/** The score of a word in a title, 0 for no match. The positions of its letters are added to marks. */
 function scoreWord(word: string, item: Item, marks?: Set<number>): number {
   const { low } = item;
   const first = low.indexOf(word);
@@ -142,7 +142,7 @@ function scoreWord(word: string, item: Item, marks?: Set<number>): number {
   return Math.max(1, score - low.length / 10);
 }
 
-/** How well all words fit an item, 0 if one does not. */
+/** The score of all words in an item, 0 if one does not match. */
 function score(words: readonly string[], masks: readonly number[], item: Item): number {
   let sum = 0;
   for (let i = 0; i < words.length; i++) {
@@ -160,7 +160,7 @@ function score(words: readonly string[], masks: readonly number[], item: Item): 
   return sum / words.length;
 }
 
-/** The best items, best first; among equals the earlier one. */
+/** The best items in descending order; the earlier first among equals. */
 function search(query: string, items: readonly Item[], bonus: (item: Item) => number): Item[] {
   const words = query.toLowerCase().split(/\s+/).filter((w) => w !== "");
   const masks = words.map(maskOf);
@@ -184,7 +184,7 @@ function search(query: string, items: readonly Item[], bonus: (item: Item) => nu
   return best.map((b) => b.item);
 }
 
-/** The title with the letters that were typed in <b>. */
+/** The title with the matched letters in <b>. */
 function marked(item: Item, query: string): Node[] {
   const marks = new Set<number>();
   for (const word of query.toLowerCase().split(/\s+/).filter((w) => w !== "")) {
@@ -203,7 +203,7 @@ function marked(item: Item, query: string): Node[] {
   return parts;
 }
 
-// 2. What was chosen before.
+// 2. History.
 
 function nameOf(item: Item): string {
   return `${item.group}\n${item.title}`;
@@ -214,7 +214,7 @@ function remembered(): string[] {
     const value: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "[]");
     return Array.isArray(value) ? value.filter((v) => typeof v === "string").slice(0, mostRemembered) : [];
   } catch {
-    return []; // no storage, or not ours
+    return []; // no storage, or invalid
   }
 }
 
@@ -224,7 +224,7 @@ function remember(item: Item): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(names));
   } catch {
-    // Nothing is remembered then.
+    // Nothing is stored then.
   }
 }
 
@@ -249,7 +249,7 @@ function collect(): Item[] {
   const found: Item[] = [];
   const add = (group: string, title: string, hint: string, keys: string, command: boolean, run: () => void): void => {
     const low = title.toLowerCase();
-    // Some letters have small ones of another length; the places of marks would not fit.
+    // Some letters have lower-case forms of another length; the positions of marks would be wrong.
     const safe = low.length === title.length ? low : title;
     found.push({ group, title, low: safe, starts: undefined, mask: maskOf(safe), hint, lowHint: hint.toLowerCase(), keys, command, run });
   };
@@ -299,7 +299,7 @@ function activate(at: number): void {
   }
   parts.input.setAttribute("aria-activedescendant", row.id);
   if (active === 0) {
-    parts.list.scrollTop = 0; // with the heading above the first
+    parts.list.scrollTop = 0; // including the first heading
   } else {
     row.scrollIntoView({ block: "nearest" });
   }
@@ -319,7 +319,7 @@ function whatCanBeTyped(): string {
   return groups.length === 0 ? "commands" : `commands, ${groups.join(", ")}`;
 }
 
-/** Fills the list for what is typed. */
+/** Fills the list for the typed text. */
 function update(): void {
   if (parts === undefined) {
     return;
@@ -380,13 +380,13 @@ function choose(at: number): void {
     return;
   }
   remember(item);
-  parts.dialog.close(); // first: the focus goes back to where the command may look for it
+  parts.dialog.close(); // first: the focus returns to where the command may need it
   item.run();
 }
 
 function onKeydown(event: KeyboardEvent): void {
   if (event.isComposing || parts?.dialog.open !== true) {
-    return; // for a moment after it was closed the focus is still in it
+    return; // for a moment after closing the focus is still in it
   }
   const page = 8;
   const moves: Readonly<Record<string, number>> = {
@@ -464,13 +464,13 @@ function build(): Parts {
   list.addEventListener("click", (event) => choose(rowAt(event)));
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) {
-      dialog.close(); // beside it
+      dialog.close(); // outside
     }
   });
   return { dialog, input, hint, list, said };
 }
 
-/** Opens the palette with a text in its field. */
+/** Opens the palette with text in its field. */
 export function openPalette(text = ""): void {
   parts ??= build();
   if (!parts.dialog.isConnected) {

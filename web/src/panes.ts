@@ -1,15 +1,15 @@
-// How the room of the page is shared out: splitters between panes, one pane that fills the page, tabs where there is no room.
+// The layout of the page: splitters between panes, a maximized pane, tabs in narrow windows.
 //
 //   [data-split="row"|"column"]#ID               a row or a column of panes; may be a pane itself
-//     > [data-pane="NAME"][data-min="PX"]        NAME, or the element's id, is how its size is remembered
+//     > [data-pane="NAME"][data-min="PX"]        NAME, or the element's id, is the key of its stored size
 //     > [data-splitter][role=separator][tabindex=0]    between two panes
-//   [data-tabs]#ID                               narrow windows show one pane of those in it
-//   [data-tabs-for=ID] > [role=tab][data-tab=PANEID]   ... and this list says which
+//   [data-tabs]#ID                               narrow windows show one of its panes
+//   [data-tabs-for=ID] > [role=tab][data-tab=PANEID]   ... selected by this list
 //
-// Sizes and tabs are rules of a style sheet that is only here: they are in force before the body exists (applyEarly), and no part of the
-// page that is replaced can lose them. panes.css reads them as --size. Where nothing is remembered a pane's --grow is its share.
+// Sizes and tabs are rules of a style sheet managed here: they apply before the body exists (applyEarly), and replaced parts of the page
+// cannot lose them. panes.css reads them as --size. Without a stored size a pane's share is --grow.
 //
-// Whenever sizes change, "wb:panes" is dispatched on the document, for what has to measure itself.
+// When sizes change, "wb:panes" is dispatched on the document, for elements that measure themselves.
 
 import { register } from "./commands";
 import { keysOf, keysText } from "./keys";
@@ -31,7 +31,7 @@ function nameOf(pane: HTMLElement, at: number): string {
   return name !== "" ? `=${name}` : pane.id !== "" ? `#${pane.id}` : String(at + 1);
 }
 
-/** The least room of a pane in a row or a column: as it says, else what its own panes need that way, else some. */
+/** The minimum size of a pane in a row or a column: its data-min, else the sum of its own panes, else a default. */
 function minOf(pane: HTMLElement, row: boolean): number {
   const min = Number(pane.dataset["min"] ?? NaN);
   if (min >= 0) {
@@ -47,15 +47,15 @@ function sizeOf(pane: Element, row: boolean): number {
   return row ? box.width : box.height;
 }
 
-/** A splitter with the panes at its sides, and the sizes that the one before it may have. */
+/** A splitter with its two panes, and the range of sizes of the first. */
 interface Gap {
   splitter: HTMLElement;
   split: HTMLElement;
   row: boolean;
   before: HTMLElement;
   after: HTMLElement;
-  size: number; // of the pane before, in pixels
-  room: number; // of both
+  size: number; // of the first pane, in pixels
+  room: number; // of both panes
   least: number;
   most: number;
 }
@@ -86,7 +86,7 @@ function gapOf(target: EventTarget | null): Gap | undefined {
   return { splitter, split, row, before, after, size, room, least, most };
 }
 
-/** Tells people who do not see it where a splitter stands. */
+/** Sets the ARIA values of a splitter. */
 function describe(splitter: HTMLElement): void {
   const gap = gapOf(splitter);
   if (gap === undefined || gap.room === 0) {
@@ -97,7 +97,7 @@ function describe(splitter: HTMLElement): void {
   splitter.setAttribute("aria-valuemax", percent(gap.most));
   splitter.setAttribute("aria-valuenow", percent(gap.size));
   splitter.setAttribute("aria-valuetext", `${percent(gap.size)} percent`);
-  splitter.setAttribute("aria-orientation", gap.row ? "vertical" : "horizontal"); // of the line, not of the panes
+  splitter.setAttribute("aria-orientation", gap.row ? "vertical" : "horizontal"); // orientation of the splitter, not of the panes
   if (gap.before.id !== "") {
     splitter.setAttribute("aria-controls", gap.before.id);
   }
@@ -108,7 +108,7 @@ function changed(): void {
   document.dispatchEvent(new CustomEvent("wb:panes"));
 }
 
-/** Gives the pane before a splitter a size; the one after it has the rest. Only shown, not remembered yet. */
+/** Shows a size of the pane before a splitter; the one after it gets the rest. Not stored. */
 function preview(gap: Gap, size: number): void {
   const now = Math.min(gap.most, Math.max(gap.least, size));
   const panes = panesOf(gap.split);
@@ -130,7 +130,7 @@ function clearPreview(split: Element): void {
   }
 }
 
-/** Remembers the sizes that the panes of a split have now. A pane that is not shown keeps its old share. */
+/** Stores the current sizes of the panes of a split. A hidden pane keeps its share. */
 function commit(split: HTMLElement): void {
   const row = isRow(split);
   const old = new Map(splits.get(split.id)?.shares.map((s) => [s[0], s] as const));
@@ -190,7 +190,7 @@ function startSplitters(): void {
     if (gap === undefined) {
       return;
     }
-    event.preventDefault(); // no text is selected
+    event.preventDefault(); // do not select text
     gap.splitter.focus({ preventScroll: true });
     gap.splitter.setPointerCapture(event.pointerId);
     gap.splitter.classList.add("dragged");
@@ -204,20 +204,20 @@ function startSplitters(): void {
   });
   const end = (event: PointerEvent): void => {
     if (drag?.pointer === event.pointerId) {
-      // A press without a move is the beginning of a double click and changes nothing.
+      // A press without a move may start a double click and changes nothing.
       endDrag(event.type === "pointerup" && place(event, drag.gap) !== drag.from);
     }
   };
   document.addEventListener("pointerup", end);
   document.addEventListener("pointercancel", end);
-  document.addEventListener("lostpointercapture", end); // the splitter is gone
+  document.addEventListener("lostpointercapture", end); // the splitter was removed
   document.addEventListener("dblclick", (event) => {
     const gap = gapOf(event.target);
     if (gap !== undefined) {
       reset(gap);
     }
   });
-  // In the capture phase: a splitter with the focus has its keys for itself.
+  // In the capture phase: a focused splitter handles its keys itself.
   document.addEventListener("keydown", (event) => {
     if (drag !== undefined && event.key === "Escape") {
       event.preventDefault();
@@ -253,16 +253,16 @@ function startSplitters(): void {
   }, true);
 }
 
-// 3. One pane fills the page; the keyboard goes from pane to pane.
+// 3. The maximized pane; moving between panes by keyboard.
 
-/** What names a pane when its element was replaced. */
+/** Identifies a pane whose element was replaced. */
 interface Address {
   split: string;
   name: string;
 }
 
 let filling: Address | undefined;
-let lastPane: HTMLElement | undefined; // had the focus, or was pressed
+let lastPane: HTMLElement | undefined; // last focused or pressed
 const lastFocus = new WeakMap<HTMLElement, HTMLElement>(); // by pane
 
 function addressOf(pane: HTMLElement): Address | undefined {
@@ -275,7 +275,7 @@ function paneAt(address: Address): HTMLElement | undefined {
   return split === null ? undefined : panesOf(split).find((p, i) => nameOf(p, i) === address.name);
 }
 
-/** The panes that hold no other and can be shown, in the order of the page. */
+/** The visible panes without panes inside, in page order. */
 function innermost(): HTMLElement[] {
   const panes = Array.from(document.querySelectorAll<HTMLElement>("[data-split] > [data-pane]"));
   const roomy = matchMedia(wide).matches;
@@ -292,14 +292,14 @@ function currentPane(): HTMLElement | undefined {
   return paneOf(document.activeElement) ?? last ?? innermost()[0];
 }
 
-/** What a pane is called: its label, its heading, its name. */
+/** The title of a pane: its label, its heading, or its name. */
 function titleOf(pane: HTMLElement): string {
   const by = pane.getAttribute("aria-labelledby");
   const heading = by === null ? pane.querySelector("h1, h2, h3") : document.getElementById(by);
   return pane.getAttribute("aria-label") ?? heading?.textContent?.trim() ?? pane.dataset["pane"] ?? "";
 }
 
-/** Sets the classes of the pane that fills the page, and of all that it stands in. */
+/** Sets the classes of the maximized pane and its ancestors. */
 function drawFilling(): void {
   const chain = new Set<Element>();
   const pane = filling === undefined ? undefined : paneAt(filling);
@@ -322,7 +322,7 @@ function fill(pane: HTMLElement | undefined): void {
   changed();
 }
 
-/** Lets the focused pane fill the page, or gives the others their room back. */
+/** Maximizes the focused pane, or restores the others. */
 export function toggleMaximised(): void {
   const pane = currentPane();
   if (filling !== undefined) {
@@ -336,7 +336,7 @@ export function toggleMaximised(): void {
   }
 }
 
-/** Makes sure that an element can be seen, as far as panes and tabs hide it; for what wants to focus it or to scroll to it. */
+/** Makes an element visible that panes or tabs hide, before focusing it or scrolling to it. */
 export function showPane(element: Element): void {
   const pane = paneOf(element);
   if (pane === undefined) {
@@ -358,10 +358,10 @@ function firstFocusable(pane: HTMLElement): HTMLElement | undefined {
     .find((e) => e.tabIndex >= 0 && !e.matches(":disabled, [data-splitter]") && isShown(e));
 }
 
-/** Moves the focus into a pane: to where it was there before, else to the first thing that takes it. */
+/** Moves the focus into a pane: to the element focused before, else to the first focusable one. */
 export function focusPane(pane: HTMLElement): void {
   if (filling !== undefined && !pane.classList.contains("maximised")) {
-    fill(pane); // who goes round with one pane filling the page goes on so
+    fill(pane); // the next pane is maximized instead
   }
   showPane(pane);
   const before = lastFocus.get(pane);
@@ -375,7 +375,7 @@ export function focusPane(pane: HTMLElement): void {
 function cycle(step: 1 | -1): void {
   const panes = innermost();
   const here = paneOf(document.activeElement);
-  // From outside, the first pane that is shown, or the last.
+  // From outside, the first or the last visible pane.
   const at = here === undefined ? -1 : panes.indexOf(here);
   const next = at < 0 ? panes[step > 0 ? "find" : "findLast"](isShown) : panes[(at + step + panes.length) % panes.length];
   if (next !== undefined) {
@@ -406,7 +406,7 @@ function startFilling(): void {
       run: () => cycle(-1),
     },
     {
-      id: "pane.maximise", title: "Maximise this pane, or restore the others", group: "Panes", keys: ["\\"],
+      id: "pane.maximise", title: "Maximize this pane, or restore the others", group: "Panes", keys: ["\\"],
       enabled: () => many() && matchMedia(wide).matches, run: toggleMaximised,
     },
     {
@@ -427,7 +427,7 @@ function tabsOf(id: string): HTMLElement[] {
   return Array.from(document.querySelectorAll<HTMLElement>(`[data-tabs-for="${CSS.escape(id)}"] [data-tab]`));
 }
 
-/** The tab that shows a pane, with the id of what it is a tab of. */
+/** The tab of a pane, and the id of its tabbed element. */
 function tabFor(pane: HTMLElement): [id: string, tab: HTMLElement] | undefined {
   for (const id of tabs.keys()) {
     const tab = tabsOf(id).find((t) => document.getElementById(t.dataset["tab"] ?? "")?.contains(pane));
@@ -494,9 +494,9 @@ function startTabs(): void {
   }, true);
 }
 
-// 5. The page as it is now.
+// 5. The current page.
 
-/** Reads what the page says of its panes: when it has come, and after parts of it were replaced. */
+/** Reads the attributes of panes, initially and after parts of the page were replaced. */
 function read(): void {
   mins.clear();
   for (const split of document.querySelectorAll<HTMLElement>("[data-split][id]")) {
@@ -518,7 +518,7 @@ function read(): void {
   changed();
 }
 
-/** Starts splitters, the pane that fills the page, and tabs. */
+/** Starts splitters, maximizing and tabs. */
 export function startPanes(): void {
   applyEarly();
   startSplitters();

@@ -1,7 +1,7 @@
-// Texts that are pasted and hold more than one message: they can be kept as a capture, whose page lists them by direction and time.
+// Pasted texts with several messages: they can be kept as a capture, which lists them with direction and time.
 //
-//   #verdict [data-keep-capture]    on the workbench, beside what the pasted text was taken for
-//   Ctrl+V on the page of a capture, outside of what is typed in: says what the clipboard has, and keeps it if that is wanted
+//   #verdict [data-keep-capture]    on the workbench, beside the recognized form of the pasted text
+//   Ctrl+V on the page of a capture, outside text fields: describes the clipboard and offers to keep it
 
 import type { PasteInfo } from "./api";
 import { arrow, Button, dialog } from "./dialog";
@@ -12,15 +12,15 @@ import { lookOnly, lookOnlyWhy } from "./role";
 import { Fragment, h } from "./ui";
 import { keepCaptures } from "./upload_capture";
 
-const sample = 256 << 10; // characters by which a long text is told
-const mostShared = 8_192; // bytes that an address holds
+const sample = 256 << 10; // characters used to recognize a long text
+const mostShared = 8_192; // maximum bytes in an address
 
-/** The start of a text, in whole lines, if it is long. */
+/** The beginning of a long text, in whole lines. */
 function startOf(text: string): string {
   return text.length <= sample ? text : text.slice(0, text.lastIndexOf("\n", sample) + 1);
 }
 
-/** Asks what a text holds. The answer is a sentence where it holds nothing. */
+/** Recognizes a text; resolves to an error message if it has no bytes. */
 export async function readPasted(workspace: string, text: string): Promise<PasteInfo | string> {
   const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text: startOf(text) } });
   return reply.ok ? reply.answer : reply.why;
@@ -43,7 +43,7 @@ function keep(workspace: string, title: string, text: string): void {
   void keepCaptures(workspace, [new File([text], `${title.replaceAll(/[^\p{L}\p{N}.,()-]+/gu, " ").trim() || "pasted"}.txt`)]);
 }
 
-/** Says what a pasted text holds, and asks what is to be done with it. */
+/** Describes a pasted text and asks what to do with it. */
 function ask(workspace: string, text: string, pasted: PasteInfo): void {
   const [only] = pasted.messages;
   const single = only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared ? only : undefined;
@@ -55,7 +55,7 @@ function ask(workspace: string, text: string, pasted: PasteInfo): void {
     };
     return (
       <>
-        <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines only" : ""}.</p>
+        <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines" : ""}.</p>
         {notes.map((note) => <p class="dim">{note}</p>)}
         <div class="row">
           <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={act(() => keep(workspace, pasted.title, text))} />
@@ -92,7 +92,7 @@ export function startPasted(take: (workspace: string, files: File[]) => void): v
     }
     event.preventDefault();
     readPasted(workspace, text).then(
-      (pasted) => typeof pasted === "string" ? notify(`Nothing recognised in the pasted text: ${pasted}`, "warn") : ask(workspace, text, pasted),
+      (pasted) => typeof pasted === "string" ? notify(`Nothing recognized in the pasted text: ${pasted}`, "warn") : ask(workspace, text, pasted),
       () => notify("The pasted text was not sent: the server cannot be reached", "err"),
     );
   });

@@ -1,6 +1,6 @@
-// The running listeners and the captures at the side of the page, drawn over what the API lists of them.
+// The running listeners and the captures in the rail, from the API's lists.
 //
-//   #rail-lists[data-relays][data-demo][data-captures]    where they stand: the page says which of them it has
+//   #rail-lists[data-relays][data-demo][data-captures]    their place, with attributes for the available lists
 
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
 import type { CaptureList as Captures, StoreCapture } from "./api";
@@ -17,18 +17,18 @@ import { remembered } from "./remember";
 import { lookOnly, operatorsItem } from "./role";
 import { computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
-const mostName = 200; // characters, as the server has it
-const mostListed = 50; // captures
+const mostName = 200; // maximum length, as on the server
+const mostListed = 50; // maximum number of captures
 const accepted = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
-/** A capture, as GET /api/{ws}/captures lists it. */
+/** A capture, as in GET /api/{ws}/captures. */
 type Listed = Omit<StoreCapture, "notes">;
 
-const captures = signal<readonly Listed[] | undefined>(undefined); // the newest first
+const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
 const sessions = signal<readonly Session[]>([]);
-const away = signal(false); // what runs is not known
+const away = signal(false); // the state of listeners is unknown
 
-/** What is recorded of sessions grows while they run. */
+/** Sizes of recordings, which grow during sessions. */
 const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
 
 function pageOf(workspace: string, id: string): string {
@@ -134,10 +134,10 @@ function Captures({ workspace, shown }: { workspace: string; shown: string | und
   const all = captures.value ?? [];
   const listed = all.slice(0, mostListed);
   const list = useRef<HTMLUListElement>(null);
-  const focused = useRef(-1); // the place of the focus in the list before it was drawn
+  const focused = useRef(-1); // index of the focused item before drawing
   focused.current = Array.from(list.current?.children ?? []).findIndex((item) => item.contains(document.activeElement));
   useLayoutEffect(() => {
-    if (focused.current >= 0 && document.activeElement === document.body) { // the one with the focus is gone
+    if (focused.current >= 0 && document.activeElement === document.body) { // the focused item was removed
       list.current?.querySelectorAll("a").item(Math.min(focused.current, listed.length - 1))?.focus();
     }
   });
@@ -170,13 +170,13 @@ function Captures({ workspace, shown }: { workspace: string; shown: string | und
   );
 }
 
-/** Keeps the list as the captures are: other pages, listeners and programs make, rename and delete some, too. */
+/** Keeps the list up to date: other pages, listeners and programs also create, rename and delete captures. */
 class CaptureList {
   private readonly api: string;
   private readonly shown: string | undefined;
-  private tag = ""; // of what is shown
+  private tag = ""; // of the shown list
   private looking = false;
-  private again = false; // something happened while it was looking
+  private again = false; // a change arrived during a request
 
   constructor(workspace: string, shown: string | undefined) {
     this.api = `${apiOf(workspace)}/captures`;
@@ -198,7 +198,7 @@ class CaptureList {
       const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
       if (reply.ok) {
         this.took(reply.answer);
-      } // The page says by itself that the server is away.
+      } // The page itself reports that the server is away.
     } while (this.again as boolean);
     this.looking = false;
   }
@@ -214,16 +214,16 @@ class CaptureList {
     }
   }
 
-  /** Asks whether a capture is there: the list may be some seconds old, and the capture new. */
+  /** Checks whether a capture exists: the list may be some seconds old, and the capture new. */
   private async check(id: string): Promise<void> {
     const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
     if (reply.ok && !reply.answer.captures.some((x) => x.id === id)) {
       tellDeleted(id);
-    } // After a failure it is asked again when the list is another one.
+    } // After a failure the next change of the list repeats it.
   }
 }
 
-/** Draws the lists at the side, if the page has a place for them. */
+/** Draws the lists in the rail, if the page has them. */
 export function startRail(): void {
   const host = document.getElementById("rail-lists");
   const main = document.getElementById("main");

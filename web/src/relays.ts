@@ -1,4 +1,4 @@
-// The listeners of the proxy at the side of the page, and what the API says of them.
+// The listeners of the proxy, from the API.
 
 import type { ListenerList, RelayInfo } from "./api";
 import { onChanged } from "./changes";
@@ -9,10 +9,10 @@ import { apiOf, ask, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
-/** A session of the proxy, as GET /api/{ws}/proxies lists it. */
+/** A session of the proxy, as in GET /api/{ws}/proxies. */
 export type Session = RelayInfo;
 
-const patience = 4000; // milliseconds for an answer: a server that hangs is as good as away
+const patience = 4000; // milliseconds for a response: a hanging server counts as away
 
 /** The markers of a capture. */
 export function markersOf(api: string): MarkerSource {
@@ -58,17 +58,17 @@ export function markersOf(api: string): MarkerSource {
   };
 }
 
-/** The listeners of a workspace, looked at when the server says that something has changed. */
+/** The listeners of a workspace, requested when the server reports a change. */
 export class Relays {
   readonly api: string;
   private readonly workspace: string;
   private readonly watchers = new Set<(all: Session[]) => void>();
   private readonly awayWatchers = new Set<(since: Date) => void>();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private failures = 0; // one after the other
+  private failures = 0; // consecutive
   private failedSince: Date | undefined;
   private last: Session[] | undefined;
-  private turn = 0; // of looks: an answer that comes late is not drawn over a later one
+  private turn = 0; // of requests: late responses are ignored
 
   constructor(workspace: string) {
     this.workspace = workspace;
@@ -78,12 +78,12 @@ export class Relays {
     this.look();
   }
 
-  /** Starts a listener and goes to its page. */
+  /** Starts a listener and opens its page. */
   start(what: { listen: string; upstream: string; operate: boolean }): Promise<void> {
     return this.begin(this.api, what);
   }
 
-  /** Starts the demo game with a listener, and goes to its page. */
+  /** Starts the demo game with a listener, and opens its page. */
   startDemo(): Promise<void> {
     return this.begin(`${apiOf(this.workspace)}/demo`, undefined);
   }
@@ -99,7 +99,7 @@ export class Relays {
     return `/w/${encodeURIComponent(this.workspace)}/captures/${encodeURIComponent(id)}`;
   }
 
-  /** Calls with what runs, each time that it was looked at. */
+  /** Calls back with the running sessions after each request. */
   watch(call: (all: Session[]) => void): void {
     this.watchers.add(call);
     if (this.last !== undefined) {
@@ -107,7 +107,7 @@ export class Relays {
     }
   }
 
-  /** Calls when what runs cannot be known, each time that it was tried; `watch` is called when it can be again. */
+  /** Calls back after each failed request; `watch` is called again after the next success. */
   watchAway(call: (since: Date) => void): void {
     this.awayWatchers.add(call);
     if (this.failedSince !== undefined) {
@@ -124,12 +124,12 @@ export class Relays {
     void (async () => {
       const reply = await request<ListenerList>(this.api, { signal: AbortSignal.timeout(patience) });
       if (turn !== this.turn) {
-        return; // a later look knows more
+        return; // superseded by a later request
       }
       if (!reply.ok) {
         const since = (this.failedSince ??= new Date());
         this.awayWatchers.forEach((call) => call(since));
-        this.timer = setTimeout(() => this.look(), pauseAfter(++this.failures)); // the connection tells, too, when the server is back
+        this.timer = setTimeout(() => this.look(), pauseAfter(++this.failures)); // the connection also reports the server's return
       } else {
         const all = reply.answer.proxies;
         this.failedSince = undefined;
@@ -141,7 +141,7 @@ export class Relays {
   }
 }
 
-/** Looks at the listeners of the workspace, if the page shows them. */
+/** Starts following the listeners of the workspace, if the page shows them. */
 export function startRelays(): void {
   const has = document.querySelector("#rail-lists[data-relays]") !== null;
   opened = has ? new Relays(document.getElementById("main")?.dataset["workspace"] ?? "") : undefined;

@@ -1,5 +1,5 @@
-// A part of the page that a person opened stays open on the next page, and so does a closed one: details[data-remember="NAME"]. What
-// the server opens because the page is about it is open whatever was remembered.
+// Open and closed parts of the page are remembered for the next page: details[data-remember="NAME"]. A part opened by the server, because the
+// page is about it, stays open regardless.
 
 const prefix = "wirebench.open.";
 
@@ -7,7 +7,7 @@ function stored(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name);
   } catch {
-    return null; // a browser that refuses storage remembers nothing
+    return null; // storage is not permitted
   }
 }
 
@@ -15,7 +15,7 @@ function store(name: string, open: boolean): void {
   try {
     localStorage.setItem(prefix + name, String(open));
   } catch {
-    // The choice then lasts as long as the page.
+    // The state then lasts as long as the page.
   }
 }
 

@@ -1,4 +1,4 @@
-// Whoever came with the token of a viewer may look, and change nothing on the server: what would be refused is not offered, or says why.
+// Viewers may look, but change nothing on the server: controls that would be refused are hidden or disabled, with the reason.
 
 export const lookOnlyWhy = "View only: this needs the operator’s token";
 
@@ -6,7 +6,7 @@ export function lookOnly(): boolean {
   return "lookOnly" in document.documentElement.dataset;
 }
 
-/** Turns a control off for a viewer, and says why. */
+/** Disables a control for viewers, with the reason. */
 export function forOperators<T extends HTMLButtonElement>(control: T): T {
   if (lookOnly()) {
     control.disabled = true;
@@ -15,7 +15,7 @@ export function forOperators<T extends HTMLButtonElement>(control: T): T {
   return control;
 }
 
-/** What an item of a menu is beside its title when viewers may not choose it. */
+/** The additional properties of a menu item that is disabled for viewers. */
 export function operatorsItem(): { disabled?: true; why?: string } {
   return lookOnly() ? { disabled: true, why: lookOnlyWhy } : {};
 }

@@ -1,5 +1,5 @@
-// Choices of how a part of the page is drawn: [data-segments="NAME"] holds buttons with data-segment. The choice is remembered and stands as
-// data-NAME on the document's element, where the style sheet reads it. A change is told by "wb:segment" on the document.
+// Choices between views of a part of the page: [data-segments="NAME"] has buttons with data-segment. The choice is stored and set as data-NAME
+// on the document element, where the style sheet reads it. A change dispatches "wb:segment" on the document.
 
 const prefix = "wirebench.view.";
 const first: Readonly<Record<string, string>> = { layout: "both", tools: "inspector" };
@@ -40,7 +40,7 @@ export function startSegments(): void {
     try {
       localStorage.setItem(prefix + name, button.dataset["segment"] ?? "");
     } catch {
-      // It then lasts as long as the page.
+      // The choice then lasts as long as the page.
     }
   });
 }

@@ -1,4 +1,4 @@
-// What other scripts take from app.js, so that a page has it once. web/build reads the imports below to know which modules these are.
+// Modules of app.js that other scripts use, so that a page has one copy. web/build reads the imports below to find them.
 
 import * as base from "./editor/base";
 import * as captures from "./captures";
@@ -23,7 +23,7 @@ import * as scroll from "./hex/scroll";
 import * as text from "./frames/text";
 import * as ui from "./ui";
 
-/** Makes them known to the scripts that follow. */
+/** Provides them to later scripts. */
 export function share(): void {
   Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { base, captures, commands, copy, dialog, dialogs, dom, hex, hexText, http, load, keys, menu, notebox, notify, page, panes, relays, role, scroll, text, ui });
 }

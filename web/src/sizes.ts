@@ -1,11 +1,11 @@
-// What is remembered of the sizes of panes, and the style sheet that puts it in force. It is in early.js, which runs before the page is
-// drawn; panes.ts changes it.
+// The stored sizes of panes, and the style sheet that applies them. It is in early.js, which runs before the page is drawn; panes.ts changes
+// the sizes.
 
 const storageKey = "wirebench.panes";
 export const wide = "(min-width: 900px)"; // panes.css has the same
 const narrow = "not all and (min-width: 900px)";
 
-/** A pane of a split: its name, its share of the room, the least room in pixels. */
+/** A pane of a split: its name, its share, its minimum in pixels. */
 export type Share = readonly [name: string, size: number, min: number];
 
 export interface Split {
@@ -13,9 +13,9 @@ export interface Split {
   shares: readonly Share[];
 }
 
-export const splits = new Map<string, Split>(); // by id; only those a person changed
-export const mins = new Map<string, Split>(); // by id; what the page says, sizes without meaning
-export const tabs = new Map<string, string>(); // id of a pane, by id of the element with the tabs
+export const splits = new Map<string, Split>(); // by id; only changed ones
+export const mins = new Map<string, Split>(); // by id; minimums from the page, sizes without meaning
+export const tabs = new Map<string, string>(); // id of a pane, by id of its tabbed element
 
 const sheet = new CSSStyleSheet();
 
@@ -42,7 +42,7 @@ function load(): void {
       }
     }
   } catch {
-    // No storage, or not ours: the page is as it comes.
+    // No storage, or invalid: defaults apply.
   }
 }
 
@@ -50,7 +50,7 @@ export function save(): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify({ splits: Object.fromEntries(splits), tabs: Object.fromEntries(tabs) }));
   } catch {
-    // It then lasts as long as the page.
+    // The sizes then last as long as the page.
   }
 }
 
@@ -61,7 +61,7 @@ function selector(id: string, name: string): string {
   return `#${CSS.escape(id)} > ${pane}`;
 }
 
-/** Writes the style sheet from what is remembered and what the page says; the page knows better what is the least. */
+/** Writes the style sheet from the stored sizes and the minimums; those of the page take precedence. */
 export function draw(): void {
   const rules: string[] = [];
   const rule = (id: string, name: string, text: string): void => {
@@ -71,7 +71,7 @@ export function draw(): void {
     const total = shares.reduce((sum, [, size]) => sum + size, 0);
     const sizes = new Map(shares.map(([name, size]) => [name, size / total] as const));
     for (const [name] of mins.get(id)?.shares ?? []) {
-      sizes.set(name, sizes.get(name) ?? 1 / shares.length); // it was not there when sizes were chosen
+      sizes.set(name, sizes.get(name) ?? 1 / shares.length); // a new pane without a stored size
     }
     for (const [name, size] of sizes) {
       rule(id, name, `--size: ${(1000 * size).toFixed(3)}`);
@@ -81,7 +81,7 @@ export function draw(): void {
     const sum = shares.reduce((all, [, , min]) => all + min, 0);
     for (const [name, , min] of shares) {
       if (min > 0) {
-        // Where there is no room for all of them each gives way alike.
+        // Without space for all minimums the panes shrink proportionally.
         rule(id, name, `min-${row ? "width" : "height"}: min(${min}px, ${((100 * min) / sum).toFixed(3)}% - 1px)`);
       }
     }
@@ -96,7 +96,7 @@ export function draw(): void {
 
 let loaded = false;
 
-/** Puts remembered sizes in force. Call it from a script in <head>: the first paint then has them. */
+/** Applies stored sizes. Call it from a script in <head>, so that the first paint has them. */
 export function applyEarly(): void {
   if (!loaded) {
     loaded = true;

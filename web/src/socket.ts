@@ -1,26 +1,26 @@
-// The channel of the panes: one message at a time goes up, what changes by it comes down.
+// The channel of the panes: one message at a time goes to the server, and its effects come back.
 
 import type { PageAnswer, PageControls, PageMessage, PageOutline, PageValueAnswer } from "./api";
 import type { Channel, Connection } from "./connection";
 import type { MessageData } from "./model";
 
-/** The controls of the page whose values the server has to know. */
+/** The controls of the page whose values the server needs. */
 export type Controls = Omit<Required<PageMessage["set"]>, "frame"> & Pick<PageMessage["set"], "frame">; // frame: of a page of a capture
 
-/** What was pressed, with what belongs to it. */
+/** A pressed button with its parameters. */
 export type Action = Omit<PageMessage, "n" | "set" | "have"> & { action: string };
 
-/** An answer with the whole of what it changes. */
+/** An answer with patches applied. */
 export interface Answer extends Omit<PageAnswer, "outline" | "data" | "status"> {
   status?: string;
   value?: PageValueAnswer["value"];
-  older?: boolean; // than the text of the definition that the page has
+  older?: boolean; // than the page's text of the definition
   data?: MessageData;
-  keys?: Map<string, number>; // lines of the definition, by the key of what they make
-  lines?: Map<number, string>; // what is to be said about them
+  keys?: Map<string, number>; // lines of the definition, by key of the part
+  lines?: Map<number, string>; // tooltips of lines
 }
 
-/** The list that a patch makes of one: `remove` of its elements from `at` on, all if that is -1, give way to new ones. */
+/** Applies a patch to a list: `remove` elements from `at` on, all if -1, are replaced by new ones. */
 function patched<T>(list: readonly T[], patch: { at: number; remove?: number; new?: T[] } | undefined): readonly T[] {
   return patch === undefined ? list : list.toSpliced(patch.at, patch.remove === -1 ? list.length : (patch.remove ?? 0), ...(patch.new ?? []));
 }
@@ -29,21 +29,21 @@ const noData: MessageData = { bytes: "", len: [], part: [], parts: [], used: 0, 
 
 export type State = "connecting" | "open" | "lost";
 
-/** The channel. `all` gives every control, for the first message of each connection. */
+/** The channel. `all` returns every control, for the first message of a connection. */
 export class Socket {
   private readonly all: () => Controls;
   private readonly answered: (answer: Answer) => void;
   private readonly changed: (state: State) => void;
   private readonly channel: Channel;
   private n = 0; // of the last message sent
-  private known = 0; // of the last message that was answered
+  private known = 0; // of the last answered message
   private dirty: Partial<Controls> = {};
   private readonly actions: Action[] = [];
   private readonly waiting = new Map<number, (answer: Answer) => void>();
-  private readonly sentAt = new Map<string, number>(); // the last message that has a control
-  private skipped: MessageData | undefined; // of older bytes than those that were typed, as the server told them last
-  private late: PageControls = {}; // of answers that were older than the text
-  private data = noData; // the server tells what changes in this and the outline
+  private readonly sentAt = new Map<string, number>(); // by control, its last message
+  private skipped: MessageData | undefined; // of bytes older than the typed ones, the server's last state
+  private late: PageControls = {}; // of answers older than the text
+  private data = noData; // merged; the server sends changes of this and the outline
   private outline: readonly PageOutline[] = [];
   state: State = "connecting";
 
@@ -65,7 +65,7 @@ export class Socket {
     this.late = {};
     this.data = noData;
     this.outline = [];
-    // The server knows nothing of what came before: it gets all of it.
+    // The server has no state of earlier connections: it gets everything.
     this.dirty = this.all();
     this.turn("open");
     this.flush(undefined, { have: document.getElementById("rail-list")?.dataset["state"] ?? "" });
@@ -79,7 +79,7 @@ export class Socket {
     this.waiting.clear();
   }
 
-  /** The answer with the whole of what it changes. */
+  /** An answer with patches applied. */
   private whole({ data, outline, ...answer }: PageAnswer & Pick<Answer, "value">): Answer {
     const whole: Answer = answer;
     if (answer.value !== undefined) {
@@ -111,11 +111,11 @@ export class Socket {
     if (answer.data !== undefined) {
       this.skipped = undefined;
     } else if (this.skipped !== undefined && (this.sentAt.get("edits") ?? 0) <= answer.n && !("edits" in this.dirty)) {
-      answer.data = this.skipped; // what was typed since is the same, so the server tells nothing
+      answer.data = this.skipped; // later edits changed nothing, so the server sends nothing
       this.skipped = undefined;
     }
     if (answer.value === undefined) {
-      // What was typed since counts, not what the server made of older values.
+      // Newer typed values take precedence over the server's.
       const newer = (key: string): boolean => key in this.dirty || (this.sentAt.get(key) ?? 0) > answer.n;
       const set: Record<string, unknown> = { ...this.late, ...answer.set };
       for (const key of Object.keys(set).filter(newer)) {
@@ -126,7 +126,7 @@ export class Socket {
       answer.set = answer.older ? {} : set;
       if (newer("edits")) {
         this.skipped = answer.data ?? this.skipped;
-        delete answer.data; // of older bytes than those that are shown
+        delete answer.data; // of bytes older than those shown
       }
     }
     this.answered(answer);
@@ -139,13 +139,13 @@ export class Socket {
     this.send();
   }
 
-  /** Tells the server what has changed in the controls; several changes at once are one message. */
+  /** Sends changed controls; several changes at once are one message. */
   set(change: Partial<Controls>): void {
     Object.assign(this.dirty, change);
     queueMicrotask(() => this.send());
   }
 
-  /** Asks for an action. Without a connection it is refused. */
+  /** Requests an action; fails without a connection. */
   act(action: Action): Promise<Answer> {
     if (this.state !== "open") {
       return Promise.resolve({ n: 0, failed: "no connection to the server" });
@@ -156,7 +156,7 @@ export class Socket {
     });
   }
 
-  /** One message at a time is under way: while the server works, what comes is put together. */
+  /** One message at a time is pending: meanwhile changes accumulate. */
   private send(): void {
     if (this.known >= this.n && Object.keys(this.dirty).length > 0) {
       this.flush(undefined);

@@ -1,4 +1,4 @@
-// Tests of the scripts: NAME.test.ts beside NAME.ts. web/build's Go test bundles them and runs them in a browser:
+// Tests of the scripts: NAME.test.ts beside NAME.ts. A Go test in web/build bundles them and runs them in a browser:
 //
 //	go test ./web/build -run Unit
 
@@ -14,7 +14,7 @@ export function test(name: string, run: () => void | Promise<void>): void {
   cases.push({ name, run });
 }
 
-/** A value as it is told: typed arrays as lists, maps as lists of pairs, and what JSON has no word for by its own. */
+/** A value in messages: typed arrays as lists, maps as lists of pairs, and values without JSON by their names. */
 function shown(value: unknown): string {
   const text = JSON.stringify(
     value,
@@ -35,7 +35,7 @@ function shown(value: unknown): string {
   return text.replaceAll(/\n\s*/g, " ");
 }
 
-/** Fails unless both are the same value. */
+/** Fails unless both values are equal. */
 export function equal(got: unknown, want: unknown): void {
   const a = shown(got);
   const b = shown(want);
@@ -44,7 +44,7 @@ export function equal(got: unknown, want: unknown): void {
   }
 }
 
-/** Runs all tests; says which failed and why. */
+/** Runs all tests; resolves to their number and the failures. */
 export async function runTests(): Promise<{ count: number; failed: string[] }> {
   const failed: string[] = [];
   for (const { name, run } of cases) {

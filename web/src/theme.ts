@@ -1,7 +1,7 @@
-// The colour theme: as the system has it, or what the person chose, remembered in this browser.
+// The color theme: the system's, or the user's choice, stored in this browser.
 //
-// A button with data-theme-toggle goes round system, light, dark. Its data-theme-toggle="..." value is the choice in force.
-// Load the script in <head> without defer, so that a chosen theme is there before anything is drawn.
+// A button with data-theme-toggle cycles through system, light, dark. The value of data-theme-toggle is the current choice. Load the script in
+// <head> without defer, so that the theme applies to the first drawing.
 
 const key = "wirebench.theme";
 const choices = ["system", "light", "dark"] as const;
@@ -11,7 +11,7 @@ function isTheme(text: string | null): text is Theme {
   return choices.some((choice) => choice === text);
 }
 
-/** The remembered choice. A browser that refuses storage has none. */
+/** The stored choice. Without storage there is none. */
 function stored(): Theme {
   try {
     const text = localStorage.getItem(key);
@@ -55,7 +55,7 @@ export function startTheme(): void {
     store(theme);
     apply(theme);
   });
-  // Another tab of the same browser chose.
+  // Another tab of the same browser changed it.
   addEventListener("storage", (event) => {
     if (event.key === key || event.key === null) {
       theme = stored();

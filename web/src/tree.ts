@@ -1,11 +1,11 @@
-// The tree of fields and the table of the layout: the keyboard in them, what is folded, and the value that is being edited.
+// The tree of fields and the table of the layout: keyboard, collapsed rows, and editing of values.
 //
-// One row is in the tab order, up and down go from row to row. Left and right close and open a row that has others inside
-// (aria-expanded), left goes out to the row around; a click on its sign (.fold) does the same. What is inside a row follows it with a
-// higher aria-level. Rows of a run of list elements (data-run) are drawn by the server when they are opened.
+// One row is in the tab order; up and down move between rows. Left and right collapse and expand a row with rows inside (aria-expanded), left
+// also moves to the parent; clicking its sign (.fold) toggles it. The rows inside a row follow it with a higher aria-level. The server draws
+// rows of a run of list elements (data-run) when they are expanded.
 
 const rowSelector = ".tree tr[tabindex],.layout-table tr[tabindex]";
-const folded = new Set<string>(); // paths of rows that a person closed
+const folded = new Set<string>(); // paths of collapsed rows
 
 function rowsAround(row: HTMLElement): HTMLElement[] {
   const table = row.closest("table");
@@ -43,7 +43,7 @@ function level(row: Element): number {
   return Number(row.getAttribute("aria-level") ?? "1");
 }
 
-/** Shows a row open or closed. What was closed inside stays closed. */
+/** Shows a row expanded or collapsed. Collapsed rows inside stay collapsed. */
 function show(row: Element, open: boolean): void {
   row.setAttribute("aria-expanded", String(open));
   let closed = open ? Infinity : level(row); // rows deeper than that are hidden
@@ -58,7 +58,7 @@ function show(row: Element, open: boolean): void {
   }
 }
 
-/** Opens or closes a row, and remembers it by its path. A run of elements asks the server. */
+/** Expands or collapses a row, and stores that by path. A run of elements is requested from the server. */
 function expand(row: HTMLElement, open: boolean): void {
   if (row.dataset["run"] !== undefined) {
     row.querySelector<HTMLButtonElement>(".run")?.click();
@@ -73,7 +73,7 @@ function expand(row: HTMLElement, open: boolean): void {
   show(row, open);
 }
 
-/** Opens or closes a row and all rows inside it. */
+/** Expands or collapses a row and all rows inside. */
 function expandAll(row: HTMLElement, open: boolean): void {
   const inside: HTMLElement[] = [row];
   for (let next = row.nextElementSibling; next instanceof HTMLElement && level(next) > level(row); next = next.nextElementSibling) {
@@ -86,7 +86,7 @@ function expandAll(row: HTMLElement, open: boolean): void {
   }
 }
 
-/** Closes again what a person had closed, after the tree was drawn anew. */
+/** Restores the collapsed rows after a redraw. */
 export function refold(): void {
   if (folded.size === 0) {
     return;
@@ -106,7 +106,7 @@ function around(row: HTMLElement): Element | null {
   return before;
 }
 
-/** Does what left or right asks of a row; returns where the focus goes, if it moves. */
+/** Handles left and right; returns the new focus, if it moves. */
 function sideways(row: HTMLElement, key: string): Element | null {
   const open = row.getAttribute("aria-expanded");
   if (key === "ArrowRight" && open === "false") {
@@ -150,11 +150,11 @@ function moved(event: KeyboardEvent, row: HTMLElement): boolean {
   return next !== undefined;
 }
 
-/** What can be asked of a row. */
+/** Events of rows. */
 export interface TreeEvents {
   edit(row: HTMLElement): void; // its value
   menu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void;
-  insert(row: HTMLElement): void; // an element before this one, or at the end of this list
+  insert(row: HTMLElement): void; // before this element, or at the end of this list
   remove(row: HTMLElement): void; // this element
 }
 
@@ -220,14 +220,14 @@ export function startTree(events: TreeEvents): void {
   });
 }
 
-/** Whether a value is being edited: the tree must not be drawn anew meanwhile. */
+/** Whether a value is being edited: the tree must not be redrawn meanwhile. */
 export function isEditing(): boolean {
   return document.querySelector(".tree .value-edit") !== null;
 }
 
 /**
- * Puts a text field in the place of a row's value. commit is asked to take what was typed; what it returns is why it could not be
- * taken, and the field stays. done is called when the field is gone.
+ * Replaces a row's value by a text field. commit takes the typed text and resolves to the reason for a refusal, or ""; after a refusal the
+ * field stays. done is called when the field is removed.
  */
 export function editValue(row: HTMLElement, text: string, commit: (typed: string) => Promise<string>, done: () => void): void {
   const cell = row.querySelector<HTMLElement>("td.value");
@@ -246,7 +246,7 @@ export function editValue(row: HTMLElement, text: string, commit: (typed: string
   why.setAttribute("role", "alert");
   cell.replaceChildren(input, why);
   let busy = false;
-  let closed = false; // taking the field away makes it lose the focus, which would close it again
+  let closed = false; // removing the field blurs it, which would close it again
   const close = (): void => {
     if (closed) {
       return;

@@ -1,4 +1,4 @@
-// What the panes are made of that the browser draws from data: Preact with signals. Modules with JSX import h from here.
+// Preact with signals, for panes that the browser draws from data. Modules with JSX import h from here.
 
 export { type ComponentChildren, Fragment, h, render, type RenderableProps } from "preact";
 export { useLayoutEffect, useRef } from "preact/hooks";

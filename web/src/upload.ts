@@ -1,5 +1,5 @@
-// What concerns the library as a whole: its settings, and files that are dropped on the page. Definitions, maps and zips go to the
-// library, captures to the captures; what else a file holds goes where bytes are pasted.
+// Settings of the library, and files dropped on the page. Definitions, maps and zips go to the library, captures to the captures, bytes in
+// other files to the input.
 
 import type { UploadReport } from "./api";
 import { hexOf } from "./hex/text";
@@ -11,7 +11,7 @@ import { lookOnly, lookOnlyWhy } from "./role";
 
 const definitions = /\.(def|map|zip|jsonl)$/i;
 const mostText = 4 << 20;
-const likeOne = 4096; // bytes: a raw file up to here is taken for one message, and shown without asking
+const likeOne = 4096; // bytes: a raw file up to this size is decoded as one message without asking
 
 async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
   if (lookOnly()) {
@@ -36,7 +36,7 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
   notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, !reply.ok ? "err" : bad.length === 0 ? "ok" : "warn");
 }
 
-/** Sends the settings of the library; the parts of the page that they change come over its websocket. */
+/** Sends the settings of the library; the changed parts of the page come over the websocket. */
 async function settings(form: HTMLFormElement): Promise<void> {
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
@@ -49,19 +49,19 @@ async function settings(form: HTMLFormElement): Promise<void> {
       return;
     }
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    notify(`The settings are as they were: ${page.querySelector("main p")?.textContent?.trim() ?? response.statusText}`, "err");
+    notify(`The settings were not changed: ${page.querySelector("main p")?.textContent?.trim() ?? response.statusText}`, "err");
   } catch {
     notify("The settings were not saved: the server cannot be reached", "err");
   }
 }
 
-/** Bytes of a file as text that can be pasted: text as it is, anything else as hex. */
+/** The contents of a file for pasting: text, or other bytes as hex. */
 async function asText(file: File): Promise<string> {
   const data = new Uint8Array(await file.arrayBuffer());
   return isText(data) ? new TextDecoder("utf-8").decode(data) : hexOf(data, " ");
 }
 
-/** Puts a file where bytes are pasted, if this page has such a place. */
+/** Pastes a file into the input, if this page has one. */
 async function paste(workspace: string, file: File): Promise<void> {
   const input = document.getElementById("input");
   if (!(input instanceof HTMLTextAreaElement)) {
@@ -69,12 +69,12 @@ async function paste(workspace: string, file: File): Promise<void> {
     return;
   }
   if (file.size > mostText) {
-    notify(`${file.name} has ${file.size} bytes; ${mostText} can be decoded at once`, "err");
+    notify(`${file.name} has ${file.size} bytes; at most ${mostText} can be decoded at once`, "err");
     return;
   }
   const text = await asText(file);
   const held = await readPasted(workspace, text);
-  if (typeof held === "string") { // what was pasted before stays
+  if (typeof held === "string") { // keep the earlier input
     notify(`${file.name} is not a capture and has no bytes to decode: ${held}`, "err");
     return;
   }
@@ -82,7 +82,7 @@ async function paste(workspace: string, file: File): Promise<void> {
   input.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromDrop" }));
 }
 
-/** Takes files that are none of the library: captures are kept, and of the others the first one is for reading. */
+/** Takes other files: captures are stored, and the first of the others is decoded. */
 async function takeOthers(workspace: string, files: File[]): Promise<void> {
   const captures: File[] = [];
   let first: File | undefined;
@@ -116,7 +116,7 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
   }
 }
 
-/** Takes files as they come from a drop or a picker: each goes where it belongs. */
+/** Takes files from a drop or a picker and distributes them. */
 function take(workspace: string, files: File[]): void {
   const ours = files.filter((f) => definitions.test(f.name));
   if (ours.length > 0) {
@@ -169,7 +169,7 @@ export function startUpload(): void {
       return;
     }
     const files = Array.from(picker.files ?? []);
-    picker.value = ""; // so that the same file can be picked again
+    picker.value = ""; // allows picking the same file again
     if (files.length > 0) {
       take(workspace, files);
     }

@@ -1,4 +1,4 @@
-// Files that are kept as captures: what tells them, and how they go to the server.
+// Files stored as captures: how they are recognized and uploaded.
 
 import { hexOf } from "./hex/text";
 import type { PasteInfo, StoreCapture } from "./api";
@@ -7,17 +7,17 @@ import { apiOf, failure, request } from "./http";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 
-export const mostCapture = 2 * 1024 ** 3; // bytes, as the server has it
-const sample = 256 << 10; // bytes of a text by which it is told
+export const mostCapture = 2 * 1024 ** 3; // bytes, as on the server
+const sample = 256 << 10; // bytes of a text used to recognize it
 const logs = /\.(log|pcap|pcapng|cap)$/i;
 
-/** Whether bytes are text: no controls but those of lines, and valid UTF-8 but for a character that is cut at the end. */
+/** Whether bytes are text: no control characters except white space and ESC, and valid UTF-8 except for a truncated character at the end. */
 export function isText(data: Uint8Array): boolean {
   const text = new TextDecoder("utf-8").decode(data, { stream: true });
   return !/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\ufffd]/.test(text);
 }
 
-/** Whether a file starts as a pcap, a pcapng or the binary log of a known tool does, or as a packed one may. */
+/** Whether a file starts like a pcap, a pcapng, the binary log of a known tool, or a compressed one. */
 export async function isCapture(file: File): Promise<boolean> {
   const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
   const magic = hexOf(head);
@@ -25,7 +25,7 @@ export async function isCapture(file: File): Promise<boolean> {
   return plain || /\.(pkt|msb)$/i.test(file.name) || (magic.startsWith("1f8b") && /\.gz$/i.test(file.name));
 }
 
-/** Whether a text shows several messages that go both ways or one, as the server sees it from its first lines. */
+/** Whether the server finds several messages with directions in the first lines of a text. */
 export async function showsConversation(workspace: string, file: File): Promise<boolean> {
   const data = new Uint8Array(await file.slice(0, sample).arrayBuffer());
   if (file.size === 0 || !isText(data)) {
@@ -37,12 +37,12 @@ export async function showsConversation(workspace: string, file: File): Promise<
   }
   const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text } });
   if (!reply.ok) {
-    return logs.test(file.name) && file.size > sample; // its first lines may say nothing
+    return logs.test(file.name) && file.size > sample; // its first lines may have no messages
   }
   return reply.answer.conversation === true;
 }
 
-/** Stores one file and returns the id of the capture, "" if it was refused; what is wrong is told. */
+/** Stores a file and resolves to the id of the capture, "" if it was refused; errors are reported. */
 async function store(workspace: string, file: File, framing: string): Promise<string> {
   const query = new URLSearchParams({ name: file.name.slice(-200) });
   if (framing !== "") {
@@ -62,7 +62,7 @@ function lead(workspace: string, id: string): void {
   location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`);
 }
 
-/** Stores files as captures and goes to the first of them. */
+/** Stores files as captures and opens the first. */
 export async function keepCaptures(workspace: string, files: File[]): Promise<void> {
   if (lookOnly()) {
     notify(lookOnlyWhy, "warn");
@@ -78,7 +78,7 @@ export async function keepCaptures(workspace: string, files: File[]): Promise<vo
   }
 }
 
-/** Offers to keep raw bytes as a capture. It is false if they are to be shown instead. */
+/** Offers to store raw bytes as a capture; false if they are to be shown instead. */
 export async function keepRaw(workspace: string, file: File): Promise<boolean> {
   if (lookOnly()) {
     return false;

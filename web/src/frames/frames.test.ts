@@ -265,7 +265,7 @@ test("texts of frames", () => {
   equal([0, 1520, -1, 12_345_678].map(seconds), ["0.000000", "0.001520", "-0.000001", "12.345678"]);
   equal([0, 999, 1520, 66_700, 1e6, 61e6, 700e6, 9000e6].map(span), ["0 µs", "999 µs", "1.52 ms", "66.7 ms", "1.00 s", "61.0 s", "11 min 40 s", "2 h 30 min"]);
   equal([opcode(9938), opcode(0x12345), opcode(undefined)], ["0x26D2", "0x12345", ""]);
-  equal([frameName({ code: 9938 }), frameName({ kind: "opaque" }), frameName({ name: "C_CHAT" })], ["? 0x26D2", "enciphered", "C_CHAT"]);
+  equal([frameName({ code: 9938 }), frameName({ kind: "opaque" }), frameName({ name: "C_CHAT" })], ["? 0x26D2", "encrypted", "C_CHAT"]);
   const row = { n: 1, t: 0, via: ["reliable:3", "chunk"], from: [1, 2, 3, 4, 5, 6, 7, 8], status: "incomplete", info: "a\nb", flags: "*" } as FrameRow;
   equal(layers(row), "reliable:3 › chunk of 1, 2, 3, 4, 5, 6 and 2 more");
   equal(info(row), "incomplete · a b");

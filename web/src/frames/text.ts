@@ -99,7 +99,7 @@ export function opcode(code: number | undefined): string {
   return code === undefined ? "" : `0x${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-const kinds: Readonly<Record<string, string>> = { control: "control", opaque: "enciphered", problem: "problem" };
+const kinds: Readonly<Record<string, string>> = { control: "control", opaque: "encrypted", problem: "problem" };
 
 /** The name of a frame, or "? 0x26D2". */
 export function frameName(row: { name?: string; code?: number; kind?: string }): string {
