@@ -173,7 +173,7 @@ func (p *work) changesTo(res view.Result, next []byte) string {
 			continue
 		}
 		name := f.Path
-		if f.Role != codec.RoleValue.String() {
+		if f.Role != codec.RoleValue.String() && f.Role != f.Path {
 			name = strings.TrimSpace(name + " " + f.Role)
 		}
 		changes = append(changes, fmt.Sprintf("%s: %s → %s", name, brief(was), brief(string(f.Value))))
