@@ -256,6 +256,7 @@ func (b *Block) finish() {
 			b.slow = append(b.slow, uint16(i))
 		}
 	}
+	b.findPointers()
 	for i := range b.Loads {
 		l := &b.Loads[i]
 		l.peek = NewPeek(l.Off, uint32(l.Bits), l.Order, b.Bits)

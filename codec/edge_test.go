@@ -62,10 +62,10 @@ var decided = map[string]string{
 	"bytes past end": `illegal {"b":"0102"} contents-out-of-range`, "truncated": `illegal {} past-frame`,
 	// Offsets are followed wherever they point inside the message.
 	"array<string> element offset not adjacent":  `ok {"a":["Y"]} unexplained-bytes`,
-	"fixed field after string (in-order layout)": `ok {"s":"hi","x":6881384} unexplained-bytes`,
+	"fixed field after string (in-order layout)": `ok {"s":"hi","x":6881384} unexplained-bytes shared-bytes`,
 	"fixed field after string (deferred layout)": `ok {"s":"hi","x":16909060}`,
-	"fixed field after bytes (in-order layout)":  `ok {"b":"010203","x":513} unexplained-bytes`,
-	"two strings sharing data":                   `ok {"a":"h","b":"h"}`,
+	"fixed field after bytes (in-order layout)":  `ok {"b":"010203","x":513} unexplained-bytes shared-bytes`,
+	"two strings sharing data":                   `ok {"a":"h","b":"h"} shared-bytes`,
 	// A chain must have as many elements as its count, each once.
 	"array wrong here value":         `ok {"a":[7]} wrong-here`,
 	"array count larger than chain":  `illegal {"a":[7]} chain-too-short`,

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"strconv"
 
 	"wirebench/defs/diag"
 )
@@ -13,6 +14,9 @@ type Problem struct {
 	Spot  // the affected part of the record
 	Got   uint64
 	Want  uint64
+
+	Other           Spot // SharedBytes: the field that is read first
+	Role, OtherRole Role // SharedBytes: which bits of the fields
 }
 
 // Spot is a node, a field and an element of a record. The zero Spot has none of them.
@@ -71,6 +75,8 @@ const (
 	BytesAfterEnd                // bytes after the end of a fixed text
 	SkippedByChoice              // no alternative fits
 	DefinitionErrors             // the definition has errors
+	SharedBytes                  // two fields share bytes
+	EmptyOutside                 // contents are empty, and their offset points outside the frame
 )
 
 var problemNames = [...]string{
@@ -78,7 +84,7 @@ var problemNames = [...]string{
 	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
 	"unresolved-constant", "too-complex", "too-large", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
 	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
-	"no-alternative", "definition-has-errors",
+	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range",
 }
 
 func (c ProblemCode) String() string { return problemNames[c] }
@@ -153,10 +159,27 @@ func (p Problem) Message(r *Record) string {
 		return fmt.Sprintf("bytes after the end of the text %q", name)
 	case SkippedByChoice:
 		return "no alternative of the definition fits"
+	case SharedBytes:
+		return fmt.Sprintf("%s shares %d %s with %s, from %s on",
+			r.describe(p.Spot, p.Role), p.Got, plural(p.Got, "byte"), r.describe(p.Other, p.OtherRole), at(uint64(p.Range.Off/8)))
+	case EmptyOutside:
+		return fmt.Sprintf("%q is empty, but its offset %s is outside the frame of %d bytes", name, at(p.Got), p.Want)
 	case DefinitionErrors:
 		return "the definition has errors; fields may be missing or in the wrong place"
 	}
 	return p.Code.String()
+}
+
+// describe names some bits of a field.
+func (r *Record) describe(at Spot, role Role) string {
+	path := r.AppendSpotPath(nil, at)
+	switch {
+	case len(path) == 0:
+		return "the " + role.String()
+	case role != RoleValue:
+		return fmt.Sprintf("the %s of %q", role, path)
+	}
+	return strconv.Quote(string(path))
 }
 
 func plural(n uint64, word string) string {

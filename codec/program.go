@@ -115,13 +115,16 @@ type When struct {
 
 // Block is a run of items of fixed size.
 type Block struct {
-	Bits   uint32
-	cost   uint32 // charged to the budget: its bytes, or its fields if they occupy none
-	Items  []Item
-	rows   []row    // of items, for AppendLeaves
-	Reach  uint32   // bytes from its start covered by its loads: its size, but at least eight
-	slow   []uint16 // items whose numbers need more than a load and a mask
-	Loads  []Load
+	Bits  uint32
+	cost  uint32 // charged to the budget: its bytes, or its fields if they occupy none
+	Items []Item
+	rows  []row    // of items, for AppendLeaves
+	Reach uint32   // bytes from its start covered by its loads: its size, but at least eight
+	slow  []uint16 // items whose numbers need more than a load and a mask
+	Loads []Load
+
+	pointers []pointer // among the loads
+
 	Checks []uint16 // items whose value can be illegal
 }
 

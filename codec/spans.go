@@ -63,22 +63,49 @@ func (r *Record) sortedSpans() []span {
 	return all
 }
 
+// Fit is how the fields of a message cover its bytes.
+type Fit uint8
+
+// The fits.
+const (
+	Exact     Fit = iota // each byte belongs to one field
+	Leftover             // some bytes belong to no field
+	Misplaced            // fields share bytes, or an offset that nothing is read from leads outside
+)
+
+// Fit returns how the fields of a message that was read without error cover the bytes of Data.
+func (r *Record) Fit() (fit Fit) {
+	spans := r.sortedSpans()
+	for range r.strayOffsets() {
+		return Misplaced
+	}
+	if share(spans) {
+		return Misplaced
+	}
+	for range gaps(spans, uint32(len(r.Data))*8) {
+		return Leftover
+	}
+	return Exact
+}
+
 // Gaps returns the ranges of the message that belong to no field, in order.
-func (r *Record) Gaps() iter.Seq[Range] { return r.gaps(uint32(min(r.Used, len(r.Data))) * 8) }
+func (r *Record) Gaps() iter.Seq[Range] {
+	return gaps(r.sortedSpans(), uint32(min(r.Used, len(r.Data)))*8)
+}
 
 // Unexplained returns the number of bytes of Data that belong to no field: those inside the message and those after it.
 func (r *Record) Unexplained() (bytes int) {
-	for g := range r.gaps(uint32(len(r.Data)) * 8) {
+	for g := range gaps(r.sortedSpans(), uint32(len(r.Data))*8) {
 		bytes += int(g.Len+7) / 8
 	}
 	return bytes
 }
 
-// gaps yields the ranges before a bit that belong to no field.
-func (r *Record) gaps(end uint32) iter.Seq[Range] {
+// gaps yields the ranges before a bit that none of the spans covers.
+func gaps(spans []span, end uint32) iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		at := uint32(0)
-		for _, s := range r.sortedSpans() {
+		for _, s := range spans {
 			if s.Off > at && !yield(Range{at, s.Off - at}) {
 				return
 			}
@@ -86,6 +113,93 @@ func (r *Record) gaps(end uint32) iter.Seq[Range] {
 		}
 		if at < end {
 			yield(Range{at, end - at})
+		}
+	}
+}
+
+// share reports whether spans have bytes in common.
+func share(spans []span) bool {
+	end := uint32(0)
+	for _, s := range spans {
+		if s.Off < end {
+			return true
+		}
+		end = s.End()
+	}
+	return false
+}
+
+// sharedBytes appends a problem for each field that shares bytes with one that begins before it or is read before it. It reorders the
+// leaves.
+func (r *Record) sharedBytes(dst []Problem, leaves []Leaf, most int) []Problem {
+	slices.SortStableFunc(leaves, func(a, b Leaf) int { return cmp.Compare(a.Off, b.Off) })
+	var last *Leaf // the one that ends last
+	for i := range leaves {
+		l := &leaves[i]
+		switch {
+		case l.Len == 0:
+			continue
+		case last == nil:
+		case l.Off < last.Range().End() && len(dst) < most:
+			at := Range{l.Off, min(l.Range().End(), last.Range().End()) - l.Off}
+			first, second := last, l
+			if first.Node > second.Node {
+				first, second = second, first
+			}
+			dst = append(dst, Problem{
+				Code: SharedBytes, Range: at, Got: uint64(at.Len+7) / 8,
+				Spot: spot(int(second.Node), second.Field, second.Elem), Role: second.Role,
+				Other: spot(int(first.Node), first.Field, first.Elem), OtherRole: first.Role,
+			})
+			if l.Range().End() <= last.Range().End() {
+				continue
+			}
+		}
+		last = l
+	}
+	return dst
+}
+
+// pointer is an offset whose contents have a count in the same block.
+type pointer struct{ offset, count uint16 } // indexes of loads
+
+// findPointers finds the pointers of a block: adjacent loads.
+func (b *Block) findPointers() {
+	for i := 1; i < len(b.Loads); i++ {
+		switch x, y := &b.Loads[i-1], &b.Loads[i]; {
+		case x.field != y.field:
+		case x.kind == RoleOffset && y.kind == RoleCount:
+			b.pointers = append(b.pointers, pointer{uint16(i - 1), uint16(i)})
+		case x.kind == RoleCount && y.kind == RoleOffset:
+			b.pointers = append(b.pointers, pointer{uint16(i), uint16(i - 1)})
+		}
+	}
+}
+
+// strayOffsets yields the offsets of empty contents that lead outside the message, which Decode ignores.
+func (r *Record) strayOffsets() iter.Seq[Problem] {
+	return func(yield func(Problem) bool) {
+		for i := range r.Nodes {
+			n := &r.Nodes[i]
+			if n.Kind != NodeBlock {
+				continue
+			}
+			b := &r.Program.Blocks[r.Program.Ops[n.Op].Block]
+			if n.Len < b.Bits {
+				continue
+			}
+			for _, p := range b.pointers {
+				o, c := &b.Loads[p.offset], &b.Loads[p.count]
+				at := LoadBits(r.Data, n.Off+o.Off, uint32(o.Bits), o.Order)
+				if at <= uint64(r.Used) || LoadBits(r.Data, n.Off+c.Off, uint32(c.Bits), c.Order) != 0 {
+					continue
+				}
+				if !yield(Problem{
+					Code: EmptyOutside, Range: Range{n.Off + o.Off, uint32(o.Bits)}, Spot: spot(i, o.field, -1), Got: at, Want: uint64(r.Used),
+				}) {
+					return
+				}
+			}
 		}
 	}
 }

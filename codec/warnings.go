@@ -53,8 +53,17 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		}
 	}
 	if !r.Short && !r.Illegal {
-		for g := range r.Gaps() {
+		spans := r.sortedSpans()
+		for g := range gaps(spans, uint32(min(r.Used, len(r.Data)))*8) {
 			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
+		}
+		for p := range r.strayOffsets() {
+			if dst = append(dst, p); len(dst) >= most {
+				return dst
+			}
+		}
+		if share(spans) {
+			dst = r.sharedBytes(dst, leaves, most)
 		}
 	}
 	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {

@@ -82,3 +82,34 @@ func TestRepeatedNames(t *testing.T) {
 		}
 	}
 }
+
+// A definition that reads contents in the fixed part of a message does not fit.
+func TestStateOfSharedBytes(t *testing.T) {
+	w := newWorld(
+		t, "tera", schema.Options{Codes: map[string]uint32{"S_TEXT": 1}},
+		source.New("S_TEXT.1.def", "int32 a\nint32 b\nstring s\narray l\n"),
+	)
+	clean, mismatch := compiled(t, w, "state == clean"), compiled(t, w, "state == mismatch")
+	x := w.frame(t, "S_TEXT", 1, `{"a":1,"b":76,"s":"L"}`)
+	for _, c := range []struct {
+		at, to byte // of the offset to change
+		fits   bool
+	}{{4, x.Bytes[4], true}, {4, 14, false}, {8, 0xff, false}} {
+		was := x.Bytes[c.at]
+		x.Bytes[c.at] = c.to
+		rec := w.record(t, x)
+		if rec.Status() != codec.OK || clean.Match(x, rec) != c.fits || mismatch.Match(x, rec) == c.fits {
+			t.Errorf("offset %d: clean is %v, mismatch is %v", c.to, clean.Match(x, rec), mismatch.Match(x, rec))
+		}
+		x.Bytes[c.at] = was
+	}
+}
+
+func compiled(t *testing.T, w *world, text string) *filter.Filter {
+	t.Helper()
+	f, mistakes := filter.Compile(text, w.env)
+	if len(mistakes) > 0 {
+		t.Fatalf("%s: %v", text, mistakes)
+	}
+	return f
+}

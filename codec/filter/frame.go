@@ -128,7 +128,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffNote:     {"note", cText, nil, "its note"},
 	ffTag:      {"tag", cText, nil, "tags in its note, without the #: shop for #shop"},
 	ffMarker:   {"marker", cText, nil, "the last marker before it"},
-	ffState:    {"state", cWord, stateWords, "how the definition fits: clean, under (bytes left), over (bytes missing), mismatch, unknown (no definition), error"},
+	ffState:    {"state", cWord, stateWords, "how the definition fits: clean, under (bytes left), over (bytes missing), mismatch (wrong values, or shared bytes), unknown (no definition), error"},
 	ffStatus:   {"status", cWord, statusWords, "ok, incomplete, illegal or unknown (no definition)"},
 	ffErr:      {"err", cText, nil, `its errors, such as "offset-out-of-range"`},
 	ffInfo:     {"info", cText, nil, "all texts of the message, and its note"},
@@ -247,10 +247,8 @@ func (x *Frame) state(rec *codec.Record) (int, bool) {
 			}
 		}
 		return stateMismatch, true
-	case rec.Unexplained() > 0:
-		return stateUnder, true
 	}
-	return stateClean, true
+	return [...]int{codec.Exact: stateClean, codec.Leftover: stateUnder, codec.Misplaced: stateMismatch}[rec.Fit()], true
 }
 
 // status returns the result of decoding. ok is false if that requires the record, and there is none.

@@ -35,6 +35,7 @@ func TestChangedValue(t *testing.T) {
 	for _, c := range []struct{ action, path, typed, want string }{
 		{"set", "l[1].x", "9", `{"l":[{"x":1},{"x":9}],"e":[],"n":5}`},
 		{"set", "l[2].x", "9", ""},
+		{"set", "n#1", "6", `{"l":[{"x":1},{"x":2}],"e":[],"n":5,"n#1":6}`},
 		{"remove", "l[0]", "", `{"l":[{"x":2}],"e":[],"n":5}`},
 		{"remove", "l[1]", "", `{"l":[{"x":1}],"e":[],"n":5}`},
 		{"remove", "n", "", ""},
