@@ -13,7 +13,7 @@ export type {
 } from "../api";
 
 /** Names of the row hues, from hue 1. */
-export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Grey"] as const;
+export const hueNames = ["Blue", "Green", "Amber", "Violet", "Cyan", "Rose", "Olive", "Gray"] as const;
 
 export const mostColors = 50; // rules
 
