@@ -220,7 +220,7 @@ func (p *work) save() {
 		return
 	}
 	if d.Conflict != nil && !d.Conflict.Deleted {
-		p.notice("Not saved: the file on disk has changed since you opened it. Choose below what counts.")
+		p.notice("Not saved: the file on disk has changed since you opened it. Choose below which text to keep.")
 		return
 	}
 	if !p.def.Edited && d.Stored {
@@ -277,7 +277,7 @@ func (p *work) notSaved(err error) {
 	case errors.As(err, &moved):
 		p.ws = &space{p.ws.Workspace, p.ws.Now()}
 		p.open()
-		p.notice("Not saved: " + p.view.Definition.File + " has just been changed by someone else. Choose below what counts.")
+		p.notice("Not saved: " + p.view.Definition.File + " has just been changed by someone else. Choose below which text to keep.")
 	case errors.As(err, &older):
 		p.notice("Not saved: " + older.Error() + ".")
 	case errors.Is(err, store.ErrFull):

@@ -82,7 +82,7 @@ func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		b.Render(w, r, http.StatusUnprocessableEntity, templates.Trouble(b.Frame(r, "Wirebench: settings", ws.Name), "The settings are as they were", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
+		b.Render(w, r, http.StatusUnprocessableEntity, templates.Trouble(b.Frame(r, "Wirebench: settings", ws.Name), "The settings were not changed", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
 		return
 	}
 	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)

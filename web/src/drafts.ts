@@ -1,27 +1,27 @@
-// Texts of definitions that were typed and not saved. This browser keeps them, so that a page that is closed or shows another definition
-// loses nothing. Each tab has drafts of its own; those of closed tabs belong to the next tab that opens the definition.
+// Drafts: unsaved texts of definitions, stored in this browser, so that closing the page or opening another definition loses nothing. Each tab
+// has its own drafts; those of closed tabs go to the next tab that opens the definition.
 
 export interface Draft {
   text: string;
-  base: string; // the revision that the edit began with
+  base: string; // the revision at the start of the edit
 }
 
-/** A draft as it is stored. */
+/** A stored draft. */
 export interface Kept extends Draft {
   message: string;
   at: number; // milliseconds since 1970
   key: string;
 }
 
-const prefix = "wirebench.draft."; // a key is this, the workspace, a dot, the file, a line end, the tab
-const tabs = "wirebench.tab."; // with the name of a tab: it is open
-const here = "wirebench.typed"; // the last one of this tab
-const most = 100; // drafts in one browser; the oldest give way
+const prefix = "wirebench.draft."; // a key is this, the workspace, a dot, the file, a line break, the tab
+const tabs = "wirebench.tab."; // followed by the name of a tab: it is open
+const here = "wirebench.typed"; // the last draft of this tab
+const most = 100; // drafts in a browser; the oldest are deleted
 
 let tab = "";
-const mine = new Map<string, string>(); // what this page has stored
+const mine = new Map<string, string>(); // drafts stored by this page
 
-/** Calls a function that uses the browser's storage, which may be full or missing or hold other things. */
+/** Calls a function that uses the browser's storage, which may be full, missing or invalid. */
 function attempt<T>(f: () => T): T | undefined {
   try {
     return f();
@@ -44,13 +44,13 @@ const resume = (): void => enter(attempt(() => sessionStorage.getItem(tabs)) ?? 
 resume();
 addEventListener("pageshow", resume);
 addEventListener("pagehide", () => attempt(() => localStorage.removeItem(tabs + tab)));
-// A duplicated tab begins with the name of its original.
+    // A duplicated tab starts with the name of its original.
 addEventListener("storage", ({ key, newValue }) => {
   if (key === tabs + tab && newValue === null) {
-    enter(tab); // the other one was closed
+    enter(tab); // the other tab was closed
   } else if (key !== null && mine.has(key) && mine.get(key) !== newValue) {
     const was = tab;
-    enter(newName()); // the other one has changed a draft that both have
+    enter(newName()); // the other tab has changed a common draft
     attempt(() => sessionStorage.setItem(here, (sessionStorage.getItem(here) ?? "").replaceAll(was, tab)));
     const kept = [...mine];
     mine.clear();
@@ -68,14 +68,14 @@ function store(key: string, value: string): void {
 const own = (file: string): string => `${file}\n${tab}`;
 const fileOfKey = (key: string): string => key.replace(/\n.*/, "");
 
-/** A draft is of a file: the list says which messages are of one that has several. */
+/** The file of a draft: the list has the messages of files with several. */
 function fileOf(workspace: string, message: string): string {
   const link = document.querySelector(`#rail-list .item[data-file] a[href$="?message=${CSS.escape(encodeURIComponent(message))}"]`);
   return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
 }
 
-const atOnce = 1 << 14; // characters that are written with each key; a page that is reloaded may not get to it any more
-const soon = 300; // milliseconds, of longer texts: else typing would be slower
+const atOnce = 1 << 14; // characters written at each keystroke; a reloaded page may get no other chance
+const soon = 300; // milliseconds, for longer texts, so that typing stays fast
 let waiting: { key: string; draft: Draft & { message: string } } | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -86,7 +86,7 @@ function write(): void {
   if (now === undefined) {
     return;
   }
-  // Without room or storage the text lasts as long as the page.
+  // Without space or storage the text lasts as long as the page.
   attempt(() => {
     sessionStorage.setItem(here, JSON.stringify({ ...now.draft, key: now.key }));
     const isNew = !mine.has(now.key);
@@ -99,11 +99,11 @@ function write(): void {
   });
 }
 
-addEventListener("beforeunload", write); // the page that comes may read before this one hears that it is hidden
+addEventListener("beforeunload", write); // the next page may read before this one is hidden
 addEventListener("pagehide", write);
 document.addEventListener("visibilitychange", write);
 
-/** Keeps a draft, soon or before the page goes away, or forgets it at once. */
+/** Stores a draft, soon or before the page closes, or deletes it at once. */
 export function keepDraft(workspace: string, message: string, draft: Draft | undefined): void {
   if (message === "") {
     return;
@@ -131,7 +131,7 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
   });
 }
 
-/** The draft of a definition, if there is one: of this tab, or the newest of those whose tabs are closed, which is this tab's from then on. */
+/** The draft of a definition, if any: of this tab, or the newest of closed tabs, which this tab takes over. */
 export function takeDraft(workspace: string, message: string): Draft | undefined {
   write();
   const file = fileOf(workspace, message);
@@ -148,26 +148,26 @@ export function takeDraft(workspace: string, message: string): Draft | undefined
   return left;
 }
 
-/** The drafts of other tabs, of one definition or of the workspace, the newest first. */
+/** The drafts of other tabs, of a definition or of the workspace, newest first. */
 export function otherDrafts(workspace: string, message?: string): Kept[] {
   const file = fileOf(workspace, message ?? "");
   return all(file).filter(({ key }) => !key.endsWith(`\n${tab}`) && (message === undefined || fileOfKey(key) === file));
 }
 
-/** The stored drafts whose keys begin with a text, the newest first. */
+/** The stored drafts whose keys have a prefix, newest first. */
 function all(begin: string): Kept[] {
   return (attempt(() => Object.keys(localStorage)) ?? [])
     .flatMap((key) => (key.startsWith(begin) ? (read(localStorage, key) ?? []) : []))
     .sort((a, b) => b.at - a.at);
 }
 
-/** What was typed last in this tab, if it is of a definition and the page is one that was loaded anew. Its address may be older. */
+/** The last text typed in this tab, if it belongs to a definition and the page was reloaded. Its address may be older. */
 export function typedBefore(workspace: string, message: string): Draft | undefined {
   const draft = isReload() ? attempt(() => read(sessionStorage, here)) : undefined;
   return draft?.key === own(fileOf(workspace, message)) ? draft : undefined;
 }
 
-/** What was pasted, and what of it is shown. */
+/** The input, and the shown part of it. */
 export interface Pasted {
   input: string;
   form: string;
@@ -178,16 +178,16 @@ export interface Pasted {
 
 const pasted = "wirebench.pasted"; // of this tab
 
-/** Keeps what was pasted for a reload of this tab. */
+/** Stores the input for a reload of this tab. */
 export function keepPasted(workspace: string, { message, input, form, bycode, show, edits }: Pasted & { message: string }): void {
   try {
     sessionStorage.setItem(pasted, JSON.stringify({ of: `${workspace}.${message}`, pasted: { input, form, bycode, show, edits } }));
   } catch {
-    sessionStorage.removeItem(pasted); // no room: what an earlier page had is not what this one has
+    sessionStorage.removeItem(pasted); // no space: delete the input of an earlier page
   }
 }
 
-/** What was pasted before this page was loaded anew, if it shows the same definition. */
+/** The input before this page was reloaded, if it shows the same definition. */
 export function pastedBefore(workspace: string, message: string): Pasted | undefined {
   if (!isReload()) {
     return undefined;
@@ -208,7 +208,7 @@ function isReload(): boolean {
 function read(storage: Storage, key: string): Kept | undefined {
   const value = attempt(() => JSON.parse(storage.getItem(key) ?? "null") as Partial<Kept> | null);
   if (typeof value?.text !== "string" || typeof value.base !== "string") {
-    return undefined; // not ours
+    return undefined; // invalid
   }
   const { text, base, message = fileOfKey(key).replace(/^wirebench\.draft\.[^.]*\./, "").replace(/\.def$/, ""), at = 0 } = value;
   return { text, base, message, at, key: value.key ?? key };

@@ -1,49 +1,49 @@
-// The link between the panes: what is pointed at or chosen in one is shown in all of them.
+// The links between the panes: hover and selection in one are shown in all.
 //
-// Three things tie the panes together: bits of the message (data-range="START:LENGTH"), lines of the definition (data-line), and keys
-// (data-key), which name a part of every message, such as "members[].player_id/value". Elements in the panes carry what they have; the
-// hex grid and the editor are told.
+// Three attributes link the panes: bits of the message (data-range="START:LENGTH"), lines of the definition (data-line), and keys (data-key),
+// which name a part of every message, such as "members[].player_id/value". Elements have those that apply; the hex grid and the editor are
+// notified.
 
 import type { DefinitionEditor } from "./editor/index";
 import type { HexGrid } from "./hex/index";
 import type { Bits, Message } from "./model";
 
-/** What is pointed at or chosen. */
+/** A hovered or selected part. */
 export interface Target {
-  from: "hex" | "tree" | "layout" | "editor" | "keys"; // the pane; keys go to a field from anywhere
+  from: "hex" | "tree" | "layout" | "editor" | "keys"; // the pane; "keys" moves to a field from any pane
   ranges: Bits[];
   lines: number[];
   keys: Set<string>;
-  path: string; // with indexes, where it is known; else without
-  run: number; // of the message, -1 if it is not one run
+  path: string; // with indexes, if known
+  run: number; // of the message, -1 if it is not a single run
 }
 
-/** What an element of a pane stands for. */
+/** The part that an element of a pane represents. */
 interface Place {
   element: HTMLElement;
-  start: number; // first bit, -1 for none
+  start: number; // first bit, or -1
   end: number;
-  line: number; // 0 for none
+  line: number; // or 0
   key: string;
-  tree: boolean; // it stands for bits of this message, not for a part of every message
+  tree: boolean; // bits of this message, not a part of every message
 }
 
 const selector = "[data-range],[data-line],[data-key]";
 
 let lineOfKey: ReadonlyMap<string, number> = new Map();
 
-/** The key of the list that an element as such, or where it stands, belongs to; undefined for other parts. */
+/** The key of the list of an element, or of its position; undefined for other parts. */
 function listOf(key: string): string | undefined {
   const list = /^(.*)\[\]\/(?:value|here|next)$/.exec(key)?.[1];
   return list === undefined || lineOfKey.has(key) ? undefined : `${list}/value`;
 }
 
-/** The line that explains a part, 0 for none. */
+/** The line of a part, or 0. */
 function lineOf(key: string): number {
   return lineOfKey.get(listOf(key) ?? key) ?? 0;
 }
 
-/** The row itself, or the closed one that it is hidden in. */
+/** The row itself, or the collapsed row that hides it. */
 function unfolded(row: HTMLElement): HTMLElement {
   let shown = row;
   for (let before = row.previousElementSibling; shown.hidden && before instanceof HTMLElement; before = before.previousElementSibling) {
@@ -68,19 +68,19 @@ function placeOf(element: HTMLElement): Place {
   };
 }
 
-/** Keeps the panes together. */
+/** Hover and selection across the panes. */
 export class Links {
   private message: Message | null = null;
   private hex: HexGrid | null = null;
   private editor: DefinitionEditor | null = null;
-  private places: Place[] | null = null; // forgotten when the page changes
-  private shown: Target | null = null; // pointed at
-  private picked: Target | null = null; // chosen
+  private places: Place[] | null = null; // a cache, cleared when the page changes
+  private shown: Target | null = null; // hovered
+  private picked: Target | null = null; // selected
   private readonly past: Target[] = [];
-  private at = -1; // in past
+  private at = -1; // index in past
   private readonly watch: (target: Target | null, picked: boolean) => void;
 
-  /** watch is told what is pointed at, or, when nothing is, what is chosen. */
+  /** watch gets the hovered target, or without one the selected target. */
   constructor(watch: (target: Target | null, picked: boolean) => void) {
     this.watch = watch;
   }
@@ -90,13 +90,13 @@ export class Links {
     this.editor = editor;
   }
 
-  /** Another message is shown, or other text: what was chosen stays chosen as far as it is still there. */
+  /** Shows another message or text: the selection stays if its target still exists. */
   show(message: Message | null): void {
     this.message = message;
     this.refresh();
   }
 
-  /** Tells which lines of the definition make which parts of a message. */
+  /** Sets the lines of the definition for the parts of a message. */
   lines(keys: ReadonlyMap<string, number>): void {
     lineOfKey = keys;
     this.places = null;
@@ -113,7 +113,7 @@ export class Links {
     this.watch(this.shown ?? this.picked, this.shown === null);
   }
 
-  /** The same target in the message as it is now. */
+  /** The same target in the current message. */
   private again(target: Target): Target | null {
     const m = this.message;
     if (target.from === "editor") {
@@ -124,7 +124,7 @@ export class Links {
       return this.ofKey(key, target.lines[0] ?? 0);
     }
     const row = this.all().find((p) => p.tree && target.path !== "" && p.element.dataset["path"] === target.path && (p.key === "" || target.keys.has(p.key)));
-    // It was chosen where it was: the caret of the grid stays where it is.
+    // The selection keeps its origin: the caret of the grid stays.
     if (row !== undefined) {
       const now = this.ofElement(row.element);
       return now === null ? null : { ...now, from: target.from };
@@ -139,7 +139,7 @@ export class Links {
     return this.places;
   }
 
-  /** What a byte stands for: the run of bits it belongs to. A byte that no definition explains stands for itself. */
+  /** The target of a byte: its run of bits, or the byte itself if no field explains it. */
   ofByte(byte: number): Target | null {
     const m = this.message;
     if (m === null) {
@@ -152,7 +152,7 @@ export class Links {
     return { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: m.runs > 0 ? "unexplained" : "", run: -1 };
   }
 
-  /** What a run of bits stands for. */
+  /** The target of a run of bits. */
   ofRun(run: number, from: Target["from"]): Target | null {
     const m = this.message;
     const part = m?.part(run);
@@ -165,7 +165,7 @@ export class Links {
     return { from, ranges: [bits], lines: line > 0 ? [line] : [], keys: new Set(m.linked ? [part.key] : []), path: row?.element.dataset["path"] ?? part.path, run };
   }
 
-  /** What a line of the definition stands for: everything that it explains. */
+  /** The target of a line: all parts that it defines. */
   ofLine(line: number): Target | null {
     const m = this.message;
     const runs = m?.linked === true ? m.runsOfLine(line) : [];
@@ -193,7 +193,7 @@ export class Links {
     return { from: "layout", ranges: m?.ranges(runs) ?? [], lines: line > 0 ? [line] : [], keys: new Set([key]), path: key.slice(0, cut) + role, run: -1 };
   }
 
-  /** What an element of a pane stands for. */
+  /** The target of an element of a pane. */
   ofElement(element: HTMLElement): Target | null {
     const p = placeOf(element);
     if (!p.tree) {
@@ -206,18 +206,18 @@ export class Links {
     const list = listOf(p.key);
     const run = this.message?.runAt(p.start) ?? -1;
     const own = run >= 0 && this.message !== null && this.message.bits(run).end === p.end ? run : -1;
-    const keys = new Set([p.key, p.key.endsWith("/value") ? (list ?? "") : ""].filter((key) => key !== "")); // the layout has no row of an element as such
+    const keys = new Set([p.key, p.key.endsWith("/value") ? (list ?? "") : ""].filter((key) => key !== "")); // the layout has no row for an element itself
     return { from: "tree", ranges: [{ start: p.start, end: p.end }], lines: line > 0 ? [line] : [], keys, path: element.dataset["path"] ?? "", run: own };
   }
 
-  /** Points at something, or at nothing. */
+  /** Sets the hovered target, or none. */
   point(target: Target | null): void {
     this.shown = target;
     this.draw("lit", target);
     this.watch(target ?? this.picked, target === null);
   }
 
-  /** Chooses something, or nothing, and brings it into view in the other panes. */
+  /** Selects a target, or none, and scrolls to it in the other panes. */
   pick(target: Target | null, remember = true): void {
     this.picked = target;
     this.draw("picked", target);
@@ -238,7 +238,7 @@ export class Links {
     return this.picked;
   }
 
-  /** Goes back or forth in what was chosen. */
+  /** Moves through the history of selections. */
   travel(by: -1 | 1): void {
     const target = this.past[this.at + by];
     if (target !== undefined) {
@@ -248,7 +248,7 @@ export class Links {
     }
   }
 
-  /** Goes to the field before or after the chosen one. */
+  /** Selects the field before or after the selected one. */
   step(by: -1 | 1): void {
     const m = this.message;
     if (m === null || m.runs === 0) {
@@ -306,7 +306,7 @@ export class Links {
     this.mark(name, marked);
   }
 
-  /** Changes the classes of those elements alone that are not as they were: each change is painted. */
+  /** Changes the classes only of elements that differ: each change causes painting. */
   private mark(name: "lit" | "picked", marked: ReadonlySet<Element>): void {
     for (const old of document.querySelectorAll(`.${name}`)) {
       if (!marked.has(old)) {
@@ -318,7 +318,7 @@ export class Links {
     }
   }
 
-  /** The smallest row that covers a target whose own row is folded away. */
+  /** The smallest row that covers a target inside a collapsed row. */
   private around(target: Target): HTMLElement | undefined {
     const [bits] = target.ranges;
     let best: Place | undefined;
@@ -330,7 +330,7 @@ export class Links {
     return best?.element;
   }
 
-  /** Brings the chosen into view in every pane but the one it was chosen in, by scrolling the pane and never the page. */
+  /** Scrolls to the selection in every pane except its origin, without scrolling the page. */
   private reveal(target: Target): void {
     for (const [pane, from] of [["layout-body", "layout"], ["fields-body", "tree"]] as const) {
       const body = document.getElementById(pane);
@@ -347,7 +347,7 @@ export class Links {
   }
 }
 
-/** The element of a pane that an event is about. */
+/** The element of a pane that an event belongs to. */
 export function linkedElement(target: EventTarget | null): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>(selector) : null;
 }

@@ -1,7 +1,7 @@
-// The workbench page while it is open: what a person does goes to the server, and what the server makes of it comes into the panes.
+// The workbench page while open: edits and actions go to the server, and its answers update the panes.
 //
-// The page is a form that works by itself. Here its controls are followed while they change, its buttons become actions over the
-// websocket, and the editor and the hex grid take the places of the text field and of the static bytes.
+// The page is a form that works without scripts. Here its controls are followed, its buttons become actions over the websocket, and the editor
+// and the hex grid replace the text field and the static bytes.
 
 import { addressOf, linkTo, readAddress, writeAddress, type Shown } from "./address";
 import type { PageControls as ControlChanges, PageFrameForm as FrameContext, PageListChange as ListChange, PageValueAnswer as Answered } from "./api";
@@ -32,29 +32,29 @@ function field<T extends HTMLElement>(id: string): T | null {
   return document.getElementById(id) as T | null;
 }
 
-/** A field of the shown message, for a filter: how it names it, and its value as a filter writes it, undefined where it cannot. */
+/** A field of the shown message for filters: its name and its value as a literal, undefined if filters cannot compare with it. */
 export interface FieldForFilter {
   path: string; // S_CHAT.message
   literal: string | undefined;
 }
 
-/** What a list of frames beside the panes is told, and asked; capture.ts has it. */
+/** The interface of a list of frames beside the panes; see capture.ts. */
 export interface FrameHost {
-  /** What is selected in the bytes of the frame has changed. */
+  /** The selection in the bytes of the frame changed. */
   selected(selection: { start: number; end: number } | undefined): void;
-  /** The open definition is edited, or no more. */
+  /** The open definition has unsaved edits, or none any more. */
   draft(draft: { name: string; text: string } | undefined): void;
-  /** What can be done with a field. The value is looked up when it is needed. */
+  /** The menu items of a field. The value is requested on demand. */
   fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
-  /** A frame is on its way into the panes, or there. */
+  /** A frame is being loaded into the panes, or is shown. */
   shown(): void;
-  /** A definition was begun by typing, or one that is not stored yet has another name than `was`. */
+  /** A definition was started by typing, or an unsaved one was renamed from `was`. */
   begun?(name: string, was: string): void;
 }
 
 type ValueAnswer = Answered["value"];
 
-/** A state of the shown message that can be gone back to. */
+/** A state of the shown message for undo. */
 interface Step {
   message: string;
   show: number;
@@ -64,7 +64,7 @@ interface Step {
   edits: Record<string, string>;
 }
 
-/** A value as filters write it, undefined for what they cannot compare with: lists and groups. */
+/** A value as a filter literal, undefined for lists and groups. */
 function literalOf(value: ValueAnswer): string | undefined {
   if (typeof value.value === "object") {
     return undefined;
@@ -72,7 +72,7 @@ function literalOf(value: ValueAnswer): string | undefined {
   return literal(value.typed, typeof value.value === "string" && !/^u?int|^uint|^int|^[iu]\d+$/.test(value.type) ? (/^(bytes|byte\[|blob)/.test(value.type) ? "bytes" : "text") : "");
 }
 
-/** The page of one workspace. */
+/** The page of a workspace. */
 export class Page {
   private readonly workspace: string;
   private readonly form: HTMLFormElement;
@@ -87,11 +87,11 @@ export class Page {
   private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
   private readonly done: Step[] = [];
-  private resting = ""; // what the last line says while nothing is pointed at
-  private late: ListChange[] = []; // of the tree, that came while a value was edited
+  private resting = ""; // the status line without hover
+  private late: ListChange[] = []; // changes of the tree that arrived while a value was edited
   private edited = false;
-  private confirmed: HTMLButtonElement | undefined; // whose question was answered with yes
-  private opening: string | undefined; // the text that another definition is opened with, "" for the stored one
+  private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
+  private opening: string | undefined; // the text of the definition being opened, "" for the stored one
 
   private readonly capture: boolean; // the message is a frame of a list
   private host: FrameHost | undefined;
@@ -177,7 +177,7 @@ export class Page {
     const grid = field<HTMLElement>("hex");
     const live = document.createElement("div");
     live.className = "hex-host";
-    live.hidden = true; // until there are bytes from the server: without a websocket those of the page stay
+    live.hidden = true; // until the server sends bytes: without a websocket those of the page stay
     grid?.append(live);
     this.hex = new HexGrid(live, {
       hover: (byte) => this.links.point(byte === null ? null : this.links.ofByte(byte)),
@@ -193,7 +193,7 @@ export class Page {
       const columns = matchMedia("(max-width: 600px)").matches ? 0 : 16; // as many as fit there
       this.hex.apply({ ...this.hex.settings, columns, ...(JSON.parse(localStorage.getItem("wirebench.hex") ?? "{}") as object) });
     } catch {
-      // What is stored is not ours.
+      // The stored value is invalid.
     }
     this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"));
     this.links.attach(this.hex, this.editor);
@@ -214,13 +214,13 @@ export class Page {
     this.tellOthers();
   }
 
-  private caretLine: number | null = null; // where the caret was put, until a message is chosen in another way
+  private caretLine: number | null = null; // line of the caret, until a message is selected in another way
 
   private pendingSelection: { start: number; end: number } | undefined;
 
   // 0. Frames of a list.
 
-  /** Ties the panes to a list of frames. */
+  /** Connects the panes to a list of frames. */
   attach(host: FrameHost): void {
     this.host = host;
   }
@@ -241,29 +241,29 @@ export class Page {
     this.socket.set(change);
   }
 
-  /** Begins a definition that is not stored yet; what is shown stays. */
+  /** Starts an unsaved definition; the message stays. */
   begin(name: string): void {
     void this.press(`new:${name}`).then(() => this.editor.focus());
   }
 
-  /** The bytes that are shown, as they were changed. */
+  /** The shown bytes, with edits. */
   get bytes(): Uint8Array {
     return this.message?.data ?? new Uint8Array();
   }
 
-  /** Tells the list of frames what they are decoded by. */
+  /** Reports the definition used for decoding to the list of frames. */
   private tellDraft(): void {
     this.host?.draft(this.edited && this.controls.message !== "" ? { name: this.controls.message, text: this.controls.definition } : undefined);
   }
 
-  // 1. From the person to the server.
+  // 1. From the page to the server.
 
   private typed(text: string): void {
-    if (this.opening !== undefined) { // typed into the definition that gives way
+    if (this.opening !== undefined) { // typed into the definition being closed
       keepDraft(this.workspace, this.controls.message, { text, base: this.controls.base });
       return;
     }
-    this.controls.definition = text === "" ? "\n" : text; // an empty text would mean: as it is stored
+    this.controls.definition = text === "" ? "\n" : text; // an empty text would mean the stored one
     this.edited = true;
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
@@ -271,7 +271,7 @@ export class Page {
     keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
   }
 
-  /** Gives a definition that a person has begun to write, where none was open, the name beside it. A frame that nothing defines gets it too. */
+  /** Names a definition started by typing, after the proposed name. A frame without a definition gets that name, too. */
   private beginTyped(): { name?: string } {
     const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
     if (name === "") {
@@ -282,9 +282,9 @@ export class Page {
     return { name };
   }
 
-  private partShown = ""; // of a text with several messages: which file, and which line its message starts on
+  private partShown = ""; // of a text with several messages: the file, and the first line of the message
 
-  /** Brings the message that is laid out into view, when it has become another one. The text of the one the caret is in stays where it is. */
+  /** Scrolls to the message in the layout when it changes, unless the caret is in its text. */
   private reveal(): void {
     const parts = field<HTMLSelectElement>("part");
     const starts = parts === null ? [] : (JSON.parse(parts.dataset["parts"] ?? "[]") as number[]);
@@ -297,7 +297,7 @@ export class Page {
     }
   }
 
-  /** Shows the message of the text in which the caret is. */
+  /** Shows the message of the text that contains the caret. */
   private follow(): void {
     const parts = field<HTMLSelectElement>("part");
     const line = this.caretLine;
@@ -335,7 +335,7 @@ export class Page {
     return { message, show, input, form, bycode, edits: { ...edits } };
   }
 
-  /** Keeps what was pasted for a reload of this tab: the address has room for one short message only. */
+  /** Stores the input for a reload of this tab: the address has space for one short message only. */
   private keepPasted(): void {
     if (!this.capture) {
       keepPasted(this.workspace, this.step());
@@ -378,7 +378,7 @@ export class Page {
   private async press(action: string, more: Partial<Action> = {}): Promise<Answer> {
     const [name] = action.split(":");
     if (name === "save") {
-      this.rename(); // what is typed there may not have been left yet
+      this.rename(); // the name field may still have the focus
     }
     const before = this.step();
     const changes = ["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "");
@@ -388,10 +388,10 @@ export class Page {
     const about = field<HTMLInputElement>("about")?.value ?? "";
     const answer = await this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
     if (name === "version" && this.controls.message !== before.message) {
-      keepDraft(this.workspace, before.message, undefined); // the text is the new version's now
+      keepDraft(this.workspace, before.message, undefined); // the text now belongs to the new version
     }
     if (changes && JSON.stringify(this.step()) === JSON.stringify(before)) {
-      this.done.pop(); // nothing came of it, so there is nothing to undo
+      this.done.pop(); // it changed nothing, so there is nothing to undo
     }
     if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined) {
       notify(answer.failed, "err");
@@ -428,7 +428,7 @@ export class Page {
     });
   }
 
-  /** Opens another definition. What was typed and not saved is kept as a draft. */
+  /** Opens another definition. Unsaved text is kept as a draft. */
   private open(message: string, push = true): Promise<void> {
     this.caretLine = null;
     this.socket.set({ ...this.leave(message), rows: 0 });
@@ -437,7 +437,7 @@ export class Page {
     return this.press(`open:${message}`).then((answer) => {
       this.opening = undefined;
       if (JSON.stringify({ ...this.step(), message: "" }) === JSON.stringify({ ...before, message: "" })) {
-        this.done.pop(); // the bytes stay as they are
+        this.done.pop(); // the bytes stay
       }
       if (push && !this.capture && (answer.failed ?? "") === "") {
         history.pushState({ message }, "", `/w/${encodeURIComponent(this.workspace)}?message=${encodeURIComponent(message)}`);
@@ -447,7 +447,7 @@ export class Page {
     });
   }
 
-  /** Gives a definition that is not stored yet the name that was typed. */
+  /** Applies the typed name to an unsaved definition. */
   private rename(): void {
     const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
     if (this.controls.base === "" && name !== "" && name !== this.controls.message) {
@@ -457,7 +457,7 @@ export class Page {
     }
   }
 
-  /** Says once that another tab has unsaved text of the open definition. */
+  /** Reports once that another tab has unsaved text of the open definition. */
   private tellOthers(): void {
     const [other] = this.controls.message === "" ? [] : otherDrafts(this.workspace, this.controls.message);
     if (other !== undefined && other.text !== this.controls.definition) {
@@ -465,7 +465,7 @@ export class Page {
     }
   }
 
-  /** Puts the text of another tab's draft into the editor; undo brings back the text before. */
+  /** Copies the draft of another tab into the editor; undo restores the text before. */
   private copyDraft({ message, text, base }: Kept): void {
     void (message === this.controls.message ? Promise.resolve() : base === "" ? this.press(`new:${message}`) : this.open(message)).then(() => {
       this.editor.replace(text);
@@ -475,18 +475,18 @@ export class Page {
     });
   }
 
-  /** What the server has to know before another definition takes the place of the open one: the text that was typed there before. */
+  /** The controls needed by the server before another definition opens: the text of the current one. */
   private leave(message: string): { definition: string; base: string } {
     const draft = takeDraft(this.workspace, message);
     this.opening = draft?.text ?? "";
     return { definition: this.opening, base: draft?.base ?? "" };
   }
 
-  // 2. From the server into the page.
+  // 2. From the server to the page.
 
   private take(answer: Answer): void {
     if (answer.value !== undefined) {
-      return; // for who asked
+      return; // for its caller
     }
     const set = answer.set ?? {};
     const before = this.controls.message;
@@ -564,7 +564,7 @@ export class Page {
     document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
   }
 
-  /** Takes over which definition is open, and its text if the server has another one than the page. */
+  /** Takes the open definition from an answer, and its text if it differs from the page's. */
   private takeDefinition(set: ControlChanges, before: string): void {
     const { message, base } = this.controls;
     const another = message !== before;
@@ -576,15 +576,15 @@ export class Page {
       if (!this.capture) {
         document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
       }
-      if (opening === undefined && !this.capture) { // a new one, or the one that the message is of
+      if (opening === undefined && !this.capture) { // a new one, or the one of the message
         history.pushState({}, "", addressOf(location.href, message, base !== ""));
       }
-      // What was typed into it before is there again, whoever opened it: a message that is new, or that of the shown bytes.
+      // The draft is restored, whoever opened the definition: for a new message, or one of the shown bytes.
       const begun = base === "" || (opening === undefined && !this.edited) ? takeDraft(this.workspace, message) : undefined;
       if (begun !== undefined && set.definition !== undefined && begun.text !== set.definition) {
         this.editor.open(begun.text);
         if (base !== "") {
-          this.controls.base = begun.base; // if it is another one now, the server says so
+          this.controls.base = begun.base; // if the revision differs now, the server says so
           this.socket.set({ base: begun.base });
         }
         this.typed(begun.text);
@@ -605,7 +605,7 @@ export class Page {
     keepDraft(this.workspace, message, this.edited ? { text: this.controls.definition, base } : undefined);
   }
 
-  /** Marks the open definition in the list; the server draws the list for all pages alike. */
+  /** Marks the open definition in the list, which the server draws the same for all pages. */
   private markOpen(): void {
     const open = this.controls.message;
     if (document.querySelector("#rail-list a[aria-current]")?.getAttribute("href")?.endsWith(`?message=${encodeURIComponent(open)}`) === true) {
@@ -639,13 +639,13 @@ export class Page {
 
   private list(change: ListChange): void {
     if (change.id === "tree-rows" && isEditing()) {
-      this.late.push(change); // the field that is typed in stays
+      this.late.push(change); // keep the focused field
     } else {
       morphList(change);
     }
   }
 
-  /** What the server says about the last action goes away by itself when it is good news. */
+  /** Success messages of the last action disappear automatically. */
   private notices(): void {
     const good = document.querySelector("#notices .ok");
     if (good !== null) {
@@ -656,7 +656,7 @@ export class Page {
 
   private connection(state: State): void {
     document.documentElement.classList.toggle("live", state === "open");
-    // Something in between lets no websocket through, but it has let the page through: it works by its forms.
+    // The page was loaded, but websockets are blocked: it works by its forms.
     const forms = state === "lost" && this.connected.tries >= 2 && !this.connected.opened;
     document.documentElement.classList.toggle("forms", forms);
     const mark = field("connection");
@@ -693,7 +693,7 @@ export class Page {
     line.textContent = `${name} › ${target.path || (gap ? "unexplained" : target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
   }
 
-  /** A selection in the hex grid: a click is meant for the whole field. */
+  /** A selection in the hex grid: a click selects the whole field. */
   private chose(start: number, end: number, caret: number, how: "click" | "drag" | "keyboard"): void {
     const target = this.links.ofByte(caret);
     const [bits] = target?.ranges ?? [];
@@ -709,7 +709,7 @@ export class Page {
     this.address();
   }
 
-  /** Selects bytes of the message, as a person would. */
+  /** Selects bytes of the message, like the user. */
   selectBytes(start: number, end: number): void {
     if (this.message !== null && end <= this.message.data.length) {
       this.hex.select(start, end, { reveal: true });
@@ -717,9 +717,9 @@ export class Page {
     }
   }
 
-  private elsewhere: { data: Uint8Array; start: number; end: number } | undefined; // what is inspected instead of the message
+  private elsewhere: { data: Uint8Array; start: number; end: number } | undefined; // inspected instead of the message
 
-  /** Has other bytes inspected than those of the message; undefined: the message's again. */
+  /** Inspects other bytes than those of the message; undefined: those of the message. */
   inspectOther(place: { data: Uint8Array; start: number; end: number } | undefined): void {
     this.elsewhere = place;
     this.inspect();
@@ -747,7 +747,7 @@ export class Page {
       return;
     }
     if (this.capture) {
-      return; // the list is on its way
+      return; // the list is being loaded
     }
     writeAddress(this.shown());
   }
@@ -827,7 +827,7 @@ export class Page {
     openMenu(at, { label: path === "" ? "Field" : path, items });
   }
 
-  /** A field of the tree as filters name it, with its value. */
+  /** A field of the tree for filters, with its value. */
   private async fieldForFilter(row: HTMLElement): Promise<FieldForFilter | undefined> {
     const role = row.dataset["role"] ?? "value";
     const value = await this.valueOf(row);
@@ -838,7 +838,7 @@ export class Page {
     return { path: role === "value" ? `${message}.${value.path}` : "", literal: literalOf(value) };
   }
 
-  /** Puts an element into a list, doubles it or takes it out. */
+  /** Inserts, duplicates or removes an element of a list. */
   private changeList(action: string, row: HTMLElement): void {
     void this.press(action, { path: row.dataset["path"] ?? "" }).then((answer) => {
       if ((answer.failed ?? "") !== "") {
@@ -906,7 +906,7 @@ export class Page {
       const button = event.submitter;
       const byForms = document.documentElement.classList.contains("forms");
       if (document.activeElement === field("name") && !byForms) {
-        event.preventDefault(); // Enter ends the name, and that is all it asks for
+        event.preventDefault(); // Enter only ends editing the name
         return;
       }
       if (!(button instanceof HTMLButtonElement)) {
@@ -929,12 +929,12 @@ export class Page {
         if (text !== null) {
           text.value = this.editor.text;
         }
-        return; // there has never been a connection: the page works as a form
+        return; // never connected: the page works as a form
       }
       if (this.socket.state !== "open") {
-        // The server cannot be reached: a form would bring nothing back, and what was typed would be gone from the page.
+        // Without a server, submitting the form would lose the typed text.
         event.preventDefault();
-        notify("The server cannot be reached. Nothing is lost: try again when it is back.", "err");
+        notify("The server cannot be reached. Your changes are kept; try again later.", "err");
         return;
       }
       event.preventDefault();
@@ -962,7 +962,7 @@ export class Page {
     document.addEventListener("pointerover", (event) => {
       const element = linkedElement(event.target);
       if (element?.closest("#hex,.editor-host") != null) {
-        return; // they tell by themselves
+        return; // they report themselves
       }
       if (element !== null) {
         this.links.point(this.links.ofElement(element));
@@ -1024,7 +1024,7 @@ export class Page {
     addEventListener("hashchange", () => {
       const asked = readAddress();
       if (location.hash === "#main") {
-        this.address(); // by the link that leads past the head of the page
+        this.address(); // by the skip link
       } else if (asked.hex !== undefined && asked.hex !== hexOf(this.message?.data ?? new Uint8Array())) {
         location.reload();
       }
@@ -1047,7 +1047,7 @@ export class Page {
       }
     };
     register(
-      { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: field("frames") === null ? ["/"] : [], run: focus("filter") }, // "/" is for the frames where there are some
+      { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: field("frames") === null ? ["/"] : [], run: focus("filter") }, // "/" is for frames if the page has some
       { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], enabled: () => field("input") !== null, run: focus("input") },
       { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
@@ -1065,7 +1065,7 @@ export class Page {
       { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
-      { id: "build", title: "Build a message from nothing", group: "Message", run: () => void this.press("build") },
+      { id: "build", title: "Build a message from scratch", group: "Message", run: () => void this.press("build") },
       { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => !lookOnly() && this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
       { id: "repair", title: "Repair lengths, counts and offsets", group: "Message", enabled: () => this.message !== null, run: () => void this.press("repair") },
       { id: "original", title: "Back to the pasted bytes", group: "Message", run: () => void this.press("original") },
@@ -1146,12 +1146,12 @@ export class Page {
 
 let opened: Page | undefined;
 
-/** The page, once it is alive. */
+/** The page, once started. */
 export function openPage(): Page | undefined {
   return opened;
 }
 
-/** Brings the workbench page to life, if it is one. */
+/** Starts the workbench page, if it is one. */
 export function startPage(): void {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
