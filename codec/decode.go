@@ -318,18 +318,18 @@ func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next 
 	}
 	n := d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind, Bad: code})
 	if code != Truncated {
-		d.stray(code, d.offsetRange(o), n, o.Field, v)
+		d.stray(code, d.offsetRange(o), spot(n, o.Field, -1), v)
 	}
 	return 0, false, true
 }
 
 // stray reports an offset that points out of the message or into its header.
-func (d *decoder) stray(code ProblemCode, at Range, node int, field uint16, v uint64) {
+func (d *decoder) stray(code ProblemCode, at Range, of Spot, v uint64) {
 	want := uint64(d.p.header)
 	if code == OffsetOutside {
 		want = uint64(d.limit)
 	}
-	d.illegal(Problem{Code: code, Range: at, Spot: spot(node, field, -1), Got: v, Want: want})
+	d.illegal(Problem{Code: code, Range: at, Spot: of, Got: v, Want: want})
 }
 
 // offsetRange returns the range of the offset of some contents: in the newest block that loads it.
@@ -620,11 +620,11 @@ func (d *decoder) strayElement(o *Op, list int, code ProblemCode, count, next ui
 		d.short(d.have*8, uint32(min(next, MaxMessage)))
 		return code
 	}
-	at := d.lastNext(o, list)
 	if count == 0 {
-		at = d.offsetRange(o)
+		d.stray(code, d.offsetRange(o), spot(list, o.Field, -1), next)
+	} else {
+		d.stray(code, d.lastNext(o, list), spot(list, o.Field, int32(count)), next)
 	}
-	d.stray(code, at, list, o.Field, next)
 	return code
 }
 

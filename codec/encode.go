@@ -132,6 +132,9 @@ func (e *encoder) name(pc uint16) string {
 	return string(e.p.AppendFieldPath(nil, field))
 }
 
+// taken returns the path of the source node taken last, of an op's field.
+func (e *encoder) taken(o *Op) []byte { return e.src.AppendPath(nil, o.Field, int32(e.next)-1, -1) }
+
 func (e *encoder) fail(format string, args ...any) {
 	if e.err == nil {
 		e.err = fmt.Errorf(format, args...)
@@ -213,18 +216,17 @@ func (e *encoder) block(o *Op, pc uint16, n *Node) {
 
 // place writes the offset and the count of the contents that begin here.
 func (e *encoder) place(o *Op, units uint64, null bool) {
-	f := func() string { return string(e.p.AppendFieldPath(nil, o.Field)) }
 	if o.count != noIndex {
 		at := e.loadOf(o.count)
 		switch {
 		case at.bits < 64 && units>>at.bits != 0:
-			e.fail("%s has %d units, its count holds at most %d", f(), units, uint64(1)<<at.bits-1)
+			e.fail("%s has %d units, its count holds at most %d", e.taken(o), units, uint64(1)<<at.bits-1)
 			return
 		case units < o.MinUnits:
-			e.fail("%s has %d units, at least %d are needed", f(), units, o.MinUnits)
+			e.fail("%s has %d units, at least %d are needed", e.taken(o), units, o.MinUnits)
 			return
 		case units > o.MaxUnits:
-			e.fail("%s has %d units, at most %d are allowed", f(), units, o.MaxUnits)
+			e.fail("%s has %d units, at most %d are allowed", e.taken(o), units, o.MaxUnits)
 			return
 		}
 		StoreBits(e.out, e.offsetAt[o.count], uint32(at.bits), at.order, units)
@@ -232,7 +234,7 @@ func (e *encoder) place(o *Op, units uint64, null bool) {
 	if o.offset != noIndex && !null {
 		at := e.loadOf(o.offset)
 		if len(e.out)>>at.bits != 0 {
-			e.fail("the message is too long: %s would start at byte %d, its offset holds at most %d", f(), len(e.out), uint64(1)<<at.bits-1)
+			e.fail("the message is too long: %s would start at byte %d, its offset holds at most %d", e.taken(o), len(e.out), uint64(1)<<at.bits-1)
 			return
 		}
 		StoreBits(e.out, e.offsetAt[o.offset], uint32(at.bits), at.order, uint64(len(e.out)))
@@ -334,8 +336,8 @@ func (e *encoder) chained(o *Op, pc uint16, prev uint32, first bool) uint32 {
 	}
 	at := uint32(len(e.out)) * 8
 	if !o.nextAt.fits(uint64(at / 8)) {
-		e.fail("the message is too long: an element of %s would start at byte %d, the place of the next holds at most %d",
-			e.p.AppendFieldPath(nil, o.Field), at/8, uint64(1)<<o.nextAt.bits-1)
+		e.fail("the message is too long: %s would start at byte %d, the offset of the next element holds at most %d",
+			e.taken(o), at/8, uint64(1)<<o.nextAt.bits-1)
 		return 0
 	}
 	k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
@@ -431,11 +433,11 @@ func (e *encoder) weave(o *Op, pc uint16) {
 // turn lays out element i of a thread. Its nodes are created after base and moved to the thread.
 func (e *encoder) turn(k int, i uint64, base int) {
 	t := e.dst.threads[k]
+	e.next = t.src
 	if o := &e.p.Ops[t.pc]; i == 0 {
 		e.place(o, t.count, false)
 		t.nodes[0].Off = uint32(len(e.out)) * 8
 	}
-	e.next = t.src
 	t.prev = e.chained(&e.p.Ops[t.pc], t.pc, t.prev, i == 0)
 	t.src = e.next
 	shift := uint32(len(t.nodes)) - uint32(base) // from the record's numbers to the thread's own

@@ -97,18 +97,22 @@ func (c ProblemCode) Severity() diag.Severity {
 	return diag.Error
 }
 
-// Message describes the problem, without its location.
+// Message describes the problem. It names a field by its path.
 func (p Problem) Message(r *Record) string {
 	at := func(v uint64) string { return fmt.Sprintf("0x%X", v) }
 	name := ""
-	if f := p.Field(); f != noIndex && r.Program != nil && int(f) < len(r.Program.Fields) {
-		name = r.Program.Fields[f].Name
+	if r.Program != nil {
+		name = string(r.AppendSpotPath(nil, p.Spot))
 	}
 	switch p.Code {
 	case LengthTooSmall:
 		return fmt.Sprintf("the frame's length is %d %s, but its header alone takes %d", p.Got, plural(p.Got, "byte"), p.Want)
 	case PastFrame:
-		return fmt.Sprintf("%d %s expected from %s on, but the frame ends at %s", p.Want/8, plural(p.Want/8, "byte"), at(uint64(p.Range.Off/8)), at(p.Got))
+		of := ""
+		if name != "" {
+			of = " of " + strconv.Quote(name)
+		}
+		return fmt.Sprintf("%d %s%s expected from %s on, but the frame ends at %s", p.Want/8, plural(p.Want/8, "byte"), of, at(uint64(p.Range.Off/8)), at(p.Got))
 	case OffsetOutside:
 		return fmt.Sprintf("offset %s of %q is outside the frame of %d bytes", at(p.Got), name, p.Want)
 	case OffsetInHeader:
@@ -140,7 +144,7 @@ func (p Problem) Message(r *Record) string {
 	case BoolAboveOne:
 		return fmt.Sprintf("a boolean of %d; 0 and 1 are usual", p.Got)
 	case WrongHere:
-		return fmt.Sprintf("the element at %s has %s as its own offset", at(p.Want), at(p.Got))
+		return fmt.Sprintf("%q at %s has %s as its own offset", name, at(p.Want), at(p.Got))
 	case ChainContinues:
 		return fmt.Sprintf("the last element of %q links to another one at %s", name, at(p.Got))
 	case NullOffset:
