@@ -92,6 +92,17 @@ func TestFlowGapByByte(t *testing.T) {
 	f.pressByte(5)
 	f.shows("#pointed", "big: uint64 @ 0x04 +8")
 	f.shows("#inspector", "at 0x04 (4)")
+
+	// The inspector follows the definition, the keys and changes of bytes.
+	f.caret(3)
+	f.shows("#inspector", "at 0x0d (13)")
+	f.shows("#inspector", "1.5")
+	f.press("Escape")
+	f.do(`document.activeElement.blur()`)
+	f.press("[")
+	f.shows("#inspector", "at 0x0c (12)")
+	f.edit("flag", "false")
+	f.shows("#inspector", "0000 0000")
 }
 
 // A large paste is there again after a reload, as it was pasted; a link holds 64 KB and says what it leaves out.

@@ -545,7 +545,6 @@ export class Page {
     this.markOpen();
     this.links.show(this.message);
     if (answer.data !== undefined) {
-      this.inspect();
       this.host?.shown();
     }
     if (this.pendingSelection !== undefined && this.message !== null) {
@@ -673,7 +672,10 @@ export class Page {
 
   // 3. Links between the panes.
 
-  private tell(target: Target | null, _picked: boolean): void {
+  private tell(target: Target | null, picked: boolean): void {
+    if (picked) {
+      this.inspect();
+    }
     const line = field("pointed");
     if (line === null) {
       return;
@@ -705,7 +707,6 @@ export class Page {
     } else {
       this.links.pick({ from: "hex", ranges: [{ start: start * 8, end: end * 8 }], lines: [], keys: new Set(), path: "", run: -1 });
     }
-    this.inspect();
     this.address();
   }
 
@@ -736,7 +737,6 @@ export class Page {
 
   private pick(target: Target | null): void {
     this.links.pick(target);
-    this.inspect();
     this.address();
   }
 
