@@ -115,7 +115,7 @@ func golden(t *testing.T, name string, c templ.Component) {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		t.Fatal("rewritten: read what changed, then run without -update")
+		t.Fatal("rewritten: review the changes, then run without -update")
 	}
 	if err != nil {
 		t.Fatal(err)

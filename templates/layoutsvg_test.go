@@ -24,7 +24,7 @@ func TestLayoutFiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			t.Error("rewritten: read what changed, then run without -update")
+			t.Error("rewritten: review the changes, then run without -update")
 			continue
 		}
 		want, err := os.ReadFile(path)

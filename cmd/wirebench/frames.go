@@ -420,7 +420,7 @@ func appendLeft(dst []byte, text string, width int) []byte {
 	return dst
 }
 
-// reported reads a long file, and says on a terminal how far it is.
+// reported reads a file and shows a progress bar on a terminal.
 type reported struct {
 	r    io.Reader
 	cmd  *cobra.Command
@@ -436,7 +436,7 @@ func (r *reported) Read(p []byte) (int, error) {
 		r.last = time.Now()
 		if file, ok := r.r.(*os.File); ok {
 			if info, err := file.Stat(); err == nil {
-				r.size = info.Size() // 0 of what has none
+				r.size = info.Size() // 0 for pipes and devices
 			}
 		}
 		if errs, ok := r.cmd.ErrOrStderr().(*os.File); ok && r.size > 0 {

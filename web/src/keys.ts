@@ -307,7 +307,7 @@ function forget(): Command | undefined {
 interface Found {
   run: Command | undefined; // of exactly these keys
   longer: boolean; // the keys are a prefix of a command's
-  known: boolean; // the keys are, or are a prefix of, those of a command, even of a disabled one
+  known: boolean; // the keys are, or are a prefix of, the keys of a command, even a disabled one
 }
 
 function look(keys: string, typing: boolean): Found {

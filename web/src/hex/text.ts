@@ -6,27 +6,27 @@ export const lowerDigits: readonly string[] = Array.from({ length: 256 }, (_, i)
 /** Every byte as two upper-case hex digits. */
 export const upperDigits: readonly string[] = lowerDigits.map((digits) => digits.toUpperCase());
 
-/** Every byte as the character that stands for it in the text column. */
+/** Every byte as its character in the text column. */
 export const characters: readonly string[] = Array.from({ length: 256 }, (_, i) =>
   i > 0x20 && i < 0x7f ? String.fromCharCode(i) : "·",
 );
 
-/** A number as hex with 0x: lower case, at least `digits` of them. */
+/** A number as hex with 0x: lower case, at least `digits` digits. */
 export function hexNumber(n: number, digits = 2): string {
   return `0x${n.toString(16).padStart(digits, "0")}`;
 }
 
-/** Bytes as lower-case hex, with something between each two or nothing. */
+/** Bytes as lower-case hex, joined by a separator. */
 export function hexOf(data: Iterable<number>, separator = ""): string {
   return Array.from(data, (byte) => lowerDigits[byte] ?? "").join(separator);
 }
 
-/** Bytes of any number as lower-case hex, a space between each two. */
+/** Bytes as lower-case hex, separated by spaces; for any number of bytes. */
 export function spacedHex(data: Uint8Array): string {
   if (data.length === 0) {
     return "";
   }
-  // Sixteen million strings to join would take seconds.
+  // Joining sixteen million strings would take seconds.
   const digits = new TextEncoder().encode("0123456789abcdef");
   const text = new Uint8Array(data.length * 3 - 1).fill(0x20);
   data.forEach((byte, i) => {
@@ -36,7 +36,7 @@ export function spacedHex(data: Uint8Array): string {
   return new TextDecoder().decode(text);
 }
 
-/** A hex digit's value, or -1. */
+/** The value of a hex digit, or -1. */
 export function digitValue(text: string): number {
   return /^[0-9a-f]$/i.test(text) ? parseInt(text, 16) : -1;
 }
@@ -46,8 +46,8 @@ function quoted(text: string): string {
 }
 
 /**
- * The bytes that a text of hex digits means, whatever separates them, or a sentence on why it means none. 0x, \x and % before digits
- * are skipped, and "0x1" is a byte; elsewhere an odd number of digits in one word is refused, since half a byte is a slip of the hand.
+ * Parses hex digits with any separators; returns an error message for invalid text. 0x, \x and % before digits are skipped, and "0x1" is a
+ * byte; otherwise a word with an odd number of digits is refused, since half a byte is probably a mistake.
  */
 export function parseHex(text: string): Uint8Array | string {
   const bytes = new Uint8Array(text.length >> 1 || 1);
@@ -70,12 +70,12 @@ export function parseHex(text: string): Uint8Array | string {
   return size === 0 ? "no hex digits" : bytes.slice(0, size);
 }
 
-/** An offset with at least the given number of digits. */
+/** An offset with at least a number of digits. */
 export function offsetText(offset: number, digits: number, decimal: boolean): string {
   return decimal ? String(offset).padStart(digits, "\u2007") : offset.toString(16).padStart(digits, "0");
 }
 
-/** A byte and its place in words for a screen reader. */
+/** A byte and its offset in words for screen readers. */
 export function spoken(data: Uint8Array, at: number): string {
   const place = hexNumber(at);
   const byte = data[at];
