@@ -7,9 +7,9 @@ import (
 	"wirebench/defs/wire"
 )
 
-// What is written is at most budgetRatio times as long as the definitions, and budgetBase. A struct that is used in many places is
-// written in each of them, and paths repeat the names of what is around a field: a definition can ask for any length, and for the
-// time that it takes. Messages that would go beyond the budget are left out.
+// The output is limited to budgetRatio times the size of the definitions, plus budgetBase. A struct that is used in many places is written
+// in each of them, and paths repeat the names of enclosing fields, so that a definition can cause output of any size. Messages that would
+// exceed the budget are omitted.
 const (
 	budgetRatio = 100
 	budgetBase  = 1 << 20 // bytes
@@ -23,7 +23,7 @@ func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.S
 	}
 }
 
-// affordable is the schema without the messages that would go beyond the budget.
+// affordable returns the schema without the messages that would exceed the budget.
 func affordable(s *schema.Schema) (*schema.Schema, []Loss) {
 	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}}
 	bytes := make([]int, len(s.Messages))
@@ -43,37 +43,37 @@ func affordable(s *schema.Schema) (*schema.Schema, []Loss) {
 			left -= bytes[i]
 			kept = append(kept, m)
 		} else if len(lost) < maxLost {
-			lost = append(lost, Loss{Message: messageName(m), Reason: "it would be much longer than its definition, which uses one struct in many places; the message is left out"})
+			lost = append(lost, Loss{Message: messageName(m), Reason: "the output would be much larger than the definition, which uses a struct in many places; the message is omitted"})
 		}
 	}
 	if len(lost) == 0 {
 		return s, nil
 	}
 	if more := len(s.Messages) - len(kept) - len(lost); more > 0 {
-		lost = append(lost, Loss{Reason: fmt.Sprintf("%d more messages would be much longer than their definitions; they are left out", more)})
+		lost = append(lost, Loss{Reason: fmt.Sprintf("the output of %d more messages would be much larger than their definitions; they are omitted", more)})
 	}
 	out := *s
 	out.Messages = kept
 	return &out, lost
 }
 
-// maxLost is up to how many messages are named that go beyond the budget.
+// maxLost limits the number of messages beyond the budget that are named.
 const maxLost = 20
 
-// costs estimates how much is written about structs, as much as the longest target may need.
+// costs estimates the size of the output about structs, for the most verbose target.
 type costs struct {
 	known  map[*schema.Struct]cost
-	enums  map[*schema.Enum]bool // those whose values are counted
-	names  int                   // bytes of names of values that are written once
-	source int                   // bytes of definition of all structs, each once
+	enums  map[*schema.Enum]bool // enumerations that have been counted
+	names  int                   // bytes of the names of values that are written once
+	source int                   // size of the definitions of all structs in bytes, each once
 }
 
-// cost is that of one use of a struct: bytes, and how often the path to it is repeated.
+// cost is the cost of one use of a struct: bytes, and the number of repetitions of its path.
 type cost struct{ paths, bytes int }
 
 func (c *costs) of(s *schema.Struct, depth int) cost {
 	if depth > wire.MaxDepth {
-		return cost{} // targets refuse it
+		return cost{} // refused by targets
 	}
 	if x, ok := c.known[s]; ok {
 		return x
@@ -114,7 +114,7 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 	return sum
 }
 
-// values is the cost of the names of values of one field.
+// values returns the cost of the names of the values of a field.
 func (c *costs) values(e *schema.Enum, name int) (bytes int) {
 	if e == nil {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// ratio is how many times as long as the definitions a target's files are, and what is lost. base is taken off first.
+// ratio returns the size of a target's files relative to the definitions, after subtracting base, and the losses.
 func ratio(t *testing.T, target emit.Target, dialect, text string, base int) (float64, []emit.Loss) {
 	t.Helper()
 	s, _ := defs.Load([]*source.File{source.New("S_BUDGET.1.def", text)}, dialect, schema.Options{Codes: map[string]uint32{"S_BUDGET": 1}})
@@ -26,7 +26,7 @@ func ratio(t *testing.T, target emit.Target, dialect, text string, base int) (fl
 	return float64(max(0, out-base)) / float64(len(text)+16*len(s.Messages)+1), losses
 }
 
-// TestBudget writes definitions that would become much more than they are: no file is longer than 100 times what it is made of.
+// TestBudget checks that definitions with excessive output exceed their size at most 100 times.
 func TestBudget(t *testing.T) {
 	many := func(n int, line string) string {
 		var b strings.Builder
@@ -61,14 +61,14 @@ func TestBudget(t *testing.T) {
 		for _, target := range emit.Targets {
 			t.Run(name+"/"+target.Name, func(t *testing.T) {
 				if r, _ := ratio(t, target, c.dialect, c.text, 1<<20); r > 100 {
-					t.Errorf("the files are %.0f times as long as the definitions", r)
+					t.Errorf("the files are %.0f times as large as the definitions", r)
 				}
 			})
 		}
 	}
 }
 
-// FuzzBudget holds the ratio for any definition.
+// FuzzBudget checks the ratio for any definition.
 func FuzzBudget(f *testing.F) {
 	f.Add("string a\nobject b\n- array c\n-- string d\n", false)
 	f.Add("group: g\nstruct: s\n\ta = uint8\npacket: p\n\t__group = g\n\tx = s {2,4}\n", true)
@@ -76,13 +76,13 @@ func FuzzBudget(f *testing.F) {
 		dialect := map[bool]string{true: "muta", false: "tera"}[muta]
 		for _, target := range emit.Targets {
 			if r, _ := ratio(t, target, dialect, text, 1<<20); r > 100 {
-				t.Errorf("%s is %.0f times as long as %q", target.Name, r, text)
+				t.Errorf("%s is %.0f times as large as %q", target.Name, r, text)
 			}
 		}
 	})
 }
 
-// TestShortened reads how long places and names are written in Markdown, and that the file says so.
+// TestShortened checks that long offsets and names are abbreviated in Markdown, and that the file has an explanation.
 func TestShortened(t *testing.T) {
 	target, _ := emit.Find("md")
 	var text strings.Builder
@@ -91,7 +91,7 @@ func TestShortened(t *testing.T) {
 	}
 	s, _ := defs.Load([]*source.File{source.New("S_SHORT.1.def", text.String())}, "tera", schema.Options{})
 	files, _ := target.Emit(s, emit.Options{})
-	for _, want := range []string{"Long places and names are shortened", " + 40 parts before | varies"} {
+	for _, want := range []string{"Long offsets and names are abbreviated", " + 40 parts before | varies"} {
 		if !strings.Contains(files[0].Text, want) {
 			t.Errorf("no %q in\n%s", want, files[0].Text)
 		}

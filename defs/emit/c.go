@@ -13,7 +13,7 @@ import (
 //go:embed support_c.txt
 var cSupport string
 
-// cReserved are words that C or C++ keeps for itself, or that its headers define.
+// cReserved are reserved words of C and C++, and names that their headers define.
 var cReserved = keywords(`auto break case char const continue default do double else enum extern float for goto if inline int long
 	register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while _Bool _Complex
 	_Imaginary asm bool catch class const_cast delete dynamic_cast explicit export false friend mutable namespace new operator private
@@ -24,11 +24,11 @@ var cReserved = keywords(`auto break case char const continue default do double 
 	off_t time_t clock_t fpos_t div_t ldiv_t mode_t pid_t uid_t gid_t id_t dev_t ino_t key_t blksize_t blkcnt_t nlink_t
 	memcpy memset memcmp strlen main`)
 
-// cInline is up to how many bytes a list takes its room in the struct, for as many elements as it may have.
+// cInline is the maximum size in bytes of a list that is stored inside the struct, with its maximum number of elements.
 const cInline = 1 << 16
 
-// emitC writes a header with everything in it, in the manner of MUTA's packetwriter: an enum of the ids, and for each message a struct
-// and the functions compute_sz, write and read.
+// emitC writes a single header in the style of MUTA's packetwriter: an enum of the ids, and for each message a struct and the functions
+// compute_sz, write and read.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, true)
 	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
@@ -36,7 +36,7 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, word := range keywords("in out mem bytes reader writer result") {
 		g.top.take("wb_" + word)
 	}
-	for _, m := range p.messages { // messages first: they keep their names
+	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.base(m.record.want)
 	}
 	for _, r := range p.records {
@@ -60,7 +60,7 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 		for _, name := range m.open {
 			if !seen[name] {
 				open = append(open, name)
-				p.lose(nil, "", "the constant %s has no value: it must be defined before this header is included", name)
+				p.lose(nil, "", "the constant %s has no value; define it before including this header", name)
 			}
 			seen[name] = true
 		}
@@ -97,17 +97,17 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	return files, p.losses
 }
 
-const cMemory = `NAME_read(in, s) reads the message at in->pos into s and moves in->pos behind it, if it returns 0.
-NAME_write(out, s) writes s and moves out->pos. It needs NAME_compute_sz(s) bytes, the id among them.
-Nothing is allocated. Text and lists of bounded length stand in the struct. Longer text points into the bytes that were read; longer
-lists are put into in->mem, which the caller owns. The functions work with either byte order of the machine and any alignment.`
+const cMemory = `NAME_read(in, s) reads the message at in->pos into s and, if it returns 0, advances in->pos past it.
+NAME_write(out, s) writes s and advances out->pos. It needs NAME_compute_sz(s) bytes, including the id.
+There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists are
+stored in in->mem, which the caller owns. The functions support either byte order of the machine and any alignment.`
 
 type cTarget struct {
 	walker
-	elems map[*schema.List]string // types of elements that are structs without a definition of their own
+	elems map[*schema.List]string // names of types of elements that would otherwise be anonymous structs
 }
 
-// base takes a name from which those of a type, its functions and its constants can be made.
+// base takes a name from which the names of a type, its functions and its constants are derived.
 func (g *cTarget) base(want string) string {
 	want = strings.ToLower(legal(want))
 	derived := func(base string) []string {
@@ -132,7 +132,7 @@ func (g *cTarget) base(want string) string {
 	return name
 }
 
-// codes writes the ids of the messages, an enum for each set of them.
+// codes writes the ids of the messages, as an enum for each set.
 func (g *cTarget) codes() {
 	type key struct {
 		dir   schema.Dir
@@ -153,7 +153,7 @@ func (g *cTarget) codes() {
 	for _, k := range order {
 		large := false
 		for _, m := range sets[k] {
-			large = large || m.m.Key.Code > math.MaxInt32 // more than an enum holds
+			large = large || m.m.Key.Code > math.MaxInt32 // exceeds the range of an enum
 		}
 		if large {
 			for _, m := range sets[k] {
@@ -191,7 +191,7 @@ func cNumber(n *schema.Number) string {
 	return fmt.Sprintf("uint%d_t", wide(n.Bits))
 }
 
-// unitType is the type of a unit of text or bytes that stands in a struct.
+// unitType returns the type of a unit of text or bytes inside a struct, and its size.
 func unitType(t schema.Type) (typ string, bytes int) {
 	if x, ok := t.(*schema.Text); ok {
 		if x.Charset == schema.UTF16LE {
@@ -202,7 +202,7 @@ func unitType(t schema.Type) (typ string, bytes int) {
 	return "uint8_t", 1
 }
 
-// room is how many elements a list takes room for in the struct; ok is false if it does not.
+// room returns the number of elements that a list has inside the struct; ok is false if it is not stored there.
 func (g *cTarget) room(e schema.Extent, elem uint64) (n string, ok bool) {
 	switch {
 	case e.Size != schema.Counted || e.Max == nil:
@@ -215,7 +215,7 @@ func (g *cTarget) room(e schema.Extent, elem uint64) (n string, ok bool) {
 	return strconv.FormatUint(max(e.Max.Uint, 1), 10), true
 }
 
-// lenType is the type of the length of a list that has room for n elements.
+// lenType returns the type of the length of a list inside a struct.
 func lenType(e schema.Extent) string {
 	switch {
 	case e.Max.Const != "" || e.Max.Uint > math.MaxUint16:
@@ -226,7 +226,7 @@ func lenType(e schema.Extent) string {
 	return "uint8_t"
 }
 
-// bytes is about how much a value takes in memory.
+// bytes returns the approximate size of a value in memory.
 func (g *cTarget) bytes(t schema.Type, r *record) uint64 {
 	list := func(e schema.Extent, elem uint64) uint64 {
 		switch _, ok := g.room(e, elem); {
@@ -265,7 +265,7 @@ func (g *cTarget) recordBytes(r *record) uint64 {
 	return n
 }
 
-// declare is the declaration of a member: name may have a star before it and brackets behind it.
+// declare returns the declaration of a member. Name may be preceded by a star and followed by brackets.
 func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 	star := func(suffix string) string {
 		if suffix != "" && strings.HasPrefix(name, "*") {
@@ -312,7 +312,7 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 	return g.types[r] + "_t " + name
 }
 
-// elemType gives a name to the type of a list's elements, if it would have none: the caller makes such elements too.
+// elemType declares a name for the type of a list's elements, if it would be anonymous, so that callers can declare elements.
 func (g *cTarget) elemType(t schema.Type, r *record, want string) {
 	l, ok := t.(*schema.List)
 	if !ok || !l.Bare || g.elems[l] != "" {
@@ -346,7 +346,7 @@ func (g *cTarget) declareRun(t schema.Type, e schema.Extent, name string, star f
 	return "wb_bytes " + name
 }
 
-// cPart is the name of a part of a bitfield.
+// cPart returns the identifier of a part of a bitfield.
 func cPart(name string) string {
 	return newNames(false, cReserved...).take(name)
 }
@@ -371,13 +371,13 @@ func (g *cTarget) record(r *record) {
 		g.member(r, m)
 	}
 	if r.parts > 0 {
-		g.line("int %s; /* how many of the %d parts at the end are there */", g.parts[r], r.parts)
+		g.line("int %s; /* number of the %d optional parts at the end that are present */", g.parts[r], r.parts)
 	}
 	if r.choice {
-		g.line("int %s; /* which alternative follows, counted from 1; 0 is none */", g.choices[r])
+		g.line("int %s; /* number of the alternative, from 1; 0 is none */", g.choices[r])
 	}
 	if len(r.members) == 0 && r.parts == 0 && !r.choice {
-		g.line("char nothing; /* there are no fields */")
+		g.line("char nothing; /* no fields */")
 	}
 	g.shut("} %s_t;", name)
 	g.line("")
@@ -400,10 +400,10 @@ func (g *cTarget) member(r *record, m *member) {
 	g.line("%s;%s", g.declare(m.typ, m.record, g.fields[m]), comment)
 }
 
-// constants writes the names of values.
+// constants writes the named values.
 func (g *cTarget) constants(m *member, n *schema.Number, place string) {
 	typ, _, _ := strings.Cut(place, ".")
-	g.line("/* The values of %s that have names. */", place)
+	g.line("/* The named values of %s. */", place)
 	for _, v := range n.Enum.Values {
 		g.line("#define %s %s", g.top.take(strings.ToUpper(strings.TrimSuffix(typ, "_t")+"_"+legal(m.name)+"_"+legal(v.Name))), g.constant(n, v.Value))
 	}
@@ -426,7 +426,7 @@ func cInt(v int64) string {
 	return fmt.Sprintf("INT64_C(%d)", v)
 }
 
-// message writes the functions that people call.
+// message writes the public functions.
 func (g *cTarget) message(m *message, name string) {
 	v := vars{
 		"type": name, "upper": strings.ToUpper(name), "least": m.min, "header": m.header, "pos": "r.pos", "length": "", "setLength": "", "code": "", "measured": "", "found": "",
@@ -462,10 +462,10 @@ func (g *cTarget) message(m *message, name string) {
 
 const (
 	cMessage = `
-/* The least number of bytes of a message, its id among them. */
+/* The minimum size of a message in bytes, including its id. */
 #define $upper_MIN_SZ ($least)
 $blank
-/* Returns 0, a negative number if a value is not legal, a positive one if there is no room for $type_compute_sz(s) bytes. */
+/* Returns 0, a negative number if a value is not legal, or a positive number if there is no room for $type_compute_sz(s) bytes. */
 static inline int
 $type_write(wb_out *out, const $type_t *s)
 {
@@ -482,14 +482,14 @@ $type_write(wb_out *out, const $type_t *s)
 	if (result != 0)
 		return result;
 	if (w.last != SIZE_MAX && w.pos > w.last)
-		return WB_ILLEGAL; /* nothing may follow what ends the message */
+		return WB_ILLEGAL; /* data after the end of the message */
 	$found
 	$setLength
 	out->pos += w.pos;
 	return 0;
 }
 $blank
-/* Returns 0, a negative number if the message is not legal, a positive one if it is not whole. */
+/* Returns 0, a negative number if the message is not legal, or a positive number if it is incomplete. */
 static inline int
 $type_read(wb_in *in, $type_t *s)
 {
@@ -541,7 +541,7 @@ func (g *cTarget) writing(r *record, name string) {
 
 func (g *cTarget) sizing(r *record, name string) {
 	g.loops = 0
-	g.line("/* Bytes that the values take in a message. */")
+	g.line("/* The size of the values in a message in bytes. */")
 	g.line("static inline size_t")
 	g.line("%s_compute_sz(const %s_t *s)", name, name)
 	g.open("{")
@@ -585,7 +585,7 @@ func (g *cTarget) sizeSteps(r *record, steps []step, base string) {
 	}
 }
 
-// fixedBytes is the size of a list's elements if all have the same one.
+// fixedBytes returns the size of a list's elements if it is fixed.
 func fixedBytes(st *step) (int, bool) {
 	steps := st.elem
 	if st.rec != nil {
@@ -756,7 +756,7 @@ func (g *cTarget) dot(base, name string) string {
 	return base + "." + name
 }
 
-// constant is a value of a number's type.
+// constant returns a value of a number's type.
 func (g *cTarget) constant(n *schema.Number, v uint64) string {
 	switch {
 	case n.Kind == schema.Signed:
@@ -767,7 +767,7 @@ func (g *cTarget) constant(n *schema.Number, v uint64) string {
 	return cUint(v)
 }
 
-// cLimits are limits as constants; those that have no value stand with their names.
+// cLimits returns limits as C constants; those without a value by their names.
 func cLimits(lo, hi *schema.Limit, least, most string, text func(*schema.Limit) string) (from, to string) {
 	limit := func(l *schema.Limit, none string) string {
 		switch {
@@ -836,7 +836,7 @@ func (g *cTarget) load(b string, it *item, n *schema.Number) string {
 	return bits
 }
 
-// cFloat is the type that a float has on the wire.
+// cFloat returns the type of a float on the wire.
 func cFloat(n *schema.Number) string {
 	return map[bool]string{true: "float", false: "double"}[n.Bits == 32]
 }
@@ -864,7 +864,7 @@ func (g *cTarget) bits(_ *schema.Bitfield, _, from string, _ *item) string {
 	return "(uint64_t)" + from
 }
 
-// cBytes is a string literal of bytes.
+// cBytes returns a string literal of bytes.
 func cBytes(b []byte) string {
 	var out strings.Builder
 	out.WriteByte('"')
@@ -913,7 +913,7 @@ func (g *cTarget) readRun(st *step, to, bytes string) {
 	g.print("wb_bytes $t = $bytes;\n"+cFailed, v)
 	if ext.Size != schema.Fixed {
 		v["type"], v["data"] = lenType(ext), to+".data"
-		g.print("if ($t.len > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$t.len;", v) // never: the count was judged
+		g.print("if ($t.len > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$t.len;", v) // never happens: the count was checked
 	}
 	if typ == "uint16_t" {
 		g.print(cUnits, vars{"i": "i" + g.fresh()(), "n": expand("$t.len", v), "to": v["data"], "from": expand("$t.data", v)})
@@ -930,7 +930,7 @@ func (g *cTarget) makeList(st *step, to, n string) {
 	v := vars{"n": n, "to": to}
 	if room, inside := g.room(t.Extent, g.elemBytes(t, st.path.record(t, st.rec))); inside {
 		v["room"], v["type"] = room, lenType(t.Extent)
-		g.print("if ($n > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$n;", v) // never: the count was judged
+		g.print("if ($n > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$n;", v) // never happens: the count was checked
 		return
 	}
 	g.print("$to.data = wb_alloc_(r, $n, sizeof *$to.data);\n"+cFailed+"\n$to.len = $n;", v)
@@ -987,7 +987,7 @@ func (g *cTarget) writeFixed(p string, it *item, from string) {
 	}
 }
 
-// inside judges a length that has its room in the struct.
+// inside checks the length of a list that is stored inside the struct.
 func (g *cTarget) inside(e schema.Extent, unit uint64, n string) bool {
 	room, ok := g.room(e, unit)
 	if ok {
@@ -1037,12 +1037,12 @@ func (g *cTarget) missing(r *record, st *step, base string) string {
 	return fmt.Sprintf("%s < %d", g.dot(base, g.parts[r]), st.part)
 }
 
-// dispatch writes a function for every set of messages with codes that tells which one comes.
+// dispatch writes, for every set of messages with codes, a function that returns the id of the next message.
 func (g *cTarget) dispatch() {
 	for _, set := range g.plan.sets() {
 		name := g.top.take(strings.ToLower(legal(set.want())) + "_peek")
-		g.line("/* Tells the id of what comes next of %s. Returns 0, a negative number if no message has it, a positive one if it is not", oneLine(set.String()))
-		g.line(" * there yet. */")
+		g.line("/* Gets the id of the next message of %s. Returns 0, a negative number if no message has it, or a positive number if it is", oneLine(set.String()))
+		g.line(" * incomplete. */")
 		g.line("static inline int")
 		g.line("%s(const wb_in *in, uint32_t *id)", name)
 		g.open("{")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// cFlags are how people who mean it compile C.
+// cFlags are strict compiler flags.
 var cFlags = []string{"-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
 func compileC(t *testing.T, dir string, args ...string) {
@@ -21,7 +21,7 @@ func compileC(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestCVectors reads all messages, and writes again what was read; the values of some are compared by the test that is written too.
+// TestCVectors reads all messages and writes them again; the generated test compares the values of some.
 func TestCVectors(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("cc")
@@ -41,7 +41,7 @@ func TestCVectors(t *testing.T) {
 			write(t, dir, "main.c", cHarness(string(text), s, files[0].Name))
 			optimize := "-O1"
 			if len(s.schema.Messages) > 6 {
-				optimize = "-O0" // with the sanitizers it takes a minute otherwise
+				optimize = "-O0" // otherwise the sanitizers take a minute
 			}
 			compileC(t, dir, optimize, "-o", "tried", "main.c")
 			sanitize := "-fsanitize=address,undefined"
@@ -73,9 +73,9 @@ func TestCVectors(t *testing.T) {
 					break
 				}
 				a, r := &answers[i], &rows[i]
-				a.Value = r.value // it has no text for values
+				a.Value = r.value // values have no text form
 				if a.Again != r.again && a.Again != r.exact && r.sameMeaning(t, s.schema, a.Again) {
-					a.Again = r.again // what stands behind the zero of a text is kept, a bool is 1
+					a.Again = r.again // bytes after the terminator of a text are preserved, a bool is 1
 				}
 			}
 			compare(t, rows, answers)
@@ -83,7 +83,7 @@ func TestCVectors(t *testing.T) {
 	}
 }
 
-// cHarness is the program that tries one header.
+// cHarness is the test program of one header.
 func cHarness(text string, s sample, header string) string {
 	var members, functions, rows strings.Builder
 	peek := "abort();"

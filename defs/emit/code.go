@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// code is source text under construction. Indentation is a tab a level.
+// code is source text under construction. Indentation is one tab per level.
 type code struct {
 	b     strings.Builder
 	depth int
 }
 
-// line adds a line. An empty one has no indentation.
+// line adds a line. An empty line has no indentation.
 func (c *code) line(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if text != "" {
@@ -21,7 +21,7 @@ func (c *code) line(format string, args ...any) {
 	c.b.WriteByte('\n')
 }
 
-// open adds a line and goes one level deeper, shut comes back and adds one.
+// open adds a line and increases the indentation, shut decreases it and adds a line.
 func (c *code) open(format string, args ...any) {
 	c.line(format, args...)
 	c.depth++
@@ -32,7 +32,7 @@ func (c *code) shut(format string, args ...any) {
 	c.line(format, args...)
 }
 
-// doc adds a comment of several lines, each behind a prefix, if there is one.
+// doc adds a comment of several lines, each with a prefix, unless text is empty.
 func (c *code) doc(prefix, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -43,11 +43,11 @@ func (c *code) doc(prefix, text string) {
 	}
 }
 
-// vars are what the names in a snippet stand for: func() writes the lines in place of its own line, func() string is called for
-// its text, all else is printed.
+// vars are the variables of a snippet: a func() writes lines in place of the variable's line, a func() string returns text, any other value
+// is printed.
 type vars map[string]any
 
-// with returns the variables and some more.
+// with returns the union of the variables and more.
 func (v vars) with(more vars) vars {
 	out := make(vars, len(v)+len(more))
 	for name, x := range v {
@@ -59,8 +59,8 @@ func (v vars) with(more vars) vars {
 	return out
 }
 
-// print adds the lines of a snippet: text of the target in which $name, of letters, stands for a variable. Lines without text are
-// dropped, tabs before a line are levels below the current one.
+// print adds the lines of a snippet: text of the target with variables $name, where names consist of letters. Empty lines are dropped; tabs
+// at the start of a line are indentation relative to the current level.
 func (c *code) print(snippet string, v vars) {
 	depth := c.depth
 	for line := range strings.SplitSeq(snippet, "\n") {
@@ -75,7 +75,7 @@ func (c *code) print(snippet string, v vars) {
 	c.depth = depth
 }
 
-// expand puts the variables into a text.
+// expand replaces the variables in a text.
 func expand(text string, v vars) string {
 	at := strings.IndexByte(text, '$')
 	if at < 0 {

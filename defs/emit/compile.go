@@ -11,13 +11,13 @@ import (
 	"wirebench/defs/wire"
 )
 
-// try does something with what stands where in a message. It returns why the message has to be left out, "" if it has not.
+// try calls do with the wire layout of a message. It returns the reason for omitting the message, or "".
 func try(m *schema.Message, do func(*wire.Message)) (why string) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case impossible:
-			why = string(e) + "; the message is left out"
+			why = string(e) + "; the message is omitted"
 		default:
 			panic(e)
 		}
@@ -35,10 +35,10 @@ func try(m *schema.Message, do func(*wire.Message)) (why string) {
 
 type impossible string
 
-// fail leaves out the message that is tried.
+// fail omits the current message of try.
 func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
 
-// losses are what a target loses.
+// losses are the losses of a target.
 type losses []Loss
 
 func (l *losses) lose(m *schema.Message, field, format string, args ...any) {
@@ -49,7 +49,7 @@ func (l *losses) lose(m *schema.Message, field, format string, args ...any) {
 	*l = append(*l, Loss{Message: name, Field: field, Reason: fmt.Sprintf(format, args...)})
 }
 
-// compiler turns the parts of a message into steps: the same, with members of records for fields.
+// compiler turns the parts of a message into steps, which refer to members of records in place of fields.
 type compiler struct {
 	p        *plan
 	m        *message
@@ -66,7 +66,7 @@ func newCompiler(p *plan, m *message, w *wire.Message) *compiler {
 	return c
 }
 
-// contents are the texts, bytes and lists of variable size, by field.
+// contents returns the parts of text, bytes and lists of variable size, by field.
 func contents(m *wire.Message) map[int]*wire.Part {
 	out := map[int]*wire.Part{}
 	var note func(parts []wire.Part)
@@ -89,7 +89,7 @@ func contents(m *wire.Message) map[int]*wire.Part {
 	return out
 }
 
-// unit is the least number of bytes of a unit of contents, as an expression.
+// unit returns the minimum size of a unit of contents in bytes, as an expression.
 func unit(p *wire.Part) string {
 	if p.Kind == wire.List {
 		return byteSum(p.Elem.Min)
@@ -97,7 +97,7 @@ func unit(p *wire.Part) string {
 	return strconv.Itoa(p.Unit)
 }
 
-// byteSum is a size in bytes, as an expression of C if constants without a value are in it.
+// byteSum returns a size in bytes, as a C expression if it contains constants without a value.
 func byteSum(s wire.Sum) string {
 	out := strconv.FormatInt(min((s.Bits+7)/8, math.MaxUint32), 10)
 	for _, t := range s.Terms {
@@ -110,11 +110,11 @@ func byteSum(s wire.Sum) string {
 	return out
 }
 
-// record makes the steps of a record.
+// record compiles the steps of a record.
 func (c *compiler) record(r *record, body *wire.Body) {
 	c.enter(body.Fields, r)
 	r.steps = c.steps(r, body.Parts)
-	for i := range r.steps { // a member is optional if all of it is
+	for i := range r.steps { // a member is optional if all its parts are
 		st := &r.steps[i]
 		r.parts = max(r.parts, st.part)
 		for k := range st.items {
@@ -125,7 +125,7 @@ func (c *compiler) record(r *record, body *wire.Body) {
 	}
 }
 
-// enter finds the members of fields, and of those in groups.
+// enter assigns members to fields, including those in groups.
 func (c *compiler) enter(fields []int, r *record) {
 	for i, f := range fields {
 		c.enterField(f, r.slots[i])
@@ -143,7 +143,7 @@ func (c *compiler) enterField(f int, m *member) {
 	}
 }
 
-// path leads to a field from the record that it is in.
+// path returns the path of a field from its record.
 func (c *compiler) path(field int) path {
 	at := path{c.members[field]}
 	for f := &c.wire.Fields[field]; !f.InList && f.Parent != wire.None; f = &c.wire.Fields[f.Parent] {
@@ -153,7 +153,7 @@ func (c *compiler) path(field int) path {
 	return at
 }
 
-// label is what messages call a field: its path from the record that it is in.
+// label returns the name of a field in messages: its path from its record.
 func (c *compiler) label(field int) string {
 	f := &c.wire.Fields[field]
 	switch name := f.Schema.Name; {
@@ -198,7 +198,7 @@ func (c *compiler) item(r *record, w *wire.Item) item {
 	case schema.Value:
 		it.path, it.label = c.path(w.Field), c.label(w.Field)
 		if n, ok := w.Type.(*schema.Number); ok && n.Kind == schema.Float && w.Off%8 != 0 {
-			fail("the float %q does not start at a whole byte", c.wire.Fields[w.Field].Schema.Name)
+			fail("the float %q does not start at a byte boundary", c.wire.Fields[w.Field].Schema.Name)
 		}
 	case schema.Count, schema.Offset:
 		it.label, it.local = c.label(w.Field), &local{id: w.Reg + 1}
@@ -223,13 +223,13 @@ func (c *compiler) item(r *record, w *wire.Item) item {
 			c.m.code = &x
 		}
 		if w.Kind == schema.Check && c.wire.Sum != nil {
-			c.lose(c.m.m, "check", "the checksum is read and written as it is, not computed")
+			c.lose(c.m.m, "check", "the checksum is copied, neither computed nor verified")
 		}
 	}
 	return it
 }
 
-// content fills in a step of variable size.
+// content completes a step of variable size.
 func (c *compiler) content(r *record, st *step, p *wire.Part) {
 	st.path, st.typ, st.min, st.end = c.path(p.Field), c.wire.Fields[p.Field].Schema.Type, unit(p), p.Extent.Size == schema.ToEnd
 	st.items = []item{{kind: schema.Value, path: st.path, typ: st.typ, label: c.label(p.Field), ext: p.Extent, unit: st.min}}
@@ -257,7 +257,7 @@ func (c *compiler) content(r *record, st *step, p *wire.Part) {
 		return
 	}
 	if p.List.Elem.Optional > 0 || len(p.List.Elem.Variants) > 0 {
-		fail("the elements of %q are single values with optional parts", c.wire.Fields[p.Field].Schema.Name)
+		fail("the elements of %q are bare values with optional parts", c.wire.Fields[p.Field].Schema.Name)
 	}
 	c.enterField(p.Elem.Fields[0], nil)
 	st.elem = c.steps(r, p.Elem.Parts)
@@ -269,7 +269,7 @@ func (c *compiler) choice(r *record, w *wire.Case) choice {
 		f := c.wire.Regs[w.Reg].Field
 		n, ok := c.wire.Fields[f].Schema.Type.(*schema.Number)
 		if !ok || n.Kind == schema.Float || n.Scale != 0 {
-			fail("alternatives are chosen by %q, which is not a whole number", c.wire.Fields[f].Schema.Name)
+			fail("alternatives depend on %q, which is not an integer", c.wire.Fields[f].Schema.Name)
 		}
 		ch.field, ch.typ = c.path(f), n
 	}
@@ -280,7 +280,7 @@ func (c *compiler) choice(r *record, w *wire.Case) choice {
 	return ch
 }
 
-// short is a text that is repeated: only its start, if it is long.
+// short truncates a text that is repeated in the output.
 func short(text string) string {
 	const most = 120 // bytes
 	if len(text) <= most {

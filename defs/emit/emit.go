@@ -1,20 +1,19 @@
-// Package emit writes definitions in the formats of others: source code that reads and writes the messages, dissectors,
-// descriptions, documentation.
+// Package emit converts definitions to other formats: source code that reads and writes the messages, dissectors, descriptions,
+// documentation.
 //
-// A target is one row of Targets. It gets a linked schema, of whatever dialect, and returns files, and what they cannot express. A
-// file that says less than the definition is fine; one that says something else, or that its own compiler refuses, is a bug.
+// A target is one row of Targets. It converts a linked schema of any dialect to files, and reports the features that they cannot express.
+// A file may omit features of the definition; contradicting the definition, or an error of the target's compiler, is a bug.
 //
 // # Adding a target
 //
-//  1. In a file of its own write a function like emitMarkdown. Its losses begin as losses(slices.Clone(o.lost)); it goes through
-//     s.Messages with try, which passes the message's layout, a wire.Message, to a function. A reason that try returns is a loss:
-//     the message is left out.
-//  2. Its files begin with the text of head, whose prefix is the mark of a comment.
-//  3. Add a row to Targets, with the function inside within, which keeps files in proportion to the definitions.
-//  4. TestFrozen of cmd/wirebench then reports the new outputs; -update takes them.
+//  1. Write a function like emitMarkdown in a new file. Its losses begin as losses(slices.Clone(o.lost)); for each of s.Messages it calls
+//     try, which passes the message's layout, a wire.Message, to a function. A reason that try returns is a loss: the message is omitted.
+//  2. Its files begin with the text of head, whose prefix starts a comment.
+//  3. Add a row to Targets, with the function wrapped in within, which limits the size of the files relative to the definitions.
+//  4. TestFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
-// The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which goes through the
-// messages; the language is its prints, texts of statements, and the methods of native for what texts cannot say.
+// The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which traverses the messages;
+// a language consists of its prints, which are templates of statements, and of the methods of native.
 package emit
 
 import (
@@ -26,23 +25,23 @@ import (
 
 // Target is one format.
 type Target struct {
-	Name  string // as on the command line: "go"
-	Title string // for people: "Go"
-	Ext   string // of its main file, without the dot
-	// Emit writes all messages of a linked schema. The files are complete: nothing else is needed to use them beside the
-	// target's own standard library. Equal schemas give equal files.
+	Name  string // in flags and in the API: "go"
+	Title string // shown to users: "Go"
+	Ext   string // extension of the main file, without the dot
+	// Emit converts all messages of a linked schema. The files depend only on the target's standard library. Equal schemas give equal
+	// files.
 	Emit func(s *schema.Schema, o Options) (files []File, losses []Loss)
 }
 
-// Options are what a person can choose about all targets.
+// Options are the options of all targets.
 type Options struct {
-	Name    string   // what the definitions are called as a whole; names of files, packages and prefixes are made from it. "" = "messages"
-	Vectors []Vector // C, Go and TypeScript write these as a second file, a test; other targets do not use them
+	Name    string   // name of the definitions, from which names of files, packages and prefixes are derived; "" = "messages"
+	Vectors []Vector // test vectors: C, Go and TypeScript write them as a second file, a test; other targets ignore them
 
-	lost []Loss // messages that are not in the schema any more
+	lost []Loss // messages that were removed from the schema
 }
 
-// name is what the definitions are called.
+// name returns the name of the definitions.
 func (o Options) name() string {
 	if o.Name == "" {
 		return "messages"
@@ -56,14 +55,14 @@ type File struct {
 	Text string
 }
 
-// Loss is something in the definitions that a target cannot express, and does without.
+// Loss is a feature of the definitions that a target cannot express.
 type Loss struct {
 	Message string // name of the message, with its version if that is not 1: "C_EXAMPLE.2". "" = all messages
 	Field   string // path of the field without indexes: "members[].name". "" = the whole message
-	Reason  string // what is missing and what is done instead, lower case, no full stop
+	Reason  string // the missing feature and its replacement, in lower case, without a final period
 }
 
-// String is the loss on one line for people.
+// String returns the loss on one line.
 func (l Loss) String() string {
 	where := l.Message
 	if l.Field != "" {
@@ -75,7 +74,7 @@ func (l Loss) String() string {
 	return where + ": " + l.Reason
 }
 
-// Targets are all formats, in the order in which people are shown them.
+// Targets are all formats, in display order.
 var Targets = []Target{
 	{Name: "c", Title: "C", Ext: "h", Emit: within(emitC)},
 	{Name: "go", Title: "Go", Ext: "go", Emit: within(emitGo)},
@@ -95,7 +94,7 @@ func Find(name string) (Target, bool) {
 	return Target{}, false
 }
 
-// messageName is how losses and comments call a message.
+// messageName returns the name of a message in losses and comments.
 func messageName(m *schema.Message) string {
 	if m.Version == 1 || m.Version == 0 {
 		return m.Name
@@ -103,7 +102,8 @@ func messageName(m *schema.Message) string {
 	return fmt.Sprintf("%s.%d", m.Name, m.Version)
 }
 
-// head is the comment that every file starts with: what made it, how to make it again, and what was lost. prefix begins each line.
+// head returns the comment at the start of every file: the generator, the command to generate it again, and the losses. Each line starts
+// with prefix.
 func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 	var b strings.Builder
 	line := func(text string) {
@@ -116,7 +116,7 @@ func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 	}
 	line(fmt.Sprintf("Code generated by wirebench emit --target %s from %d message%s. DO NOT EDIT.", target, len(s.Messages), plural))
 	if len(losses) == 0 {
-		line("Nothing was lost: everything in the definitions is here.")
+		line("Nothing was lost: all definitions are included in full.")
 		return b.String()
 	}
 	line("Lost, because the target cannot express it:")
@@ -126,7 +126,7 @@ func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 	return b.String()
 }
 
-// oneLine makes a text fit a comment that ends with its line, or with "*/".
+// oneLine makes a text valid in a comment that ends with its line, or with "*/".
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.ReplaceAll(text, "*/", "* /")

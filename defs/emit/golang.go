@@ -14,8 +14,8 @@ import (
 //go:embed support_go.txt
 var goSupport string
 
-// goReserved are words that a name at package level cannot have: keywords, predeclared names that the code uses, packages, and
-// what goSupport declares.
+// goReserved are names that are unavailable at package level: keywords, predeclared names that the code uses, packages, and the
+// declarations of goSupport.
 var goReserved = keywords(`break case chan const continue default defer else fallthrough for func go goto if import interface map
 	package range return select struct switch type var bool byte error false float32 float64 int int8 int16 int32 int64 len make max
 	min nil rune string true uint uint8 uint16 uint32 uint64 append copy any init main _ binary errors fmt math slices strconv utf8
@@ -27,7 +27,7 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	g := &goTarget{newWalker(p, &goPrints, goReserved)}
 	g.lang = g
 	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
-	for _, m := range p.messages { // messages first: they keep their names
+	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
 	for _, r := range p.records {
@@ -57,7 +57,7 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	out.WriteString("\n// The packages are used even where the messages do not need them.\nvar (\n_ = binary.LittleEndian\n_ = math.Float64bits\n_ = slices.Clone[[]byte]\n)\n")
 	text, err := format.Source([]byte(out.String()))
 	if err != nil {
-		panic("emit go: " + err.Error() + "\n" + out.String()) // a bug: what is written must be Go
+		panic("emit go: " + err.Error() + "\n" + out.String()) // a bug: the output must be valid Go
 	}
 	files := []File{{Name: pkg + ".go", Text: string(text)}}
 	if list := p.vectors(o.Vectors); len(list) > 0 {
@@ -68,7 +68,7 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 
 type goTarget struct{ walker }
 
-// goNumber is the type of a number.
+// goNumber returns the type of a number.
 func goNumber(n *schema.Number) string {
 	switch {
 	case n.Kind == schema.Bool:
@@ -83,7 +83,7 @@ func goNumber(n *schema.Number) string {
 	return "uint" + strconv.Itoa(wide(n.Bits))
 }
 
-// typ is a type. r is the record of the groups and elements in it.
+// typ returns a type. r is the record of its groups and elements.
 func (g *goTarget) typ(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
@@ -145,10 +145,10 @@ func (g *goTarget) record(r *record) {
 		seen[m.name] = true
 	}
 	if r.parts > 0 {
-		g.line("%s int // how many of the %d parts at the end are there", g.parts[r], r.parts)
+		g.line("%s int // number of the %d optional parts at the end that are present", g.parts[r], r.parts)
 	}
 	if r.choice {
-		g.line("%s int // which alternative follows, counted from 1; 0 is none", g.choices[r])
+		g.line("%s int // number of the alternative, from 1; 0 is none", g.choices[r])
 	}
 	g.shut("}")
 	g.line("")
@@ -160,7 +160,7 @@ func (g *goTarget) record(r *record) {
 	}
 }
 
-// member writes one member. again: there is another one of its name, in another alternative.
+// member writes a member. again: another alternative has a member of the same name.
 func (g *goTarget) member(r *record, m *member, again bool) {
 	comment := g.words(r, m)
 	if comment != "" {
@@ -176,10 +176,10 @@ func (g *goTarget) member(r *record, m *member, again bool) {
 	g.line("%s %s %s%s", g.fields[m], g.typ(m.typ, m.record), tag, comment)
 }
 
-// constants writes the names of values.
+// constants writes the named values.
 func (g *goTarget) constants(m *member, n *schema.Number, place string) {
 	typ, _, _ := strings.Cut(place, ".")
-	g.line("// The values of %s that have names.", place)
+	g.line("// The named values of %s.", place)
 	g.open("const (")
 	for _, v := range n.Enum.Values {
 		g.line("%s %s = %s", g.top.take(typ+camel(m.name)+camel(v.Name)), goNumber(n), goConstant(n, v.Value))
@@ -235,7 +235,7 @@ if len(data) < $bytes {
 }
 size := load(data, $where)
 if size < $header {
-	return 0, fmt.Errorf("%w: its length is %d", Illegal, size)
+	return 0, fmt.Errorf("%w: length %d", Illegal, size)
 }
 if size > uint64(len(data)) {
 	return 0, Incomplete
@@ -247,7 +247,7 @@ if len(r.data) < $bytes {
 	return 0, Incomplete
 }
 if code := load(r.data, $where); code != $value {
-	return 0, fmt.Errorf("%w: its code is %d", Illegal, code)
+	return 0, fmt.Errorf("%w: code %d", Illegal, code)
 }`
 	goMeasured = `
 r.measured, r.size = true, $least
@@ -269,7 +269,7 @@ if w.err == nil {
 }`
 )
 
-// lengths judges whether a message that was written has a size that leads to its alternative.
+// lengths writes a check that the size of a written message selects its alternative.
 func (g *goTarget) lengths(m *message) {
 	g.line("found := 0")
 	g.line("switch size := len(w.b) - w.base; {")
@@ -279,7 +279,7 @@ func (g *goTarget) lengths(m *message) {
 	}
 	g.line("}")
 	g.open("if found != m.%s {", g.choices[m.record])
-	g.line("w.illegal(\"Alternative\", \"a message of this size has another one\")")
+	g.line("w.illegal(\"Alternative\", \"the size of the message requires another one\")")
 	g.shut("}")
 }
 
@@ -426,12 +426,12 @@ func (g *goTarget) constant(n *schema.Number, v uint64) string { return goConsta
 func (g *goTarget) present([]step, string)                     {}
 func (g *goTarget) newElem(*step, string)                      {}
 
-// native is whether an item is a number of a common type, and the order of its bytes.
+// native reports whether an item is an aligned number of 8, 16, 32 or 64 bits, and returns its byte order.
 func (it *item) native() (order string, ok bool) {
 	return map[bool]string{true: "Big", false: "Little"}[it.order == schema.Big], it.off%8 == 0 && isNative(it.bits)
 }
 
-// goRaw is the bits of an item of the block b, an unsigned integer of the returned width.
+// goRaw returns the bits of an item of the block b, as an unsigned integer of the returned width.
 func goRaw(b string, it *item) (string, int) {
 	order, ok := it.native()
 	switch at := it.off / 8; {
@@ -446,7 +446,7 @@ func goRaw(b string, it *item) (string, int) {
 	}
 }
 
-// convert makes an unsigned integer of one width one of another.
+// convert converts an unsigned integer to another width.
 func convert(expr string, width, to int) string {
 	if to == width {
 		return expr
@@ -489,7 +489,7 @@ func (g *goTarget) shown(n *schema.Number, value string) string {
 	return value
 }
 
-// inRange is the condition that a value is legal, "" if all are. NaN is in no range.
+// inRange returns the condition that a value is legal, "" if all values are. NaN is outside every range.
 func (g *goTarget) inRange(n *schema.Number, v string, _ bool) string {
 	typ := map[schema.NumKind]string{schema.Float: "float64", schema.Signed: "int64"}[n.Kind]
 	if typ == "" {
@@ -524,7 +524,7 @@ func (g *goTarget) readConst(b string, it *item) {
 	g.shut("}")
 }
 
-// bytesOf is an expression for a part of a block.
+// bytesOf returns an expression for a part of a block.
 func bytesOf(b string, it *item) string {
 	return fmt.Sprintf("%s[%d:%d]", b, it.off/8, (it.off+it.bits)/8)
 }
@@ -542,7 +542,7 @@ func (g *goTarget) readFixed(b string, it *item, to string) {
 	g.line("%s = %s", to, goText(t.Charset, bytes))
 }
 
-// goText makes text of bytes.
+// goText returns the conversion of bytes to text.
 func goText(set schema.Charset, bytes string) string {
 	switch set {
 	case schema.UTF16LE:
@@ -553,7 +553,7 @@ func goText(set schema.Charset, bytes string) string {
 	return "string(" + bytes + ")"
 }
 
-// goBytes makes bytes of text.
+// goBytes returns the conversion of text to bytes.
 func goBytes(set schema.Charset, text, label string) string {
 	switch set {
 	case schema.UTF16LE:
@@ -638,7 +638,7 @@ func (g *goTarget) writeFixed(p string, it *item, from string) {
 	}
 	v := "t" + g.fresh()()
 	g.line("%s := %s", v, goBytes(t.Charset, from, it.label))
-	if exact(t) { // no text at all stands for zeros
+	if exact(t) { // empty text represents zeros
 		g.open("if len(%s) > 0 {", v)
 		g.line("w.fixed(len(%s), %d, %q)", v, it.bits/8, it.label)
 		g.shut("}")
@@ -680,7 +680,7 @@ func (g *goTarget) missing(r *record, st *step, base string) string {
 	return fmt.Sprintf("%s.%s < %d", base, g.parts[r], st.part)
 }
 
-// goConstant is a value of a number's type.
+// goConstant returns a value of a number's type.
 func goConstant(n *schema.Number, v uint64) string {
 	switch n.Kind {
 	case schema.Signed:
@@ -691,9 +691,9 @@ func goConstant(n *schema.Number, v uint64) string {
 	return strconv.FormatUint(v, 10)
 }
 
-// dispatch writes the table of messages, and for every set of messages with codes a function that finds the one that comes.
+// dispatch writes the table of messages, and for every set of messages with codes a function that reads the next one.
 func (g *goTarget) dispatch() {
-	g.line("// Messages are all messages by their names in the definitions; a version other than 1 follows the name.")
+	g.line("// Messages are all messages by their names in the definitions, followed by the version if it is not 1.")
 	g.open("var Messages = map[string]func() Message{")
 	seen := map[string]bool{}
 	for _, m := range g.plan.messages {
@@ -706,7 +706,7 @@ func (g *goTarget) dispatch() {
 	g.line("")
 	for _, set := range g.plan.sets() {
 		name := g.top.take("Read" + camel(set.want()))
-		g.line("// %s reads the message at the start of data, whichever it is of %s.", name, set.String())
+		g.line("// %s reads the message at the start of data, which may be any of %s.", name, set.String())
 		g.open("func %s(data []byte) (m Message, n int, err error) {", name)
 		g.open("if len(data) < %d {", (set.code.off+set.code.bits+7)/8)
 		g.line("return nil, 0, Incomplete")
@@ -717,7 +717,7 @@ func (g *goTarget) dispatch() {
 			g.line("\tm = new(%s)", g.types[m.record])
 		}
 		g.line("default:")
-		g.line("\treturn nil, 0, fmt.Errorf(\"%%w: no message has the code %%d\", Illegal, code)")
+		g.line("\treturn nil, 0, fmt.Errorf(\"%%w: no message with code %%d\", Illegal, code)")
 		g.line("}")
 		g.line("n, err = m.Read(data)")
 		g.line("return m, n, err")

@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// generate writes one target, and the test of its vectors if there are any.
+// generate writes the files of a target, including the test of its vectors if there are any.
 func generate(t *testing.T, target string, s *schema.Schema, name string, list ...emit.Vector) []emit.File {
 	t.Helper()
 	x, ok := emit.Find(target)

@@ -10,15 +10,15 @@ import (
 	"wirebench/defs/wire"
 )
 
-// Kaitai Struct descriptions, for its compiler from version 0.11 on and its Web IDE.
+// Kaitai Struct descriptions, for its compiler from version 0.11 and its Web IDE.
 //
-// The Web IDE reads a file by its first type, so a file is what one stream of bytes can be: all messages of a group that are told
-// apart by their code, or a single message. What a definition calls a value stands in "-orig-id"; numbers, offsets and counts of
-// the wire have none. A value whose form Kaitai has no type for (a truth value of a byte, a scaled number) is an instance, and what
-// travels has "_raw" behind its name. Contents that are reached by an offset are instances; the elements of a chained list
-// are reached through an entry each, whose place is the next of the entry before.
+// The Web IDE parses data with the first type of a file, so a file describes one stream of bytes: all messages of a group that have codes,
+// or a single message. "-orig-id" is the name of a value in the definition; other numbers, offsets and counts on the wire have none. A
+// value without a corresponding Kaitai type (a boolean of a byte, a scaled number) is an instance, and the name of its wire value ends in
+// "_raw". Contents at an offset are instances; each element of a chained list has an entry, whose position is the next offset of the
+// previous entry.
 
-// emitKsy writes one file a group of messages, and one for each message that no code chooses.
+// emitKsy writes one file per group of messages, and one for each message without a code.
 func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 	losses := losses(slices.Clone(o.lost))
 	var sets []*ksySet
@@ -71,18 +71,18 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 	return out, losses
 }
 
-// ksyPlace is what messages that one switch can choose from have in common. Places are bytes from the start of the message.
+// ksyPlace is the common header of messages that one switch can choose from. Positions are in bytes from the start of the message.
 type ksyPlace struct {
 	group       string
 	code, bits  int
 	order       schema.Order
-	length      int // -1: nothing in the message tells its size
+	length      int // -1: the message has no length
 	lengthBits  int
 	lengthOrder schema.Order
 	measured    bool
 }
 
-// codePlace finds the code of a message, and the length of its frame before it.
+// codePlace returns the positions of the code of a message and of the length.
 func (k *ksyMessage) codePlace() (p ksyPlace, ok bool) {
 	p = ksyPlace{group: k.m.Key.Group, length: -1, measured: k.m.Measured}
 	native := func(at wire.Place) bool { return at.Off%8 == 0 && isNative(at.Bits) }
@@ -94,14 +94,14 @@ func (k *ksyMessage) codePlace() (p ksyPlace, ok bool) {
 	return p, native(code) && k.m.HasKey
 }
 
-// ksySet is messages that are told apart by their code.
+// ksySet is messages that are distinguished by their code.
 type ksySet struct {
 	place    ksyPlace
 	suffix   string
 	messages []*ksyMessage
 }
 
-// byDirection parts a set if one code means different messages in both directions.
+// byDirection splits a set if a code means different messages in the two directions.
 func (set *ksySet) byDirection() []*ksySet {
 	codes := map[uint32]bool{}
 	clash := false
@@ -116,7 +116,7 @@ func (set *ksySet) byDirection() []*ksySet {
 	for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient} {
 		part := &ksySet{place: set.place, suffix: "_" + dir.String()}
 		taken := map[uint32]int{}
-		for _, own := range []bool{true, false} { // one that is meant for this direction alone comes before one of both
+		for _, own := range []bool{true, false} { // messages of this direction only take precedence over those of both
 			for _, k := range set.messages {
 				if _, ok := taken[k.m.Key.Code]; !ok && (own && k.m.Key.Dir == dir || !own && k.m.Key.Dir == schema.Both) {
 					taken[k.m.Key.Code] = len(part.messages)
@@ -131,8 +131,8 @@ func (set *ksySet) byDirection() []*ksySet {
 	return out
 }
 
-// root is the first type of a set's file, and the types it needs beside the messages: a stream of frames, a stream of messages, or
-// one datagram.
+// root returns the first type of a set's file, and its types other than the messages: a stream of frames, a stream of messages, or one
+// datagram.
 func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yamlMap) {
 	p := set.place
 	message := names.take("message")
@@ -159,12 +159,12 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 	}
 	types = yamlMap{
 		{message, yamlMap{
-			{"doc", "A message, chosen by its code."},
+			{"doc", "A message, selected by its code."},
 			{"seq", []yamlMap{{{"id", "body"}, {"type", yamlMap{{"switch-on", "code"}, {"cases", cases}}}}}},
 			{"instances", yamlMap{{"code", peek(at, p.bits, p.order)}}},
 		}},
 		{unknown, yamlMap{
-			{"doc", "A message of a code that has no definition."},
+			{"doc", "A message whose code has no definition."},
 			{"seq", []yamlMap{{{"id", "rest"}, {"size-eos", yamlTrue}}}},
 		}},
 	}
@@ -176,7 +176,7 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 			at += " + " + strconv.Itoa(p.length)
 		}
 		types = append(yamlMap{{frame, yamlMap{
-			{"doc", "A message of the size that its length tells. All offsets in it count from its first byte."},
+			{"doc", "A message with the size given by its length. All offsets are relative to its first byte."},
 			{"seq", []yamlMap{{{"id", "message"}, {"type", message}, {"size", "length"}}}},
 			{"instances", yamlMap{{"length", peek(at, p.lengthBits, p.lengthOrder)}}},
 		}}}, types...)
@@ -187,7 +187,7 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 	return []yamlMap{{{"id", "message"}, {"type", message}}}, types
 }
 
-// ksyFile writes one file. Without a root it is of a single message.
+// ksyFile writes one file. Without a root it describes a single message.
 func ksyFile(id string, messages []*ksyMessage, losses map[string][]Loss, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
 	part := &schema.Schema{}
 	var of []Loss
@@ -219,7 +219,7 @@ func ksyFile(id string, messages []*ksyMessage, losses map[string][]Loss, root f
 			own = append(own, yamlPair{ids[len(ids)-1], k.yaml()})
 		}
 		seq, types := root(names, ids)
-		doc = append(doc, yamlPair{"doc", "Made by wirebench from the definitions of " + strings.Join(from, ", ") + "."},
+		doc = append(doc, yamlPair{"doc", "Generated by wirebench from the definitions of " + strings.Join(from, ", ") + "."},
 			yamlPair{"seq", seq}, yamlPair{"types", append(types, own...)})
 	}
 	var b strings.Builder

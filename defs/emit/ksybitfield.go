@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// bitfieldType is the type of a number that is cut into parts.
+// bitfieldType returns the type of a bitfield.
 func (k *ksyMessage) bitfieldType(f *schema.Field, p *schema.Bitfield) string {
 	if id := k.bitfields[p]; id != "" {
 		return id
@@ -32,7 +32,7 @@ func (k *ksyMessage) bitfieldType(f *schema.Field, p *schema.Bitfield) string {
 		}
 		return t.id
 	}
-	// The forms are read as types of their own, all at the same place; the first that fits gives the values.
+	// Each form has a type at the same position; the first form that applies provides the values.
 	var chosen []string
 	for i := range p.Forms {
 		form := newKsyType(k.names.take(fmt.Sprintf("%s_form_%d", want, i+1)))
@@ -52,7 +52,7 @@ func (k *ksyMessage) bitfieldType(f *schema.Field, p *schema.Bitfield) string {
 		}
 		mask := newKsyType(k.names.take(fmt.Sprintf("%s_mask_%d", want, i+1)))
 		mask.bigBits = t.bigBits
-		mask.doc = "The bits that say whether form " + strconv.Itoa(i+1) + " fits."
+		mask.doc = "The bits that determine whether form " + strconv.Itoa(i+1) + " applies."
 		id := t.names.take(fmt.Sprintf("mask_%d", i+1))
 		fits[i] = maskAttrs(mask, &p.Forms[i], p, id)
 		k.types = append(k.types, mask)
@@ -100,7 +100,7 @@ func parens(s string) string {
 	return s
 }
 
-// formAttrs are the parts of one form, in the order of the bits.
+// formAttrs returns the parts of one form, in the order of the bits.
 func (k *ksyMessage) formAttrs(form *schema.Form, p *schema.Bitfield, ids map[string]string) []yamlMap {
 	parts := slices.Clone(form.Parts)
 	slices.SortFunc(parts, func(a, b schema.Part) int { return a.Shift - b.Shift })
@@ -117,7 +117,7 @@ func (k *ksyMessage) formAttrs(form *schema.Form, p *schema.Bitfield, ids map[st
 	return out
 }
 
-// maskAttrs reads the bits of a form's mask, and says in an expression that they match.
+// maskAttrs adds the bits of a form's mask, and returns the condition that they match.
 func maskAttrs(t *ksyType, form *schema.Form, p *schema.Bitfield, at string) string {
 	type run struct {
 		from, bits int

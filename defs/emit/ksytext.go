@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// yamlMap is a mapping whose keys stand in an order. A value is a string, a yamlQuoted, a yamlRaw, a yamlMap or a list yamlMaps.
+// yamlMap is an ordered mapping. A value is a string, a yamlQuoted, a yamlRaw, a yamlMap or a []yamlMap.
 type yamlMap []yamlPair
 
 type yamlPair struct {
@@ -15,7 +15,7 @@ type yamlPair struct {
 	value any
 }
 
-// yamlQuoted is text that always has quotes, yamlRaw is YAML as it stands.
+// yamlQuoted is text that is always quoted, yamlRaw is verbatim YAML.
 type (
 	yamlQuoted string
 	yamlRaw    string
@@ -32,7 +32,7 @@ func (m yamlMap) has(key string) bool {
 	return false
 }
 
-// write writes the mapping, each line behind an indentation.
+// write writes the mapping with an indentation.
 func (m yamlMap) write(b *strings.Builder, indent string) {
 	for i, p := range m {
 		if i > 0 || !strings.HasSuffix(indent, "- ") {
@@ -67,7 +67,7 @@ func (m yamlMap) write(b *strings.Builder, indent string) {
 	}
 }
 
-// plain is text that YAML reads as itself: words, and expressions that start with one.
+// plain matches text that is valid without quotes: words, and expressions that start with a word.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*([ -]?[A-Za-z0-9_().*+/=<>]+)*$|^[0-9]{1,15}$`)
 
 func yamlText(s string) string {
@@ -84,7 +84,7 @@ func yamlText(s string) string {
 	return jsonText(s)
 }
 
-// jsonText is text in double quotes, which YAML reads as JSON does.
+// jsonText returns text in double quotes, which is valid in YAML and in JSON.
 func jsonText(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -92,7 +92,7 @@ func jsonText(s string) string {
 	if e.Encode(s) != nil {
 		return strconv.QuoteToASCII(s)
 	}
-	// NEL and the rest of C1, DEL and the byte order mark are text to JSON, but not to YAML.
+	// NEL and other C1 characters, DEL and the byte order mark are valid in JSON, but not in YAML.
 	var out strings.Builder
 	for _, c := range strings.TrimSuffix(b.String(), "\n") {
 		if c >= 0x7f && c < 0xa0 || c == 0xfeff || c >= 0xfffe && c <= 0xffff {
@@ -104,8 +104,8 @@ func jsonText(s string) string {
 	return out.String()
 }
 
-// writeDoc writes text for people, as a block if it has several lines. The compiler copies it into comments of its targets without
-// looking for what ends them.
+// writeDoc writes documentation, as a block if it has several lines. The compiler copies it into comments of its targets without escaping
+// the end of a comment.
 func writeDoc(b *strings.Builder, indent, text string) {
 	text = strings.NewReplacer("*/", "* /", `"""`, `" " "`).Replace(text)
 	var lines []string
@@ -127,11 +127,10 @@ func writeDoc(b *strings.Builder, indent, text string) {
 	}
 }
 
-// ksyNames gives out identifiers of one scope. Kaitai's targets write them in their own manners, so that those that differ only by
-// "_" clash.
+// ksyNames assigns the identifiers of one scope. Kaitai's targets convert their style, so that identifiers that differ only in "_" conflict.
 type ksyNames struct {
 	taken map[string]bool
-	last  map[string]int // by identifier, the number behind the last one
+	last  map[string]int // the last number appended to an identifier
 }
 
 func newKsyNames() *ksyNames {
@@ -142,7 +141,7 @@ func newKsyNames() *ksyNames {
 	return n
 }
 
-// ksyWords cannot be used: they mean something in expressions, or in the languages that the compiler writes.
+// ksyWords are reserved in expressions, or in the languages of the compiler's output.
 const ksyWords = `and or not true false null
 	abstract as assert bool boolean break byte case catch char class close const constructor continue def default del delete do
 	double elif else end enum except export extends final finally float for foreach from from_bytes from_file from_io func function global goto
@@ -152,7 +151,7 @@ const ksyWords = `and or not true false null
 
 var ksyType1 = regexp.MustCompile(`^([us][1248]|f[48])(le|be)?$|^b[0-9]+(le|be)?$`)
 
-// take returns an identifier for a name, with a number behind it if it is taken.
+// take returns an identifier for a name, with a number appended if it is in use.
 func (n *ksyNames) take(want string) string {
 	want = ksyID(want)
 	id := want
@@ -164,7 +163,7 @@ func (n *ksyNames) take(want string) string {
 	return id
 }
 
-// ksyID is a name in the manner of Kaitai: C_EXAMPLE is c_example, playerId is player_id.
+// ksyID returns a name in the style of Kaitai: C_EXAMPLE is c_example, playerId is player_id.
 func ksyID(name string) string {
 	var b strings.Builder
 	lower := false

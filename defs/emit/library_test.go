@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// librarySchema is the shipped definitions of a dialect that have no errors.
+// librarySchema returns the shipped definitions of a dialect, which must have no errors.
 func librarySchema(t *testing.T, dialect string) *schema.Schema {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("../library", dialect, "*.def"))
@@ -37,8 +37,7 @@ func librarySchema(t *testing.T, dialect string) *schema.Schema {
 	return s
 }
 
-// What ships with the program compiles in each language, and passes the tests that are written with it. Constants that have no value
-// have to be given.
+// TestLibrary checks that the shipped definitions compile in each language and pass the generated tests. Constants without a value are set.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	_, ccErr := exec.LookPath("cc")
@@ -70,7 +69,7 @@ func TestLibrary(t *testing.T) {
 			for _, f := range emitted(t, "c", d.Name, s, list) {
 				write(t, dir, f.Name, f.Text)
 			}
-			args := []string{"-O0", "-fno-sanitize=all", "-o", "vectors", main} // TestCVectors has the sanitizers
+			args := []string{"-O0", "-fno-sanitize=all", "-o", "vectors", main} // TestCVectors uses the sanitizers
 			for _, m := range s.Messages {
 				if p, err := codec.Compile(m); err == nil {
 					for _, name := range p.Unresolved {
@@ -103,7 +102,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// emitted are the files of a target, of what it can express.
+// emitted returns the files of a target.
 func emitted(t *testing.T, target, name string, s *schema.Schema, list []emit.Vector) []emit.File {
 	t.Helper()
 	x, ok := emit.Find(target)
@@ -114,7 +113,7 @@ func emitted(t *testing.T, target, name string, s *schema.Schema, list []emit.Ve
 	for _, l := range losses {
 		t.Logf("lost: %s", l)
 		if name == "tera" {
-			t.Errorf("nothing of TERA may be lost: %s", l)
+			t.Errorf("loss in TERA: %s", l)
 		}
 	}
 	if len(files) != 2 {
@@ -123,7 +122,7 @@ func emitted(t *testing.T, target, name string, s *schema.Schema, list []emit.Ve
 	return files
 }
 
-// exampleVectors are n examples of each message, with what is wrong with them.
+// exampleVectors returns n examples of each message, with their outcomes.
 func exampleVectors(t *testing.T, s *schema.Schema, n int) []emit.Vector {
 	t.Helper()
 	var out []emit.Vector

@@ -15,10 +15,10 @@ import (
 //go:embed support_lua.txt
 var luaSupport string
 
-// luaReserved are filter names right below that of the protocol that mean the same in all messages.
+// luaReserved are filter names directly below that of the protocol, with the same meaning in all messages.
 var luaReserved = keywords("message status unknown unexplained length code counter check const pad problem")
 
-// emitLua writes a dissector for Wireshark 4 in one file of Lua. The messages are tables in it, behind the code that reads them.
+// emitLua writes a dissector for Wireshark 4 as one Lua file. The messages are tables after the code that interprets them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 	g := &luaTarget{schema: s, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newNames(false, luaReserved...)}
 	for _, m := range s.Messages {
@@ -32,16 +32,16 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 	out.WriteString(head("-- ", "lua", s, g.losses))
 	out.WriteString(`--
 -- Put this file into the folder of personal Lua plugins (Help, About Wireshark, Folders), or run: wireshark -X lua_script:FILE.
--- Then set the ports of the servers in the preferences of the protocol, or choose "Decode As" for a packet.
--- Filter names are PROTOCOL.MESSAGE.FIELD. Contents have their .count and .offset, elements of chained lists .here and .next.
+-- Then set the ports of the servers in the preferences of the protocol, or use "Decode As" for a packet.
+-- Filter names are PROTOCOL.MESSAGE.FIELD. Contents have .count and .offset, elements of chained lists .here and .next.
 
 `)
-	fmt.Fprintf(&out, "local NAME, TITLE = %s, %s -- the first part of all filter names, and for people\n", luaString(name), luaString(o.name()))
-	fmt.Fprintf(&out, "local TO_SERVER, TO_CLIENT = %s, %s -- groups of messages by direction, as long as the preferences say no other\n", luaString(toServer), luaString(toClient))
+	fmt.Fprintf(&out, "local NAME, TITLE = %s, %s -- prefix of all filter names, and the displayed name\n", luaString(name), luaString(o.name()))
+	fmt.Fprintf(&out, "local TO_SERVER, TO_CLIENT = %s, %s -- groups of messages by direction, unless set in the preferences\n", luaString(toServer), luaString(toClient))
 	out.WriteString(luaSupport)
-	out.WriteString("\n-- MESSAGES: in a block items are {kind, bits from its start, bits}, all else follows one after another or stands at an offset.\n")
+	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n")
 	if len(g.tables) > 0 {
-		out.WriteString("\nlocal VALUES = {} -- names of values, of those that have many\n")
+		out.WriteString("\nlocal VALUES = {} -- names of values, for numbers with many names\n")
 	}
 	for _, m := range g.messages {
 		out.WriteString("\n" + m.text)
@@ -58,19 +58,19 @@ type luaTarget struct {
 	losses
 }
 
-// luaMessage is a message that could be expressed.
+// luaMessage is a converted message.
 type luaMessage struct {
 	m           *schema.Message
 	path        string // of its filter name, without the protocol
-	kind        string // how it is found: framed, measured, datagram
+	kind        string // framing: framed, measured, datagram
 	length, key luaPlace
 	header      int // bytes
 	marks       []luaMark
-	apart       bool // not found by its code
+	apart       bool // not selected by its code
 	text        string
 }
 
-// luaPlace is where a number stands in the first block, in bits. bits 0: nowhere.
+// luaPlace is the position of a number in the first block, in bits. bits 0: none.
 type luaPlace struct {
 	off, bits int
 	order     schema.Order
@@ -83,7 +83,7 @@ func (p luaPlace) String() string {
 	return fmt.Sprintf("{%d, %d}", p.off, p.bits)
 }
 
-// luaMark is bytes that a message always has.
+// luaMark is constant bytes of a message.
 type luaMark struct {
 	at    int // bytes
 	bytes []byte
@@ -170,10 +170,10 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 	return w.b.String()
 }
 
-// luaApart stands for what is known only when all messages are: whether this one can be found.
+// luaApart is a placeholder for the attribute "apart", which depends on all messages.
 const luaApart = "--APART"
 
-// apart marks messages that are not found by their code, and says why.
+// apart marks messages that are not selected by their code, and adds the reasons as losses.
 func (g *luaTarget) apart() {
 	first := map[string]*luaMessage{}
 	count := map[string]int{}
@@ -193,44 +193,44 @@ func (g *luaTarget) apart() {
 			switch winner := g.schema.Lookup(m.m.Key); {
 			case m.m.HasKey && winner != nil && winner != m.m && winner.Name == m.m.Name:
 				m.apart = true
-				g.lose(m.m, "", "another version of it has its code; packets are shown as this one only by the preference \"Show everything as\"")
+				g.lose(m.m, "", "another version has the same code; only the preference \"Show everything as\" selects this one")
 			case len(m.marks) == 0 && len(g.messages) > 1:
-				g.lose(m.m, "", "it has no bytes that tell it from others; packets are shown as this one only by the preference \"Show everything as\"")
+				g.lose(m.m, "", "it has no constant bytes that distinguish it from others; only the preference \"Show everything as\" selects it")
 			}
 		case one == nil:
 			first[group] = m
 			if m.key.bits == 0 && len(g.messages) > 1 {
 				m.apart = true
 				delete(first, group)
-				g.lose(m.m, "", "it carries no code; packets are shown as this one only by the preference \"Show everything as\"")
+				g.lose(m.m, "", "it contains no code; only the preference \"Show everything as\" selects it")
 			}
 		case m.key != one.key || m.length != one.length:
 			m.apart = true
-			g.lose(m.m, "", "its length or its code stands elsewhere than in %s; packets are shown as this one only by the preference \"Show everything as\"", messageName(one.m))
+			g.lose(m.m, "", "its length or its code is at another position than in %s; only the preference \"Show everything as\" selects it", messageName(one.m))
 		}
 		if m.kind != "datagram" && m.key.bits > 0 && !m.apart {
 			switch winner := g.schema.Lookup(m.m.Key); {
 			case !m.m.HasKey:
 				if len(g.messages) > 1 {
-					g.lose(m.m, "", "its code is not in the definitions; the preference \"File of codes\" can tell it")
+					g.lose(m.m, "", "its code is not in the definitions; the preference \"File of codes\" can provide it")
 				}
 			case winner != nil && winner != m.m:
 				m.apart = true
-				g.lose(m.m, "", "%s has its code; packets are shown as this one only by the preference \"Show everything as\"", messageName(winner))
+				g.lose(m.m, "", "%s has the same code; only the preference \"Show everything as\" selects this one", messageName(winner))
 			}
 		}
 	}
 	for _, m := range g.messages {
 		with := ""
 		if m.apart {
-			with = "\tapart = true, -- not found by its code\n"
+			with = "\tapart = true, -- not selected by its code\n"
 		}
 		m.text = strings.Replace(m.text, "\t"+luaApart+"\n", with, 1)
 	}
 }
 
-// groups guesses which groups go where, if there are several for streams: a name with c is said to be of clients, one with s of
-// servers. No definition says it.
+// groups guesses the directions of groups, if there are several for streams: a name with c for clients, one with s for servers. Definitions
+// do not specify them.
 func (g *luaTarget) groups() (toServer, toClient string) {
 	var all []string
 	for _, m := range g.messages {
@@ -251,14 +251,14 @@ func (g *luaTarget) groups() (toServer, toClient string) {
 		}
 	}
 	if len(server) != 1 || len(client) != 1 {
-		g.lose(nil, "", "the definitions do not say which group of messages goes in which direction; set it in the preferences, as the codes of groups are not apart")
+		g.lose(nil, "", "the definitions do not specify the directions of groups of messages; set them in the preferences, as the codes of groups overlap")
 		return "", ""
 	}
-	g.lose(nil, "", "the definitions do not say which group of messages goes in which direction; by their names %s goes to the server and %s to the client, unless the preferences say otherwise", server[0], client[0])
+	g.lose(nil, "", "the definitions do not specify the directions of groups of messages; judging by their names, %s is to the server and %s to the client, unless the preferences are set", server[0], client[0])
 	return server[0], client[0]
 }
 
-// general says what no message has, but the protocol may have.
+// general adds losses that are features of the protocol, not of messages.
 func (g *luaTarget) general() {
 	stream, nested := false, false
 	for _, m := range g.messages {
@@ -266,20 +266,20 @@ func (g *luaTarget) general() {
 		nested = nested || strings.Contains(m.text, "nested = true")
 	}
 	if stream {
-		g.lose(nil, "", "handshakes and encryption before the messages of a stream are not in definitions; a stream is read as messages from its first byte")
+		g.lose(nil, "", "handshakes and encryption are not in definitions; a stream is parsed as messages from its first byte")
 	}
 	if nested {
-		g.lose(nil, "", "what packets do with others is not in definitions: those in parts are not put together, encrypted ones are not read, repeated ones are shown again")
+		g.lose(nil, "", "the session layer is not in definitions: fragments are not reassembled, encrypted packets are not decrypted, retransmissions are shown again")
 	}
 	for _, m := range g.messages {
 		if strings.Contains(m.text, `set = "`) {
-			g.lose(nil, "", "characters that Wireshark cannot show are replaced: NUL by U+2400, halves of surrogate pairs and wrong UTF-8 by U+FFFD")
+			g.lose(nil, "", "characters that Wireshark cannot show are replaced: NUL by U+2400, lone surrogates and invalid UTF-8 by U+FFFD")
 			return
 		}
 	}
 }
 
-// luaFloat is a number that reads back the same.
+// luaFloat returns a number that round-trips.
 func luaFloat(v float64) string {
 	switch {
 	case math.IsInf(v, 1):
@@ -290,7 +290,7 @@ func luaFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// luaString is a text in quotes.
+// luaString returns a string literal of text.
 func luaString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -309,7 +309,7 @@ func luaString(text string) string {
 	return b.String()
 }
 
-// luaBytes is bytes in quotes.
+// luaBytes returns a string literal of bytes.
 func luaBytes(bytes []byte) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// truth is a line of what is known about a capture.
+// truth is a line of the expected contents of a capture.
 type truth struct {
 	Kind   string
 	N      int
@@ -49,7 +49,7 @@ func readTruth(t *testing.T, name, kind string) (out []truth) {
 	return out
 }
 
-// TestLuaCaptures has tshark read captures of whole sessions, with segments lost, repeated and out of order, and compares every message.
+// TestLuaCaptures has tshark dissect captures of whole sessions, with lost, retransmitted and reordered segments, and compares every message.
 func TestLuaCaptures(t *testing.T) {
 	_, err := exec.LookPath("tshark")
 	need(t, "tshark", err)
@@ -88,7 +88,7 @@ func TestLuaCaptures(t *testing.T) {
 	})
 }
 
-// shown has tshark read a capture of the corpora.
+// shown has tshark dissect a capture of the corpora.
 func shown(t *testing.T, s *luaSample, capture string, args ...string) []pdml {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, ser
 	}
 }
 
-// luaDatagrams compares datagrams, and the messages inside them that came in one.
+// luaDatagrams compares datagrams, and their nested messages that are not fragmented.
 func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16) {
 	x := &luaSample{name: "subspace", schema: s, packets: map[int]sent{}}
 	find := func(dir string, data []byte) *schema.Message {
@@ -157,7 +157,7 @@ func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16)
 			}
 			return true
 		})
-		late := strings.Contains(fmt.Sprint(r.Via), "reliable") // it may have come in an earlier packet
+		late := strings.Contains(fmt.Sprint(r.Via), "reliable") // it may be in an earlier packet
 		if len(nodes) == 0 && late {
 			continue
 		}
@@ -168,6 +168,6 @@ func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16)
 	}
 	t.Log(count, inside, "messages inside others")
 	if inside < 20 {
-		t.Errorf("only %d messages inside others", inside)
+		t.Errorf("only %d nested messages", inside)
 	}
 }

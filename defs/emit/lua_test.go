@@ -26,13 +26,13 @@ import (
 	"wirebench/defs/tera"
 )
 
-// sent is a message in the capture, and what the codec makes of it.
+// sent is a message in the capture, and its result of the codec.
 type sent struct {
 	m    *schema.Message
 	data []byte
 }
 
-// luaSample is a schema with the messages that the capture has of it.
+// luaSample is a schema and its messages in the capture.
 type luaSample struct {
 	name     string
 	schema   *schema.Schema
@@ -46,13 +46,13 @@ type luaSample struct {
 
 var luaPath = regexp.MustCompile(`path = "([^"]*)", name = "([^"]*)"`)
 
-// luaSamples are those of all targets, so cut that every message can be told from the others.
+// luaSamples returns the samples of all targets, split so that every message is distinguishable from the others.
 func luaSamples(t *testing.T) []*luaSample {
 	var out []*luaSample
 	lib := sample{name: "library", schema: library(t, "tera")}
 	codecRows(t, &lib, rand.New(rand.NewPCG(3, 4)))
 	more := append(samples(t), lib)
-	for _, s := range textSamples(t)[1:] { // odd widths, cut numbers, a header with a checksum
+	for _, s := range textSamples(t)[1:] { // unusual widths, bitfields, a header with a checksum
 		s.name = "text_" + s.name
 		codecRows(t, &s, rand.New(rand.NewPCG(7, 8)))
 		more = append(more, s)
@@ -61,7 +61,7 @@ func luaSamples(t *testing.T) []*luaSample {
 		if s.name == "random" { // the code before the length: such messages are a loss, see TestLuaText
 			continue
 		}
-		if s.name == "datagrams" { // without codes: each is alone
+		if s.name == "datagrams" { // without codes: each is separate
 			for _, m := range s.schema.Messages {
 				one := *m
 				out = append(out, newLuaSample(t, "datagram_"+m.Name, linked(&one), s.rows))
@@ -105,7 +105,7 @@ func newLuaSample(t *testing.T, name string, s *schema.Schema, rows []row) *luaS
 			continue
 		}
 		most := 4
-		if m.Measured { // there is more to judge, and there are fewer of them
+		if m.Measured { // these have more checks, and there are fewer of them
 			most = 40
 		}
 		key := r.Message + r.status
@@ -131,7 +131,7 @@ func framed(m *schema.Message) bool {
 	return len(m.Body.Wire) > 0 && m.Body.Wire[0].Kind == schema.Length
 }
 
-// script writes the dissector of a sample and returns its file.
+// script writes the dissector of a sample and returns its path.
 func (s *luaSample) script(t *testing.T, dir string) string {
 	t.Helper()
 	target, _ := emit.Find("lua")
@@ -147,7 +147,7 @@ func (s *luaSample) script(t *testing.T, dir string) string {
 	return filepath.Join(dir, files[0].Name)
 }
 
-// TestLua has tshark read messages that go over UDP and TCP, and compares all that it shows with what the codec reads.
+// TestLua has tshark dissect messages over UDP and TCP, and compares its output with the results of the codec.
 func TestLua(t *testing.T) {
 	_, err := exec.LookPath("tshark")
 	need(t, "tshark", err)
@@ -176,7 +176,7 @@ func TestLua(t *testing.T) {
 	}
 }
 
-// send puts the messages into the capture: each into a datagram of its own, and those that are right into two streams.
+// send adds the messages to the capture: each in a separate datagram, and the valid ones in two streams.
 func (s *luaSample) send(t *testing.T, capture *pcap, rng *rand.Rand) {
 	const client = 50000
 	streams := map[bool][]byte{}
@@ -217,7 +217,7 @@ func (s *luaSample) send(t *testing.T, capture *pcap, rng *rand.Rand) {
 	}
 }
 
-// TestLuaText shows what is written for definitions of each dialect, without the part that is always the same.
+// TestLuaText compares the dissectors of definitions of each dialect with golden files, without the constant part.
 func TestLuaText(t *testing.T) {
 	for _, dialect := range []string{"tera", "muta", "subspace"} {
 		path := "testdata/lua/" + dialect + ".txtar"
@@ -230,7 +230,7 @@ func TestLuaText(t *testing.T) {
 		target, _ := emit.Find("lua")
 		files, losses := target.Emit(s, emit.Options{Name: dialect})
 		if again, _ := target.Emit(s, emit.Options{Name: dialect}); again[0] != files[0] {
-			t.Error("not the same when it is made again")
+			t.Error("generating the file again gives another text")
 		}
 		_, text, ok := strings.Cut(files[0].Text, "\n-- MESSAGES")
 		if !ok {
@@ -241,7 +241,7 @@ func TestLuaText(t *testing.T) {
 		for _, l := range losses {
 			fmt.Fprintln(&lost, l)
 			if !strings.Contains(files[0].Text, "--   "+l.String()+"\n") {
-				t.Errorf("%q does not stand in the file", l)
+				t.Errorf("the file lacks %q", l)
 			}
 		}
 		c.Files = append(c.Files, txtar.File{Name: "messages.lua", Data: []byte(text)}, txtar.File{Name: "losses", Data: []byte(lost.String())})
@@ -249,7 +249,7 @@ func TestLuaText(t *testing.T) {
 	}
 }
 
-// parsed is the schema of definitions.
+// parsed returns the schema of definitions.
 func parsed(t *testing.T, dialect string, in []txtar.File) *schema.Schema {
 	t.Helper()
 	var files []*source.File
@@ -273,7 +273,7 @@ func parsed(t *testing.T, dialect string, in []txtar.File) *schema.Schema {
 	return s
 }
 
-// library is the definitions of a dialect that ship with the program.
+// library returns the definitions of a dialect that ship with the program.
 func library(t *testing.T, dialect string) *schema.Schema {
 	t.Helper()
 	paths, err := filepath.Glob("../library/" + dialect + "/*")
@@ -291,7 +291,7 @@ func library(t *testing.T, dialect string) *schema.Schema {
 	return parsed(t, dialect, in)
 }
 
-// TestLuaFilters uses what people use: display filters with the names of fields, Decode As, names of values, preferences.
+// TestLuaFilters checks display filters with the names of fields, Decode As, names of values, and preferences.
 func TestLuaFilters(t *testing.T) {
 	dir := t.TempDir()
 	kind := field("kind", number(8, 0))
@@ -302,7 +302,7 @@ func TestLuaFilters(t *testing.T) {
 	wide.Type.(*schema.Number).Max = &schema.Limit{Const: "MOST"}
 	say := inOrder(kind, low, wide)
 	say.Wire = append([]schema.Item{{Kind: schema.Length, Bits: 16}, {Kind: schema.Code, Bits: 16}}, say.Wire...)
-	s := linked(&schema.Message{Name: "SAY", Version: 1, Body: say}) // its code is not known
+	s := linked(&schema.Message{Name: "SAY", Version: 1, Body: say}) // its code is unknown
 	x := &luaSample{name: "http", schema: s}                         // Wireshark has a protocol of this name
 	script := x.script(t, dir)
 	if want := []string{"SAY: the constant MOST has no value; its limit is not checked", "handshakes"}; len(x.losses) < 2 || x.losses[0] != want[0] || !strings.HasPrefix(x.losses[1], want[1]) {
@@ -325,7 +325,7 @@ func TestLuaFilters(t *testing.T) {
 	}
 }
 
-// TestLuaHostile has a few bytes that ask for very many elements, and a part that is cut off, of which nothing is judged.
+// TestLuaHostile checks a few bytes with a count of very many elements, and a truncated part, which is not checked.
 func TestLuaHostile(t *testing.T) {
 	dir := t.TempDir()
 	list := field("list", &schema.List{Elem: inOrder(), Extent: schema.Extent{Size: schema.Counted}})

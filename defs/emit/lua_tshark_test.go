@@ -24,7 +24,7 @@ import (
 type pcap struct {
 	b   bytes.Buffer
 	n   int               // packets
-	seq map[uint32]uint32 // of TCP, by both ports
+	seq map[uint32]uint32 // TCP sequence numbers, by both ports
 }
 
 func newPcap() *pcap {
@@ -39,7 +39,7 @@ func (p *pcap) put(values ...any) {
 	}
 }
 
-// packet adds a packet. It returns its number, as Wireshark counts.
+// packet adds a packet. It returns its number in Wireshark.
 func (p *pcap) packet(protocol byte, header, data []byte) int {
 	p.n++
 	size := 20 + len(header) + len(data)
@@ -69,14 +69,14 @@ func (p *pcap) tcp(from, to uint16, data []byte) int {
 	return p.packet(6, h, data)
 }
 
-// pdml is a part of what tshark shows of a packet.
+// pdml is a node of tshark's PDML output of a packet.
 type pdml struct {
 	Name, Label, Show string
 	Pos, Size         int
 	Kids              []pdml
 }
 
-// each calls a function with a part and all inside it, but not with what is in messages inside.
+// each calls a function with a node and its descendants, except those of nested messages.
 func (n *pdml) each(call func(*pdml) (inside bool)) {
 	if call(n) {
 		for i := range n.Kids {
@@ -85,7 +85,7 @@ func (n *pdml) each(call func(*pdml) (inside bool)) {
 	}
 }
 
-// tshark reads a capture with dissectors.
+// tshark dissects a capture with Lua dissectors.
 func tshark(t *testing.T, dir string, capture *pcap, scripts []string, args ...string) []byte {
 	t.Helper()
 	path, err := exec.LookPath("tshark")
@@ -109,8 +109,8 @@ func tshark(t *testing.T, dir string, capture *pcap, scripts []string, args ...s
 
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#x27;", "'", "&apos;", "'", "&amp;", "&")
 
-// readPdml reads what tshark -T pdml writes: packets, with parts inside. It is no whole XML, as it may hold characters that XML has
-// none of, and quicker to read this way.
+// readPdml parses the output of tshark -T pdml: packets with nested nodes. It is not an XML parser, because the output may contain
+// characters that are invalid in XML, and because this is faster.
 func readPdml(t *testing.T, text []byte) []pdml {
 	t.Helper()
 	open := []*pdml{{}}
@@ -138,7 +138,7 @@ func readPdml(t *testing.T, text []byte) []pdml {
 			}
 		}
 	}
-	t.Fatalf("what tshark shows has no end: %s", text[max(0, len(text)-300):])
+	t.Fatalf("the output of tshark is truncated: %s", text[max(0, len(text)-300):])
 	return nil
 }
 
@@ -151,7 +151,7 @@ func attribute(tag, name string) string {
 	return unescape.Replace(value)
 }
 
-// known reports whether the bytes tell which message they are of.
+// known reports whether the bytes identify their message.
 func known(x sent, rec *codec.Record) bool {
 	first := x.m.Body.Wire[0]
 	switch {
@@ -161,7 +161,7 @@ func known(x sent, rec *codec.Record) bool {
 	return !slices.ContainsFunc(rec.Problems, func(p codec.Problem) bool { return p.Code == codec.WrongConstant })
 }
 
-// compare compares what tshark shows of a sample's messages.
+// compare checks tshark's output for a sample's messages.
 func (s *luaSample) compare(t *testing.T, packets []pdml, count map[string]int) {
 	t.Helper()
 	wrong := 0
@@ -216,7 +216,7 @@ func port(packet *pdml, name string) (out int) {
 	return out
 }
 
-// messages are the nodes of a packet's messages.
+// messages returns the nodes of a packet's messages.
 func (s *luaSample) messages(packet *pdml) (out []*pdml) {
 	for i := range packet.Kids {
 		if p := &packet.Kids[i]; p.Name == s.name {
@@ -232,7 +232,7 @@ func (s *luaSample) messages(packet *pdml) (out []*pdml) {
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// wrong says what is wrong with a message as it is shown.
+// wrong describes the first error in tshark's output for a message.
 func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int) string {
 	t.Helper()
 	p, err := codec.Compile(x.m)
@@ -264,7 +264,7 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 			status = n.Show
 		case strings.HasPrefix(n.Name, s.name+".problem."):
 			problems[strings.TrimPrefix(n.Name, s.name+".problem.")] = true
-		case s.isMessage(n): // inside this one
+		case s.isMessage(n): // nested in this one
 			return false
 		case n.Name != s.name+".message":
 			at := place{n.Name, n.Pos - got.Pos, n.Size}
@@ -288,7 +288,7 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 				break
 			}
 		}
-		// tshark adds the place of the outer node to that of a node which stands before it.
+		// tshark adds the position of the outer node to that of a node before it.
 		for k, list := range there {
 			if len(nodes) == 0 && k.name == name && k.size == at.size && k.pos-outer[list[0]].Pos == at.pos {
 				at, nodes = k, list
@@ -327,12 +327,12 @@ func (s *luaSample) isMessage(n *pdml) bool {
 	return false
 }
 
-// wrongProblems compares the problems that are shown with those of the codec, by their kinds.
+// wrongProblems compares the problems in the output with those of the codec, by code.
 func (s *luaSample) wrongProblems(rec *codec.Record, got map[string]bool) string {
 	want := map[string]bool{}
 	for _, p := range view.Problems(rec) {
 		switch p.Code {
-		case "nan-payload", "bytes-left-over": // not looked for; the next message
+		case "nan-payload", "bytes-left-over": // not detected; the next message
 		default:
 			want[strings.ReplaceAll(p.Code, "-", "_")] = true
 		}
@@ -350,7 +350,7 @@ func (s *luaSample) wrongProblems(rec *codec.Record, got map[string]bool) string
 	return ""
 }
 
-// luaName is the filter name of a field.
+// luaName returns the filter name of a field.
 func luaName(top, message string, f view.FieldValue) string {
 	path := index.ReplaceAllString(f.Path, "")
 	var b strings.Builder
@@ -359,7 +359,7 @@ func luaName(top, message string, f view.FieldValue) string {
 		if part == "" {
 			continue
 		}
-		part, _, _ = strings.Cut(part, "#") // fields of one name share a filter
+		part, _, _ = strings.Cut(part, "#") // fields of the same name share a filter
 		b.WriteByte('.')
 		for i, c := range part {
 			switch {
@@ -384,7 +384,7 @@ func luaName(top, message string, f view.FieldValue) string {
 	return top + "." + f.Role
 }
 
-// luaEqual reports whether a value is shown as it is.
+// luaEqual reports whether the output has the right value.
 func luaEqual(f view.FieldValue, n *pdml) bool {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(f.Value))
@@ -412,7 +412,7 @@ func luaEqual(f view.FieldValue, n *pdml) bool {
 		default:
 			return escaped(v) == got
 		}
-	case map[string]any: // a bitfield: its parts are inside
+	case map[string]any: // a bitfield: its parts are child nodes
 		for name, part := range v {
 			want := strings.Trim(fmt.Sprint(part), "\"")
 			want = map[string]string{"true": "1", "false": "0"}[want] + strings.TrimSuffix(strings.TrimSuffix(want, "true"), "false")
@@ -426,13 +426,13 @@ func luaEqual(f view.FieldValue, n *pdml) bool {
 	return false
 }
 
-// escaped is a text as tshark writes it into PDML.
+// escaped returns a text as tshark escapes it in PDML.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, c := range text {
 		switch {
 		case c == 0:
-			b.WriteRune(0x2400) // the dissector's
+			b.WriteRune(0x2400) // replaced by the dissector
 		case c < ' ' && !strings.ContainsRune("\t\n\r", c) || c == 0x7f:
 			fmt.Fprintf(&b, `\x%x`, c)
 		default:
@@ -457,7 +457,7 @@ func sameNumber(want, got string) bool {
 	return a == b || math.Abs(a-b) <= 1e-5*math.Max(math.Abs(a), math.Abs(b)) // Wireshark shows six digits of a float
 }
 
-// render is a node and all inside it as text.
+// render returns a node and its descendants as text.
 func render(n *pdml, indent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s %d+%d %q\n", indent, n.Name, n.Pos, n.Size, n.Label)

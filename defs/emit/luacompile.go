@@ -9,16 +9,16 @@ import (
 	"wirebench/defs/wire"
 )
 
-// luaField is a field at one place of a message. Types such as vectors are shared: one schema.Field can be several of these.
+// luaField is one use of a field in a message. Types such as vectors are shared: one schema.Field may have several uses.
 type luaField struct {
 	f     *schema.Field
 	path  string // of its filter name
 	up    *luaField
-	scope *names // of what is inside
-	made  bool   // a group whose statement is written
+	scope *names // of its nested fields
+	made  bool   // a group whose statement has been written
 }
 
-// title is its name for people. A bare element is called as its list.
+// title returns the displayed name. A bare element has the name of its list.
 func (lf *luaField) title() string {
 	if lf.f.Name == "" {
 		return lf.path[strings.LastIndexByte(lf.path, '.')+1:]
@@ -26,7 +26,7 @@ func (lf *luaField) title() string {
 	return lf.f.Name
 }
 
-// luaOp is a part of a message that is read in one go.
+// luaOp is a part of a message.
 type luaOp struct {
 	kind     string
 	attrs    string   // of the table, with commas before
@@ -84,18 +84,18 @@ func (c *code) ops(before string, ops []*luaOp, after string) {
 	c.shut("%s", after)
 }
 
-// luaCompiler makes the ops of one message.
+// luaCompiler compiles the ops of one message.
 type luaCompiler struct {
 	m      *wire.Message
 	out    *luaMessage
 	fields []*luaField             // by field
-	least  map[int]int64           // by field: bytes of the smallest element of a list
+	least  map[int]int64           // by field: minimum size of an element of a list in bytes
 	groups []string                // statements
-	tables map[*schema.Enum]string // names of values that are in the file already, if they are many
+	tables map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
 	losses
 }
 
-// ops makes the ops of parts. list is the list whose element they are.
+// ops compiles the ops of parts. list is the list whose element they belong to.
 func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaOp {
 	var out []*luaOp
 	optional := 0
@@ -125,7 +125,7 @@ func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaO
 	return out
 }
 
-// enter makes the fields of a struct, and those of its groups.
+// enter creates the fields of a struct, including those of its groups.
 func (c *luaCompiler) enter(fields []int, at *luaField) {
 	known := map[*schema.Field]*luaField{}
 	for _, i := range fields {
@@ -154,7 +154,7 @@ func sameKind(a, b schema.Type) bool {
 	return p.typeShape(a) == p.typeShape(b)
 }
 
-// push adds an item to a block. attrs are those of its table, with commas before.
+// push adds an item to a block. attrs are further attributes of its table, each preceded by a comma.
 func (o *luaOp) push(kind string, it *wire.Item, attrs string) {
 	if it.Order == schema.Big && it.Bits > 8 {
 		attrs = ", big = true" + attrs
@@ -203,7 +203,7 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 			c.out.marks = append(c.out.marks, luaMark{it.Off / 8, b})
 		}
 	case schema.Check:
-		c.lose(c.m.Schema, "check", "the checksum is shown, not verified")
+		c.lose(c.m.Schema, "check", "the checksum is not verified")
 		o.push(name, it, "")
 	case schema.Const:
 		if first {
@@ -215,16 +215,16 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 	}
 }
 
-// bookField is the field of a number about another one.
+// bookField returns the field of a count, an offset or a similar number of another field.
 func (c *luaCompiler) bookField(of *luaField, name string, bits int) string {
 	if of == nil {
-		fail("%s stands outside of a list", name)
+		fail("%s is outside of a list", name)
 	}
 	path := of.path + "." + of.scope.take(name)
 	return fmt.Sprintf("field(%s, %s, %s, nil%s)", luaString(path), luaString(name), luaString(luaInteger("uint", bits)), c.upOf(of))
 }
 
-// upOf is the group that a field is in, as the last argument of field.
+// upOf returns the group of a field, as the last argument of the Lua function field.
 func (c *luaCompiler) upOf(lf *luaField) string {
 	up := lf.up
 	if up == nil {
@@ -238,7 +238,7 @@ func (c *luaCompiler) upOf(lf *luaField) string {
 	return ", " + luaString(up.path)
 }
 
-// field is the call that makes a field.
+// field returns the call of the Lua function field.
 func (c *luaCompiler) field(lf *luaField, kind, values string) string {
 	up := c.upOf(lf)
 	if values != "" && up == "" {
@@ -300,7 +300,7 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 	switch t.Kind {
 	case schema.Float:
 		if it.Off%8 != 0 {
-			fail("the float %q does not start at a whole byte", lf.f.Name)
+			fail("the float %q does not start at a byte boundary", lf.f.Name)
 		}
 		if kind, field = "float", "float"; t.Bits == 64 {
 			field = "double"
@@ -324,14 +324,14 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 	values := ""
 	if t.Enum != nil && len(t.Enum.Values) > 0 {
 		if values = c.values(t); values == "" || t.Scale != 0 {
-			c.lose(c.m.Schema, lf.path, "the names of its values are left out: only whole numbers of at most 32 bits can have some")
+			c.lose(c.m.Schema, lf.path, "the names of its values are omitted: only integers of at most 32 bits can have names")
 			values = ""
 		}
 	}
 	o.push(kind, it, attrs+", f = "+c.field(lf, field, values))
 }
 
-// luaRange is the legal range of a number. Limits without a value are left out.
+// luaRange returns the legal range of a number. Limits without a value are omitted.
 func luaRange(t *schema.Number) string {
 	known := func(l *schema.Limit) bool { return l != nil && l.Const == "" }
 	one := func(l *schema.Limit) (text, shown string) {
@@ -368,7 +368,7 @@ func luaRange(t *schema.Number) string {
 	return out + ", range = " + luaString(from+".."+to)
 }
 
-// values is the table of the names of values; one with many is written once.
+// values returns the table of the names of values; a large table is written once.
 func (c *luaCompiler) values(t *schema.Number) string {
 	name := c.tables[t.Enum]
 	if name == "" {
@@ -383,7 +383,7 @@ func (c *luaCompiler) values(t *schema.Number) string {
 	return name
 }
 
-// luaValues is the table of the names of values, "" if Wireshark has none for such a number.
+// luaValues returns the table of the names of values, "" if Wireshark does not support them for such a number.
 func luaValues(t *schema.Number) string {
 	if t.Bits > 32 || t.Kind == schema.Float || t.Kind == schema.Bool {
 		return ""
@@ -444,7 +444,7 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 	o.push("packed", it, ", forms = {"+strings.Join(forms, ", ")+"}, f = "+c.field(lf, luaInteger("uint", t.Bits), ""))
 }
 
-// content is a part of variable size.
+// content compiles a part of variable size.
 func (c *luaCompiler) content(p *wire.Part) *luaOp {
 	lf := c.fields[p.Field]
 	attrs := ""
@@ -464,7 +464,7 @@ func (c *luaCompiler) content(p *wire.Part) *luaOp {
 		return &luaOp{kind: "text", attrs: attrs + luaText(t) + ", f = " + c.field(lf, "string", "")}
 	case *schema.Blob:
 		if t.Size == schema.Terminated {
-			fail("the bytes %q are ended by a zero", lf.f.Name)
+			fail("the bytes %q are zero-terminated", lf.f.Name)
 		}
 		return &luaOp{kind: "bytes", attrs: attrs + ", unit = 1" + luaNested(t) + ", f = " + c.field(lf, "bytes", "")}
 	}
@@ -475,7 +475,7 @@ func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 	inner := &luaField{f: lf.f, path: lf.path, scope: lf.scope}
 	own := *lf
 	if p.List.Bare {
-		own.path += "." + lf.scope.take("list") // its name is that of the values
+		own.path += "." + lf.scope.take("list") // its name is used for the values
 		attrs += ", bare = true"
 	}
 	o := &luaOp{kind: "list"}
@@ -492,10 +492,10 @@ func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 	return o
 }
 
-// choice is the alternatives at the end of a struct.
+// choice compiles the alternatives at the end of a struct.
 func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
 	o := &luaOp{kind: "choice"}
-	// Fields of one name and type in several alternatives are one field to people who filter by it.
+	// Fields of the same name and type in several alternatives are one field in filters.
 	byName := map[string]*luaField{}
 	for i := range cases {
 		x := &cases[i]
@@ -504,7 +504,7 @@ func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
 		case x.Reg != wire.None:
 			f := c.m.Fields[c.m.Regs[x.Reg].Field].Schema
 			if n, ok := f.Type.(*schema.Number); !ok || n.Kind == schema.Float || n.Bits > 48 {
-				fail("alternatives are chosen by %q, which is not a whole number of at most 48 bits", f.Name)
+				fail("alternatives depend on %q, which is not an integer of at most 48 bits", f.Name)
 			}
 			cond = fmt.Sprintf("reg = %d, value = %d, ", x.Reg+1, x.Value)
 		case x.Max > 0:

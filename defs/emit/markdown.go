@@ -11,8 +11,8 @@ import (
 	"wirebench/defs/wire"
 )
 
-// A reference for people: an index, the names of values, and for each message a diagram in the manner of the RFCs, 32 bits a row, and
-// a table of all that travels, in the order of the wire.
+// A reference document: an index, the names of values, and for each message a diagram in the style of RFCs, 32 bits per row, and a table of
+// its layout in wire order.
 
 // emitMarkdown writes one file.
 func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
@@ -50,11 +50,11 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	}
 	writeIndex(&b, index)
 	b.WriteString(text)
-	if len(w.enumText) > 0 { // after the messages, so that what a heading is called in links does not depend on them
+	if len(w.enumText) > 0 { // after the messages, so that the anchors of messages do not depend on them
 		b.WriteString("## Names of values\n\n" + strings.Join(w.enumText, ""))
 	}
 	if len(w.losses) > 0 {
-		b.WriteString("## What is not here\n\n")
+		b.WriteString("## Omissions\n\n")
 		for _, l := range w.losses {
 			b.WriteString("- " + markdownText(oneLine(l.String())) + "\n")
 		}
@@ -62,12 +62,12 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	return []File{{Name: legal(o.name()) + ".md", Text: strings.TrimRight(b.String(), "\n") + "\n"}}, w.losses
 }
 
-const markdownIntro = `Offsets and sizes are bytes unless they say bits; offsets count from the first byte of the message, or of the element in a list.
-Numbers are little-endian unless their type says big. Bits of a byte are counted and drawn from the least significant one on. In a diagram "#name" is the count of a part, "@name" its offset.
+const markdownIntro = `Offsets and sizes are in bytes unless marked as bits; offsets are relative to the first byte of the message, or of the element in a list.
+Numbers are little-endian unless their type is marked as big. Bits of a byte are numbered and drawn from the least significant one. In a diagram "#name" is the count of a part, "@name" its offset.
 
 `
 
-const markdownShort = `Long places and names are shortened: "18 + 40 parts before" is byte 18 behind 40 parts whose sizes vary, "…" is what is left out of a name.
+const markdownShort = `Long offsets and names are abbreviated: "18 + 40 parts before" is byte 18 plus the sizes of 40 preceding parts of variable size, "…" is the omitted part of a name.
 
 `
 
@@ -76,7 +76,7 @@ type indexRow struct {
 	anchor string
 }
 
-// writeIndex lists the messages by direction and code, those without a code after them by name.
+// writeIndex lists the messages by direction and code, followed by those without a code by name.
 func writeIndex(b *strings.Builder, rows []indexRow) {
 	b.WriteString("## Index\n\n| direction | group | code | message | about |\n| --- | --- | --- | --- | --- |\n")
 	slices.SortStableFunc(rows, func(x, y indexRow) int {
@@ -125,12 +125,12 @@ type markdown struct {
 	enumText []string
 	losses
 	laid      map[*schema.Message]*wire.Message
-	m         *wire.Message // the one that is written
-	shortened bool          // a place or a name is written shortly
-	begun     map[int]bool  // groups of the message of which a row is there
+	m         *wire.Message // current message
+	shortened bool          // an offset or a name is abbreviated
+	begun     map[int]bool  // groups of the message that already have a row
 }
 
-// anchor is the fragment that GitHub and others make of a heading.
+// anchor returns the fragment that GitHub and others derive from a heading.
 func (w *markdown) anchor(title string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(title) {
@@ -149,7 +149,7 @@ func (w *markdown) anchor(title string) string {
 	return id
 }
 
-// markdownText keeps text from being taken for markup.
+// markdownText escapes markup in text.
 func markdownText(s string) string {
 	var b strings.Builder
 	for _, c := range s {
@@ -161,7 +161,7 @@ func markdownText(s string) string {
 	return b.String()
 }
 
-// markdownCell is text for one cell of a table.
+// markdownCell returns text for a cell of a table.
 func markdownCell(s string) string { return markdownText(strings.Join(strings.Fields(s), " ")) }
 
 // mdRow is one part of a message.
@@ -170,14 +170,14 @@ type mdRow struct {
 	name   string // short, for the diagram
 	typ    string
 	offset string
-	bits   int // -1: it depends on the message
+	bits   int // -1: depends on the message
 	limit  string
 	doc    string
 	when   string
 	elem   []mdRow // of a list
-	by     string  // how its size or its place is known
+	by     string  // description of its size, its offset or its encoding
 	names  string  // of its values, as Markdown
-	moved  bool    // it is reached by an offset
+	moved  bool    // it is at an offset
 }
 
 // message writes one message.
@@ -205,7 +205,7 @@ func (w *markdown) message(m *schema.Message) string {
 	layout := w.m.Layout()
 	rows := w.rows(&layout, 0)
 	if len(rows) == 0 {
-		b.WriteString("It has no bytes.\n\n")
+		b.WriteString("The message is empty.\n\n")
 		return b.String()
 	}
 	b.WriteString("```text\n")
@@ -251,7 +251,7 @@ func bitsText(bits int) string {
 	return strconv.Itoa(bits / 8)
 }
 
-// rows takes the rows of a layout that are inside so many lists.
+// rows consumes the rows of a layout at a depth of lists.
 func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 	var out []mdRow
 	for len(*layout) > 0 && (*layout)[0].Depth == depth {
@@ -281,7 +281,7 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 	return out
 }
 
-// groupDocs puts the comments of groups before that of their first field.
+// groupDocs prepends the comments of groups to that of their first field.
 func (w *markdown) groupDocs(field int, doc string) string {
 	for field != wire.None && !w.m.Fields[field].InList {
 		if field = w.m.Fields[field].Parent; field == wire.None || w.begun[field] {
@@ -321,40 +321,40 @@ func (w *markdown) row(row *wire.Row) mdRow {
 		r.path, r.name, r.limit = "count of "+path, "#"+lastName(path), rangeText(e.Min, e.Max, schema.Unsigned)
 		r.doc = map[int]string{0: "number of elements", 1: "bytes", 2: "code units of two bytes"}[unit]
 	case schema.Offset:
-		r.path, r.name, r.doc = "offset of "+path, "@"+lastName(path), "where it starts, in bytes from the start of the message"
+		r.path, r.name, r.doc = "offset of "+path, "@"+lastName(path), "in bytes from the start of the message"
 	case schema.Here:
-		r.doc = "where this element starts"
+		r.doc = "offset of this element"
 	case schema.Next:
-		r.doc = "where the next element starts, 0 in the last one"
+		r.doc = "offset of the next element, 0 in the last one"
 	case schema.Length:
-		r.doc = "bytes of the whole message"
+		r.doc = "size of the whole message in bytes"
 	case schema.Code:
 		if w.m.Schema.HasKey {
 			r.doc = "is " + codeText(w.m.Schema.Key.Code)
 		}
 	case schema.Counter:
-		r.doc = "running number of the message"
+		r.doc = "sequence number of the message"
 	case schema.Check:
 		if w.m.Sum != nil {
-			w.lose(w.m.Schema, "checksum", "how the checksum is computed is not said")
+			w.lose(w.m.Schema, "checksum", "the algorithm of the checksum is not included")
 		}
 		r.path, r.doc = "checksum", "over the whole message"
 	case schema.Const:
 		r = mdRow{path: "constant", name: hexText(it.Bytes), typ: "bytes", limit: hexText(it.Bytes)}
 	case schema.Pad:
-		r = mdRow{path: "padding", typ: "bits", doc: "no meaning"}
+		r = mdRow{path: "padding", typ: "bits", doc: "unused"}
 	}
 	return r
 }
 
 func hexText(b []byte) string {
 	if len(b) > 16 {
-		return fmt.Sprintf("% x and so on", b[:16])
+		return fmt.Sprintf("% x ...", b[:16])
 	}
 	return fmt.Sprintf("% x", b)
 }
 
-// rangeText is a range for people; a constant without a value stands with its name.
+// rangeText returns the text of a range; a constant without a value is shown by name.
 func rangeText(lo, hi *schema.Limit, kind schema.NumKind) string {
 	one := func(l *schema.Limit) string {
 		switch {
@@ -382,7 +382,7 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	f := w.m.Fields[row.Field].Schema
 	r := mdRow{path: w.m.Path(row.Field), typ: f.TypeText, doc: f.Doc}
 	if w.m.Fields[row.Field].Last != wire.None {
-		r.doc = strings.TrimSuffix("the value of the last field of this name, unless it has its own; "+r.doc, "; ")
+		r.doc = strings.TrimSuffix("the value of the last field of this name, unless it has a separate value; "+r.doc, "; ")
 	}
 	switch t := f.Type.(type) {
 	case *schema.Number:
@@ -391,13 +391,13 @@ func (w *markdown) value(row *wire.Row) mdRow {
 		}
 		r.limit = rangeText(t.Min, t.Max, t.Kind)
 		if t.Scale != 0 {
-			r.by = fmt.Sprintf("shown times %s", strconv.FormatFloat(t.Scale, 'g', -1, 64))
+			r.by = fmt.Sprintf("scaled by %s", strconv.FormatFloat(t.Scale, 'g', -1, 64))
 		}
 		if t.Kind == schema.Bool && t.Bits > 1 {
-			r.by = "0 is false, all else is true"
+			r.by = "0 is false, other values are true"
 		}
 		if t.Enum != nil {
-			r.names = "named in " + w.enum(t, f.Name)
+			r.names = "names in " + w.enum(t, f.Name)
 		}
 		return r
 	case *schema.Bitfield:
@@ -415,14 +415,14 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	case schema.Fixed:
 		r.by = map[int]string{0: fmt.Sprintf("%d elements", e.N)}[unit]
 	case schema.Counted:
-		r.by = "as many as its count"
+		r.by = "number given by its count"
 	case schema.Terminated:
-		r.by = "ends with a zero"
+		r.by = "zero-terminated"
 	case schema.ToEnd:
 		r.by = "to the end of the message"
 	}
 	if row.Part != nil && row.Part.Offset != wire.None {
-		r.by = "starts at its offset; " + r.by
+		r.by = "at its offset; " + r.by
 		r.moved = true
 	}
 	switch t := f.Type.(type) {
@@ -442,7 +442,7 @@ func (w *markdown) value(row *wire.Row) mdRow {
 			r.typ = "bytes"
 		}
 		if t.Nested {
-			r.doc = strings.TrimSuffix("a message of its own; "+r.doc, "; ")
+			r.doc = strings.TrimSuffix("a nested message; "+r.doc, "; ")
 		}
 		if e.Size == schema.Fixed {
 			r.by = ""
@@ -452,7 +452,7 @@ func (w *markdown) value(row *wire.Row) mdRow {
 			r.typ = "list"
 		}
 		if t.Linked {
-			r.by += "; each element tells where the next one is"
+			r.by += "; each element has the offset of the next one"
 		}
 	}
 	return r
@@ -480,7 +480,7 @@ func bitfieldText(p *schema.Bitfield) string {
 	return strings.Join(forms, "; ")
 }
 
-// enum writes the names of a number's values once and returns a link to them.
+// enum writes the named values of a number once and returns a link to them.
 func (w *markdown) enum(n *schema.Number, field string) string {
 	if link := w.enums[n.Enum]; link != "" {
 		return link
@@ -502,7 +502,7 @@ func (w *markdown) enum(n *schema.Number, field string) string {
 	return w.enums[n.Enum]
 }
 
-// sizeText is the size of a message in words.
+// sizeText returns the size of a message.
 func sizeText(size wire.Size) string {
 	switch least, most := size.Bytes(); {
 	case most == wire.NoLimit && least == 1:

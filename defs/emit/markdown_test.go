@@ -18,7 +18,7 @@ import (
 	"wirebench/defs/tera"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files, and fail")
+var update = flag.Bool("update", false, "rewrite the golden files and fail")
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) }
 
@@ -35,10 +35,10 @@ func golden(t *testing.T, path string, got []byte) {
 		}
 		t.Fatalf("%s was rewritten", path)
 	}
-	t.Errorf("%s is not as written (%v); -update rewrites it. Now:\n%s", path, err, got)
+	t.Errorf("%s differs (%v); -update rewrites it. Got:\n%s", path, err, got)
 }
 
-// textSamples are small schemas with everything that the text of a target can show.
+// textSamples returns small schemas that cover the text output of targets.
 func textSamples(t *testing.T) []sample {
 	t.Helper()
 	return []sample{
@@ -70,8 +70,8 @@ func teraText(t *testing.T, o schema.Options, files ...*source.File) *schema.Sch
 	return s
 }
 
-// shapes have what no dialect of the other samples makes: names of values, codes of one number in both directions, numbers of
-// unusual width, cut numbers of both orders, names that mean something elsewhere.
+// shapes returns a schema with features that the dialects of the other samples lack: names of values, the same code in both directions,
+// numbers of unusual width, bitfields of both byte orders, names that are reserved elsewhere.
 func shapes() *schema.Schema {
 	code := func(m *schema.Message, dir schema.Dir, n uint32, doc string) *schema.Message {
 		m.Key, m.HasKey, m.Doc = schema.Key{Dir: dir, Group: "game", Code: n}, true, doc
@@ -113,7 +113,7 @@ func shapes() *schema.Schema {
 	return linked(three, one, code(datagram("Thing gone", two), schema.ToClient, 1, ""), code(datagram("either", choice), schema.Both, 2, "For both."))
 }
 
-// TestMarkdownText shows the reference as people see it.
+// TestMarkdownText compares the reference with its golden file.
 func TestMarkdownText(t *testing.T) {
 	target, _ := emit.Find("md")
 	var b bytes.Buffer
@@ -130,7 +130,7 @@ func TestMarkdownText(t *testing.T) {
 	golden(t, "testdata/markdown.txtar", b.Bytes())
 }
 
-// schemas are samples without messages.
+// schemas returns samples without messages.
 func schemas(t *testing.T) []sample {
 	t.Helper()
 	out := []sample{
@@ -236,7 +236,7 @@ func drawn(t *testing.T, text string) {
 	}
 }
 
-// TestDocBounds has structs inside each other whose fields double on every level.
+// TestDocBounds checks nested structs whose number of fields doubles on every level.
 func TestDocBounds(t *testing.T) {
 	inner := inOrder(field("a", number(4, 0)), field("b", number(4, 0)))
 	bits := inOrder(field("a", number(1, 0)))
@@ -248,13 +248,13 @@ func TestDocBounds(t *testing.T) {
 		for _, name := range []string{"ksy", "md"} {
 			target, _ := emit.Find(name)
 			if files, losses := target.Emit(s, emit.Options{}); len(losses) == 0 && (name == "md" || len(files[0].Text) > 1<<20) {
-				t.Errorf("%s: all of it was written", name)
+				t.Errorf("%s: no loss", name)
 			}
 		}
 	}
 }
 
-// FuzzDocs writes any definition in the manners that are for reading: the same twice, with a diagram no wider than a row.
+// FuzzDocs converts any definition to documentation, and checks that the output is deterministic and diagrams are within 32 bits.
 func FuzzDocs(f *testing.F) {
 	f.Add("# doc\nint32 a # b | c\narray l\n- string s\nobject o\n- bytes d\n")
 	f.Add("ref a\nskillid x\nstring a\narray<array<vec3>> b\nint16[2][3] c\n")
@@ -270,11 +270,11 @@ func FuzzDocs(f *testing.F) {
 			files, losses := target.Emit(s, emit.Options{})
 			again, _ := target.Emit(s, emit.Options{})
 			if !slices.Equal(files, again) {
-				t.Errorf("%s is not the same twice", name)
+				t.Errorf("%s is not deterministic", name)
 			}
 			for _, m := range s.Messages {
 				if m.Broken && len(losses) == 0 {
-					t.Errorf("%s: %s is left out without a word", name, m.Name)
+					t.Errorf("%s: %s is omitted without a loss", name, m.Name)
 				}
 			}
 			if name == "md" && len(s.Messages) > 0 && len(losses) == 0 {

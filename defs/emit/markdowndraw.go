@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A diagram has 32 bits a row, two characters a bit, as those of the RFCs.
+// A diagram has 32 bits per row and two characters per bit, as in RFCs.
 const (
 	rowBits  = 32
 	rowChars = 2*rowBits + 1
 )
 
-// box is a part of a diagram: bits from..to from the start of its run of fixed parts.
+// box is a part of a diagram: bits from..to relative to its run of fixed parts.
 type box struct {
 	from, to int
 	name     string
 }
 
-// drawRows draws parts: those of fixed size as boxes, others over the whole width, the elements of lists after all else.
+// drawRows draws parts: parts of fixed size as boxes, others across the whole width, and at the end the elements of lists.
 func drawRows(b *strings.Builder, rows []mdRow) {
 	b.WriteString(" 0                   1                   2                   3\n")
 	b.WriteString(" " + strings.Repeat("0 1 2 3 4 5 6 7 8 9 ", 3) + "0 1\n")
@@ -29,7 +29,7 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 	rule := strings.Repeat("+-", rowBits) + "+\n"
 	var boxes []box
 	at := 0
-	last := "" // the rule below what was drawn, not written yet: what follows may need a wider one
+	last := "" // pending rule below the last row, as the next row may need a wider one
 	flush := func() {
 		if len(boxes) == 0 {
 			return
@@ -46,7 +46,7 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 			if when = r.when; when != "" {
 				fmt.Fprintf(b, "  %s:\n", when)
 			} else {
-				b.WriteString("  in any case:\n")
+				b.WriteString("  always:\n")
 			}
 		}
 		if r.bits >= 0 && r.bits <= 4*rowBits {
@@ -80,10 +80,10 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 	}
 }
 
-// drawBoxes draws parts that stand side by side, below a rule if there is one already. It returns the rule that belongs below them.
+// drawBoxes draws adjacent parts, below an existing rule if there is one. It returns the rule that belongs below them.
 func drawBoxes(b *strings.Builder, boxes []box, above string) (below string) {
 	end := boxes[len(boxes)-1].to
-	// edge is the rule above a row, as wide as what is above and below it; a box that goes on has no rule inside.
+	// edge returns the rule above a row, as wide as the rows above and below it, with a gap inside a box that spans both rows.
 	edge := func(row int) string {
 		width := 0
 		if row < end {
@@ -95,7 +95,7 @@ func drawBoxes(b *strings.Builder, boxes []box, above string) (below string) {
 		line := []byte(strings.Repeat("+-", width) + "+")
 		for _, x := range boxes {
 			lo, hi := max(x.from, row-rowBits)-(row-rowBits), min(x.to, row+rowBits)-row
-			if x.from < row && x.to > row { // it stands above and below
+			if x.from < row && x.to > row { // the box spans both rows
 				for c := 2*max(lo, 0) + 1; c < 2*min(hi, rowBits); c++ {
 					line[c] = ' '
 				}
@@ -137,7 +137,7 @@ func btoi(ok bool) int {
 	return 0
 }
 
-// inRow reports whether a box has its name in a row: the one that holds most of it, the first of equal ones.
+// inRow reports whether the name of a box is in a row: the row with the largest part of the box, the first of equal ones.
 func inRow(x box, row int) bool {
 	best, most := 0, -1
 	for r := x.from / rowBits * rowBits; r < x.to; r += rowBits {
@@ -148,7 +148,7 @@ func inRow(x box, row int) bool {
 	return best == row
 }
 
-// center puts text into the middle of a width; what does not fit is cut, and ends with "~".
+// center centers text in a width; longer text is truncated and ends with "~".
 func center(s string, width int) string {
 	n := utf8.RuneCountInString(s)
 	if n > width {

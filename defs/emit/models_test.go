@@ -4,8 +4,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Hand-made schemas of every shape that a dialect can make: lengths first, constants and bits, optional ends, alternatives,
-// chained lists.
+// Schemas with the features of all dialects: lengths first, constants and bits, optional ends, alternatives, chained lists.
 
 func field(name string, t schema.Type) *schema.Field { return &schema.Field{Name: name, Type: t} }
 
@@ -50,7 +49,7 @@ func values(fields ...*schema.Field) []schema.Item {
 	return items
 }
 
-// inOrder is a struct whose fields travel in the order of their declaration.
+// inOrder returns a struct with its fields in wire order.
 func inOrder(fields ...*schema.Field) *schema.Struct {
 	return &schema.Struct{Fields: fields, Wire: values(fields...)}
 }
@@ -59,7 +58,7 @@ func bare(t schema.Type, e schema.Extent) *schema.List {
 	return &schema.List{Elem: inOrder(field("", t)), Bare: true, Extent: e}
 }
 
-// lengthsFirst is a struct that sends the lengths of its lists and texts, then all else, then the contents.
+// lengthsFirst returns a struct with the lengths of its lists and texts first, then other values, then the contents.
 func lengthsFirst(head []schema.Item, bits map[string]int, fields ...*schema.Field) *schema.Struct {
 	s := &schema.Struct{Fields: fields, Wire: head}
 	var single, contents []*schema.Field
@@ -93,7 +92,7 @@ func linked(messages ...*schema.Message) *schema.Schema {
 	return s
 }
 
-// svmsg is the group of the article "Network message serialization in MUTA".
+// svmsg returns the group of the article "Network message serialization in MUTA".
 func svmsg() *schema.Schema {
 	return linked(
 		measured("svmsg", "svmsg_pong", 1, lengthsFirst(codeBits(8), nil)),
@@ -126,7 +125,8 @@ func prmsg() *schema.Schema {
 	)
 }
 
-// squad has a struct with a length of its own, a list of structs with texts, a list of lists, and names that targets cannot use.
+// squad returns a schema with a struct that contains a length, a list of structs with texts, a list of lists, and names that are invalid in
+// targets.
 func squad() *schema.Schema {
 	header := field("header", &schema.Group{Struct: lengthsFirst(nil, map[string]int{"title": 8}, field("rank", number(16, 0)), field("title", text(schema.Latin1, counted(0, 255))))})
 	members := field("members", &schema.List{Extent: counted(1, 300), Elem: lengthsFirst(nil, map[string]int{"name": 8, "items": 8},
@@ -139,7 +139,7 @@ func squad() *schema.Schema {
 	return linked(measured("game", "squad", 7, lengthsFirst(codeBits(16), map[string]int{"members": 16}, header, members, at, field("flag", number(8, 0)))), words)
 }
 
-// datagrams have constants, bits, both byte orders, optional ends, alternatives, and contents to the end.
+// datagrams returns a schema with constants, bits, both byte orders, optional ends, alternatives, and contents to the end.
 func datagrams() *schema.Schema {
 	payload := field("payload", &schema.Blob{Nested: true, Extent: schema.Extent{Size: schema.Counted}})
 	elem := &schema.Struct{Fields: []*schema.Field{payload}, Wire: append([]schema.Item{{Kind: schema.Count, Field: payload, Bits: 8}}, values(payload)...)}
@@ -169,7 +169,7 @@ func datagrams() *schema.Schema {
 
 	kind := field("kind", number(8, 0))
 	points := field("points", number(32, schema.Signed))
-	other := field("points", text(schema.Latin1, ended)) // the same name as in the alternative before, and another type
+	other := field("points", text(schema.Latin1, ended)) // same name as in the previous alternative, but another type
 	choice := inOrder(kind, field("pid", number(16, 0)))
 	choice.Variants = []schema.Variant{
 		{Field: kind, Value: 1, Body: inOrder(other)}, {Field: kind, Value: 2, Body: inOrder(points)}, {Field: kind, Value: 3},

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// names gives out the identifiers of one scope of a target. No two are equal, none is a word that the target keeps for itself.
+// names assigns the identifiers of one scope of a target. They are unique, and never reserved words of the target.
 type names struct {
 	taken map[string]bool
-	last  map[string]int // by identifier, the number behind the last one that was given out
-	fold  bool           // identifiers that differ by case alone clash too
+	last  map[string]int // the last number appended to an identifier
+	fold  bool           // identifiers that differ only in case conflict
 }
 
-// newNames makes a scope in which some words are taken.
+// newNames returns a scope with reserved words.
 func newNames(fold bool, reserved ...string) *names {
 	n := &names{taken: map[string]bool{}, last: map[string]int{}, fold: fold}
 	for _, word := range reserved {
@@ -29,7 +29,7 @@ func (n *names) key(name string) string {
 	return name
 }
 
-// take returns the wanted identifier, made legal, with a number behind it if it is taken.
+// take returns the wanted identifier, made legal, with a number appended if it is in use.
 func (n *names) take(want string) string {
 	want = legal(want)
 	name := want
@@ -41,7 +41,7 @@ func (n *names) take(want string) string {
 	return name
 }
 
-// legal replaces what no language allows in an identifier. Letters are those of ASCII: C99 compilers differ about others.
+// legal replaces characters that are invalid in identifiers. Only ASCII letters are valid: C99 compilers differ about others.
 func legal(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -63,11 +63,11 @@ func legal(name string) string {
 	return b.String()[:min(b.Len(), maxName)]
 }
 
-// maxName is how long an identifier may be, without the number behind it.
+// maxName is the maximum length of an identifier, without the appended number.
 const maxName = 200
 
-// camel joins the words of a name, each with a capital: C_EXAMPLE and c_example are CExample, playerId is PlayerId. It starts with
-// a letter.
+// camel joins the words of a name, each capitalized: C_EXAMPLE and c_example are CExample, playerId is PlayerId. The result starts with a
+// letter.
 func camel(name string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(legal(name), func(c rune) bool { return c == '_' }) {
@@ -83,5 +83,5 @@ func camel(name string) string {
 	return "X" + b.String()
 }
 
-// keywords are the words of a list.
+// keywords returns the words of a list.
 func keywords(list string) []string { return strings.Fields(list) }

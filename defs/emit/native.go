@@ -9,27 +9,26 @@ import (
 	"wirebench/defs/schema"
 )
 
-// A native target is a programming language. The walker goes through the steps of each message, once for the function that reads it
-// and once for the one that writes it; a language prints what it meets: texts of the statements, and methods for what a
-// text cannot say.
+// A native target is a programming language. The walker traverses the steps of each message, once for the function that reads it and once
+// for the function that writes it. A language provides templates of statements, and methods where templates are insufficient.
 
-// native is the methods of a language. What they return is expressions, unless another thing is said.
+// native is the methods of a language. They return expressions, unless noted otherwise.
 type native interface {
-	typ(t schema.Type, r *record) string  // a type; r is that of the groups and elements in it
-	zero(t schema.Type, r *record) string // a value that nothing was read into
+	typ(t schema.Type, r *record) string  // a type; r is the record of its groups and elements
+	zero(t schema.Type, r *record) string // a zero value
 	dot(base, name string) string         // a member
-	value(base string, at path) string    // what a member holds, also where it may be missing
+	value(base string, at path) string    // the value of a member, which may be missing
 	quote(s string) string                // a string literal
 	constant(n *schema.Number, v uint64) string
 	mask(v uint64) string // a constant of 64 bits
 	bounds(e schema.Extent) (lo, hi string)
-	// inRange is the condition that a value is legal, "" if all are. big: it has the type of an integer of more than 32 bits.
+	// inRange returns the condition that a value is legal, "" if all values are. big: its type is an integer of more than 32 bits.
 	inRange(n *schema.Number, v string, big bool) string
 	signed(bits string, n *schema.Number) string // the lowest bits of an unsigned number of 64 bits as two's complement
 
 	raw(b string, it *item) (bits, wide string)          // an item of the block b as an unsigned number of any type, and of 64 bits
-	load(b string, it *item, n *schema.Number) string    // a number as it is on the wire
-	shown(n *schema.Number, value string) string         // the member's value for one of the wire
+	load(b string, it *item, n *schema.Number) string    // the wire value of a number
+	shown(n *schema.Number, value string) string         // the member's value of a wire value
 	partNames(t *schema.Bitfield) []string               // the identifiers of the parts of a bitfield
 	partOf(t *schema.Bitfield, name, bits string) string // the value of a part, from its bits
 
@@ -37,72 +36,72 @@ type native interface {
 	readFixed(b string, it *item, to string)
 	readRun(st *step, to, bytes string)
 	makeList(st *step, to, n string)
-	newElem(st *step, elem string)     // declares an element that has no record
-	present(steps []step, base string) // makes the members that the steps read into
+	newElem(st *step, elem string)     // declares an element without a record
+	present(steps []step, base string) // creates the members that the steps read into
 	elem(st *step, to, id string) string
 
-	float(n *schema.Number, from string) string // a float of the wire, from the member's value
+	float(n *schema.Number, from string) string // the wire value of a float, from the member's value
 	bits(t *schema.Bitfield, name, from string, it *item) string
 	put(p string, it *item, n *schema.Number, value string) // prints; n is nil for the bits of an unsigned number of 64 bits
 	writeConst(p string, it *item)
 	writeFixed(p string, it *item, from string)
-	run(st *step, base, id string) (n string) // the number of units; it may print what putRun needs too
+	run(st *step, base, id string) (n string) // the number of units; it may print declarations for putRun
 	putRun(st *step, base, n, id string)
-	list(st *step, base, id, index string) (n, elem string) // likewise of elements
-	missing(r *record, st *step, base string) string        // the condition that an optional part is left out
+	list(st *step, base, id, index string) (n, elem string) // the number of elements, and an element
+	missing(r *record, st *step, base string) string        // the condition that an optional part is missing
 }
 
-// prints is the texts of a language. r is the reader and b a block of fixed size; w is the writer and p the place of a block.
+// prints is the templates of a language. r is the reader and b a block of fixed size; w is the writer and p the position of a block.
 type prints struct {
-	code   string // what codes of messages are called
-	typ    string // is behind the name of a type
-	remark string // a comment of its own, for Sprintf
-	equal  string // the sign
-	sure   string // is behind a member that may be missing, where it is not
-	wide   string // is behind a constant of 64 bits
+	code   string // term for the code of a message
+	typ    string // suffix of the name of a type
+	remark string // a comment line, for Sprintf
+	equal  string // operator
+	sure   string // suffix of an optional member that is known to be present
+	wide   string // suffix of a constant of 64 bits
 	frame  string // bytes of the frame that is read
 
-	// Branches: before them, on $cond the first, the next and the last one, the only one, behind them.
+	// Branches: start, the first, next and last one with $cond, the only one, end.
 	chain, first, next, last, sole, end string
-	comment                             string // $text, which is on one line
+	comment                             string // $text, on one line
 
-	count, offset          string // declare $name, which is assigned to later
-	decl, declAt           string // $decl where they are declared and assigned
-	none                   string // a block without bytes; "" leaves it out
+	count, offset          string // declare $name, which is assigned later
+	decl, declAt           string // $decl in a declaration with an assignment
+	none                   string // a block without bytes; "" omits it
 	skip, take             string // $bytes bytes, as the block b$id
 	countRead, offsetRead  string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
-	sized                  string // judges all counts of a block
-	part                   string // $body, if the message goes on; $part to $parts
+	sized                  string // checks all counts of a block
+	part                   string // $body, if the message has more bytes; $part to $parts
 	assign                 string // $value to $to
-	checkOn                string // what the range of $value is judged of
-	check, checked         string // refuses a number unless $cond; the value after that
+	checkOn                string // the form of $value whose range is checked
+	check, checked         string // refuses a number unless $cond; the value after the check
 	bitfield               string // v$id for the bits $raw
 	bitfieldAs, bitfieldOf string // the condition on $bits, a part of v$id
-	run, ended, rest       string // $n units of $unit bytes at $at, those up to a zero, those up to the end; with an offset, $suffix is
-	// "_at" and $comma is ", $at", or both are nothing
-	list, linked, toEnd string // $n elements at $at, as a chain, up to the end: $make, $from or nothing, $element, $back
+	run, ended, rest       string // $n units of $unit bytes at $at, zero-terminated units, units up to the end; with an offset, $suffix is
+	// "_at" and $comma is ", $at", otherwise both are empty
+	list, linked, toEnd string // $n elements at $at, as a chain, up to the end: $make, $from or empty, $element, $back
 	from, stay, back    string // $from and $back of a list with an offset; $from of one without
 	element             string // reads $elem, a $record
 
-	here, since       string // the offset of what comes, of elem$id
+	here, since       string // the current offset, the offset of elem$id
 	some              string // condition that $n is not 0
 	grow, growOnly    string // p$id of $bytes zeros
 	place             string // $local is $p
-	putAt, putAtIf    string // $value at $where behind $p, if $cond
+	putAt, putAtIf    string // $value at $where after $p, if $cond
 	scale             string // v$id of the scaled integer $from
 	fits              string // refuses unless $cond
 	packing           string // v$id without bits, from $from
-	bitfieldFrom      string // what parts are taken from after that
+	bitfieldFrom      string // the value whose parts are then used
 	partFits          string // the condition that $bits, of $from, are in $mask
-	partBits          string // $bits at their place
-	setPart           string // the same into v$id
-	counted, counting string // judges $n; the value to write for it
-	stop, over        string // the message ends here, if $cond; nothing may follow
+	partBits          string // $bits, shifted
+	setPart           string // combines them into v$id
+	counted, counting string // checks $n; the value to write for it
+	stop, over        string // the message ends here, if $cond; the message must end here
 	writeElem         string // $elem, a $record
 	prev, later       string // prev$id; the condition that an element is not the first
 	elemAt, prevIs    string // elem$id is here; prev$id is elem$id
 	loop              string // $body for $n elements
-	broken            string // returns after a mistake
+	broken            string // returns after an error
 	turns, turn       string // $body as long as a list has elements; if the list does
 }
 
@@ -115,7 +114,7 @@ type walker struct {
 	top     *names
 	types   map[*record]string
 	fields  map[*member]string
-	parts   map[*record]string // names of the members that say how much is there
+	parts   map[*record]string // names of the members with the number of optional parts
 	choices map[*record]string
 	enums   map[*schema.Enum]string // where the names of values were written, if they are many
 	loops   int
@@ -128,7 +127,7 @@ func newWalker(p *plan, say *prints, reserved []string) walker {
 	}
 }
 
-// fresh is a number for new variables; it is taken when it is asked for first.
+// fresh returns a function that returns a number for new variables, which is allocated by its first call.
 func (w *walker) fresh() func() string {
 	id := ""
 	return func() string {
@@ -142,7 +141,7 @@ func (w *walker) fresh() func() string {
 
 func (w *walker) blank() { w.line("") }
 
-// place is the expression that a value is read into.
+// place returns the expression that a value is read into.
 func (w *walker) place(base string, at path) string {
 	for i, m := range at {
 		if m == nil {
@@ -162,7 +161,7 @@ func where(it *item) string {
 	return fmt.Sprintf("%d, %d, %v", it.off, it.bits, it.order == schema.Big)
 }
 
-// putAt writes a number that is known late: at a place, if a condition holds.
+// putAt writes a number afterwards: at a position, if a condition holds.
 func (w *walker) putAt(p, cond string, it *item, value, label string) {
 	text := w.say.putAt
 	if cond != "" {
@@ -171,13 +170,13 @@ func (w *walker) putAt(p, cond string, it *item, value, label string) {
 	w.print(text, vars{"p": p, "cond": cond, "where": where(it), "value": value, "label": w.lang.quote(label)})
 }
 
-// branch is one of several ways to go on.
+// branch is one of several alternatives.
 type branch struct {
 	cond, comment string
 	body          func()
 }
 
-// branches writes them. total: the last is taken if no other one is.
+// branches writes alternatives. total: the last one is unconditional.
 func (w *walker) branches(list []branch, total bool) {
 	if total && len(list) == 1 {
 		w.print(w.say.sole, vars{})
@@ -205,7 +204,7 @@ func (w *walker) branches(list []branch, total bool) {
 	w.print(w.say.end, vars{})
 }
 
-// lengthIs is the condition of an alternative that is chosen by size.
+// lengthIs returns the condition of an alternative that depends on the size.
 func (w *walker) lengthIs(ch choice, size string) string {
 	switch {
 	case ch.max == 0 && ch.min == 0:
@@ -218,7 +217,7 @@ func (w *walker) lengthIs(ch choice, size string) string {
 	return fmt.Sprintf("%s >= %d && %s <= %d", size, ch.min, size, ch.max)
 }
 
-// choose writes a branch for each alternative: those by a value, and in writing those that a member tells.
+// choose writes a branch for each alternative, by value or by size; when writing, a member has the number of the latter.
 func (w *walker) choose(r *record, st *step, base string, reading bool, body func([]step)) {
 	var list []branch
 	for i, ch := range st.cases {
@@ -241,7 +240,7 @@ func (w *walker) choose(r *record, st *step, base string, reading bool, body fun
 	w.branches(list, false)
 }
 
-// found is the alternative that a message of a size has, as an expression, "" if none is by size.
+// found returns an expression for the alternative of a message of a size, "" if none depends on the size.
 func (w *walker) found(m *message, size string) string {
 	for i := range m.record.steps {
 		if st := &m.record.steps[i]; st.kind == stepChoice && m.record.choice {
@@ -256,7 +255,7 @@ func (w *walker) found(m *message, size string) string {
 }
 
 func (w *walker) readSteps(r *record, steps []step, base string) {
-	for i := range steps { // what is read under a condition is needed under the next one
+	for i := range steps { // variables of optional parts are needed by later parts
 		for k := range steps[i].items {
 			if it := &steps[i].items[k]; steps[i].part > 0 && it.local != nil {
 				w.print(map[bool]string{true: w.say.count, false: w.say.offset}[it.kind == schema.Count], vars{"name": it.local.name()})
@@ -307,7 +306,7 @@ func (w *walker) readStep(r *record, st *step, base string) {
 	}
 }
 
-// name is the variable of a count or an offset.
+// name returns the variable of a count or an offset.
 func (l *local) name() string {
 	if l.item.kind == schema.Count {
 		return "n" + strconv.Itoa(l.id)
@@ -315,7 +314,7 @@ func (l *local) name() string {
 	return "at" + strconv.Itoa(l.id)
 }
 
-// at is the variable with a step's offset, -1 if it stands where the cursor is.
+// at returns the variable with a step's offset, -1 if it is at the current position.
 func (st *step) at() string {
 	if st.offset == nil {
 		return "-1"
@@ -323,7 +322,7 @@ func (st *step) at() string {
 	return st.offset.name()
 }
 
-// units is the number of units in reading.
+// units returns the number of units when reading.
 func (st *step) units() string {
 	if st.count == nil {
 		return strconv.Itoa(st.items[0].ext.N)
@@ -331,7 +330,7 @@ func (st *step) units() string {
 	return st.count.name()
 }
 
-// unit is the bytes of a unit of text or bytes.
+// unit returns the size of a unit of text or bytes.
 func (st *step) unit() int {
 	if t, ok := st.typ.(*schema.Text); ok {
 		return t.Charset.Unit()
@@ -339,7 +338,7 @@ func (st *step) unit() int {
 	return 1
 }
 
-// used reports whether anything is done with the bytes of a block.
+// used reports whether the bytes of a block are used.
 func (w *walker) used(items []item, reading bool) bool {
 	for i := range items {
 		it := &items[i]
@@ -427,7 +426,7 @@ func (w *walker) readItem(b string, it *item, base string) {
 	}
 }
 
-// partsOf calls back for all parts of a form, in the order of the names, with what they are called in the target.
+// partsOf calls a function for all parts of a form, in the order of the names, with their expressions in the target.
 func (w *walker) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, bits, shift int)) {
 	for k, name := range w.lang.partNames(t) {
 		bits, shift := 0, 0
@@ -459,12 +458,12 @@ func (w *walker) readBitfield(b string, it *item, t *schema.Bitfield, to string)
 	w.branches(list, true)
 }
 
-// formIs is the condition that bits have a form.
+// formIs returns the condition that a form applies to bits.
 func (w *walker) formIs(f *schema.Form, bits string) string {
 	return expand(w.say.bitfieldAs, vars{"bits": bits, "mask": w.lang.mask(f.Mask), "match": w.lang.mask(f.Match)})
 }
 
-// record is the record of a list's elements, groups in single values too.
+// record returns the record of a list's elements, or of groups in bare elements.
 func (at path) record(t *schema.List, rec *record) *record {
 	if rec != nil {
 		return rec
@@ -477,7 +476,7 @@ func (at path) record(t *schema.List, rec *record) *record {
 	return nil
 }
 
-// maskOf is mask, 0 for no bits.
+// maskOf returns a mask of bits, 0 for no bits.
 func maskOf(bits int) uint64 {
 	if bits == 0 {
 		return 0
@@ -485,7 +484,7 @@ func maskOf(bits int) uint64 {
 	return schema.Mask(bits)
 }
 
-// wide is the width of the smallest integer of a common type that holds so many bits.
+// wide returns the width of the smallest common integer type with at least that many bits.
 func wide(bits int) int {
 	for _, n := range []int{8, 16, 32} {
 		if bits <= n {
@@ -495,12 +494,12 @@ func wide(bits int) int {
 	return 64
 }
 
-// exact reports whether a fixed text has all its characters always, be they zeros.
+// exact reports whether a fixed text always has all its characters, possibly zeros.
 func exact(t *schema.Text) bool {
 	return t.Min != nil && t.Min.Const == "" && t.Min.Uint == uint64(t.N)
 }
 
-// floatText is a float that reads back to the same one.
+// floatText returns a float that round-trips.
 func floatText(f float64) string {
 	s := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".e") {
@@ -509,7 +508,7 @@ func floatText(f float64) string {
 	return s
 }
 
-// bounds are the legal numbers of units; none stands for no upper one.
+// bounds returns the legal range of the number of units; none is the text of a missing upper bound.
 func bounds(e schema.Extent, none string) (lo, hi string) {
 	lo, hi = "0", none
 	if e.Min != nil {
@@ -521,7 +520,7 @@ func bounds(e schema.Extent, none string) (lo, hi string) {
 	return lo, hi
 }
 
-// limits is the condition that v is inside the limits of a number, "" if it has none. Integers have a suffix.
+// limits returns the condition that v is within the limits of a number, "" if it has none. Integers have a suffix.
 func limits(n *schema.Number, v, suffix string, float func(float64) string) string {
 	var parts []string
 	limit := func(l *schema.Limit, op string, all uint64) {
@@ -543,7 +542,7 @@ func limits(n *schema.Number, v, suffix string, float func(float64) string) stri
 	return strings.Join(parts, " && ")
 }
 
-// bitfieldNames are the identifiers of the parts of a bitfield.
+// bitfieldNames returns the identifiers of the parts of a bitfield.
 func bitfieldNames(t *schema.Bitfield, style func(string) string) []string {
 	own := newNames(false)
 	var out []string
@@ -553,7 +552,7 @@ func bitfieldNames(t *schema.Bitfield, style func(string) string) []string {
 	return out
 }
 
-// bitfieldPart is how wide a part is at most, and whether it is a truth value.
+// bitfieldPart returns the maximum width of a part, and whether it is a boolean.
 func bitfieldPart(t *schema.Bitfield, name string) (bits int, truth bool) {
 	for _, f := range t.Forms {
 		for _, p := range f.Parts {
@@ -565,7 +564,7 @@ func bitfieldPart(t *schema.Bitfield, name string) (bits int, truth bool) {
 	return max(bits, 1), truth
 }
 
-// listType is the type of a list.
+// listType returns the type of a list.
 func (w *walker) listType(st *step) string {
 	return w.lang.typ(st.typ, st.path.record(st.typ.(*schema.List), st.rec))
 }
@@ -652,7 +651,7 @@ func (w *walker) writeBlock(st *step, base string) {
 	}
 }
 
-// place is the variable with the place of the block in which a count or an offset stands.
+// place returns the variable with the position of the block that contains a count or an offset.
 func (l *local) place() string { return "q" + strconv.Itoa(l.id) }
 
 func (w *walker) writeItem(p string, it *item, base string) {
@@ -734,7 +733,7 @@ func (w *walker) writeBitfield(p string, it *item, t *schema.Bitfield, from stri
 	w.lang.put(p, it, nil, "v"+id)
 }
 
-// writePlace fills in the count and the offset of what comes now: n units.
+// writePlace fills in the count and the offset of the next contents, of n units.
 func (w *walker) writePlace(st *step, n string, offset *local) {
 	it := &st.items[0]
 	lo, hi := w.lang.bounds(it.ext)
@@ -766,7 +765,7 @@ func (w *walker) writeList(r *record, st *step, base string) {
 	w.print(w.say.loop, v)
 }
 
-// writeElem writes an element; in a chain also its place, in itself and in the one before.
+// writeElem writes an element; in a chain also its offset, in itself and in the previous element.
 func (w *walker) writeElem(r *record, st *step, elem, id, index string) {
 	linked := st.typ.(*schema.List).Linked
 	v := vars{"id": id, "index": index, "elem": elem}
@@ -787,7 +786,7 @@ func (w *walker) writeElem(r *record, st *step, elem, id, index string) {
 	}
 }
 
-// writeWeave writes the elements of several lists in turns.
+// writeWeave writes the elements of several lists interleaved.
 func (w *walker) writeWeave(r *record, st *step, base string) {
 	turn := "i" + w.fresh()()
 	var lens, conds []string
@@ -813,21 +812,21 @@ func (w *walker) writeWeave(r *record, st *step, base string) {
 	}})
 }
 
-// words are what is told of a member in a comment: its type, when it is there, its meaning.
+// words returns the comment of a member: its type, its condition, its meaning.
 func (w *walker) words(r *record, m *member) string {
 	var words []string
 	if m.field != nil && m.field.TypeText != "" {
 		words = append(words, m.field.TypeText)
 	}
 	if m.part > 0 && w.parts[r] != "" {
-		words = append(words, fmt.Sprintf("there if %s is %d or more", w.parts[r], m.part))
+		words = append(words, fmt.Sprintf("present if %s is %d or more", w.parts[r], m.part))
 	}
 	if m.alt {
 		words = append(words, "in some alternatives")
 	}
 	if m.isBook {
 		words = append(words, map[schema.ItemKind]string{
-			schema.Code: "the " + w.say.code + " of the message", schema.Counter: "running number of the message", schema.Check: "checksum, as it is on the wire",
+			schema.Code: "the " + w.say.code + " of the message", schema.Counter: "sequence number of the message", schema.Check: "checksum, copied from the wire",
 		}[m.book])
 	}
 	if m.field != nil && m.field.Doc != "" {
@@ -836,7 +835,7 @@ func (w *walker) words(r *record, m *member) string {
 	return oneLine(strings.Join(words, ": "))
 }
 
-// named writes the values of a record's numbers that have names. Those of an enumeration with many values are written once.
+// named writes the named values of a record's numbers. Those of an enumeration with many values are written once.
 func (w *walker) named(r *record, write func(m *member, n *schema.Number, place string)) {
 	for _, m := range r.members {
 		n, ok := m.typ.(*schema.Number)
@@ -845,7 +844,7 @@ func (w *walker) named(r *record, write func(m *member, n *schema.Number, place 
 		}
 		place := oneLine(w.lang.dot(w.types[r]+w.say.typ, w.fields[m]))
 		if first := w.enums[n.Enum]; first != "" {
-			w.line(w.say.remark, fmt.Sprintf("The values of %s have the names of %s.", place, first))
+			w.line(w.say.remark, fmt.Sprintf("The named values of %s are those of %s.", place, first))
 		} else {
 			write(m, n, place)
 			if len(n.Enum.Values) > manyValues {
@@ -856,5 +855,5 @@ func (w *walker) named(r *record, write func(m *member, n *schema.Number, place 
 	}
 }
 
-// manyValues is how many values an enumeration may have for their names to be repeated for each field.
+// manyValues is the maximum number of values of an enumeration that is repeated for each field.
 const manyValues = 32

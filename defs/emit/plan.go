@@ -10,9 +10,9 @@ import (
 	"wirebench/defs/wire"
 )
 
-// A plan is what the targets that are programming languages have in common: the types that hold values, and the steps in which a
-// message is read and written. A step is what is read in one go: a block of fixed size, a run of bytes, a list. The order of the
-// steps, and of the checks inside a block, is the codec's.
+// A plan is the common input of targets that are programming languages: the types of values, and the steps for reading and writing a
+// message. A step is a block of fixed size, a run of bytes or a list. The order of the steps, and of the checks inside a block, is the same
+// as in the codec.
 type plan struct {
 	schema   *schema.Schema
 	records  []*record // inner ones first
@@ -25,12 +25,12 @@ type plan struct {
 	shapes   map[*schema.Struct]string
 }
 
-// message is a message that can be expressed.
+// message is a converted message.
 type message struct {
 	m      *schema.Message
 	name   string // see messageName
 	record *record
-	header int // bytes, offsets lead behind it
+	header int // bytes; offsets into it are invalid
 	length *item
 	code   *item
 	min    string   // bytes
@@ -39,33 +39,33 @@ type message struct {
 
 // record is a type of the output, with members.
 type record struct {
-	want    string // its name, before the target makes it legal
+	want    string // name, before it is made legal in the target
 	doc     string
-	fields  int // number of members that stand in the struct's Fields; those of alternatives follow
+	fields  int // number of members for the struct's Fields; those of alternatives follow
 	members []*member
-	alts    map[string]*member // those of alternatives, by name and type
+	alts    map[string]*member // members of alternatives, by name and type
 	slots   []*member          // by index of the struct's Fields: fields of one name share a member
 	steps   []step
-	element bool // it is the element of a list: it has functions of its own
+	element bool // the element of a list, which has separate functions
 	message *message
-	parts   int  // number of steps at the end that may be missing
-	choice  bool // the alternative does not follow from a value
+	parts   int  // number of optional steps at the end
+	choice  bool // the alternative does not depend on a value
 	shape   string
 }
 
 // member is one value of a record.
 type member struct {
 	field  *schema.Field
-	name   string // as in the definition. Code, counter and checksum have names of their own
+	name   string // as in the definition, or the name of the code, counter or checksum
 	typ    schema.Type
 	record *record // of a group, and of the elements of a list
-	part   int     // of how many parts that may be missing this is the last one needed; 0: always there
+	part   int     // number of optional parts that it requires; 0: always present
 	alt    bool    // of an alternative
 	book   schema.ItemKind
 	isBook bool // one of Code, Counter, Check
 }
 
-// path leads from a record to a value inside it. For the value of a bare element it starts with nil.
+// path is the path from a record to a value inside it. For the value of a bare element it starts with nil.
 type path []*member
 
 type stepKind uint8
@@ -78,10 +78,10 @@ const (
 	stepChoice
 )
 
-// step is a part that is read in one go.
+// step is a step of reading and writing.
 type step struct {
 	kind   stepKind
-	part   int // of the parts that may be missing this is the one with the number; 0: always there
+	part   int // 1-based number of the optional part; 0: always present
 	bits   int
 	items  []item
 	path   path
@@ -90,12 +90,12 @@ type step struct {
 	offset *local
 	elem   []step   // of a bare list
 	rec    *record  // of any other list
-	here   *item    // linked lists: places inside the first block of the element
+	here   *item    // linked lists: item in the first block of the element
 	next   *item    // likewise
-	min    string   // bytes of an element
+	min    string   // minimum size of an element in bytes
 	lists  []step   // of a weave
 	cases  []choice // of a choice
-	end    bool     // it goes on to the end of the message
+	end    bool     // it extends to the end of the message
 }
 
 // choice is one alternative.
@@ -110,7 +110,7 @@ type choice struct {
 // local is a count or an offset that was read.
 type local struct {
 	id   int
-	item item // where it stands, for what is written later
+	item item // its position, for writing it afterwards
 }
 
 // item is a run of bits in a block.
@@ -123,13 +123,13 @@ type item struct {
 	typ   schema.Type
 	local *local
 	bytes []byte
-	code  uint32 // of a message whose code the definitions tell
+	code  uint32 // of a message whose code is in the definitions
 	label string // path for messages: "members[].name"
 	ext   schema.Extent
-	unit  string // bytes of one unit, at least
+	unit  string // minimum size of a unit in bytes
 }
 
-// newPlan makes the plan of a schema. symbols: the target can leave constants without a value to its user.
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value.
 func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
 	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
@@ -142,7 +142,7 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 	records, structs := len(p.records), len(p.made)
 	why := try(m, func(laid *wire.Message) {
 		if len(p.shape(m.Body)) > maxShape {
-			fail("there are too many fields")
+			fail("too many fields")
 		}
 		out := &message{m: m, name: messageName(m), open: laid.Unresolved}
 		if len(out.open) > 0 && !symbols {
@@ -162,7 +162,7 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 	}
 }
 
-// typeName is what the type of a message would be called.
+// typeName returns the preferred name of the type of a message.
 func typeName(m *schema.Message) string {
 	if m.Version > 1 {
 		return m.Name + "_v" + strconv.Itoa(m.Version)
@@ -170,7 +170,7 @@ func typeName(m *schema.Message) string {
 	return m.Name
 }
 
-// forget removes the records that a message made which then failed.
+// forget removes the records of a message that failed.
 func (p *plan) forget(records, structs int) {
 	for _, r := range p.records[records:] {
 		delete(p.byShape, r.shape)
@@ -183,7 +183,7 @@ func (p *plan) forget(records, structs int) {
 
 const maxShape = 1 << 20 // characters
 
-// shape is a text that is equal for structs whose values and bytes are equal.
+// shape returns a text that is equal for structs with the same values and encoding.
 func (p *plan) shape(s *schema.Struct) string {
 	if old, ok := p.shapes[s]; ok {
 		return old
@@ -202,7 +202,7 @@ func (p *plan) shape(s *schema.Struct) string {
 		b.WriteByte('}')
 	}
 	if b.Len() > maxShape {
-		fail("there are too many fields")
+		fail("too many fields")
 	}
 	p.shapes[s] = b.String()
 	return b.String()
@@ -245,7 +245,7 @@ func shapeWire(b *strings.Builder, wire []schema.Item, index map[*schema.Field]s
 	}
 }
 
-// typeShape is a text that is equal for types whose values and bytes are equal.
+// typeShape returns a text that is equal for types with the same values and encoding.
 func (p *plan) typeShape(t schema.Type) string {
 	var b strings.Builder
 	p.shapeType(&b, t)
@@ -319,7 +319,7 @@ func (p *plan) record(s *schema.Struct, parent *record, f *schema.Field) *record
 	return r
 }
 
-// isName reports whether a type's text is one word of letters and digits.
+// isName reports whether a text is a single word of letters and digits.
 func isName(text string) bool { return text != "" && legal(text) == text }
 
 // members makes the members of a record.
@@ -336,7 +336,7 @@ func (p *plan) members(r *record, s *schema.Struct) {
 		}
 		k, ok := index[f.Same]
 		if !ok || p.typeShape(s.Fields[k].Type) != p.typeShape(f.Type) {
-			fail("%q stands twice with different types", f.Name)
+			fail("%q is repeated with different types", f.Name)
 		}
 		r.slots = append(r.slots, r.slots[k])
 	}
@@ -346,7 +346,7 @@ func (p *plan) members(r *record, s *schema.Struct) {
 			r.choice = true
 		}
 		if (v.Field == nil) != (s.Variants[0].Field == nil) {
-			fail("alternative %d is chosen in another way than the first", i+1)
+			fail("alternative %d depends on something else than the first", i+1)
 		}
 		if v.Body == nil {
 			continue
@@ -367,13 +367,13 @@ func (p *plan) inner(r *record, m *member) {
 	}
 }
 
-// elemRecord is the record of a list's elements; nil if they are single values without one.
+// elemRecord returns the record of a list's elements; nil if they are bare values without a record.
 func (p *plan) elemRecord(t *schema.List, r *record, f *schema.Field) *record {
 	if !t.Bare {
 		return p.record(t.Elem, r, f)
 	}
 	if len(t.Elem.Fields) != 1 {
-		fail("the elements of %q are not one value each", f.Name)
+		fail("the bare elements of %q are not single values", f.Name)
 	}
 	inner := *t.Elem.Fields[0]
 	inner.Name = f.Name
@@ -386,7 +386,7 @@ func (p *plan) elemRecord(t *schema.List, r *record, f *schema.Field) *record {
 	return nil
 }
 
-// altMember finds or makes the member of an alternative's field. Fields of one name and type share one.
+// altMember returns the member of an alternative's field. Fields of the same name and type share a member.
 func (p *plan) altMember(r *record, f *schema.Field) *member {
 	if r.alts == nil {
 		r.alts = map[string]*member{}

@@ -17,13 +17,13 @@ import (
 	"wirebench/defs/schema"
 )
 
-// drawer draws schemas: what a dialect could make, and names that no dialect would.
+// drawer generates random schemas: with features that a dialect could use, and names that none would.
 type drawer struct {
 	rng    *rand.Rand
 	fields int
 }
 
-// oddNames are words that a target may use itself.
+// oddNames are names that may conflict with a target.
 var oddNames = []string{"type", "len", "data", "parts", "size", "int", "self", "a-b", "größe", "9th", "", "__proto__", "read", "Value", "value", "s", "r", "w", "m", "b1", "NULL", "Incomplete"}
 
 func (d *drawer) name() string {
@@ -62,7 +62,7 @@ func (d *drawer) number(bits int) schema.Type {
 	return n
 }
 
-// one is a type of fixed size, in whole bytes.
+// one returns a type of fixed size, in whole bytes.
 func (d *drawer) one(depth int) schema.Type {
 	switch k := d.rng.IntN(10); {
 	case k == 0:
@@ -77,11 +77,11 @@ func (d *drawer) one(depth int) schema.Type {
 	return d.number([]int{8, 16, 24, 32, 48, 64}[d.rng.IntN(6)])
 }
 
-// block is a struct of fixed size.
+// block returns a struct of fixed size.
 func (d *drawer) block(depth int) *schema.Struct {
 	var out []*schema.Field
 	for range 1 + d.rng.IntN(4) {
-		if d.rng.IntN(5) == 0 { // bits that fill a byte
+		if d.rng.IntN(5) == 0 { // bits of a whole byte
 			n := 1 + d.rng.IntN(7)
 			out = append(out, field(d.name(), d.number(n)), field(d.name(), d.number(8-n)))
 			continue
@@ -91,7 +91,7 @@ func (d *drawer) block(depth int) *schema.Struct {
 	return inOrder(distinct(out)...)
 }
 
-// many is a struct whose lengths come first.
+// many returns a struct with its lengths first.
 func (d *drawer) many(head []schema.Item, depth int) *schema.Struct {
 	sized := map[string]int{}
 	out := d.block(depth).Fields
@@ -147,7 +147,7 @@ func extentOf(t schema.Type) (schema.Extent, bool) {
 	return schema.Extent{}, false
 }
 
-// distinct leaves out fields whose name stands already.
+// distinct removes fields with duplicate names.
 func distinct(list []*schema.Field) []*schema.Field {
 	var out []*schema.Field
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func distinct(list []*schema.Field) []*schema.Field {
 	return out
 }
 
-// message draws a message that the codec takes.
+// message generates a message that the codec accepts.
 func (d *drawer) message(i int) *schema.Message {
 	for {
 		name := fmt.Sprintf("m%d", i)
@@ -169,12 +169,12 @@ func (d *drawer) message(i int) *schema.Message {
 		switch d.rng.IntN(4) {
 		case 0, 1:
 			m = measured("game", name, uint32(i), d.many(codeBits(16), 0))
-		case 2: // with a length, and something to its end
+		case 2: // with a length, and contents to its end
 			body := d.many([]schema.Item{{Kind: schema.Length, Bits: 16}, {Kind: schema.Code, Bits: 16}}, 0)
 			rest := field("rest", bare(d.one(3), toEnd))
 			body.Fields, body.Wire = append(body.Fields, rest), append(body.Wire, values(rest)...)
 			m = &schema.Message{Name: name, Version: 1, HasKey: true, Key: schema.Key{Group: "framed", Code: uint32(i)}, Body: body}
-		default: // with parts that may be missing
+		default: // with optional parts
 			body := d.block(0)
 			for d.rng.IntN(3) > 0 {
 				f := field(fmt.Sprintf("more%d", len(body.Fields)), d.one(0))
@@ -189,7 +189,7 @@ func (d *drawer) message(i int) *schema.Message {
 	}
 }
 
-// randomSample is messages of all shapes, as the seed has it.
+// randomSample returns n random messages for a seed.
 func randomSample(n int, seed uint64) *schema.Schema {
 	d := &drawer{rng: rand.New(rand.NewPCG(seed, 0))}
 	var out []*schema.Message
@@ -199,7 +199,7 @@ func randomSample(n int, seed uint64) *schema.Schema {
 	return linked(out...)
 }
 
-// TestRandomGo emits what no one has thought of: Go that its own compiler would take, and the others without panic.
+// TestRandomGo emits random schemas, and checks that the Go code is valid and the other targets do not panic.
 func TestRandomGo(t *testing.T) {
 	t.Parallel()
 	fset := token.NewFileSet()
@@ -239,7 +239,7 @@ func TestRandomGo(t *testing.T) {
 	}
 }
 
-// Two runs give the same text: nothing of it follows from the order of a map.
+// TestEqualSchemasGiveEqualFiles checks that the output is deterministic.
 func TestEqualSchemasGiveEqualFiles(t *testing.T) {
 	for _, target := range []string{"c", "go", "ts"} {
 		var texts []string

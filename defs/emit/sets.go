@@ -6,15 +6,15 @@ import (
 	"wirebench/defs/schema"
 )
 
-// set is messages that have codes of their own, at one place: a receiver finds the message by its code.
+// set is messages with unique codes at the same position: a receiver selects the message by its code.
 type set struct {
 	dir      schema.Dir
 	group    string
-	code     item // where the code stands
+	code     item // position of the code
 	messages []*message
 }
 
-// want is what the set would be called: its group and direction.
+// want returns the preferred name of the set: its group and direction.
 func (s *set) want() string {
 	switch {
 	case s.group == "" && s.dir == schema.Both:
@@ -27,7 +27,7 @@ func (s *set) want() string {
 	return s.group + "_" + s.dir.String()
 }
 
-// String is the set in words.
+// String describes the set.
 func (s *set) String() string {
 	out := "the messages"
 	if s.group != "" {
@@ -42,7 +42,7 @@ func (s *set) String() string {
 	return out
 }
 
-// sets returns the sets of messages whose codes are known and stand at one place in all of them.
+// sets returns the sets of messages whose codes are known and at the same position in all of them.
 func (p *plan) sets() []*set {
 	type key struct {
 		dir   schema.Dir
@@ -71,7 +71,7 @@ func (p *plan) sets() []*set {
 				continue
 			}
 			if other := p.schema.Lookup(schema.Key{Dir: k.dir, Group: k.group, Code: in.Code}); other != nil && other != m.m || codes[in.Code] {
-				continue // a newer version, or another message on the same code
+				continue // overridden by a newer version, or by another message with the same code
 			}
 			switch {
 			case m.code == nil:

@@ -14,7 +14,7 @@ import (
 //go:embed support_ts.txt
 var tsSupport string
 
-// tsReserved are words that a name at the top of a module cannot have, or would hide.
+// tsReserved are words that are invalid as a top-level name of a module, or that it would shadow.
 var tsReserved = keywords(`abstract any as asserts async await bigint boolean break case catch class const constructor continue debugger
 	declare default delete do else enum export extends false finally for from function get if implements import in infer instanceof
 	interface is keyof let module namespace never new null number object of package private protected public readonly require return
@@ -27,7 +27,7 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false)
 	g := &tsTarget{newWalker(p, &tsPrints, tsReserved)}
 	g.lang = g
-	for _, m := range p.messages { // messages first: they keep their names
+	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
 	for _, r := range p.records {
@@ -58,7 +58,7 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 
 type tsTarget struct{ walker }
 
-// members names the properties of a record. They are called as in the definition: any text can be a property.
+// members assigns the properties of a record. They have the names of the definition: any text is valid as a property.
 func (g *tsTarget) members(r *record) {
 	taken := map[string]bool{}
 	own := func(want string) string {
@@ -73,9 +73,9 @@ func (g *tsTarget) members(r *record) {
 		switch {
 		case m.isBook:
 			continue
-		case m.alt && taken[m.name]: // of another alternative: the property has the types of both
+		case m.alt && taken[m.name]: // of another alternative: the type of the property is a union
 			g.fields[m] = m.name
-		case m.name == "__proto__": // means something else to JavaScript
+		case m.name == "__proto__": // special in JavaScript
 			g.fields[m] = own("__proto___")
 		default:
 			g.fields[m] = own(m.name)
@@ -91,7 +91,7 @@ func (g *tsTarget) members(r *record) {
 	}
 }
 
-// property is a name as a property in an interface.
+// property returns a name as a property of an interface.
 func property(name string) string {
 	if isName(name) && !strings.HasPrefix(name, "_") || strings.Trim(name, "_") != "" && isName(name) {
 		return name
@@ -99,7 +99,7 @@ func property(name string) string {
 	return strconv.Quote(name)
 }
 
-// dot is the access to a property.
+// dot returns the access to a property.
 func dot(name string) string {
 	if p := property(name); p == name {
 		return "." + name
@@ -156,7 +156,7 @@ func tsPart(t *schema.Bitfield, name string) string {
 	return "number"
 }
 
-// zero is a value of a type that nothing was read into.
+// zero returns the zero value of a type.
 func (g *tsTarget) zero(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
@@ -207,7 +207,7 @@ func (g *tsTarget) record(r *record) {
 	g.doc(" * ", r.doc)
 	g.line(" */")
 	g.open("export interface %s {", name)
-	types := map[string][]string{} // of alternatives several members are one property
+	types := map[string][]string{} // types of a property; several members of alternatives may share one
 	for _, m := range r.members {
 		if key, typ := g.fields[m], g.typ(m.typ, m.record); !slices.Contains(types[key], typ) {
 			types[key] = append(types[key], typ)
@@ -220,7 +220,7 @@ func (g *tsTarget) record(r *record) {
 		}
 	}
 	if r.choice {
-		g.line("%s?: number; // which alternative follows, counted from 1; none without it", property(g.choices[r]))
+		g.line("%s?: number; // number of the alternative, from 1; none if undefined", property(g.choices[r]))
 	}
 	g.shut("}")
 	g.line("")
@@ -264,10 +264,10 @@ func (g *tsTarget) member(r *record, m *member, typ string) {
 	g.line("%s%s: %s;%s", property(g.fields[m]), maybe, typ, comment)
 }
 
-// constants writes the names of values.
+// constants writes the named values.
 func (g *tsTarget) constants(typ string) func(m *member, n *schema.Number, place string) {
 	return func(m *member, n *schema.Number, place string) {
-		g.line("/** The values of %s that have names. */", place)
+		g.line("/** The named values of %s. */", place)
 		g.open("export const %s = {", g.top.take(typ+camel(m.name)))
 		seen := map[string]bool{}
 		for _, v := range n.Enum.Values {
@@ -282,7 +282,7 @@ func (g *tsTarget) constants(typ string) func(m *member, n *schema.Number, place
 	}
 }
 
-// tsConstant is a value of a number's type.
+// tsConstant returns a value of a number's type.
 func tsConstant(n *schema.Number, v uint64) string {
 	text := goConstant(n, v)
 	if tsNumber(n) == "bigint" {
@@ -315,7 +315,7 @@ func (g *tsTarget) message(m *message, name string) {
 	if found := g.found(m, "w.pos"); found != "" {
 		v["found"] = func() {
 			g.line("const found = %s;", found)
-			g.line("if (found !== (value%s ?? 0)) throw new Refused(\"alternative\", \"a message of this size has another one\");", dot(g.choices[m.record]))
+			g.line("if (found !== (value%s ?? 0)) throw new Refused(\"alternative\", \"the size of the message requires another one\");", dot(g.choices[m.record]))
 		}
 	}
 	g.print(tsMessage, v)
@@ -348,17 +348,17 @@ export const $type = {
 	tsLength = `
 if (view.byteLength < $bytes) throw new Incomplete();
 const size = Number(load(view, 0, $where));
-if (size < $header) throw new Illegal("length", ` + "`it is ${size}`" + `);
+if (size < $header) throw new Illegal("length", ` + "`the value is ${size}`" + `);
 if (size > view.byteLength) throw new Incomplete();
 r = new Reader(new DataView(view.buffer, view.byteOffset, size), $header);
 r.framed = true;`
 	tsCode = `
 if (r.view.byteLength < $bytes) throw new Incomplete();
 const code = Number(load(r.view, 0, $where));
-if (code !== $value) throw new Illegal("code", ` + "`it is ${code}`" + `);`
+if (code !== $value) throw new Illegal("code", ` + "`the value is ${code}`" + `);`
 )
 
-// jsString is a string literal.
+// jsString returns a string literal.
 func jsString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -373,7 +373,7 @@ func jsString(s string) string {
 	return b.String()
 }
 
-// value is the expression that a value is written from.
+// value returns the expression that a value is written from.
 func (g *tsTarget) value(base string, at path) string {
 	for _, m := range at {
 		if m == nil {
@@ -387,7 +387,7 @@ func (g *tsTarget) value(base string, at path) string {
 	return base
 }
 
-// present makes the groups that a step is the first to fill.
+// present creates the groups that a step is the first to fill.
 func (g *tsTarget) present(steps []step, base string) {
 	seen := map[*member]bool{}
 	note := func(at path) {
@@ -538,7 +538,7 @@ func (g *tsTarget) signed(bits string, n *schema.Number) string {
 	return fmt.Sprintf("BigInt.asIntN(%d, %s)", n.Bits, bits)
 }
 
-// raw reads the bits of an item of the block at b: a number up to 32 bits, a bigint above.
+// raw returns the bits of an item of the block at b: a number up to 32 bits, a bigint above.
 func (g *tsTarget) raw(b string, it *item) (bits, wide string) {
 	bits = fmt.Sprintf("load(r.view, %s, %s)", b, where(it))
 	switch _, ok := it.native(); {
@@ -700,7 +700,7 @@ func (g *tsTarget) writeFixed(p string, it *item, from string) {
 	}
 	v["bytes"] = "t" + g.fresh()()
 	g.line("const %s = %s;", v["bytes"], tsBytes(t.Charset, from, jsString(it.label)))
-	if exact(t) { // no text at all stands for zeros
+	if exact(t) { // empty text represents zeros
 		g.print("if ($bytes.length > 0) w.fixed($bytes.length, $n, $label);", v)
 	}
 	g.print("w.fill($at, $n, $bytes, $label);", v)
@@ -739,7 +739,7 @@ func (g *tsTarget) list(st *step, base, id, _ string) (n, elem string) {
 	return "l" + id + ".length", "e" + id
 }
 
-// missing compares with the number of parts that are there, which is told before the first one.
+// missing compares with the number of parts that are present, which is computed before the first one.
 func (g *tsTarget) missing(r *record, st *step, base string) string {
 	if st == &r.steps[slices.IndexFunc(r.steps, func(st step) bool { return st.part > 0 })] {
 		g.line("let parts = 0;")
@@ -752,9 +752,9 @@ func (g *tsTarget) missing(r *record, st *step, base string) string {
 	return fmt.Sprintf("parts < %d", st.part)
 }
 
-// dispatch writes the table of messages, and for every set of messages with codes a function that finds the one that comes.
+// dispatch writes the table of messages, and for every set of messages with codes a function that reads the next one.
 func (g *tsTarget) dispatch() {
-	g.line("/** All messages by their names in the definitions; a version other than 1 follows the name. */")
+	g.line("/** All messages by their names in the definitions, followed by the version if it is not 1. */")
 	g.open("export const messages = {")
 	seen := map[string]bool{}
 	for _, m := range g.plan.messages {
@@ -767,7 +767,7 @@ func (g *tsTarget) dispatch() {
 	g.line("")
 	for _, set := range g.plan.sets() {
 		name := g.top.take("read" + camel(set.want()))
-		g.line("/** Reads the message at the start of the view, whichever it is of %s. Throws Incomplete or Illegal. */", oneLine(set.String()))
+		g.line("/** Reads the message at the start of the view, which may be any of %s. Throws Incomplete or Illegal. */", oneLine(set.String()))
 		g.open("export function %s(view: DataView) {", name)
 		g.line("if (view.byteLength < %d) throw new Incomplete();", (set.code.off+set.code.bits+7)/8)
 		g.line("const code = Number(load(view, 0, %d, %d, %v));", set.code.off, set.code.bits, set.code.order == schema.Big)
@@ -777,7 +777,7 @@ func (g *tsTarget) dispatch() {
 			g.line("\treturn { message: %s, ...%s.read(view) } as const;", jsString(m.name), g.types[m.record])
 		}
 		g.line("default:")
-		g.line("\tthrow new Illegal(\"code\", `no message has ${code}`);")
+		g.line("\tthrow new Illegal(\"code\", `no message with code ${code}`);")
 		g.shut("}")
 		g.shut("}")
 		g.line("")

@@ -56,7 +56,7 @@ func TestTypeScriptVectors(t *testing.T) {
 	compare(t, rows, answers)
 }
 
-// javaScript is a file without its types.
+// javaScript returns a file without types.
 func javaScript(t *testing.T, f emit.File) string {
 	t.Helper()
 	out := api.Transform(f.Text, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent})
@@ -66,7 +66,7 @@ func javaScript(t *testing.T, f emit.File) string {
 	return string(out.Code)
 }
 
-// finder is the function that reads a message by its code, if the schema has codes.
+// finder returns the name of the function that reads a message by its code, if the schema has codes.
 func finder(s *schema.Schema) string {
 	group := s.Messages[0].Key.Group
 	if group == "" {
@@ -75,7 +75,7 @@ func finder(s *schema.Schema) string {
 	return "read" + strings.ToUpper(group[:1]) + group[1:]
 }
 
-// typeCheck runs the compiler of the page's own sources, if it is installed.
+// typeCheck runs the compiler of the page's sources, if it is installed.
 func typeCheck(t *testing.T, node, dir string, sources []string) {
 	t.Helper()
 	tsc, err := filepath.Abs("../../web/node_modules/typescript/bin/tsc")
@@ -97,7 +97,7 @@ func typeCheck(t *testing.T, node, dir string, sources []string) {
 	}
 }
 
-// tagged is a value whose 64-bit numbers, bytes and names of numbers are marked, as JSON has no form of their own for them.
+// tagged returns a value with marked 64-bit numbers, bytes and named numbers, as JSON has no distinct form for them.
 func tagged(t *testing.T, s *schema.Schema, r row) json.RawMessage {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(r.Write))

@@ -14,35 +14,35 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Vector is a message with a known meaning. The targets that are programming languages write Options.Vectors as a test of what they
-// made; codec.Program.Examples makes some.
+// Vector is a test vector. The targets that are programming languages write Options.Vectors as a test of the generated code;
+// codec.Program.Examples provides some.
 type Vector struct {
 	Message string          // its name, with the version if that is not 1: "C_EXAMPLE.2"
-	Value   json.RawMessage // exactly what reading gives, or what cannot be written; nil: nothing to compare. Members that are missing are zero
-	Bytes   []byte          // what is read; it may hold more than the message
-	Used    int             // bytes of the message, if Outcome is OutcomeOK; 0 = all
+	Value   json.RawMessage // expected result of reading, or a value that cannot be written; nil: not compared. Missing members are zero
+	Bytes   []byte          // input of reading; it may be longer than the message
+	Used    int             // size of the message in bytes, if Outcome is OutcomeOK; 0 = all
 	Outcome Outcome
 }
 
-// Outcome is what reading a Vector gives.
+// Outcome is the expected outcome of a Vector.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeOK         Outcome = "ok"         // Bytes are read as Value, which is written as the same Bytes
-	OutcomeIncomplete Outcome = "incomplete" // more bytes could make Bytes whole
-	OutcomeIllegal    Outcome = "illegal"    // no bytes behind Bytes could make them right
+	OutcomeOK         Outcome = "ok"         // Bytes are read as Value, and Value is written as the same Bytes
+	OutcomeIncomplete Outcome = "incomplete" // more bytes could complete the message
+	OutcomeIllegal    Outcome = "illegal"    // the message is invalid, regardless of further bytes
 	OutcomeRefused    Outcome = "refused"    // Value cannot be written; there are no Bytes
 )
 
-// vector is a Vector of a message that the plan has.
+// vector is a Vector of a message in the plan.
 type vector struct {
 	Vector
 	m   *message
 	val map[string]any // numbers are json.Number; nil: only bytes are compared
 }
 
-// used is the bytes of the message itself.
+// used returns the bytes of the message.
 func (v *vector) used() []byte {
 	if v.Used > 0 && v.Used <= len(v.Bytes) {
 		return v.Bytes[:v.Used]
@@ -50,7 +50,7 @@ func (v *vector) used() []byte {
 	return v.Bytes
 }
 
-// book is the value of a code, a counter or a checksum: values do not have them, the bytes do.
+// book returns the value of a code, a counter or a checksum from the bytes, as JSON values do not have them.
 func (v *vector) book(m *member) uint64 {
 	for i := range v.m.record.steps {
 		for k := range v.m.record.steps[i].items {
@@ -64,7 +64,7 @@ func (v *vector) book(m *member) uint64 {
 	return 0
 }
 
-// loadBits is the number that stands in an item of at most 64 bits.
+// loadBits returns the number in an item of at most 64 bits.
 func loadBits(b []byte, it *item) uint64 {
 	var n uint64
 	if it.order == schema.Big {
@@ -80,8 +80,8 @@ func loadBits(b []byte, it *item) uint64 {
 	return n
 }
 
-// vectors are those whose messages the plan has. What a target's types cannot hold is compared by its bytes alone, or left out if it
-// has none.
+// vectors returns the vectors whose messages are in the plan. If a target's types cannot represent a value, only the bytes are compared;
+// without bytes the vector is omitted.
 func (p *plan) vectors(list []Vector) []vector {
 	byName := map[string]*message{}
 	for _, m := range p.messages {
@@ -116,7 +116,7 @@ func (p *plan) vectors(list []Vector) []vector {
 	return out
 }
 
-// object reads a value. Text that is not Unicode is none: JSON readers replace it.
+// object parses a value. ok is false if it contains text that is not Unicode, which JSON parsers replace.
 func object(text json.RawMessage) (map[string]any, bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -127,8 +127,8 @@ func object(text json.RawMessage) (map[string]any, bool) {
 	return out, true
 }
 
-// tells reports whether a value tells all members of a record: no two have one name, and below the message itself nothing may be
-// missing or chosen.
+// tells reports whether a JSON value determines all members of a record: names are unique, and there are no optional parts or alternatives
+// below the top level.
 func tells(r *record, top bool) bool {
 	if !top && (r.parts > 0 || r.choice) {
 		return false
@@ -146,7 +146,7 @@ func tells(r *record, top bool) bool {
 	return true
 }
 
-// fits reports whether the members of a record can hold a value.
+// fits reports whether the members of a record can represent a value.
 func (p *plan) fits(r *record, v map[string]any) bool {
 	known := 0
 	for _, m := range r.members {
@@ -172,7 +172,7 @@ func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
 			n, truth := bitfieldPart(t, name)
 			switch b, isBool := part.(bool); {
 			case truth && isBool, !truth && !isBool && fitsNumber(&schema.Number{Bits: n}, part):
-			case truth && fmt.Sprint(part) == "0": // a form that does not have the part
+			case truth && fmt.Sprint(part) == "0": // a form without the part
 			case isBool && !b:
 			default:
 				return false
@@ -217,7 +217,7 @@ func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
 	return ok && r != nil && p.fits(r, x)
 }
 
-// fitsExtent reports whether there is room for so many units.
+// fitsExtent reports whether there is room for that many units.
 func fitsExtent(e schema.Extent, n int) bool {
 	switch {
 	case e.Size == schema.Fixed:
@@ -246,7 +246,7 @@ func fitsNumber(n *schema.Number, v any) bool {
 	return err == nil
 }
 
-// numberText is a number as it stands in JSON, without quotes.
+// numberText returns a JSON number, without quotes.
 func numberText(v any) string {
 	switch v := v.(type) {
 	case json.Number:
@@ -257,7 +257,7 @@ func numberText(v any) string {
 	return ""
 }
 
-// textUnits are the code units of a text.
+// textUnits returns the code units of a text.
 func textUnits(set schema.Charset, s string) ([]uint16, bool) {
 	switch set {
 	case schema.UTF16LE:
@@ -279,7 +279,7 @@ func textUnits(set schema.Charset, s string) ([]uint16, bool) {
 	return out, true
 }
 
-// partValue is the value of a part of a bitfield: a number, or a truth value.
+// partValue returns the value of a part of a bitfield: a number, or a boolean.
 func partValue(v any) uint64 {
 	switch v := v.(type) {
 	case bool:
@@ -287,30 +287,30 @@ func partValue(v any) uint64 {
 	case nil:
 		return 0
 	default:
-		n, _ := strconv.ParseUint(numberText(v), 10, 64) // it was judged
+		n, _ := strconv.ParseUint(numberText(v), 10, 64) // checked by fits
 		return n
 	}
 }
 
-// float is the value of a float or of a scaled number.
+// float returns the value of a float or of a scaled number.
 func float(v any) float64 {
-	f, _ := strconv.ParseFloat(numberText(v), 64) // it was judged
+	f, _ := strconv.ParseFloat(numberText(v), 64) // checked by fits
 	return f
 }
 
-// list is the value of a list.
+// list returns the value of a list.
 func list(v any) []any {
 	x, _ := v.([]any)
 	return x
 }
 
-// fields is the value of a group or an element.
+// fields returns the value of a group or an element.
 func fields(v any) map[string]any {
 	x, _ := v.(map[string]any)
 	return x
 }
 
-// chunks cuts the hex of bytes into lines of source.
+// chunks splits the hex of bytes into lines of source.
 func chunks(b []byte) []string {
 	text := hex.EncodeToString(b)
 	out := []string{}

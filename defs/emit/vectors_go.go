@@ -11,8 +11,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// vectors writes a test of the package. NaN is not equal to itself, and no slice is as good as an empty one: values are compared by
-// how they print.
+// vectors writes a test of the package. It compares values as text, as NaN differs from itself, and nil slices are equivalent to empty
+// ones.
 func (g *goTarget) vectors(pkg string, list []vector) File {
 	g.code = code{}
 	g.open("func %s(t *testing.T) {", g.top.take("TestVectors"))
@@ -39,7 +39,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 	g.depth++
 	g.b.WriteString(`		if v.refused {
 			if _, err := v.value.Append(nil); err == nil {
-				t.Errorf("%d: %s: %+v was written", i, v.name, v.value)
+				t.Errorf("%d: %s: writing %+v was not refused", i, v.name, v.value)
 			}
 			continue
 		}
@@ -56,7 +56,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 			continue
 		}
 		if n != v.used {
-			t.Errorf("%d: %s %s: %d bytes were read, want %d", i, v.name, v.hex, n, v.used)
+			t.Errorf("%d: %s %s: read %d bytes, want %d", i, v.name, v.hex, n, v.used)
 		}
 		again, err := m.Append(nil)
 		if hex.EncodeToString(again) != v.hex[:2*v.used] {
@@ -71,7 +71,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 		if r.parts == 0 && !r.choice {
 			continue
 		}
-		g.open("if want, ok := v.value.(*%s); ok { // values do not tell what was left out", g.types[r])
+		g.open("if want, ok := v.value.(*%s); ok { // not part of values", g.types[r])
 		if r.parts > 0 {
 			g.line("want.%s = m.(*%s).%s", g.parts[r], g.types[r], g.parts[r])
 		}
@@ -84,7 +84,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 			t.Errorf("%d: %s %s:\n got %s\nwant %s", i, v.name, v.hex, got, want)
 		}
 		if again, err = v.value.Append(nil); hex.EncodeToString(again) != v.hex[:2*v.used] {
-			t.Errorf("%d: %s %s: the value was written as %x, %v", i, v.name, v.hex, again, err)
+			t.Errorf("%d: %s %s: writing the value gives %x, %v", i, v.name, v.hex, again, err)
 		}
 `)
 	g.shut("}")
@@ -94,15 +94,15 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 	if strings.Contains(g.b.String(), "math.") {
 		out.WriteString("\"math\"\n")
 	}
-	out.WriteString("\"testing\"\n)\n\n// TestVectors reads and writes messages whose meaning is known.\n" + g.b.String())
+	out.WriteString("\"testing\"\n)\n\n// TestVectors reads and writes messages with known values.\n" + g.b.String())
 	text, err := format.Source([]byte(out.String()))
 	if err != nil {
-		panic("emit go vectors: " + err.Error() + "\n" + out.String()) // a bug: what is written must be Go
+		panic("emit go vectors: " + err.Error() + "\n" + out.String()) // a bug: the output must be valid Go
 	}
 	return File{Name: pkg + "_test.go", Text: string(text)}
 }
 
-// literal is a record's value in Go. v is the vector that it is of, at its top.
+// literal returns a record's value in Go. v is the vector, for the top-level record.
 func (g *goTarget) literal(v *vector, r *record, val map[string]any) string {
 	var parts []string
 	for _, m := range r.members {
@@ -141,7 +141,7 @@ func (g *goTarget) literalOf(t schema.Type, r *record, v any) string {
 	case *schema.Text:
 		return strconv.Quote(v.(string))
 	case *schema.Blob:
-		b, _ := hex.DecodeString(v.(string)) // it was judged
+		b, _ := hex.DecodeString(v.(string)) // checked by fits
 		var parts []string
 		for _, c := range b {
 			parts = append(parts, strconv.Itoa(int(c)))
@@ -164,7 +164,7 @@ func (g *goTarget) literalOf(t schema.Type, r *record, v any) string {
 	return g.literal(nil, r, fields(v))
 }
 
-// zero is the zero value of a type.
+// zero returns the zero value of a type.
 func (g *goTarget) zero(t schema.Type, r *record) string {
 	switch t := t.(type) {
 	case *schema.Number:
@@ -175,7 +175,7 @@ func (g *goTarget) zero(t schema.Type, r *record) string {
 	return g.typ(t, r) + "{}"
 }
 
-// goFloat is a float as an expression of a type. -0 has no literal of its own.
+// goFloat returns a float as an expression of a type. There is no literal for -0.
 func goFloat(f float64, typ string) string {
 	text := ""
 	switch {

@@ -27,40 +27,40 @@ import (
 	"wirebench/defs/tera"
 )
 
-// corpora is outside the repository; tests that read it skip without it.
+// corpora is outside the repository; tests that need it are skipped without it.
 const corpora = "../../../shared/corpora"
 
-// sample is one schema, and messages to read with what is generated from it.
+// sample is a schema, and messages for the code generated from it.
 type sample struct {
 	name   string
 	schema *schema.Schema
 	rows   []row
 }
 
-// row is a message that generated code reads, and a value that it writes. What is expected comes from the codec or from a vector.
+// row is a message that generated code reads, or a value that it writes. The expected results are from the codec or from a vector.
 type row struct {
 	Sample  string          `json:"sample"`
-	Message string          `json:"message"`         // as Messages of the target calls it; "" = by its code, in Set
+	Message string          `json:"message"`         // name in Messages of the target; "" = by its code, in Set
 	Set     string          `json:"set,omitempty"`   // group of a message to be found by its code
 	Hex     string          `json:"hex"`             // to be read
-	Write   json.RawMessage `json:"write,omitempty"` // a value to be written, instead
+	Write   json.RawMessage `json:"write,omitempty"` // a value to be written instead
 	Code    uint32          `json:"code,omitempty"`  // of the value
 	status  string          // "ok", "incomplete", "illegal", or "refused" for a value that cannot be written
-	maybe   string          // another status that is right too
+	maybe   string          // alternative valid status
 	used    int             // bytes read
-	value   json.RawMessage // that was read
-	again   string          // hex of what is written from the value
-	exact   string          // or hex of what the record itself gives: it keeps more than its values say
+	value   json.RawMessage // expected value
+	again   string          // hex of the encoded value
+	exact   string          // alternative: hex of the encoded record, which preserves more than its values
 	known   bool            // from a vector of the corpora
-	free    bool            // values may lack members that have no place in the message
+	free    bool            // values may lack members that are not in the message
 }
 
-// answer is what the generated code did with a row.
+// answer is the result of generated code for a row.
 type answer struct {
 	Status string          `json:"status"`
 	Used   int             `json:"used"`
 	Value  json.RawMessage `json:"value"`
-	Again  string          `json:"again"` // hex of what was written from the value that was read, or from the one given
+	Again  string          `json:"again"` // hex of the encoded value, read or given
 	Error  string          `json:"error"`
 }
 
@@ -69,7 +69,7 @@ var made struct {
 	samples []sample
 }
 
-// samples are all that the generated code is checked with. They are made once and not changed.
+// samples returns all samples. They are generated once and immutable.
 func samples(t *testing.T) []sample {
 	t.Helper()
 	made.Do(func() { made.samples = makeSamples(t) })
@@ -101,7 +101,7 @@ func makeSamples(t *testing.T) []sample {
 	return out
 }
 
-// mutaSamples are the definitions of MUTA's vectors with all their rows. Without them the hand-made schemas are what there is.
+// mutaSamples returns the definitions of MUTA's vectors with all their rows, or the schemas of models_test.go if the vectors are missing.
 func mutaSamples(t *testing.T) []sample {
 	f, err := os.Open(filepath.Join(corpora, "muta/vectors.jsonl"))
 	if err != nil {
@@ -126,7 +126,7 @@ func mutaSamples(t *testing.T) []sample {
 			t.Fatal(err)
 		}
 		if v.Outcome == "def_error" {
-			continue // no definition, no code
+			continue // an invalid definition has no code
 		}
 		key := fmt.Sprint(v.Def, v.Constants)
 		i, ok := of[key]
@@ -156,12 +156,12 @@ func mutaSamples(t *testing.T) []sample {
 		}
 	}
 	if n < 200 {
-		t.Errorf("%d vectors of MUTA, there should be more", n)
+		t.Errorf("only %d vectors of MUTA", n)
 	}
 	return out
 }
 
-// vectors are what the targets write a test of: values that are known from elsewhere, and examples of the codec.
+// vectors returns the vectors for the generated tests: those of the corpora, and examples of the codec.
 func vectors(t *testing.T, s sample, most int) []emit.Vector {
 	t.Helper()
 	var known, out []emit.Vector
@@ -191,7 +191,7 @@ type teraVector struct {
 
 var typeWord = regexp.MustCompile(`(?m)^[- ]*(\S+)`)
 
-// teraSample has 50 definitions that are as different as can be, and all their vectors.
+// teraSample returns 50 definitions that are as different as possible, and all their vectors.
 func teraSample(t *testing.T) (sample, bool) {
 	f, err := os.Open(filepath.Join(corpora, "tera/vectors-toolbox.jsonl"))
 	if err != nil {
@@ -223,7 +223,7 @@ func teraSample(t *testing.T) (sample, bool) {
 		}
 	}
 	sort.Strings(names)
-	// Those with the rarest types first: each definition counts the words that were not chosen often yet.
+	// Definitions with the rarest types first: each is rated by its words that were not chosen often yet.
 	chosen, seen := map[string]bool{}, map[string]int{}
 	for len(chosen) < 50 && len(chosen) < len(names) {
 		best, most := "", -1.0
@@ -232,7 +232,7 @@ func teraSample(t *testing.T) (sample, bool) {
 				continue
 			}
 			score := 0.0
-			for _, w := range slices.Sorted(maps.Keys(words[name])) { // in order: sums of floats depend on it
+			for _, w := range slices.Sorted(maps.Keys(words[name])) { // sorted, as sums of floats depend on the order
 				score += 1 / float64(1+seen[w]*seen[w])
 			}
 			if score > most {
@@ -272,7 +272,7 @@ func teraSample(t *testing.T) (sample, bool) {
 	return out, true
 }
 
-// teraFeatures are definitions of every feature of TERA.
+// teraFeatures returns definitions with every feature of TERA.
 func teraFeatures(t *testing.T) sample {
 	defs := map[string]string{
 		"C_EVERY.1.def":  "bool a\nbyte b\nint16 c\nuint16 d\nint32 e\nuint32 f\nint64 g\nuint64 h\nfloat i\ndouble j\nangle k\nvec3 l\nvec3fa m\nskillid n\nskillid32 o\ncustomize p\nstring q\nbytes r\n",
@@ -300,7 +300,7 @@ func teraFeatures(t *testing.T) sample {
 	return sample{name: "features", schema: s}
 }
 
-// codecRows adds random messages that the codec makes, all that they begin with, and ones with wrong bytes.
+// codecRows adds random messages from the codec, all their prefixes, and variants with wrong bytes.
 func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 	t.Helper()
 	var in, out codec.Record
@@ -315,7 +315,7 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 			var b strings.Builder
 			randomStruct(&b, rng, m.Body, 0)
 			if err := value.ParseJSON(&in, p, []byte(b.String())); err != nil {
-				continue // an alternative that does not fit its size
+				continue // an alternative of another size
 			}
 			if in.Code = m.Key.Code; !m.HasKey {
 				in.Code = 4660
@@ -329,7 +329,7 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 			if r := addRow(t, s, m, p, append(bytes.Clone(data), 0xff, 1)); m.Measured && r.used != len(data) {
 				t.Errorf("%s: %d bytes used of %d", m.Name, r.used, len(data))
 			}
-			lone := strings.Contains(b.String(), `\ud800`) || strings.Contains(b.String(), `\udc00`) // the harness has no text for them
+			lone := strings.Contains(b.String(), `\ud800`) || strings.Contains(b.String(), `\udc00`) // not supported by the harness
 			if len(m.Body.Variants) == 0 && m.Body.Optional == 0 && !strings.Contains(m.Name, "choice") && !lone {
 				r := row{Sample: s.name, Message: messageName(m), Write: json.RawMessage(b.String()), Code: in.Code, status: "ok", again: hex.EncodeToString(data)}
 				s.rows = append(s.rows, r)
@@ -345,19 +345,19 @@ func codecRows(t *testing.T, s *sample, rng *rand.Rand) {
 				for range 1 + rng.IntN(3) {
 					wrong[rng.IntN(len(wrong))] = []byte{0, 1, 2, 4, 8, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(9)]
 				}
-				if m.HasKey { // a message of another code is not this one
+				if m.HasKey { // a message with another code is another message
 					copy(wrong, data[:headSize(m)])
 				}
 				addRow(t, s, m, p, wrong)
 			}
 		}
 		if made == 0 && m.Body.Fields != nil {
-			t.Fatalf("%s: no message could be made", m.Name)
+			t.Fatalf("%s: no message could be generated", m.Name)
 		}
 	}
 }
 
-// headSize is the bytes up to behind a message's code.
+// headSize returns the number of bytes up to the end of a message's code.
 func headSize(m *schema.Message) int {
 	bits := 0
 	for _, it := range m.Body.Wire {
@@ -375,7 +375,7 @@ func messageName(m *schema.Message) string {
 	return fmt.Sprintf("%s.%d", m.Name, m.Version)
 }
 
-// lastValues removes what generated code does not keep: of fields with one name all but the one read last.
+// lastValues removes values that generated code does not preserve: of fields with the same name all except the last one read.
 func lastValues(t *testing.T, text json.RawMessage) json.RawMessage {
 	t.Helper()
 	if !bytes.ContainsRune(text, '#') {
@@ -409,7 +409,7 @@ func lastValues(t *testing.T, text json.RawMessage) json.RawMessage {
 	return out
 }
 
-// addRow adds what the codec makes of bytes.
+// addRow adds a row with the codec's results for bytes.
 func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data []byte) row {
 	var rec, in, out codec.Record
 	p.Decode(&rec, data)
@@ -432,13 +432,13 @@ func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data [
 	case rec.Status() == codec.Illegal && framed && len(data) >= 2 && len(data) < int(data[0])|int(data[1])<<8:
 		r.maybe = "incomplete" // generated code waits for the whole frame
 	case rec.Status() == codec.Illegal && !framed && !m.Measured:
-		r.maybe = "incomplete" // it looks whether the elements are there before it reads the first one
+		r.maybe = "incomplete" // it checks the size of all elements before it reads the first one
 	}
 	s.rows = append(s.rows, r)
 	return r
 }
 
-// randomStruct writes a value that the struct's fields may have.
+// randomStruct writes a random value of a struct.
 func randomStruct(b *strings.Builder, rng *rand.Rand, s *schema.Struct, depth int) {
 	b.WriteByte('{')
 	fields := s.Fields
@@ -582,7 +582,7 @@ func randomNumber(b *strings.Builder, rng *rand.Rand, n *schema.Number) {
 	}
 }
 
-// sameMeaning reports whether bytes have the value that a row has: what the row's own bytes hold beside it may be kept or not.
+// sameMeaning reports whether bytes decode to the value of a row: other data in the row's bytes may be preserved or not.
 func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 	t.Helper()
 	data, err := hex.DecodeString(text)
@@ -604,7 +604,7 @@ func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 	return false
 }
 
-// compare judges the answers of generated code to all rows.
+// compare checks the answers of generated code to all rows.
 func compare(t *testing.T, rows []row, answers []answer) {
 	t.Helper()
 	if len(rows) != len(answers) {
@@ -631,12 +631,12 @@ func compare(t *testing.T, rows []row, answers []answer) {
 		}
 	}
 	if count["ok"] == 0 || count["incomplete"] == 0 || count["illegal"] == 0 {
-		t.Errorf("the messages show too little: %v", count)
+		t.Errorf("too few messages: %v", count)
 	}
 	t.Logf("%v", count)
 }
 
-// wrong says what is wrong with an answer.
+// wrong describes the first error in an answer.
 func (r *row) wrong(t *testing.T, a answer) string {
 	if a.Status != r.status && (r.maybe == "" || a.Status != r.maybe) {
 		return fmt.Sprintf(" got %s (%s)\nwant %s", a.Status, a.Error, r.status)
@@ -653,7 +653,7 @@ func (r *row) wrong(t *testing.T, a answer) string {
 		}
 	}
 	if r.free && bytes.Contains(r.value, []byte(`"NaN"`)) && len(a.Again) == len(r.again) {
-		return "" // which NaN it was is not in its value
+		return "" // the payload of a NaN is not in its value
 	}
 	if a.Again != r.again && a.Again != r.exact && (r.again != "-" || a.Error == "") {
 		return fmt.Sprintf("written\n got %s (%s)\nwant %s", a.Again, a.Error, r.again)
@@ -697,7 +697,7 @@ func same(a, b any, free bool) bool {
 		}
 		return true
 	case []any:
-		bText := b // bytes and lists of bytes look alike in some targets
+		bText := b // bytes and lists of bytes are indistinguishable in some targets
 		b, ok := b.([]any)
 		if s, isText := bText.(string); isText {
 			var b strings.Builder
@@ -716,7 +716,7 @@ func same(a, b any, free bool) bool {
 			}
 		}
 		return true
-	case float64: // a part that the form of a bitfield does not have is 0, whatever its type is in the others
+	case float64: // a part that is missing in the form of a bitfield is 0, regardless of its type in other forms
 		if v, ok := b.(bool); ok {
 			return a == 0 && !v
 		}
@@ -724,7 +724,7 @@ func same(a, b any, free bool) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// zeros reports whether a value is what a member has that is not there: a list of fixed length has zeros.
+// zeros reports whether a value is that of a missing member: a list of fixed length has zeros.
 func zeros(v any) bool {
 	list, ok := v.([]any)
 	for _, e := range list {
@@ -758,7 +758,7 @@ func zero(v any) bool {
 	return false
 }
 
-// jsonLines writes rows as a harness reads them.
+// jsonLines returns rows in the input format of a harness.
 func jsonLines(t *testing.T, rows []row) []byte {
 	var b bytes.Buffer
 	for _, r := range rows {
@@ -772,7 +772,7 @@ func jsonLines(t *testing.T, rows []row) []byte {
 	return b.Bytes()
 }
 
-// readAnswers reads what a harness wrote.
+// readAnswers parses the output of a harness.
 func readAnswers(t *testing.T, text []byte) []answer {
 	var out []answer
 	sc := bufio.NewScanner(bytes.NewReader(text))
@@ -787,7 +787,7 @@ func readAnswers(t *testing.T, text []byte) []answer {
 	return out
 }
 
-// need skips a test if a program is missing, unless the checks of the project are meant to be whole.
+// need skips a test if a program is missing, unless all checks of the project are required.
 func need(t *testing.T, program string, err error) {
 	t.Helper()
 	if err == nil {
