@@ -18,7 +18,7 @@ func TestListenProblem(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	defer s.Close()
 	_, err = s.relays.Start(t.Context(), s.byName["one"], relay.Config{Listen: l.Addr().String(), Upstream: "127.0.0.1:9"})
-	if want := "listen to " + l.Addr().String() + ": address already in use; another listener has it, here or in another program"; err == nil || err.Error() != want {
+	if want := "listen to " + l.Addr().String() + ": address already in use; another listener or program has this port"; err == nil || err.Error() != want {
 		t.Errorf("%v, not %s", err, want)
 	}
 	if all, err := s.byName["one"].Captures.List(); err != nil || len(all) > 0 {

@@ -220,7 +220,7 @@ func TestReplayRefused(t *testing.T) {
 		{`{"to":"203.0.113.7:80"}`, "not on the list", 403},
 		{`{"to":"0.0.0.0:80"}`, "unspecified", 403},
 		{`{"to":"127.0.0.1:0"}`, "no port", 403},
-		{`{"to":"127.0.0.1"}`, "no address with a port", 422},
+		{`{"to":"127.0.0.1"}`, "is not an address with a port", 422},
 		{`{"to":"-x-!:80"}`, "neither an address nor a name", 422},
 		{`{"listen":"0.0.0.0:0"}`, "not loopback", 403},
 		{`{"listen":"[::]:0"}`, "not loopback", 403},

@@ -2,8 +2,9 @@ package proxy
 
 import "net/netip"
 
-// Refused says why nothing connects to an address, whoever asks for it: link-local, metadata, multicast, broadcast, reserved and unspecified
-// ones, also where an address of IPv6 stands for one of IPv4. "" if it is none of these.
+// Refused returns the reason why no upstream may have an address, whatever the list of upstreams: link-local, metadata, multicast,
+// broadcast, reserved and unspecified addresses, including IPv6 addresses that embed such an IPv4 address. It returns "" for other
+// addresses.
 func Refused(addr netip.Addr) string {
 	if why := refusal(addr); why != "" {
 		return why

@@ -14,8 +14,7 @@ import (
 	"wirebench/defs/benchtest"
 )
 
-// copyRelay is what a proxy is compared with: io.Copy in both directions. Without splice the bytes pass through it, as they must where
-// they are looked at.
+// copyRelay is the baseline: io.Copy in both directions. Without splice the bytes pass through the process, as they must to be observed.
 func copyRelay(t testing.TB, upstream string, splice bool) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +52,7 @@ func copyRelay(t testing.TB, upstream string, splice bool) string {
 	return l.Addr().String()
 }
 
-// nothing is a transport that looks at nothing.
+// nothing is a transport that ignores its input.
 type nothing struct{}
 
 func (nothing) Feed(transport.Segment, func(*transport.Frame)) {}
@@ -64,7 +63,7 @@ type way struct {
 	addr func(b *testing.B, upstream string) string
 }
 
-// ways are the relays that are compared.
+// ways returns the relays to compare.
 func ways() []way {
 	proxied := func(cfg Config, record bool) func(b *testing.B, upstream string) string {
 		return func(b *testing.B, upstream string) string {
@@ -75,7 +74,7 @@ func ways() []way {
 			cfg.Network, cfg.Pairs = "tcp", []Pair{{"127.0.0.1:0", upstream}}
 			cfg.Record = nil
 			if record {
-				cfg.Record = &Record{Create: Folder(b.TempDir(), "x", time.Now())}
+				cfg.Record = &Record{Create: folder(b.TempDir())}
 			}
 			s, err := New(Options{Upstreams: u}).Start(b.Context(), cfg)
 			if err != nil {
@@ -96,7 +95,7 @@ func ways() []way {
 	}
 }
 
-// BenchmarkThroughput sends a gigabyte one way. What the ends take themselves is that of "direct": what a relay takes is the difference.
+// BenchmarkThroughput sends a gigabyte one way. "direct" is the cost of the ends alone; the difference is the cost of a relay.
 func BenchmarkThroughput(b *testing.B) {
 	const size = 1 << 30
 	for _, w := range ways() {
@@ -124,7 +123,7 @@ func BenchmarkThroughput(b *testing.B) {
 					}
 				}
 				_ = c.(*net.TCPConn).CloseWrite()
-				_, _ = c.Read(buf) // the end comes back
+				_, _ = c.Read(buf) // wait for the end from the other side
 				c.Close()
 				b.ReportMetric(float64(benchtest.CPU()-before)/size, "cpu-ns/B")
 			}
@@ -132,7 +131,7 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// BenchmarkLatency is a small message there and back.
+// BenchmarkLatency sends a small message back and forth.
 func BenchmarkLatency(b *testing.B) {
 	for _, w := range ways() {
 		b.Run(w.name, func(b *testing.B) {
@@ -162,7 +161,7 @@ func BenchmarkLatency(b *testing.B) {
 	}
 }
 
-// BenchmarkSmallFrames sends messages of 100 bytes as fast as they go, each in a segment of its own.
+// BenchmarkSmallFrames sends messages of 100 bytes at full speed, each in a segment of its own.
 func BenchmarkSmallFrames(b *testing.B) {
 	w := ways()[5]
 	upstream := benchServe(b, func(c net.Conn) { _, _ = io.Copy(io.Discard, struct{ io.Reader }{c}) })
@@ -182,8 +181,8 @@ func BenchmarkSmallFrames(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
 }
 
-// BenchmarkUnreadable is what nobody can read, in sessions that look at it and in one that can be operated and is not: what arrives must not
-// wait for who looks.
+// BenchmarkUnreadable sends undecodable data, in observing sessions and in one that can be operated but is not: delivery must not wait for
+// the observer.
 func BenchmarkUnreadable(b *testing.B) {
 	const size = 4 << 20
 	data := make([]byte, size)
@@ -237,8 +236,8 @@ func benchServe(b *testing.B, handle func(c net.Conn)) string {
 	return l.Addr().String()
 }
 
-// BenchmarkCost says how many times what io.Copy takes of the processor for a byte the relay takes: the best of several, as other
-// programs run beside. The aim is 1.3.
+// BenchmarkCost measures the processor time per byte of the relay in multiples of that of io.Copy: the best of several runs, as other
+// programs run beside. The target is 1.3.
 func BenchmarkCost(b *testing.B) {
 	const size = 256 << 20
 	sink := benchServe(b, func(c net.Conn) {

@@ -14,55 +14,56 @@ import (
 	"wirebench/server/live"
 )
 
-// Config says what a session listens to, where it connects to, and who looks on. What is zero has its default.
+// Config configures a session: its listeners, upstreams and observers. Zero values select the defaults.
 type Config struct {
-	Name    string // for people
-	Owner   string // whose it is: Proxy.Events tells each what is theirs
+	Name    string // for display
+	Owner   string // owner of the session; see Proxy.Events
 	Network string // "tcp" or "udp"
 	Pairs   []Pair // at least one, at most MaxPairs
 	Limits  Limits
 
-	Transport func(transport.Conn) transport.Transport // makes the transport of a connection; nil, or from it: recorded, not read
-	Log       *live.Log                                // of the frames; it is closed with the session. nil: a new one
-	Record    *Record                                  // nil: nothing is recorded
+	Transport func(transport.Conn) transport.Transport // returns the transport of a connection; if it is or returns nil, traffic is recorded but not decoded
+	Log       *live.Log                                // of the frames; closed with the session. nil selects a new one
+	Record    *Record                                  // nil disables recording
 
-	// Rewriter makes what a connection is relayed through from its start; then the session can be operated, and Transport is not used. From
-	// it nil: the connection passes as it is, and is not read. Without it the session only observes.
+	// Rewriter returns the rewriter through which a connection is relayed from its start. With it the session can be operated, and
+	// Transport is not used. If it returns nil, the connection passes unchanged and is not decoded. Without Rewriter the session only
+	// observes.
 	Rewriter func(transport.Conn) transport.Rewriter
 
-	// Identify sets Key, HasKey and Name of a message that did not come but is sent; for the log. Without it a changed message has those
-	// of what it replaces, and an injected one has none. It may also set in Bytes, which it must copy, what the protocol sets.
+	// Identify sets Key, HasKey and Name of a message that was made by a user, for the log. Without it a changed message has those of the
+	// message that it replaces, and an injected one has none. Identify may also set protocol fields in Bytes, which it must copy first.
 	Identify func(transport.Conn, *transport.Frame)
 
-	Audit func(Event) // is told each decision of a person, with Who; it must not block
+	Audit func(Event) // called for each action of a user, with Who set; it must not block
 }
 
-// Pair is an address to listen to and the upstream of those who connect to it.
+// Pair is a listening address and its upstream.
 type Pair struct {
-	Listen   string // IP:port, localhost:port or :port; port 0 is any
+	Listen   string // IP:port, localhost:port or :port; port 0 selects a free one
 	Upstream string // IP:port or name:port
 }
 
 // MaxPairs is the maximum number of pairs of a session.
 const MaxPairs = 16
 
-// Limits bound what a session takes on. Zero is the default.
+// Limits are the limits of a session. Zero selects the default.
 type Limits struct {
-	Conns     int           // connections, or client addresses of UDP, at once: 1024
-	PerSource int           // of them from one IPv4 address or one IPv6 network of 64 bits: 64
-	Idle      time.Duration // without a byte in either direction until the end: TCP 2 h, UDP 3 min
-	Dial      time.Duration // for connecting to an upstream: 10 s
+	Conns     int           // concurrent connections, or client addresses for UDP: 1024
+	PerSource int           // the same per IPv4 address or /64 IPv6 network: 64
+	Idle      time.Duration // maximum time without a byte in either direction: TCP 2 h, UDP 3 min
+	Dial      time.Duration // time limit for connecting to an upstream: 10 s
 
-	// What may wait for the observer.
-	QueueBytes int // memory of observed bytes: 64 MiB
-	QueueItems int // pieces: 65,536
+	// Limits of the queue to the observer.
+	QueueBytes int // memory of queued bytes: 64 MiB
+	QueueItems int // queued pieces: 65,536
 
-	// What waits for a decision, in all connections; above it messages pass.
+	// Limits of held messages, in all connections; above them messages pass.
 	HeldMessages int           // 1,000
 	HeldBytes    int           // 16 MiB
-	Hold         time.Duration // after which a message passes; 0: it waits until somebody decides
+	Hold         time.Duration // maximum time until a message passes; 0 means no limit
 
-	ProveLoopback bool // clients on loopback have to prove that they receive, too
+	ProveLoopback bool // also require proof of receiving from clients on loopback
 }
 
 func (l Limits) withDefaults(network string) Limits {
@@ -89,7 +90,7 @@ func (l Limits) check() error {
 	return nil
 }
 
-// Consecutive are n pairs of ports that follow one another: for games with a port beside that of the game.
+// Consecutive returns n pairs with consecutive ports, for games with an additional port beside that of the game.
 func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 	from, port, err := splitPort(listen)
 	if err != nil {
@@ -103,7 +104,7 @@ func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 	case n < 1 || n > MaxPairs:
 		return nil, fmt.Errorf("%d pairs of ports: 1 to %d are possible", n, MaxPairs)
 	case n > 1 && (port == 0 || upPort == 0):
-		return nil, errors.New("ports that follow one another need a first one")
+		return nil, errors.New("consecutive ports need a fixed first port")
 	case int(port)+n-1 > 65535 || int(upPort)+n-1 > 65535:
 		return nil, errors.New("the last port is above 65535")
 	}
@@ -117,16 +118,16 @@ func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 func splitPort(text string) (host string, port uint16, err error) {
 	host, digits, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", 0, fmt.Errorf("%q is no address with a port", text)
+		return "", 0, fmt.Errorf("%q is not an address with a port", text)
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {
-		return "", 0, fmt.Errorf("%q: the port is a number from 0 to 65535", text)
+		return "", 0, fmt.Errorf("%q: the port must be a number from 0 to 65535", text)
 	}
 	return host, uint16(n), nil
 }
 
-// listenAddr reads Pair.Listen. An empty host is all addresses of both families.
+// listenAddr parses Pair.Listen. An empty host selects all addresses of both families.
 func listenAddr(text string) (netip.AddrPort, error) {
 	host, port, err := splitPort(text)
 	if err != nil {

@@ -10,24 +10,24 @@ import (
 	"wirebench/defs/schema"
 )
 
-// conn is a connection that is being relayed.
+// conn is a connection being relayed.
 type conn struct {
 	transport.Conn
 	started time.Time
-	abort   func(why string) // ends it at once
-	active  atomic.Int64     // nanoseconds since 1970: the last byte
+	abort   func(why string) // ends it immediately
+	active  atomic.Int64     // time of the last byte, nanoseconds since 1970
 	bytes   [2]atomic.Int64  // relayed to the server and to the client
 	lost    atomic.Int64     // bytes that were not observed
-	dropped atomic.Int64     // datagrams of the server's
+	dropped atomic.Int64     // datagrams of the server that were dropped
 
-	mode atomic.Pointer[mode] // of a connection that goes through a rewriter
+	mode atomic.Pointer[mode] // for a connection with a rewriter
 
-	// Of the queue, under its lock.
-	unseen  bool     // it is not observed, or not any more
+	// Guarded by the lock of the queue.
+	unseen  bool     // not observed, or no longer
 	pending [2]int64 // bytes lost since the last observation
 
-	// Of the session, under its lock.
-	why string // it ended
+	// Guarded by the lock of the session.
+	why string // reason of the end
 }
 
 func (c *conn) count(dir schema.Dir, n int, at time.Time) {
@@ -35,23 +35,23 @@ func (c *conn) count(dir schema.Dir, n int, at time.Time) {
 	c.bytes[dir-schema.ToServer].Add(int64(n))
 }
 
-// ConnState is the state of a connection, as pages show it.
+// ConnState is the state of a connection, for display.
 type ConnState struct {
 	ID       int       `json:"id"`
 	Name     string    `json:"name" doc:"client-server, each address:port"`
-	Session  int       `json:"session,omitempty" doc:"the number of the session that uses the addresses again"`
+	Session  int       `json:"session,omitempty" doc:"number among successive connections of the same addresses"`
 	Started  time.Time `json:"started"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Why      string    `json:"why,omitempty" doc:"it ended"`
+	Why      string    `json:"why,omitempty" doc:"reason of the end"`
 	ToServer int64     `json:"to_server" doc:"bytes"`
 	ToClient int64     `json:"to_client" doc:"bytes"`
 	Lost     int64     `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
-	Dropped  int64     `json:"dropped,omitempty" doc:"datagrams of the server's that came faster than they were taken"`
-	Mode     string    `json:"mode,omitempty" enum:"observing,wanted,operating,impossible" doc:"where the session can be operated"`
-	ModeWhy  string    `json:"mode_why,omitempty" doc:"what it waits for, or why it is impossible"`
+	Dropped  int64     `json:"dropped,omitempty" doc:"datagrams of the server that were dropped because they arrived too fast"`
+	Mode     string    `json:"mode,omitempty" enum:"observing,wanted,operating,impossible" doc:"for a session that can be operated"`
+	ModeWhy  string    `json:"mode_why,omitempty" doc:"the event it waits for, or the reason why it is impossible"`
 }
 
-// mode is how a connection is handled, and why.
+// mode is the mode of a rewriter with its reason.
 type mode struct{ mode, why string }
 
 func (c *conn) state() ConnState {
@@ -72,7 +72,7 @@ const (
 
 type ends struct{ client, server netip.AddrPort }
 
-// sourceOf is what the limit for one source counts: of IPv6 everyone has a network.
+// sourceOf returns the unit of the limit per source: the address, or the /64 network for IPv6.
 func sourceOf(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() {
@@ -82,7 +82,7 @@ func sourceOf(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// admit takes a client on, or says why not.
+// admit counts a new client, or returns the reason why it is refused.
 func (s *Session) admit(client netip.AddrPort) (why string) {
 	if s.proxy.ours(client) {
 		return "the proxy connects to itself"
@@ -92,11 +92,11 @@ func (s *Session) admit(client netip.AddrPort) (why string) {
 	defer s.mu.Unlock()
 	switch {
 	case s.stopping:
-		return "the session ends"
+		return "the session is ending"
 	case s.admitted >= s.limits.Conns:
-		return "there are " + itoa(s.limits.Conns) + " connections"
+		return "the limit of " + itoa(s.limits.Conns) + " connections is reached"
 	case s.sources[source] >= s.limits.PerSource:
-		return "there are " + itoa(s.limits.PerSource) + " connections from " + source.String()
+		return "the limit of " + itoa(s.limits.PerSource) + " connections from " + source.String() + " is reached"
 	}
 	s.admitted++
 	s.sources[source]++
@@ -118,7 +118,7 @@ func (s *Session) dismiss(client netip.AddrPort) {
 	}
 }
 
-// begin registers a connection and shows it to the observer. It is false if the session has been cut off meanwhile.
+// begin registers a connection and announces it to the observer. It returns false if the session has been cut off meanwhile.
 func (s *Session) begin(client, server netip.AddrPort, proto transport.Proto, abort func(why string)) (*conn, bool) {
 	c := &conn{started: time.Now(), abort: abort}
 	c.active.Store(c.started.UnixNano())
@@ -146,7 +146,7 @@ func (s *Session) begin(client, server netip.AddrPort, proto transport.Proto, ab
 	return c, true
 }
 
-// finish takes a connection off the list of those that are open.
+// finish removes a connection from the open ones.
 func (s *Session) finish(c *conn) {
 	now := time.Now()
 	s.queue.end(c, closed, schema.Both, now)
@@ -165,7 +165,7 @@ func (s *Session) finish(c *conn) {
 	s.touch()
 }
 
-// because notes why a connection ends; the first reason counts.
+// because records the reason why a connection ends; only the first one counts.
 func (s *Session) because(c *conn, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,9 +174,9 @@ func (s *Session) because(c *conn, why string) {
 	}
 }
 
-// expire ends what was idle for too long.
+// expire ends connections that have been idle for too long.
 func (s *Session) expire() {
-	every := min(max(s.limits.Idle/4, 10*time.Millisecond), 30*time.Second) // at most
+	every := min(max(s.limits.Idle/4, 10*time.Millisecond), 30*time.Second) // upper bound
 	timer := time.NewTimer(s.limits.Idle)
 	defer timer.Stop()
 	for {
@@ -186,7 +186,7 @@ func (s *Session) expire() {
 			return
 		}
 		now := time.Now()
-		oldest := now.UnixNano() // of those that stay, and of one that comes now
+		oldest := now.UnixNano() // last activity of the remaining connections and of new ones
 		before := now.Add(-s.limits.Idle).UnixNano()
 		var old []*conn
 		s.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What is no session's is let pass by the same list, at the start and before each connection; a listener of the proxy is a target like
-// others.
+// Connections outside of sessions are checked against the same list, at the start and before each connection; a listener of the proxy is a
+// permitted target.
 func TestTarget(t *testing.T) {
 	zone := names{"game.example": {"127.0.0.1", "127.0.0.2"}, "meta.example": {"169.254.169.254"}}
 	u, err := NewUpstreams([]string{"127.0.0.0/8:*", "game.example:5000", "meta.example:*"}, zone.resolve)
@@ -49,7 +49,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// What connects to a listener of the proxy is recorded by it.
+// A connection to a listener of the proxy is recorded by it.
 func TestTargetOfListener(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,7 +75,7 @@ func TestTargetOfListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	got, err := ln.Accept() // the proxy's own end
+	got, err := ln.Accept() // the end of the proxy
 	if err != nil {
 		t.Fatal(err)
 	}

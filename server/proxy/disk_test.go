@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// pausing is a disk that stands still now and then, for less than what waits for it.
+// pausing is a disk that pauses now and then, for less time than the queue covers.
 type pausing struct {
 	disk
 	pauses int
@@ -25,8 +25,8 @@ func (p *pausing) Write(b []byte) (int, error) {
 	return p.disk.Write(b)
 }
 
-// A disk that stands still for a moment loses nothing; one that has no room for the next file ends the recording with that, and the
-// files before are whole. Traffic and log go on.
+// A disk that pauses for a moment loses nothing; one without room for the next file ends the recording with this reason, and the previous
+// files are complete. Traffic and log continue.
 func TestDiskInTheMiddle(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })

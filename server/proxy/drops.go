@@ -6,26 +6,26 @@ import (
 	"syscall"
 )
 
-// drops counts datagrams of a session of UDP that were dropped as they came faster than they were taken: by the system, or at an intake.
+// drops counts the datagrams of a UDP session dropped because they arrived too fast: by the system, or at an intake.
 type drops struct {
 	mu      sync.Mutex
 	sockets map[net.Conn]*dropsOf
 	n       int64
-	told    int64 // of them
+	told    int64 // the number already reported
 	unknown bool
-	small   bool // the system has given less room than was asked for
+	small   bool // the receive buffer is smaller than requested
 }
 
-// dropsOf is a socket.
+// dropsOf is the state of a socket.
 type dropsOf struct {
 	last uint32
-	conn *conn // whose server sends to it; nil of a listener
+	conn *conn // connection to the server; nil for a listener
 }
 
-// watch adds a socket, and asks the system for room for what comes at once.
+// watch adds a socket, and enlarges its receive buffer.
 func (d *drops) watch(socket net.Conn, c *conn) {
 	if b, ok := socket.(interface{ SetReadBuffer(int) error }); ok {
-		_ = b.SetReadBuffer(socketBuffer) // as much as the system gives
+		_ = b.SetReadBuffer(socketBuffer) // the system may limit it
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -35,7 +35,7 @@ func (d *drops) watch(socket net.Conn, c *conn) {
 	d.sockets[socket] = &dropsOf{conn: c}
 }
 
-// leave asks a last time; the socket is still open.
+// leave reads the counter of a socket a last time; the socket must still be open.
 func (d *drops) leave(socket net.Conn) (more int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *drops) leave(socket net.Conn) (more int64) {
 	return d.news()
 }
 
-// look asks for all sockets, and returns how many datagrams were dropped since the last time.
+// look reads the counters of all sockets, and returns the number of datagrams dropped since the last call.
 func (d *drops) look() (more int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,7 +62,7 @@ func (d *drops) news() int64 {
 	return more
 }
 
-// add counts one that the proxy itself had no room for.
+// add counts a datagram for which an intake had no room.
 func (d *drops) add(c *conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +74,7 @@ func (d *drops) add(c *conn) {
 
 func (d *drops) ask(socket net.Conn, x *dropsOf) {
 	c, ok := socket.(syscall.Conn)
-	if !ok { // not one of the system's
+	if !ok { // not a system socket
 		return
 	}
 	now, room, known, err := dropped(c)
@@ -86,7 +86,7 @@ func (d *drops) ask(socket net.Conn, x *dropsOf) {
 		return
 	}
 	d.small = d.small || room < socketBuffer
-	more := int64(now - x.last) // it goes round
+	more := int64(now - x.last) // the counter wraps around
 	x.last = now
 	d.n += more
 	if x.conn != nil {
@@ -100,7 +100,7 @@ func (d *drops) state() (n int64, unknown bool) {
 	return d.n, d.unknown
 }
 
-// tellDrops shows that datagrams were dropped.
+// tellDrops reports dropped datagrams as an event.
 func (s *Session) tellDrops(n int64) {
 	if n == 0 {
 		return
@@ -108,9 +108,9 @@ func (s *Session) tellDrops(n int64) {
 	s.drops.mu.Lock()
 	small := s.drops.small
 	s.drops.mu.Unlock()
-	text := "datagrams were dropped: they came faster than they could be taken; they are counted, and in neither log nor recording"
+	text := "datagrams were dropped because they arrived too fast; they are counted, but missing in log and recording"
 	if small {
-		text += ". The system gives a socket less room than the proxy asks for (net.core.rmem_max)"
+		text += ". The receive buffer of the socket is smaller than requested (net.core.rmem_max)"
 	}
 	s.events.add(Warning, "%s", text)
 }

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// dropped is how many datagrams the system has dropped since a socket was made, because nobody took those before them in time, and the
-// room that it has for those that come, in bytes; known is false if it does not say, and the error is that of a socket that is closed.
-// Source: linux/sock_diag.h, SO_MEMINFO with SK_MEMINFO_DROPS and SK_MEMINFO_RCVBUF; Linux 4.12 and later.
+// dropped returns the number of datagrams that the system has dropped since a socket was created because its receive buffer was full, and
+// the size of this buffer in bytes. known is false if the system does not report them; the error is that of a closed socket. Source:
+// linux/sock_diag.h, SO_MEMINFO with SK_MEMINFO_DROPS and SK_MEMINFO_RCVBUF; Linux 4.12 and later.
 func dropped(c syscall.Conn) (n, room uint32, known bool, err error) {
 	const soMemInfo, roomAt, dropsAt, values = 55, 1, 8, 9
 	raw, err := c.SyscallConn()

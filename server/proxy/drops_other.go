@@ -4,5 +4,5 @@ package proxy
 
 import "syscall"
 
-// dropped cannot be known: this system does not say for one socket what it has dropped.
+// dropped returns known = false: this system does not report drops per socket.
 func dropped(syscall.Conn) (n, room uint32, known bool, err error) { return 0, 0, false, nil }

@@ -14,7 +14,7 @@ import (
 	"wirebench/codec/transport/subspace"
 )
 
-// A burst of datagrams in either direction arrives, or is counted where it is lost.
+// Each datagram of a burst, in either direction, arrives or is counted as lost.
 func TestBurst(t *testing.T) {
 	leaks(t)
 	const size = 500
@@ -53,7 +53,7 @@ func TestBurst(t *testing.T) {
 					_, want, known, _ := dropped(server)
 					for socket := range s.drops.sockets {
 						if _, room, _, _ := dropped(socket.(syscall.Conn)); known && room != want {
-							t.Errorf("a socket has room for %d bytes, and could have %d", room, want)
+							t.Errorf("a socket buffer has %d bytes, and could have %d", room, want)
 						}
 					}
 					s.drops.mu.Unlock()
@@ -88,7 +88,7 @@ func TestBurst(t *testing.T) {
 					}
 					var x State
 					var own uint32
-					for range 200 { // what is lost is known within a second
+					for range 200 { // losses are reported within a second
 						x = s.State()
 						own, _, _, _ = dropped(reader)
 						if got.Load()+x.Dropped+x.Unsent+int64(own) == int64(n) {
@@ -100,13 +100,13 @@ func TestBurst(t *testing.T) {
 					<-done
 					t.Logf("of %d: %d arrive, %d dropped before the proxy, %d not sent, %d dropped behind it", n, got.Load(), x.Dropped, x.Unsent, own)
 					if x.Blind {
-						t.Skip("the system does not say what it drops")
+						t.Skip("the system does not report drops")
 					}
 					if all := got.Load() + x.Dropped + x.Unsent + int64(own); all != int64(n) {
 						t.Errorf("%d of %d are accounted for: %+v", all, n, x)
 					}
 					if x.Dropped > 0 {
-						eventually(t, "it is said that some were dropped", func() bool { return hasEvent(s, "datagrams were dropped") })
+						eventually(t, "drops are reported", func() bool { return hasEvent(s, "datagrams were dropped") })
 					}
 					stop(t, s)
 				})

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// dueHeap has the message first that is due first.
+// dueHeap is a heap of messages, earliest due time first.
 type dueHeap []*waiting
 
 func (h dueHeap) Len() int           { return len(h) }
@@ -15,14 +15,14 @@ func (h dueHeap) Swap(i, k int) {
 	h[i].place, h[k].place = i, k
 }
 
-// Push is for the heap alone.
+// Push implements heap.Interface.
 func (h *dueHeap) Push(x any) {
 	w := x.(*waiting)
 	w.place = len(*h)
 	*h = append(*h, w)
 }
 
-// Pop is for the heap alone.
+// Pop implements heap.Interface.
 func (h *dueHeap) Pop() any {
 	last := len(*h) - 1
 	x := (*h)[last]
@@ -32,7 +32,7 @@ func (h *dueHeap) Pop() any {
 	return x
 }
 
-// sortWaiting sorts as they came.
+// sortWaiting sorts messages by arrival.
 func sortWaiting(list []*waiting) {
 	slices.SortFunc(list, func(a, b *waiting) int { return cmp.Compare(a.inner, b.inner) })
 }

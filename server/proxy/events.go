@@ -10,45 +10,45 @@ import (
 	"time"
 )
 
-// Severity is how much an event matters.
+// Severity is the severity of an event.
 type Severity string
 
 // The severities.
 const (
 	Info    Severity = "info"
-	Warning Severity = "warning" // something is not as it should be, and the session goes on
-	Failure Severity = "error"   // something has ended
+	Warning Severity = "warning" // a problem; the session continues
+	Failure Severity = "error"   // a part has ended
 )
 
-// Event is something that happened in a session.
+// Event is an event of a session.
 type Event struct {
 	N        int       `json:"n" doc:"from 1; a repetition gets a new number"`
-	At       time.Time `json:"at" doc:"of the first time"`
+	At       time.Time `json:"at" doc:"first occurrence"`
 	Last     time.Time `json:"last"`
 	Severity Severity  `json:"severity"`
 	Text     string    `json:"text"`
-	Count    int       `json:"count" doc:"how often, in a row or nearly so"`
-	Who      string    `json:"who,omitempty" doc:"has decided this"`
+	Count    int       `json:"count" doc:"occurrences in close succession"`
+	Who      string    `json:"who,omitempty" doc:"the user who decided this"`
 
 	owner string
 }
 
 const (
 	maxEvents   = 500
-	sameEvents  = 8 // among so many of the last ones an event with the same text counts as the same
+	sameEvents  = 8 // number of recent events among which an equal text counts as a repetition
 	maxEventLen = 400
 )
 
-// events are the last events. What repeats itself is one, so that a flood of one kind does not drive out the others.
+// events holds recent events. Repetitions are merged, so that a flood of one kind does not displace the others.
 type events struct {
 	mu     sync.Mutex
 	all    []Event
 	n      int
 	notify func()
-	audit  func(Event) // what somebody has decided; nil: nobody asks
+	audit  func(Event) // called for actions of users; may be nil
 }
 
-// reason is what went wrong, without the addresses of our end: they differ from socket to socket, and what repeats itself is one event.
+// reason returns the cause of an error without our local address, which differs between sockets, so that repetitions are merged.
 func reason(err error) error {
 	var op *net.OpError
 	if !errors.As(err, &op) {
@@ -67,12 +67,12 @@ func reason(err error) error {
 
 func (e *events) add(s Severity, format string, args ...any) { e.put("", "", s, format, args...) }
 
-// by adds what somebody has decided.
+// by adds an action of a user.
 func (e *events) by(who string, s Severity, format string, args ...any) {
 	e.put("", who, s, format, args...)
 }
 
-// of adds what is an owner's.
+// of adds an event of an owner.
 func (e *events) of(owner string, s Severity, format string, args ...any) {
 	e.put(owner, "", s, format, args...)
 }
@@ -108,7 +108,7 @@ func (e *events) put(owner, who string, s Severity, format string, args ...any) 
 	e.notify()
 }
 
-// since are the events with a number above n, the oldest first.
+// since returns the events with a number above n, oldest first.
 func (e *events) since(n int) []Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 var flatFrames = flag.Int("flat-frames", 1_000_000, "how many frames pass while memory has to stay flat")
 
-// hundreds is a transport of messages of 100 bytes.
+// hundreds is a transport with messages of 100 bytes.
 type hundreds struct{ rest [2][]byte }
 
 func (h *hundreds) Feed(seg transport.Segment, emit func(*transport.Frame)) {
@@ -30,23 +30,23 @@ func (h *hundreds) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 
 func (h *hundreds) Flush(time.Time, func(*transport.Frame)) {}
 
-// nowhere is a file that keeps nothing.
+// nowhere is a file that discards its data.
 type nowhere struct{}
 
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) Close() error                { return nil }
 
-// However many frames and connections pass a session, what it holds in memory stays what it is: its log rolls, its recording goes on from
-// file to file, and a page follows.
+// The memory of a session does not grow with the number of frames and connections: its log rolls, its recording continues from file to
+// file, and a page follows.
 func TestMemoryStaysFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a million frames, with -short")
 	}
 	const (
 		limit  = 16 << 20 // of the log
-		bound  = 64 << 20 // of all
+		bound  = 64 << 20 // of the process
 		group  = 500
-		rounds = 10 // each is another connection
+		rounds = 10 // each with another connection
 		ahead  = 20_000
 	)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(io.Discard, struct{ io.Reader }{c}) })
@@ -77,7 +77,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 			if _, err := c.Write(data); err != nil {
 				t.Fatal(err)
 			}
-			// Frames that the observer has to leave out would be none of the log's.
+			// Frames skipped by the observer would not be in the log.
 			for sent := s.State().ToServer / 100; sent-int64(log.Len()) > ahead; sent = s.State().ToServer / 100 {
 				time.Sleep(time.Millisecond)
 			}

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// intake is between who reads a socket of UDP and who relays what came. The system keeps little for a socket, so the reader does nothing
-// but read; a burst waits here.
+// intake is the queue between the reader and the relay of a UDP socket. Systems buffer few datagrams per socket, so the reader does nothing
+// else, and bursts wait here.
 type intake struct {
 	mu     sync.Mutex
 	next   burst
-	used   int  // bytes of the last chunk
-	bytes  int  // of next, and of what is being relayed
-	closed bool // nothing more comes
+	used   int  // bytes of the last chunk in use
+	bytes  int  // in next, and in the burst being relayed
+	closed bool // no more datagrams will come
 
 	wake chan struct{}
 }
 
-// burst is datagrams with the chunks that hold their bytes.
+// burst is a list of datagrams with the chunks that hold their bytes.
 type burst struct {
 	list   []datagram
 	chunks []*[]byte
@@ -32,13 +32,13 @@ type datagram struct {
 }
 
 const (
-	maxIntake    = 4 << 20 // bytes of a socket that wait
-	datagramCost = 64      // bytes that count for each beside its own
+	maxIntake    = 4 << 20 // maximum bytes waiting per socket
+	datagramCost = 64      // bytes charged per datagram in addition to its own
 )
 
 func newIntake() *intake { return &intake{wake: make(chan struct{}, 1)} }
 
-// put takes a datagram, and reports whether there was room.
+// put adds a datagram, and reports whether there was room.
 func (t *intake) put(from netip.AddrPort, at time.Time, data []byte) bool {
 	t.mu.Lock()
 	cost := len(data) + datagramCost
@@ -62,7 +62,7 @@ func (t *intake) put(from netip.AddrPort, at time.Time, data []byte) bool {
 	return true
 }
 
-// close says that nothing more comes.
+// close reports the end of the datagrams.
 func (t *intake) close() {
 	t.mu.Lock()
 	t.closed = true
@@ -70,7 +70,7 @@ func (t *intake) close() {
 	poke(t.wake)
 }
 
-// each gives datagrams to f until the intake is closed and empty. Their bytes are not kept.
+// each calls f for each datagram until the intake is closed and empty. The bytes are valid only during the call.
 func (t *intake) each(f func(datagram)) {
 	var b burst
 	for {
@@ -87,7 +87,7 @@ func (t *intake) each(f func(datagram)) {
 			chunks.Put(c)
 		}
 		clear(b.chunks)
-		if cap(b.list) > 1<<12 { // what a moment needed is not kept for ever
+		if cap(b.list) > 1<<12 { // drop memory that was needed only for a burst
 			b.list = nil
 		}
 		if len(b.chunks) > 0 {

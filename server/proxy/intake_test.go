@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is put comes out once, whole and in its order, however slowly it is taken, and what waits is bounded.
+// Data put in comes out once, complete and in order, however slowly it is taken, and the queue is bounded.
 func TestIntake(t *testing.T) {
 	for _, slow := range []time.Duration{0, time.Millisecond} {
 		in := newIntake()
@@ -40,7 +40,7 @@ func TestIntake(t *testing.T) {
 			t.Errorf("%d come of %d that were taken, %d bytes waited", got, taken, most)
 		}
 		if in.bytes != 0 {
-			t.Errorf("%d bytes wait for nothing", in.bytes)
+			t.Errorf("%d bytes remain", in.bytes)
 		}
 	}
 }

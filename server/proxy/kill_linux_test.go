@@ -11,12 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 const killVariable = "WIREBENCH_PROXY_CHILD"
 
-// TestMain lets this program be a proxy, to be killed: it says where it listens.
+// TestMain can run the test program as a proxy to be killed, which prints its address.
 func TestMain(m *testing.M) {
 	if os.Getenv(killVariable) == "" {
 		os.Exit(m.Run())
@@ -25,11 +24,11 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		var s *Session
 		s, err = New(Options{Upstreams: u}).Start(context.Background(), Config{
-			Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", os.Args[1]}}, Transport: newRaw, Record: &Record{Create: Folder(os.Args[2], "x", time.Now())},
+			Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", os.Args[1]}}, Transport: newRaw, Record: &Record{Create: folder(os.Args[2])},
 		})
 		if err == nil {
 			fmt.Println(s.State().Pairs[0].Listen)
-			_, _ = io.Copy(io.Discard, os.Stdin) // until the parent is gone
+			_, _ = io.Copy(io.Discard, os.Stdin) // until the parent has gone
 		}
 	}
 	if err != nil {
@@ -38,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// After kill -9 the file opens with all that was on the disk: what is older than the time of a flush, and all whole pieces.
+// After kill -9 the file can be read up to the data on disk: all complete pieces, and data older than the flush interval.
 func TestKilled(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ListenProblem says in short why something cannot be listened to; other errors stay as they are. The system says the address again, and
-// which of its calls has failed.
+// ListenProblem shortens an error of listening, which otherwise repeats the address and names the failed system call; other errors are
+// returned unchanged.
 func ListenProblem(err error) error {
 	var op *net.OpError
 	var call *os.SyscallError
@@ -19,7 +19,7 @@ func ListenProblem(err error) error {
 	hint := ""
 	switch {
 	case errors.Is(call.Err, syscall.EADDRINUSE):
-		hint = "; another listener has it, here or in another program"
+		hint = "; another listener or program has this port"
 	case errors.Is(call.Err, syscall.EADDRNOTAVAIL):
 		hint = "; this machine has no such address"
 	}

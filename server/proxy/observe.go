@@ -11,36 +11,36 @@ import (
 	"wirebench/server/live"
 )
 
-// maxPiece is how many bytes of a stream are one packet of a recording and one segment for a transport.
+// maxPiece is the maximum number of bytes of a stream in one packet of a recording and one segment for a transport.
 const maxPiece = 32 << 10
 
-// seen is what the observer of a session holds. Only its goroutine uses it, but for the count.
+// seen is the state of the observer of a session. Only its goroutine uses it, except for the count.
 type seen struct {
 	conns    map[*conn]*observed
-	unlogged atomic.Int64 // frames that the log did not take
+	unlogged atomic.Int64 // frames that the log refused
 }
 
-// observed is a connection as the observer knows it.
+// observed is the state of a connection in the observer.
 type observed struct {
 	*conn
 	transport transport.Transport
 	emit      func(*transport.Frame)
-	synthetic *pcap.Synthetic // nil: not in the recording
+	synthetic *pcap.Synthetic // nil if it is not in the recording
 	index     uint32          // in the log
 	logged    bool
-	begun     [2]bool  // directions
+	begun     [2]bool  // by direction
 	over      [2]bool  //
-	carried   [2]int64 // bytes, those lost among them
+	carried   [2]int64 // bytes, including lost ones
 
-	// Of a connection with a rewriter.
+	// For a connection with a rewriter.
 	comments [2]string // for the next packet of each direction
 	pieces   pieceMap
 }
 
-// observe takes observations from the queue until the relay has ended and the queue is empty.
+// observe processes observations until the relay has ended and the queue is empty.
 func (s *Session) observe() {
 	s.seen.conns = map[*conn]*observed{}
-	var later <-chan time.Time // when what came is on its way to the disk, and the system is asked for drops; nil: nothing has come
+	var later <-chan time.Time // time to flush the recording and to check for drops; nil without new data
 	var b batch
 	for {
 		var done bool
@@ -63,7 +63,7 @@ func (s *Session) observe() {
 		if later == nil {
 			later = time.After(flushTime)
 		}
-		select { // while there is always something
+		select { // also while the queue is never empty
 		case <-later:
 			s.lately()
 			later = nil
@@ -73,7 +73,7 @@ func (s *Session) observe() {
 	s.rec.finish()
 }
 
-// lately does what is to be done a while after something came.
+// lately does the work that follows new data after a delay.
 func (s *Session) lately() {
 	s.rec.flush()
 	if s.network == "udp" {
@@ -130,14 +130,14 @@ func (s *Session) item(it *item) {
 	}
 }
 
-// gap says that bytes are missing.
+// gap records that bytes are missing.
 func (s *Session) gap(o *observed, dir schema.Dir, at time.Time, n int64) {
 	s.rec.lost(o, dir, n)
 	o.carried[dir-schema.ToServer] += n
-	if o.Proto == transport.TCP { // what is missing of datagrams is none of theirs to say
+	if o.Proto == transport.TCP { // datagrams have no position in a stream
 		s.feed(o, transport.Segment{Dir: dir, At: at, Lost: n})
 	}
-	s.events.add(Warning, "the observer was too slow: bytes were relayed that are in neither log nor recording")
+	s.events.add(Warning, "the observer was too slow: relayed bytes are missing in log and recording")
 }
 
 func (s *Session) feed(o *observed, seg transport.Segment) {
@@ -153,18 +153,18 @@ func (s *Session) feed(o *observed, seg transport.Segment) {
 	s.careful(o, func() { o.transport.Feed(seg, o.emit) })
 }
 
-// careful lets a transport fail without the session: it loses its connection.
+// careful recovers from a panic of a transport, which then loses its connection.
 func (s *Session) careful(o *observed, do func()) {
 	defer func() {
 		if x := recover(); x != nil {
 			o.transport = nil
-			s.events.add(Failure, "%s is not read any more: %s", o.Name(), fmt.Sprint(x))
+			s.events.add(Failure, "%s is no longer decoded: %s", o.Name(), fmt.Sprint(x))
 		}
 	}()
 	do()
 }
 
-// frame puts a frame into the log.
+// frame adds a frame to the log.
 func (s *Session) frame(o *observed, f *transport.Frame) { s.flagged(o, f, 0) }
 
 func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
@@ -177,10 +177,10 @@ func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 		o.logged, o.index = true, index
 		s.rec.forget(index)
 	}
-	f.ID = transport.FrameID{} // of the frame that was here before
+	f.ID = transport.FrameID{} // the identity belongs to the previous frame
 	if s.log.AddFlagged(o.index, f, flags) != nil {
 		s.seen.unlogged.Add(1)
 		return
 	}
-	s.rec.frame(o, f, flags) // behind it: the file has the numbers of the log
+	s.rec.frame(o, f, flags) // after the log, whose numbers the file has
 }

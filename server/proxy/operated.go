@@ -13,83 +13,83 @@ import (
 )
 
 const (
-	maxOwn      = 1 << 20     // bytes of a message that is injected or put instead of another
-	lastWrites  = time.Second // for what passes when a connection is cut off
-	wantedTime  = time.Second // after which it is said that a connection is not operated yet
-	maxDelivery = 2 << 20     // bytes that wait for a stream's receiver, above which nothing is injected
+	maxOwn      = 1 << 20     // maximum bytes of an injected message or a replacement
+	lastWrites  = time.Second // time to send remaining data when a connection is cut off
+	wantedTime  = time.Second // time after which a connection that is not operated yet is reported
+	maxDelivery = 2 << 20     // bytes waiting for the receiver of a stream, above which nothing is injected
 )
 
-// operated is a connection that is relayed through a rewriter. One goroutine runs it and owns all but what is said to be shared.
+// operated is a connection relayed through a rewriter. One goroutine runs it and owns all fields that are not marked as shared.
 type operated struct {
 	s  *Session
 	c  *conn
 	rw transport.Rewriter
 
 	relay  transport.Relay
-	past   transport.Relay // of what was sent before it is fed
+	past   transport.Relay // for data that was sent before it is fed
 	carry  carrier
 	direct direct
 
-	// Shared, all of them channels.
+	// Shared channels.
 	in   chan arrival
 	cmds chan func()
-	cut  chan struct{} // closed to end it
-	done chan struct{} // closed when it has ended
+	cut  chan struct{} // closed to end the connection
+	done chan struct{} // closed when the connection has ended
 
-	on    bool // the rewriter was told to operate
+	on    bool // the rewriter is operating
 	begun [2]bool
-	ended [2]bool // nothing more comes
+	ended [2]bool // no more data will come
 	over  bool
-	late  []arrival // that were sent before they are fed
+	late  []arrival // data sent before it is fed
 
-	held   map[uint64]*waiting  // by the rewriter's number
-	stand  map[uint64]*sighting // all that do not go on yet, those that are held among them
-	lines  [2][]uint64          // of them, those that stand in the line of their direction. Under the lock of Session.op
+	held   map[uint64]*waiting  // by number of the rewriter
+	stand  map[uint64]*sighting // all frames not sent yet, including held ones
+	lines  [2][]uint64          // the queued ones of each direction, in order. Guarded by the lock of Session.op
 	due    dueHeap
-	asking Message   // what rules and intercept were asked about last
-	tell   time.Time // when to say that the connection is not operated yet; zero: never
+	asking Message   // the last message given to rules and intercept
+	tell   time.Time // time to report that the connection is not operated yet; zero means never
 
-	// Of the call that is under way.
+	// State of the current call.
 	at       time.Time
-	piece    []byte // that is fed
+	piece    []byte // the bytes being fed
 	pieceNo  uint32
 	pieceDir schema.Dir
 	seen     []*sighting
-	own      *sighting // for Send
-	freed    *waiting  // for Release
+	own      *sighting // message of Send
+	freed    *waiting  // message of Release
 	changes  []change
 	outs     []out
 	arena    []byte
 }
 
-// carrier takes what goes out to the sockets, without waiting for a receiver.
+// carrier sends data to the sockets, without waiting for a receiver.
 type carrier interface {
-	admits(dir schema.Dir, n int) bool // whether so many bytes may be delivered at all; asked once for each delivery
+	admits(dir schema.Dir, n int) bool // whether a delivery of this size is possible at all; called once per delivery
 	deliver(dir schema.Dir, data []byte, end bool)
-	pending(dir schema.Dir) int // bytes that are not sent
-	took(dir schema.Dir)        // notes that bytes were taken, and that their reader waits
-	resume(o *operated)         // lets those read on whose bytes do not wait
+	pending(dir schema.Dir) int // unsent bytes
+	took(dir schema.Dir)        // the bytes of a reader were taken, and it waits
+	resume(o *operated)         // resumes readers whose bytes are not waiting
 }
 
-// arrival is what a socket gave. A reader of a stream waits to be resumed before it uses the memory again.
+// arrival is data received from a socket. The reader of a stream waits to be resumed before it reuses the memory.
 type arrival struct {
 	dir   schema.Dir
 	at    time.Time
 	bytes []byte
 	end   bool
-	err   error  // it ends everything
-	piece uint32 // its number, of one that was sent before it is fed
-	lost  int64  // bytes that were sent before it and are not fed
+	err   error  // ends the connection
+	piece uint32 // number of the piece, if it was sent before it is fed
+	lost  int64  // bytes sent before it that are not fed
 }
 
-// change is a replacement by rules, which is made right after the call in which the message came: only then errors are seen.
+// change is a replacement by rules. It is applied after the call in which the message was found, because only then errors are detected.
 type change struct {
 	inner uint64
 	seen  *sighting
 	v     verdict
 }
 
-// out is a run of the arena.
+// out is a range of the arena.
 type out struct {
 	dir      schema.Dir
 	from, to int
@@ -109,7 +109,7 @@ func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 		o.rw = s.rewriter(c.Conn)
 	}()
 	if err != nil {
-		s.events.add(Failure, "%s passes without being read: %v", c.Name(), err)
+		s.events.add(Failure, "%s passes without being decoded: %v", c.Name(), err)
 	}
 	if o.rw == nil {
 		o.rw = unread{}
@@ -120,7 +120,7 @@ func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 	return o
 }
 
-// unread is the rewriter of a connection whose protocol nobody knows.
+// unread is the rewriter of a connection of an unknown protocol.
 type unread struct{}
 
 func (unread) Feed(seg transport.Segment, r *transport.Relay) {
@@ -128,7 +128,7 @@ func (unread) Feed(seg transport.Segment, r *transport.Relay) {
 }
 func (unread) Operate(bool, time.Time, *transport.Relay) {}
 func (unread) Mode() (transport.RewriteMode, string) {
-	return transport.Impossible, "the protocol is not known"
+	return transport.Impossible, "the protocol is unknown"
 }
 
 func (unread) Release(uint64, transport.Decision, time.Time, *transport.Relay) error {
@@ -143,7 +143,7 @@ func (unread) Due() time.Time                    { return time.Time{} }
 func (unread) Waiting(schema.Dir) int            { return 0 }
 func (unread) Flush(time.Time, *transport.Relay) {}
 
-// do lets the connection's goroutine do something, and waits for it.
+// do runs f in the goroutine of the connection, and waits for it.
 func (o *operated) do(f func()) error {
 	ready := make(chan struct{})
 	select {
@@ -155,8 +155,8 @@ func (o *operated) do(f func()) error {
 	}
 }
 
-// run runs the connection until it has ended. The sockets are still open then, and what is pending is not sent yet.
-// Of streams, failed gives why one cannot be written to, and progress says that something was written.
+// run runs the connection until it has ended. On return the sockets are still open, and pending data is not sent yet. For streams, failed
+// receives the error of a write, and progress a value after each write.
 func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 	defer close(o.done)
 	o.s.op.add(o)
@@ -192,7 +192,7 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 	o.abandon()
 }
 
-// rest is the time until something is due.
+// rest returns the time until the next timer.
 func (o *operated) rest() time.Duration {
 	next := o.rw.Due()
 	sooner := func(at time.Time) {
@@ -223,19 +223,19 @@ func (o *operated) tick() {
 		if w.delayed {
 			_ = o.release(w, transport.Decision{}, "")
 		} else {
-			_ = o.release(w, transport.Decision{}, "nobody has decided in time")
-			o.s.events.add(Warning, "nobody has decided about messages in time: they pass")
+			_ = o.release(w, transport.Decision{}, "time limit reached")
+			o.s.events.add(Warning, "held messages reached their time limit and pass")
 		}
 	}
 }
 
-// arrive feeds what came.
+// arrive feeds received data.
 func (o *operated) arrive(a arrival) {
 	if a.err != nil {
 		o.over = true
 		return
 	}
-	o.catchUp(0) // what was sent before it
+	o.catchUp(0) // data sent before it
 	if o.c.Proto == transport.UDP && len(a.bytes) == 0 {
 		if o.carry.admits(a.dir, 0) {
 			o.carry.deliver(a.dir, nil, false)
@@ -254,7 +254,7 @@ func (o *operated) arrive(a arrival) {
 	}
 }
 
-// segment is an arrival as rewriters are fed with it.
+// segment converts an arrival for the rewriter.
 func (o *operated) segment(a arrival) transport.Segment {
 	way := a.dir - schema.ToServer
 	seg := transport.Segment{Dir: a.dir, At: a.at, Packet: a.piece, Lost: a.lost, Bytes: a.bytes, End: a.end}
@@ -265,7 +265,8 @@ func (o *operated) segment(a arrival) transport.Segment {
 	return seg
 }
 
-// call calls the rewriter, and sees and sends what it made. A rewriter that fails loses its connection: the two ends may differ by now.
+// call calls the rewriter, then shows and sends its output. If the rewriter panics, the connection is cut off, since the states of both
+// ends may differ.
 func (o *operated) call(f func()) {
 	o.at = time.Now()
 	var err error
@@ -281,14 +282,14 @@ func (o *operated) call(f func()) {
 	if err != nil {
 		o.changes = nil
 		o.s.events.add(Failure, "%s is cut off: %v", o.c.Name(), err)
-		o.s.because(o.c, "the rewriter has failed")
+		o.s.because(o.c, "the rewriter failed")
 		o.over = true
 	}
 	o.flush()
 	o.showMode()
 }
 
-// showMode shows a mode that has changed.
+// showMode publishes a changed mode.
 func (o *operated) showMode() {
 	m, why := o.rw.Mode()
 	before := o.c.mode.Load()
@@ -300,8 +301,8 @@ func (o *operated) showMode() {
 	o.s.log.Touch()
 }
 
-// tellMode tells those who look on that a session is operated and a connection of it is not: messages pass that are meant to be held. A
-// handshake that takes its usual time is not worth it.
+// tellMode reports that the session is operated but the connection is not, so that messages pass unintentionally. A handshake that takes
+// the usual time is not reported.
 func (o *operated) tellMode() {
 	o.tell = time.Time{}
 	switch m, why := o.rw.Mode(); {
@@ -319,11 +320,11 @@ func (o *operated) tellWanted() {
 	if m != transport.Wanted || !o.on {
 		return
 	}
-	o.s.events.add(Warning, "a connection is not operated yet, and its messages pass: what is missing is %s", why)
+	o.s.events.add(Warning, "a connection is not operated yet, and its messages pass: waiting for %s", why)
 	o.at = time.Now()
 	o.seen = append(o.seen, &sighting{Frame: transport.Frame{
 		Kind: transport.Control, Dir: schema.ToServer, At: o.at, Offset: transport.Unknown, Length: transport.Unknown,
-		Note: "not operated yet: messages pass, and are listed when they can be read; what is missing is " + why,
+		Note: "not operated yet: messages pass, and are listed when they can be decoded; waiting for " + why,
 	}})
 	o.flush()
 }
@@ -335,23 +336,23 @@ func (o *operated) sync() {
 		return
 	}
 	o.on = on
-	if on { // first what was sent before; mostly that is nothing, and the gate closes at once
+	if on { // first feed data already sent; there is mostly none, and the gate closes immediately
 		o.catchUp(0)
 		o.direct.open(false)
 		o.catchUp(0)
 	} else {
-		o.passAll(true, "the session is not operated any more")
+		o.passAll(true, "operating was switched off")
 	}
 	o.call(func() { o.rw.Operate(on, o.at, &o.relay) })
 	o.gate()
 }
 
-// emit takes a frame from the rewriter.
+// emit receives a frame from the rewriter.
 func (o *operated) emit(f *transport.Frame) {
 	o.seen = append(o.seen, sight(f))
 }
 
-// ask decides about the message that was emitted last.
+// ask returns the decision about the last emitted message.
 func (o *operated) ask(id uint64, f *transport.Frame) transport.Decision {
 	p := o.s.op.policy.Load()
 	if !p.on || len(o.seen) == 0 || len(p.rules) == 0 && p.intercept.Match == nil {
@@ -375,7 +376,7 @@ func (o *operated) ask(id uint64, f *transport.Frame) transport.Decision {
 	return transport.Decision{}
 }
 
-// wait lets a message wait, if there is room for it.
+// wait queues a message, if there is room.
 func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 	now := time.Now()
 	w := &waiting{
@@ -395,9 +396,9 @@ func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 	}
 	if !o.s.op.enter(w, o.s.limits) {
 		if w.delayed {
-			o.s.events.add(Warning, "too many messages are delayed: more pass at once")
+			o.s.events.add(Warning, "too many delayed messages: further ones pass immediately")
 		} else {
-			o.s.events.add(Warning, "too many messages are held: more pass")
+			o.s.events.add(Warning, "too many held messages: further ones pass")
 		}
 		return false
 	}
@@ -409,7 +410,7 @@ func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 	return true
 }
 
-// forget takes a message out of the lists of what waits for a decision.
+// forget removes a message from the waiting ones.
 func (o *operated) forget(w *waiting) {
 	delete(o.held, w.inner)
 	if w.place >= 0 {
@@ -419,7 +420,7 @@ func (o *operated) forget(w *waiting) {
 	o.s.log.Touch()
 }
 
-// replace makes a change of rules.
+// replace applies a change by rules.
 func (o *operated) replace(x change) {
 	d := transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: x.v.with}}
 	err := o.rw.Release(x.inner, d, o.at, &o.relay)
@@ -438,14 +439,14 @@ func (o *operated) replace(x change) {
 	}
 }
 
-// instead notes what is sent instead of a message, or is to be sent when its turn comes.
+// instead records the replacement of a message, sent now or when the message would be.
 func (o *operated) instead(x *sighting, with transport.Outgoing, note string) {
 	f := &transport.Frame{
 		Kind: transport.Message, Dir: x.Dir, At: o.at, Key: x.Key, HasKey: x.HasKey, Name: x.Name, Bytes: bytes.Clone(with.Bytes),
 		Offset: transport.Unknown, Note: note,
 	}
 	if with.Raw {
-		f.Kind, f.Note = transport.Control, both(note, "as it stands")
+		f.Kind, f.Note = transport.Control, both(note, "sent raw")
 		f.Key, f.HasKey, f.Name = schema.Key{}, false, ""
 	}
 	x.sent = f
@@ -454,7 +455,7 @@ func (o *operated) instead(x *sighting, with transport.Outgoing, note string) {
 	}
 }
 
-// settle says of a message that was replaced what was sent, unless that is the same.
+// settle completes a replaced message with the bytes that were sent, unless they are unchanged.
 func (o *operated) settle(x *sighting) {
 	f := x.sent
 	if x.went != nil {
@@ -481,11 +482,11 @@ func (o *operated) identify(f *transport.Frame) {
 		o.s.identify(o.c.Conn, f)
 	}()
 	if err != nil {
-		o.s.events.add(Failure, "messages that are sent cannot be named: %v", err)
+		o.s.events.add(Failure, "cannot identify sent messages: %v", err)
 	}
 }
 
-// release lets a message go that waits. With an error but ErrNotHeld it still waits.
+// release sends or drops a waiting message. After an error other than ErrNotHeld it still waits.
 func (o *operated) release(w *waiting, d transport.Decision, note string) error {
 	if w.over {
 		return ErrNotHeld
@@ -511,8 +512,8 @@ func (o *operated) release(w *waiting, d transport.Decision, note string) error 
 			x.remark(fmt.Sprintf("held for %s", waited))
 		}
 		switch {
-		case err != nil: // which no rewriter does without having told
-			x.remark("it had gone on")
+		case err != nil: // the rewriter has reported its sending before
+			x.remark("it was sent already")
 			o.goes(w.inner, nil)
 		case d.Action == transport.Drop:
 			x.flags |= live.Dropped
@@ -524,8 +525,8 @@ func (o *operated) release(w *waiting, d transport.Decision, note string) error 
 		}
 		o.forget(w)
 	})
-	if err != nil && !errors.Is(err, transport.ErrNotHeld) && byRules { // what they have made is no message
-		o.s.events.add(Failure, "%s fails, and leaves the message as it is: %v", w.made, err)
+	if err != nil && !errors.Is(err, transport.ErrNotHeld) && byRules { // the replacement by rules is invalid
+		o.s.events.add(Failure, "%s failed, the message is unchanged: %v", w.made, err)
 		o.s.op.mu.Lock()
 		w.With = nil
 		o.s.op.mu.Unlock()
@@ -534,7 +535,7 @@ func (o *operated) release(w *waiting, d transport.Decision, note string) error 
 	return err
 }
 
-// decide does what somebody has decided.
+// decide applies the decision of a user.
 func (o *operated) decide(w *waiting, d transport.Decision, who string) error {
 	what := "passes"
 	note := "passed by " + who
@@ -556,13 +557,13 @@ func (o *operated) decide(w *waiting, d transport.Decision, who string) error {
 		what = "is sent as " + shortHex(x.sent.Bytes, 64)
 	}
 	if !x.gone {
-		what += ", when those before it have gone"
+		what += ", after the messages before it"
 	}
 	o.s.events.by(who, Info, "held message %d of %s %s %s: %s", w.ID, o.c.Name(), x.Dir, what, shortHex(w.Frame.Bytes, 32))
 	return nil
 }
 
-// passAll lets go what waits, in its order: for a person, or with delayed all of it.
+// passAll releases the waiting messages in order: the held ones, or with delayed all.
 func (o *operated) passAll(delayed bool, note string) int {
 	var list []*waiting
 	for _, w := range o.held {
@@ -587,7 +588,7 @@ func (o *operated) passAll(delayed bool, note string) int {
 	return n
 }
 
-// inject sends a message of somebody's.
+// inject sends a message of a user.
 func (o *operated) inject(dir schema.Dir, with transport.Outgoing, who string) error {
 	switch {
 	case !o.on:
@@ -605,7 +606,7 @@ func (o *operated) inject(dir schema.Dir, with transport.Outgoing, who string) e
 			Kind: transport.Message, Dir: dir, At: o.at, Bytes: bytes.Clone(with.Bytes), Offset: transport.Unknown, Note: "injected by " + who,
 		}
 		if with.Raw {
-			f.Kind, f.Note = transport.Control, both(f.Note, "as it stands")
+			f.Kind, f.Note = transport.Control, both(f.Note, "sent raw")
 		}
 		o.own = &sighting{Frame: f, flags: live.Injected, who: who, since: o.at}
 		defer func() { o.own = nil }()
@@ -614,20 +615,20 @@ func (o *operated) inject(dir schema.Dir, with transport.Outgoing, who string) e
 	return err
 }
 
-// out takes what is to be sent.
+// out receives data to send.
 func (o *operated) out(seg transport.Segment) {
 	from := len(o.arena)
 	o.arena = append(o.arena, seg.Bytes...)
 	o.outs = append(o.outs, out{seg.Dir, from, len(o.arena), seg.End})
 }
 
-const maxArena = 256 << 10 // bytes of memory that are kept for the next call
+const maxArena = 256 << 10 // bytes of memory kept for the next call
 
-// flush shows what a call has made to the observer, and then sends it. What goes as it came is shown before the frames that were found in
-// it, so that these know their packets; otherwise frames are first, so that the packets that follow have their comments.
+// flush shows the output of a call to the observer, and then sends it. Data sent unchanged is shown before the frames found in it, so that
+// these know their packets; otherwise frames come first, so that the following packets get their comments.
 func (o *operated) flush() {
 	n := 0
-	for _, x := range o.outs { // what may not go is not recorded either
+	for _, x := range o.outs { // refused data must not be recorded
 		if x.from == x.to || o.carry.admits(x.dir, x.to-x.from) {
 			o.outs[n] = x
 			n++

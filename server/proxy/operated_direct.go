@@ -9,32 +9,32 @@ import (
 	"wirebench/defs/schema"
 )
 
-// direct is how a connection with a rewriter is relayed while there is nothing to decide: whoever reads a socket sends on what came,
-// and then leaves it here for the rewriter, which has to have seen all of it when the session is operated. What it does not read in
-// time is missing for it, as bytes are for the observer of other sessions.
+// direct relays a connection with a rewriter while there is nothing to decide: the readers of the sockets send data themselves, and then
+// queue it for the rewriter, which must have seen all data when the session is operated. Data that overflows the queue is missing for the
+// rewriter, as it would be for the observer of other sessions.
 type direct struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
 	on     bool
-	queue  []arrival // sent and not fed
-	lost   [2]int64  // bytes that the queue had no room for since its last arrival
-	pieces uint32    // the last number of what came
+	queue  []arrival // data sent and not fed yet
+	lost   [2]int64  // bytes that overflowed the queue since its last arrival
+	pieces uint32    // number of the last piece
 }
 
 const (
-	arrivalCost = 128                   // bytes that count for each arrival that waits to be fed
-	catchUpTime = 10 * time.Millisecond // after which something else has its turn
+	arrivalCost = 128                   // bytes charged per arrival in the queue
+	catchUpTime = 10 * time.Millisecond // time limit of one turn
 )
 
-// open opens or closes the gate through which bytes pass by the rewriter.
+// open opens or closes the gate through which data bypasses the rewriter.
 func (d *direct) open(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.on = on
 }
 
-// number is that of the next piece.
+// number returns the number of the next piece.
 func (d *direct) number() uint32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -42,7 +42,7 @@ func (d *direct) number() uint32 {
 	return d.pieces
 }
 
-// gate opens the gate where the rewriter does nothing but look on.
+// gate opens the gate if the rewriter is only observing.
 func (o *operated) gate() {
 	m, _ := o.rw.Mode()
 	if !o.on && !o.over && (m == transport.Observing || m == transport.Impossible) {
@@ -50,8 +50,8 @@ func (o *operated) gate() {
 	}
 }
 
-// sendDirect sends on what came and leaves it for the rewriter, and reports whether it did: else the rewriter has to do it. The bytes
-// are not kept.
+// sendDirect sends data and queues it for the rewriter, and reports whether it did; otherwise the rewriter must send it. The bytes are
+// copied.
 func (o *operated) sendDirect(a arrival) bool {
 	d := &o.direct
 	d.mu.Lock()
@@ -66,7 +66,7 @@ func (o *operated) sendDirect(a arrival) bool {
 	}
 	d.pieces++
 	a.piece = d.pieces
-	if n > 0 { // in the queue before the other side can have it, as everything
+	if n > 0 { // queue it before the other side can receive it
 		o.s.queue.sent(o.c, a.dir, a.at, a.bytes, a.piece)
 	}
 	o.carry.deliver(a.dir, a.bytes, a.end)
@@ -90,19 +90,19 @@ func (o *operated) sendDirect(a arrival) bool {
 	}
 	d.mu.Unlock()
 	if missed {
-		o.s.events.add(Warning, "messages were not read in time: their bytes have passed, and are missing in the log")
+		o.s.events.add(Warning, "messages were not decoded in time: they passed, and are missing in the log")
 	}
 	o.s.queue.signal()
 	poke(d.wake)
 	return true
 }
 
-// catchUp feeds the rewriter with what was sent before the call, for a time; with 0 with all of it.
+// catchUp feeds the rewriter with data sent before the call, for a limited time; 0 means all of it.
 func (o *operated) catchUp(most time.Duration) {
 	start := time.Now()
 	for taken := 0; ; {
 		if len(o.late) == 0 {
-			if taken == 2 { // all, and what was lost behind it; there may always be more
+			if taken == 2 { // everything at the time of the call, and later losses; more data may always come
 				poke(o.direct.wake)
 				return
 			}
@@ -115,7 +115,7 @@ func (o *operated) catchUp(most time.Duration) {
 		o.late = o.late[1:]
 		o.s.op.backlog.Add(-int64(len(a.bytes)) - arrivalCost)
 		lost := transport.Segment{Dir: a.dir, At: a.at, Lost: a.lost}
-		if a.lost > 0 && o.c.Proto == transport.UDP { // there it is no place in a stream
+		if a.lost > 0 && o.c.Proto == transport.UDP { // datagrams have no position in a stream
 			o.call(func() { o.rw.Feed(lost, &o.past) })
 			a.lost = 0
 		}
@@ -128,14 +128,14 @@ func (o *operated) catchUp(most time.Duration) {
 	}
 }
 
-// nextLate takes what has come, and reports whether there was something.
+// nextLate takes the queue, and reports whether there was any data.
 func (o *operated) nextLate() bool {
 	d := &o.direct
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	o.late, d.queue = d.queue, nil
 	if len(o.late) == 0 && !d.on {
-		for way, n := range d.lost { // behind which nothing has come
+		for way, n := range d.lost { // losses without a later arrival
 			if n > 0 {
 				o.s.op.backlog.Add(arrivalCost)
 				o.late = append(o.late, arrival{dir: schema.ToServer + schema.Dir(way), at: time.Now(), lost: n})

@@ -21,7 +21,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// teraEnd is a client or a server of TERA.
+// teraEnd is a TERA client or server.
 type teraEnd struct {
 	net.Conn
 	in, out interface{ XORKeyStream(dst, src []byte) }
@@ -52,7 +52,7 @@ func teraMessage(code uint16, body string) string {
 	return string(binary.LittleEndian.AppendUint16(b, code)) + body
 }
 
-// shakeTERA exchanges keys through the proxy, each end with a cipher of its own.
+// shakeTERA exchanges keys through the proxy, with an independent cipher at each end.
 func shakeTERA(t *testing.T, x *stage) (client, server *teraEnd) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -79,7 +79,7 @@ func shakeTERA(t *testing.T, x *stage) (client, server *teraEnd) {
 	return &teraEnd{x.client, &a.ToClient, &a.ToServer}, &teraEnd{x.server, &b.ToServer, &b.ToClient}
 }
 
-// A session of TERA with the real exchange of keys lives on with changes in both directions, and its recording is read as one.
+// A TERA session with a real key exchange survives changes in both directions, and its recording reads as one session.
 func TestOperateTERA(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
@@ -89,7 +89,7 @@ func TestOperateTERA(t *testing.T) {
 				f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true
 			}
 		},
-		Record: &Record{Create: Folder(t.TempDir(), "tera", time.Now())},
+		Record: &Record{Create: folder(t.TempDir())},
 	})
 	x.operate(true)
 	client, server := shakeTERA(t, x)
@@ -112,7 +112,7 @@ func TestOperateTERA(t *testing.T) {
 	x.rules(
 		Rule{ID: "drop", On: true, Match: ofCode(7001), Action: RuleDrop},
 		Rule{ID: "change", On: true, Match: ofCode(7002), Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
-			return append(f.Bytes[:4:4], strings.Repeat("longer ", 100)...), nil // the length is set right
+			return append(f.Bytes[:4:4], strings.Repeat("longer ", 100)...), nil // the length is updated
 		}},
 	)
 	client.send(t, 7001, "gone")
@@ -153,7 +153,7 @@ func TestOperateTERA(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 
-	// The recording is what was sent: both streams are deciphered to the end.
+	// The recording has the sent data: both streams can be deciphered to the end.
 	var kinds [4]int
 	var last string
 	_, err := pcap.Read(strings.NewReader(string(files(t, x.s)[0])), packet.Options{New: func(transport.Conn) transport.Transport { return tera.New(tera.Options{}) }}, func(f *transport.Frame) {
@@ -165,7 +165,7 @@ func TestOperateTERA(t *testing.T) {
 	}
 }
 
-// lossy is a socket that loses, doubles and delays what goes through it.
+// lossy is a socket that loses, duplicates and delays datagrams.
 type lossy struct {
 	net.Conn
 	mu   sync.Mutex
@@ -192,7 +192,7 @@ func (l *lossy) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// gamer is a client or a server of SubSpace as far as it takes: it numbers packets, sends them again, acknowledges, and puts in order.
+// gamer is a minimal SubSpace client or server: it numbers, retransmits, acknowledges and reorders packets.
 type gamer struct {
 	t      *testing.T
 	write  func([]byte)
@@ -212,7 +212,7 @@ func newGamer(t *testing.T, write func([]byte)) *gamer {
 	return &gamer{t: t, write: write, flight: map[int32][]byte{}, early: map[int32][]byte{}, heard: map[string]int{}}
 }
 
-// put sends a datagram. It needs the lock.
+// put sends a datagram. The caller holds the lock.
 func (g *gamer) put(data []byte) {
 	if g.cipher != nil {
 		sealed := make([]byte, len(data))
@@ -228,7 +228,7 @@ func (g *gamer) say(text string) {
 	g.put([]byte(text))
 }
 
-// tell sends a message reliably.
+// tell sends a reliable message.
 func (g *gamer) tell(text string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -238,7 +238,7 @@ func (g *gamer) tell(text string) {
 	g.put(data)
 }
 
-// again sends what was not acknowledged.
+// again retransmits unacknowledged packets.
 func (g *gamer) again() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -295,13 +295,13 @@ func (g *gamer) reliable() []string {
 	return append([]string(nil), g.got...)
 }
 
-// game is a pair of SubSpace through a session.
+// game is a SubSpace client and server connected through a session.
 type game struct {
 	*stage
 	client, server *gamer
 }
 
-// newGame makes a pair whose datagrams are lost, doubled and reordered on both sides of the proxy.
+// newGame returns a game whose datagrams are lost, duplicated and reordered on both sides of the proxy.
 func newGame(t *testing.T, loss float64, key uint32, cfg Config) *game {
 	t.Helper()
 	var mu sync.Mutex
@@ -398,7 +398,7 @@ func newGame(t *testing.T, loss float64, key uint32, cfg Config) *game {
 	return g
 }
 
-// sendTo is a socket of a server as one to a single client.
+// sendTo is the socket of a server with a single client.
 type sendTo struct {
 	*net.UDPConn
 	to *net.UDPAddr
@@ -418,7 +418,7 @@ func (g *game) arrives(at *gamer, want []string) {
 	}
 }
 
-// A session of SubSpace over a bad network has each reliable message once and in its order, changed as was asked for.
+// A SubSpace session over a bad network delivers each reliable message once and in order, with the requested changes.
 func TestOperateSubSpace(t *testing.T) {
 	for _, test := range []struct {
 		loss float64
@@ -426,7 +426,7 @@ func TestOperateSubSpace(t *testing.T) {
 	}{{0, 0}, {0, 0x12345678}, {0.2, 0}, {0.2, 0x12345678}} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			leaks(t)
-			record := &Record{Create: Folder(t.TempDir(), "subspace", time.Now())}
+			record := &Record{Create: folder(t.TempDir())}
 			g := newGame(t, test.loss, test.key, Config{Record: record})
 			g.operate(true)
 			g.rules(
@@ -446,7 +446,7 @@ func TestOperateSubSpace(t *testing.T) {
 					want[way] = append(want[way], fmt.Sprintf("\x20plain %d", i), fmt.Sprintf("\x22CHANGED %d", i))
 				}
 				g.client.say("\x25" + fmt.Sprint("loose ", i))
-				time.Sleep(time.Millisecond) // the window of a receiver is not endless
+				time.Sleep(time.Millisecond) // the window of a receiver is limited
 				if i%10 == 9 {
 					g.arrives(g.server, want[0])
 					g.arrives(g.client, want[1])
@@ -457,7 +457,7 @@ func TestOperateSubSpace(t *testing.T) {
 			g.client.tell("\x20behind")
 			held := g.held(1)
 			g.arrives(g.server, append(want[0], "\x23late"))
-			time.Sleep(400 * time.Millisecond) // longer than the sender would wait for an acknowledgement
+			time.Sleep(400 * time.Millisecond) // longer than the retransmission timeout of the sender
 			if err := g.s.Send(0, schema.ToServer, transport.Outgoing{Bytes: []byte("\x26own")}, "eve"); err != nil {
 				t.Fatal(err)
 			}
@@ -494,7 +494,7 @@ func TestOperateSubSpace(t *testing.T) {
 			if counts["c2sMD"] != 31 || counts["c2sM"] != 31 || counts["s2cMD"] != 30 || counts["c2sI"] != 1 || counts["s2cI"] != 1 {
 				t.Errorf("%v", counts)
 			}
-			// The recording has what was sent to the server: all of it is read, in its order.
+			// The recording has the data sent to the server: all messages can be read, in order.
 			var got []string
 			_, err := pcap.Read(strings.NewReader(string(files(t, g.s)[0])), packet.Options{New: func(transport.Conn) transport.Transport { return subspace.New(subspace.Options{}) }}, func(f *transport.Frame) {
 				if f.Kind == transport.Message && f.Dir == schema.ToServer && f.Bytes[0] != 0x25 {
@@ -508,7 +508,7 @@ func TestOperateSubSpace(t *testing.T) {
 	}
 }
 
-// What is held when a session of UDP ends passes, and nothing hangs.
+// At the end of a UDP session held messages pass, and nothing hangs.
 func TestSubSpaceEnds(t *testing.T) {
 	for _, way := range []string{"stop", "off", "again"} {
 		t.Run(way, func(t *testing.T) {
@@ -524,12 +524,12 @@ func TestSubSpaceEnds(t *testing.T) {
 				stop(t, g.s)
 			case "off":
 				g.operate(false)
-			case "again": // client and server begin anew: their old session is no more
+			case "again": // client and server restart: their old session is gone
 				g.client.say("\x00\x01\x00\x00\x00\x00\x01\x00")
-				eventually(t, "the wish arrives", func() bool { g.server.mu.Lock(); defer g.server.mu.Unlock(); return len(g.server.core) == 2 })
+				eventually(t, "the request arrives", func() bool { g.server.mu.Lock(); defer g.server.mu.Unlock(); return len(g.server.core) == 2 })
 				g.server.say("\x00\x02\x00\x00\x00\x00")
 				eventually(t, "nothing is held", func() bool { return len(g.s.Held()) == 0 })
-				if !hasEvent(g.s, "not held any more") {
+				if !hasEvent(g.s, "held messages are dropped") {
 					t.Errorf("%+v", g.s.Events(0))
 				}
 				return
@@ -544,7 +544,7 @@ func TestSubSpaceEnds(t *testing.T) {
 	}
 }
 
-// Datagrams of any kind, empty ones too, pass an observing rewriter as they are, and break nothing in an operating one.
+// Datagrams of any kind, including empty ones, pass an observing rewriter unchanged, and break nothing in an operating one.
 func TestDatagramsThroughRewriter(t *testing.T) {
 	leaks(t)
 	addr := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })

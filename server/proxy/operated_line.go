@@ -13,7 +13,7 @@ import (
 	"wirebench/server/live"
 )
 
-// stop takes the frame that was seen last out of what goes on now: it is seen again when its turn comes.
+// stop removes the last frame from those being sent: it is shown when its turn comes.
 func (o *operated) stop(id uint64) {
 	last := len(o.seen) - 1
 	if last < 0 {
@@ -26,16 +26,16 @@ func (o *operated) stop(id uint64) {
 	o.stand[id] = x
 }
 
-// waits is told by the rewriter that something stands in the line of its direction.
+// waits is called by the rewriter when an item is queued in its direction.
 func (o *operated) waits(id uint64) {
 	x := o.stand[id]
 	switch {
-	case x != nil: // it was held
+	case x != nil: // a held message
 	case o.own != nil:
 		x = o.own
 		o.own = nil
 		o.stand[id] = x
-		o.s.events.by(x.who, Info, "is to be injected into %s %s, behind the message that is under way: %s", o.c.Name(), x.Dir, shortHex(x.Bytes, 64))
+		o.s.events.by(x.who, Info, "will be injected into %s %s after the current message: %s", o.c.Name(), x.Dir, shortHex(x.Bytes, 64))
 	default:
 		if o.stop(id); o.stand[id] == nil {
 			return
@@ -53,7 +53,7 @@ func (o *operated) waits(id uint64) {
 	}
 }
 
-// leave takes something out of the line of its direction, if it stands there. Mostly it is the first.
+// leave removes an item from the queue of its direction, if it is there. It is usually the first.
 func (o *operated) leave(id uint64, way schema.Dir) {
 	o.s.op.mu.Lock()
 	defer o.s.op.mu.Unlock()
@@ -73,7 +73,7 @@ func (o *operated) leave(id uint64, way schema.Dir) {
 	o.s.op.standing--
 }
 
-// goes is told by the rewriter that it is the turn of something. Only now it is seen, so that the log has the order of what is sent.
+// goes is called by the rewriter when an item is sent. It is shown only now, so that the log has the order of sending.
 func (o *operated) goes(id uint64, message []byte) {
 	x := o.stand[id]
 	switch {
@@ -84,7 +84,7 @@ func (o *operated) goes(id uint64, message []byte) {
 		x = o.own
 		o.own = nil
 	default:
-		return // it was decided about at once, and stands in its place
+		return // decided immediately, and already in its place
 	}
 	x.gone, x.At = true, o.at
 	if bytes.Equal(message, x.Bytes) {
@@ -96,21 +96,21 @@ func (o *operated) goes(id uint64, message []byte) {
 	case x.who != "":
 		o.injected(x)
 	case w != nil && w != o.freed:
-		x.remark("it passes: too much waits")
+		x.remark("passed: too much data is waiting")
 		o.forget(w)
-		o.s.events.add(Warning, "messages are not held any more: too much waits")
+		o.s.events.add(Warning, "held messages pass: too much data is waiting")
 	case w == nil && x.sent != nil:
 		o.settle(x)
 	}
 	if w := o.held[id]; w == nil && x.who == "" {
 		if waited := o.at.Sub(x.since).Round(time.Millisecond); waited > 0 && !x.told {
-			x.remark(fmt.Sprintf("waited %s for those before it", waited))
+			x.remark(fmt.Sprintf("waited %s for previous messages", waited))
 		}
 	}
 	o.seen = append(o.seen, x)
 }
 
-// injected says what was sent as an own message.
+// injected reports an injected message with the bytes that were sent.
 func (o *operated) injected(x *sighting) {
 	if x.went != nil {
 		x.Bytes = x.went
@@ -121,7 +121,7 @@ func (o *operated) injected(x *sighting) {
 	o.s.events.by(x.who, Info, "injected into %s %s: %s", o.c.Name(), x.Dir, shortHex(x.Bytes, 64))
 }
 
-// never is told by the rewriter that the turn of something does not come.
+// never is called by the rewriter when an item will not be sent.
 func (o *operated) never(id uint64) {
 	x := o.stand[id]
 	if x == nil {
@@ -131,15 +131,15 @@ func (o *operated) never(id uint64) {
 	o.leave(id, x.Dir-schema.ToServer)
 	if w := o.held[id]; w != nil {
 		o.forget(w)
-		o.s.events.add(Warning, "messages are not held any more: their session has begun anew")
+		o.s.events.add(Warning, "held messages are dropped: their session was restarted")
 	}
 	x.At, x.sent = o.at, nil
 	x.flags |= live.Dropped
-	x.remark("not sent: its turn did not come before the end of its session")
+	x.remark("not sent: its session ended first")
 	o.seen = append(o.seen, x)
 }
 
-// abandon shows what stands in a line at the end of the connection.
+// abandon shows the queued items at the end of the connection.
 func (o *operated) abandon() {
 	o.at = time.Now()
 	for _, id := range slices.SortedFunc(maps.Keys(o.stand), cmp.Compare) {

@@ -20,7 +20,7 @@ import (
 	"wirebench/server/live"
 )
 
-// sentRows are the bytes of what the log says was sent in a direction, in its order.
+// sentRows returns the bytes sent in a direction according to the log, in order.
 func (x *stage) sentRows(dir schema.Dir) string {
 	var b strings.Builder
 	l := x.s.Log()
@@ -33,13 +33,13 @@ func (x *stage) sentRows(dir schema.Dir) string {
 	return b.String()
 }
 
-// Whatever rules and people do, the log, the recording and what arrives have the same messages in the same order.
+// Whatever rules and users do, the log, the recording and the receiver have the same messages in the same order.
 func TestLogIsAsSent(t *testing.T) {
 	leaks(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			x := newStage(t, Config{Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
+			x := newStage(t, Config{Record: &Record{Create: folder(t.TempDir())}})
 			x.rules(
 				Rule{ID: "drop", On: true, Match: ofCode(1), Action: RuleDrop},
 				Rule{ID: "replace", On: true, Match: ofCode(2), Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
@@ -100,14 +100,14 @@ func TestLogIsAsSent(t *testing.T) {
 					t.Errorf("%s: %d bytes are listed, %d arrive, the same up to %d", dir, len(listed), len(arrived), at)
 				}
 				if !recorded[arrived] {
-					t.Errorf("%s: the recording is another", dir)
+					t.Errorf("%s: the recording differs", dir)
 				}
 			}
 		})
 	}
 }
 
-// What waits behind a message that is held is counted, and not listed before it goes on.
+// Messages waiting behind a held one are counted, and listed only when they are sent.
 func TestBehindHeld(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{})
@@ -150,11 +150,11 @@ func TestBehindHeld(t *testing.T) {
 	)
 }
 
-// An own message that waits for the end of one that is under way stands behind that in the log, too.
+// An injected message that waits for the end of the current message comes after it in the log, too.
 func TestInjectedBehindUnderWay(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{})
-	x.say(x.client, "\x01\x05ab") // goes on, as nothing is operated
+	x.say(x.client, "\x01\x05ab") // passes, since the session is not operated
 	x.expect(x.server, "\x01\x05ab")
 	x.operate(true)
 	if err := x.s.Send(0, schema.ToServer, transport.Outgoing{Bytes: []byte(msg(5, "own"))}, "eve"); err != nil {
@@ -172,7 +172,7 @@ func TestInjectedBehindUnderWay(t *testing.T) {
 	)
 }
 
-// The log, the events and the recording have the bytes that were sent, with what the protocol has set in them.
+// The log, the events and the recording have the bytes as sent, with the fields set by the protocol.
 func TestLoggedAsFitted(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
@@ -180,7 +180,7 @@ func TestLoggedAsFitted(t *testing.T) {
 		Identify: func(_ transport.Conn, f *transport.Frame) {
 			f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true
 		},
-		Record: &Record{Create: Folder(t.TempDir(), "tera", time.Now())},
+		Record: &Record{Create: folder(t.TempDir())},
 	})
 	x.operate(true)
 	client, server := shakeTERA(t, x)
@@ -199,7 +199,7 @@ func TestLoggedAsFitted(t *testing.T) {
 		server.expect(t, 5000, "")
 	}
 	x.intercept(ofCode(7000))
-	for _, asked := range []string{"\x00\x00\x59\x1bother", "\x00\x00\x58\x1bheld"} { // the second is what came, but for its length
+	for _, asked := range []string{"\x00\x00\x59\x1bother", "\x00\x00\x58\x1bheld"} { // the second equals the received one except for the length
 		client.send(t, 7000, "held")
 		x.decide(x.held(1)[0].ID, transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: []byte(asked)}})
 	}
@@ -223,15 +223,15 @@ func TestLoggedAsFitted(t *testing.T) {
 	text := strings.Join(told, "\n") + string(files(t, x.s)[0])
 	for _, want := range []string{": 04008813", "is sent as 0900591b6f74686572", "injected by eve: 04008813"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("nothing says %q:\n%s", want, strings.Join(told, "\n"))
+			t.Errorf("%q is missing:\n%s", want, strings.Join(told, "\n"))
 		}
 	}
 	if strings.Contains(text, "00008813") || strings.Contains(text, "09008813") {
-		t.Error("something has the bytes that were asked for")
+		t.Error("the requested bytes are logged instead of the sent ones")
 	}
 }
 
-// A connection that cannot be operated yet says so, in the events and in the list.
+// A connection that cannot be operated yet is reported, in the events and in the list.
 func TestOperateNotYet(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) }})
@@ -244,7 +244,7 @@ func TestOperateNotYet(t *testing.T) {
 	x.end()
 }
 
-// stuck is a rewriter that does not come back from what it is fed.
+// stuck is a rewriter that blocks in Feed.
 type stuck struct {
 	transport.Rewriter
 	free <-chan struct{}
@@ -255,13 +255,13 @@ func (s stuck) Feed(seg transport.Segment, r *transport.Relay) {
 	s.Rewriter.Feed(seg, r)
 }
 
-// In a session that is not operated bytes go on before anybody looks at them, and are looked at nevertheless.
+// In a session that is not operated data is sent before it is decoded, and is decoded nevertheless.
 func TestOffRelaysFirst(t *testing.T) {
 	leaks(t)
 	free := make(chan struct{})
 	x := newStage(t, Config{
 		Rewriter: func(c transport.Conn) transport.Rewriter { return stuck{newMUTA(c), free} },
-		Record:   &Record{Create: Folder(t.TempDir(), "x", time.Now())},
+		Record:   &Record{Create: folder(t.TempDir())},
 	})
 	up, down := randomMessages(rand.New(rand.NewPCG(1, 1)), 1<<20, false), randomMessages(rand.New(rand.NewPCG(2, 1)), 1<<20, false)
 	var all sync.WaitGroup
@@ -279,19 +279,19 @@ func TestOffRelaysFirst(t *testing.T) {
 	}
 	all.Wait()
 	if n := x.s.Log().Len(); n != 0 {
-		t.Errorf("%d frames were seen by a rewriter that is stuck", n)
+		t.Errorf("%d frames were seen by a blocked rewriter", n)
 	}
 	close(free)
 	x.end()
 	if x.sentRows(schema.ToServer) != string(up) || x.sentRows(schema.ToClient) != string(down) {
-		t.Error("the log has other messages")
+		t.Error("the log has wrong messages")
 	}
 	if from, all := sourced(x.s); from < all || all == 0 {
 		t.Errorf("%d of %d messages know their packets", from, all)
 	}
 }
 
-// What is not read in time has passed all the same, is recorded, and is counted; messages are found again behind it.
+// Data not decoded in time passes all the same, is recorded and counted; messages are found again after it.
 func TestOffTooSlow(t *testing.T) {
 	leaks(t)
 	free := make(chan struct{})
@@ -303,11 +303,11 @@ func TestOffTooSlow(t *testing.T) {
 	go func() { _, _ = x.client.Write(data) }()
 	x.expect(x.server, string(data))
 	close(free)
-	if s := x.s.State(); s.Lost == 0 || !hasEvent(x.s, "not read in time") {
+	if s := x.s.State(); s.Lost == 0 || !hasEvent(x.s, "not decoded in time") {
 		t.Errorf("%+v", s)
 	}
 	if x.s.op.backlog.Load() > 256<<10 {
-		t.Error("more waits than may")
+		t.Error("the queue exceeds its limit")
 	}
 	eventually(t, "all is read", func() bool { return x.s.op.backlog.Load() == 0 })
 	x.operate(true)
@@ -321,7 +321,7 @@ func TestOffTooSlow(t *testing.T) {
 	x.end()
 }
 
-// Datagrams without bytes pass, operated or not.
+// Empty datagrams pass, operated or not.
 func TestEmptyDatagrams(t *testing.T) {
 	leaks(t)
 	for _, on := range []bool{false, true} {
@@ -351,7 +351,7 @@ func TestEmptyDatagrams(t *testing.T) {
 	}
 }
 
-// What an upstream that is down gives rise to is one event, whatever our socket's port is.
+// The errors of an upstream that is down are one event, whatever the port of our socket.
 func TestUpstreamDownIsOneEvent(t *testing.T) {
 	leaks(t)
 	for _, operable := range []bool{false, true} {
@@ -383,7 +383,7 @@ func TestUpstreamDownIsOneEvent(t *testing.T) {
 	}
 }
 
-// Each owner is told of refusals of its own.
+// Each owner sees only the refusals of its own sessions.
 func TestRefusedOfOwner(t *testing.T) {
 	p := newProxy(t)
 	for _, owner := range []string{"a", "b", "a"} {
@@ -398,7 +398,7 @@ func TestRefusedOfOwner(t *testing.T) {
 			n += e.Count
 		}
 		if n != want {
-			t.Errorf("%q is told of %d refusals, not %d", owner, n, want)
+			t.Errorf("%q sees %d refusals, not %d", owner, n, want)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// aborter is how connections are ended at once: those with a rewriter by their own goroutine, so that what is held can pass.
+// aborter returns the means to end a connection immediately: with a rewriter its own goroutine does it, so that held messages can pass.
 func (s *Session) aborter(plain func()) (cut chan struct{}, abort func(string)) {
 	if s.rewriter == nil {
 		return nil, func(string) { plain() }
@@ -22,20 +22,20 @@ func (s *Session) aborter(plain func()) (cut chan struct{}, abort func(string)) 
 	return cut, func(string) { once.Do(func() { close(cut) }) }
 }
 
-const enoughPending = 256 << 10 // bytes that a receiver has not taken, above which its sender is not read
+const enoughPending = 256 << 10 // unsent bytes above which the sender is not read
 
-// outlet writes one direction of a stream, so that a receiver that does not take it holds up nobody else.
+// outlet writes one direction of a stream, so that a slow receiver delays nobody else.
 type outlet struct {
 	dst  net.Conn
-	size atomic.Int64 // bytes that are not written yet
+	size atomic.Int64 // unwritten bytes
 
 	mu   sync.Mutex
 	next []byte
-	end  bool // behind next
+	end  bool // the stream ends after next
 	wake chan struct{}
-	room chan struct{} // something was written
+	room chan struct{} // signals progress
 
-	ended atomic.Bool // the end is written
+	ended atomic.Bool // the end has been written
 }
 
 func (l *outlet) add(data []byte, end bool) {
@@ -54,7 +54,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// write runs until the end is written, the socket fails, or quit.
+// write runs until the end is written, the socket fails, or quit is closed.
 func (l *outlet) write(quit <-chan struct{}, progress chan struct{}) error {
 	var data []byte
 	for {
@@ -90,11 +90,11 @@ func (l *outlet) write(quit <-chan struct{}, progress chan struct{}) error {
 	}
 }
 
-// streams are the sockets of a connection of TCP.
+// streams holds the sockets of a TCP connection.
 type streams struct {
 	outlets [2]*outlet // to the server and to the client
 	resumed [2]chan struct{}
-	asleep  [2]bool // readers that wait to be resumed
+	asleep  [2]bool // readers waiting to be resumed
 }
 
 func (x *streams) admits(schema.Dir, int) bool { return true }
@@ -122,7 +122,7 @@ func (x *streams) resume(o *operated) {
 	}
 }
 
-// read sends on what one end sends, or gives it to the connection.
+// read reads from one end and sends the data itself, or gives it to the connection.
 func (o *operated) read(dir schema.Dir, src net.Conn, out *outlet, resumed <-chan struct{}) {
 	sender := "the client"
 	if dir == schema.ToClient {
@@ -153,7 +153,7 @@ func (o *operated) read(dir schema.Dir, src net.Conn, out *outlet, resumed <-cha
 				}
 			}
 		}
-		if n == smallBuffer && len(buf) == n { // it carries much
+		if n == smallBuffer && len(buf) == n { // busy stream: use a large buffer
 			buf = make([]byte, maxPiece)
 		}
 		switch {
@@ -173,7 +173,7 @@ func (o *operated) read(dir schema.Dir, src net.Conn, out *outlet, resumed <-cha
 	}
 }
 
-// give hands something to the connection's goroutine.
+// give passes an arrival to the goroutine of the connection.
 func (o *operated) give(a arrival) bool {
 	select {
 	case o.in <- a:
@@ -183,7 +183,7 @@ func (o *operated) give(a arrival) bool {
 	}
 }
 
-// operateTCP relays a connection through its rewriter until it has ended.
+// operateTCP relays a connection through its rewriter until the connection has ended.
 func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
 	o := s.newOperated(c, cut)
 	x := &streams{}
@@ -217,7 +217,7 @@ func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
 	all.Wait()
 }
 
-// drain waits a moment for what is on its way when a connection is cut off.
+// drain waits a short time for data in flight when a connection is cut off.
 func (x *streams) drain(failed <-chan error, progress <-chan struct{}) {
 	timer := time.NewTimer(lastWrites)
 	defer timer.Stop()

@@ -21,7 +21,7 @@ import (
 	"wirebench/server/live"
 )
 
-// A message of these tests is a code from 1 to 9, a length, and so many bytes.
+// A message of these tests consists of a code from 1 to 9, a length, and that number of bytes.
 func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transport.Reason) {
 	if data[0] < 1 || data[0] > 9 {
 		return 0, 0, key, func() string { return fmt.Sprintf("code %d", data[0]) }
@@ -46,7 +46,7 @@ func ofCode(code uint32) Match {
 	return func(m *Message) bool { return m.Frame.HasKey && m.Frame.Key.Code == code }
 }
 
-// stage is a session with one connection of TCP through it.
+// stage is a session with one TCP connection through it.
 type stage struct {
 	t              *testing.T
 	s              *Session
@@ -119,7 +119,7 @@ func (x *stage) expect(at net.Conn, want string) {
 	}
 }
 
-// silent makes sure that nothing arrives for a while.
+// silent checks that nothing arrives for a while.
 func (x *stage) silent(at net.Conn) {
 	x.t.Helper()
 	_ = at.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
@@ -146,7 +146,7 @@ func (x *stage) expectEnd(at net.Conn) {
 	}
 }
 
-// held waits until so many messages are held.
+// held waits until n messages are held.
 func (x *stage) held(n int) []Held {
 	x.t.Helper()
 	eventually(x.t, fmt.Sprintf("%d held", n), func() bool { return len(x.s.Held()) == n })
@@ -160,7 +160,7 @@ func (x *stage) decide(id uint64, d transport.Decision) {
 	}
 }
 
-// rows are the frames of the log: direction, flags, text and note.
+// rows returns the frames of the log: direction, flags, text and note.
 func (x *stage) rows() []string {
 	var all []string
 	l := x.s.Log()
@@ -198,7 +198,7 @@ func (x *stage) wantRows(want ...string) {
 	}
 }
 
-// randomMessages are messages, and with noise bytes that are none.
+// randomMessages returns random messages, mixed with invalid bytes if noise is set.
 func randomMessages(rng *rand.Rand, size int, noise bool) []byte {
 	var b []byte
 	for len(b) < size {
@@ -214,7 +214,7 @@ func randomMessages(rng *rand.Rand, size int, noise bool) []byte {
 	return b
 }
 
-// Without decisions, operated or not, what arrives is what was sent, and so is what the recording holds.
+// Without decisions, operated or not, the data arrives unchanged, and the recording has it too.
 func TestRewriterLeavesUnchanged(t *testing.T) {
 	leaks(t)
 	size := 1 << 20
@@ -224,7 +224,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 	for _, name := range []string{"observing", "operating", "asked", "switched"} {
 		for _, noise := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, noise), func(t *testing.T) {
-				x := newStage(t, Config{Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
+				x := newStage(t, Config{Record: &Record{Create: folder(t.TempDir())}})
 				if name != "observing" {
 					x.operate(true)
 				}
@@ -269,7 +269,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 					}
 				}
 				if got := sum(logged(x.s, schema.ToServer)); !noise && got != sum(bytes.NewReader(sent[0])) {
-					t.Error("the log has other messages")
+					t.Error("the log has wrong messages")
 				}
 				if from, all := sourced(x.s); name == "observing" && (from < all || all == 0) {
 					t.Errorf("%d of %d messages know their packets", from, all)
@@ -291,7 +291,7 @@ func TestRewriterLeavesUnchanged(t *testing.T) {
 	}
 }
 
-// sourced counts messages whose bytes are in packets of the recording.
+// sourced counts the messages whose bytes are in packets of the recording.
 func sourced(s *Session) (from, all int) {
 	l := s.Log()
 	l.Each(0, l.Len(), func(_ int, e entryOf, data []byte) bool {
@@ -311,7 +311,7 @@ func sourced(s *Session) (from, all int) {
 	return from, all
 }
 
-// Rules and intercept can tell whether they are asked about what those before were asked about, and keep what they have read of it.
+// Rules and the intercept can recognize that they see the same message, and share a cache for it.
 func TestRulesShareAMessage(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{})
@@ -344,11 +344,11 @@ func TestRulesShareAMessage(t *testing.T) {
 	}
 }
 
-// What rules and people ask for is what arrives, and log, recording and events tell it.
+// The decisions of rules and users take effect, and appear in log, recording and events.
 func TestOperatePlaybook(t *testing.T) {
 	leaks(t)
-	x := newStage(t, Config{Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
-	x.say(x.client, msg(2, "before")) // off: nothing is decided
+	x := newStage(t, Config{Record: &Record{Create: folder(t.TempDir())}})
+	x.say(x.client, msg(2, "before")) // off: no decisions
 	x.rules(
 		Rule{ID: "a", Name: "no twos", On: true, Match: ofCode(2), Action: RuleDrop},
 		Rule{ID: "b", On: true, Match: ofCode(3), Action: RuleReplace, Replace: func(f *transport.Frame) ([]byte, error) {
@@ -417,7 +417,7 @@ func TestOperatePlaybook(t *testing.T) {
 		`5 c2sM message "\x03\x02XY" was frame 4; changed by rule "b"`,
 		`6 c2s message "\x01\x03end"`,
 		`7 s2c message "\x04\x04late" rule "d": delayed by *`,
-		`8 s2c message "\x01\x06behind" waited * for those before it`,
+		`8 s2c message "\x01\x06behind" waited * for previous messages`,
 		`9 s2c message "\x01\tother way"`,
 		`10 c2s message "\x06\x01p" held for *; passed by bob`,
 		`11 c2sD message "\x06\x01q" held for *; dropped by bob`,
@@ -443,7 +443,7 @@ func TestOperatePlaybook(t *testing.T) {
 		"wirebench: frame 15; injected by eve: 05036f776e",
 	} {
 		if !strings.Contains(data, text) {
-			t.Errorf("the recording does not say %q", text)
+			t.Errorf("the recording lacks %q", text)
 		}
 	}
 	counts := map[string]int64{}
@@ -463,8 +463,8 @@ ann: rule "c" is on: note
 ann: rule "d" is on: delay
 ann: messages are held: some filter
 ann: the session is operated: messages can be held, changed and injected
-bob: held message 3 of it c2s is dropped, when those before it have gone: 060171
-bob: held message 4 of it c2s is sent as 070152, when those before it have gone: 060172
+bob: held message 3 of it c2s is dropped, after the messages before it: 060171
+bob: held message 4 of it c2s is sent as 070152, after the messages before it: 060172
 bob: held message 2 of it c2s passes: 060170
 eve: injected into it c2s: 05036f776e
 eve: injected into it s2c: 05036f776e
@@ -473,7 +473,7 @@ ann: the session only observes`; got != want {
 	}
 }
 
-// However a message ceases to be held, it arrives, once.
+// Whichever way the hold of a message ends, it arrives once.
 func TestHeldIsNotLost(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -541,13 +541,13 @@ func TestHeldIsNotLost(t *testing.T) {
 	}
 }
 
-// A rule that fails leaves the message as it is, and says so.
+// A rule that fails leaves the message unchanged, and is reported.
 func TestBrokenRules(t *testing.T) {
 	for _, test := range []struct {
 		name, event string
 		rule        Rule
 	}{
-		{"error", "rule \"x\" fails, and leaves the message as it is: no such field", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, errors.New("no such field") }}},
+		{"error", "rule \"x\" failed, the message is unchanged: no such field", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, errors.New("no such field") }}},
 		{"panic", "no such thing", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { panic("no such thing") }}},
 		{"match", "no such match", Rule{Match: func(*Message) bool { panic("no such match") }, Action: RuleDrop}},
 		{"no message", "needs", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return []byte("\x02\x09x"), nil }}},
@@ -583,7 +583,7 @@ func TestBrokenRules(t *testing.T) {
 	}
 }
 
-// A person sees what rules have made of a message, and can take it back.
+// A user sees the replacement of a message by rules, and can revert it.
 func TestRuleThenPerson(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{})
@@ -619,7 +619,7 @@ func TestRulesAreChecked(t *testing.T) {
 		make([]Rule, MaxRules+1),
 	} {
 		if x.s.SetRules(bad, "ann") == nil {
-			t.Errorf("%d rules are taken", len(bad))
+			t.Errorf("%d rules are accepted", len(bad))
 		}
 	}
 	if n := len(x.s.Rules()); n != 0 {
@@ -627,7 +627,7 @@ func TestRulesAreChecked(t *testing.T) {
 	}
 }
 
-// A session without a rewriter refuses; one that has ended cannot be switched on.
+// A session without a rewriter refuses to be operated; an ended one cannot be switched on.
 func TestNotOperated(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -639,7 +639,7 @@ func TestNotOperated(t *testing.T) {
 	}
 	mustRefuse(t, s.Decide(1, transport.Decision{}, "x"), ErrNotHeld)
 	if s.PassAll("x") != 0 || s.Held() != nil || s.State().Operate != nil {
-		t.Error("something is held")
+		t.Error("a message is held")
 	}
 	x := newStage(t, Config{})
 	x.end()
@@ -648,7 +648,7 @@ func TestNotOperated(t *testing.T) {
 	}
 }
 
-// A rewriter that there is none of lets pass; one that fails costs its connection, and no other.
+// A connection without a rewriter passes; one whose rewriter fails is closed, without effect on others.
 func TestBrokenRewriters(t *testing.T) {
 	leaks(t)
 	for _, none := range []func(transport.Conn) transport.Rewriter{
@@ -673,7 +673,7 @@ func TestBrokenRewriters(t *testing.T) {
 		t.Error("the connection is not reset")
 	}
 	x.say(other, msg(1, "b"))
-	eventually(t, "the other one goes on", func() bool {
+	eventually(t, "the other connection continues", func() bool {
 		open, _ := x.s.Conns()
 		return len(open) == 1 && open[0].ToServer == 3
 	})
@@ -688,7 +688,7 @@ func (f failing) Feed(seg transport.Segment, r *transport.Relay) {
 	f.Rewriter.Feed(seg, r)
 }
 
-// A stream behind a message that is held is not read without end, and neither is one whose receiver does not take it.
+// A stream behind a held message, or with a slow receiver, is not read without limit.
 func TestHeldStreamWaits(t *testing.T) {
 	for _, held := range []bool{true, false} {
 		if !held && testing.Short() {
@@ -711,7 +711,7 @@ func TestHeldStreamWaits(t *testing.T) {
 				_ = x.client.CloseWrite()
 			}()
 			var taken int64
-			eventually(t, "it stands still", func() bool {
+			eventually(t, "reading stops", func() bool {
 				time.Sleep(100 * time.Millisecond)
 				before := taken
 				taken = x.s.State().ToServer
@@ -743,7 +743,7 @@ func randomMessagesOf(code byte, size int) []byte {
 	return b
 }
 
-// Everything at once from many goroutines: nothing hangs, and messages are neither doubled nor lost but by what was asked.
+// Concurrent use of all operations: nothing hangs, and messages are lost or duplicated only on request.
 func TestOperateTogether(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{})

@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// datagram gives a datagram to the connection. One without bytes is no matter of a protocol's, and passes.
+// datagram gives a datagram to the connection. An empty one is passed without the rewriter.
 func (o *operated) datagram(dir schema.Dir, at time.Time, data []byte) {
 	if a := (arrival{dir: dir, at: at, bytes: data}); !o.sendDirect(a) {
 		a.bytes = bytes.Clone(data)
@@ -17,7 +17,7 @@ func (o *operated) datagram(dir schema.Dir, at time.Time, data []byte) {
 	}
 }
 
-// datagrams are the sockets of a client address of UDP.
+// datagrams holds the sockets of a UDP client address.
 type datagrams struct {
 	s    *Session
 	pair *pair
@@ -45,7 +45,7 @@ func (x *datagrams) pending(schema.Dir) int { return 0 }
 func (x *datagrams) took(schema.Dir)        {}
 func (x *datagrams) resume(*operated)       {}
 
-// operateUDP relays for a client address through its rewriter until it has ended.
+// operateUDP relays for a client address through its rewriter until the connection has ended.
 func (s *Session) operateUDP(p *pair, x *peer) {
 	defer s.proxy.left(x.up, -1)
 	o := x.op
@@ -56,7 +56,7 @@ func (s *Session) operateUDP(p *pair, x *peer) {
 			x.conn.count(schema.ToClient, len(d.data), d.at)
 			o.datagram(schema.ToClient, d.at, d.data)
 		})
-		x.conn.abort("upstream") // it has failed, if it is not us who has closed it
+		x.conn.abort("upstream") // the socket failed, unless we closed it
 	})
 	o.run(nil, nil)
 	s.tellDrops(s.drops.leave(x.up))

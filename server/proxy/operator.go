@@ -16,64 +16,64 @@ import (
 
 // Errors of operating a session.
 var (
-	ErrNotOperated = errors.New("the session only observes: it was made without a rewriter")
+	ErrNotOperated = errors.New("the session only observes: it has no rewriter")
 	ErrOff         = errors.New("the session is not being operated")
-	ErrNoConn      = errors.New("there is no such connection, or it has ended")
+	ErrNoConn      = errors.New("the connection does not exist or has ended")
 	ErrNotHeld     = transport.ErrNotHeld
 	ErrFull        = transport.ErrFull
 )
 
-// Match reports whether something is meant for a message. It is called in the goroutine of the connection, for each message, so it must be
-// quick, and must not call the session; a panic counts as an error. The frame is valid until it returns, and must not be changed.
+// Match reports whether a message matches. It is called in the goroutine of the connection for each message, so it must be quick, and must
+// not call the session; a panic counts as an error. The frame is valid only during the call, and must not be changed.
 type Match func(*Message) bool
 
-// Message is what rules and the intercept are asked about, one after another.
+// Message is a message given to rules and the intercept, one after another.
 type Message struct {
 	Conn  *transport.Conn
 	Frame *transport.Frame
-	N     uint64 // from 1; another one for each frame of the connection, and for what a rule has made of one
-	Memo  any    // what those that are asked keep for the connection, so that they read a frame once; nil at first
+	N     uint64 // from 1; unique for each frame of the connection, and each replacement by a rule
+	Memo  any    // cache of the matchers of a connection, so that they decode a frame once; nil at first
 }
 
-// Intercept says which messages are held.
+// Intercept selects the messages to hold.
 type Intercept struct {
-	Filter string // for people
-	Match  Match  // nil: none
+	Filter string // for display
+	Match  Match  // nil holds none
 }
 
-// Held is a message that waits for a person.
+// Held is a message waiting for a decision.
 type Held struct {
 	ID    uint64              // unique in the session
 	Conn  transport.Conn      //
-	Frame transport.Frame     // as it came
-	With  *transport.Outgoing // what rules have made of it, and what goes if it passes; nil: nothing
-	At    time.Time           // since when it waits
-	Until time.Time           // when it passes by itself; zero: never
+	Frame transport.Frame     // as received
+	With  *transport.Outgoing // replacement by rules, sent if the message passes; nil if there is none
+	At    time.Time           // start of waiting
+	Until time.Time           // when it passes automatically; zero means never
 
-	Behind int // messages and others of its direction that came after it and wait too, those that are held among them
+	Behind int // later messages and other items of its direction that wait too, including held ones
 }
 
-// Operating is what a page shows of a session that can be operated.
+// Operating is the state of a session that can be operated, for display.
 type Operating struct {
 	On        bool      `json:"on" doc:"messages are held, changed and injected"`
-	Who       string    `json:"who,omitempty" doc:"has switched it last"`
+	Who       string    `json:"who,omitempty" doc:"the user who last switched it"`
 	Since     time.Time `json:"since,omitzero"`
-	Intercept string    `json:"intercept,omitempty" doc:"filter of the messages that are held"`
-	Held      int       `json:"held" doc:"messages that wait for a person"`
+	Intercept string    `json:"intercept,omitempty" doc:"filter of the messages to hold"`
+	Held      int       `json:"held" doc:"messages waiting for a decision"`
 	HeldBytes int       `json:"held_bytes"`
-	Delayed   int       `json:"delayed" doc:"messages that rules delay"`
-	Behind    int       `json:"behind" doc:"frames that wait behind those that are held or delayed; they are listed when they go on"`
-	Rules     int       `json:"rules" doc:"that are on"`
+	Delayed   int       `json:"delayed" doc:"messages delayed by rules"`
+	Behind    int       `json:"behind" doc:"frames waiting behind held or delayed ones; they are listed when they are sent"`
+	Rules     int       `json:"rules" doc:"active rules"`
 }
 
-// policy is what the connections go by. It is not changed but exchanged.
+// policy holds the settings that connections use. It is immutable and replaced as a whole.
 type policy struct {
 	on        bool
 	intercept Intercept
 	rules     []*rule
 }
 
-// operator is what the connections of a session share that can be operated.
+// operator is the state shared by the connections of a session that can be operated.
 type operator struct {
 	policy atomic.Pointer[policy]
 
@@ -84,29 +84,29 @@ type operator struct {
 	conns map[*operated]struct{}
 	next  uint64
 	held  map[uint64]*waiting
-	sizes [2]struct{ n, bytes int } // of messages that wait for a person, and of those that rules delay
+	sizes [2]struct{ n, bytes int } // held messages, and messages delayed by rules
 
-	standing int // in the lines of all connections
-	heldUp   int // of them, those that are held or delayed
+	standing int // items queued in all connections
+	heldUp   int // held or delayed items among them
 
-	changes chan struct{} // has one when other messages are held than before
+	changes chan struct{} // has one element after a change of the held messages
 	moved   chan struct{} // of the session
 
-	backlog atomic.Int64 // bytes that were sent and not read yet
+	backlog atomic.Int64 // bytes sent and not fed to rewriters yet
 }
 
-// waiting is a message that is held in its connection's rewriter.
+// waiting is a message held in the rewriter of its connection.
 type waiting struct {
 	Held
-	delayed bool // by a rule, else for a person
+	delayed bool // by a rule, else held for a user
 	due     time.Time
 	on      *operated
-	inner   uint64 // the rewriter's number
+	inner   uint64 // number of the rewriter
 	seen    *sighting
-	why     string // which rules delay it
-	made    string // which rules have made With
+	why     string // rules that delay it
+	made    string // rules that replaced it
 	size    int
-	place   int // in the heap of those that are due; -1: not there
+	place   int // index in the heap of due messages; -1 if it is not there
 	inLine  bool
 	over    bool
 }
@@ -118,29 +118,29 @@ func (p *operator) init(moved chan struct{}) {
 	p.conns, p.held = map[*operated]struct{}{}, map[uint64]*waiting{}
 }
 
-// poke says that other messages are held.
+// poke signals a change of the held messages.
 func (p *operator) poke() {
 	poke(p.changes)
 	poke(p.moved)
 }
 
-// HeldChanged has a value after messages were held or went on, several as one. It is for one reader.
+// HeldChanged returns a channel that receives a value after messages were held or released, several changes as one. It is for one reader.
 func (s *Session) HeldChanged() <-chan struct{} { return s.op.changes }
 
-// change exchanges the policy. It needs the lock.
+// change replaces the policy. The caller holds the lock.
 func (p *operator) change(by func(*policy)) {
 	next := *p.policy.Load()
 	by(&next)
 	p.policy.Store(&next)
 }
 
-// Bounds of delayed messages of a session.
+// Limits of the delayed messages of a session.
 const (
 	maxDelayed      = 10_000
 	maxDelayedBytes = 16 << 20
 )
 
-// enter takes a message in, or says that too much waits.
+// enter adds a message; false means that there is no room.
 func (p *operator) enter(w *waiting, l Limits) bool {
 	w.size = 512 + len(w.Frame.Bytes)
 	if w.With != nil {
@@ -164,7 +164,7 @@ func (p *operator) enter(w *waiting, l Limits) bool {
 	return true
 }
 
-// leave takes it out.
+// leave removes a message.
 func (p *operator) leave(w *waiting) {
 	kind := 0
 	if w.delayed {
@@ -197,7 +197,7 @@ func (p *operator) remove(o *operated) {
 	delete(p.conns, o)
 }
 
-// all are the connections that are open. It needs the lock.
+// all returns the open connections. The caller holds the lock.
 func (p *operator) all() []*operated {
 	var list []*operated
 	for o := range p.conns {
@@ -206,7 +206,7 @@ func (p *operator) all() []*operated {
 	return list
 }
 
-// end switches off for good, and lets pass what is held.
+// end switches operating off for good, and passes held messages.
 func (p *operator) end() {
 	p.mu.Lock()
 	p.ended = true
@@ -234,9 +234,9 @@ func (p *operator) state() *Operating {
 	return out
 }
 
-const maxWho = 100 // bytes of a name in events
+const maxWho = 100 // bytes of a user name in events
 
-// named is who, fit for an event.
+// named returns a user name that is suitable for an event.
 func named(who string) string {
 	who = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -247,8 +247,8 @@ func named(who string) string {
 	return cmp.Or(strings.ToValidUTF8(strings.TrimSpace(who), ""), "somebody")
 }
 
-// Operate switches on that messages are held, changed and injected, or off; then what is held passes. It is off at first. When it
-// returns, the connections go by it. The errors are ErrNotOperated and, to switch on, ErrNoConn of a session that has ended.
+// Operate switches operating on or off: holding, changing and injecting messages. It is off at first; switching it off passes the held
+// messages. On return all connections have changed. The error is ErrNotOperated or, when switching on in an ended session, ErrNoConn.
 func (s *Session) Operate(on bool, who string) error {
 	if s.rewriter == nil {
 		return ErrNotOperated
@@ -277,7 +277,7 @@ func (s *Session) Operate(on bool, who string) error {
 	return nil
 }
 
-// SetIntercept says which messages are held from now on; those that are held stay so.
+// SetIntercept selects the messages to hold from now on. Messages already held stay held.
 func (s *Session) SetIntercept(x Intercept, who string) error {
 	if s.rewriter == nil {
 		return ErrNotOperated
@@ -297,7 +297,7 @@ func (s *Session) SetIntercept(x Intercept, who string) error {
 	return nil
 }
 
-// Held are the messages that wait for a person, the oldest first. Their bytes must not be changed.
+// Held returns the messages waiting for a decision, oldest first. Their bytes must not be changed.
 func (s *Session) Held() []Held {
 	s.op.mu.Lock()
 	defer s.op.mu.Unlock()
@@ -316,8 +316,8 @@ func (s *Session) Held() []Held {
 	return list
 }
 
-// Decide says what becomes of a message that is held. Pass lets it go as rules have made it, or as it came; Hold does nothing. The errors
-// are ErrNotHeld and what is wrong with the replacement; with this it is still held.
+// Decide decides about a held message. Pass sends it, with the replacement by rules if there is one; Hold does nothing. The error is
+// ErrNotHeld, or about the replacement; then the message is still held.
 func (s *Session) Decide(id uint64, d transport.Decision, who string) error {
 	s.op.mu.Lock()
 	w := s.op.held[id]
@@ -335,7 +335,7 @@ func (s *Session) Decide(id uint64, d transport.Decision, who string) error {
 	return err
 }
 
-// PassAll lets all messages go that wait for a person, and returns how many.
+// PassAll passes all held messages, and returns their number.
 func (s *Session) PassAll(who string) int {
 	s.op.mu.Lock()
 	list := s.op.all()
@@ -345,7 +345,7 @@ func (s *Session) PassAll(who string) int {
 		_ = o.do(func() { n += o.passAll(false, "passed by "+named(who)) })
 	}
 	if n > 0 {
-		s.events.by(named(who), Info, "all passes that was held: %s", count(n, "message"))
+		s.events.by(named(who), Info, "all held messages pass: %s", count(n, "message"))
 	}
 	return n
 }
@@ -357,14 +357,14 @@ func count(n int, what string) string {
 	return itoa(n) + " " + what + "s"
 }
 
-// Send puts a message into a direction of a connection. The errors are ErrNotOperated, ErrOff, ErrNoConn, and those of transport.Rewriter:
-// ErrNotOperating, ErrClosed, ErrFull and what is wrong with the message.
+// Send injects a message into a direction of a connection. The error is ErrNotOperated, ErrOff, ErrNoConn, or one of transport.Rewriter:
+// ErrNotOperating, ErrClosed, ErrFull, or about the message.
 func (s *Session) Send(connID int, dir schema.Dir, out transport.Outgoing, who string) error {
 	if s.rewriter == nil {
 		return ErrNotOperated
 	}
 	if dir != schema.ToServer && dir != schema.ToClient {
-		return errors.New("a message goes either to the server or to the client")
+		return errors.New("the direction must be to the server or to the client")
 	}
 	s.op.mu.Lock()
 	var found *operated

@@ -15,31 +15,31 @@ import (
 // MaxSessions is the maximum number of running sessions.
 const MaxSessions = 100
 
-// Options say what a Proxy builds on. Only Upstreams is needed.
+// Options holds the dependencies of a Proxy. Only Upstreams is required.
 type Options struct {
 	Upstreams *Upstreams
-	Own       func() []netip.AddrPort // where the workbench itself listens
+	Own       func() []netip.AddrPort // addresses on which the workbench listens
 
-	// Dial connects to an address that was checked. For tests; nil is the system's.
+	// Dial connects to a checked address, for tests; nil uses the system.
 	Dial func(ctx context.Context, network string, addr netip.AddrPort) (net.Conn, error)
 }
 
-// Proxy holds the sessions that run. It may be used by all goroutines.
+// Proxy holds the running sessions. It is safe for concurrent use.
 type Proxy struct {
 	opts  Options
 	local func() []netip.Prefix
 
-	events events // of sessions that were not let start
+	events events // of sessions that failed to start
 
-	starting sync.Mutex // so that two that start see each other's addresses
+	starting sync.Mutex // serializes starts, so that they see each other's addresses
 
 	mu       sync.Mutex
 	closed   bool
 	sessions []*Session
-	outgoing map[netip.AddrPort]int // our ends of connections to upstreams
+	outgoing map[netip.AddrPort]int // local ends of connections to upstreams
 }
 
-// New makes a proxy without sessions.
+// New returns a proxy without sessions.
 func New(opts Options) *Proxy {
 	if opts.Dial == nil {
 		dialer := &net.Dialer{}
@@ -53,7 +53,8 @@ func New(opts Options) *Proxy {
 	return &Proxy{opts: opts, local: localNetworks, outgoing: map[netip.AddrPort]int{}, events: events{notify: func() {}}}
 }
 
-// Events are what was refused an owner's sessions at their start, as Session.Events are what happened later: those with a number above n.
+// Events returns the events with a number above n about sessions of an owner that failed to start. Events of running sessions are in
+// Session.Events.
 func (p *Proxy) Events(owner string, n int) []Event {
 	all := p.events.since(n)
 	return slices.DeleteFunc(all, func(e Event) bool { return e.owner != owner })
@@ -63,14 +64,14 @@ func systemResolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
-// Sessions are those that run, in the order of their start.
+// Sessions returns the running sessions, in the order of their start.
 func (p *Proxy) Sessions() []*Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.sessions)
 }
 
-// Close stops all sessions, as Session.Stop does, and lets no more start.
+// Close stops all sessions, as Session.Stop does, and refuses further ones.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.starting.Lock()
 	p.mu.Lock()
@@ -87,7 +88,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// ours reports whether an address is our end of a connection to an upstream: then the proxy is its own client, by way of a router.
+// ours reports whether an address is our end of a connection to an upstream: then the proxy is its own client, through a router.
 func (p *Proxy) ours(a netip.AddrPort) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +120,8 @@ func plainAddr(a netip.AddrPort) netip.AddrPort {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// check says whether a connection to an address would come back to the workbench. listening are the addresses of listeners of the same
-// protocol.
+// check returns an error if a connection to an address would come back to the workbench. listening are the addresses of listeners of the
+// same network protocol.
 func (p *Proxy) check(addr netip.AddrPort, listening []netip.AddrPort) error {
 	var local []netip.Prefix
 	load := func() []netip.Prefix {
@@ -145,7 +146,7 @@ func (p *Proxy) check(addr netip.AddrPort, listening []netip.AddrPort) error {
 	return nil
 }
 
-// listening are the addresses of all listeners for a network.
+// listening returns the addresses of all listeners of a network.
 func (p *Proxy) listening(network string) []netip.AddrPort {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +161,7 @@ func (p *Proxy) listening(network string) []netip.AddrPort {
 	return all
 }
 
-// dial connects to a target, whose addresses are checked once more: the list, and where we listen, may have changed.
+// dial connects to a target. It checks the addresses again, as the list and our listeners may have changed.
 func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, netip.AddrPort, error) {
 	var last error
 	listening := p.listening(network)
@@ -180,8 +181,8 @@ func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, n
 	return nil, netip.AddrPort{}, last
 }
 
-// Start starts a session. The context is for the start alone. The error is ErrRefused or ErrMoved, wrapped, for an upstream that is
-// refused, and otherwise of the configuration, the resolver or the system.
+// Start starts a session. The context is used only while starting. The error wraps ErrRefused or ErrMoved if an upstream is refused;
+// otherwise it is about the configuration, the resolver or the system.
 func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 	s, err := newSession(p, cfg)
 	if err != nil {
@@ -196,7 +197,7 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 		return nil, errors.New("the proxy is closed")
 	}
 	if full {
-		return nil, fmt.Errorf("%d sessions run: there cannot be more", MaxSessions)
+		return nil, fmt.Errorf("%d sessions are running, the maximum", MaxSessions)
 	}
 	defer func() {
 		if err != nil {
@@ -223,7 +224,7 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 			return nil, err
 		}
 	}
-	// And the other way round: what runs may have the new listeners for its upstream.
+	// Conversely, a running session may have the new listeners as its upstream.
 	for _, other := range p.Sessions() {
 		if other.network != s.network {
 			continue
@@ -251,5 +252,5 @@ func (p *Proxy) remove(s *Session) {
 	}
 }
 
-// acceptPause is how long a listener rests after an error that may pass, such as too many open files.
+// acceptPause is the pause of a listener after a temporary error, such as too many open files.
 const acceptPause = 50 * time.Millisecond

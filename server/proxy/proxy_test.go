@@ -17,7 +17,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// raw is a transport that gives every segment as a message, and losses as problems.
+// raw is a transport that emits every segment as a message, and losses as problems.
 type raw struct{}
 
 func (r *raw) Feed(seg transport.Segment, emit func(*transport.Frame)) {
@@ -71,7 +71,7 @@ func start(t *testing.T, p *Proxy, cfg Config) *Session {
 	return s
 }
 
-// stop ends a session with time for what is open.
+// stop ends a session, with time for open connections.
 func stop(t *testing.T, s *Session) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -81,7 +81,7 @@ func stop(t *testing.T, s *Session) {
 	}
 }
 
-// leaks fails a test that leaves goroutines behind.
+// leaks fails the test if it leaves goroutines behind.
 func leaks(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -153,7 +153,7 @@ func hasEvent(s *Session, text string) bool {
 	return false
 }
 
-// pattern is bytes that differ by seed.
+// pattern is a stream of bytes that depends on a seed.
 type pattern struct {
 	state uint64
 	left  int
@@ -178,7 +178,7 @@ func sum(r io.Reader) string {
 	return fmt.Sprintf("%d %v %x", n, err, h.Sum(nil))
 }
 
-// frames are the bytes of a direction by the log.
+// logged returns the bytes of a direction in the log.
 func logged(s *Session, dir schema.Dir) io.Reader {
 	var all [][]byte
 	s.Log().Each(0, s.Log().Len(), func(_ int, e entryOf, data []byte) bool {

@@ -8,15 +8,15 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Sizes of the memory that bytes pass through.
+// Sizes of buffers.
 const (
-	smallBuffer = 8 << 10   // of a direction that carries little
-	largeBuffer = 256 << 10 // of one that fills small buffers
-	chunkSize   = 64 << 10  // in which small pieces wait
-	handOver    = 64 << 10  // a piece as large as this waits in the buffer it was read to; smaller ones are copied
+	smallBuffer = 8 << 10   // for a direction with little traffic
+	largeBuffer = 256 << 10 // for a direction that fills small buffers
+	chunkSize   = 64 << 10  // for collecting small pieces
+	handOver    = 64 << 10  // a piece of this size is queued in its read buffer; smaller ones are copied
 )
 
-// buffer is memory that the relay and the observer hold together; who lets go last gives it back.
+// buffer is memory shared by the relay and the observer; the last one to release it returns it to the pool.
 type buffer struct {
 	data []byte
 	refs atomic.Int32
@@ -32,7 +32,7 @@ func newLarge() *buffer {
 	return b
 }
 
-// release lets go of a buffer. Small ones are left to the garbage collector.
+// release releases a buffer. Small ones are left to the garbage collector.
 func (b *buffer) release() {
 	if b.refs.Add(-1) == 0 && len(b.data) == largeBuffer {
 		largeBuffers.Put(b)
@@ -44,9 +44,9 @@ type what uint8
 const (
 	opened what = iota
 	carried
-	ended  // one direction of a stream
-	closed // and nothing more comes
-	framed // a frame that a rewriter has found
+	ended  // a direction of a stream has ended
+	closed // the connection has ended
+	framed // a frame found by a rewriter
 )
 
 // item is one observation.
@@ -56,31 +56,31 @@ type item struct {
 	at    int64 // nanoseconds since 1970
 	conn  *conn
 	bytes []byte
-	buf   *buffer  // that holds bytes; nil: a chunk of the batch does
-	lost  [2]int64 // bytes that were not observed before this, in the direction to the server and to the client
-	piece uint32   // number of what came and is sent just so; 0: of nothing
+	buf   *buffer  // buffer that holds bytes; nil if a chunk of the batch does
+	lost  [2]int64 // bytes not observed before this item, to the server and to the client
+	piece uint32   // number of a received piece that is sent unchanged; 0 if there is none
 	seen  *sighting
 }
 
-// batch is what the observer takes at once.
+// batch is the set of items that the observer takes at once.
 type batch struct {
 	items  []item
 	chunks []*[]byte
-	memory int // bytes that it holds
+	memory int // bytes held by it
 }
 
-// queue is between the relay and the observer. Nobody who puts something in ever waits for who takes it out: what does not fit is counted
-// as lost. What says that a connection or a direction ends always fits: there is room for it from the start of the connection on.
+// queue is the queue between the relay and the observer. Adding never waits for the observer: items that do not fit are counted as lost.
+// The end of a connection or direction always fits, as its room is reserved when the connection starts.
 type queue struct {
 	maxItems, maxMemory int
 
 	mu     sync.Mutex
 	next   batch
-	used   int // bytes of chunk
-	memory int // of next, and of the batch at the observer
+	used   int // bytes of chunk in use
+	memory int // bytes in next, and in the batch of the observer
 	closed bool
-	lost   int64 // bytes, in all
-	unseen int   // connections that the observer does not know
+	lost   int64 // bytes, in total
+	unseen int   // connections unknown to the observer
 
 	wake chan struct{}
 }
@@ -89,7 +89,7 @@ func newQueue(items, memory int) *queue {
 	return &queue{maxItems: items, maxMemory: memory, wake: make(chan struct{}, 1)}
 }
 
-// signal lets the observer look. It is apart from put, so that bytes are on their way before.
+// signal wakes the observer. It is separate from put, so that bytes are sent first.
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
@@ -97,7 +97,7 @@ func (q *queue) signal() {
 	}
 }
 
-// open puts a new connection.
+// open adds a new connection.
 func (q *queue) open(c *conn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +109,7 @@ func (q *queue) open(c *conn) {
 	q.next.items = append(q.next.items, item{what: opened, at: c.started.UnixNano(), conn: c})
 }
 
-// put puts bytes, and reports whether the observer holds buf now. buf is nil for bytes that must be copied.
+// put adds bytes, and reports whether the observer holds buf now. buf is nil for bytes that must be copied.
 func (q *queue) put(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *buffer) bool {
 	return q.add(c, dir, at, bytes, buf, 0)
 }
@@ -155,12 +155,12 @@ func (q *queue) add(c *conn, dir schema.Dir, at time.Time, bytes []byte, buf *bu
 	return keep
 }
 
-// sent puts bytes that a rewriter sends, at most chunkSize. piece is the number of what came, if it goes on as it came.
+// sent adds bytes sent by a rewriter, at most chunkSize. piece is the number of the received piece, if it is sent unchanged.
 func (q *queue) sent(c *conn, dir schema.Dir, at time.Time, bytes []byte, piece uint32) {
 	q.add(c, dir, at, bytes, nil, piece)
 }
 
-// frame puts a frame that a rewriter has found, and reports whether there was room.
+// frame adds a frame found by a rewriter, and reports whether there was room.
 func (q *queue) frame(c *conn, f *sighting) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,7 +174,7 @@ func (q *queue) frame(c *conn, f *sighting) bool {
 	return true
 }
 
-// end puts the end of a direction, or of the connection.
+// end adds the end of a direction, or of the connection.
 func (q *queue) end(c *conn, w what, dir schema.Dir, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -186,7 +186,7 @@ func (q *queue) end(c *conn, w what, dir schema.Dir, at time.Time) {
 	c.unseen = w == closed
 }
 
-// take returns what has come, in exchange for the batch before. done says that nothing more comes.
+// take returns the queued items in exchange for the previous batch. done reports that no more will come.
 func (q *queue) take(before batch) (b batch, done bool) {
 	for i := range before.items {
 		if buf := before.items[i].buf; buf != nil {
@@ -206,14 +206,14 @@ func (q *queue) take(before batch) (b batch, done bool) {
 	}
 	b = q.next
 	q.next = batch{}
-	if cap(before.items) <= 1<<12 { // what a moment needed is not kept for ever
+	if cap(before.items) <= 1<<12 { // drop memory that was needed only for a burst
 		q.next.items, q.next.chunks = before.items[:0], before.chunks[:0]
 	}
 	q.used = 0
 	return b, false
 }
 
-// miss counts bytes that are recorded and that nobody has read.
+// miss counts bytes that are recorded but were not decoded.
 func (q *queue) miss(c *conn, n int) {
 	c.lost.Add(int64(n))
 	q.mu.Lock()
@@ -234,5 +234,5 @@ func (q *queue) losses() (bytes int64, conns int) {
 	return q.lost, q.unseen
 }
 
-// Every datagram fits a chunk.
+// The size of a datagram is at most that of a chunk.
 var _ [chunkSize - maxDatagram]struct{}

@@ -10,8 +10,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Whatever is put in and taken out, in whatever order: what was put is taken, or is lost before what comes next in its direction; the
-// order stays; and what waits is bounded.
+// For any sequence of operations, each item is taken or counted as lost before the next one of its direction; the order is kept; and the
+// queue is bounded.
 func TestQueueLosesNothingUnsaid(t *testing.T) {
 	seeds := uint64(50)
 	if testing.Short() {
@@ -21,7 +21,7 @@ func TestQueueLosesNothingUnsaid(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		q := newQueue(20+rng.IntN(50), 2*largeBuffer+rng.IntN(4)*chunkSize)
 		conns := []*conn{{}, {}, {}}
-		var put, got [3][2]int64 // place in the stream
+		var put, got [3][2]int64 // position in the stream
 		takeAll := func(b batch) batch {
 			b, _ = q.take(b)
 			for _, it := range b.items {
@@ -38,7 +38,7 @@ func TestQueueLosesNothingUnsaid(t *testing.T) {
 				if it.what == carried {
 					way := it.dir - schema.ToServer
 					if want := byte(got[k][way]); it.bytes[0] != want || !bytes.Equal(it.bytes, bytes.Repeat(it.bytes[:1], len(it.bytes))) {
-						t.Fatalf("seed %d: %d stands where %d should", seed, it.bytes[0], want)
+						t.Fatalf("seed %d: %d instead of %d", seed, it.bytes[0], want)
 					}
 					got[k][way] += int64(len(it.bytes))
 				}
@@ -68,7 +68,7 @@ func TestQueueLosesNothingUnsaid(t *testing.T) {
 				data[i] = byte(*place)
 			}
 			if !q.put(conns[k], dir, time.Now(), data, buf) {
-				clear(data) // it may be used again at once
+				clear(data) // the caller may reuse it
 			}
 			buf.release()
 			*place += int64(n)
@@ -93,7 +93,7 @@ func TestQueueLosesNothingUnsaid(t *testing.T) {
 	}
 }
 
-// Nothing of a connection comes after its end, which the observer has forgotten by then.
+// No item of a connection comes after its end, when the observer has forgotten it.
 func TestQueueAfterTheEnd(t *testing.T) {
 	q := newQueue(100, 1<<20)
 	c, now := &conn{}, time.Now()
@@ -117,7 +117,7 @@ func TestQueueAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A connection for which there is no room at its start is not seen at all, and says so.
+// A connection without room in the queue at its start is not observed at all, and is counted.
 func TestQueueUnseen(t *testing.T) {
 	q := newQueue(1, 1<<20)
 	a, b := &conn{}, &conn{}

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,103 +17,89 @@ import (
 	"wirebench/server/live"
 )
 
-// How a recording gets to the disk.
+// Parameters of writing a recording.
 const (
 	flushTime  = time.Second
 	flushBytes = 64 << 10
-	maxWaiting = 256 // pieces of flushBytes or a little more that wait for the disk
+	maxWaiting = 256 // pieces of about flushBytes waiting for the disk
 )
 
-// Record says how a session is recorded: as pcapng files, whose packets have the headers that Ethernet, IP and TCP or UDP would have had.
-// The numbers in transport.Segment.Packet, and so in frames, count the packets of all files of the session; FileState.First says with
-// which of them a file starts, so that in the only file they are those of the file.
+// Record configures the recording of a session: pcapng files, whose packets have generated headers of Ethernet, IP and TCP or UDP. The
+// numbers in transport.Segment.Packet, and so in frames, count the packets of all files of the session; FileState.First is the number of
+// the first packet of a file. With a single file they are the packet numbers of that file.
 type Record struct {
-	Create    func(n int) (name string, f io.WriteCloser, err error) // makes the n-th file, from 1. A Truncate and a Sync of it are used
-	FileBytes int64                                                  // about how large a file gets before the next one starts: 256 MiB
-	Bytes     int64                                                  // of all files; recording stops then: 64 GiB
+	Create    func(n int) (name string, f io.WriteCloser, err error) // creates file n, from 1. Its methods Truncate and Sync are used, if it has them
+	FileBytes int64                                                  // approximate maximum size of a file: 256 MiB
+	Bytes     int64                                                  // maximum size of all files, at which recording stops: 64 GiB
 
-	// Cut says what frames are cut by now. With it files have the frames as the log has them, too (capture.Options.Recorded): of a session with a
-	// Rewriter packets do not tell what was dropped, injected and changed.
+	// Cut identifies the definitions that split the frames. If it is set, files also contain the frames as logged
+	// (capture.Options.Recorded): in a session with a Rewriter, packets do not show dropped, injected and changed messages.
 	Cut func() string
 }
 
-// Folder makes the files of a recording in a folder: START-TIME-1.pcapng.
-func Folder(dir, start string, now time.Time) func(n int) (string, io.WriteCloser, error) {
-	stem := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, start[:min(len(start), 100)]) + now.UTC().Format("-20060102T150405.000-")
-	return func(n int) (string, io.WriteCloser, error) {
-		name := filepath.Join(dir, stem+itoa(n)+".pcapng")
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		return name, f, err
-	}
-}
-
-// RecordState is how a recording is.
+// RecordState is the state of a recording.
 type RecordState struct {
 	On      bool        `json:"on" doc:"packets are being recorded"`
-	Why     string      `json:"why,omitempty" doc:"they are not any more"`
+	Why     string      `json:"why,omitempty" doc:"reason why recording has stopped"`
 	Files   []FileState `json:"files,omitempty"`
-	Packets int64       `json:"packets" doc:"on the disk"`
-	Bytes   int64       `json:"bytes" doc:"on the disk"`
-	Missed  int64       `json:"missed,omitempty" doc:"packets that are not recorded: they came after its end, or the disk did not take them"`
+	Packets int64       `json:"packets" doc:"packets on disk"`
+	Bytes   int64       `json:"bytes" doc:"bytes on disk"`
+	Missed  int64       `json:"missed,omitempty" doc:"packets not recorded, after the end of the recording or because the disk was too slow"`
 }
 
-// FileState is one file of a recording.
+// FileState is the state of one file of a recording.
 type FileState struct {
 	Name  string `json:"name"`
 	First int64  `json:"first" doc:"number of its first packet among those of the session, from 1"`
-	Bytes int64  `json:"bytes" doc:"on the disk"`
+	Bytes int64  `json:"bytes" doc:"bytes on disk"`
 }
 
 var (
 	errSlowDisk = errors.New("the disk is too slow")
-	errEnough   = errors.New("it has reached its size")
+	errEnough   = errors.New("the maximum size is reached")
 )
 
-// piece is whole blocks of a file, or with file the start of the next one.
+// piece is a sequence of whole blocks of a file; with file set it starts a new one.
 type piece struct {
 	data    []byte
-	packets int64 // in data
-	first   int64 // packet, with file
+	packets int64 // number of packets in data
+	first   int64 // number of the first packet, with file
 	file    bool
 }
 
-// recorder writes what the observer sees. The observer's side never waits: what the disk has not taken waits in memory. When that is too
-// much, packets are dropped until the disk has caught up, and the recording goes on in a new file. A nil recorder records nothing.
+// recorder writes the data that the observer sees. The observer never waits: data that the disk has not accepted yet waits in memory. When
+// that is too much, packets are dropped until the disk has caught up, and recording continues in a new file. A nil recorder records
+// nothing.
 type recorder struct {
 	opts   Record
 	name   string
 	events *events
 
-	// Of the observer.
+	// Used by the observer.
 	w       *pcap.Writer
 	buf     []byte
-	file    int64 // bytes of the file
-	all     int64 // bytes of the files before
+	file    int64 // bytes of the current file
+	all     int64 // bytes of the previous files
 	live    map[*observed]struct{}
 	over    bool
 	waiting chan piece
-	begun   int   // files
+	begun   int   // number of files
 	stalled bool  // packets are dropped until the disk has caught up
-	dropped int64 // so many since then
+	dropped int64 // number of packets dropped since then
 
 	count int64           // packets
-	first int64           // of the file
-	told  map[uint32]bool // connections of frames, by their place in the log, that the file knows
-	moved func()          // called after state is another one
-	inBuf int64           // of them in buf
+	first int64           // first packet of the file
+	told  map[uint32]bool // connections known to the file, by index in the log
+	moved func()          // called after the state has changed
+	inBuf int64           // packets in buf
 
 	missed atomic.Int64
 
 	mu      sync.Mutex
 	files   []FileState
 	bytes   int64
-	packets int64 // on the disk
-	why     error // it has ended before the session did
+	packets int64 // packets on disk
+	why     error // reason why recording ended before the session
 	done    bool
 }
 
@@ -125,7 +109,7 @@ func newRecorder(opts Record, name string, e *events, moved func()) *recorder {
 	return &recorder{opts: opts, name: name, events: e, moved: moved, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
 }
 
-// fail ends the recording, on either side.
+// fail ends the recording. It may be called from both sides.
 func (r *recorder) fail(err error) {
 	r.mu.Lock()
 	first := r.why == nil
@@ -134,7 +118,7 @@ func (r *recorder) fail(err error) {
 	}
 	r.mu.Unlock()
 	if first {
-		r.events.add(Failure, "recording has stopped: %v; traffic and log go on", err)
+		r.events.add(Failure, "recording has stopped: %v; traffic and log continue", err)
 	}
 }
 
@@ -144,7 +128,7 @@ func (r *recorder) failed() bool {
 	return r.why != nil
 }
 
-// Write takes one block of the file.
+// Write receives one block of the file.
 func (r *recorder) Write(block []byte) (int, error) {
 	const packetBlock = 6
 	if binary.LittleEndian.Uint32(block) == packetBlock {
@@ -159,7 +143,7 @@ func (r *recorder) Write(block []byte) (int, error) {
 	return len(block), nil
 }
 
-// flush gives what there is to the disk.
+// flush passes the buffer to the disk writer.
 func (r *recorder) flush() {
 	if r == nil || len(r.buf) == 0 || r.over || r.stalled {
 		return
@@ -179,7 +163,7 @@ func (r *recorder) ship(p piece) {
 	}
 }
 
-// stall drops packets that the disk has no time for.
+// stall drops packets because the disk is too slow.
 func (r *recorder) stall(packets int64) {
 	r.miss(packets)
 	if r.stalled {
@@ -189,7 +173,7 @@ func (r *recorder) stall(packets int64) {
 	for o := range r.live {
 		o.synthetic = nil
 	}
-	r.events.add(Warning, "the disk is too slow: packets are not recorded until it has caught up; traffic and log go on")
+	r.events.add(Warning, "the disk is too slow: packets are not recorded until it has caught up; traffic and log continue")
 }
 
 func (r *recorder) miss(packets int64) {
@@ -197,7 +181,7 @@ func (r *recorder) miss(packets int64) {
 	r.dropped += packets
 }
 
-// resume goes on in a new file after a stall, if the disk has caught up.
+// resume continues in a new file after a stall, if the disk has caught up.
 func (r *recorder) resume(at time.Time) {
 	if len(r.waiting) > maxWaiting/2 {
 		return
@@ -206,12 +190,12 @@ func (r *recorder) resume(at time.Time) {
 	r.buf, r.inBuf, r.stalled = r.buf[:0], 0, false
 	r.begin(at)
 	if !r.stalled && !r.over {
-		r.events.add(Warning, "recording goes on in part %d; %d packets before it are missing", r.begun, r.dropped)
+		r.events.add(Warning, "recording continues in part %d; %d packets before it are missing", r.begun, r.dropped)
 		r.dropped = 0
 	}
 }
 
-// halt ends the recording on the observer's side.
+// halt ends the recording in the observer.
 func (r *recorder) halt(err error) {
 	if r.over {
 		return
@@ -227,7 +211,7 @@ func (r *recorder) halt(err error) {
 	r.live = nil
 }
 
-// ready makes sure that there is a file for the next packet, and reports whether there is.
+// ready ensures that there is a file for the next packet, and reports whether there is.
 func (r *recorder) ready(at time.Time) bool {
 	if r == nil {
 		return false
@@ -253,7 +237,7 @@ func (r *recorder) ready(at time.Time) bool {
 	return true
 }
 
-// begin starts a file. Connections that are open are made known to it: what they have carried before is missing in it.
+// begin starts a file, and announces the open connections in it; their previous data is missing in it.
 func (r *recorder) begin(at time.Time) {
 	r.flush()
 	if r.over || r.stalled {
@@ -266,7 +250,7 @@ func (r *recorder) begin(at time.Time) {
 	r.begun++
 	r.all += r.file
 	r.file = 0
-	r.w, _ = pcap.NewWriter(r, "wirebench", "session "+r.name) // Write has no errors
+	r.w, _ = pcap.NewWriter(r, "wirebench", "session "+r.name) // Write never fails
 	_, _ = r.w.Interface(pcap.Interface{Name: "wirebench", Link: packet.LinkEthernet})
 	if r.first, r.told = r.count+1, map[uint32]bool{}; r.opts.Cut != nil {
 		_ = r.w.RecordFrames(r.opts.Cut())
@@ -276,7 +260,7 @@ func (r *recorder) begin(at time.Time) {
 	}
 }
 
-// frame records a frame as the log has it.
+// frame records a frame as logged.
 func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 	if r == nil || r.opts.Cut == nil || r.w == nil || r.over || r.stalled {
 		return
@@ -285,23 +269,24 @@ func (r *recorder) frame(o *observed, f *transport.Frame, flags live.Flags) {
 		r.told[o.index] = true
 		_ = r.w.RecordConn(o.index, o.Conn)
 	}
-	_ = r.w.RecordFrame(o.index, f, flags.Marks(), uint32(r.first)) // Write has no errors
+	_ = r.w.RecordFrame(o.index, f, flags.Marks(), uint32(r.first)) // Write never fails
 }
 
-// forget says that a place in the log is that of another connection now.
+// forget reports that an index of the log now belongs to another connection.
 func (r *recorder) forget(index uint32) {
 	if r != nil {
 		delete(r.told, index)
 	}
 }
 
-// maxSkipped is how many bytes of a stream may be missing before what is in a file, so that readers still take it for the same stream.
+// maxSkipped is the maximum number of missing bytes before the data of a stream in a file, such that readers still recognize it as the same
+// stream.
 const maxSkipped = 8 << 20
 
 func (r *recorder) start(o *observed, at time.Time) {
 	o.synthetic = pcap.NewSynthetic(r.w, 0, o.Conn)
 	if o.Proto != transport.TCP || o.carried[0] > maxSkipped || o.carried[1] > maxSkipped {
-		return // from the middle
+		return // recorded from the middle
 	}
 	_ = o.synthetic.Open(at)
 	for i, n := range o.carried {
@@ -324,19 +309,19 @@ func (r *recorder) open(o *observed, at time.Time) {
 	}
 }
 
-// data records bytes, at most maxPiece of a stream, and returns the number of their packet; 0 if they are not recorded.
+// data records bytes, at most maxPiece of a stream, and returns the number of their packet, 0 if they are not recorded.
 func (r *recorder) data(o *observed, dir schema.Dir, at time.Time, data []byte) uint32 {
 	if !r.ready(at) || o.synthetic == nil {
 		return 0
 	}
-	if err := o.synthetic.Data(dir, at, data, o.comment(dir)); err != nil { // a datagram that is longer than any can be
+	if err := o.synthetic.Data(dir, at, data, o.comment(dir)); err != nil { // the datagram is too long
 		r.missed.Add(1)
 		return 0
 	}
 	return uint32(r.count)
 }
 
-// note puts a comment on the next packet of a direction.
+// note adds a comment to the next packet of a direction.
 func (r *recorder) note(o *observed, dir schema.Dir, text string) {
 	if r == nil || o.synthetic == nil {
 		return
@@ -350,21 +335,22 @@ func (r *recorder) note(o *observed, dir schema.Dir, text string) {
 	}
 }
 
-// comment takes what stands on the next packet.
+// comment takes the comments for the next packet.
 func (o *observed) comment(dir schema.Dir) string {
 	text := o.comments[dir-schema.ToServer]
 	o.comments[dir-schema.ToServer] = ""
 	return text
 }
 
-// remark records comments for which no packet came: on one without bytes in a stream. A datagram without bytes would be one more.
+// remark records comments not followed by a packet, on an empty segment of the stream. For datagrams they are lost, since an empty datagram
+// would be an additional one.
 func (r *recorder) remark(o *observed, dir schema.Dir, at time.Time) {
 	if o.Proto == transport.TCP && o.comments[dir-schema.ToServer] != "" {
 		_ = r.data(o, dir, at, nil)
 	}
 }
 
-// lost records that bytes are missing.
+// lost records missing bytes.
 func (r *recorder) lost(o *observed, dir schema.Dir, n int64) {
 	if o.synthetic != nil && o.Proto == transport.TCP {
 		o.synthetic.Lost(dir, uint32(n))
@@ -397,10 +383,10 @@ func (r *recorder) close(o *observed, at time.Time) {
 	delete(r.live, o)
 }
 
-// finishTime is how long the end of a session waits for a disk that has not taken what came before.
+// finishTime is the maximum time that the end of a session waits for the disk.
 const finishTime = 5 * time.Second
 
-// finish writes the rest: nothing more comes.
+// finish writes the remaining data.
 func (r *recorder) finish() {
 	if r == nil || r.over {
 		return
@@ -419,7 +405,7 @@ func (r *recorder) finish() {
 	r.halt(nil)
 }
 
-// write takes what waits to the disk until there is no more.
+// write writes pieces to the disk until there are no more.
 func (r *recorder) write() {
 	var f io.WriteCloser
 	n, broken := 0, false
@@ -439,7 +425,7 @@ func (r *recorder) write() {
 		if p.file {
 			shut()
 		}
-		if broken { // what waited when the observer's side ended is still written
+		if broken { // pieces that were queued before the failure are still written
 			r.missed.Add(p.packets)
 			continue
 		}

@@ -15,9 +15,9 @@ import (
 	"wirebench/server/live"
 )
 
-// withFrames lets a session with a rewriter record its frames, into a folder of its own if it was to record nothing.
+// withFrames makes a session with a rewriter record its frames, into a temporary folder if it has no recording.
 func withFrames(t *testing.T, cfg *Config) {
-	record := Record{Create: Folder(t.TempDir(), "frames", time.Now())}
+	record := Record{Create: folder(t.TempDir())}
 	if cfg.Record != nil {
 		record = *cfg.Record
 	}
@@ -25,8 +25,8 @@ func withFrames(t *testing.T, cfg *Config) {
 	cfg.Record = &record
 }
 
-// sameAgain checks, at the end of a test, that the recording of a session gives the frames that its log has: their numbers, bytes, flags and
-// notes, those that were dropped too.
+// sameAgain checks, at the end of a test, that the recording of a session contains the frames of its log: their numbers, bytes, flags and
+// notes, including dropped ones.
 func sameAgain(t *testing.T, s *Session) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
@@ -18,7 +17,16 @@ import (
 	"wirebench/defs/schema"
 )
 
-// found is what a capture file holds.
+// folder returns a Record.Create for the files 1.pcapng, 2.pcapng and so on in a folder.
+func folder(dir string) func(n int) (string, io.WriteCloser, error) {
+	return func(n int) (string, io.WriteCloser, error) {
+		name := filepath.Join(dir, itoa(n)+".pcapng")
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		return name, f, err
+	}
+}
+
+// found is the content of a capture file.
 type found struct {
 	sum     packet.Summary
 	streams map[string]string // by connection and direction
@@ -58,12 +66,12 @@ func files(t *testing.T, s *Session) [][]byte {
 	return all
 }
 
-// The file holds what the log holds, and the packets of frames are those of the file.
+// The file has the same data as the log, and the packets of frames are those of the file.
 func TestRecording(t *testing.T) {
 	leaks(t)
 	for _, network := range []string{"tcp", "udp"} {
 		t.Run(network, func(t *testing.T) {
-			record := &Record{Create: Folder(t.TempDir(), "a/b ü", time.Now())}
+			record := &Record{Create: folder(t.TempDir())}
 			var s *Session
 			if network == "tcp" {
 				addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -131,11 +139,11 @@ func packets(t *testing.T, data []byte) map[uint32][]byte {
 	}
 }
 
-// A file that breaks off anywhere in its last block opens, with all before that block.
+// A file truncated anywhere in its last block can be read up to that block.
 func TestTornAnywhere(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
-	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
+	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Record: &Record{Create: folder(t.TempDir())}})
 	c := dial(t, s)
 	for range 10 {
 		_, _ = c.Write(bytes.Repeat([]byte("x"), 100))
@@ -153,13 +161,13 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// Files follow one another, and the recording ends when they are enough. Traffic and log go on.
+// Files follow one another, and the recording ends at its maximum size. Traffic and log continue.
 func TestRotation(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	s := start(t, newProxy(t), Config{
 		Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}},
-		Record: &Record{Create: Folder(t.TempDir(), "x", time.Now()), FileBytes: 200_000, Bytes: 700_000},
+		Record: &Record{Create: folder(t.TempDir()), FileBytes: 200_000, Bytes: 700_000},
 	})
 	c := dial(t, s)
 	buf := make([]byte, 10_000)
@@ -194,7 +202,7 @@ func TestRotation(t *testing.T) {
 			before += int64(len(b))
 		}
 	}
-	// The number of a frame's packet leads to its file.
+	// The packet number of a frame identifies its file.
 	log := s.Log()
 	log.Each(0, log.Len(), func(i int, e entryOf, data []byte) bool {
 		n := int64(log.Extra(e).From[0].Packet)
@@ -206,11 +214,11 @@ func TestRotation(t *testing.T) {
 				break
 			}
 		}
-		return i%20 != 0 || i == 0 // some are enough
+		return i%20 != 0 || i == 0 // a sample is enough
 	})
 }
 
-// disk is a file that fails, or stands still.
+// disk is a file that fails or blocks.
 type disk struct {
 	bytes.Buffer
 	room int
@@ -232,7 +240,7 @@ func (d *disk) Write(b []byte) (int, error) {
 func (d *disk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); return nil }
 func (d *disk) Close() error              { return nil }
 
-// A disk that is full or not there ends the recording with an event. Traffic and log go on.
+// A disk that is full or missing ends the recording with an event. Traffic and log continue.
 func TestBadDisk(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -279,7 +287,7 @@ func TestBadDisk(t *testing.T) {
 	}
 }
 
-// A disk that stands still for long loses packets, says how many, and then has a new part.
+// A disk that blocks for long loses packets, which are counted, and then gets a new part.
 func TestSlowDisk(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -304,11 +312,11 @@ func TestSlowDisk(t *testing.T) {
 	echo(300) // 18 MiB each way
 	eventually(t, "the disk is too slow", func() bool { return hasEvent(s, "too slow") })
 	echo(10)
-	late := dial(t, s) // it begins while nothing is recorded
+	late := dial(t, s) // begins while nothing is recorded
 	close(wait)
-	eventually(t, "the recording goes on", func() bool {
+	eventually(t, "the recording continues", func() bool {
 		echo(1)
-		return hasEvent(s, "goes on in part 2")
+		return hasEvent(s, "continues in part 2")
 	})
 	copy(buf, "the end")
 	echo(1)
@@ -331,21 +339,5 @@ func TestSlowDisk(t *testing.T) {
 	}
 	if packets != x.Packets || !bytes.Contains(parts[1].Bytes(), []byte("the end")) {
 		t.Errorf("%d packets in the files, %d by the state", packets, x.Packets)
-	}
-}
-
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	create := Folder(dir, "../a b", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	name, f, err := create(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
-	if want := filepath.Join(dir, "___a_b-20260102T030405.000-2.pcapng"); name != want {
-		t.Errorf("%s, want %s", name, want)
-	}
-	if _, _, err := create(2); err == nil {
-		t.Error("a file is written over")
 	}
 }

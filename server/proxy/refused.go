@@ -5,8 +5,9 @@ import (
 	"net/netip"
 )
 
-// never are networks that no upstream is in, whatever the list says: what is no single host, and what hosts in a cloud ask for their
-// secrets. Source: IANA's registries of special-purpose addresses; metadata addresses by the documentation of the clouds.
+// never lists networks that no upstream may be in, whatever the list of upstreams: addresses that are no single host, and addresses from
+// which hosts in a cloud obtain their credentials. Source: IANA special-purpose address registries; documentation of the cloud providers
+// for metadata addresses.
 var never = []struct {
 	prefix netip.Prefix
 	what   string
@@ -26,22 +27,22 @@ var never = []struct {
 	{netip.MustParsePrefix("fd20:ce::254/128"), "a metadata address"},
 }
 
-// Networks of IPv6 whose addresses stand for one of IPv4, and where in them it is.
+// embedding lists IPv6 networks whose addresses embed an IPv4 address, and its position.
 var embedding = []struct {
 	prefix netip.Prefix
 	at     int
-	flip   byte // every byte is turned over by it
+	flip   byte // XORed with every byte
 }{
 	{netip.MustParsePrefix("::/96"), 12, 0},           // RFC 4291, 2.5.5.1
 	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12, 0}, // RFC 2765, 2.1
 	{netip.MustParsePrefix("64:ff9b::/96"), 12, 0},    // RFC 6052
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12, 0},  // RFC 8215, as it is mostly used
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12, 0},  // RFC 8215, common use
 	{netip.MustParsePrefix("2002::/16"), 2, 0},        // RFC 3056
-	{netip.MustParsePrefix("2001::/32"), 12, 0xff},    // RFC 4380, of the client
-	{netip.MustParsePrefix("2001::/32"), 4, 0},        // and of the server
+	{netip.MustParsePrefix("2001::/32"), 12, 0xff},    // RFC 4380, the client's
+	{netip.MustParsePrefix("2001::/32"), 4, 0},        // and the server's
 }
 
-// refusal says why an address is refused whatever the list says; "" if it is not.
+// refusal returns the reason why an address is refused whatever the list of upstreams; "" if it is not.
 func refusal(addr netip.Addr) string {
 	if addr.Zone() != "" {
 		return "an address with a zone"
@@ -64,7 +65,7 @@ func refusal(addr netip.Addr) string {
 			}
 			inner := netip.AddrFrom4(four)
 			if inner.IsLoopback() {
-				return "loopback in disguise"
+				return "an embedded loopback address"
 			}
 			if why := refusal(inner); why != "" {
 				return why + ", as " + inner.String()
@@ -74,10 +75,10 @@ func refusal(addr netip.Addr) string {
 	return ""
 }
 
-// network is an address of this machine with the network that it is in.
+// network is an address of this machine with its network.
 type network = netip.Prefix
 
-// localNetworks are the addresses of this machine.
+// localNetworks returns the addresses of this machine.
 func localNetworks() []network {
 	var all []network
 	addrs, _ := net.InterfaceAddrs()
@@ -111,7 +112,7 @@ func isLocal(addr netip.Addr, local []network) bool {
 	return false
 }
 
-// isBroadcast reports whether an address is all hosts of a network that this machine is in.
+// isBroadcast reports whether an address is the broadcast address of a network of this machine.
 func isBroadcast(addr netip.Addr, local []network) bool {
 	for _, n := range local {
 		if !addr.Is4() || !n.Addr().Is4() || n.Bits() >= 31 || n.Addr().IsLoopback() || !n.Contains(addr) {

@@ -20,13 +20,13 @@ import (
 
 const corpora = "../../../shared/corpora/"
 
-// step is what one end sends.
+// step is the data sent by one end.
 type step struct {
 	dir  schema.Dir
 	data []byte
 }
 
-// script takes the steps of a connection from a capture. It is a transport that has no frames.
+// script extracts the steps of a connection from a capture. It is a transport without frames.
 type script struct {
 	steps []step
 	gaps  bool
@@ -45,8 +45,8 @@ func shown(f *transport.Frame) string {
 	return fmt.Sprintf("%s %v %v %v %x %v", f.Kind, f.Dir, schema.Key{Group: f.Key.Group, Code: f.Key.Code}, f.Via, f.Bytes, f.Offset)
 }
 
-// Captured conversations are played through the proxy, with real sockets and the games' own transports: what the ends get, what the
-// log shows, and what the recording gives when it is read later, is all the same as without.
+// Captured conversations are played through the proxy, with real sockets and the transports of the games: the received data, the log, and
+// the recording when read later equal those without the proxy.
 func TestReplay(t *testing.T) {
 	leaks(t)
 	for _, test := range []struct {
@@ -125,7 +125,7 @@ func replay(t *testing.T, steps []step, proto transport.Proto, made func() trans
 	}
 	s := start(t, newProxy(t), Config{
 		Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}, Transport: func(transport.Conn) transport.Transport { return made() },
-		Record: &Record{Create: Folder(t.TempDir(), "replay", now)},
+		Record: &Record{Create: folder(t.TempDir())},
 	})
 	client, err := net.Dial(network, s.State().Pairs[0].Listen)
 	if err != nil {
@@ -156,7 +156,7 @@ func replay(t *testing.T, steps []step, proto transport.Proto, made func() trans
 		}
 	}
 	if proto == transport.TCP {
-		// Both ends close as a stream does: what is incomplete is told then, here as there.
+		// Both ends close as streams do, so that incomplete messages are reported as in the capture.
 		_ = client.(*net.TCPConn).CloseWrite()
 		_, _ = up.Read(buf)
 		_ = up.(*net.TCPConn).CloseWrite()
@@ -199,7 +199,7 @@ func equal(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// udpServer answers whoever asked last.
+// udpServer replies to the client that sent last.
 type udpServer struct {
 	*net.UDPConn
 	client net.Addr

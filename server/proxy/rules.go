@@ -9,32 +9,32 @@ import (
 	"wirebench/codec/transport"
 )
 
-// RuleAction is what a rule does with a message.
+// RuleAction is the action of a rule.
 type RuleAction string
 
 // The actions of rules.
 const (
-	RuleDrop    RuleAction = "drop"    // it is not sent, and no further rule is asked
-	RuleDelay   RuleAction = "delay"   // it waits, and with it what must not overtake it
-	RuleReplace RuleAction = "replace" // another one is sent; further rules and the intercept see that
-	RuleNote    RuleAction = "note"    // it gets a note
+	RuleDrop    RuleAction = "drop"    // the message is not sent, and no further rule is evaluated
+	RuleDelay   RuleAction = "delay"   // the message waits, and with it all that must not overtake it
+	RuleReplace RuleAction = "replace" // another message is sent; further rules and the intercept see the replacement
+	RuleNote    RuleAction = "note"    // the message gets a note
 )
 
-// Rule is done to all messages that match, without a person. Rules are asked in their order, and before the intercept. A message that both
-// a rule delays and the intercept holds waits for the person alone.
+// Rule is an automatic action for all messages that match. Rules are evaluated in order, before the intercept. A message that is both
+// delayed by a rule and held by the intercept waits for the user only.
 type Rule struct {
 	ID     string // unique among the rules, up to 100 bytes
-	Name   string // for people, up to 100 bytes
+	Name   string // for display, up to 100 bytes
 	On     bool
 	Match  Match
 	Action RuleAction
 
-	Delay   time.Duration                          // of RuleDelay, up to MaxDelay; the delays of several rules add up to that
-	Replace func(*transport.Frame) ([]byte, error) // of RuleReplace. An error: the message stays as it is, and an event says so
-	Note    string                                 // of RuleNote, up to 200 bytes
+	Delay   time.Duration                          // for RuleDelay, up to MaxDelay; also the limit for the sum of several delays
+	Replace func(*transport.Frame) ([]byte, error) // for RuleReplace. On an error the message is unchanged, and an event reports it
+	Note    string                                 // for RuleNote, up to 200 bytes
 
-	Count  int64 // messages that it was applied to, since its ID is known
-	Failed int64 // that it could not be applied to
+	Count  int64 // number of messages to which it was applied, since its ID is known
+	Failed int64 // number of messages to which it could not be applied
 }
 
 // Bounds of rules.
@@ -45,7 +45,7 @@ const (
 	maxRuleName = 100
 )
 
-// rule is a Rule with its counts, which it hands on to the next one of the same ID.
+// rule is a Rule with its counts, which are passed on to the next rule with the same ID.
 type rule struct {
 	Rule
 	count, failed *atomic.Int64
@@ -54,23 +54,23 @@ type rule struct {
 func (r *Rule) check() error {
 	switch {
 	case r.ID == "":
-		return errors.New("a rule has no ID")
+		return errors.New("a rule needs an ID")
 	case len(r.ID) > maxRuleName || len(r.Name) > maxRuleName:
-		return fmt.Errorf("rule %.20q: ID and name have up to %d bytes", r.ID, maxRuleName)
+		return fmt.Errorf("rule %.20q: ID and name have at most %d bytes", r.ID, maxRuleName)
 	case r.Match == nil:
-		return fmt.Errorf("rule %q matches nothing", r.ID)
+		return fmt.Errorf("rule %q has no filter", r.ID)
 	}
 	switch r.Action {
 	case RuleDrop:
 		return nil
 	case RuleDelay:
 		if r.Delay <= 0 || r.Delay > MaxDelay {
-			return fmt.Errorf("rule %q: a delay is up to %s", r.ID, MaxDelay)
+			return fmt.Errorf("rule %q: the maximum delay is %s", r.ID, MaxDelay)
 		}
 		return nil
 	case RuleReplace:
 		if r.Replace == nil {
-			return fmt.Errorf("rule %q does not say what is sent instead", r.ID)
+			return fmt.Errorf("rule %q has no replacement", r.ID)
 		}
 		return nil
 	case RuleNote:
@@ -79,16 +79,16 @@ func (r *Rule) check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("rule %q: there is no action %q", r.ID, r.Action)
+	return fmt.Errorf("rule %q: unknown action %q", r.ID, r.Action)
 }
 
-// SetRules exchanges the rules. Those with an ID that was there before keep their counts.
+// SetRules replaces the rules. Rules with a known ID keep their counts.
 func (s *Session) SetRules(rules []Rule, who string) error {
 	if s.rewriter == nil {
 		return ErrNotOperated
 	}
 	if len(rules) > MaxRules {
-		return fmt.Errorf("%d rules: there can be %d", len(rules), MaxRules)
+		return fmt.Errorf("%d rules: at most %d are possible", len(rules), MaxRules)
 	}
 	s.op.mu.Lock()
 	before := map[string]*rule{}
@@ -100,7 +100,7 @@ func (s *Session) SetRules(rules []Rule, who string) error {
 	for i, r := range rules {
 		err := r.check()
 		if err == nil && seen[r.ID] {
-			err = fmt.Errorf("there are two rules with the ID %q", r.ID)
+			err = fmt.Errorf("duplicate rule ID %q", r.ID)
 		}
 		if err != nil {
 			s.op.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *Session) SetRules(rules []Rule, who string) error {
 	return nil
 }
 
-// Rules are the rules, with their counts.
+// Rules returns the rules with their counts.
 func (s *Session) Rules() []Rule {
 	var list []Rule
 	for _, r := range s.op.policy.Load().rules {
@@ -148,18 +148,18 @@ func (r *rule) title() string {
 
 func (r *rule) named() string { return fmt.Sprintf("rule %q", r.title()) }
 
-// verdict is what rules and intercept make of a message.
+// verdict is the result of rules and intercept for a message.
 type verdict struct {
 	drop  bool
 	hold  bool
 	delay time.Duration
-	with  []byte // nil: as it came
-	why   string // which rules drop or delay it
-	made  string // which rules have made with
+	with  []byte // replacement; nil if the message is unchanged
+	why   string // rules that drop or delay it
+	made  string // rules that made the replacement
 	by    []*rule
 }
 
-// judge asks rules and intercept.
+// judge evaluates rules and intercept.
 func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict) {
 	m := &o.asking
 	m.Frame, m.N = f, m.N+1
@@ -205,20 +205,20 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 	if p.intercept.Match != nil {
 		ok, err := asked(p.intercept.Match, m)
 		if err != nil {
-			o.s.events.add(Failure, "messages are not held: the filter fails: %v", err)
+			o.s.events.add(Failure, "messages are not held: the filter failed: %v", err)
 		}
 		v.hold = ok && err == nil
 	}
 	return v
 }
 
-// failed says that a rule could not be applied.
+// failed reports a rule that could not be applied.
 func (o *operated) failed(r *rule, err error) {
 	r.failed.Add(1)
-	o.s.events.add(Failure, "rule %q fails, and leaves the message as it is: %v", r.title(), err)
+	o.s.events.add(Failure, "rule %q failed, the message is unchanged: %v", r.title(), err)
 }
 
-// asked calls what was given to the session; it may be wrong.
+// asked calls a Match and recovers from panics.
 func asked(match Match, m *Message) (ok bool, err error) {
 	defer rescue(&err)
 	return match(m), nil

@@ -16,7 +16,7 @@ import (
 	"wirebench/server/live"
 )
 
-// Session is a listener with what it relays and what was seen of it. It may be used by all goroutines.
+// Session is a listener with its connections, log and recording. It is safe for concurrent use.
 type Session struct {
 	proxy   *Proxy
 	name    string
@@ -31,35 +31,35 @@ type Session struct {
 	identify  func(transport.Conn, *transport.Frame)
 	op        operator
 	queue     *queue
-	rec       *recorder // nil: nothing is recorded
+	rec       *recorder // nil disables recording
 	events    events
 	seen      seen
-	drops     drops         // of UDP
-	moved     chan struct{} // has one when the session may stand otherwise than before
+	drops     drops         // for UDP
+	moved     chan struct{} // has one element when the state may have changed
 
-	ctx   context.Context // of connections that are being made
+	ctx   context.Context // for connections being made
 	stop  context.CancelFunc
 	quiet chan struct{} // closed when the relay has ended
 	relay sync.WaitGroup
 	watch sync.WaitGroup
 	once  sync.Once
-	done  chan struct{} // closed when all has ended
+	done  chan struct{} // closed when everything has ended
 
 	mu       sync.Mutex
-	stopping bool // no new connections
-	cut      bool // no connections at all
+	stopping bool // refuse new connections
+	cut      bool // refuse all connections
 	idle     chan struct{}
 	admitted int
 	sources  map[netip.Addr]int
 	conns    map[*conn]struct{}
 	ended    []ConnState
 	reused   map[ends]int
-	total    int // connections
+	total    int // number of connections
 	refused  int
 	failed   int
 	withheld int
-	unsent   atomic.Int64 // datagrams
-	bytes    [2]int64     // of connections that have ended
+	unsent   atomic.Int64 // number of datagrams
+	bytes    [2]int64     // of ended connections
 	stopped  time.Time
 }
 
@@ -98,7 +98,7 @@ func (p *pair) open(ctx context.Context, network, listen string) error {
 func newSession(p *Proxy, cfg Config) (*Session, error) {
 	switch {
 	case cfg.Network != "tcp" && cfg.Network != "udp":
-		return nil, fmt.Errorf("network %q: tcp and udp are relayed", cfg.Network)
+		return nil, fmt.Errorf("network %q is not supported: use tcp or udp", cfg.Network)
 	case len(cfg.Pairs) == 0 || len(cfg.Pairs) > MaxPairs:
 		return nil, fmt.Errorf("%d pairs of addresses: 1 to %d are possible", len(cfg.Pairs), MaxPairs)
 	case len(cfg.Name) > 200:
@@ -130,7 +130,7 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 func (s *Session) run() {
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		s.events.add(Info, "%s %s leads to %s", s.network, p.listen, describe(p.target))
+		s.events.add(Info, "%s %s forwards to %s", s.network, p.listen, describe(p.target))
 		if s.network == "udp" {
 			s.drops.watch(p.udp, nil)
 			s.relay.Go(func() { s.relayUDP(p) })
@@ -168,9 +168,9 @@ func (s *Session) closeListeners() {
 	}
 }
 
-// Stop ends the session: nothing new is taken on; connections of TCP may come to their end until the context is done, and are reset
-// then. One in which nothing passes for half a second has nothing to wait for, and is reset before. UDP has no end to wait for. When it returns, all that was seen is in the log and the recording, and no goroutine is left. The
-// error is that of the context if it was done before.
+// Stop ends the session. New connections are refused; TCP connections may end by themselves until the context is done, and are reset then.
+// A connection without traffic for half a second is reset before. UDP has no end to wait for. When Stop returns, the log and the recording
+// are complete, and no goroutine is left. The error is that of the context if it was done first.
 func (s *Session) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
@@ -220,13 +220,13 @@ func (s *Session) Stop(ctx context.Context) error {
 	return err
 }
 
-// stillTime is how long nothing passes in a connection that is not waited for when its session is to end.
+// stillTime is the time without traffic after which a connection of an ending session is reset.
 const stillTime = 500 * time.Millisecond
 
-// settle waits until all connections have ended, and resets those that are still.
+// settle waits until all connections have ended, and resets idle ones.
 func (s *Session) settle(ctx context.Context, idle <-chan struct{}) error {
 	from := time.Now()
-	tick := time.NewTicker(stillTime / 5) // bytes that pass tell nobody, and this does not take long
+	tick := time.NewTicker(stillTime / 5) // traffic sends no signal, and checking is cheap
 	defer tick.Stop()
 	for {
 		select {
@@ -254,26 +254,26 @@ func (s *Session) settle(ctx context.Context, idle <-chan struct{}) error {
 	}
 }
 
-// Done is closed when the session has ended and all that was seen is in the log and the recording.
+// Done returns a channel that is closed when the session has ended and the log and the recording are complete.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Moved has a value after something has passed or the session stands otherwise, several changes as one. It is for one reader, who then
-// asks for the State. Who relays does not tell: the observer does, after what it has taken at once.
+// Moved returns a channel that receives a value after traffic or a change of the state, several changes as one. It is for one reader, which
+// then calls State. The observer sends it, not the relay, after each batch.
 func (s *Session) Moved() <-chan struct{} { return s.moved }
 
-// touch says that the session stands otherwise than before.
+// touch signals a change of the state.
 func (s *Session) touch() {
 	s.log.Touch()
 	poke(s.moved)
 }
 
-// Log holds the frames.
+// Log returns the log of frames.
 func (s *Session) Log() *live.Log { return s.log }
 
-// Events are the events with a number above n, the oldest first. Only the last few hundred are kept.
+// Events returns the events with a number above n, oldest first. Only the last few hundred are kept.
 func (s *Session) Events(n int) []Event { return s.events.since(n) }
 
-// Conns are the open connections, in their order, and the last ones that have ended.
+// Conns returns the open connections, in order, and the most recently ended ones.
 func (s *Session) Conns() (open, ended []ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,7 +284,7 @@ func (s *Session) Conns() (open, ended []ConnState) {
 	return open, slices.Clone(s.ended)
 }
 
-// State is what a page shows of a session.
+// State is the state of a session, for display.
 type State struct {
 	Name     string      `json:"name"`
 	Network  string      `json:"network" enum:"tcp,udp"`
@@ -294,31 +294,31 @@ type State struct {
 	Running  bool        `json:"running"`
 	Open     int         `json:"open" doc:"connections"`
 	Total    int         `json:"total" doc:"connections so far"`
-	Refused  int         `json:"refused" doc:"connections above a limit"`
-	Failed   int         `json:"failed" doc:"connections whose upstream was not to be reached"`
+	Refused  int         `json:"refused" doc:"connections refused by a limit"`
+	Failed   int         `json:"failed" doc:"connections whose upstream could not be reached"`
 	ToServer int64       `json:"to_server" doc:"bytes"`
 	ToClient int64       `json:"to_client" doc:"bytes"`
-	Withheld int         `json:"withheld,omitempty" doc:"datagrams for addresses that have not proved that they receive"`
-	Dropped  int64       `json:"dropped,omitempty" doc:"datagrams that were dropped by the system or the proxy, as they came faster than they were taken"`
-	Blind    bool        `json:"blind,omitempty" doc:"the system does not say how many datagrams it drops"`
-	Unsent   int64       `json:"unsent,omitempty" doc:"datagrams that the system did not send"`
+	Withheld int         `json:"withheld,omitempty" doc:"datagrams withheld from addresses that have not proved that they receive"`
+	Dropped  int64       `json:"dropped,omitempty" doc:"datagrams dropped by the system or the proxy because they arrived too fast"`
+	Blind    bool        `json:"blind,omitempty" doc:"the system does not report how many datagrams it drops"`
+	Unsent   int64       `json:"unsent,omitempty" doc:"datagrams that the system failed to send"`
 	Frames   int         `json:"frames" doc:"so far"`
-	Base     int         `json:"base" doc:"index of the first frame that is kept"`
+	Base     int         `json:"base" doc:"index of the first retained frame"`
 	Lost     int64       `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
 	Unseen   int         `json:"unseen,omitempty" doc:"connections that were relayed but not observed"`
-	Unlogged int64       `json:"unlogged,omitempty" doc:"frames that the log did not take"`
+	Unlogged int64       `json:"unlogged,omitempty" doc:"frames that the log refused"`
 	Record   RecordState `json:"record"`
-	Operate  *Operating  `json:"operate,omitempty" doc:"of a session that can be operated"`
+	Operate  *Operating  `json:"operate,omitempty" doc:"for a session that can be operated"`
 }
 
 // PairState is a listening address and its upstream.
 type PairState struct {
 	Listen   string   `json:"listen"`
 	Upstream string   `json:"upstream"`
-	Pinned   []string `json:"pinned" doc:"addresses that are connected to"`
+	Pinned   []string `json:"pinned" doc:"resolved addresses"`
 }
 
-// State is how the session is now.
+// State returns the current state of the session.
 func (s *Session) State() State {
 	lost, unseen := s.queue.losses()
 	s.mu.Lock()
@@ -350,7 +350,7 @@ func (s *Session) State() State {
 	return x
 }
 
-// refuse counts and shows that a client is not taken on. Which one is not said, so that many of them are one event.
+// refuse counts and reports a refused client. The address is omitted, so that repetitions are merged.
 func (s *Session) refuse(why string) {
 	s.mu.Lock()
 	s.refused++
@@ -358,7 +358,7 @@ func (s *Session) refuse(why string) {
 	s.events.add(Warning, "a client is refused: %s", why)
 }
 
-// fail counts and shows an upstream that is not to be reached.
+// fail counts and reports an unreachable upstream.
 func (s *Session) fail(t target, err error) {
 	s.mu.Lock()
 	s.failed++

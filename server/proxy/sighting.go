@@ -10,17 +10,17 @@ import (
 	"wirebench/server/live"
 )
 
-// sighting is a frame on its way from a rewriter to log and recording, with what became of it.
+// sighting is a frame on its way from a rewriter to the log and the recording, with its outcome.
 type sighting struct {
 	transport.Frame
 	flags live.Flags
-	sent  *transport.Frame // instead of it
+	sent  *transport.Frame // its replacement
 
-	since time.Time // it stands in its line
-	gone  bool      // its turn has come
-	went  []byte    // what was sent then; nil: nothing, or as it was asked for
-	told  bool      // a note says how long it waited
-	who   string    // has injected it
+	since time.Time // start of waiting in its queue
+	gone  bool      // it has been sent
+	went  []byte    // bytes sent; nil if none were, or the requested ones
+	told  bool      // a note has the time it waited
+	who   string    // user who injected it
 }
 
 // sight copies a frame.
@@ -30,7 +30,7 @@ func sight(f *transport.Frame) *sighting {
 	return x
 }
 
-// remark adds to the note.
+// remark appends to the note.
 func (x *sighting) remark(text string) { x.Note = both(x.Note, text) }
 
 func both(a, b string) string {
@@ -40,7 +40,7 @@ func both(a, b string) string {
 	return a + "; " + b
 }
 
-const sightingCost = 400 // bytes that count for a frame beside its own
+const sightingCost = 400 // bytes charged per frame in addition to its own
 
 func (x *sighting) cost() int {
 	n := sightingCost + len(x.Bytes) + len(x.Note) + 12*len(x.From)
@@ -51,13 +51,13 @@ func (x *sighting) cost() int {
 }
 
 const (
-	maxComment  = 8 << 10 // bytes on one packet
+	maxComment  = 8 << 10 // bytes per packet
 	commentHex  = 1 << 10 // bytes of a message in a comment
-	keptPieces  = 4096    // whose packets are known: messages are put together from fewer
+	keptPieces  = 4096    // pieces whose packets are known; messages are assembled from fewer
 	sightedText = "wirebench: "
 )
 
-// pieceMap knows the packets of the last pieces.
+// pieceMap maps recent pieces to packets.
 type pieceMap struct {
 	first uint32 // number of the piece of packets[0]
 	all   []uint32
@@ -83,7 +83,7 @@ func (m *pieceMap) set(piece, packet uint32) {
 	m.all[piece-m.first] = packet
 }
 
-// packets puts the packets of the recording for the pieces. What was not recorded as it came has none.
+// packets replaces pieces by packets of the recording. A piece not recorded unchanged has none.
 func (m *pieceMap) packets(from []transport.Source) []transport.Source {
 	for i := range from {
 		at := int64(from[i].Packet) - int64(m.first)
@@ -95,10 +95,10 @@ func (m *pieceMap) packets(from []transport.Source) []transport.Source {
 	return from
 }
 
-// sighted puts a frame, and what was sent instead of it, into the log. The log shows frames where it was known what becomes of them.
+// sighted adds a frame, and its replacement, to the log, once its outcome is known.
 func (s *Session) sighted(o *observed, x *sighting) {
 	x.From = o.pieces.packets(x.From)
-	n := s.log.Len() + 1 // as people count
+	n := s.log.Len() + 1 // numbers start from 1
 	switch {
 	case x.sent != nil:
 		x.remark(fmt.Sprintf("sent as frame %d", n+1))

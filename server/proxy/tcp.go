@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// socketBuffer is what the system is asked to keep for a socket of UDP.
+// socketBuffer is the requested receive buffer of a UDP socket, in bytes.
 const socketBuffer = 4 << 20
 
 func (s *Session) acceptTCP(p *pair) {
@@ -22,7 +22,7 @@ func (s *Session) acceptTCP(p *pair) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many open files, or a client that went away: neither is the end
+		if err != nil { // temporary: too many open files, or a client that has left
 			s.events.add(Warning, "accept: %v", err)
 			select {
 			case <-time.After(acceptPause):
@@ -44,7 +44,7 @@ func (s *Session) acceptTCP(p *pair) {
 	}
 }
 
-// reset closes a connection so that the other side sees that it did not end in good order.
+// reset closes a connection such that the other side sees a reset instead of an orderly end.
 func reset(c net.Conn) {
 	if l, ok := c.(interface{ SetLinger(sec int) error }); ok {
 		_ = l.SetLinger(0)
@@ -58,13 +58,13 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 	up, server, err := s.proxy.dial(ctx, "tcp", p.target)
 	stop()
 	if err != nil {
-		s.fail(p.target, err) // before the client can know of it
+		s.fail(p.target, err) // before the client notices it
 		reset(down)
 		return
 	}
 	defer s.proxy.left(up, -1)
 	defer up.Close()
-	if s.proxy.ours(client) { // the other end of this very connection is known only now
+	if s.proxy.ours(client) { // our end of the connection to the upstream is known only now
 		s.refuse("the proxy connects to itself")
 		reset(down)
 		reset(up)
@@ -90,10 +90,10 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 	s.finish(c)
 }
 
-// What says that a direction carries more, or less, than its buffer is made for.
-const slackReads = 64 // so many reads in a row that a small buffer could hold
+// Switching between small and large buffers.
+const slackReads = 64 // consecutive reads that a small buffer could hold
 
-// pump carries one direction of a connection until it ends. An end is carried over as an end, and anything else as a reset.
+// pump relays one direction of a connection until it ends. An orderly end is relayed as such, any other as a reset.
 func (s *Session) pump(c *conn, dir schema.Dir, src, dst net.Conn) {
 	sender := "the client"
 	receiver := "the server"
@@ -139,7 +139,7 @@ func (s *Session) pump(c *conn, dir schema.Dir, src, dst net.Conn) {
 		}
 		buf.release()
 		if !errors.Is(err, io.EOF) {
-			if !errors.Is(err, net.ErrClosed) { // by us
+			if !errors.Is(err, net.ErrClosed) { // closed by us
 				s.because(c, sender+" has reset the connection")
 			}
 			reset(src)

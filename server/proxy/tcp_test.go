@@ -19,8 +19,8 @@ import (
 
 type entryOf = live.Entry
 
-// Both sides, and the log, have the same bytes, whatever their number, with many connections at once, and a half of a connection that
-// has ended lets the other half go on.
+// Both sides, and the log, have the same bytes, in any number and with many connections; after one direction has ended the other one
+// continues.
 func TestStreamsArriveUnchanged(t *testing.T) {
 	leaks(t)
 	sums := make(chan string, 100)
@@ -93,7 +93,7 @@ func TestStreamsArriveUnchanged(t *testing.T) {
 	})
 }
 
-// A reader that is slow slows the sender, and memory stays bounded; all arrives.
+// A slow reader slows the sender, and memory stays bounded; all data arrives.
 func TestSlowReader(t *testing.T) {
 	leaks(t)
 	const size = 8 << 20
@@ -105,7 +105,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// lazy reads little, and rests.
+// lazy reads little at a time, with pauses.
 type lazy struct{ io.Reader }
 
 func (l *lazy) Read(b []byte) (int, error) {
@@ -113,7 +113,7 @@ func (l *lazy) Read(b []byte) (int, error) {
 	return l.Reader.Read(b[:min(len(b), 16<<10)])
 }
 
-// A reset is a reset on the other side, in both directions.
+// A reset is relayed as a reset, in both directions.
 func TestResets(t *testing.T) {
 	leaks(t)
 	errs := make(chan error, 1)
@@ -153,7 +153,7 @@ func TestResets(t *testing.T) {
 	}
 }
 
-// stalled is a transport that does not come back until it is let.
+// stalled is a transport that blocks until it is released.
 type stalled struct {
 	raw
 	free chan struct{}
@@ -164,7 +164,7 @@ func (x *stalled) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	x.raw.Feed(seg, emit)
 }
 
-// An observer that stands still does not delay traffic. What it did not see is counted, and is a gap in its place.
+// A blocked observer does not delay traffic. Data that it missed is counted, and is a gap in its place.
 func TestStalledObserver(t *testing.T) {
 	leaks(t)
 	const size = 8 << 20
@@ -179,7 +179,7 @@ func TestStalledObserver(t *testing.T) {
 		_, _ = io.Copy(c, &pattern{state: 3, left: size})
 		_ = c.CloseWrite()
 	}()
-	if got, want := sum(c), sum(&pattern{state: 3, left: size}); got != want { // to its end, while the observer stands
+	if got, want := sum(c), sum(&pattern{state: 3, left: size}); got != want { // to its end, while the observer is blocked
 		t.Errorf("%s, want %s", got, want)
 	}
 	close(free)
@@ -197,7 +197,7 @@ func TestStalledObserver(t *testing.T) {
 	}
 }
 
-// A transport that fails costs its connection's frames, and nothing else.
+// A transport that fails loses the frames of its connection, and has no other effect.
 func TestBrokenTransport(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -214,7 +214,7 @@ func TestBrokenTransport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "an event", func() bool { return hasEvent(s, "is not read any more") })
+	eventually(t, "an event", func() bool { return hasEvent(s, "is no longer decoded") })
 }
 
 func TestLimits(t *testing.T) {
@@ -225,8 +225,8 @@ func TestLimits(t *testing.T) {
 		limits Limits
 		event  string
 	}{
-		{"in all", Limits{Conns: 2}, "there are 2 connections"},
-		{"for each source", Limits{PerSource: 2}, "there are 2 connections from 127.0.0.1"},
+		{"in all", Limits{Conns: 2}, "the limit of 2 connections is reached"},
+		{"for each source", Limits{PerSource: 2}, "the limit of 2 connections from 127.0.0.1 is reached"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: test.limits})
@@ -241,7 +241,7 @@ func TestLimits(t *testing.T) {
 			if err := errors.Join(echo(a), echo(b)); err != nil {
 				t.Fatal(err)
 			}
-			another := func() error { // it may be refused before it knows that it is connected
+			another := func() error { // the connection may be refused before it is established for the client
 				c, err := net.Dial("tcp", s.State().Pairs[0].Listen)
 				if err != nil {
 					return err
@@ -292,7 +292,7 @@ func TestUpstreamDown(t *testing.T) {
 	eventually(t, "an event", func() bool { return hasEvent(s, "refused") && s.State().Failed == 1 })
 }
 
-// Stop waits for what is open, and resets it when its time is over.
+// Stop waits for open connections, and resets them when its time is over.
 func TestStop(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -303,7 +303,7 @@ func TestStop(t *testing.T) {
 	stopped := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { stopped <- s.Stop(ctx) }()
-	eventually(t, "nobody listens", func() bool {
+	eventually(t, "the listener is closed", func() bool {
 		d, err := net.Dial("tcp", s.State().Pairs[0].Listen)
 		if err == nil {
 			d.Close()
@@ -336,7 +336,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Stop does not wait for a connection in which nothing passes.
+// Stop does not wait for an idle connection.
 func TestStopStill(t *testing.T) {
 	leaks(t)
 	for name, cfg := range map[string]Config{"observed": {}, "operable": {Rewriter: newMUTA}} {

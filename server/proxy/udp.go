@@ -14,23 +14,23 @@ import (
 
 const (
 	maxDatagram    = 64<<10 - 1 // bytes
-	amplification  = 3          // bytes to an address for each that it has sent, until it has proved that it receives
-	maxUpstreamBad = 100        // errors of an upstream socket in a row
+	amplification  = 3          // bytes sent to an address per byte received from it, until it has proved that it receives
+	maxUpstreamBad = 100        // consecutive errors of an upstream socket
 )
 
-// peer is a client address of UDP, with a socket of its own to the upstream.
+// peer is a UDP client address, with its own socket to the upstream.
 type peer struct {
 	conn *conn
 	up   net.Conn
-	op   *operated // nil: the session only observes
+	op   *operated // nil if the session only observes
 
-	turn sync.Mutex // held while a datagram of the client is taken
-	gone bool       // under turn: the connection has ended, and what comes is of a next one
+	turn sync.Mutex // held while a datagram of the client is processed
+	gone bool       // guarded by turn: the connection has ended, and later datagrams belong to a new one
 
 	mu      sync.Mutex
-	proved  bool // that it receives what is sent to it
-	allowed int  // bytes that may go to it before
-	answers int  // datagrams that went to it
+	proved  bool // it receives the datagrams sent to it
+	allowed int  // bytes that may be sent to it before
+	answers int  // number of datagrams sent to it
 }
 
 // asked counts a datagram of the client.
@@ -41,7 +41,7 @@ func (p *peer) asked(n int) {
 	p.allowed += amplification * n
 }
 
-// may reports whether a datagram may go to the client.
+// may reports whether a datagram may be sent to the client.
 func (p *peer) may(n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,13 +55,13 @@ func (p *peer) may(n int) bool {
 	return true
 }
 
-// relayUDP takes what clients send.
+// relayUDP processes the datagrams of clients.
 func (s *Session) relayUDP(p *pair) {
 	var mu sync.Mutex
 	peers := map[netip.AddrPort]*peer{}
 	var answers sync.WaitGroup
 	defer answers.Wait()
-	known := func(client netip.AddrPort) *peer { // with its turn; nil is none
+	known := func(client netip.AddrPort) *peer { // locks turn; nil if the client is unknown
 		mu.Lock()
 		x := peers[client]
 		mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Session) relayUDP(p *pair) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			select { // some systems tell here that a client has gone
+			select { // some systems report here that a client has left
 			case <-time.After(time.Millisecond):
 			case <-s.ctx.Done():
 				return
@@ -100,7 +100,7 @@ func (s *Session) relayUDP(p *pair) {
 		}
 	})
 	in.each(func(d datagram) {
-		if s.ctx.Err() != nil { // the session ends
+		if s.ctx.Err() != nil { // the session is ending
 			return
 		}
 		from := d.from
@@ -130,14 +130,14 @@ func (s *Session) relayUDP(p *pair) {
 			})
 			x.turn.Lock()
 		}
-		if !x.gone { // else it ended before its first datagram
+		if !x.gone { // false if it ended before its first datagram
 			s.ask(x, d.at, d.data)
 		}
 		x.turn.Unlock()
 	})
 }
 
-// ask takes a datagram of a client. Its turn is held.
+// ask processes a datagram of a client. The caller holds turn.
 func (s *Session) ask(x *peer, now time.Time, data []byte) {
 	x.asked(len(data))
 	x.conn.count(schema.ToServer, len(data), now)
@@ -152,8 +152,8 @@ func (s *Session) ask(x *peer, now time.Time, data []byte) {
 	s.queue.signal()
 }
 
-// toServer sends a datagram to an upstream. One that is down shows where it would answer; but what the system has to say of the datagrams
-// before may also come here, and then this one was not sent.
+// toServer sends a datagram to an upstream. An upstream that is down is detected when its answer is read; but the error may also be that of
+// an earlier datagram, and then this one was not sent.
 func (s *Session) toServer(up net.Conn, data []byte) {
 	_, err := up.Write(data)
 	if err != nil && !errors.Is(err, net.ErrClosed) {
@@ -175,7 +175,7 @@ func (s *Session) toClient(p *pair, data []byte, to netip.AddrPort) {
 	}
 }
 
-// newPeer takes on a client address; nil if it is refused.
+// newPeer adds a client address; it returns nil if the address is refused.
 func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
 	if why := s.admit(client); why != "" {
 		s.refuse(why)
@@ -210,7 +210,7 @@ func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
 	return x
 }
 
-// withhold counts and shows a datagram that may not go to its client.
+// withhold counts and reports a datagram withheld from its client.
 func (s *Session) withhold() {
 	s.mu.Lock()
 	s.withheld++
@@ -218,7 +218,7 @@ func (s *Session) withhold() {
 	s.events.add(Warning, "answers are withheld: they are too large for addresses that have not proved that they receive")
 }
 
-// answers gives what the upstream sends to a client to f, until its socket is closed or fails too often.
+// answers calls f for each datagram of the upstream, until its socket is closed or fails too often.
 func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
 	in := newIntake()
 	var reader sync.WaitGroup
@@ -249,7 +249,7 @@ func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
 	in.each(f)
 }
 
-// answer takes what the upstream sends to a client, until its socket is closed.
+// answer relays the datagrams of the upstream to a client, until its socket is closed.
 func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
 	defer s.proxy.left(x.up, -1)
 	defer x.up.Close()

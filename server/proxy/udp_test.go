@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// serveUDP answers datagrams until the end of the test, each with what answer says, and returns its address.
+// serveUDP replies to datagrams until the end of the test, each with the result of answer, and returns its address.
 func serveUDP(t *testing.T, answer func(data []byte) [][]byte) string {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -60,7 +60,7 @@ func exchange(c *net.UDPConn, data []byte) ([]byte, error) {
 	return buf[:n], err
 }
 
-// Datagrams of all sizes arrive as they are, each client has its own way back, and the log has all of them.
+// Datagrams of all sizes arrive unchanged, each client has its own way back, and the log has all of them.
 func TestDatagrams(t *testing.T) {
 	leaks(t)
 	addr := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })
@@ -102,13 +102,13 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
-// faulty drops, doubles and delays what is written to it.
+// faulty drops, duplicates and delays the datagrams written to it.
 type faulty struct {
 	net.Conn
 	mu   sync.Mutex
 	rng  *rand.Rand
 	held [][]byte
-	sent map[uint32]int // datagrams by their number, as often as they went out
+	sent map[uint32]int // number of transmissions by datagram
 }
 
 func (f *faulty) Write(b []byte) (int, error) {
@@ -135,8 +135,8 @@ func (f *faulty) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// With loss, doubling and another order behind the proxy what arrives is what the network lets through, and the log has what the
-// proxy saw: each datagram once.
+// With loss, duplication and reordering behind the proxy, the datagrams that pass the network arrive, and the log has those that the proxy
+// saw, each once.
 func TestLossAndReorder(t *testing.T) {
 	leaks(t)
 	var mu sync.Mutex
@@ -166,7 +166,7 @@ func TestLossAndReorder(t *testing.T) {
 		if _, err := c.Write(b); err != nil {
 			t.Fatal(err)
 		}
-		if i%50 == 0 { // the system drops what it cannot hold
+		if i%50 == 0 { // the system drops datagrams when its buffer is full
 			eventually(t, "relayed", func() bool { return s.State().ToServer >= int64(i)*100 })
 		}
 	}
@@ -189,12 +189,12 @@ func TestLossAndReorder(t *testing.T) {
 	})
 }
 
-// An address that has not proved that it receives gets at most three times what it sent.
+// An address that has not proved that it receives gets at most three times the bytes it sent.
 func TestAmplification(t *testing.T) {
 	leaks(t)
 	for _, test := range []struct {
 		name      string
-		ask       []int // sizes of questions; the first byte says how large the answer is, in units of 8
+		ask       []int // sizes of requests; the first byte is the size of the answer, in units of 8
 		answers   []int // 0: withheld
 		withheld  int
 		lastLarge bool
@@ -228,7 +228,7 @@ func TestAmplification(t *testing.T) {
 	}
 }
 
-// However little is sent, what an address that never answers gets is bounded.
+// The data sent to an address that never answers is bounded, however little it sends.
 func TestAmplificationBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
@@ -264,7 +264,7 @@ func TestSessionsOfUDP(t *testing.T) {
 		}
 	}
 	_, _ = c.Write([]byte("x"))
-	eventually(t, "the third one is refused", func() bool { return hasEvent(s, "there are 2 connections") })
+	eventually(t, "the third one is refused", func() bool { return hasEvent(s, "limit of 2 connections") })
 	eventually(t, "they expire", func() bool { open, ended := s.Conns(); return len(open) == 0 && len(ended) == 2 })
 	if _, err := exchange(a, []byte("y")); err != nil {
 		t.Error(err)
@@ -274,7 +274,7 @@ func TestSessionsOfUDP(t *testing.T) {
 	}
 }
 
-// Clients that go on just as their sessions expire: each datagram belongs to one that is known, and the session lives on.
+// Clients continue just as their sessions expire: each datagram belongs to a known session, which survives.
 func TestDatagramsAtTheEndOfASession(t *testing.T) {
 	leaks(t)
 	addr := serveUDP(t, func([]byte) [][]byte { return nil })
@@ -299,7 +299,7 @@ func TestDatagramsAtTheEndOfASession(t *testing.T) {
 	eventually(t, "a next one", func() bool { open, _ := s.Conns(); return len(open) == 1 })
 }
 
-// A port that nobody listens to is shown, and the pair of ports beside works.
+// A closed port of the upstream is reported, and the neighboring pair of ports works.
 func TestPortPair(t *testing.T) {
 	leaks(t)
 	game := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })
@@ -320,7 +320,7 @@ func TestPortPair(t *testing.T) {
 	}
 }
 
-// A listener for all addresses takes clients of both families, and its upstream may be of either.
+// A listener for all addresses serves clients of both families, and its upstream may be of either.
 func TestDatagramsOfBothFamilies(t *testing.T) {
 	leaks(t)
 	six, err := net.ListenPacket("udp", "[::1]:0")
@@ -338,7 +338,7 @@ func TestDatagramsOfBothFamilies(t *testing.T) {
 			_, _ = six.WriteTo(buf[:n], from)
 		}
 	}()
-	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{":0", six.LocalAddr().String()}}, Record: &Record{Create: Folder(t.TempDir(), "x", time.Now())}})
+	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{":0", six.LocalAddr().String()}}, Record: &Record{Create: folder(t.TempDir())}})
 	_, port, _ := net.SplitHostPort(s.State().Pairs[0].Listen)
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		c := dialUDP(t, net.JoinHostPort(host, port))
@@ -356,7 +356,7 @@ func TestDatagramsOfBothFamilies(t *testing.T) {
 	}
 }
 
-// A session of UDP ends at once, with all that was seen in its log.
+// A UDP session ends immediately, with all observed datagrams in its log.
 func TestStopUDP(t *testing.T) {
 	leaks(t)
 	addr := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })
@@ -366,7 +366,7 @@ func TestStopUDP(t *testing.T) {
 		if _, err := exchange(dialUDP(t, s.State().Pairs[0].Listen), []byte("x")); err != nil {
 			t.Fatal(err)
 		}
-		stop(t, s) // has nothing to wait for
+		stop(t, s) // there is nothing to wait for
 		if _, ended := s.Conns(); len(ended) != 1 || ended[0].Why != "the session ended" || len(p.Sessions()) != 0 || s.Log().Len() != 2 {
 			t.Errorf("%+v", ended)
 		}

@@ -13,43 +13,43 @@ import (
 
 // Errors of connecting to an upstream.
 var (
-	ErrRefused = errors.New("this upstream is refused")
-	ErrMoved   = errors.New("this name has another address than when it was allowed")
+	ErrRefused = errors.New("upstream refused")
+	ErrMoved   = errors.New("the address of this name has changed since it was allowed")
 )
 
-// Bounds of the list.
+// Bounds of the list of upstreams.
 const (
 	maxEntries   = 1000
-	maxAddresses = 32 // of a name
+	maxAddresses = 32 // addresses of a name
 )
 
-// DefaultUpstreams allow servers on this machine.
+// DefaultUpstreams allows servers on this machine.
 var DefaultUpstreams = []string{"127.0.0.0/8:*", "[::1]:*"}
 
-// Upstreams is the list of where a proxy may connect to. It may be used by all goroutines.
+// Upstreams is the list of upstreams to which a proxy may connect. It is safe for concurrent use.
 //
-// An entry is HOST:PORTS. HOST is an address, a network (10.0.0.0/8, [fd00::/8]) or a name; PORTS is *, or ports and ranges with
-// commas: 5000,7000-7999. A name is resolved when a session starts; the addresses that it has the first time are kept, and no others are
-// connected to: a name that has another one later is refused until it is allowed anew, by Reallow or by taking it off the list.
+// An entry is HOST:PORTS. HOST is an address, a network (10.0.0.0/8, [fd00::/8]) or a name; PORTS is *, or ports and ranges separated by
+// commas: 5000,7000-7999. A name is resolved when a session starts. Its first addresses are pinned: if it has another one later, it is
+// refused until it is allowed again, by Reallow or by removing it from the list.
 //
-// Refused whatever the list says are the addresses of the workbench and of the proxy's own listeners, link-local, metadata, multicast,
-// broadcast, reserved and unspecified addresses, also where an address of IPv6 stands for one of IPv4.
+// The following addresses are refused whatever the list: those of the workbench and of the proxy's own listeners, and link-local, metadata,
+// multicast, broadcast, reserved and unspecified addresses, including IPv6 addresses that embed such an IPv4 address.
 type Upstreams struct {
 	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 
 	mu      sync.Mutex
 	entries []entry
-	pins    map[string][]netip.Addr // by name
+	pins    map[string][]netip.Addr // pinned addresses by name
 }
 
 type entry struct {
 	text   string
-	name   string // lower case, without the last dot; or
+	name   string // lower case, without the final dot; or
 	prefix netip.Prefix
 	ports  [][2]uint16 // from, to
 }
 
-// NewUpstreams makes a list. resolve may be nil for the system's.
+// NewUpstreams returns a list. A nil resolve uses the resolver of the system.
 func NewUpstreams(entries []string, resolve func(ctx context.Context, host string) ([]netip.Addr, error)) (*Upstreams, error) {
 	if resolve == nil {
 		resolve = systemResolve
@@ -58,10 +58,10 @@ func NewUpstreams(entries []string, resolve func(ctx context.Context, host strin
 	return u, u.Set(entries)
 }
 
-// Set makes entries the list, all or, with an error, none of them.
+// Set replaces the list. With an error it is unchanged.
 func (u *Upstreams) Set(entries []string) error {
 	if len(entries) > maxEntries {
-		return fmt.Errorf("%d upstreams are allowed: %d are too many", len(entries), maxEntries)
+		return fmt.Errorf("%d upstreams; at most %d are possible", len(entries), maxEntries)
 	}
 	var all []entry
 	for _, text := range entries {
@@ -82,7 +82,7 @@ func (u *Upstreams) Set(entries []string) error {
 	return nil
 }
 
-// Entries are the list as it was set.
+// Entries returns the list as it was set.
 func (u *Upstreams) Entries() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -93,7 +93,7 @@ func (u *Upstreams) Entries() []string {
 	return out
 }
 
-// Pins are the addresses of names: to be kept, so that a name that moves while the program does not run is noticed.
+// Pins returns the pinned addresses of names. If they are stored, a name that changes while the program is not running is detected.
 func (u *Upstreams) Pins() map[string][]netip.Addr {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -104,7 +104,7 @@ func (u *Upstreams) Pins() map[string][]netip.Addr {
 	return out
 }
 
-// Restore sets what Pins returned.
+// Restore sets the result of Pins.
 func (u *Upstreams) Restore(pins map[string][]netip.Addr) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -115,7 +115,7 @@ func (u *Upstreams) Restore(pins map[string][]netip.Addr) {
 	}
 }
 
-// Reallow forgets the addresses of a name: it may have others from the next start on.
+// Reallow forgets the pinned addresses of a name.
 func (u *Upstreams) Reallow(name string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -147,7 +147,7 @@ func parseEntry(text string) (entry, error) {
 			a, errA := strconv.ParseUint(from, 10, 16)
 			b, errB := strconv.ParseUint(to, 10, 16)
 			if errA != nil || errB != nil || a == 0 || a > b {
-				return e, fmt.Errorf("upstream %q: %q are no ports", text, part)
+				return e, fmt.Errorf("upstream %q: %q is not a port or range of ports", text, part)
 			}
 			e.ports = append(e.ports, [2]uint16{uint16(a), uint16(b)})
 		}
@@ -157,7 +157,7 @@ func parseEntry(text string) (entry, error) {
 	if strings.Contains(host, "/") {
 		p, err := netip.ParsePrefix(host)
 		if err != nil {
-			return e, fmt.Errorf("upstream %q: %q is no network", text, host)
+			return e, fmt.Errorf("upstream %q: %q is not a network", text, host)
 		}
 		if p.Addr().Is4In6() {
 			if p.Bits() < 96 {
@@ -170,7 +170,7 @@ func parseEntry(text string) (entry, error) {
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if addr.Zone() != "" {
-			return e, fmt.Errorf("upstream %q: addresses with a zone are link-local, and refused", text)
+			return e, fmt.Errorf("upstream %q: link-local addresses with a zone are refused", text)
 		}
 		addr = addr.Unmap()
 		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
@@ -200,7 +200,7 @@ func isName(name string) bool {
 	return true
 }
 
-// lists reports whether the list has an address, or the name by which it was asked for.
+// lists reports whether the list contains an address, or the name that was resolved to it.
 func (u *Upstreams) lists(name string, addr netip.AddrPort) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -216,7 +216,8 @@ func (u *Upstreams) lists(name string, addr netip.AddrPort) bool {
 	return false
 }
 
-// names reports whether the list has a name with a port, and whether it has addresses or networks with that port, which a name may lead to.
+// names reports whether the list has a name with a port, and whether it has addresses or networks with this port, to which a name may
+// resolve.
 func (u *Upstreams) names(name string, port uint16) (named, other bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -233,11 +234,11 @@ func (u *Upstreams) names(name string, port uint16) (named, other bool) {
 // target is an upstream with its addresses, which are checked before each connection.
 type target struct {
 	text  string
-	name  string // "" of an address
+	name  string // "" for an address
 	addrs []netip.AddrPort
 }
 
-// find resolves and checks an upstream. check says what is wrong with an address beside its not being listed.
+// find resolves and checks an upstream. check is an additional check of an address.
 func (u *Upstreams) find(ctx context.Context, text string, check func(netip.AddrPort) error) (target, error) {
 	host, port, err := splitPort(text)
 	if err != nil {
@@ -258,12 +259,12 @@ func (u *Upstreams) find(ctx context.Context, text string, check func(netip.Addr
 		return t, fmt.Errorf("%q is neither an address nor a name", host)
 	}
 	named, other := u.names(t.name, port)
-	if !named && !other { // then no address that it may have helps, and nobody is asked for it
+	if !named && !other { // no address would be allowed, so do not resolve
 		return t, fmt.Errorf("%w: %s is not on the list of allowed upstreams", ErrRefused, text)
 	}
 	addrs, err := u.addresses(ctx, t.name)
 	if err != nil && !named && !errors.Is(err, ErrMoved) {
-		return t, fmt.Errorf("%w: the name of %s is not on the list of allowed upstreams, and whether its addresses are cannot be found out: %w", ErrRefused, text, err)
+		return t, fmt.Errorf("%w: %s is not on the list of allowed upstreams by name, and its addresses are unknown: %w", ErrRefused, text, err)
 	}
 	if err != nil {
 		return t, err
@@ -271,7 +272,7 @@ func (u *Upstreams) find(ctx context.Context, text string, check func(netip.Addr
 	for _, a := range addrs {
 		ap := netip.AddrPortFrom(a, port)
 		if err := u.permit(t, ap, check); err != nil {
-			return t, err // a name that has one forbidden address has nothing good in mind
+			return t, err // a name with one forbidden address is not trustworthy
 		}
 		t.addrs = append(t.addrs, ap)
 	}
@@ -286,7 +287,7 @@ func (u *Upstreams) find(ctx context.Context, text string, check func(netip.Addr
 	return t, nil
 }
 
-// addresses resolves a name, once, and compares with what it was before. IPv4 comes first, as more servers have it.
+// addresses resolves a name and compares the result with the pinned addresses. IPv4 comes first, as more servers support it.
 func (u *Upstreams) addresses(ctx context.Context, name string) ([]netip.Addr, error) {
 	found, err := u.resolve(ctx, name)
 	if err != nil {
@@ -307,7 +308,7 @@ func (u *Upstreams) addresses(ctx context.Context, name string) ([]netip.Addr, e
 	if pinned, ok := u.pins[name]; ok {
 		for _, a := range addrs {
 			if !slices.Contains(pinned, a) {
-				return nil, fmt.Errorf("%w: %s is %s now, was %s; allow it anew if that is right", ErrMoved, name, a, listed(pinned))
+				return nil, fmt.Errorf("%w: %s is %s now, was %s; allow it again if that is intended", ErrMoved, name, a, listed(pinned))
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func (n names) resolve(_ context.Context, host string) ([]netip.Addr, error) {
 	return all, nil
 }
 
-// Refused whatever the list says.
+// Addresses refused whatever the list.
 func TestAlwaysRefused(t *testing.T) {
 	zone := names{
 		"meta.example": {"169.254.169.254"}, "both.example": {"198.51.100.7", "169.254.169.254"}, "mapped.example": {"::ffff:169.254.169.254"},
@@ -105,14 +105,14 @@ func TestList(t *testing.T) {
 		}
 	}
 	if len(u.Entries()) != 5 {
-		t.Error("a wrong list counts")
+		t.Error("an invalid list is used")
 	}
 	if u.Set(make([]string, maxEntries+1)) == nil {
 		t.Error("too many")
 	}
 }
 
-// A name keeps the addresses that it had the first time.
+// A name keeps its first addresses.
 func TestRebinding(t *testing.T) {
 	zone := names{"game.example": {"127.0.0.1", "127.0.0.2"}}
 	u, err := NewUpstreams([]string{"game.example:*"}, zone.resolve)
@@ -155,7 +155,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// What runs connects to the address that was checked, and is cut off when the list changes.
+// A running session connects to the address that was checked, and is cut off when the list changes.
 func TestPinnedWhileRunning(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -192,7 +192,7 @@ func TestPinnedWhileRunning(t *testing.T) {
 	stop(t, s)
 }
 
-// Sessions that would feed each other do not start, and one that feeds itself by a detour is noticed.
+// Sessions that would connect to each other do not start, and a session that connects to itself through a detour is detected.
 func TestLoops(t *testing.T) {
 	leaks(t)
 	p := newProxy(t)
@@ -216,7 +216,7 @@ func TestLoops(t *testing.T) {
 		t.Errorf("%d sessions", n)
 	}
 
-	// As by a router that leads an address back here.
+	// Simulates a router that sends an address back here.
 	detour := newProxy(t)
 	var back atomic.Pointer[string]
 	detour.opts.Dial = func(ctx context.Context, network string, _ netip.AddrPort) (net.Conn, error) {
@@ -226,12 +226,12 @@ func TestLoops(t *testing.T) {
 	back.Store(&s.State().Pairs[0].Listen)
 	if c, err := net.Dial("tcp", *back.Load()); err == nil {
 		if _, err := c.Read(make([]byte, 1)); err == nil {
-			t.Error("it leads somewhere")
+			t.Error("a connection through the loop succeeds")
 		}
 		c.Close()
 	}
 	eventually(t, "it is over", func() bool { return s.State().Open == 0 && hasEvent(s, "connects to itself") })
-	if n := s.State().Total; n > 200 { // each turn is noticed once it is connected, so a busy machine takes some more
+	if n := s.State().Total; n > 200 { // each turn is detected once it is connected, so a busy machine takes more turns
 		t.Errorf("%d turns", n)
 	}
 }
@@ -305,7 +305,7 @@ func FuzzUpstreams(f *testing.F) {
 	})
 }
 
-// A name that is not on the list is only looked up if the list has addresses that it may lead to, and the words say what the list lacks.
+// A name that is not on the list is resolved only if the list has addresses to which it may resolve, and the error names the missing entry.
 func TestUnlistedNames(t *testing.T) {
 	for _, test := range []struct {
 		list  string
@@ -315,7 +315,7 @@ func TestUnlistedNames(t *testing.T) {
 		{"game.example:*", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
 		{"127.0.0.0/8:81", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
 		{"unlisted.example:81", 0, "unlisted.example:80 is not on the list of allowed upstreams"},
-		{"127.0.0.0/8:*", 1, "the name of unlisted.example:80 is not on the list of allowed upstreams, and whether its addresses are cannot be found out"},
+		{"127.0.0.0/8:*", 1, "unlisted.example:80 is not on the list of allowed upstreams by name, and its addresses are unknown"},
 		{"unlisted.example:*", 1, "resolve unlisted.example"},
 	} {
 		asked := 0

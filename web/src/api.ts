@@ -1005,34 +1005,34 @@ export interface RelayInfo {
   open: number;
   /** connections so far */
   total: number;
-  /** connections above a limit */
+  /** connections refused by a limit */
   refused: number;
-  /** connections whose upstream was not to be reached */
+  /** connections whose upstream could not be reached */
   failed: number;
   /** bytes */
   to_server: number;
   /** bytes */
   to_client: number;
-  /** datagrams for addresses that have not proved that they receive */
+  /** datagrams withheld from addresses that have not proved that they receive */
   withheld?: number;
-  /** datagrams that were dropped by the system or the proxy, as they came faster than they were taken */
+  /** datagrams dropped by the system or the proxy because they arrived too fast */
   dropped?: number;
-  /** the system does not say how many datagrams it drops */
+  /** the system does not report how many datagrams it drops */
   blind?: boolean;
-  /** datagrams that the system did not send */
+  /** datagrams that the system failed to send */
   unsent?: number;
   /** so far */
   frames: number;
-  /** index of the first frame that is kept */
+  /** index of the first retained frame */
   base: number;
   /** bytes that were relayed but not observed */
   lost?: number;
   /** connections that were relayed but not observed */
   unseen?: number;
-  /** frames that the log did not take */
+  /** frames that the log refused */
   unlogged?: number;
   record: ProxyRecordState;
-  /** of a session that can be operated */
+  /** for a session that can be operated */
   operate?: ProxyOperating;
   /** latest events, oldest first */
   events: ProxyEvent[];
@@ -1040,18 +1040,18 @@ export interface RelayInfo {
   conns: ProxyConnState[];
 }
 
-/** ProxyEvent is something that happened in a session. */
+/** ProxyEvent is an event of a session. */
 export interface ProxyEvent {
   /** from 1; a repetition gets a new number */
   n: number;
-  /** of the first time */
+  /** first occurrence */
   at: string;
   last: string;
   severity: string;
   text: string;
-  /** how often, in a row or nearly so */
+  /** occurrences in close succession */
   count: number;
-  /** has decided this */
+  /** the user who decided this */
   who?: string;
 }
 
@@ -1059,55 +1059,55 @@ export interface ProxyEvent {
 export interface ProxyPairState {
   listen: string;
   upstream: string;
-  /** addresses that are connected to */
+  /** resolved addresses */
   pinned: string[];
 }
 
-/** ProxyRecordState is how a recording is. */
+/** ProxyRecordState is the state of a recording. */
 export interface ProxyRecordState {
   /** packets are being recorded */
   on: boolean;
-  /** they are not any more */
+  /** reason why recording has stopped */
   why?: string;
   files?: ProxyFileState[];
-  /** on the disk */
+  /** packets on disk */
   packets: number;
-  /** on the disk */
+  /** bytes on disk */
   bytes: number;
-  /** packets that are not recorded: they came after its end, or the disk did not take them */
+  /** packets not recorded, after the end of the recording or because the disk was too slow */
   missed?: number;
 }
 
-/** ProxyOperating is what a page shows of a session that can be operated. */
+/** ProxyOperating is the state of a session that can be operated, for display. */
 export interface ProxyOperating {
   /** messages are held, changed and injected */
   on: boolean;
-  /** has switched it last */
+  /** the user who last switched it */
   who?: string;
   since?: string;
-  /** filter of the messages that are held */
+  /** filter of the messages to hold */
   intercept?: string;
-  /** messages that wait for a person */
+  /** messages waiting for a decision */
   held: number;
   held_bytes: number;
-  /** messages that rules delay */
+  /** messages delayed by rules */
   delayed: number;
-  /** frames that wait behind those that are held or delayed; they are listed when they go on */
+  /** frames waiting behind held or delayed ones; they are listed when they are sent */
   behind: number;
-  /** that are on */
+  /** active rules */
   rules: number;
 }
 
-/** ProxyConnState is the state of a connection, as pages show it. */
+/** ProxyConnState is the state of a connection, for display. */
 export interface ProxyConnState {
   id: number;
   /** client-server, each address:port */
   name: string;
-  /** the number of the session that uses the addresses again */
+  /** number among successive connections of the same addresses */
   session?: number;
   started: string;
   ended?: string;
-  /** it ended */
+  /** reason of the end */
   why?: string;
   /** bytes */
   to_server: number;
@@ -1115,20 +1115,20 @@ export interface ProxyConnState {
   to_client: number;
   /** bytes that were relayed but not observed */
   lost?: number;
-  /** datagrams of the server's that came faster than they were taken */
+  /** datagrams of the server that were dropped because they arrived too fast */
   dropped?: number;
-  /** where the session can be operated */
+  /** for a session that can be operated */
   mode?: "observing" | "wanted" | "operating" | "impossible";
-  /** what it waits for, or why it is impossible */
+  /** the event it waits for, or the reason why it is impossible */
   mode_why?: string;
 }
 
-/** ProxyFileState is one file of a recording. */
+/** ProxyFileState is the state of one file of a recording. */
 export interface ProxyFileState {
   name: string;
   /** number of its first packet among those of the session, from 1 */
   first: number;
-  /** on the disk */
+  /** bytes on disk */
   bytes: number;
 }
 
