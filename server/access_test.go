@@ -198,7 +198,7 @@ func TestViewersPageActions(t *testing.T) {
 					if cmp.Equal(before, files(t, dir)) {
 						t.Errorf("nothing was stored: the test tries nothing. %s", p.html["notices"])
 					}
-					p.has("an operator", map[string]string{"notices": "!view only"})
+					p.has("an operator", map[string]string{"notices": "!View only"})
 					return
 				}
 				if d := cmp.Diff(before, files(t, dir)); d != "" {
@@ -212,7 +212,7 @@ func TestViewersPageActions(t *testing.T) {
 					t.Error("the refusal is not in the log")
 				}
 				p.do(`"set":{"value":"{\"channel_name\":\"Bo\",\"password\":7}"},"action":"encode"`)
-				p.has("a viewer encodes", map[string]string{"notices": "!view only", "fields-head": `class="tag ok"`})
+				p.has("a viewer encodes", map[string]string{"notices": "!View only", "fields-head": `class="tag ok"`})
 			})
 		}
 	}

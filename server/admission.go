@@ -11,13 +11,13 @@ import (
 	"wirebench/server/access"
 )
 
-// Bounds of the budget of all work.
+// Bounds of the memory budget.
 const (
 	leastBudget = 256 << 20
 	mostBudget  = 2 << 30
 )
 
-// defaultBudget is a quarter of the memory that there is, within bounds: of the machine, of the container, or as GOMEMLIMIT says.
+// defaultBudget returns a quarter of the available memory, within bounds: of the machine, of the container, or as set by GOMEMLIMIT.
 func defaultBudget() int64 {
 	have := int64(math.MaxInt64)
 	for _, name := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
@@ -43,7 +43,7 @@ func defaultBudget() int64 {
 	return min(max(have/4, leastBudget), mostBudget)
 }
 
-// counted gives each request its workload, and releases it when the answer is written.
+// counted gives each request a workload, and releases it when the response has been written.
 func (s *Server) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, release := s.budget.WithWorkload(r.Context(), access.Of(r).Client)

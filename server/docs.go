@@ -13,7 +13,7 @@ import (
 	"wirebench/templates"
 )
 
-// docs describes the JSON routes from the same document that programs read.
+// docs renders the routes of the API from the OpenAPI document.
 func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 	var routes []templates.Route
 	for _, path := range slices.Sorted(maps.Keys(s.document.Paths)) {
@@ -31,7 +31,7 @@ func (s *Server) route(path string, op *huma.Operation) templates.Route {
 	route := templates.Route{Method: op.Method, Path: path, Summary: op.Summary, Example: s.example(path, op)}
 	for _, p := range op.Parameters {
 		name := map[string]string{"path": "{" + p.Name + "}", "query": "?" + p.Name + "=", "header": p.Name + ":"}[p.In]
-		if p.Name != "ws" { // described above all routes
+		if p.Name != "ws" { // described once for all routes
 			route.Request = append(route.Request, templates.RouteField{Name: name, Type: p.Schema.Type, Doc: p.Description, Required: p.Required})
 		}
 	}
@@ -55,13 +55,13 @@ func (s *Server) route(path string, op *huma.Operation) templates.Route {
 	return route
 }
 
-// bodyDoc says what bodies are that are no JSON.
+// bodyDoc describes request bodies other than JSON.
 var bodyDoc = map[string]string{
-	"text/plain":          "the text as it is, instead of JSON",
+	"text/plain":          "the bare text, instead of JSON",
 	"multipart/form-data": "a form with files",
 }
 
-// bodyKind is the type of a body whose fields are listed.
+// bodyKind returns the media type of a body whose fields are listed.
 func bodyKind(body *huma.RequestBody) string {
 	if body.Content["application/json"] == nil {
 		return "multipart/form-data"
@@ -69,8 +69,8 @@ func bodyKind(body *huma.RequestBody) string {
 	return "application/json"
 }
 
-// example is a request to try: with the first definition and message that there are, and with words in capitals for what the answers of other
-// requests tell.
+// example returns a request to try, with the first definition and message of the server, and capitalized placeholders for values from other
+// responses.
 func (s *Server) example(path string, op *huma.Operation) string {
 	ws := s.Workspaces[0].Now()
 	names := []string{"{ws}", s.Workspaces[0].Name, "{id}", "ID", "{at}", "AT", "{n}", "1"}
@@ -107,10 +107,10 @@ func (s *Server) example(path string, op *huma.Operation) string {
 	return strings.NewReplacer(names...).Replace(text)
 }
 
-// example is what a request to try has beside its address: a query, options of curl, a body of JSON.
+// example holds the parts of a request to try besides its address: a query, options of curl, a JSON body.
 type example struct{ query, options, body string }
 
-// examples are those of operations that have something.
+// examples by operation id.
 var examples = map[string]example{
 	"decode":  {body: `{"hex": "0600 0100 0500"}`},
 	"encode":  {body: `{"message": "NAME", "value": {}, "code": 1}`},
@@ -156,7 +156,7 @@ var examples = map[string]example{
 	"live":         {query: "?since=0&filter=len+%3E+2"},
 }
 
-// fields lists what an object holds, those of objects inside it with their path.
+// fields lists the fields of an object, with paths for nested objects.
 func (s *Server) fields(media *huma.MediaType, prefix string, depth int) []templates.RouteField {
 	if media == nil || media.Schema == nil {
 		return nil
@@ -164,7 +164,7 @@ func (s *Server) fields(media *huma.MediaType, prefix string, depth int) []templ
 	return s.properties(media.Schema, prefix, depth)
 }
 
-// maxDocDepth bounds how deep objects are described.
+// maxDocDepth bounds the nesting of described objects.
 const maxDocDepth = 3
 
 func (s *Server) properties(schema *huma.Schema, prefix string, depth int) []templates.RouteField {
@@ -200,7 +200,7 @@ func (s *Server) properties(schema *huma.Schema, prefix string, depth int) []tem
 	return out
 }
 
-// resolved follows a reference.
+// resolved follows a reference to a schema.
 func (s *Server) resolved(schema *huma.Schema) *huma.Schema {
 	if schema != nil && schema.Ref != "" {
 		return s.document.Components.Schemas.SchemaFromRef(schema.Ref)

@@ -10,7 +10,7 @@ import (
 	"wirebench/server/socket"
 )
 
-// question is what a message asks for: its id, and what answers it.
+// question returns the id of a message and the function that answers it.
 func (p *framesPage) question(m *listMessage) (id int, work func(context.Context, *shownList) (key string, answer any, err error)) {
 	switch {
 	case m.Rows != nil:
@@ -78,12 +78,12 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 	return 0, nil
 }
 
-// scans reports whether a message asks about all frames of the list, and not for some of them.
+// scans reports whether a message is about all frames of the list, not just some.
 func (m *listMessage) scans() bool {
 	return m.Find != nil || m.Step != nil || m.Types != nil || m.Map != nil || m.Timeline != nil || m.Table != nil
 }
 
-// asked is in each question: its number, which the answer has too.
+// asked is the part common to all queries: the id, which is repeated in the result.
 type asked struct {
 	ID int `json:"id"`
 }
@@ -93,14 +93,14 @@ type bucketsAsked struct {
 	Buckets int `json:"buckets"`
 }
 
-// whereAsked asks where a frame is in a list.
+// whereAsked requests the position of a frame in a list.
 type whereAsked struct {
 	asked
 	N     int               `json:"n,omitempty"`
-	Frame transport.FrameID `json:"frame,omitzero"` // identity, in the place of the number
+	Frame transport.FrameID `json:"frame,omitzero"` // identity, instead of the number
 }
 
-// rowsAnswer and mapAnswer say of which list they are.
+// rowsAnswer and mapAnswer identify their list.
 type rowsAnswer struct {
 	Seq   int `json:"seq"`
 	Epoch int `json:"epoch"`
@@ -112,7 +112,7 @@ type mapAnswer struct {
 	*frames.Map
 }
 
-// answerText is {key: answer} with the number of its question.
+// answerText returns {key: answer} with the id of the query.
 func answerText(key string, id int, answer any) ([]byte, error) {
 	body, err := socket.JSON(answer)
 	if err != nil {

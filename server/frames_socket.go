@@ -24,22 +24,22 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// Bounds of the channel of a list of frames.
+// Bounds of the channel of a frame list.
 const (
-	maxListMessage = 2 << 20 // bytes of one message of the page: an unsaved definition is in it
-	maxListJobs    = 16      // questions that are answered at a time
-	maxListWaiting = 256     // questions that wait for one of those; more are refused
+	maxListMessage = 2 << 20 // bytes of a message of the page, which may contain an unsaved definition
+	maxListJobs    = 16      // queries answered concurrently
+	maxListWaiting = 256     // queries waiting; more are refused
 	maxChips       = 100
 	maxColors      = 50
 	maxColumns     = 64
-	waitForList    = 5 * time.Second // that the page has asked for, before a question is answered by the one before
+	waitForList    = 5 * time.Second // time to wait for a requested list, before a query is answered from the previous one
 	maxListedConns = 5000
-	statePeriod    = 100 * time.Millisecond // between two states, while something changes
-	judgeSlice     = 40 * time.Millisecond  // of judging frames, between two looks at what else there is
-	patience       = 150 * time.Millisecond // for a new list to be whole before it takes the place of the old one
+	statePeriod    = 100 * time.Millisecond // between two state messages during changes
+	judgeSlice     = 40 * time.Millisecond  // of testing frames, between two checks for other work
+	patience       = 150 * time.Millisecond // for a new list to be complete before it replaces the old one
 )
 
-// listView is what a page wants to be listed, and how.
+// listView is the list that a page requests.
 type listView struct {
 	Seq    int      `json:"seq"`
 	Filter string   `json:"filter"`
@@ -51,10 +51,10 @@ type listView struct {
 	Columns   []string         `json:"columns"`
 	Colors    []frames.Color   `json:"colors"`
 	Highlight string           `json:"highlight"`
-	Sort      *frames.SortSpec `json:"sort,omitempty"` // nil: as the frames came
+	Sort      *frames.SortSpec `json:"sort,omitempty"` // nil keeps the order of the capture
 }
 
-// listMessage is what the page sends: one of these.
+// listMessage is a message of the page; exactly one field is set.
 type listMessage struct {
 	View *listView `json:"view,omitempty"`
 	Rows *struct {
@@ -92,32 +92,32 @@ type listMessage struct {
 	Cancel *asked `json:"cancel,omitempty"`
 }
 
-// listState is what the page is told of the list as a whole.
+// listState is the state of the list as sent to the page.
 type listState struct {
 	Seq       int                  `json:"seq"`
-	Name      string               `json:"name"`    // of the capture
-	Cuts      int                  `json:"cuts"`    // counts up when frames may have other numbers than before
-	Epoch     int                  `json:"epoch"`   // counts up when frames may read otherwise than before
-	Order     int                  `json:"order"`   // counts up when the rows are in another order than before
-	Sorted    *frames.SortSpec     `json:"sorted"`  // what order that is; null: as the frames came
-	Sorting   float64              `json:"sorting"` // share of another order that is done; 0: none is made
-	Fresh     int                  `json:"fresh"`   // frames that came after the list was sorted: they are not in it
+	Name      string               `json:"name"`    // name of the capture
+	Cuts      int                  `json:"cuts"`    // increases when frame numbers may have changed
+	Epoch     int                  `json:"epoch"`   // increases when frames may be decoded differently
+	Order     int                  `json:"order"`   // increases when the order of the rows changes
+	Sorted    *frames.SortSpec     `json:"sorted"`  // current order; null for the order of the capture
+	Sorting   float64              `json:"sorting"` // progress of computing another order, from 0 to 1; 0 if none is computed
+	Fresh     int                  `json:"fresh"`   // frames added after the list was sorted, which are not in it
 	Total     int                  `json:"total"`
 	Scanned   int                  `json:"scanned"`
 	Fit       int                  `json:"fit"`
-	Done      bool                 `json:"done"` // all that is there is judged, and the file is read
+	Done      bool                 `json:"done"` // all frames have been tested, and the file has been read
 	Reading   bool                 `json:"reading"`
 	Read      int64                `json:"read"` // bytes of the file
 	Size      int64                `json:"size"`
-	Note      string               `json:"note"`            // why these are not all frames of the file
+	Note      string               `json:"note"`            // reason why frames of the file are missing
 	Start     int64                `json:"start,omitempty"` // microseconds since 1970
 	End       int64                `json:"end,omitempty"`
-	Conns     []listConn           `json:"conns,omitempty"`        // all, when they are told first
-	Changes   map[int]listConn     `json:"conn_changes,omitempty"` // those that are new or have more frames than before, by their place
+	Conns     []listConn           `json:"conns,omitempty"`        // all connections, in the first message
+	Changes   map[int]listConn     `json:"conn_changes,omitempty"` // new or grown connections, by index
 	Mistakes  []frames.ViewMistake `json:"mistakes"`
 	Rewritten string               `json:"rewritten"`
-	Noted     []store.Noted        `json:"noted,omitempty"`   // marks and notes of frames; those without a number are of frames that this list does not have
-	Markers   []store.Marker       `json:"markers,omitempty"` // by their frames
+	Noted     []store.Noted        `json:"noted,omitempty"`   // marks and notes of frames; those without a number belong to frames that are not in this capture
+	Markers   []store.Marker       `json:"markers,omitempty"` // in order of their frames
 	Live      bool                 `json:"live,omitempty"`
 }
 
@@ -128,57 +128,57 @@ type listConn struct {
 	Frames  int    `json:"frames"`
 }
 
-// listFailed says why a question has no answer.
+// listFailed is the reason why a query has no result.
 type listFailed struct {
 	Message string `json:"message"`
 }
 
-// shownList is the list as it is shown at one moment.
+// shownList is the list shown at a moment.
 type shownList struct {
 	*frames.List
 	seq  int
 	open *captures.Capture
 }
 
-// framesPage is the server's side of an open list of frames.
+// framesPage is the state of an open frame list.
 type framesPage struct {
 	ws   *workspace.Workspace
 	set  *captures.Set
 	id   string
 	page *socket.Channel
 	wake chan struct{}
-	jobs chan struct{} // tokens of the questions that are being answered
-	over chan int      // ids of the questions that are refused
+	jobs chan struct{} // semaphore of queries being answered
+	over chan int      // ids of refused queries
 
 	mu     sync.Mutex
 	want   *listView
 	shown  *shownList
-	turned chan struct{}              // closed when shown is another one
-	cancel map[int]context.CancelFunc // of questions, by their id
-	asked  int                        // questions that wait or are being answered
+	turned chan struct{}              // closed when shown changes
+	cancel map[int]context.CancelFunc // by id of the query
+	asked  int                        // queries waiting or being answered
 
-	// Of run alone.
-	good    *workspace.Snapshot // with the last draft that had no errors
-	draftOf string              // the file of that
+	// Used by run only.
+	good    *workspace.Snapshot // with the last draft without errors
+	draftOf string              // the file of the draft
 	name    string              // of the capture
 	notes   store.Notes
-	last    []byte            // the state that was sent
-	conns   []listConn        // that the page knows
-	connsOf *captures.Capture // whose they are
+	last    []byte            // the last state sent
+	conns   []listConn        // known to the page
+	connsOf *captures.Capture // the capture of conns
 	noted   bool              // the notes have been sent
-	placed  *captures.Capture // whose numbers the notes have
-	job     *frames.SortJob   // of the list that is shown, or of the one that is about to be
-	sorting sync.WaitGroup    // of those that were given up too
-	done    bool              // the page knows that all is judged and read
-	looks   atomic.Int64      // at the list: none while nothing changes
+	placed  *captures.Capture // the reading whose numbers the notes have
+	job     *frames.SortJob   // for the current list, or the one that will replace it
+	sorting sync.WaitGroup    // including canceled ones
+	done    bool              // the page knows that everything has been tested and read
+	looks   atomic.Int64      // number of updates of the list: none while nothing changes
 }
 
-// framesOpened is what a page says to open a list of frames.
+// framesOpened is the argument with which a page opens a frame list.
 type framesOpened struct {
-	Capture string `json:"capture"` // its id
+	Capture string `json:"capture"` // id of the capture
 }
 
-// framesChannel serves the channel of a list of frames of a capture.
+// framesChannel serves the channel of the frame list of a capture.
 func (s *Server) framesChannel(ws *workspace.Workspace) func(context.Context, *socket.Channel, json.RawMessage) error {
 	return func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
 		var of framesOpened
@@ -201,7 +201,7 @@ func (s *Server) framesChannel(ws *workspace.Workspace) func(context.Context, *s
 	}
 }
 
-// serve keeps the list and answers what the page asks about it, until the context ends.
+// serve maintains the list and answers queries, until the context is done.
 func (p *framesPage) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -219,7 +219,7 @@ func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, c *soc
 	}
 }
 
-// listen reads the messages of the page. It never waits for an answer, so that a cancel and a pong are read while all jobs are busy.
+// listen reads the messages of the page. It never waits for a result, so that cancellations and pongs are read while all jobs are busy.
 func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 	for {
 		text, err := p.page.Receive(ctx)
@@ -228,7 +228,7 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		}
 		var m listMessage
 		if err := json.Unmarshal(text, &m); err != nil {
-			return fmt.Errorf("not a message of a list of frames: %w", err)
+			return fmt.Errorf("not a message of a frame list: %w", err)
 		}
 		if m.View != nil {
 			p.mu.Lock()
@@ -261,18 +261,18 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		cancel()
 		select {
 		case p.over <- id:
-		default: // it does not read the refusals either
+		default: // the page does not read refusals either
 			return errTooMany
 		}
 	}
 }
 
 var (
-	errNoList  = errors.New("there is no list yet")
-	errTooMany = fmt.Errorf("more than %d questions are waiting for an answer", maxListWaiting)
+	errNoList  = errors.New("the list is not ready yet")
+	errTooMany = fmt.Errorf("more than %d queries are waiting", maxListWaiting)
 )
 
-// begin registers a question and returns the number of the view that it is about. ok is false if too many are waiting.
+// begin registers a query and returns the number of the view that it is about. ok is false if too many are waiting.
 func (p *framesPage) begin(id int, cancel context.CancelFunc) (seq int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -295,7 +295,7 @@ func (p *framesPage) end(id int, cancel context.CancelFunc) {
 	delete(p.cancel, id)
 }
 
-// refuse answers the questions that are too many.
+// refuse answers the refused queries.
 func (p *framesPage) refuse(ctx context.Context) {
 	for {
 		select {
@@ -307,7 +307,7 @@ func (p *framesPage) refuse(ctx context.Context) {
 	}
 }
 
-// asOf is the list of a view, or of a later one. It is on its way when a page asks for its rows at once.
+// asOf returns the list of a view, or of a later one. A page may query a list that is still being computed.
 func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 	enough := time.After(waitForList)
 	for {
@@ -327,8 +327,8 @@ func (p *framesPage) asOf(ctx context.Context, seq int) *shownList {
 	}
 }
 
-// answer answers one question when a job is free and, if it is about all frames, there is memory for it. A question that is canceled before
-// that costs nothing.
+// answer answers a query as soon as a job is free and, if it is about all frames, there is memory for it. A query canceled before that
+// costs nothing.
 func (p *framesPage) answer(ctx context.Context, id, seq int, scans bool, work func(context.Context, *shownList) (string, any, error)) {
 	select {
 	case p.jobs <- struct{}{}:
@@ -354,7 +354,7 @@ func (p *framesPage) answer(ctx context.Context, id, seq int, scans bool, work f
 	p.reply(ctx, id, key, answer, err)
 }
 
-// reply sends an answer, or why there is none.
+// reply sends a result, or an error.
 func (p *framesPage) reply(ctx context.Context, id int, key string, answer any, err error) {
 	if err != nil {
 		key, answer = "failed", listFailed{err.Error()}
@@ -372,7 +372,7 @@ func (p *framesPage) poke() {
 	}
 }
 
-// run keeps the list as the page wants it and as the library and the capture are, and says how far that is.
+// run updates the list according to the page, the library and the capture, and reports its state.
 func (p *framesPage) run(ctx context.Context) error {
 	changed, stop := p.ws.Changed()
 	defer stop()
@@ -386,8 +386,8 @@ func (p *framesPage) run(ctx context.Context) error {
 		}
 	}()
 	var told time.Time
-	var soon <-chan time.Time   // when the page may be told again
-	var regrow <-chan time.Time // when a file that has grown is read again
+	var soon <-chan time.Time   // time of the next state message
+	var regrow <-chan time.Time // time to read a grown file again
 	for {
 		list, next := p.list(), (*shownList)(nil)
 		var stale <-chan struct{}
@@ -399,7 +399,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		p.looks.Add(1)
 		if list != nil {
 			grown = list.open.Changed()
-			complete := list.open.Complete() // before it is judged: what comes later is seen the next time
+			complete := list.open.Complete() // before testing: later frames are handled in the next turn
 			if complete && p.placed != list.open {
 				x, err := p.ws.Captures.Get(p.id)
 				if err != nil {
@@ -430,7 +430,7 @@ func (p *framesPage) run(ctx context.Context) error {
 				pause = time.After(0)
 			}
 			if soon != nil || !whole {
-				grown = nil // it is looked at again anyway
+				grown = nil // it is updated anyway
 			}
 			if !complete {
 				ended = list.open.Done()
@@ -487,7 +487,7 @@ func (p *framesPage) run(ctx context.Context) error {
 		if next == nil {
 			continue
 		}
-		// The old list stays until the new one is whole, for a moment or, where only the definitions are other ones, for as long as it takes.
+		// The old list stays until the new one is complete: for a short time or, if only the definitions have changed, as long as it takes.
 		for begun := time.Now(); !p.ready(ctx, next, list) && ctx.Err() == nil; {
 			if want != nil && time.Since(begun) > patience || list == nil || p.waiting() {
 				break
@@ -504,7 +504,8 @@ func (p *framesPage) run(ctx context.Context) error {
 	}
 }
 
-// gone says that the capture has been deleted, so that the page does not ask for it again. It is false if all of the folder is away.
+// gone tells the page that the capture has been deleted, so that it does not request it again. It returns false if the whole folder is
+// missing.
 func (p *framesPage) gone(ctx context.Context) bool {
 	if _, err := p.ws.Captures.ListSince(p.id); err != nil {
 		return false
@@ -512,7 +513,7 @@ func (p *framesPage) gone(ctx context.Context) bool {
 	return p.page.SendJSON(ctx, []byte(`{"gone":true}`)) == nil
 }
 
-// renumber takes what people noted, by the numbers that the frames of a list have. again: other frames may fit now.
+// renumber updates the notes with the frame numbers of a list. again reports that other frames may match now.
 func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.Notes) (again bool, err error) {
 	if notes = list.open.Numbered(notes); notes.Same(p.notes) {
 		return false, nil
@@ -525,7 +526,7 @@ func (p *framesPage) renumber(ctx context.Context, list *shownList, notes store.
 	return false, p.tell(ctx, list, list.View.Advance(ctx, 0))
 }
 
-// ready goes on with a list that is not shown yet, for a moment, and reports whether it is as it is to be.
+// ready advances a list that is not shown yet, for a short time, and reports whether it is complete.
 func (p *framesPage) ready(ctx context.Context, next, old *shownList) bool {
 	whole := next.whole(ctx, old)
 	if !p.sorts(ctx, next, whole) {
@@ -535,7 +536,7 @@ func (p *framesPage) ready(ctx context.Context, next, old *shownList) bool {
 	return p.job.Ended()
 }
 
-// sorts reports whether a list is being sorted, which begins when all frames are there.
+// sorts reports whether a list is being sorted, and starts it when all frames are there.
 func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) bool {
 	if p.job == nil && list.Unsorted() && list.Sortable(whole) {
 		p.job = list.StartSort(ctx, &p.sorting, p.notes, p.poke)
@@ -543,7 +544,7 @@ func (p *framesPage) sorts(ctx context.Context, list *shownList, whole bool) boo
 	return p.job != nil
 }
 
-// endSort gives up what is being sorted.
+// endSort cancels the sort.
 func (p *framesPage) endSort() {
 	if p.job != nil {
 		p.job.Stop()
@@ -551,12 +552,12 @@ func (p *framesPage) endSort() {
 	}
 }
 
-// sorted is the list with what came of sorting it.
+// sorted returns the list with the result of a sort.
 func (l *shownList) sorted(j *frames.SortJob) *shownList {
 	return &shownList{l.List.Sorted(j), l.seq, l.open}
 }
 
-// show makes a list the one that questions are about.
+// show sets the list for queries.
 func (p *framesPage) show(list *shownList) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -571,7 +572,7 @@ func (p *framesPage) list() *shownList {
 	return p.shown
 }
 
-// wanted takes what the page wants since it was last asked, nil if that is nothing new.
+// wanted returns the list requested since the last call, nil if there is none.
 func (p *framesPage) wanted() *listView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -588,7 +589,7 @@ func (p *framesPage) waiting() bool {
 	return p.want != nil && p.shown != nil && p.want.Seq > p.shown.seq+1
 }
 
-// make makes the list that is wanted; want is nil if only the library or the notes have changed.
+// make returns the requested list; want is nil if only the library or the notes have changed.
 func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	if want == nil {
 		p.mu.Lock()
@@ -627,12 +628,13 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	return next, nil
 }
 
-// spec is what the list is to be.
+// spec returns the specification of the list.
 func (v *listView) spec() frames.ListSpec {
 	return frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: v.Filter, Chips: v.Chips}, Columns: v.Columns, Highlight: v.Highlight, Colors: v.Colors, Sort: v.Sort}
 }
 
-// snapshot is what the definitions mean now, with the page's unsaved text. While that has errors, the last text that had none counts.
+// snapshot returns the current definitions, including the unsaved text of the page. While it has errors, the last text without errors is
+// used.
 func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
 	now := p.ws.Now()
 	d := want.Draft
@@ -660,7 +662,7 @@ func hasErrors(list diag.List) bool {
 	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
 }
 
-// tell says how the list is, if it is not as it was.
+// tell sends the state of the list, if it has changed.
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
@@ -685,7 +687,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
 	p.done = st.Done
 	if st.Total > 0 {
-		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0, were they let go just now
+		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0 if they were discarded meanwhile
 	}
 	conns := listConns(o.Log())
 	switch {
@@ -715,7 +717,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	return p.page.SendJSON(ctx, body)
 }
 
-// listConns are the connections of a log, as far as a page is told of them.
+// listConns returns the connections of a log for a page.
 func listConns(log *live.Log) []listConn {
 	conns := log.Conns()
 	out := make([]listConn, min(len(conns), maxListedConns))
@@ -726,7 +728,7 @@ func listConns(log *live.Log) []listConn {
 	return out
 }
 
-// changedConns are the connections that are not as they were, nil if all are.
+// changedConns returns the changed connections, nil if there are none.
 func changedConns(were, are []listConn) (out map[int]listConn) {
 	for i, c := range are {
 		if i < len(were) && were[i] == c {
@@ -740,7 +742,7 @@ func changedConns(were, are []listConn) (out map[int]listConn) {
 	return out
 }
 
-// notesToo writes a state with its marks and notes, also where there are none any more.
+// notesToo encodes a state with its marks and notes, even if they are empty.
 type notesToo struct {
 	listState
 	with bool
@@ -757,11 +759,11 @@ func (n notesToo) MarshalJSON() ([]byte, error) {
 	}{n.listState, n.listState.Noted, n.listState.Markers})
 }
 
-// whole judges frames of a list that takes the place of another one for a moment, and reports whether it is as far as that was: of a file
-// that is read again, all that is there.
+// whole tests frames of a list that replaces another one, for a short time, and reports whether it has got as far as the old one: for a
+// file that is read again, to its current end.
 func (l *shownList) whole(ctx context.Context, old *shownList) bool {
 	again := old != nil && old.open != l.open
-	read := !again || l.open.CaughtUp() // before it is judged
+	read := !again || l.open.CaughtUp() // before testing
 	judged := l.View.Advance(ctx, judgeSlice)
 	if judged && !read {
 		l.open.Await(ctx, 0, time.After(judgeSlice))

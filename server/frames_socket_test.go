@@ -247,7 +247,7 @@ func TestListOfFramesHostile(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	data := chatCapture(t, 10)
 	c := openList(t, s, data)
-	if got := c.ask("rows", "rows", `,"from":0,"count":1`); !strings.Contains(got, "no list yet") {
+	if got := c.ask("rows", "rows", `,"from":0,"count":1`); !strings.Contains(got, "not ready yet") {
 		t.Errorf("without a list: %s", got)
 	}
 	c.view(1, "")

@@ -26,20 +26,20 @@ import (
 
 // Bounds of a live stream.
 const (
-	maxLiveFrames = 500         // in one message
-	liveWriteTime = time.Minute // for one message to be taken. A program that is busy for so long is told what it missed; then it is gone
+	maxLiveFrames = 500         // per message
+	liveWriteTime = time.Minute // for a message to be taken. A program that is busy for less gets the number of missed frames; after that it is disconnected
 )
 
-// liveBatch is a message of a live stream: frames that are new.
+// liveBatch is a message of a live stream with new frames.
 type liveBatch struct {
 	Session  string                `json:"session" doc:"id of the capture that records it"`
-	Frames   []workspace.FrameInfo `json:"frames" doc:"those that fit"`
-	Next     int                   `json:"next" doc:"give it as since, to go on after these"`
-	Missed   int                   `json:"missed,omitempty" doc:"so many were skipped before these: this reader was too slow, or they were not kept"`
-	Mistakes *[]frames.ViewMistake `json:"mistakes,omitempty" doc:"definitions have changed so that the filter is none any more: why, with places in UTF-16 code units; nothing fits from here on. [] = it is one again. Missing = as before"`
+	Frames   []workspace.FrameInfo `json:"frames" doc:"matching frames"`
+	Next     int                   `json:"next" doc:"value of since to continue after these frames"`
+	Missed   int                   `json:"missed,omitempty" doc:"number of frames skipped before these: this reader was too slow, or they were discarded"`
+	Mistakes *[]frames.ViewMistake `json:"mistakes,omitempty" doc:"mistakes of the filter after a change of definitions, with places in UTF-16 code units; nothing matches from here on. [] = the filter is valid again. Missing = unchanged"`
 }
 
-// describeLive puts the stream into the document: it is no route of JSON, and its messages are.
+// describeLive adds the stream to the document. It is not a JSON route, but its messages are JSON.
 func describeLive(rows huma.API) {
 	query := func(name, about string, kind string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: kind}}
@@ -50,14 +50,14 @@ func describeLive(rows huma.API) {
 	}
 	rows.OpenAPI().Paths["/ws/{ws}/live"] = &huma.PathItem{Get: &huma.Operation{
 		OperationID: "live", Method: http.MethodGet, Path: "/ws/{ws}/live",
-		Summary:     "The frames of running traffic as they come, by a websocket: each of its messages is one of these",
-		Description: "Who reads too slowly is told how many frames were missed. Who takes nothing for a minute loses the connection without a word, since nothing more fits into it: since goes on from there.",
+		Summary:     "Live frames of running traffic over a websocket, in messages of this form",
+		Description: "A client that reads too slowly gets the number of missed frames. A client that reads nothing for a minute is disconnected without a closing message; it can continue with since.",
 		Parameters: []*huma.Param{
 			{Name: "ws", In: "path", Required: true, Description: "name of the workspace", Schema: &huma.Schema{Type: huma.TypeString}},
-			query("session", "id of the session; without it the one that was started last", huma.TypeString),
-			query("filter", "only frames that fit this filter", huma.TypeString),
-			query("since", "the frames after the one of this number, which must be one of the session; without it those that are new from now on", huma.TypeInteger),
-			query("value", "any text: with the values of messages", huma.TypeString),
+			query("session", "id of the session; default: the one started last", huma.TypeString),
+			query("filter", "only frames that match this filter", huma.TypeString),
+			query("since", "frames after the one with this number, which must be of the session; default: new frames only", huma.TypeInteger),
+			query("value", "any text: include the values of messages", huma.TypeString),
 		},
 		Responses: map[string]*huma.Response{
 			"101": {Description: http.StatusText(http.StatusSwitchingProtocols), Content: map[string]*huma.MediaType{"application/json": {Schema: body}}},
@@ -66,8 +66,8 @@ func describeLive(rows huma.API) {
 	}}
 }
 
-// liveSocket streams the frames of running traffic: of ?session=, or of the session that was started last. They are those that fit
-// ?filter=, the ones after the frame of the number ?since=, or those that are new from now on.
+// liveSocket streams the frames of running traffic: of ?session=, or of the session started last. It sends frames that match ?filter=,
+// starting after the frame with the number ?since=, or with new ones.
 func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	ws, err := s.workspaceNamed(chi.URLParam(r, "ws"))
 	if err != nil {
@@ -84,28 +84,28 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case one == nil && len(all) == 0:
-		problem(w, http.StatusNotFound, "nothing is running here; POST /api/"+ws.Name+"/proxies starts a listener")
+		problem(w, http.StatusNotFound, "no listener is running here; POST /api/"+ws.Name+"/proxies starts a listener")
 		return
 	case one == nil:
-		problem(w, http.StatusNotFound, "there is no such session, or it has ended; GET /api/"+ws.Name+"/proxies lists those that run")
+		problem(w, http.StatusNotFound, "the session does not exist or has ended; GET /api/"+ws.Name+"/proxies lists those that run")
 		return
 	}
 	since := -1
 	if text := q.Get("since"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			problem(w, http.StatusUnprocessableEntity, "since is the number of a frame, or 0")
+			problem(w, http.StatusUnprocessableEntity, "since must be the number of a frame, or 0")
 			return
 		}
-		if have := one.Log().Len(); n > have { // of another session: going on with the next frame would hide all before it
-			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("since is %d, and the session %s has %d frames: that number is of another one", n, one.ID, have))
+		if have := one.Log().Len(); n > have { // a number of another session: continuing with the next frame would hide all previous ones
+			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("since is %d, but session %s has only %d frames", n, one.ID, have))
 			return
 		}
 		since = n
 	}
 	filter := q.Get("filter")
 	if _, mistakes := ws.Now().Filter(filter); len(mistakes) > 0 {
-		problem(w, http.StatusUnprocessableEntity, "the filter is wrong: "+mistakes[0].Message)
+		problem(w, http.StatusUnprocessableEntity, "invalid filter: "+mistakes[0].Message)
 		return
 	}
 	conn, err := wsconn.Accept(w, r, 1<<10)
@@ -114,7 +114,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Drop()
-	ctx, cancel := context.WithCancel(context.Background()) // not the request's: that one ends with the upgrade
+	ctx, cancel := context.WithCancel(context.Background()) // not the request's context, which ends with the upgrade
 	defer cancel()
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
@@ -124,7 +124,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	s.captures.Go(func() { _ = conn.Ping(ctx) })
 	s.captures.Go(func() {
 		defer cancel()
-		_, _ = conn.Read(ctx) // nothing is said: this ends when the other side leaves
+		_, _ = conn.Read(ctx) // clients send nothing: this returns when the client leaves
 	})
 	err = streamFrames(ctx, conn, one, filter, since, q.Get("value") != "")
 	if errors.Is(err, io.EOF) {
@@ -136,8 +136,8 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// streamFrames sends batches until the session or the context ends. The filter is compiled anew when the definitions change, and one that
-// cannot be used then is told: silence would look as if nothing came.
+// streamFrames sends batches until the session ends or the context is done. The filter is compiled again when the definitions change. If it
+// has become invalid, the client is notified: silence would look as if there was no traffic.
 func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, filter string, since int, value bool) error {
 	log := one.Log()
 	reader := log.Follow(since)
@@ -145,7 +145,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 	var read *workspace.Reading
 	var f transport.Frame
 	conns := log.ConnReader()
-	told := []frames.ViewMistake{} // of the filter
+	told := []frames.ViewMistake{} // mistakes of the filter already sent
 	for {
 		b, err := reader.Next(ctx)
 		if err != nil {
@@ -157,7 +157,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 			read = workspace.NewReading(now)
 		}
 		batch := liveBatch{Session: one.ID, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
-		expected := b.From // what the log lets go while others are sent is passed over
+		expected := b.From // frames discarded while others are sent are skipped
 		send := func(next int) error {
 			batch.Next = next
 			text, err := socket.JSON(batch)
@@ -173,7 +173,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 				return err
 			}
 		}
-		skip := func(to int) (err error) { // behind the frames that stand before what is missed
+		skip := func(to int) (err error) { // sends the frames before the missed ones
 			if to > expected && len(batch.Frames) > 0 {
 				err = send(expected)
 			}
@@ -188,7 +188,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 			log.Frame(i, e, data, &f)
 			read.Take(&f)
 			conn := conns.Of(e)
-			if !view.Has(i, e, conn, read) { // nothing is, where the definitions have changed and it is no filter of theirs
+			if !view.Has(i, e, conn, read) { // no frame matches a filter that has become invalid
 				return true
 			}
 			info := read.Describe(workspace.Want{Value: value}, workspace.Listed{Conn: conn.Name, Session: conn.Session})

@@ -96,8 +96,8 @@ func TestLiveRefused(t *testing.T) {
 		detail string
 	}{
 		{"/ws/nosuch/live", 404, "no workspace"},
-		{"/ws/one/live?session=nosuch", 404, "no such session"},
-		{"/ws/one/live?since=1000000", 422, "of another one"},
+		{"/ws/one/live?session=nosuch", 404, "does not exist"},
+		{"/ws/one/live?since=1000000", 422, "has only"},
 		{"/ws/one/live?since=-1", 422, "number of a frame"},
 	} {
 		res, err := http.Get(r.base + c.path)

@@ -10,7 +10,7 @@ import (
 	"wirebench/web/docs"
 )
 
-// manual shows a page of the manual: the first one, the one that the address names, or the results of a search (?q=).
+// manual renders a page of the manual: the first one, the one in the path, or the results of a search (?q=).
 func (s *Server) manual(w http.ResponseWriter, r *http.Request) {
 	if query := strings.TrimSpace(r.URL.Query().Get("q")); query != "" {
 		m := templates.Manual{Query: query, Hits: docs.Search(query)}

@@ -13,8 +13,8 @@ import (
 	"wirebench/server/store"
 )
 
-// Messages are the structs that the scripts of the pages exchange with the server, in channels and over HTTP. web/src/api.ts is generated
-// from them.
+// Messages returns the structs that the scripts of the pages exchange with the server, in channels and over HTTP. web/src/api.ts is
+// generated from them.
 func Messages() []any {
 	return []any{
 		socket.Up{},

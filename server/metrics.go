@@ -13,8 +13,7 @@ import (
 	"wirebench/server/proxy"
 )
 
-// metrics counts what operators watch: GET /metrics tells it in the form that Prometheus reads. Nothing of it names a person, a file or
-// what is in a message.
+// metrics holds the metrics of GET /metrics, in Prometheus format. They contain no names of users or files, and no contents of messages.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
@@ -24,7 +23,7 @@ func newMetrics(s *Server) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "wirebench_http_request_duration_seconds", Help: "Time of requests that are answered, without websockets.",
+			Name: "wirebench_http_request_duration_seconds", Help: "Duration of requests, without websockets.",
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60},
 		}, []string{"method", "route", "code"}),
 	}
@@ -36,10 +35,10 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// took counts a request by the pattern of its route: a path would be a metric of its own for every capture.
+// took counts a request by the pattern of its route: with paths, every capture would have a metric of its own.
 func (m *metrics) took(r *http.Request, status int, time time.Duration) {
 	if status == http.StatusSwitchingProtocols {
-		return // how long a page was open says nothing
+		return // the time that a page was open is not a duration of a request
 	}
 	if status == 0 {
 		status = http.StatusOK
@@ -54,7 +53,7 @@ func routeOf(ctx *chi.Context) string {
 	return ctx.RoutePattern()
 }
 
-// knownMethod keeps clients from inventing metrics.
+// knownMethod keeps clients from creating metrics by inventing methods.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -63,26 +62,26 @@ func knownMethod(method string) string {
 	return "other"
 }
 
-// nowCollector tells how things are when it is asked.
+// nowCollector collects the current state on demand.
 type nowCollector struct{ s *Server }
 
 var (
-	pagesOpen     = prometheus.NewDesc("wirebench_pages_open", "Websockets that are open.", nil, nil)
+	pagesOpen     = prometheus.NewDesc("wirebench_pages_open", "Open websockets.", nil, nil)
 	capturesOpen  = prometheus.NewDesc("wirebench_captures_open", "Captures whose frames are in memory.", nil, nil)
-	framesKept    = prometheus.NewDesc("wirebench_frames_kept", "Frames in memory, of all captures that are open.", nil, nil)
-	bytesKept     = prometheus.NewDesc("wirebench_frames_kept_bytes", "Memory of the frames of all captures that are open.", nil, nil)
-	replaysListed = prometheus.NewDesc("wirebench_replays_running", "Replays that run.", nil, nil)
+	framesKept    = prometheus.NewDesc("wirebench_frames_kept", "Frames in memory, of all open captures.", nil, nil)
+	bytesKept     = prometheus.NewDesc("wirebench_frames_kept_bytes", "Memory of the frames of all open captures.", nil, nil)
+	replaysListed = prometheus.NewDesc("wirebench_replays_running", "Running replays.", nil, nil)
 
 	sessionLabels = []string{"workspace", "listen"}
-	relayOpen     = prometheus.NewDesc("wirebench_relay_connections_open", "Connections that are relayed now.", sessionLabels, nil)
-	relayTotal    = prometheus.NewDesc("wirebench_relay_connections_total", "Connections that were relayed since the listener started.", sessionLabels, nil)
-	relayRefused  = prometheus.NewDesc("wirebench_relay_refused_total", "Connections above a limit.", sessionLabels, nil)
-	relayFailed   = prometheus.NewDesc("wirebench_relay_failed_total", "Connections whose upstream was not to be reached.", sessionLabels, nil)
-	relayBytes    = prometheus.NewDesc("wirebench_relay_bytes_total", "Bytes that were relayed.", append(sessionLabels, "direction"), nil)
-	relayFrames   = prometheus.NewDesc("wirebench_relay_frames_total", "Frames that were seen.", sessionLabels, nil)
-	relayLost     = prometheus.NewDesc("wirebench_relay_unobserved_bytes_total", "Bytes that were relayed but not observed.", sessionLabels, nil)
-	relayMissed   = prometheus.NewDesc("wirebench_relay_unrecorded_packets_total", "Packets that are not recorded.", sessionLabels, nil)
-	relayHeld     = prometheus.NewDesc("wirebench_relay_held", "Messages that wait for a person.", sessionLabels, nil)
+	relayOpen     = prometheus.NewDesc("wirebench_relay_connections_open", "Open relayed connections.", sessionLabels, nil)
+	relayTotal    = prometheus.NewDesc("wirebench_relay_connections_total", "Connections relayed since the listener started.", sessionLabels, nil)
+	relayRefused  = prometheus.NewDesc("wirebench_relay_refused_total", "Connections refused by a limit.", sessionLabels, nil)
+	relayFailed   = prometheus.NewDesc("wirebench_relay_failed_total", "Connections whose upstream could not be reached.", sessionLabels, nil)
+	relayBytes    = prometheus.NewDesc("wirebench_relay_bytes_total", "Relayed bytes.", append(sessionLabels, "direction"), nil)
+	relayFrames   = prometheus.NewDesc("wirebench_relay_frames_total", "Observed frames.", sessionLabels, nil)
+	relayLost     = prometheus.NewDesc("wirebench_relay_unobserved_bytes_total", "Relayed bytes that were not observed.", sessionLabels, nil)
+	relayMissed   = prometheus.NewDesc("wirebench_relay_unrecorded_packets_total", "Packets that were not recorded.", sessionLabels, nil)
+	relayHeld     = prometheus.NewDesc("wirebench_relay_held", "Messages waiting for a decision.", sessionLabels, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -124,7 +123,7 @@ func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// listenOf names a session by its first listening address, which no other has at a time.
+// listenOf returns the first listening address of a session, which is unique among running sessions.
 func listenOf(x proxy.State) string {
 	if len(x.Pairs) == 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 
 func problem(w http.ResponseWriter, status int, detail string) { answer.Problem(w, status, detail) }
 
-// workspaceNamed finds a workspace, or says which there are.
+// workspaceNamed returns a workspace; the error lists the existing ones.
 func (s *Server) workspaceNamed(name string) (*workspace.Workspace, error) {
 	if w := s.byName[name]; w != nil {
 		return w, nil
@@ -27,10 +27,10 @@ func (s *Server) workspaceNamed(name string) (*workspace.Workspace, error) {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; there are: %s", name, strings.Join(names, ", ")))
+	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; existing ones: %s", name, strings.Join(names, ", ")))
 }
 
-// isAPI reports whether a program asks, to which a page would say nothing.
+// isAPI reports whether a request comes from a program, which cannot use an HTML page.
 func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/api/docs"
 }
@@ -43,15 +43,15 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.workbench.NotFound(w, r)
 }
 
-// refused logs a request that the table of access does not permit.
+// refused logs a request that the access policy does not permit.
 func (s *Server) refused(r *http.Request) { access.LogRefusal(s.Log, r, "") }
 
-// notAllowed says which methods a path takes.
+// notAllowed responds with the methods that a path supports.
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		found := method
-		if method == http.MethodHead { // every page that can be read has one
+		if method == http.MethodHead { // supported wherever GET is
 			found = http.MethodGet
 		}
 		if s.router.Match(chi.NewRouteContext(), found, cmp.Or(r.URL.RawPath, r.URL.Path)) {
@@ -59,5 +59,5 @@ func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not take "+r.Method+"; see /api/docs")
+	problem(w, http.StatusMethodNotAllowed, r.URL.Path+" does not support "+r.Method+"; see /api/docs")
 }

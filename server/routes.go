@@ -13,7 +13,7 @@ import (
 	"wirebench/static"
 )
 
-// routes is the whole route table.
+// routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, access.Permit(r, s.refused), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
@@ -48,9 +48,9 @@ func apiConfig(version string) huma.Config {
 	c := huma.DefaultConfig("Wirebench", version)
 	c.OpenAPIPath, c.SchemasPath = "/api/openapi", "/api/schemas"
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", api.SchemaName)
-	c.DocsPath = ""     // its page loads scripts from elsewhere; ours is /api/docs
-	c.CreateHooks = nil // no $schema in every answer
-	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits, lines and columns count from 1."
+	c.DocsPath = ""     // its page loads external scripts; ours is /api/docs
+	c.CreateHooks = nil // no $schema in responses
+	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits; lines and columns are counted from 1."
 	return c
 }
 

@@ -17,14 +17,13 @@ import (
 	"wirebench/server/store"
 )
 
-// contentPolicy is what a page may load and run; the page of a workspace may more.
+// contentPolicy restricts what pages may load and run; the policy of workspace pages is wider.
 const contentPolicy = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-// secured sets the headers that keep a page from doing what it should not: it loads nothing from elsewhere, runs no inline script,
-// and stands in no frame.
+// secured sets security headers: pages load no external resources, run no inline scripts, and cannot be framed.
 //
-// The referrer policy is not no-referrer: with that a browser sends a form with the origin "null", and where there is no
-// Sec-Fetch-Site (plain HTTP, any address but this machine's) the form would be taken for another site's.
+// The referrer policy is not no-referrer: with it browsers send forms with the origin "null", and where there is no Sec-Fetch-Site (plain
+// HTTP, except on loopback) such a form would be taken for one of another site.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -37,7 +36,7 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
-// knownHost refuses requests under a name that is not ours: a page elsewhere can make a name of its own lead to this machine.
+// knownHost refuses requests for unknown host names: an attacker's site can make its own name resolve to this machine.
 func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -46,15 +45,14 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 		}
 		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower(host)) {
-			problem(w, http.StatusMisdirectedRequest, "this server is not asked under the name "+host)
+			problem(w, http.StatusMisdirectedRequest, "unknown host name "+host)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// bounded limits every request body. The JSON routes have lower limits of their own, told in their error; this one is above them.
-// Uploads may be larger.
+// bounded limits every request body. The JSON routes have lower limits, with errors of their own. Uploads may be larger.
 func bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		most := int64(api.MaxBody + 1)
@@ -68,7 +66,7 @@ func bounded(next http.Handler) http.Handler {
 	})
 }
 
-// recovered turns a panic into an answer, and logs where it came from.
+// recovered turns a panic into an error response, and logs the stack.
 func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -81,14 +79,13 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			}
 			id := w.Header().Get(answer.RequestID)
 			s.Log.Error("panic", "id", id, "path", r.URL.Path, "value", e, "stack", string(debug.Stack()))
-			problem(w, http.StatusInternalServerError, "a mistake of the server; its log says more about request "+id)
+			problem(w, http.StatusInternalServerError, "internal server error; the server log has details for request "+id)
 		}()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// logged names each request, and writes a line for each that is not about health or files. Addresses are logged without their
-// queries, bodies never.
+// logged gives each request an id, and logs it unless it is for health or static files. Addresses are logged without queries, bodies never.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/static/") {

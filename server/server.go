@@ -1,5 +1,5 @@
-// Package server is the HTTP side of the workbench: JSON under /api for programs, pages for people. A handler translates and calls;
-// what it calls knows nothing of HTTP.
+// Package server is the HTTP side of the workbench: JSON under /api for programs, and pages. Handlers translate requests and call other
+// packages, which do not depend on HTTP.
 package server
 
 import (
@@ -27,24 +27,25 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Config is what a server is made of.
+// Config holds the dependencies of a Server.
 type Config struct {
 	Workspaces []*workspace.Workspace
 	Log        *slog.Logger
 	Version    string
 	Tokens     access.Tokens
-	Hosts      []string // names under which the server may be asked, without port; empty = any. A server for this machine alone
-	// names those of the machine, so that no page on the web can reach it under a name of its own.
+	// Hosts are the accepted host names of requests, without port; empty accepts any. A server for this machine only lists the names of
+	// the machine, so that a web page cannot reach it under a name of its own.
+	Hosts []string
 
-	Upstreams *proxy.Upstreams        // where the proxy may connect to; nil = this machine alone
-	Own       func() []netip.AddrPort // where the server listens: the proxy never connects there
+	Upstreams *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
+	Own       func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
 
-	Memory int64 // bytes that the work of all requests may take at a time; 0 = a quarter of what there is
+	Memory int64 // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
 
-	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil = there is none
+	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
 }
 
-// Server answers the requests. Its pages hold connections, which Close ends.
+// Server serves the requests. Its pages hold connections, which Close ends.
 type Server struct {
 	Config
 	byName    map[string]*workspace.Workspace
@@ -61,10 +62,10 @@ type Server struct {
 	metrics   *metrics
 	workbench *page.Workbench
 	pushes    page.Pushes
-	unfollow  context.CancelFunc // ends what tells the pages of changes
+	unfollow  context.CancelFunc // stops notifying pages of changes
 }
 
-// New makes the handler of all routes.
+// New returns the handler of all routes.
 func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -77,7 +78,7 @@ func New(cfg Config) (*Server, error) {
 	s.captures = captures.NewSet(s.budget)
 	for _, w := range cfg.Workspaces {
 		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
-			return nil, fmt.Errorf("a workspace without a name, or with one that is taken: %+v", w)
+			return nil, fmt.Errorf("a workspace without a name, or with a duplicate one: %+v", w)
 		}
 		s.byName[w.Name] = w
 	}
@@ -94,7 +95,7 @@ func New(cfg Config) (*Server, error) {
 	})
 	s.relays.Demo = cfg.Demo
 	if len(cfg.Workspaces) == 0 {
-		return nil, fmt.Errorf("a server without workspaces")
+		return nil, fmt.Errorf("no workspaces")
 	}
 	s.runs = runs.New(runs.Options{
 		Captures: s.captures, Relays: s.relays, Log: cfg.Log,
@@ -121,7 +122,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// followCaptures tells pages of changes of the captures of a workspace, by this server and by other programs, until the context ends.
+// followCaptures notifies pages of changes of the captures of a workspace, by this server and by other programs, until the context is done.
 func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
 	ws.Captures.Follow(ctx, func() {
 		s.captures.ForgetBrief(ws.Captures)
@@ -129,7 +130,7 @@ func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
 	})
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Close is Shutdown within a few seconds.
@@ -139,8 +140,8 @@ func (s *Server) Close() {
 	_ = s.Shutdown(ctx)
 }
 
-// Shutdown tells the open pages that the server ends, and waits until their connections have, proxies have stopped and captures are no
-// longer read: side by side, until the context ends. Its error names what has not ended. Only the first call does anything.
+// Shutdown notifies the open pages, and waits until their connections have ended, proxies have stopped and captures are no longer read, all
+// concurrently, until the context is done. Its error names the parts that have not ended. Further calls do nothing.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.ended.CompareAndSwap(false, true) {
 		return nil
@@ -154,7 +155,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		{"proxies", func() {
 			settle, cancel := context.WithTimeout(ctx, settleTime)
 			defer cancel()
-			_ = s.relays.Close(settle) // connections that were cut are events of theirs
+			_ = s.relays.Close(settle) // connections that are cut off appear in their events
 		}},
 		{"captures", s.captures.Close},
 	}
@@ -184,23 +185,24 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// StartProxy starts a listener, as POST /api/{ws}/proxies does. It ends with the server.
+// StartProxy starts a listener, as POST /api/{ws}/proxies does. It stops with the server.
 func (s *Server) StartProxy(ctx context.Context, cfg relay.Config) error {
 	ws := s.byName[cfg.Workspace]
 	if ws == nil {
-		return fmt.Errorf("there is no workspace %q", cfg.Workspace)
+		return fmt.Errorf("no workspace %q", cfg.Workspace)
 	}
 	_, err := s.relays.Start(ctx, ws, cfg)
 	return err
 }
 
-// settleTime is how long connections through the proxies may end by themselves before they are cut: recordings take the rest.
+// settleTime is the time for connections through the proxies to end by themselves before they are cut off; the remaining time is for
+// recordings.
 const settleTime = 3 * time.Second
 
-// stopPatience is how long something that is stopped may take to end.
+// stopPatience is the time limit for stopping.
 const stopPatience = 5 * time.Second
 
-// NewHTTPServer makes a server with time-outs, so that no client can hold a connection for nothing.
+// NewHTTPServer returns a server with timeouts, so that no client can hold a connection indefinitely.
 func NewHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,

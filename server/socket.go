@@ -17,8 +17,8 @@ import (
 
 // pageSocket serves the websocket of an open page, with these channels:
 //
-//	page    what a person changes comes in, the parts of the page that change by it go out
-//	pushed  what has changed on the server
+//	page    receives changes by the user, sends the affected parts of the page
+//	pushed  sends changes on the server
 //	frames  a list of the frames of a capture
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ws := s.byName[chi.URLParam(r, "ws")]
@@ -32,7 +32,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Drop()
-	ctx, release := s.budget.WithWorkload(context.Background(), access.Of(r).Client) // not the request's: that one ends with the upgrade
+	ctx, release := s.budget.WithWorkload(context.Background(), access.Of(r).Client) // not the request's context, which ends with the upgrade
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,7 +54,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pushed is the channel by which a page is told what has changed on the server, and for which running traffic is looked at.
+// pushed is the channel that notifies a page of changes on the server. While it is open, running traffic is watched.
 func (s *Server) pushed(ws string) socket.Kind {
 	kind := s.pushes.Channel(ws)
 	serve := kind.Serve

@@ -60,10 +60,10 @@ func (s *API) workspaceNamed(name string) (*space, error) {
 		names = append(names, w.Name)
 	}
 	slices.Sort(names)
-	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; there are: %s", name, strings.Join(names, ", ")))
+	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; existing ones: %s", name, strings.Join(names, ", ")))
 }
 
-// admitted waits until there is memory for the work of a request. The error is one of the API.
+// admitted waits until there is memory for the work of a request. The error has an HTTP status.
 func admitted(ctx context.Context, kind admit.Kind, size, each int) error {
 	return answer.Busy(admit.Wait(ctx, kind, size, each))
 }

@@ -1,6 +1,6 @@
-// Package api is the JSON routes of the workbench, below /api: one file a resource. A handler translates a request, calls what owns the thing,
-// and translates the answer and its error; [API] has what the handlers call.
+// Package api implements the JSON routes of the workbench, below /api: one file per resource. A handler translates a request, calls the
+// package responsible, and translates its result or error. [API] holds the dependencies of the handlers.
 //
-// Each file registers its operations, which describes them in the OpenAPI document, too. What can't be told from types is added by
-// functions called describe.
+// Each file registers its operations, which also describes them in the OpenAPI document. Functions called describe add the details that
+// types do not express.
 package api
