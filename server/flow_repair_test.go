@@ -58,8 +58,11 @@ func TestFlowRepair(t *testing.T) {
 	g.lacks("#notices .warn")
 	g.press("Ctrl+Z")
 	g.bytes(broken)
+	g.shows("#tree-problems", "offset")
 
 	g.paste(clean)
+	g.bytes(clean)
+	g.lacks("#tree-problems tr")
 	g.click(`button[value="repair"]`)
 	g.shows(".toasts", "Nothing to repair")
 }
