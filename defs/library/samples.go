@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// samplesFile has the samples of a dialect, one JSON object a line. Beside what Sample has, each says how its bytes were made.
+// samplesFile has the samples of a dialect, one JSON object per line. In addition to the fields of Sample, each has a recipe for its bytes.
 const samplesFile = "samples.jsonl"
 
 // Sample is a sample message.
