@@ -86,7 +86,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.says("what was begun, after a reload", begun)
 
 	f.rename("C_JOIN.1")
-	f.shows("#notices", "There is a definition of C_JOIN.1 already")
+	f.shows("#notices", "A definition of C_JOIN.1 exists already")
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
 	f.press("Ctrl+S")
 	f.is("answered", `!document.querySelector("#facts").innerText.includes("decoding")`)

@@ -159,7 +159,7 @@ func TestFlowElements(t *testing.T) {
 	f.bytes("0a000200000000000500")
 	f.focus(row("flags"))
 	f.press("Insert")
-	f.shows(".toasts", "only lists get elements")
+	f.shows(".toasts", "elements can only be added to lists")
 	f.press("Delete")
 	f.bytes("0a000200000000000500")
 

@@ -235,7 +235,7 @@ func TestPages(t *testing.T) {
 		{"values that were changed stay", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`<span class="tag warn">edited</span>`, `{&#34;password&#34;:9}`}, nil},
 		{"values of the message", "POST", "/w/one", form("action", "values", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`&#34;password&#34;: 7`}, []string{`<span class="tag warn">edited</span>`}},
 		{"encode what is no JSON", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", "{\n  \"a\": x"), 200, []string{"line 2, column 8"}, nil},
-		{"encode without a code", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}"), 200, []string{"write it below"}, nil},
+		{"encode without a code", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}"), 200, []string{"enter it below"}, nil},
 		{"encode with a code that is none", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "x"), 200, []string{"decimal or 0x"}, nil},
 		{"encode with a code", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "0x0102"), 200, []string{"05 00 02 01 00"}, nil},
 		{"encode says what changed", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":8}`, "input", "0a000100080007000000"), 200, []string{"Encoded: 10 bytes, 1 of them changed, the first at 0x06."}, nil},

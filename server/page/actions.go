@@ -6,15 +6,15 @@ import (
 	"wirebench/server/access"
 )
 
-// action is what a button of the page does. A part that is nil does nothing.
+// action is the action of a button of the page. A nil part does nothing.
 type action struct {
-	before func(*work) // before a definition is opened: it decides which
+	before func(*work) // runs before a definition is opened, and may decide which
 	after  func(*work) // with the open definition
 }
 
-// actions are all actions of a page. What a principal needs for each is in the table of access.
+// actions are all actions of a page. The access policy has the role that each needs.
 var actions = map[string]action{
-	"decode": {}, // what every page does
+	"decode": {}, // what every request does
 	"layout": {},
 	"paste":  {}, // see work.show
 	"values": {}, // see work.values
@@ -24,7 +24,7 @@ var actions = map[string]action{
 	"new":      {before: func(p *work) { p.beginNew(p.form.arg) }},
 	"stored":   {before: (*work).dropEdit},
 	"theirs":   {before: (*work).dropEdit},
-	"mine":     {before: func(p *work) { p.form.base = "" }}, // the text stays, and is an edit of what is stored now
+	"mine":     {before: func(p *work) { p.form.base = "" }}, // the text stays, as an edit of the text stored now
 	"show":     {before: func(p *work) { p.form.show, p.form.bytes, p.form.rows = p.form.number(), 0, 0 }},
 	"bytes":    {before: func(p *work) { p.form.bytes = p.form.number() }},
 	"rows":     {before: func(p *work) { p.form.rows = p.form.number() }},
@@ -53,7 +53,7 @@ var actions = map[string]action{
 	"drop":    {after: func(p *work) { p.dropSample(p.form.number()) }},
 }
 
-// dropEdit opens the definition as it is stored, whatever was typed.
+// dropEdit opens the stored definition and discards the edited text.
 func (p *work) dropEdit() { p.form.definition, p.form.base = "", "" }
 
 // fold folds a run of list elements, or unfolds it.
@@ -64,10 +64,10 @@ func (p *work) fold() {
 	}
 }
 
-// maxActionLogged bounds the name of an action in the log: anybody can send any.
+// maxActionLogged bounds the name of an action in the log, which clients can choose.
 const maxActionLogged = 40
 
-// permit drops the action of a form unless the table of access permits it, and says why; "" if it does.
+// permit drops the action of a form that the access policy does not permit, and returns a notice; "" if it is permitted.
 func (b *Workbench) permit(r *http.Request, f *form) (why string) {
 	who, name := access.Of(r), f.action
 	if name == "" || who.May("action "+name) {

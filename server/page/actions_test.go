@@ -23,8 +23,8 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// Each action is for the roles that the table of access says, and for no other, by a form and over the channel of an open page. Those that
-// viewers may use store nothing; the others do.
+// Each action is permitted exactly for the roles of the access policy, by a form and over the channel of an open page. Actions for viewers
+// store nothing; the others do.
 func TestEveryActionForEveryRole(t *testing.T) {
 	sends := map[string]string{"message": "C_JOIN.1", "definition": "byte edited\n", "input": "12000100080039314c0061006e006e000000"}
 	ways := map[string]func(b *Workbench, r *http.Request, name string) (refused bool){
@@ -83,7 +83,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 	}
 }
 
-// testWorkbench has one workspace "one" of a definition with a sample, which are in the directory.
+// testWorkbench returns a workbench with a workspace "one" of a definition with a sample, and its directory.
 func testWorkbench(t *testing.T) (b *Workbench, dir string, log *bytes.Buffer) {
 	t.Helper()
 	files, dir := workspacetest.Dir(t, map[string]string{
@@ -96,7 +96,7 @@ func testWorkbench(t *testing.T) (b *Workbench, dir string, log *bytes.Buffer) {
 	return &Workbench{Workspaces: []*workspace.Workspace{ws}, Budget: admit.New(1 << 30), Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
 }
 
-// stored are the texts of the files in a directory.
+// stored returns the texts of the files in a directory.
 func stored(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	list, err := os.ReadDir(dir)

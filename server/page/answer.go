@@ -15,26 +15,26 @@ import (
 	"wirebench/templates"
 )
 
-// Answer is what the server sends to an open page: what has to be changed in it. What is missing is as it was.
+// Answer is the response to an open page: the changes of its parts. Missing parts are unchanged.
 type Answer struct {
-	N        int                 `json:"n"`                  // the last message that this knows of
-	HTML     map[string]string   `json:"html,omitempty"`     // parts of the page, by the id of their element
-	Lists    []ListChange        `json:"lists,omitempty"`    // what has changed in lists of the page
-	Set      *Controls           `json:"set,omitempty"`      // controls whose value the server has changed
-	Mistakes []diag.Info         `json:"mistakes,omitempty"` // all, in the text that the page has
-	Outline  *ListPatch[Outline] `json:"outline,omitempty"`  // what the lines of the definition make
-	Behind   bool                `json:"behind,omitempty"`   // the outline is of an older text than the page has
-	Data     *Data               `json:"data,omitempty"`     // the message that is shown
-	Export   *Exports            `json:"export,omitempty"`   // files that were asked for
-	Failed   string              `json:"failed,omitempty"`   // why a value could not be changed
+	N        int                 `json:"n"`                  // number of the last message that it takes into account
+	HTML     map[string]string   `json:"html,omitempty"`     // parts of the page by element id
+	Lists    []ListChange        `json:"lists,omitempty"`    // changes of lists
+	Set      *Controls           `json:"set,omitempty"`      // controls changed by the server
+	Mistakes []diag.Info         `json:"mistakes,omitempty"` // all mistakes in the text of the page
+	Outline  *ListPatch[Outline] `json:"outline,omitempty"`  // parts of the message by line of the definition
+	Behind   bool                `json:"behind,omitempty"`   // the outline is of an older text
+	Data     *Data               `json:"data,omitempty"`     // the shown message
+	Export   *Exports            `json:"export,omitempty"`   // requested files
+	Failed   string              `json:"failed,omitempty"`   // reason why a value could not be changed
 	Status   string              `json:"status"`
 }
 
-// Controls are the controls of a page that the server may change. Those that are missing are as the page has them.
+// Controls are the controls of a page that the server may change. Missing ones are unchanged.
 type Controls struct {
 	Message    *string            `json:"message,omitempty"`
 	Definition *string            `json:"definition,omitempty"`
-	Reset      bool               `json:"reset,omitempty"` // it is another definition: nothing is to be undone
+	Reset      bool               `json:"reset,omitempty"` // another definition was opened: reset the undo history
 	Base       *string            `json:"base,omitempty"`
 	Input      *string            `json:"input,omitempty"`
 	Form       *string            `json:"form,omitempty"`
@@ -42,10 +42,10 @@ type Controls struct {
 	Show       *int               `json:"show,omitempty"`
 	Edits      *map[string]string `json:"edits,omitempty"`
 	Opened     *[]string          `json:"opened,omitempty"`
-	Edited     *bool              `json:"edited,omitempty"` // the definition is not the one on disk
+	Edited     *bool              `json:"edited,omitempty"` // the text differs from the file on disk
 }
 
-// toldControls are the values of controls that a page has.
+// toldControls are the values of controls as known to a page.
 type toldControls struct {
 	message, definition, base, input, form string
 	byCode, edited                         bool
@@ -54,12 +54,12 @@ type toldControls struct {
 	opened                                 []string
 }
 
-// has is what a page has after it has sent what is in its form.
+// has returns the values that a page has after it has sent its form.
 func (f *form) has(edited bool) toldControls {
 	return toldControls{f.message, f.definition, f.base, f.input, f.form, f.byCode, edited, f.show, writeEdits(f.edits), sortedNames(f.opened)}
 }
 
-// controls says which controls are to be changed: those that are not as the page has them.
+// controls adds the controls that differ from the values of the page.
 func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	d := &p.view.Definition
 	l.form.definition = d.Text
@@ -72,7 +72,7 @@ func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	if l.told != nil {
 		another = *l.told != now.message
 	} else {
-		c.Edited = &now.edited // what the page has is of another connection
+		c.Edited = &now.edited // the page has the state of an earlier connection
 	}
 	if had.definition != now.definition || another && had.definition == "" {
 		c.Definition, c.Reset = &now.definition, another
@@ -84,7 +84,7 @@ func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 		c.Opened = &now.opened
 	}
 	if another {
-		c.Base = &now.base // it opened that with the one of its draft
+		c.Base = &now.base // the page opened with the base of its draft
 	}
 	l.told, l.edited = &now.message, now.edited
 	if c != (Controls{}) {
@@ -98,7 +98,7 @@ func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	}
 }
 
-// other is a value that is not as it was, nil if it is.
+// other returns a changed value, nil if it is unchanged.
 func other[T comparable](was, is T) *T {
 	if was == is {
 		return nil
@@ -106,17 +106,18 @@ func other[T comparable](was, is T) *T {
 	return &is
 }
 
-// Outline is a part of the open message that a line of its definition makes.
+// Outline is a part of the open message that a line of its definition describes.
 type Outline struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"`           // lines since that of the one before, or since line 0
-	Text string `json:"text,omitempty"` // what is to be said about the line
+	Step int    `json:"step"`           // lines since the previous part, or since line 0
+	Text string `json:"text,omitempty"` // annotation of the line
 }
 
-// maxOutline bounds the parts that a page is told of.
+// maxOutline bounds the parts sent to a page.
 const maxOutline = 5000
 
-// outline is what the lines of a definition make. Of the parts of one line one has the text: the last value, or else the first part.
+// outline returns the parts described by each line of a definition. Of several parts of a line one has the text: the last value, or else
+// the first part.
 func outline(l *view.LayoutInfo) []Outline {
 	out, line, said := []Outline{}, 0, map[int]int{}
 	for _, r := range l.Rows[:min(len(l.Rows), maxOutline)] {
@@ -136,35 +137,35 @@ func outline(l *view.LayoutInfo) []Outline {
 	return out
 }
 
-// Data is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of
-// the wire. What is missing of the bytes and lists is as the page has it.
+// Data is a message for the hex grid: its bytes and its runs of bits. Len and Part have one entry per run, in wire order. Missing bytes and
+// lists are unchanged.
 type Data struct {
 	Bytes   *[]byte            `json:"bytes,omitempty"` // base64
-	Built   bool               `json:"built,omitempty"` // there was nothing before
+	Built   bool               `json:"built,omitempty"` // there was no message before
 	Changed [][2]int           `json:"changed,omitempty"`
 	Len     *ListPatch[uint32] `json:"len,omitempty"`    // bits
-	Part    *ListPatch[int]    `json:"part,omitempty"`   // number of a part
-	Jumps   [][2]int           `json:"jumps,omitempty"`  // run and first bit, where a run does not begin at the end of the one before
-	Parts   *ListPatch[Part]   `json:"parts,omitempty"`  // what the runs are, each once
-	Linked  bool               `json:"linked,omitempty"` // the layout that is shown is the message's
-	Stale   bool               `json:"stale,omitempty"`  // the lines of its parts are of an older text than the page has
+	Part    *ListPatch[int]    `json:"part,omitempty"`   // index in Parts
+	Jumps   [][2]int           `json:"jumps,omitempty"`  // run and first bit, for runs that do not begin at the end of the previous one
+	Parts   *ListPatch[Part]   `json:"parts,omitempty"`  // distinct parts of runs
+	Linked  bool               `json:"linked,omitempty"` // the shown layout is that of the message
+	Stale   bool               `json:"stale,omitempty"`  // the line numbers of the parts are of an older text
 	Used    int                `json:"used"`
 	Name    string             `json:"name"`
 	Dir     string             `json:"dir"`
 }
 
-// Part is what runs of bits of a message have in common.
+// Part describes runs of bits that belong to the same part of a message.
 type Part struct {
-	Key    string `json:"key"`  // the same as in the layout
+	Key    string `json:"key"`  // as in the layout
 	Path   string `json:"path"` // without indexes
 	Type   string `json:"type"`
 	Role   string `json:"role"`
-	Lined  bool   `json:"lined,omitempty"` // a line of the definition makes it
-	Step   int    `json:"step,omitempty"`  // how many lines that is after that of the last part before it that has one
-	Family string `json:"family"`          // of its colour
+	Lined  bool   `json:"lined,omitempty"` // it has a line in the definition
+	Step   int    `json:"step,omitempty"`  // lines since the previous part with a line
+	Family string `json:"family"`          // its color
 }
 
-// message sends the shown message, as far as it is not the one that the page has.
+// message sends the shown message, except for the parts that the page has.
 func (l *livePage) message(out *Answer, p *work) {
 	d := &Data{Jumps: [][2]int{}}
 	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []Part{}
@@ -189,7 +190,7 @@ func (l *livePage) message(out *Answer, p *work) {
 	}
 }
 
-// same reports whether the page has a part as it is now, which it is sent otherwise.
+// same reports whether the page has the current version of a part; otherwise it is sent.
 func (l *livePage) same(id, is string) bool {
 	sum := maphash.String(l.seed, is)
 	old, ok := l.sent[id]
@@ -197,13 +198,13 @@ func (l *livePage) same(id, is string) bool {
 	return ok && old == sum
 }
 
-// runs are the runs of bits of a message: their lengths and the numbers of their parts, and those parts. It notes which do not begin at the
-// end of the one before.
+// runs returns the runs of bits of a message: their lengths, the indexes of their parts, and these parts. It records the runs that do not
+// begin at the end of the previous one in Jumps.
 func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []Part) {
 	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []Part{}
 	type kind struct {
 		field      uint16
-		role, path string // path: of bookkeeping without a field, or the type of a gap
+		role, path string // path for bookkeeping without a field, or the type of a gap
 	}
 	numbers, end, line := map[kind]int{}, uint32(0), 0
 	for i := range m.Fields {
@@ -234,7 +235,7 @@ func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []P
 	return lens, kinds, parts
 }
 
-// ValueAnswer is a value of the shown message, to be copied or to be edited.
+// ValueAnswer is a value of the shown message, for copying or editing.
 type ValueAnswer struct {
 	N     int `json:"n"`
 	Value struct {
@@ -243,12 +244,12 @@ type ValueAnswer struct {
 		Message string          `json:"message"`
 		Type    string          `json:"type"`
 		Value   json.RawMessage `json:"value"`
-		Typed   string          `json:"typed"` // as a person would write it
+		Typed   string          `json:"typed"` // in the form in which a user would type it
 		Failed  string          `json:"failed,omitempty"`
 	} `json:"value"`
 }
 
-// value looks a value of the shown message up.
+// value looks up a value of the shown message.
 func (l *livePage) value() *ValueAnswer {
 	out := &ValueAnswer{N: l.n}
 	v := &out.Value
@@ -260,7 +261,7 @@ func (l *livePage) value() *ValueAnswer {
 	p.show()
 	m := view.Shown
 	if m == nil || m.Status == "error" {
-		v.Failed = "there is no message"
+		v.Failed = "no message"
 		return out
 	}
 	v.Message = m.Message
@@ -280,7 +281,7 @@ func (l *livePage) value() *ValueAnswer {
 			}
 		}
 		if v.Value == nil {
-			v.Failed = "there is no such value"
+			v.Failed = "the value does not exist"
 			return out
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"wirebench/templates"
 )
 
-// Capture draws the page of a capture: a frame is shown when the page asks for it.
+// Capture renders the page of a capture. Frames are rendered on request of the page.
 func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
 	ws := b.space(r)
 	if ws == nil || ws.Captures == nil {

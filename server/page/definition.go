@@ -15,12 +15,12 @@ import (
 	"wirebench/templates"
 )
 
-// textRevision names a stored text as a page has it: with the line ends of forms and editors, whatever they are on disk.
+// textRevision returns the revision of a stored text as pages have it: with the line ends of forms and editors.
 func textRevision(text string) string {
 	return string(store.RevisionOf([]byte(source.UnixLines(text))))
 }
 
-// open opens the definition that the form names or holds.
+// open opens the definition that the form names or contains.
 func (p *work) open() {
 	f := &p.form
 	p.def, p.use = nil, nil
@@ -47,9 +47,9 @@ func (p *work) open() {
 	case err == nil && (text == "" || source.UnixLines(stored.Span.File.Text) == text):
 		text, f.base = "", revision
 	case err == nil && f.base != "" && f.base != revision && textRevision(text) == f.base:
-		// Nothing was typed, and another program wrote the file.
+		// The text was not edited, and another program has written the file.
 		text, f.definition, f.base = "", "", revision
-		p.done(stored.Span.File.Name + " changed on disk; this is what it says now.")
+		p.done(stored.Span.File.Name + " has changed on disk; this is its current text.")
 	case err == nil && f.base == "":
 		f.base = revision
 	case err == nil && f.base != revision:
@@ -62,7 +62,7 @@ func (p *work) open() {
 		p.notice("The definition cannot be read: " + err.Error() + ".")
 		return
 	}
-	if stored != nil { // the name it is found by: that in the text may be another one now
+	if stored != nil { // the name under which it is stored; the text may have another one now
 		p.view.Message = p.ws.NameOf(stored)
 	}
 	p.chooseOne(def)
@@ -84,7 +84,7 @@ func (p *work) open() {
 	p.view.Layout = &info
 }
 
-// chooseOne opens the message of a text with several that was asked for. One that is stored is known by its name from then on.
+// chooseOne opens the requested message of a text with several. A stored message is referred to by name from then on.
 func (p *work) chooseOne(def *workspace.Definition) {
 	f, d := &p.form, &p.view.Definition
 	all := def.Messages()
@@ -108,7 +108,7 @@ func (p *work) chooseOne(def *workspace.Definition) {
 	}
 }
 
-// newLabel says what names a new definition.
+// newLabel returns the label of the name field of a new definition.
 func (ws *space) newLabel() string {
 	if ws.Snapshot.Dialect.Versions {
 		return "Name of the new message, with its version"
@@ -116,7 +116,7 @@ func (ws *space) newLabel() string {
 	return "Name of the new file"
 }
 
-// useGood keeps to the last definition without mistakes while the open one has some.
+// useGood uses the last definition without mistakes while the open one has some.
 func (p *work) useGood(def *workspace.Definition) {
 	if !def.Broken() {
 		p.good = def
@@ -129,12 +129,13 @@ func (p *work) useGood(def *workspace.Definition) {
 	if !def.Edited {
 		return
 	}
-	if g, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !g.Broken() { // what is stored may be whole
+	if g, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !g.Broken() { // the stored text may be valid
 		p.use, p.view.Stale, p.good = g, true, g
 	}
 }
 
-// openAnother opens another definition. Bytes that a person brought stay, to be tried with it; a sample gives way to one of its own.
+// openAnother opens another definition. Bytes entered by the user stay and are decoded with it; a sample is replaced by one of the new
+// definition.
 func (p *work) openAnother(message string) {
 	f := &p.form
 	keep := strings.TrimSpace(f.input) != "" && !p.ws.isSample(f.message, f.input) || len(f.edits) > 0 && strings.TrimSpace(f.input) != ""
@@ -153,7 +154,7 @@ func (p *work) openAnother(message string) {
 	}
 }
 
-// isSample reports whether a text is a sample of a message as it is kept.
+// isSample reports whether a text is a stored sample of a message.
 func (ws *space) isSample(message, text string) bool {
 	m, err := ws.Find(message)
 	if err != nil {
@@ -168,7 +169,7 @@ func (ws *space) isSample(message, text string) bool {
 	return false
 }
 
-// beginNew begins a definition that is not stored yet, of the given name or of one that is free.
+// beginNew begins an unsaved definition with the given name, or with an unused one.
 func (p *work) beginNew(name string) {
 	f := &p.form
 	if name == "" || p.ws.has(name) {
@@ -181,7 +182,7 @@ func (p *work) beginNew(name string) {
 	}
 }
 
-// rename gives a definition that is not stored yet the name that was typed.
+// rename sets the name of an unsaved definition.
 func (p *work) rename() {
 	f := &p.form
 	switch {
@@ -189,9 +190,9 @@ func (p *work) rename() {
 	case f.message != "" && p.ws.has(f.message):
 		f.name = ""
 	case strings.TrimSpace(f.definition) != "" && p.ws.has(f.name):
-		p.notice("There is a definition of " + f.name + " already, and it is as it was: choose another name.")
+		p.notice("A definition of " + f.name + " exists already: choose another name.")
 		f.name = ""
-		if f.action == "save" { // nobody asked for the old name
+		if f.action == "save" { // do not save it under the old name
 			f.action = ""
 		}
 	default:
@@ -202,7 +203,7 @@ func (p *work) rename() {
 	}
 }
 
-// aboutNew is what a new definition starts with.
+// aboutNew returns the initial text of a new definition.
 func (ws *space) aboutNew(name string) string {
 	return strings.ReplaceAll(ws.Dialect.Begin, "$NAME", name)
 }
@@ -216,7 +217,7 @@ func (ws *space) has(name string) bool {
 func (p *work) save() {
 	d := &p.view.Definition
 	if p.def == nil {
-		p.notice("There is no definition to save: write one, and give it a name.")
+		p.notice("No definition to save: write one and give it a name.")
 		return
 	}
 	if d.Conflict != nil && !d.Conflict.Deleted {
@@ -224,7 +225,7 @@ func (p *work) save() {
 		return
 	}
 	if !p.def.Edited && d.Stored {
-		p.done("Saved already; nothing has changed.")
+		p.done("No changes to save.")
 		return
 	}
 	text, expect := p.def.File.Text, store.Revision("")
@@ -240,7 +241,7 @@ func (p *work) save() {
 	p.stored("Saved " + d.File + ".")
 }
 
-// keepOpen goes on with the same message of a text that has just been stored, by the name that it has there.
+// keepOpen keeps the same message of a text open after it has been stored, under its new name.
 func (p *work) keepOpen(def *workspace.Definition) {
 	now := &space{p.ws.Workspace, p.ws.Now()}
 	f := now.File(def.File.Name)
@@ -253,7 +254,7 @@ func (p *work) keepOpen(def *workspace.Definition) {
 	}
 }
 
-// withLineEnds writes a text with the line ends that the file has on disk.
+// withLineEnds converts a text to the line ends of the file on disk.
 func withLineEnds(text string, f *source.File) string {
 	if crlf := strings.Count(f.Text, "\r\n"); crlf > 0 && crlf == strings.Count(f.Text, "\n") {
 		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
@@ -261,7 +262,7 @@ func withLineEnds(text string, f *source.File) string {
 	return text
 }
 
-// stored goes on with the library as it is now.
+// stored continues with the current library.
 func (p *work) stored(text string) {
 	p.ws = &space{p.ws.Workspace, p.ws.Now()}
 	p.form.definition, p.form.base, p.form.name, p.form.action = "", "", "", ""
@@ -269,7 +270,7 @@ func (p *work) stored(text string) {
 	p.open()
 }
 
-// notSaved says why nothing was stored. What was typed stays in the page.
+// notSaved reports why the text was not stored. The text stays in the page.
 func (p *work) notSaved(err error) {
 	var moved *store.ConflictError
 	var older *workspace.OlderError
@@ -281,7 +282,7 @@ func (p *work) notSaved(err error) {
 	case errors.As(err, &older):
 		p.notice("Not saved: " + older.Error() + ".")
 	case errors.Is(err, store.ErrFull):
-		p.notice("Not saved: the disk is full. The text stays here and the file is as it was: make room and save again.")
+		p.notice("Not saved: the disk is full. The text stays here and the file is unchanged: free some space and save again.")
 	case errors.Is(err, store.ErrReadOnly):
 		p.notice("Not saved: the folder of the definitions cannot be written to. The text stays here; copy it if you close this page.")
 	default:
@@ -289,10 +290,10 @@ func (p *work) notSaved(err error) {
 	}
 }
 
-// newVersion stores the text as the next version of its message, and opens that.
+// newVersion stores the text as the next version of its message, and opens it.
 func (p *work) newVersion() {
 	if p.def == nil || p.def.Message == nil {
-		p.notice("There is no message to make a new version of.")
+		p.notice("No message for a new version.")
 		return
 	}
 	if !p.ws.Snapshot.Versioned(p.def.Message) {
@@ -309,7 +310,7 @@ func (p *work) newVersion() {
 	p.stored("Made " + name + " from " + was + ".")
 }
 
-// newName is the name of a definition that is not there yet.
+// newName returns an unused name for a definition.
 func (ws *space) newName(like string) string {
 	if like != "" {
 		return like
@@ -333,7 +334,7 @@ func (p *work) remove() {
 	d := &p.view.Definition
 	f := p.ws.File(d.File)
 	if f == nil {
-		p.notice("There is no stored definition to delete.")
+		p.notice("No stored definition to delete.")
 		return
 	}
 	rev := workspace.Revision(f)
@@ -341,15 +342,15 @@ func (p *work) remove() {
 		p.notSaved(err)
 		return
 	}
-	// The text stays in the page: saving brings it back.
+	// The text stays in the page: saving restores the file.
 	text := d.Text
 	p.ws = &space{p.ws.Workspace, p.ws.Now()}
 	p.form.definition, p.form.base, p.form.name = text, "", p.form.message
-	p.done("Deleted " + d.File + ". Its text is still here: Save brings it back.")
+	p.done("Deleted " + d.File + ". Its text is still here: Save restores the file.")
 	p.open()
 }
 
-// format writes the text in its canonical form.
+// format replaces the text by its canonical form.
 func (p *work) format() {
 	if p.def == nil {
 		return
@@ -360,7 +361,7 @@ func (p *work) format() {
 		return
 	}
 	if source.UnixLines(text) == p.view.Definition.Text {
-		p.done("Formatted already.")
+		p.done("The text is already formatted.")
 		return
 	}
 	base := p.form.base
@@ -370,7 +371,7 @@ func (p *work) format() {
 	p.done("Formatted.")
 }
 
-// exportLayout makes a file of the layout.
+// exportLayout exports the layout as a file.
 func (p *work) exportLayout() {
 	if p.view.Layout == nil {
 		p.notice("There is no layout: open a definition first.")
@@ -387,11 +388,11 @@ func (p *work) exportLayout() {
 	p.export = oneExport("Layout", name, ".txt", "text/plain; charset=utf-8", templates.LayoutText(name, p.view.Layout))
 }
 
-// maxChangedLines is how many changed lines are shown of each side.
+// maxChangedLines is the number of changed lines shown of each side.
 const maxChangedLines = 60
 
-// lineChanges are the lines in which two texts differ, between what they have in common at the start and at the end: first those on
-// disk, then those of the page.
+// lineChanges returns the lines that differ between two texts, without their common start and end: first those on disk, then those of the
+// page.
 func lineChanges(disk, page string) []templates.ChangedLine {
 	a, b := strings.Split(disk, "\n"), strings.Split(page, "\n")
 	first := 0

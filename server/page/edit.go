@@ -16,7 +16,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// changeValue changes one value of the shown message, or its lists. What went wrong is in p.failed; the message is then as it was.
+// changeValue changes a value of the shown message, or its lists. On failure p.failed has the reason and the message is unchanged.
 func (p *work) changeValue() {
 	if err := p.change(); err != nil {
 		p.failed = err.Error()
@@ -77,7 +77,7 @@ func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
 	data, _, problems, err := snap.EncodeValue(m, res.Code, value)
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
-		return nil, errors.New("nothing says the code of this message")
+		return nil, errors.New("the code of this message is unknown")
 	case err != nil:
 		return nil, err
 	case len(problems) > 0:
@@ -89,7 +89,7 @@ func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
 	return slices.Clone(data), nil
 }
 
-// patched writes one value over its own bytes and leaves all others as they are, right or wrong.
+// patched overwrites the bytes of one value and leaves all others unchanged, even if they become inconsistent.
 func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 	f, rec := &p.form, &p.job.Rec
 	i := slices.IndexFunc(res.Fields, func(x view.FieldValue) bool {
@@ -122,7 +122,7 @@ func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 	return out, nil
 }
 
-// patchedValue takes the bytes of one value from the message as it would be made right.
+// patchedValue takes the bytes of one value from the re-encoded message.
 func (p *work) patchedValue(res view.Result, was []byte, field view.FieldValue) ([]byte, error) {
 	value, err := changedValue(res.Value, &p.form)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *work) patchedValue(res view.Result, was []byte, field view.FieldValue) 
 	return nil, errors.New("this value has no bytes of its own")
 }
 
-// changedValue is the values of a message with what the form asks for done to them.
+// changedValue applies the change of a form to the values of a message.
 func changedValue(have []byte, f *form) ([]byte, error) {
 	have = value.Unshare(have, f.path)
 	at, err := value.FindJSON(have, f.path)
@@ -178,10 +178,10 @@ func changedValue(have []byte, f *form) ([]byte, error) {
 		return splice(have, from, to, nil), nil
 	case "copy":
 		if !at.Element {
-			return nil, errors.New("only elements of a list can be doubled")
+			return nil, errors.New("only elements of a list can be duplicated")
 		}
 		return splice(have, at.To, at.To, slices.Concat([]byte{','}, have[at.From:at.To])), nil
-	case "insert": // an element of nothing: before an element, or at the end of a list
+	case "insert": // a default element: before an element, or at the end of a list
 		switch {
 		case at.Element:
 			return splice(have, at.From, at.From, []byte("null,")), nil
@@ -190,22 +190,22 @@ func changedValue(have []byte, f *form) ([]byte, error) {
 		case have[at.From] == '[':
 			return splice(have, at.To-1, at.To-1, []byte(",null")), nil
 		}
-		return nil, errors.New("only lists get elements")
+		return nil, errors.New("elements can only be added to lists")
 	}
-	return nil, fmt.Errorf("no such change: %s", f.action)
+	return nil, fmt.Errorf("unknown change: %s", f.action)
 }
 
 func splice(data []byte, from, to int, with []byte) []byte {
 	return slices.Concat(data[:from], with, data[to:])
 }
 
-// typedJSON is what a person typed as the JSON that stands for it, of the kind that stood there.
+// typedJSON converts typed text to JSON of the same kind as the old value.
 func typedJSON(was []byte, typed string) ([]byte, error) {
 	word := strings.TrimSpace(typed)
 	switch was[0] {
 	case '"':
 		if len(word) > 1 && word[0] == '"' && json.Valid([]byte(word)) {
-			return []byte(word), nil // as JSON, with escapes
+			return []byte(word), nil // JSON with escapes
 		}
 		if n, ok := prefixedNumber(word); ok && isDecimal(was) {
 			return []byte(n), nil
@@ -234,7 +234,7 @@ func typedJSON(was []byte, typed string) ([]byte, error) {
 	return nil, fmt.Errorf("a number is expected, not %q", typed)
 }
 
-// prefixedNumber reads 0x1F, 0b101 and -0x1 as a decimal number.
+// prefixedNumber converts 0x1F, 0b101 and -0x1 to decimal.
 func prefixedNumber(word string) (string, bool) {
 	digits := strings.TrimPrefix(word, "-")
 	if len(digits) < 3 || digits[0] != '0' || !strings.ContainsRune("xXbB", rune(digits[1])) {
@@ -247,7 +247,7 @@ func prefixedNumber(word string) (string, bool) {
 	return strings.Repeat("-", len(word)-len(digits)) + strconv.FormatUint(n, 10), true
 }
 
-// isDecimal reports whether a JSON text is an integer in quotes, as those of 64 bits are.
+// isDecimal reports whether a JSON text is an integer in quotes, the form of 64-bit numbers.
 func isDecimal(text []byte) bool {
 	inside := strings.Trim(string(text), `"`)
 	_, err := strconv.ParseInt(inside, 10, 64)

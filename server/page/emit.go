@@ -10,10 +10,10 @@ import (
 	"wirebench/defs/emit"
 )
 
-// vectorsOnPage is how many messages of each kind the test has that is written beside code.
+// vectorsOnPage is the number of messages of each kind in the test written beside code.
 const vectorsOnPage = 3
 
-// emitOpen writes the messages of the open definition as code, as its text is now.
+// emitOpen writes the messages of the open definition as code, from its current text.
 func (p *work) emitOpen(target string) {
 	t, ok := emit.Find(target)
 	if !ok || p.use == nil {
@@ -22,7 +22,7 @@ func (p *work) emitOpen(target string) {
 	}
 	picked, left := p.use.Snap.PickMessages(p.use.Messages())
 	if len(picked.Messages) == 0 {
-		p.notice(fmt.Sprintf("Nothing is written: the definitions of %d messages have mistakes.", len(left)))
+		p.notice(fmt.Sprintf("No code was written: the definitions of %d messages have mistakes.", len(left)))
 		return
 	}
 	name := strings.TrimSuffix(path.Base(p.use.File.Name), path.Ext(p.use.File.Name))
@@ -39,11 +39,11 @@ func (p *work) emitOpen(target string) {
 		p.export.Losses = append(p.export.Losses, l.String())
 	}
 	for _, m := range left {
-		p.export.Losses = append(p.export.Losses, p.use.Snap.NameOf(m)+": left out, its definition has mistakes")
+		p.export.Losses = append(p.export.Losses, p.use.Snap.NameOf(m)+": omitted, its definition has mistakes")
 	}
 }
 
-// zipped is several files as one.
+// zipped packs several files into a zip file.
 func zipped(files []Export) ([]byte, error) {
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)

@@ -9,7 +9,7 @@ import (
 	"wirebench/templates"
 )
 
-// maxFits is how many other definitions are offered for a message.
+// maxFits is the maximum number of other definitions offered for a message.
 const maxFits = 8
 
 // fitCache holds the definitions that explain one message. The library is only searched again for other bytes or after it has changed.
@@ -20,7 +20,7 @@ type fitCache struct {
 	fits []workspace.Fit
 }
 
-// offer adds to a message that its definition does not explain the definitions and settings that do.
+// offer adds other definitions and settings that explain a message, if its definition does not.
 func (p *work) offer(m *templates.Message) {
 	j := p.job
 	if p.view.Capture != nil || m.Status == "error" || m.What != "" || m.Status == codec.OK.String() && m.Leftover == 0 {

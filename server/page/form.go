@@ -15,54 +15,54 @@ import (
 	"wirebench/server/frames"
 )
 
-// form is what a person asks of the workbench page, as its controls send it: by a form, or bit by bit over a websocket.
+// form is the state of the controls of the workbench page, sent by a form, or piece by piece over a websocket.
 type form struct {
 	action     string // of the button, one of actions
-	arg        string // that belongs to the action: "rows:1000"
-	message    string // of the open definition, as workspace.NameOf has it
-	part       int    // which message of a text with several, from 1; 0 = the one of the name
-	name       string // of a definition to be written anew
+	arg        string // argument of the action, as in "rows:1000"
+	message    string // open definition, as from workspace.NameOf
+	part       int    // number of a message in a text with several, from 1; 0 selects it by name
+	name       string // of a new definition
 	filter     string // of the list of messages
-	definition string // its text, perhaps edited; empty = as it is stored
-	base       string // textRevision of the stored text that the edit began with
+	definition string // text of the definition, possibly edited; empty for the stored text
+	base       string // textRevision of the stored text on which the edit is based
 	input      string // bytes in any form
-	form       string // to read them as, "" = guess
-	byCode     bool   // decode by the code that each message carries, not by the open definition
+	form       string // form of the input, "" for automatic detection
+	byCode     bool   // decode by the code of each message instead of the open definition
 	value      string // JSON to encode
-	made       string // what the page had put into value, as sumOf says it
-	code       string // of the message to encode, "" = as the definition has it
-	about      string // of a sample to keep
-	show       int    // which of several messages is open, from 0
-	bytes      int    // first byte drawn
-	rows       int    // first row of the tree drawn
-	written    bool   // the table of the layout is in the order of the definition
-	values     bool   // the values are in view; over a websocket alone
+	made       string // sumOf of the text that the page had put into value
+	code       string // code of the message to encode, "" for that of the definition
+	about      string // description of a sample to store
+	show       int    // index of the shown message, from 0
+	bytes      int    // first byte shown
+	rows       int    // first row of the tree shown
+	written    bool   // the layout table is in the order of the definition
+	values     bool   // the values are visible; over a websocket only
 
-	edits  map[int][]byte  // messages whose bytes were changed, by their number
-	opened map[string]bool // runs of list elements that are unfolded
-	frame  *FrameForm      // of a page of a capture: what is known of the input; nil if it is no frame
+	edits  map[int][]byte  // changed bytes by index of the message
+	opened map[string]bool // unfolded runs of list elements
+	frame  *FrameForm      // on a capture page, the frame that is the input; nil for none
 
-	// One value to change, over a websocket alone.
+	// A value to change, over a websocket only.
 	path, role, typed string
-	exactly           bool // leave everything else as it is, right or wrong
+	exactly           bool // leave everything else unchanged, even if it becomes inconsistent
 }
 
-// FrameForm is what a list of frames knows of the one whose bytes are the input.
+// FrameForm describes the frame whose bytes are the input.
 type FrameForm struct {
-	Kind      string `json:"kind"` // as transport.Kind has it
+	Kind      string `json:"kind"` // a transport.Kind
 	Dir       string `json:"dir"`
 	Group     string `json:"group"`
-	Name      string `json:"name"`      // of its definition, "" if it has none
-	Alternate bool   `json:"alternate"` // it has the alternative header of the dialect
+	Name      string `json:"name"`      // name of its definition, "" if it has none
+	Alternate bool   `json:"alternate"` // the frame has the alternative header of the dialect
 
-	About *frames.About `json:"about"` // of what is no message, as Frame has it
-	Offer string        `json:"offer"` // how a definition of it could be called, "" if it needs none
+	About *frames.About `json:"about"` // for a frame that is not a message
+	Offer string        `json:"offer"` // proposed name of a definition, "" if none is needed
 }
 
-// number is the argument of an action that has a number.
+// number returns the numeric argument of an action.
 func (f *form) number() int { return atLeast0(f.arg) }
 
-// postedForm reads what the page's form sends.
+// postedForm parses the form of the page.
 func postedForm(q url.Values) form {
 	f := form{
 		message: q.Get("message"), name: strings.TrimSpace(q.Get("name")), definition: source.UnixLines(q.Get("definition")), base: q.Get("base"),
@@ -78,16 +78,16 @@ func postedForm(q url.Values) form {
 		f.opened[name] = true
 	}
 	f.edits = readEdits(q.Get("edits"))
-	if made := q.Get("from"); made != "" && made != sumOf(f.input) { // the input is another one: what was open of the old one is not of it
+	if made := q.Get("from"); made != "" && made != sumOf(f.input) { // the input has been replaced: the unfolded rows belong to the old one
 		f.show, f.bytes, f.rows, f.edits = 0, 0, 0, nil
 	}
 	return f
 }
 
-// cutAction cuts "rows:1000" into the name of the action and what belongs to it.
+// cutAction splits "rows:1000" into the name of the action and its argument.
 func cutAction(text string) (action, arg string, found bool) { return strings.Cut(text, ":") }
 
-// sortedNames are the names of a set in their order.
+// sortedNames returns the names of a set, sorted.
 func sortedNames(set map[string]bool) []string {
 	out := slices.Sorted(maps.Keys(set))
 	if out == nil {
@@ -102,7 +102,7 @@ const (
 	maxEditBytes = 4 << 20
 )
 
-// readEdits reads changed messages: {"0":"0a00..."}. What is none of ours is left out.
+// readEdits parses changed messages: {"0":"0a00..."}. Invalid entries are ignored.
 func readEdits(text string) map[int][]byte {
 	var in map[string]string
 	if text == "" || json.Unmarshal([]byte(text), &in) != nil {
@@ -123,7 +123,7 @@ func decodeEdits(in map[string]string) map[int][]byte {
 	return out
 }
 
-// writeEdits is the opposite of readEdits.
+// writeEdits is the inverse of readEdits.
 func writeEdits(edits map[int][]byte) map[string]string {
 	out := make(map[string]string, len(edits))
 	for n, data := range edits {
@@ -132,8 +132,8 @@ func writeEdits(edits map[int][]byte) map[string]string {
 	return out
 }
 
-// addressForm is what an address asks for: a message and, if there is one, its first sample. An address that asks for nothing gets a
-// sample, so that the first visit shows what the page is for.
+// addressForm returns the form for the query of an address: a message and, if there is one, its first sample. An empty query selects a
+// sample, so that a first visit shows something.
 func (ws *space) addressForm(q url.Values) form {
 	f := form{message: q.Get("message"), filter: q.Get("filter"), opened: map[string]bool{}}
 	if f.message == "" && f.filter == "" && !q.Has("new") {
@@ -157,7 +157,7 @@ func (ws *space) addressForm(q url.Values) form {
 	return f
 }
 
-// firstShown is the message that a visit starts with: the dialect's example, or the first that has a sample, or the first of all.
+// firstShown returns the message for a first visit: the example of the dialect, or the first one with a sample, or the first of all.
 func (ws *space) firstShown() string {
 	sampled := ws.SampledFiles()
 	for _, name := range sampled {
@@ -176,7 +176,7 @@ func (ws *space) firstShown() string {
 	return ""
 }
 
-// atLeast0 reads a number that pages write; anything else is 0.
+// atLeast0 parses a non-negative number; anything else is 0.
 func atLeast0(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -185,14 +185,14 @@ func atLeast0(s string) int {
 	return max(n, 0)
 }
 
-// sumOf tells whether a text is still what the page had put there.
+// sumOf returns a checksum that tells whether a text is still the one that the page had inserted.
 func sumOf(text string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// work is what a form of the page may take.
+// work returns the kind and the maximum cost of the work for a form.
 func (f *form) work() (admit.Kind, int64) {
 	size := admit.Work(len(f.definition), admit.PerCompiled) + admit.Work(len(f.input), admit.PerDecoded) + admit.Work(len(f.value), admit.PerValue)
 	switch {

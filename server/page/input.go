@@ -11,14 +11,14 @@ import (
 // Bounds of what a page lists.
 const (
 	maxListed = 200 // messages of one input
-	maxNotes  = 5   // odd things about a pasted text
+	maxNotes  = 5   // notes on a pasted text
 )
 
-// verdict says what the input was taken for.
+// verdict describes how the input was interpreted.
 func (p *work) verdict() {
 	in, paste := &p.view.Input, p.job.Paste
 	if paste == nil {
-		in.Verdict = "built here from values"
+		in.Verdict = "built from values"
 		return
 	}
 	in.Verdict, in.Why = paste.Title, paste.Why
@@ -31,7 +31,7 @@ func (p *work) verdict() {
 		}
 		in.Verdict += fmt.Sprintf(", %d%s bytes", len(paste.Messages[0].Bytes), half)
 	}
-	if worthKeeping(paste) && in.Form == "" { // as another form it might be read otherwise by whoever opens the capture
+	if worthKeeping(paste) && in.Form == "" { // in a form chosen by the user, it might be read differently when the capture is opened
 		in.Keep = paste.Title
 	}
 	for i, n := range paste.Notes {
@@ -43,7 +43,7 @@ func (p *work) verdict() {
 	}
 }
 
-// worthKeeping reports whether a list of frames shows more of a text than its first message does.
+// worthKeeping reports whether a frame list shows more of a text than its first message does.
 func worthKeeping(p *paste.Paste) bool {
 	if len(p.Messages) > 1 || p.Packets {
 		return true
@@ -51,7 +51,7 @@ func worthKeeping(p *paste.Paste) bool {
 	return len(p.Messages) == 1 && (p.Messages[0].Dir != schema.Both || p.Messages[0].Time.String() != "")
 }
 
-// list lists the messages of an input that has several.
+// list lists the messages of an input with several.
 func (p *work) list(show int, status string) {
 	j := p.job
 	j.Request.Fields = false
@@ -75,7 +75,7 @@ func (p *work) list(show int, status string) {
 	}
 }
 
-// forms are the forms of pasted text under their headings, for a menu.
+// forms returns the forms of pasted text, grouped for a menu.
 func forms() []templates.FormGroup {
 	var out []templates.FormGroup
 	for _, f := range paste.Forms() {

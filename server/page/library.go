@@ -17,7 +17,7 @@ import (
 	"wirebench/templates"
 )
 
-// Upload stores the files of the page's form, and says what was done with each. A page with a script sends them to the JSON route.
+// Upload stores the files of the form of a page without scripts, and reports the result for each. Scripts use the JSON route.
 func (b *Workbench) Upload(w http.ResponseWriter, r *http.Request) {
 	ws := b.space(r)
 	if ws == nil {
@@ -53,7 +53,7 @@ func (b *Workbench) Upload(w http.ResponseWriter, r *http.Request) {
 	b.Render(w, r, status, templates.UploadPage(view))
 }
 
-// Settings takes the settings of a workspace from the page's form, and goes back to the page.
+// Settings changes the settings of a workspace from the form of the page, and redirects to the page.
 func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 	ws := b.space(r)
 	if ws == nil {
@@ -88,7 +88,7 @@ func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)
 }
 
-// postedConstants reads the constants of the page's form. The first line that cannot be read is the error, so that nothing is lost.
+// postedConstants parses the constants of the form. An unreadable line is an error, so that nothing is lost.
 func postedConstants(text string) (map[string]string, error) {
 	found, diags := defs.ParseConstants(source.New("constants", source.UnixLines(text)))
 	for _, d := range diags {

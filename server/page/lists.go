@@ -2,14 +2,14 @@ package page
 
 import "hash/maphash"
 
-// drawn is an element of a list as HTML, with its hash.
+// drawn is a rendered element of a list, with its hash.
 type drawn struct {
 	sum  uint64
 	html string
 }
 
-// ListChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then
-// Remove of them from At on give way to New.
+// ListChange is a change of the children of an element: first Change replaces children by index, then New replaces Remove of them from At
+// on.
 type ListChange struct {
 	ID     string         `json:"id"`
 	Change map[int]string `json:"change,omitempty"`
@@ -18,18 +18,18 @@ type ListChange struct {
 	New    []string       `json:"new,omitempty"`
 }
 
-// ListPatch makes another list of the one that the page has: Remove of its elements from At on give way to New.
+// ListPatch is a change of a list of the page: New replaces Remove of its elements from At on.
 type ListPatch[T any] struct {
 	At     int `json:"at"`
 	Remove int `json:"remove,omitempty"` // -1 for all
 	New    []T `json:"new,omitempty"`
 }
 
-// sentLists are the hashes of the elements that a page has, by list.
+// sentLists holds the hashes of the elements that a page has, by list.
 type sentLists map[string][]uint64
 
-// differs says in which part a list differs from the one that the page has: remove elements from at on give way to those up to end. remove
-// is -1 where nobody knows what the page has: it was loaded with something.
+// differs compares a list with the one of the page: elements [at, end) replace remove elements from at on. remove is -1 if the list of the
+// page is unknown, because it came with the page.
 func (s sentLists) differs(id string, sums []uint64) (at, end, remove int) {
 	old, known := s[id]
 	s[id] = sums
@@ -46,7 +46,7 @@ func (s sentLists) differs(id string, sums []uint64) (at, end, remove int) {
 	return at, len(sums) - last, len(old) - at - last
 }
 
-// patched is what makes the items of the list that the page has, nil if they are the same.
+// patched returns the change that makes the list of the page equal to items, nil if it is equal.
 func patched[T comparable](l *livePage, id string, items []T) *ListPatch[T] {
 	sums := make([]uint64, len(items))
 	for i, x := range items {
@@ -59,8 +59,8 @@ func patched[T comparable](l *livePage, id string, items []T) *ListPatch[T] {
 	return &ListPatch[T]{at, remove, items[at:end]}
 }
 
-// change says what makes of the list that the page has the one that was drawn, nil for nothing. Elements stand where they stood if
-// there are as many as before; else those between the same start and the same end are new.
+// change returns the change from the list of the page to the rendered one, nil if they are equal. If the number of elements is the same
+// they are replaced in place; otherwise the elements between the common start and end are replaced.
 func (s sentLists) change(id string, items []drawn) *ListChange {
 	old, known := s[id]
 	sums := make([]uint64, len(items))

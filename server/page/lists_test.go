@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// applied does to a page's list what a change says, as web/src/morph.ts does.
+// applied applies a change to a list, as web/src/morph.ts does.
 func applied(have []string, c *ListChange) []string {
 	if c == nil {
 		return have
@@ -24,7 +24,7 @@ func applied(have []string, c *ListChange) []string {
 	return have
 }
 
-// Whatever the lists: the page has what was drawn after each change, and nothing is sent where nothing has changed.
+// For any sequence of lists the page has the rendered list after each change, and nothing is sent without a change.
 func TestListChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := sentLists{}

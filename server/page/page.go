@@ -1,5 +1,5 @@
-// Package page draws the pages of the workbench and does what a person asks of them: by the forms of a page, or bit by bit over the
-// channels of an open one.
+// Package page renders the pages of the workbench and performs their actions: by forms, or piece by piece over the channels of an open
+// page.
 package page
 
 import (
@@ -18,22 +18,22 @@ import (
 	"wirebench/templates"
 )
 
-// Workbench is the pages of the workspaces. All fields must be set.
+// Workbench serves the pages of the workspaces. All fields must be set.
 type Workbench struct {
-	Workspaces []*workspace.Workspace // each with a name of its own
+	Workspaces []*workspace.Workspace // with distinct names
 	Captures   *captures.Set
 	Relays     *relay.Set
-	Budget     *admit.Budget // of the work of all
+	Budget     *admit.Budget // memory budget of all work
 	Log        *slog.Logger
 }
 
-// space is a workspace as it is now: what one request sees stays as it is while the library changes.
+// space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.
 type space struct {
 	*workspace.Workspace
 	*workspace.Snapshot
 }
 
-// space is the workspace that the address names, nil if there is none.
+// space returns the workspace named in the address, nil if there is none.
 func (b *Workbench) space(r *http.Request) *space {
 	name := chi.URLParam(r, "ws")
 	for _, w := range b.Workspaces {
@@ -44,12 +44,12 @@ func (b *Workbench) space(r *http.Request) *space {
 	return nil
 }
 
-// Home leads to the first workspace.
+// Home redirects to the first workspace.
 func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/w/"+b.Workspaces[0].Name, http.StatusFound)
 }
 
-// Frame is what stands around every page.
+// Frame returns the frame of a page: title, navigation and role.
 func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	who := access.Of(r)
 	f := templates.Frame{Title: title, Workspace: ws, LookOnly: who.Role < access.Operator, SignedIn: who.SignedIn}
@@ -59,7 +59,7 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	return f
 }
 
-// Render answers with a page.
+// Render responds with a page.
 func (b *Workbench) Render(w http.ResponseWriter, r *http.Request, status int, c templ.Component) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -69,7 +69,7 @@ func (b *Workbench) Render(w http.ResponseWriter, r *http.Request, status int, c
 	}
 }
 
-// NotFound answers with the page that says that there is nothing at an address.
+// NotFound responds with the page for unknown addresses.
 func (b *Workbench) NotFound(w http.ResponseWriter, r *http.Request) {
-	b.Render(w, r, http.StatusNotFound, templates.NotFound(b.Frame(r, "Wirebench: nothing here", ""), r.URL.Path))
+	b.Render(w, r, http.StatusNotFound, templates.NotFound(b.Frame(r, "Wirebench: not found", ""), r.URL.Path))
 }

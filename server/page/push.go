@@ -10,35 +10,35 @@ import (
 	"wirebench/server/socket"
 )
 
-// Topics of which pages are told when they have changed. Those of one thing have its id behind them, as "held:ID".
+// Topics of notifications. Those about a single object end in its id, as in "held:ID".
 const (
 	TopicCaptures  = "captures"  // the list of captures
-	TopicListeners = "listeners" // what runs, and how much of it has passed
-	TopicHeld      = "held:"     // the messages of a session that wait for a person
-	TopicReplay    = "replay:"   // how a replay stands
+	TopicListeners = "listeners" // running listeners, and their counters
+	TopicHeld      = "held:"     // held messages of a session
+	TopicReplay    = "replay:"   // state of a replay
 )
 
-// Bounds of telling.
+// Bounds of notifications.
 const (
 	pushPause = 100 * time.Millisecond // between two messages to one page
 )
 
-// Pushes tells the open pages of a workspace what has changed of what they show. Nothing is sent while nothing changes.
+// Pushes notifies the open pages of a workspace of changes. Nothing is sent while nothing changes.
 type Pushes struct {
 	mu    sync.Mutex
 	pages map[*pushedPage]struct{}
 }
 
-// pushedPage is a page that is told.
+// pushedPage is a page that receives notifications.
 type pushedPage struct {
 	ws   string
 	wake chan struct{}
 
 	mu     sync.Mutex
-	topics []string // that have changed since the page was told last
+	topics []string // changed since the last notification
 }
 
-// Tell says that a topic of a workspace has changed.
+// Tell reports a change of a topic of a workspace.
 func (p *Pushes) Tell(ws, topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Pushes) Tell(ws, topic string) {
 	}
 }
 
-// join makes a page one that is told, until leave.
+// join registers a page, until leave.
 func (p *Pushes) join(ws string) (page *pushedPage, leave func()) {
 	page = &pushedPage{ws: ws, wake: make(chan struct{}, 1)}
 	p.mu.Lock()
@@ -74,19 +74,19 @@ func (p *Pushes) join(ws string) (page *pushedPage, leave func()) {
 	}
 }
 
-// Count is the number of pages that are told.
+// Count returns the number of registered pages.
 func (p *Pushes) Count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pages)
 }
 
-// Pushed is the message by which a page is told.
+// Pushed is a notification.
 type Pushed struct {
 	Changed []string `json:"changed"` // topics
 }
 
-// Channel is the channel by which a page of a workspace is told.
+// Channel returns the channel for notifications to the pages of a workspace.
 func (p *Pushes) Channel(ws string) socket.Kind {
 	return socket.Kind{Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
 		page, leave := p.join(ws)
@@ -95,7 +95,7 @@ func (p *Pushes) Channel(ws string) socket.Kind {
 	}}
 }
 
-// run tells a page until the context ends.
+// run sends notifications until the context is done.
 func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -109,7 +109,7 @@ func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 		topics := p.topics
 		p.topics = nil
 		p.mu.Unlock()
-		if len(topics) == 0 { // what woke this has been told with the last message
+		if len(topics) == 0 { // sent with the previous message
 			continue
 		}
 		if err := c.Send(ctx, Pushed{topics}); err != nil {

@@ -21,16 +21,16 @@ const (
 	maxRailNotes = 50
 )
 
-// rail fills the list of messages, grouped by direction, one entry a name.
+// rail fills the list of messages, grouped by direction, with one entry per name.
 func (p *work) rail() {
 	r, snap := &p.view.Rail, p.ws.Snapshot
 	r.Filter, r.Count = p.form.filter, snap.Count()
 	r.State = snap.ID
 	open := p.view.Message
-	if p.live { // the page marks the open one by itself, and narrows the list
+	if p.live { // the script marks the open one and filters the list
 		open, r.Filter = "", ""
 		if p.railed == snap.ID {
-			return // as it was drawn before
+			return // unchanged
 		}
 		p.railed = snap.ID
 	}
@@ -102,7 +102,7 @@ func (p *work) rail() {
 	}
 	names := snap.Groups()
 	if !slices.Contains(names, "") {
-		names = append(names, "") // messages without a code are in no group
+		names = append(names, "") // messages without a code have no group
 	}
 	for _, group := range names {
 		for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient, schema.Both} {
@@ -113,13 +113,13 @@ func (p *work) rail() {
 		}
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b set) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.dir, b.dir)) }) {
-		r.Groups = append(r.Groups, *groups[key]) // of groups without any code
+		r.Groups = append(r.Groups, *groups[key]) // groups without codes
 	}
 	p.undefined(wanted)
 	p.railNotes()
 }
 
-// constantsText are constants as people write them, a line each.
+// constantsText formats constants, one per line.
 func constantsText(all map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -128,7 +128,7 @@ func constantsText(all map[string]string) string {
 	return b.String()
 }
 
-// missingConstants are the constants that definitions use and nobody has given a value.
+// missingConstants returns the constants that definitions use and that have no value.
 func missingConstants(snap *workspace.Snapshot) []string {
 	found, seen := map[string]bool{}, map[*schema.Struct]bool{}
 	limits := func(list ...*schema.Limit) {
@@ -169,7 +169,7 @@ func missingConstants(snap *workspace.Snapshot) []string {
 	return sortedNames(found)
 }
 
-// setTitle is the heading of the messages of a group and a direction.
+// setTitle returns the heading of the messages of a group and a direction.
 func setTitle(group string, dir schema.Dir) string {
 	way := map[schema.Dir]string{schema.ToServer: "Client → server", schema.ToClient: "Server → client", schema.Both: "Both ways"}[dir]
 	switch {
@@ -181,7 +181,7 @@ func setTitle(group string, dir schema.Dir) string {
 	return group + " · " + way
 }
 
-// codeText is the code of a message in the list: as wide as those of the dialect are.
+// codeText formats the code of a message in the width of the dialect.
 func codeText(code uint32, wide bool) string {
 	if wide || code > 0xFF {
 		return fmt.Sprintf("0x%04X", code)
@@ -189,11 +189,11 @@ func codeText(code uint32, wide bool) string {
 	return fmt.Sprintf("0x%02X", code)
 }
 
-// worst is the worst diagnostic of each message: of its file, or in a file with several of the part that starts with it.
+// worst finds the most severe diagnostic of each message: of its file, or, in a file with several messages, of its part.
 type worst struct {
 	byFile map[string]diag.Severity
-	lines  map[*source.File][]diag.Diagnostic // of files with several messages
-	starts map[*source.File][]int             // where those start
+	lines  map[*source.File][]diag.Diagnostic // for files with several messages
+	starts map[*source.File][]int             // first lines of these messages
 }
 
 func newWorst(snap *workspace.Snapshot) *worst {
@@ -239,7 +239,7 @@ func (w *worst) of(m *schema.Message) (diag.Severity, bool) {
 	return found, any
 }
 
-// byName puts the versions of a message together, the newest first, in the order of names.
+// byName groups the versions of each message, newest first, sorted by name.
 func byName(all []*schema.Message) [][]*schema.Message {
 	list := slices.Clone(all)
 	slices.SortStableFunc(list, func(a, b *schema.Message) int {
@@ -276,7 +276,7 @@ func (p *work) undefined(wanted []string) {
 	}
 }
 
-// railNotes are what is odd about the library as a whole: its maps, and files that are not read.
+// railNotes adds notes on the library as a whole: its maps, and skipped files.
 func (p *work) railNotes() {
 	r, snap := &p.view.Rail, p.ws.Snapshot
 	note := func(text string) {
@@ -290,10 +290,10 @@ func (p *work) railNotes() {
 		}
 	}
 	if n := len(snap.Library.Maps); n > 1 && snap.CodeMap == "" {
-		note(fmt.Sprintf("there are %d code maps: choose the one of your game's revision", n))
+		note(fmt.Sprintf("%d code maps: choose the one for your version of the game", n))
 	}
 	if chosen := p.ws.UserSettings().Map; chosen != "" && snap.CodeMap != chosen {
-		note(chosen + " was chosen as code map and is not there any more")
+		note("the chosen code map " + chosen + " no longer exists")
 	}
 	for _, s := range snap.Library.Skipped {
 		note(s)

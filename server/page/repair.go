@@ -14,24 +14,24 @@ import (
 	"wirebench/templates"
 )
 
-// whole is a message as it was when its definition last explained all its bytes without a problem. What its lengths, counts and offsets say
-// serves to find the contents again after some of these were changed.
+// whole is the last state of a message in which its definition explained all bytes without a problem. Its lengths, counts and offsets serve
+// to find the contents again after some of these were changed.
 type whole struct {
 	message string
-	show    int // its number in the input
+	show    int // its index in the input
 	data    []byte
 }
 
-// noteWhole keeps the shown message for a later repair.
+// noteWhole records the shown message for a later repair.
 func (p *work) noteWhole() {
 	if m := p.view.Shown; m != nil && m.Status == codec.OK.String() && len(m.Problems) == 0 && m.Leftover == 0 && len(m.Data) > 0 {
 		p.whole = whole{m.Message, p.form.show, m.Data}
 	}
 }
 
-// repair encodes the shown message again from its values, with correct lengths, counts and offsets, and says what that changes. Where the
-// message cannot be read to its end, the values are those at the places where they were before; if nothing says where that is, the person
-// is asked first, since bytes would be lost.
+// repair encodes the shown message again from its values, with correct lengths, counts and offsets, and reports the changes. If the message
+// cannot be decoded to its end, the values are taken from their previous positions; if these are unknown, the user is asked first, since
+// bytes would be lost.
 func (p *work) repair() {
 	if err := p.tryRepair(); err != nil {
 		p.failed = err.Error()
@@ -78,8 +78,8 @@ func (p *work) tryRepair() error {
 	return nil
 }
 
-// valuesAsIn reads the values of a message at the places that they have in an earlier state of it: good, which has no problems. It reports
-// false if the two do not have enough in common, or the difference lies in more than one field and changes the length.
+// valuesAsIn decodes the values of a message at their positions in an earlier valid state of it, good. ok is false if the two have too
+// little in common, or if the difference spans several fields and changes the length.
 func (p *work) valuesAsIn(good, now []byte, res view.Result) (values []byte, ok bool) {
 	var rec codec.Record
 	if rec.Session = p.job.Rec.Session; !p.fits(&rec, good) {
@@ -111,12 +111,12 @@ func (p *work) valuesAsIn(good, now []byte, res view.Result) (values []byte, ok 
 	return value.AppendJSON(nil, &out), true
 }
 
-// resized is good with one value made longer or shorter, so that its structure is that of now: the two differ within bytes [from, to) of good
-// alone.
+// resized returns good with one value lengthened or shortened, so that its structure is that of now. The two differ only within bytes
+// [from, to) of good.
 func (p *work) resized(rec *codec.Record, good, now []byte, from, to int, res view.Result) ([]byte, bool) {
 	values := value.AppendJSON(nil, rec)
 	if same, err := p.encoded(res, values); err != nil || !bytes.Equal(same, good) {
-		return nil, false // the contents are in another order than encode writes them in
+		return nil, false // the contents are not in the order in which encode writes them
 	}
 	for _, f := range view.Fields(rec) {
 		if f.Role != codec.RoleValue.String() || int(f.BitOffset) > from*8 || int(f.BitOffset+f.BitLength) < to*8 || f.BitLength == 0 {
@@ -149,10 +149,10 @@ func (p *work) fits(rec *codec.Record, data []byte) bool {
 	return rec.Status() == codec.OK && rec.Used == len(data) && len(view.Problems(rec)) == 0 && rec.Unexplained() == 0
 }
 
-// mostChanges is how many changes of a repair are named.
+// mostChanges is the number of changes listed for a repair.
 const mostChanges = 4
 
-// changesTo names the lengths, counts and offsets that differ from those of the message as it is, and the values.
+// changesTo lists the lengths, counts and offsets, and the values, that a repair changes.
 func (p *work) changesTo(res view.Result, next []byte) string {
 	type place struct{ path, role string }
 	had := map[place]string{}
@@ -187,7 +187,7 @@ func (p *work) changesTo(res view.Result, next []byte) string {
 	return strings.Join(changes, "; ") + "."
 }
 
-// brief is a value as JSON, cut.
+// brief truncates the JSON of a value.
 func brief(text string) string {
 	if r := []rune(text); len(r) > 30 {
 		return string(r[:29]) + "…"
@@ -195,7 +195,7 @@ func brief(text string) string {
 	return text
 }
 
-// common returns how many bytes at the beginning and at the end of two messages are the same.
+// common returns the number of equal bytes at the start and at the end of two messages.
 func common(a, b []byte) (head, tail int) {
 	n := min(len(a), len(b))
 	for head < n && a[head] == b[head] {
@@ -207,7 +207,7 @@ func common(a, b []byte) (head, tail int) {
 	return head, tail
 }
 
-// equalBytes returns how many bytes of two messages of one length are the same.
+// equalBytes returns the number of equal bytes in two messages of the same length.
 func equalBytes(a, b []byte) (n int) {
 	for i := range a {
 		if a[i] == b[i] {
@@ -217,16 +217,16 @@ func equalBytes(a, b []byte) (n int) {
 	return n
 }
 
-// shownValues decodes the shown message for a change by its values.
+// shownValues decodes the shown message for a change of its values.
 func (p *work) shownValues() (*workspace.Input, view.Result, error) {
 	j := p.read()
 	if j == nil || p.form.show >= len(j.Messages) {
-		return nil, view.Result{}, errors.New("there is no message")
+		return nil, view.Result{}, errors.New("no message")
 	}
 	p.job, j.Request.Fields = j, true
 	res := j.Decode(p.form.show)
 	if res.Status == "error" || j.Rec.Program == nil {
-		return nil, view.Result{}, errors.New("this message cannot be changed by values")
+		return nil, view.Result{}, errors.New("the values of this message cannot be changed")
 	}
 	return j, res, nil
 }

@@ -26,7 +26,7 @@ func (p *work) samples() {
 		s.CanKeep = s.CanKeep && !row.Current
 		s.Rows = append(s.Rows, row)
 	}
-	slices.SortStableFunc(s.Rows, func(a, b templates.SampleRow) int { // those of the open message first
+	slices.SortStableFunc(s.Rows, func(a, b templates.SampleRow) int { // samples of the open message first
 		if a.Other == b.Other {
 			return 0
 		}
@@ -37,7 +37,7 @@ func (p *work) samples() {
 	})
 }
 
-// takeSample puts a sample in the place of the input.
+// takeSample replaces the input by a sample.
 func (p *work) takeSample(n int) {
 	m, err := p.ws.Find(p.form.message)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *work) takeSample(n int) {
 	}
 	list := p.ws.Samples(m.Span.File.Name)
 	if n >= len(list) {
-		p.notice("There is no such sample any more.")
+		p.notice("This sample no longer exists.")
 		return
 	}
 	f := &p.form
@@ -57,11 +57,11 @@ func (p *work) takeSample(n int) {
 	}
 }
 
-// keepSample keeps the shown message beside its definition.
+// keepSample stores the shown message beside its definition.
 func (p *work) keepSample() {
 	j := p.read()
 	if j == nil || p.def == nil || p.form.show >= len(j.Messages) || len(j.Messages[p.form.show].Data) == 0 {
-		p.notice("There is no message to keep.")
+		p.notice("No message to keep.")
 		return
 	}
 	about := strings.Join(strings.Fields(p.form.about), " ")
@@ -80,7 +80,7 @@ func (p *work) dropSample(n int) {
 	file := p.view.Definition.File
 	list := p.ws.Samples(file)
 	if n >= len(list) {
-		p.notice("There is no such sample any more.")
+		p.notice("This sample no longer exists.")
 		return
 	}
 	if err := p.ws.DropSample(file, list[n]); err != nil {

@@ -24,12 +24,11 @@ import (
 
 // Bounds of the channel of a page.
 const (
-	MaxMessage = api.MaxBody // bytes of one message of the page
-	maxPending = 64          // actions that wait; a page does not press that many buttons
+	MaxMessage = api.MaxBody // maximum bytes of a message of the page
+	maxPending = 64          // maximum number of waiting actions, more than a user can trigger
 )
 
-// Channel is the channel by which the panes of a page are worked on: what a person changes comes in, the parts of the page that change by
-// it go out.
+// Channel is the channel for the panes of a page: it receives changes by the user, and sends the affected parts of the page.
 func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kind {
 	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
 		page := b.newLivePage(ws, r)
@@ -47,9 +46,9 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 	}}
 }
 
-// Message is what the page sends: what has changed in it, and what was pressed. Fields that are missing are as they were.
+// Message is a message of the page: changed controls, and an action. Missing fields are unchanged.
 type Message struct {
-	N   int `json:"n"` // counts up; the answer names the last that it knows of
+	N   int `json:"n"` // increasing; the answer has the number of the last message it takes into account
 	Set struct {
 		Message    *string            `json:"message,omitempty"`
 		Name       *string            `json:"name,omitempty"`
@@ -68,10 +67,10 @@ type Message struct {
 		Values     *bool              `json:"values,omitempty"`
 		Frame      *FrameForm         `json:"frame,omitempty"`
 	} `json:"set"`
-	Have   string `json:"have,omitempty"`   // the state of the library that the page was drawn with
-	Action string `json:"action,omitempty"` // of the button: "save", "show:3"
+	Have   string `json:"have,omitempty"`   // state of the library with which the page was rendered
+	Action string `json:"action,omitempty"` // as of a button: "save", "show:3"
 
-	// Of the action "set", "insert", "remove", "copy" and "value".
+	// For the actions "set", "insert", "remove", "copy" and "value".
 	Path    string `json:"path,omitempty"`
 	Role    string `json:"role,omitempty"`
 	Typed   string `json:"typed,omitempty"`
@@ -79,18 +78,18 @@ type Message struct {
 	About   string `json:"about,omitempty"`
 }
 
-// livePage is the server's side of an open page.
+// livePage is the state of an open page.
 type livePage struct {
 	ws     *workspace.Workspace
 	bench  *Workbench
-	opener *http.Request // opened the page: its actions are that principal's
+	opener *http.Request // the request that opened the page: its principal performs the actions
 	frame  templates.Frame
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	pending []Message // changes that have not been worked on; those without an action are one
+	pending []Message // unprocessed messages; consecutive ones without an action are merged
 
-	// Of answer alone.
+	// Used by answer only.
 	form   form
 	n      int
 	good   *workspace.Definition
@@ -99,10 +98,10 @@ type livePage struct {
 	pastes workspace.PasteCache
 	railed string
 	seed   maphash.Seed
-	sent   map[string]uint64 // what the page has of each part
+	sent   map[string]uint64 // hashes of the parts that the page has
 	lists  sentLists         // and of each list
-	told   *string           // the message that the page has open; nil at first
-	edited bool              // whether it has been told that the definition is not the one on disk
+	told   *string           // message that is open in the page; nil at first
+	edited bool              // value of Controls.Edited known to the page
 }
 
 func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
@@ -112,7 +111,7 @@ func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *liveP
 	}
 }
 
-// listen takes in what the page sends. Changes that come faster than they can be answered are put together.
+// listen receives the messages of the page. Changes that arrive faster than they are processed are merged.
 func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 	for {
 		text, err := c.Receive(ctx)
@@ -140,7 +139,7 @@ func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 	}
 }
 
-// together is a change and a later one.
+// together merges a message and a later one.
 func together(a, b Message) Message {
 	set := a.Set
 	later(&set.Message, b.Set.Message)
@@ -169,7 +168,7 @@ func later[T any](into **T, from *T) {
 	}
 }
 
-// answer works on what has come in, and on what changes in the library, and sends the parts of the page that are not as they were.
+// answer processes messages and changes of the library, and sends the changed parts of the page.
 func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	changed, stop := l.ws.Changed()
 	defer stop()
@@ -184,7 +183,7 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 				continue
 			case <-changed:
 				if !started {
-					continue // the page has not yet said what it shows
+					continue // the page has not sent its state yet
 				}
 				m = Message{N: l.n}
 			}
@@ -211,7 +210,7 @@ func (l *livePage) next() (m Message, ok bool) {
 	return m, true
 }
 
-// take puts what a message says into the form.
+// take applies a message to the form.
 func (l *livePage) take(m Message) {
 	f, s := &l.form, m.Set
 	put(&f.message, s.Message)
@@ -255,7 +254,7 @@ func put[T any](into *T, from *T) {
 	}
 }
 
-// begin waits until there is memory for what the form asks for. A page waits for as long as it takes: what comes meanwhile is put together.
+// begin waits until there is memory for the work of the form. A page waits as long as necessary; messages arriving meanwhile are merged.
 func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	kind, size := l.form.work()
 	for {
@@ -267,7 +266,7 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// work does what a message asks for: it returns a *Answer, or a *ValueAnswer.
+// work processes a message: it returns an *Answer or a *ValueAnswer.
 func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	l.take(m)
 	why := l.bench.permit(l.opener, &l.form)
@@ -297,7 +296,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	return &out, nil
 }
 
-// parts draws all parts of the page, and keeps those that differ from what it has.
+// parts renders all parts of the page, and adds those that differ from the ones it has.
 func (l *livePage) parts(out *Answer, view templates.Workbench) error {
 	var buf bytes.Buffer
 	draw := func(c templ.Component) (uint64, error) {

@@ -22,7 +22,7 @@ const (
 	maxProblems = 100
 )
 
-// notJSON says where a text stops being JSON, nil if it does not. The codec counts bytes; people count lines.
+// notJSON returns the position where a text is not valid JSON, nil if it is valid. The codec counts bytes, the page lines and columns.
 func notJSON(text string) *view.ProblemInfo {
 	var any json.RawMessage
 	var wrong *json.SyntaxError
@@ -35,7 +35,7 @@ func notJSON(text string) *view.ProblemInfo {
 	return &view.ProblemInfo{Severity: "error", Code: "not-json", Message: fmt.Sprintf("line %d, column %d: %v", line, column, wrong)}
 }
 
-// encodedNote says what came out, and how it differs from what was there.
+// encodedNote describes the result of encoding and its difference from the previous message.
 func encodedNote(data, was []byte) string {
 	note := fmt.Sprintf("Encoded: %d bytes", len(data))
 	if was == nil {
@@ -60,7 +60,7 @@ func encodedNote(data, was []byte) string {
 	return fmt.Sprintf("%s, %d of them changed, the first at 0x%02x.", note, n, first)
 }
 
-// encode puts the bytes of values in the place of the shown message.
+// encode replaces the shown message by the bytes of values.
 func (p *work) encode(text string) {
 	v := &p.view.Values
 	if p.def == nil || p.def.Program == nil {
@@ -76,18 +76,18 @@ func (p *work) encode(text string) {
 	if p.form.code != "" {
 		n, err := strconv.ParseUint(p.form.code, 0, 32)
 		if err != nil {
-			v.Problems = []view.ProblemInfo{{Severity: "error", Code: "bad-code", Message: "the code is a number of 32 bits, decimal or 0x, not " + strconv.Quote(p.form.code)}}
+			v.Problems = []view.ProblemInfo{{Severity: "error", Code: "bad-code", Message: "the code must be a 32-bit number, decimal or 0x, not " + strconv.Quote(p.form.code)}}
 			return
 		}
 		c := uint32(n)
 		code = &c
 	} else if p.form.action == "build" && !p.def.Message.HasKey {
-		code = new(uint32) // a code to be written over
+		code = new(uint32) // a placeholder to be overwritten
 	}
 	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, code, []byte(value))
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
-		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map says the code of this message: write it below"}}
+		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map has the code of this message: enter it below"}}
 	case err != nil:
 		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	case len(problems) > 0:
@@ -100,7 +100,7 @@ func (p *work) encode(text string) {
 		if p.job = p.read(); p.job != nil && p.form.show < len(p.job.Messages) {
 			was = p.job.Messages[p.form.show].Data
 		}
-		if p.job == nil { // what could not be read gives way
+		if p.job == nil { // replaces an unreadable input
 			p.form.input = ""
 		}
 		v.Encoded = encodedNote(data, was)
@@ -112,7 +112,7 @@ func (p *work) encode(text string) {
 	}
 }
 
-// values offers values to encode: those that a person changed, else those of the message, else empty ones.
+// values offers values to encode: those edited by the user, else those of the message, else empty ones.
 func (p *work) values() {
 	v := &p.view.Values
 	if p.def == nil || p.def.Program == nil {
@@ -135,11 +135,11 @@ func (p *work) values() {
 	if p.form.action == "encode" || changed && p.form.action != "values" {
 		v.Text, v.Made, v.Kept = p.form.value, p.form.made, changed && p.form.action != "encode"
 		if p.form.action == "encode" && len(v.Problems) == 0 {
-			v.Made = sumOf(v.Text) // they are the message's now
+			v.Made = sumOf(v.Text) // now those of the message
 		}
 		return
 	}
-	if p.live && !p.form.values { // nobody is looking
+	if p.live && !p.form.values { // not visible
 		v.Made = sumOf("")
 		return
 	}
@@ -153,7 +153,7 @@ func (p *work) values() {
 	v.Made = sumOf(v.Text)
 }
 
-// emptyValue is the values of a message of which nothing is set: all names, to be filled in.
+// emptyValue returns the JSON of a message in which no field is set.
 func (p *work) emptyValue() []byte {
 	code := p.def.Message.Key.Code
 	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte("{}"))

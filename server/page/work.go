@@ -18,41 +18,41 @@ import (
 	"wirebench/templates"
 )
 
-// work is a page in the making.
+// work is a page being built.
 type work struct {
 	ws     *space
 	form   form
 	view   *templates.Workbench
-	def    *workspace.Definition // the open one, nil if none is
-	use    *workspace.Definition // what messages are decoded by: def, or while that has mistakes the last one that had none
-	good   *workspace.Definition // the last one without mistakes, of the page's earlier work; nil if there is none
-	pastes *workspace.PasteCache // of the page's earlier work, nil for none
-	whole  whole                 // of the page's earlier work
-	fitted *fitCache             // of the page's earlier work, or nil
-	half   bool                  // the input ends with one digit of a byte
-	job    *workspace.Input      // nil without input, or if nothing could be read from it
-	export *Exports              // files that were asked for instead of the page
-	failed string                // why a value could not be changed
+	def    *workspace.Definition // the open definition, nil if none is
+	use    *workspace.Definition // definition for decoding: def or, while it has mistakes, the last one without
+	good   *workspace.Definition // the last one without mistakes, from the previous work of the page; nil if there is none
+	pastes *workspace.PasteCache // from the previous work of the page, or nil
+	whole  whole                 // from the previous work of the page
+	fitted *fitCache             // from the previous work of the page, or nil
+	half   bool                  // the last byte of the input has only one digit
+	job    *workspace.Input      // nil without input, or if it is unreadable
+	export *Exports              // requested files, sent instead of the page
+	failed string                // reason why a value could not be changed
 	live   bool                  // for an open page
-	railed string                // the snapshot whose list of messages the page has
+	railed string                // ID of the snapshot whose list of messages the page has
 }
 
 // Export is a file to save.
 type Export struct{ Name, Type, Text string }
 
-// Exports are files to save, and what they lack.
+// Exports are files to save, with the features they lack.
 type Exports struct {
 	Title  string
 	Files  []Export
 	Losses []string
 }
 
-// oneExport is a single file named after a message.
+// oneExport returns a single file named after a message.
 func oneExport(title, message, ending, kind, text string) *Exports {
 	return &Exports{Title: title, Files: []Export{{strings.ReplaceAll(message, "/", "-") + ending, kind, text}}}
 }
 
-// send answers with the file; several are put into one.
+// send responds with the file, or a zip file of several.
 func (e *Exports) send(w http.ResponseWriter) {
 	name, kind, data := e.Files[0].Name, e.Files[0].Type, []byte(e.Files[0].Text)
 	if len(e.Files) > 1 {
@@ -68,16 +68,16 @@ func (e *Exports) send(w http.ResponseWriter) {
 	_, _ = w.Write(data)
 }
 
-// fill does what a form asks for and puts it into the view.
+// fill processes a form and fills the view.
 func (ws *space) fill(v *templates.Workbench, f form) *work {
 	p := &work{ws: ws, form: f, view: v}
 	p.work()
 	return p
 }
 
-// work makes the whole page.
+// work builds the whole page.
 func (p *work) work() {
-	if p.form.frame != nil && p.view.Capture == nil { // an open page does not say which, and nothing depends on it
+	if p.form.frame != nil && p.view.Capture == nil { // an open page does not send the capture, and nothing depends on it
 		p.view.Capture = &templates.Capture{}
 	}
 	p.rename()
@@ -106,14 +106,14 @@ func (p *work) notice(text string) {
 	}
 }
 
-// done says that something went well.
+// done adds a notice of success.
 func (p *work) done(text string) {
 	if p.view.Done == "" {
 		p.view.Done = text
 	}
 }
 
-// read reads the messages of the input, with what was changed in them. nil without any; the input then says why.
+// read reads the messages of the input, including changes. It returns nil if there are none; the input then has the reason.
 func (p *work) read() *workspace.Input {
 	in := &p.view.Input
 	in.Text, in.Form, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.byCode, forms(), ""
@@ -121,7 +121,7 @@ func (p *work) read() *workspace.Input {
 	if p.use != nil {
 		if j.Snap = p.use.Snap; !p.form.byCode {
 			j.Use(p.use)
-		} else if m := p.use.Message; m != nil { // the open message says what kind of traffic this is
+		} else if m := p.use.Message; m != nil { // the open message determines group and direction
 			if j.Likely = m.Key.Dir; len(j.Snap.Dialect.Frames) == 0 {
 				j.Request.Group = m.Key.Group
 			}
@@ -140,10 +140,10 @@ func (p *work) read() *workspace.Input {
 			return nil
 		}
 		if len(j.Messages) == 0 {
-			in.Error = "there are no bytes in this"
+			in.Error = "no bytes found"
 			return nil
 		}
-	} else if _, ok := p.form.edits[0]; ok { // built from nothing
+	} else if _, ok := p.form.edits[0]; ok { // built without input
 		j.Messages = []workspace.Piece{{}}
 	} else {
 		return nil
@@ -159,7 +159,7 @@ func (p *work) read() *workspace.Input {
 	return j
 }
 
-// readHalf reads hex whose last byte has one digit yet, without that digit: whoever types a byte sees the message stay.
+// readHalf reads hex whose last byte has only one digit, without this digit, so that the message stays visible while a byte is being typed.
 func (p *work) readHalf(j *workspace.Input) {
 	in := &p.view.Input
 	text := strings.TrimRight(in.Text, " \t\r\n")
@@ -172,7 +172,7 @@ func (p *work) readHalf(j *workspace.Input) {
 	}
 }
 
-// ReadFrame reads the input as the frame that a list has told it to be.
+// readFrame reads the input as a frame of a list.
 func (p *work) readFrame(j *workspace.Input, f *FrameForm) {
 	for i := range j.Messages {
 		j.Messages[i].Dir = schema.DirNamed(f.Dir)
@@ -191,12 +191,12 @@ func (p *work) readFrame(j *workspace.Input, f *FrameForm) {
 	case transport.Problem.String(): // as far as a definition explains them; see message
 	case transport.Message.String(), "":
 	default:
-		j.Request.Unknown = true // key exchanges and bytes that nobody can decipher are no messages
+		j.Request.Unknown = true // key exchanges and undecipherable bytes are not messages
 	}
 }
 
-// about says of a frame that is no message what its transport knows. Of the bytes at which that could not go on it shows the part that a
-// definition explains, and why it ended there.
+// about adds the description of a frame that is not a message. For a problem of the transport it shows the part of the bytes that a
+// definition explains, and why decoding ended there.
 func (p *work) about(m *templates.Message, f *FrameForm) {
 	m.What, m.Kind = f.About.What, f.Kind
 	problem := f.Kind == transport.Problem.String()
@@ -209,13 +209,14 @@ func (p *work) about(m *templates.Message, f *FrameForm) {
 		switch label, text := x[0], x[1]; {
 		case problem && label == frames.AboutReason:
 			m.Problems = withReason(m.Problems, text)
-		case m.Message == "" || label == frames.AboutNote: // else the fields say more
+		case m.Message == "" || label == frames.AboutNote: // else the fields have more details
 			m.Facts = append(m.Facts, x)
 		}
 	}
 }
 
-// withReason puts the reason of a transport before what a definition finds wrong, unless that says the same, with its place and its line.
+// withReason inserts the reason of a transport before the problems found by decoding, unless one has the same text with a position and a
+// line.
 func withReason(list []view.ProblemInfo, reason string) []view.ProblemInfo {
 	for _, x := range list {
 		if x.Message != "" && strings.HasSuffix(reason, x.Message) {
@@ -225,7 +226,7 @@ func withReason(list []view.ProblemInfo, reason string) []view.ProblemInfo {
 	return append([]view.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
 }
 
-// show decodes the input: by the open definition, or by the code that each message carries.
+// show decodes the input by the open definition, or by the code of each message.
 func (p *work) show() {
 	j := p.read()
 	if p.job = j; j == nil {
@@ -256,7 +257,7 @@ func (p *work) show() {
 	}
 }
 
-// otherCodes reports whether the code of a message belongs to another definition than the open one, unless that is being edited.
+// otherCodes reports whether the code of a message belongs to another definition than the open one, unless that one is being edited.
 func (p *work) otherCodes() bool {
 	if p.form.byCode || p.def == nil || p.def.Edited {
 		return false
@@ -269,7 +270,7 @@ func (p *work) otherCodes() bool {
 	return false
 }
 
-// maxFacts bounds what a page says of a frame.
+// maxFacts bounds the facts listed about a frame.
 const maxFacts = 20
 
 // message decodes the message that the page shows.
@@ -306,7 +307,7 @@ func (p *work) message(i int) *templates.Message {
 	return m
 }
 
-// sameMessage reports whether two messages are the same one, perhaps of two states of the library.
+// sameMessage reports whether two messages are the same, possibly in different states of the library.
 func sameMessage(a, b *schema.Message) bool {
 	return a.Name == b.Name && a.Version == b.Version && a.Key.Group == b.Key.Group && a.Key.Dir == b.Key.Dir
 }
@@ -320,7 +321,7 @@ func hasProblem(list []view.ProblemInfo, code string) bool {
 	return false
 }
 
-// fieldTypes are the types of all fields, as written, by their path without indexes.
+// fieldTypes returns the types of all fields as written, by path without indexes.
 func fieldTypes(p *codec.Program) map[string]string {
 	out := make(map[string]string, len(p.Fields))
 	for i := range p.Fields {
@@ -329,7 +330,7 @@ func fieldTypes(p *codec.Program) map[string]string {
 	return out
 }
 
-// spaced is bytes in hex, with a blank after each.
+// spaced formats bytes in hex, separated by spaces.
 func spaced(data []byte) string {
 	var b strings.Builder
 	for i := range data {

@@ -14,7 +14,7 @@ import (
 	"wirebench/templates"
 )
 
-// Page draws the page of a workspace: plainly by its address, or what a form asks for. It keeps what was typed.
+// Page renders the page of a workspace for its address or a form. It keeps the text entered.
 func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	ws := b.space(r)
 	if ws == nil {
@@ -34,7 +34,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		var big *http.MaxBytesError
 		status, view.Notice = http.StatusBadRequest, "The form could not be read: "+err.Error()+"."
 		if errors.As(err, &big) {
-			status, view.Notice = http.StatusRequestEntityTooLarge, fmt.Sprintf("That is more than %d bytes.", api.MaxBody)
+			status, view.Notice = http.StatusRequestEntityTooLarge, fmt.Sprintf("The form has more than %d bytes.", api.MaxBody)
 		}
 		r.PostForm = url.Values{}
 	}
@@ -57,7 +57,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	b.Render(w, r, status, templates.WorkbenchPage(view))
 }
 
-// allowStyles lets one script of the page, which knows the nonce, add style sheets: the editor does.
+// allowStyles permits the one script that knows the nonce, the editor, to add style sheets.
 func allowStyles(w http.ResponseWriter) string {
 	nonce := rand.Text()
 	const policy = "Content-Security-Policy"
@@ -65,12 +65,12 @@ func allowStyles(w http.ResponseWriter) string {
 	return nonce
 }
 
-// address is the page with one thing asked for.
+// address returns the address of the page with one query parameter.
 func (ws *space) address(key, value string) string {
 	return "/w/" + url.PathEscape(ws.Name) + "?" + url.Values{key: {value}}.Encode()
 }
 
-// putRelays puts what runs in a workspace into its page.
+// putRelays adds the running listeners of a workspace to its page.
 func (b *Workbench) putRelays(v *templates.Workbench, ws *workspace.Workspace) {
 	if ws.Captures == nil {
 		return

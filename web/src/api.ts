@@ -20,9 +20,9 @@ export interface SocketDown {
   closed?: string;
 }
 
-/** PageMessage is what the page sends: what has changed in it, and what was pressed. Fields that are missing are as they were. */
+/** PageMessage is a message of the page: changed controls, and an action. Missing fields are unchanged. */
 export interface PageMessage {
-  /** counts up; the answer names the last that it knows of */
+  /** increasing; the answer has the number of the last message it takes into account */
   n: number;
   set: {
     message?: string;
@@ -42,11 +42,11 @@ export interface PageMessage {
     values?: boolean;
     frame?: PageFrameForm;
   };
-  /** the state of the library that the page was drawn with */
+  /** state of the library with which the page was rendered */
   have?: string;
-  /** of the button: "save", "show:3" */
+  /** as of a button: "save", "show:3" */
   action?: string;
-  /** Of the action "set", "insert", "remove", "copy" and "value". */
+  /** For the actions "set", "insert", "remove", "copy" and "value". */
   path?: string;
   role?: string;
   typed?: string;
@@ -54,19 +54,19 @@ export interface PageMessage {
   about?: string;
 }
 
-/** PageFrameForm is what a list of frames knows of the one whose bytes are the input. */
+/** PageFrameForm describes the frame whose bytes are the input. */
 export interface PageFrameForm {
-  /** as transport.Kind has it */
+  /** a transport.Kind */
   kind: string;
   dir: string;
   group: string;
-  /** of its definition, "" if it has none */
+  /** name of its definition, "" if it has none */
   name: string;
-  /** it has the alternative header of the dialect */
+  /** the frame has the alternative header of the dialect */
   alternate: boolean;
-  /** of what is no message, as Frame has it */
+  /** for a frame that is not a message */
   about: FramesAbout | null;
-  /** how a definition of it could be called, "" if it needs none */
+  /** proposed name of a definition, "" if none is needed */
   offer: string;
 }
 
@@ -76,32 +76,32 @@ export interface FramesAbout {
   facts: [string, string][];
 }
 
-/** PageAnswer is what the server sends to an open page: what has to be changed in it. What is missing is as it was. */
+/** PageAnswer is the response to an open page: the changes of its parts. Missing parts are unchanged. */
 export interface PageAnswer {
-  /** the last message that this knows of */
+  /** number of the last message that it takes into account */
   n: number;
-  /** parts of the page, by the id of their element */
+  /** parts of the page by element id */
   html?: Record<string, string>;
-  /** what has changed in lists of the page */
+  /** changes of lists */
   lists?: PageListChange[];
-  /** controls whose value the server has changed */
+  /** controls changed by the server */
   set?: PageControls;
-  /** all, in the text that the page has */
+  /** all mistakes in the text of the page */
   mistakes?: DiagInfo[];
-  /** what the lines of the definition make */
+  /** parts of the message by line of the definition */
   outline?: PageListPatchOutline;
-  /** the outline is of an older text than the page has */
+  /** the outline is of an older text */
   behind?: boolean;
-  /** the message that is shown */
+  /** the shown message */
   data?: PageData;
-  /** files that were asked for */
+  /** requested files */
   export?: PageExports;
-  /** why a value could not be changed */
+  /** reason why a value could not be changed */
   failed?: string;
   status: string;
 }
 
-/** PageListChange is what has to be done to the children of an element: first those that are other ones in place, by their number, then Remove of them from At on give way to New. */
+/** PageListChange is a change of the children of an element: first Change replaces children by index, then New replaces Remove of them from At on. */
 export interface PageListChange {
   id: string;
   change?: Record<string, string>;
@@ -110,11 +110,11 @@ export interface PageListChange {
   new?: string[];
 }
 
-/** PageControls are the controls of a page that the server may change. Those that are missing are as the page has them. */
+/** PageControls are the controls of a page that the server may change. Missing ones are unchanged. */
 export interface PageControls {
   message?: string;
   definition?: string;
-  /** it is another definition: nothing is to be undone */
+  /** another definition was opened: reset the undo history */
   reset?: boolean;
   base?: string;
   input?: string;
@@ -123,7 +123,7 @@ export interface PageControls {
   show?: number;
   edits?: Record<string, string>;
   opened?: string[];
-  /** the definition is not the one on disk */
+  /** the text differs from the file on disk */
   edited?: boolean;
 }
 
@@ -144,38 +144,38 @@ export interface DiagInfo {
   fix?: DiagFixInfo;
 }
 
-/** PageListPatchOutline makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+/** PageListPatchOutline is a change of a list of the page: New replaces Remove of its elements from At on. */
 export interface PageListPatchOutline {
   at: number;
   remove?: number;
   new?: PageOutline[];
 }
 
-/** PageData is a message for the hex grid: its bytes, and what each run of bits is. Len and Part have one entry a run, in the order of the wire. What is missing of the bytes and lists is as the page has it. */
+/** PageData is a message for the hex grid: its bytes and its runs of bits. Len and Part have one entry per run, in wire order. Missing bytes and lists are unchanged. */
 export interface PageData {
   /** base64 */
   bytes?: string;
-  /** there was nothing before */
+  /** there was no message before */
   built?: boolean;
   changed?: [number, number][];
   /** bits */
   len?: PageListPatchUint32;
-  /** number of a part */
+  /** index in Parts */
   part?: PageListPatchInt;
-  /** run and first bit, where a run does not begin at the end of the one before */
+  /** run and first bit, for runs that do not begin at the end of the previous one */
   jumps?: [number, number][];
-  /** what the runs are, each once */
+  /** distinct parts of runs */
   parts?: PageListPatchPart;
-  /** the layout that is shown is the message's */
+  /** the shown layout is that of the message */
   linked?: boolean;
-  /** the lines of its parts are of an older text than the page has */
+  /** the line numbers of the parts are of an older text */
   stale?: boolean;
   used: number;
   name: string;
   dir: string;
 }
 
-/** PageExports are files to save, and what they lack. */
+/** PageExports are files to save, with the features they lack. */
 export interface PageExports {
   Title: string;
   Files: PageExport[];
@@ -193,30 +193,30 @@ export interface DiagFixInfo {
   text: string;
 }
 
-/** PageOutline is a part of the open message that a line of its definition makes. */
+/** PageOutline is a part of the open message that a line of its definition describes. */
 export interface PageOutline {
   key: string;
-  /** lines since that of the one before, or since line 0 */
+  /** lines since the previous part, or since line 0 */
   step: number;
-  /** what is to be said about the line */
+  /** annotation of the line */
   text?: string;
 }
 
-/** PageListPatchUint32 makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+/** PageListPatchUint32 is a change of a list of the page: New replaces Remove of its elements from At on. */
 export interface PageListPatchUint32 {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** PageListPatchInt makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+/** PageListPatchInt is a change of a list of the page: New replaces Remove of its elements from At on. */
 export interface PageListPatchInt {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** PageListPatchPart makes another list of the one that the page has: Remove of its elements from At on give way to New. */
+/** PageListPatchPart is a change of a list of the page: New replaces Remove of its elements from At on. */
 export interface PageListPatchPart {
   at: number;
   remove?: number;
@@ -230,23 +230,23 @@ export interface PageExport {
   Text: string;
 }
 
-/** PagePart is what runs of bits of a message have in common. */
+/** PagePart describes runs of bits that belong to the same part of a message. */
 export interface PagePart {
-  /** the same as in the layout */
+  /** as in the layout */
   key: string;
   /** without indexes */
   path: string;
   type: string;
   role: string;
-  /** a line of the definition makes it */
+  /** it has a line in the definition */
   lined?: boolean;
-  /** how many lines that is after that of the last part before it that has one */
+  /** lines since the previous part with a line */
   step?: number;
-  /** of its colour */
+  /** its color */
   family: string;
 }
 
-/** PageValueAnswer is a value of the shown message, to be copied or to be edited. */
+/** PageValueAnswer is a value of the shown message, for copying or editing. */
 export interface PageValueAnswer {
   n: number;
   value: {
@@ -260,19 +260,19 @@ export interface PageValueAnswer {
   };
 }
 
-/** PagePushed is the message by which a page is told. */
+/** PagePushed is a notification. */
 export interface PagePushed {
   /** topics */
   changed: string[];
 }
 
-/** FramesOpened is what a page says to open a list of frames. */
+/** FramesOpened is the argument with which a page opens a frame list. */
 export interface FramesOpened {
-  /** its id */
+  /** id of the capture */
   capture: string;
 }
 
-/** ListMessage is what the page sends: one of these. */
+/** ListMessage is a message of the page; exactly one field is set. */
 export interface ListMessage {
   view?: ListView;
   rows?: {
@@ -328,7 +328,7 @@ export interface ListMessage {
   cancel?: Asked;
 }
 
-/** ListView is what a page wants to be listed, and how. */
+/** ListView is the list that a page requests. */
 export interface ListView {
   seq: number;
   filter: string;
@@ -340,19 +340,19 @@ export interface ListView {
   columns: string[];
   colors: FramesColor[];
   highlight: string;
-  /** nil: as the frames came */
+  /** nil keeps the order of the capture */
   sort?: FramesSortSpec;
 }
 
-/** WhereAsked asks where a frame is in a list. */
+/** WhereAsked requests the position of a frame in a list. */
 export interface WhereAsked {
   id: number;
   n?: number;
-  /** identity, in the place of the number */
+  /** identity, instead of the number */
   frame?: string;
 }
 
-/** Asked is in each question: its number, which the answer has too. */
+/** Asked is the part common to all queries: the id, which is repeated in the result. */
 export interface Asked {
   id: number;
 }
@@ -377,46 +377,46 @@ export interface FramesSortSpec {
   again?: number;
 }
 
-/** ListState is what the page is told of the list as a whole. */
+/** ListState is the state of the list as sent to the page. */
 export interface ListState {
   seq: number;
-  /** of the capture */
+  /** name of the capture */
   name: string;
-  /** counts up when frames may have other numbers than before */
+  /** increases when frame numbers may have changed */
   cuts: number;
-  /** counts up when frames may read otherwise than before */
+  /** increases when frames may be decoded differently */
   epoch: number;
-  /** counts up when the rows are in another order than before */
+  /** increases when the order of the rows changes */
   order: number;
-  /** what order that is; null: as the frames came */
+  /** current order; null for the order of the capture */
   sorted: FramesSortSpec | null;
-  /** share of another order that is done; 0: none is made */
+  /** progress of computing another order, from 0 to 1; 0 if none is computed */
   sorting: number;
-  /** frames that came after the list was sorted: they are not in it */
+  /** frames added after the list was sorted, which are not in it */
   fresh: number;
   total: number;
   scanned: number;
   fit: number;
-  /** all that is there is judged, and the file is read */
+  /** all frames have been tested, and the file has been read */
   done: boolean;
   reading: boolean;
   /** bytes of the file */
   read: number;
   size: number;
-  /** why these are not all frames of the file */
+  /** reason why frames of the file are missing */
   note: string;
   /** microseconds since 1970 */
   start?: number;
   end?: number;
-  /** all, when they are told first */
+  /** all connections, in the first message */
   conns?: ListConn[];
-  /** those that are new or have more frames than before, by their place */
+  /** new or grown connections, by index */
   conn_changes?: Record<string, ListConn>;
   mistakes: FramesViewMistake[];
   rewritten: string;
-  /** marks and notes of frames; those without a number are of frames that this list does not have */
+  /** marks and notes of frames; those without a number belong to frames that are not in this capture */
   noted?: StoreNoted[];
-  /** by their frames */
+  /** in order of their frames */
   markers?: StoreMarker[];
   live?: boolean;
 }
@@ -463,12 +463,12 @@ export interface StoreMarker {
   value?: string;
 }
 
-/** ListFailed says why a question has no answer. */
+/** ListFailed is the reason why a query has no result. */
 export interface ListFailed {
   message: string;
 }
 
-/** RowsAnswer and mapAnswer say of which list they are. */
+/** RowsAnswer and mapAnswer identify their list. */
 export interface RowsAnswer {
   seq: number;
   epoch: number;
