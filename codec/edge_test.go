@@ -50,10 +50,7 @@ var decided = map[string]string{
 	// Pointers first in their scope, contents after all fixed fields, as real peers do.
 	"missing object: scalars": "120034121000000000000000000005000000", "dotted ref": "0c0034120800030071000000",
 
-	// Decoding: one reserved bit is 0 or 1.
-	"skillid32 all ones": `ok {"s":{"npc":true,"type":15,"huntingZoneId":0,"id":67108863,"reserved":1}}`,
-	"skillid32 top bit":  `ok {"s":{"npc":false,"type":1,"huntingZoneId":0,"id":10100,"reserved":1}}`,
-	// The zone form needs npc and type 1.
+	// Decoding: the zone form needs npc and type 1.
 	"skillid all ones":   `ok {"s":{"npc":true,"type":15,"huntingZoneId":0,"id":268435455,"reserved":2147483647}}`,
 	"skillid npc type 2": `ok {"s":{"npc":true,"type":2,"huntingZoneId":0,"id":236044015,"reserved":6}}`,
 	// A null pointer is empty text, not the header read as characters.

@@ -65,16 +65,20 @@ func floatJSON(f float64) string {
 }
 
 // elementTypes are valid in array<>.
-var elementTypes = []string{"bool", "byte", "int16", "int32", "uint64", "float", "double", "vec3", "string"}
+var elementTypes = []string{"bool", "byte", "int16", "int32", "uint64", "float", "double", "vec3", "string", "bytes"}
 
 // fieldsAt generates fields at a depth, and a generator of objects with them.
 func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 	names := make([]string, 0, 5)
 	values := make([]drawn, 0, 5)
 	kinds := rapid.SliceOfN(rapid.IntRange(0, 19), 1, 5).Draw(t, "kinds")
+	variable := map[string]bool{} // names of fields with a pointer
 	for _, k := range kinds {
 		d.fields++
 		name := "f" + strconv.Itoa(d.fields)
+		if short := rapid.SampledFrom([]string{"a", "b", name}).Draw(t, "short"); d.repeat && !variable[short] && (k < 3 || k >= 5) {
+			name, variable[short] = short, true
+		}
 		line := func(typ string) { fmt.Fprintf(&d.text, "%s%s %s\n", strings.Repeat("- ", depth), typ, name) }
 		var v drawn
 		switch {
@@ -92,9 +96,6 @@ func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 			typ := rapid.SampledFrom(typeNames).Draw(t, "type")
 			if d.repeat && typ != "string" && typ != "bytes" {
 				name = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name")
-				if typ == "vec3" {
-					name = "at"
-				}
 			}
 			line(typ)
 			v = plainTypes[typ]

@@ -179,7 +179,7 @@ func bitfieldText(t *schema.Bitfield, raw uint64) string {
 	var out []byte
 	for _, name := range t.Names {
 		for _, p := range form.Parts {
-			v := p.Of(raw)
+			v := p.Value(raw)
 			if p.Name != name || v == 0 {
 				continue
 			}

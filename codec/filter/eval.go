@@ -213,7 +213,7 @@ func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
 	case p.Kind == schema.Bool:
 		return min(p.Of(raw), 1)
 	}
-	return p.Of(raw)
+	return p.Value(raw)
 }
 
 // machine is the memory of an evaluation, reused by the next.

@@ -350,13 +350,13 @@ func (x *exampler) bitfield(t *schema.Bitfield) {
 	comma := ""
 	x.out = append(x.out, '{')
 	for _, p := range f.Parts {
-		part := p.Of(raw)
+		part := p.Value(raw)
 		x.add("%s%s:", comma, quoteName(p.Name))
 		comma = ","
 		if p.Kind == schema.Bool {
 			x.add("%v", part != 0)
 		} else {
-			x.integer(&schema.Number{Bits: p.Bits}, part)
+			x.integer(&schema.Number{Bits: max(p.Bits, p.Ones)}, part)
 		}
 	}
 	x.out = append(x.out, '}')

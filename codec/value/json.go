@@ -507,7 +507,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 		dst = append(dst, '"', ':')
 		v, kind := uint64(0), schema.Unsigned
 		if p := f.Part(name); p != nil {
-			v, kind = p.Of(raw), p.Kind
+			v, kind = p.Value(raw), p.Kind
 		}
 		if kind == schema.Bool {
 			dst = strconv.AppendBool(dst, v != 0)

@@ -304,12 +304,16 @@ func (v *valuer) packForm(it *codec.Item, t *schema.Bitfield, f *schema.Form, va
 		case k != tokNumber:
 			v.failAt(tok, it.Field, name, "wrong-kind", "%s where a number is expected: %s", k, v.show(tok))
 		default:
-			hi := schema.Mask(part.Bits)
-			n, ok := parseInt(text, hi, 0)
-			if !ok {
-				v.failAt(tok, it.Field, name, "out-of-range", "%s does not fit %d bits: 0 to %d", v.show(tok), part.Bits, hi)
+			n, ok := parseInt(text, math.MaxUint64, 0)
+			bits, fits := part.Pack(n)
+			if !ok || !fits {
+				also := ""
+				if part.Ones > 0 {
+					also = fmt.Sprintf(", or %d", schema.Mask(part.Ones))
+				}
+				v.failAt(tok, it.Field, name, "out-of-range", "%s does not fit %d bits: 0 to %d%s", v.show(tok), part.Bits, schema.Mask(part.Bits), also)
 			}
-			raw |= n & hi << part.Shift
+			raw |= bits
 		}
 	}
 	return raw

@@ -724,6 +724,7 @@ if ($n > 0) {
 	packing:      "uint64_t v$id = 0;",
 	bitfieldFrom: "$from",
 	partFits:     "wb_in_u_($from, 0, $mask)",
+	partIs:       "$from == $mask",
 	partBits:     "$bits << $shift",
 	setPart:      "v$id |= $bits << $shift;",
 	counted:      "if (!wb_in_u_($n, $lo, $hi))\n\treturn WB_ILLEGAL;",

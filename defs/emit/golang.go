@@ -399,6 +399,7 @@ if r.err != nil {
 	packing:      "var v$id uint64",
 	bitfieldFrom: "$from",
 	partFits:     "$bits <= $mask",
+	partIs:       "$bits == $mask",
 	partBits:     "$bits<<$shift",
 	setPart:      "v$id |= $bits << $shift",
 	counted:      "w.count($n, $lo, $hi, $label)",

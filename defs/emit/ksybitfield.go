@@ -80,6 +80,9 @@ func (k *ksyMessage) bitfieldType(f *schema.Field, p *schema.Bitfield) string {
 					case part.Kind != schema.Bool && part.Bits == 1:
 						one += ".to_i"
 					}
+					if part.Ones > 0 {
+						one = fmt.Sprintf("%s * %d", one, schema.Mask(part.Ones))
+					}
 				}
 			}
 			if value == "" {

@@ -405,7 +405,7 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 	kinds, paths := map[string]string{}, map[string]string{}
 	for _, form := range t.Forms {
 		for _, p := range form.Parts {
-			kind := luaInteger("uint", p.Bits)
+			kind := luaInteger("uint", max(p.Bits, p.Ones))
 			if p.Kind == schema.Bool {
 				kind = "boolean"
 			}
@@ -437,7 +437,11 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 			}
 		}
 		for _, p := range form.Parts {
-			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)}", p.Shift, p.Bits, luaString(paths[p.Name]), luaString(p.Name), luaString(kinds[p.Name])))
+			times := ""
+			if p.Ones > 0 {
+				times = fmt.Sprintf(", times = %d", schema.Mask(p.Ones))
+			}
+			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, luaString(paths[p.Name]), luaString(p.Name), luaString(kinds[p.Name]), times))
 		}
 		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", strings.Join(when, ", "), strings.Join(parts, ", ")))
 	}

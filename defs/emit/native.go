@@ -93,6 +93,7 @@ type prints struct {
 	packing           string // v$id without bits, from $from
 	bitfieldFrom      string // the value whose parts are then used
 	partFits          string // the condition that $bits, of $from, are in $mask
+	partIs            string // the condition that they are $mask
 	partBits          string // $bits, shifted
 	setPart           string // combines them into v$id
 	counted, counting string // checks $n; the value to write for it
@@ -427,15 +428,13 @@ func (w *walker) readItem(b string, it *item, base string) {
 }
 
 // partsOf calls a function for all parts of a form, in the order of the names, with their expressions in the target.
-func (w *walker) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, bits, shift int)) {
+func (w *walker) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, p schema.Part)) {
 	for k, name := range w.lang.partNames(t) {
-		bits, shift := 0, 0
-		for _, p := range f.Parts {
-			if p.Name == t.Names[k] {
-				bits, shift = p.Bits, p.Shift
-			}
+		var part schema.Part // without bits, if the form does not have it
+		if p := f.Part(t.Names[k]); p != nil {
+			part = *p
 		}
-		call(t.Names[k], w.lang.dot(base, name), bits, shift)
+		call(t.Names[k], w.lang.dot(base, name), part)
 	}
 }
 
@@ -447,9 +446,12 @@ func (w *walker) readBitfield(b string, it *item, t *schema.Bitfield, to string)
 	for i := range t.Forms {
 		f := &t.Forms[i]
 		list = append(list, branch{w.formIs(f, expand("v$id", v)), oneLine(f.When), func() {
-			w.partsOf(t, f, to, func(name, place string, bits, shift int) {
-				if bits > 0 {
-					part := expand(w.say.bitfieldOf, v.with(vars{"shift": w.shift(shift), "mask": w.lang.mask(schema.Mask(bits))}))
+			w.partsOf(t, f, to, func(name, place string, p schema.Part) {
+				if p.Bits > 0 {
+					part := expand(w.say.bitfieldOf, v.with(vars{"shift": w.shift(p.Shift), "mask": w.lang.mask(schema.Mask(p.Bits))}))
+					if p.Ones > 0 {
+						part = "(" + part + ") * " + w.lang.mask(schema.Mask(p.Ones))
+					}
 					w.print(w.say.assign, vars{"to": place, "value": w.lang.partOf(t, name, part)})
 				}
 			})
@@ -557,7 +559,7 @@ func bitfieldPart(t *schema.Bitfield, name string) (bits int, truth bool) {
 	for _, f := range t.Forms {
 		for _, p := range f.Parts {
 			if p.Name == name {
-				bits, truth = max(bits, p.Bits), p.Kind == schema.Bool
+				bits, truth = max(bits, p.Bits, p.Ones), p.Kind == schema.Bool
 			}
 		}
 	}
@@ -709,9 +711,9 @@ func (w *walker) writeBitfield(p string, it *item, t *schema.Bitfield, from stri
 	for i := range t.Forms {
 		f := &t.Forms[i]
 		var all []string
-		w.partsOf(t, f, from, func(name, place string, bits, shift int) {
-			if f.Mask>>shift&maskOf(bits) != 0 {
-				all = append(all, expand(w.say.partBits, vars{"bits": w.lang.bits(t, name, place, it), "shift": w.shift(shift)}))
+		w.partsOf(t, f, from, func(name, place string, p schema.Part) {
+			if p.Of(f.Mask) != 0 {
+				all = append(all, expand(w.say.partBits, vars{"bits": w.lang.bits(t, name, place, it), "shift": w.shift(p.Shift)}))
 			}
 		})
 		if len(all) == 0 {
@@ -719,11 +721,18 @@ func (w *walker) writeBitfield(p string, it *item, t *schema.Bitfield, from stri
 		}
 		cond := w.formIs(f, "("+strings.Join(all, " | ")+")")
 		list = append(list, branch{cond, oneLine(f.When), func() {
-			w.partsOf(t, f, from, func(name, place string, bits, shift int) {
-				v := vars{"id": id, "from": place, "bits": w.lang.bits(t, name, place, it), "shift": w.shift(shift)}
-				v["cond"], v["label"] = expand(w.say.partFits, v.with(vars{"mask": w.lang.mask(maskOf(bits))})), w.lang.quote(it.label+"."+name)
+			w.partsOf(t, f, from, func(name, place string, p schema.Part) {
+				v := vars{"id": id, "from": place, "bits": w.lang.bits(t, name, place, it), "shift": w.shift(p.Shift), "label": w.lang.quote(it.label + "." + name)}
+				cond := expand(w.say.partFits, v.with(vars{"mask": w.lang.mask(maskOf(p.Bits))}))
+				if p.Ones > 0 {
+					cond = "(" + cond + " || " + expand(w.say.partIs, v.with(vars{"mask": w.lang.mask(schema.Mask(p.Ones))})) + ")"
+				}
+				v["cond"] = cond
 				w.print(w.say.fits, v)
-				if bits > 0 {
+				if p.Ones > 0 {
+					v["bits"] = fmt.Sprintf("(%s & %s)", v["bits"], w.lang.mask(schema.Mask(p.Bits)))
+				}
+				if p.Bits > 0 {
 					w.print(w.say.setPart, v)
 				}
 			})

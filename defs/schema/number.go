@@ -150,3 +150,19 @@ func (f *Form) Part(name string) *Part {
 
 // Of returns the bits of the part.
 func (p *Part) Of(raw uint64) uint64 { return raw >> p.Shift & Mask(p.Bits) }
+
+// Value returns the value of the part.
+func (p *Part) Value(raw uint64) uint64 {
+	if v := p.Of(raw); v == 0 || p.Ones == 0 {
+		return v
+	}
+	return Mask(p.Ones)
+}
+
+// Pack returns the bits of a value, at their position. ok is false if they do not hold the value.
+func (p *Part) Pack(value uint64) (raw uint64, ok bool) {
+	if p.Ones > 0 && value == Mask(p.Ones) {
+		value = Mask(p.Bits)
+	}
+	return value & Mask(p.Bits) << p.Shift, value <= Mask(p.Bits)
+}

@@ -191,6 +191,7 @@ type Part struct {
 	Shift int
 	Bits  int
 	Kind  NumKind // Unsigned or Bool
+	Ones  int     // shown as this many bits, each of which is the one bit that it has; 0: as it is
 }
 
 // Text is characters.

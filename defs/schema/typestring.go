@@ -81,6 +81,9 @@ func (p *Bitfield) String() string {
 		fmt.Fprintf(&b, " {%#x=%#x", f.Mask, f.Match)
 		for _, part := range f.Parts {
 			fmt.Fprintf(&b, " %s@%d:%s%d", part.Name, part.Shift, part.Kind, part.Bits)
+			if part.Ones > 0 {
+				fmt.Fprintf(&b, "x%d", part.Ones)
+			}
 		}
 		b.WriteByte('}')
 	}

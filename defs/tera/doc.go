@@ -52,21 +52,21 @@
 //     field that does not exist do not exist either. The toolbox parser drops such lines.
 //   - skillid has 64 bits; 32 with the option skillid, or if the patch is below 74 and the definition has another feature of dialect P
 //     (^, @include, type[N], nested <>, =default). Its form with a hunting zone requires npc and type 1, as in the toolbox; protojs
-//     requires npc only. All reserved bits are preserved.
+//     requires npc only. All reserved bits are preserved; the one of 32 bits is shown as 2147483647, as in the toolbox.
 //   - The level rises by one at most; more dashes are a warning. The toolbox does so, protojs refuses.
 //   - A repeated object continues the first one, with the bytes at the position of the second (toolbox, protojs; meishuu loses the
 //     first half).
-//   - Numbers of the same name are one value that is sent twice, with a warning; so are fixed values of the same type. Any other duplicate
-//     name is an error, as in the toolbox for variable fields. "a.b" and "a_b" do not conflict, though the toolbox confuses them. Names
-//     are case-sensitive.
+//   - Fields of fixed size may have one name, with a warning, and so may one variable field with them, as in the parsers: the value is that
+//     of the last one read. Two variable fields of one name are an error, as in the toolbox, and so is an object with the name of another
+//     field. "a.b" and "a_b" do not conflict, though the toolbox confuses them. Names are case-sensitive.
 //   - Names have letters, digits and "_" and do not start with a digit, so that they are valid in paths. The toolbox fails on others.
 //   - A malformed line is an error, and only that line is ignored. The toolbox skips it silently, protojs rejects the file.
 //   - With explicit pointers a field without a ref is an error; its pointer is then at the position of the field. The toolbox takes the
 //     field for its own pointer and never reads it. A ref inside an object is an error: it belongs outside, "ref o.s".
 //   - "offset x" is an old spelling of "ref x"; "count x" has no effect beside it.
 //   - [interleaved] arrays of one container are consecutive. Arrays of strings cannot be interleaved: the toolbox fails on them.
-//   - An element can be any fixed type, a string, or array<T> (dialect P). array<bytes>, array<object> and plain array<array> are errors:
-//     there is a clearer notation.
+//   - An element can be any fixed type, a string, bytes (dialect P), or array<T> (dialect P). array<object> and plain array<array> are
+//     errors: there is a clearer notation.
 //   - @include finds files of the set by their base name, first in the same folder. At most 32 are included.
 //   - Platform files (NAME.VERSION.PLATFORM.def) take precedence over the plain file on their platform; otherwise they are only checked.
 //   - Files *.js are code and not read.

@@ -32,6 +32,7 @@ type lowerer struct {
 	// Pointers are items of the kind pointer with their field, until appendPointer expands them.
 	pointers, fixed, contents []schema.Item
 	names                     map[*schema.Struct]map[string]*schema.Field // of structs with many fields
+	variable                  map[*schema.Field]bool                      // first fields of a name that a later variable field has
 }
 
 // lowerers are pooled to reuse their stacks.
@@ -276,6 +277,9 @@ func (l *lowerer) grow(sc *scope, e *entry, bytes int) {
 	}
 }
 
+// objectWord is the text of the type object.
+const objectWord = "object"
+
 // object lowers an object. It has no bytes of its own: its fields are part of the enclosing scope. A repeated object continues the first
 // one, and the bytes of its fields are at the position of their declaration. Source: S_EACH_SKILL_RESULT.15, "reaction".
 func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix string) {
@@ -284,11 +288,11 @@ func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix s
 	f := l.find(owner, key)
 	if f == nil {
 		f = &schema.Field{
-			Name: key, TypeText: "object", Doc: e.tree.doc(e.at), Span: e.span,
+			Name: key, TypeText: objectWord, Doc: e.tree.doc(e.at), Span: e.span,
 			Type: &schema.Group{Struct: new(schema.Struct)},
 		}
 		l.add(owner, f)
-	} else if f.TypeText != "object" {
+	} else if f.TypeText != objectWord {
 		l.report(duplicateName(e.name, f))
 		return
 	} else if f.Doc == "" {
@@ -300,22 +304,34 @@ func (l *lowerer) object(sc *scope, owner *schema.Struct, i, after int, prefix s
 	l.container(sc, f.Type.(*schema.Group).Struct, i+1, after, prefix)
 }
 
-// define adds a field to a struct, unless its name is in use. Numbers may be repeated: they are one value that is sent twice.
-// Source: C_MOVE_WARE_POS.1, "unk3".
+// define adds a field to a struct, unless its name is in use. Fields of fixed size may share a name, also with one variable field.
+// Source: C_MOVE_WARE_POS.1, "unk3"; S_LOAD_ACHIEVEMENT_LIST.1 of dialect P, "achievements".
 func (l *lowerer) define(owner *schema.Struct, f *schema.Field, e *entry, variable bool) bool {
 	old := l.find(owner, f.Name)
 	if old == nil {
 		l.add(owner, f)
 		return true
 	}
-	if variable || !sameValue(old, f) {
+	if old.TypeText == objectWord || variable && (isVariable(old.Type) || l.variable[old]) {
 		l.report(duplicateName(e.name, old))
 		return false
+	}
+	if variable {
+		if l.variable == nil {
+			l.variable = map[*schema.Field]bool{}
+		}
+		l.variable[old] = true
 	}
 	l.report(repeatedField(e.name, old))
 	f.Same = old
 	owner.Fields = append(owner.Fields, f)
 	return true
+}
+
+// isVariable reports whether the contents of a type are elsewhere, at an offset.
+func isVariable(t schema.Type) bool {
+	list, ok := t.(*schema.List)
+	return t == schema.Type(textType) || t == schema.Type(blobType) || ok && list.Linked
 }
 
 // key returns the name of a field. The replacement of an invalid name must not equal an existing name.
@@ -324,13 +340,6 @@ func (l *lowerer) key(owner *schema.Struct, e *entry) string {
 		return e.key + "_" + strconv.Itoa(len(owner.Fields)+1)
 	}
 	return e.key
-}
-
-// sameValue reports whether two fixed fields can share one value.
-func sameValue(a, b *schema.Field) bool {
-	_, an := a.Type.(*schema.Number)
-	_, bn := b.Type.(*schema.Number)
-	return an && bn || !an && !bn && a.TypeText == b.TypeText
 }
 
 // fewFields is the number of fields up to which find uses a linear search.

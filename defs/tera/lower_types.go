@@ -48,7 +48,7 @@ func (l *lowerer) array(t *typeExpr, span source.Span) (*schema.List, bool) {
 	}
 	name := lookupType(t.elem.name.Text())
 	switch {
-	case name == bytesType, name == arrayType && t.elem.elem == nil:
+	case name == arrayType && t.elem.elem == nil:
 		l.report(badElement(t.elem))
 		return nil, false
 	case name == objectType:

@@ -175,11 +175,8 @@ func unknownType(at source.Span) diag.Diagnostic {
 
 func badElement(t *typeExpr) diag.Diagnostic {
 	name := t.name.Text()
-	help := "an element is a fixed type, a string or another array<T>"
-	switch lookupType(name) {
-	case bytesType:
-		help = `write "array list" and "- bytes data" on the next line`
-	case arrayType:
+	help := "an element is a fixed type, a string, bytes or another array<T>"
+	if lookupType(name) == arrayType {
 		help = `write "array list" and "- array inner" on the next line, or "array<array<int32>>"`
 	}
 	return text.Mistake(codeBadElement, t.name, text.Quote(name)+" cannot be an element", help)
@@ -248,12 +245,12 @@ func depthJump(at source.Span, level int) diag.Diagnostic {
 
 func duplicateName(at source.Span, first *schema.Field) diag.Diagnostic {
 	return text.Near(text.Mistake(codeDuplicateName, at, "duplicate field "+text.Quote(at.Text()),
-		"give it another name; only numbers and objects may be repeated"), first.Span, "the first one is here")
+		"give it another name; fields of fixed size may share a name, also with one string, bytes or array"), first.Span, "the first one is here")
 }
 
 func repeatedField(at source.Span, first *schema.Field) diag.Diagnostic {
-	return text.Near(text.Doubt(codeRepeatedField, at, text.Quote(at.Text())+" is repeated",
-		"both are one value, the last one read; give it another name if that is not intended"), first.Span, "the first one is here")
+	help := "the value is the last one read; an earlier one that differs is " + text.Quote(at.Text()+"#1")
+	return text.Near(text.Doubt(codeRepeatedField, at, text.Quote(at.Text())+" is repeated", help), first.Span, "the first one is here")
 }
 
 func tooLarge(at source.Span) diag.Diagnostic {

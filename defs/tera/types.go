@@ -140,13 +140,17 @@ var numbers = [...]*schema.Number{
 
 // skill returns the type of a skill id: id in the lowest idBits, then 4 bits of type, npc, and reserved bits. The actions of monsters (npc
 // is set, type is 1) have an id of only 16 bits, and the hunting zone in the remaining bits of the id. All reserved bits are preserved;
-// the reference writers preserve one. Source: tera-data-parser-js, lib/types/skillid.
+// the reference writers preserve one. The short form has one, which the reference readers show as the 31 of the long form. Source:
+// tera-data-parser-js, lib/types/skillid.
 func skill(bits, idBits, zoneBits int) *schema.Bitfield {
 	typeAt, npcAt := idBits, idBits+4
 	rest := []schema.Part{
 		{Name: "type", Shift: typeAt, Bits: 4},
 		{Name: "npc", Shift: npcAt, Bits: 1, Kind: schema.Bool},
 		{Name: "reserved", Shift: npcAt + 1, Bits: bits - npcAt - 1},
+	}
+	if reserved := &rest[2]; reserved.Bits == 1 {
+		reserved.Ones = 31
 	}
 	zone := []schema.Part{{Name: "id", Bits: 16}, {Name: "huntingZoneId", Shift: 16, Bits: zoneBits}}
 	return &schema.Bitfield{
