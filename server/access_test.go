@@ -26,10 +26,10 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// testLog is a log that tests read while it is written.
+// testLog is a log that can be read while it is written.
 type testLog struct{ logged }
 
-// line is the first line with all of these in it, "" if there is none.
+// line returns the first line that contains all parts, "" if there is none.
 func (l *testLog) line(parts ...string) string {
 lines:
 	for line := range strings.Lines(l.String()) {
@@ -43,7 +43,7 @@ lines:
 	return ""
 }
 
-// keepLog has a server that answers no requests yet write into a log.
+// keepLog redirects the log of an unused server.
 func keepLog(s *Server) *testLog {
 	l := &testLog{}
 	s.Log = slog.New(slog.NewTextHandler(l, nil))
@@ -55,13 +55,13 @@ var testTokens = access.Tokens{Operator: "all", Viewer: "look"}
 
 func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// reading are the routes other than GET that viewers may use, since they change nothing.
+// reading lists the routes other than GET that viewers may use, since they change nothing.
 var reading = []string{
 	"POST /w/{ws}", "POST /api/{ws}/decode", "POST /api/{ws}/encode", "POST /api/{ws}/layout", "POST /api/{ws}/paste", "POST /api/{ws}/framing",
 	"POST /api/{ws}/filter", "POST /api/{ws}/emit", "POST /api/{ws}/captures/{id}/script",
 }
 
-// walk calls with each route of a server.
+// walk calls a function for each route of a server.
 func walk(t testing.TB, s *Server, call func(method, pattern string)) {
 	t.Helper()
 	err := chi.Walk(s.router, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -73,7 +73,7 @@ func walk(t testing.TB, s *Server, call func(method, pattern string)) {
 	}
 }
 
-// Each route is for the roles that the table of access says, and for no other: somebody without a token, viewers and operators.
+// Each route is permitted exactly for the roles of the access policy: without a token, for viewers and for operators.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	s := testServer(t)
 	log := keepLog(s)
@@ -139,7 +139,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	}
 }
 
-// files are the texts below a directory.
+// files returns the texts below a directory.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -163,7 +163,7 @@ var viewedFiles = map[string]string{
 
 const viewedHex = "12000100080039304c0061006e006e000000"
 
-// pageActions are actions that would store something, with what the page sends with them.
+// pageActions are actions that store something, with the fields that the page sends.
 var pageActions = map[string]string{
 	"save":    `"set":{"definition":"byte edited\n"}`,
 	"version": `"set":{"definition":"byte edited\n"}`,
@@ -172,7 +172,7 @@ var pageActions = map[string]string{
 	"drop":    `"set":{}`,
 }
 
-// The buttons of an open page that store something do so for operators; viewers are told that nothing was, and keep what they typed.
+// Buttons of an open page that store something work for operators; viewers get a notice that nothing was stored, and keep their text.
 func TestViewersPageActions(t *testing.T) {
 	for action, fields := range pageActions {
 		for _, token := range []string{"look", "all"} {
@@ -218,7 +218,7 @@ func TestViewersPageActions(t *testing.T) {
 	}
 }
 
-// The same without scripts: the page comes back with what was typed, and says why.
+// The same without scripts: the page comes back with the text and a notice.
 func TestViewersForm(t *testing.T) {
 	s, dir := testServerOf(t, viewedFiles)
 	log := keepLog(s)
@@ -255,7 +255,7 @@ func TestViewersForm(t *testing.T) {
 	}
 }
 
-// The pages of viewers say so, and have no buttons that would be refused; those of operators have them.
+// The pages of viewers are marked, and lack buttons that would be refused; those of operators have them.
 func TestViewersPages(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	var x store.Capture
@@ -291,7 +291,7 @@ func TestViewersPages(t *testing.T) {
 	}
 }
 
-// A viewer sees what is held and what the rules are, and has no hand in it.
+// A viewer sees held messages and rules, and cannot change them.
 func TestViewerMayNotOperate(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	log := keepLog(s)
@@ -362,7 +362,7 @@ func TestViewerMayNotOperate(t *testing.T) {
 	}
 }
 
-// A page of another site gets no websocket, also where no token is asked for, and the log says so. A new websocket needs a line here.
+// A page of another site gets no websocket, even if no token is required, and the refusal is logged. A new websocket needs a line here.
 func TestForeignWebsocketsAreRefused(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	log := keepLog(s)

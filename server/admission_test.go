@@ -17,7 +17,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// heapPeak is by how many bytes the live heap grows at most while do runs.
+// heapPeak returns the maximum growth of the live heap in bytes while do runs.
 func heapPeak(do func()) uint64 {
 	live := func() uint64 {
 		s := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -52,7 +52,7 @@ func posted(s *Server, path string, body any) *httptest.ResponseRecorder {
 	return w
 }
 
-// manyFields is a text of messages in which every five bytes are three fields: of all, these take the most memory.
+// manyFields returns messages in which every five bytes are three fields, which take the most memory.
 func manyFields(messages int) string {
 	const elements = 12_000
 	var b strings.Builder
@@ -75,7 +75,7 @@ func manyFields(messages int) string {
 	return b.String()
 }
 
-// However many ask at once, the memory that decoding takes is bounded; who cannot be served in time is told when to come again.
+// The memory of concurrent decoding is bounded; requests that cannot be served in time get a Retry-After header.
 func TestDecodesSideBySide(t *testing.T) {
 	const budget = 128 << 20
 	w, dir := openWorkspace, t.TempDir()

@@ -23,7 +23,7 @@ import (
 
 var screenshots = flag.Bool("screenshots", false, "write the pictures of the README to web/screenshots")
 
-// Rows with others inside close and open by keys and by their sign.
+// Rows with children close and open by keys and by their button.
 func TestFlowTreeFolds(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
@@ -62,7 +62,7 @@ func TestFlowWithoutScripts(t *testing.T) {
 	var text, definition string
 	browsertest.Run(t, ctx,
 		emulation.SetScriptExecutionDisabled(true),
-		chromedp.Navigate(srv.URL+"/w/one?message=C_WIDE.1"), // of which there is no sample, so that the page has no rows yet
+		chromedp.Navigate(srv.URL+"/w/one?message=C_WIDE.1"), // it has no sample, so that the page has no rows yet
 		chromedp.SetValue("#input", "1400 0000 ffffffffffffffff 0000000000000080"),
 		chromedp.Click(`.btn.primary[value="decode"]`, chromedp.NodeVisible),
 		chromedp.WaitVisible(`tr[data-path="b"]`),
@@ -76,7 +76,7 @@ func TestFlowWithoutScripts(t *testing.T) {
 
 const pickMember = `document.querySelector('.tree tr[data-path="members[0].player_id"]').focus()`
 
-// TestFlowScreenshots draws the page of the shipped samples, as the README shows it.
+// TestFlowScreenshots renders the page of the shipped samples for the README.
 func TestFlowScreenshots(t *testing.T) {
 	browsertest.Require(t)
 	d := defs.Dialects[0]

@@ -10,7 +10,7 @@ import (
 	"wirebench/server/store"
 )
 
-// A capture that comes in pieces is whole at each moment, and who lost an answer is told where to go on.
+// A capture sent in pieces is consistent at any time, and a client that missed a response learns where to continue.
 func TestAppendCapture(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	var x store.Capture

@@ -25,7 +25,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// million is a capture of n small messages of eight connections of a server: two in three with a number and a text.
+// million returns a capture of n small messages in eight connections of a server; two thirds have a number and a text.
 func million(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -94,8 +94,8 @@ func opened(t testing.TB, s *Server, x store.Capture) (*captures.Capture, *works
 	return o, ws.Now()
 }
 
-// BenchmarkMillion opens, filters, searches and counts a capture of a million messages; an operation is about all of them. The ratios
-// are to tshark with the dissector that emit writes, which reads the first messages of the same file to the same fields.
+// BenchmarkMillion opens, filters, searches and counts a capture of a million messages; one operation processes all of them. The ratios are
+// to tshark with the generated dissector, which decodes the first messages of the same file into the same fields.
 func BenchmarkMillion(b *testing.B) {
 	const n = 1_000_000
 	s := captureServer(b, "tera", millionFiles)
@@ -210,7 +210,7 @@ func BenchmarkMillion(b *testing.B) {
 	})
 }
 
-// tsharkTime is how long tshark takes for a message, with the dissector of the same definitions; 0 without tshark.
+// tsharkTime returns the time that tshark takes per message with the dissector of the same definitions; 0 without tshark.
 func tsharkTime(b *testing.B, s *Server) time.Duration {
 	path, err := exec.LookPath("tshark")
 	if err != nil {

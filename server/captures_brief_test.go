@@ -6,7 +6,7 @@ import (
 	"wirebench/server/store"
 )
 
-// A brief list is told again only where it has become another one, whoever changed it.
+// A brief list is sent again only after a change, by any program.
 func TestBriefCaptures(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	folder := s.byName["one"].Captures
@@ -44,7 +44,7 @@ func TestBriefCaptures(t *testing.T) {
 		t.Fatal(got)
 	}
 	ask("it has another name", true, "b")
-	if err := folder.Remove(a.ID); err != nil { // what others do is seen after a pause
+	if err := folder.Remove(a.ID); err != nil { // changes by other programs are seen after a pause
 		t.Fatal(err)
 	}
 	ask("a moment later", false)
@@ -58,7 +58,7 @@ func TestBriefCaptures(t *testing.T) {
 	ask("deleted", true)
 }
 
-// An open list is told another name, and that its capture is gone.
+// An open list is notified of a new name of its capture, and of its deletion.
 func TestListTellsNameAndEnd(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 3))

@@ -19,7 +19,7 @@ import (
 	"wirebench/server/store"
 )
 
-// ciphered is a capture of an enciphered session, and what its payloads are in the clear by the numbers of their packets.
+// ciphered is a capture of an enciphered session, with the deciphered payloads by packet number.
 type ciphered struct {
 	file  []byte
 	clear map[uint32]string
@@ -81,9 +81,9 @@ func (c *ciphered) record(t *testing.T, tcp bool, add func(send func(toServer bo
 	}
 }
 
-// subspaceSession is a session in the VIE cipher: a handshake, then reliable packets.
+// subspaceSession returns a session with the VIE cipher: a handshake, then reliable packets.
 func subspaceSession(t *testing.T) *ciphered {
-	const client, server = 0x10203040, 0xefdfcfc0 // the negation enciphers
+	const client, server = 0x10203040, 0xefdfcfc0 // the negation selects the cipher
 	ours, theirs := subspace.NewCipher(server, subspace.Signed), subspace.NewCipher(server, subspace.Signed)
 	out := &ciphered{}
 	out.record(t, false, func(send func(bool, []byte, []byte)) {
@@ -103,7 +103,7 @@ func subspaceSession(t *testing.T) *ciphered {
 	return out
 }
 
-// teraSession is a session of which each message came in two packets.
+// teraSession returns a session in which each message came in two packets.
 func teraSession(t *testing.T) *ciphered {
 	var k tera.Keys
 	for i := range tera.KeySize {
@@ -132,7 +132,7 @@ func teraSession(t *testing.T) *ciphered {
 	return out
 }
 
-// Packets of enciphered sessions are deciphered anew when somebody wants to see them.
+// Packets of enciphered sessions are deciphered on demand.
 func TestClearPackets(t *testing.T) {
 	for dialect, session := range map[string]*ciphered{"subspace": subspaceSession(t), "tera": teraSession(t)} {
 		t.Run(dialect, func(t *testing.T) {

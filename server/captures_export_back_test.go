@@ -15,8 +15,7 @@ import (
 	"wirebench/server/store"
 )
 
-// comesBack says of what lines of JSON Lines are as they were: all but the number and the packets that a frame came from, which are those
-// of another file.
+// comesBack returns lines of JSON Lines without the properties that an export may change: the number and the packets of a frame.
 func comesBack(t *testing.T, lines string, whole bool) (out []string) {
 	t.Helper()
 	for line := range strings.Lines(lines) {
@@ -35,7 +34,7 @@ func comesBack(t *testing.T, lines string, whole bool) (out []string) {
 	return out
 }
 
-// unnumbered is a table without the numbers of frames.
+// unnumbered removes the numbers of frames from a table.
 func unnumbered(t *testing.T, table, format string) string {
 	t.Helper()
 	in := csv.NewReader(strings.NewReader(table))
@@ -53,7 +52,7 @@ func unnumbered(t *testing.T, table, format string) string {
 	return b.String()
 }
 
-// An export of any frames of a capture, read again, gives these frames.
+// An export of any frames of a capture, read again, gives the same frames.
 func TestExportComesBack(t *testing.T) {
 	const corpora = "../../shared/corpora/"
 	if _, err := os.Stat(corpora); err != nil {
@@ -124,7 +123,7 @@ func TestExportComesBack(t *testing.T) {
 						}
 						t.Errorf("%s %q: %d frames, want %d", format, chosen, len(got), len(want))
 					}
-					// Once more, and it is the same file.
+					// A second export is the same file.
 					if format == "pcapng" && !original {
 						if twice, _ := exported(t, s, again.ID, "format=jsonl"); twice != back {
 							t.Errorf("%q: it is not the same the second time", chosen)
@@ -136,7 +135,7 @@ func TestExportComesBack(t *testing.T) {
 	}
 }
 
-// What people said of a capture comes back with it, whatever they wrote.
+// Notes on a capture survive an export, whatever their text.
 func TestExportNotesComeBack(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	x := kept(t, s, "talk.txt", []byte(follow))
@@ -171,7 +170,7 @@ func TestExportNotesComeBack(t *testing.T) {
 			t.Errorf("%s: table: marked %v, %v", c.chosen, n.Marked, n.Frames)
 		}
 		file, _ := exported(t, s, x.ID, "format=pcapng"+c.chosen)
-		for range 3 { // and again, from what came of it
+		for range 3 { // repeated, with the result
 			again := kept(t, s, "other", []byte(file))
 			n := again.Notes
 			if again.Name != "talk.txt" || n.Text != long || !slices.Equal(n.Marked, c.marked) || fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) && len(n.Frames)+len(c.frames) > 0 {
@@ -185,7 +184,7 @@ func TestExportNotesComeBack(t *testing.T) {
 	}
 }
 
-// What the log of a proxy says of messages can be asked for, and is shown where nothing else is known of them.
+// The changes and names in the log of a proxy are available in filters and lists.
 func TestProxyLogTellsFlagsAndNames(t *testing.T) {
 	const name = "tera-proxy-1700006390000.log"
 	data, err := os.ReadFile("../../shared/corpora/pasted/" + name)
@@ -208,7 +207,7 @@ func TestProxyLogTellsFlagsAndNames(t *testing.T) {
 	}
 }
 
-// A file that is no text is refused, whatever it looks like.
+// A binary file is refused, whatever it resembles.
 func TestBinaryIsNoCapture(t *testing.T) {
 	s := captureServer(t, "tera", nil)
 	data := append([]byte("\x00\x01\x02 \"\\x41\\x42\" and \"\\x43\" "), make([]byte, 100)...)
@@ -220,7 +219,7 @@ func TestBinaryIsNoCapture(t *testing.T) {
 	}
 }
 
-// The packets that frames came from are those of a file that has some.
+// Only captures with packets can export the original packets of frames.
 func TestExportOriginalPacketsOfText(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	x := kept(t, s, "talk.txt", []byte(follow))

@@ -8,7 +8,7 @@ import (
 	"wirebench/codec/pcap"
 )
 
-// An export of running traffic is what there is when it is asked for, and does not wait for the end.
+// An export of running traffic has the frames at the time of the request, and does not wait for the end.
 func TestExportOfRunningTraffic(t *testing.T) {
 	r := newRolling(t, 1<<20)
 	r.add(100)
@@ -34,10 +34,10 @@ func TestExportOfRunningTraffic(t *testing.T) {
 			n++
 		}
 	}
-	if n != 6 { // the others are of the server
+	if n != 6 { // the others are from the server
 		t.Errorf("%d packets with a text", n)
 	}
-	r.add(100_000) // the log lets go of the first ones
+	r.add(100_000) // the log discards the first ones
 	got, head = exported(t, r.s, r.id, "format=hex")
 	base := r.log.Base()
 	if n := strings.Count(got, "\n"); base == 0 || n != 100_100-base || !strings.Contains(head.Get("X-Wirebench-Note"), "to 100100;") {

@@ -25,7 +25,7 @@ import (
 	"wirebench/server/frames"
 )
 
-// exported is the file of an export.
+// exported returns the file of an export.
 func exported(t *testing.T, s *Server, id, query string) (string, http.Header) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -87,7 +87,7 @@ func TestExportText(t *testing.T) {
 	}
 }
 
-// Cells are what they were, but for formulas.
+// Cells are unchanged, except for formulas.
 func TestExportTable(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	var file bytes.Buffer
@@ -127,7 +127,7 @@ func TestExportTable(t *testing.T) {
 	}
 }
 
-// The packets of an export are those of the file, bit for bit, and what people noted is in it.
+// The packets of an export equal those of the file bit for bit, and notes are included.
 func TestExportPackets(t *testing.T) {
 	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
 	if err != nil {
@@ -173,7 +173,7 @@ func TestExportPackets(t *testing.T) {
 		t.Errorf("%q, %q; want %q", got, notes, want)
 	}
 
-	// Packets by their numbers.
+	// Packets by number.
 	var p struct {
 		Packets []api.PacketInfo
 		Note    string
@@ -194,7 +194,7 @@ func TestExportPackets(t *testing.T) {
 	}
 }
 
-// saysAll reports whether some note starts with each of the words.
+// saysAll reports whether for each prefix some note starts with it.
 func saysAll(notes []string, words ...string) bool {
 	for _, w := range words {
 		if !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, w) }) {
@@ -204,7 +204,7 @@ func saysAll(notes []string, words ...string) bool {
 	return true
 }
 
-// The messages of a text get packets that give the same messages when they are read again.
+// The messages of a text are exported in generated packets that give the same messages when read again.
 func TestExportMadePackets(t *testing.T) {
 	for dialect, def := range map[string]string{"muta": sayAndPing, "subspace": subspaceText} {
 		s := captureServer(t, dialect, map[string]string{"game.def": def})
@@ -227,7 +227,7 @@ func TestExportMadePackets(t *testing.T) {
 	}
 }
 
-// A client that goes away ends the work.
+// A client that disconnects ends the export.
 func TestExportEndsWithTheClient(t *testing.T) {
 	s := captureServer(t, "subspace", nil)
 	var file bytes.Buffer
@@ -256,7 +256,7 @@ func TestExportEndsWithTheClient(t *testing.T) {
 	}
 }
 
-// goingAway is a client that goes away after some bytes.
+// goingAway is a client that disconnects after some bytes.
 type goingAway struct {
 	*httptest.ResponseRecorder
 	left, after int
@@ -275,7 +275,7 @@ func (w *goingAway) Write(p []byte) (int, error) {
 }
 
 func TestParseRanges(t *testing.T) {
-	number := func(id transport.FrameID) uint64 { return uint64(id.Packet) % 10 } // there is none of packet 10
+	number := func(id transport.FrameID) uint64 { return uint64(id.Packet) % 10 } // packet 10 has no frame
 	for text, want := range map[string]string{
 		"": "[]", " 5 ": "[{5 5}]", "9,1-3,2-4,5": "[{1 5} {9 9}]", "4294967295": "[{4294967295 4294967295}]", "7:0:0,1,18:4:1": "[{1 1} {7 8}]", "10:0:0": "[]",
 	} {
@@ -307,7 +307,7 @@ func FuzzParseRanges(f *testing.F) {
 	})
 }
 
-// What was done to frames, what they were wrapped in and what people say of them stands behind all other columns.
+// Changes, enclosing packets and notes of frames come after all other columns.
 func TestExportTableTold(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	x := kept(t, s, "x", []byte(follow))
@@ -325,7 +325,7 @@ func TestExportTableTold(t *testing.T) {
 		}
 	}
 
-	// A recording of an operated session tells what was done.
+	// The recording of an operated session has the changes.
 	told := kept(t, s, "told.jsonl", []byte(`{"n":1,"time":"2026-01-02T03:04:05.000000Z","conn":"1.1.1.1:1-2.2.2.2:2","dir":"c2s","kind":"message","from":[1],"code":2,"via":["cluster","reliable"],"hex":"02","flags":["injected","dropped"],"note":"odd"}`+"\n"))
 	got, _ = exported(t, s, told.ID, "format=tsv")
 	if !strings.HasSuffix(got, "\tinjected,dropped\tcluster,reliable\todd\t\t\n") {

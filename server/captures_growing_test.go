@@ -14,7 +14,7 @@ import (
 	"wirebench/server/store"
 )
 
-// appends goes on with a capture.
+// appends appends to a capture.
 func appends(t *testing.T, s *Server, id string, offset int, data []byte) {
 	t.Helper()
 	if code := request(t, s, "POST", fmt.Sprintf("/api/one/captures/%s/append?offset=%d", id, offset), data, nil); code != 200 {
@@ -22,14 +22,14 @@ func appends(t *testing.T, s *Server, id string, offset int, data []byte) {
 	}
 }
 
-// gotState is what a page was told of its list.
+// gotState is the state of a list as received by a page.
 type gotState struct {
 	Seq, Epoch, Total, Fit int
 	Size                   int64
 	Done, Live             bool
 }
 
-// until waits until something is true of the list.
+// until waits until a condition holds for the list.
 func (c *listClient) until(what string, is func(gotState) bool) (st gotState) {
 	c.Helper()
 	for {
@@ -45,14 +45,14 @@ func (c *listClient) until(what string, is func(gotState) bool) (st gotState) {
 		if err := json.Unmarshal(text, &m); err != nil {
 			c.Fatal(err)
 		}
-		if st.Live && m.State != nil && m.State["live"] == nil { // a key that is missing is false
+		if st.Live && m.State != nil && m.State["live"] == nil { // a missing key is false
 			delete(c.st, "live")
 		}
 		maps.Copy(c.st, m.State)
 	}
 }
 
-// openListOf is a page with the list of a capture that is there.
+// openListOf opens a page with the list of a stored capture.
 func openListOf(t *testing.T, s *Server, id string) *listClient {
 	t.Helper()
 	srv := httptest.NewServer(s)
@@ -62,7 +62,7 @@ func openListOf(t *testing.T, s *Server, id string) *listClient {
 	return dialList(t, ctx, srv.URL, id)
 }
 
-// A list of a capture that another program goes on with grows by itself, piece by piece, wherever the pieces are cut.
+// The list of a capture to which another program appends grows automatically, wherever the pieces are split.
 func TestListGrows(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	whole := chatCapture(t, 200)
@@ -88,7 +88,7 @@ func TestListGrows(t *testing.T) {
 	if !st.Live || st.Done || st.Epoch == first.Epoch {
 		t.Errorf("what is read on is no list that is running: %+v", st)
 	}
-	// From now on the file is not read again: the log of the list is the same.
+	// From now on the file is not read again: the list keeps its log.
 	ws := s.byName["one"]
 	x, err := ws.Captures.Get(id)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestListGrows(t *testing.T) {
 	}
 }
 
-// A file that cannot be read on from where it ended is read again, now and then.
+// A growing file that must be read from its start is read again now and then.
 func TestListOfRawBytesGrows(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	var x store.Capture

@@ -11,7 +11,7 @@ import (
 	"wirebench/server/store"
 )
 
-// listed are the frames of a capture in few words.
+// listed returns a summary of the frames of a capture.
 func listed(t *testing.T, s *Server, id string) (out string) {
 	t.Helper()
 	var f gotFrames
@@ -24,7 +24,7 @@ func listed(t *testing.T, s *Server, id string) (out string) {
 	return out
 }
 
-// A framing that is set, when a file is stored or later, decides how it is read from then on.
+// A framing set at upload or later determines how the file is read from then on.
 func TestFramingOfACapture(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	raw := []byte("\x06\x01\x02\x00hi\x00\x02\x02")
@@ -50,7 +50,7 @@ func TestFramingOfACapture(t *testing.T) {
 	}
 }
 
-// Captures are larger than other bodies.
+// Captures may be larger than other bodies.
 func TestLargeCapture(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	var x store.Capture
@@ -59,7 +59,7 @@ func TestLargeCapture(t *testing.T) {
 	}
 }
 
-// The page that says what was done with an upload leads to the captures in it.
+// The result page of an upload links to the captures in it.
 func TestUploadPageOfCaptures(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	kind, form := formOf(t, sent{"talk.log", twoWays})

@@ -15,7 +15,7 @@ import (
 	"wirebench/server/store"
 )
 
-// TestCaptureOfManyConnections: connections above the limit are not left out in silence.
+// TestCaptureOfManyConnections checks that connections above the limit are reported.
 func TestCaptureOfManyConnections(t *testing.T) {
 	var file bytes.Buffer
 	w, err := pcap.NewWriter(&file, "test")

@@ -12,7 +12,7 @@ import (
 
 const sayAndPing = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
 
-// follow shows a conversation: say "hi", ping three times, say "hello", all from the client.
+// follow shows a conversation: say "hi", three pings, say "hello", all from the client.
 const follow = "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
 
 // kept stores a capture.
@@ -25,7 +25,7 @@ func kept(t *testing.T, s *Server, name string, data []byte) store.Capture {
 	return x
 }
 
-// patch changes a capture and returns the answer.
+// patch changes a capture and returns the response.
 func patch(t *testing.T, s *Server, id, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest("PATCH", "/api/one/captures/"+id, strings.NewReader(body))

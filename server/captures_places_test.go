@@ -27,7 +27,7 @@ import (
 	"wirebench/server/store"
 )
 
-// libraryFiles are the definitions of a protocol that come with the program.
+// libraryFiles returns the embedded definitions of a protocol.
 func libraryFiles(t testing.TB, dialect string) map[string]string {
 	t.Helper()
 	fsys, ok := library.Dialect(dialect)
@@ -61,7 +61,7 @@ func define(t *testing.T, s *Server, name, text string) {
 	}
 }
 
-// toldFrames are the frames of a capture as the API lists them.
+// toldFrames returns the frames of a capture from the API.
 func toldFrames(t *testing.T, s *Server, id string) []string {
 	t.Helper()
 	var f gotFrames
@@ -75,7 +75,7 @@ func toldFrames(t *testing.T, s *Server, id string) []string {
 	return out
 }
 
-// notesOf are the notes of a capture as the API tells them.
+// notesOf returns the notes of a capture from the API.
 func notesOf(t *testing.T, s *Server, id string) store.Notes {
 	t.Helper()
 	var all struct{ Captures []store.Capture }
@@ -91,8 +91,8 @@ func notesOf(t *testing.T, s *Server, id string) store.Notes {
 	return store.Notes{}
 }
 
-// Marks, notes and markers of the sample capture stay with their messages when a definition that says where messages end is changed, and come
-// back when it is changed back.
+// Marks, notes and markers of the sample capture stay with their messages when a definition that determines message boundaries is changed,
+// and return when it is restored.
 func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 	files := libraryFiles(t, "muta")
 	s := captureServer(t, "muta", files)
@@ -144,7 +144,7 @@ func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 		case first[n] == second[now]:
 			stays++
 		case slices.Contains(second, first[n]) && strings.Contains(first[n], `"`):
-			lost++ // unless it is another message of the same content
+			lost++ // unless another message has the same content
 		}
 	}
 	if stays < 5 || lost > 2 || nowhere > 10 {
@@ -166,7 +166,7 @@ func requestJSON(t *testing.T, s *Server, method, path, body string) int {
 	return w.Code
 }
 
-// Another framing cuts other frames; notes stay with their bytes, and come back.
+// Another framing gives other frames; notes stay with their bytes, and return.
 func TestNotesStayWhenFramingChanges(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	var x store.Capture
@@ -192,8 +192,8 @@ func TestNotesStayWhenFramingChanges(t *testing.T) {
 	}
 }
 
-// A page that reads by an unsaved definition has its own numbers; what is set by them comes to the right frame, and nothing is renumbered for
-// the others.
+// A page with an unsaved definition has its own frame numbers; changes by these numbers reach the right frame, and do not renumber notes
+// for other pages.
 func TestNotesOfADraft(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	c := openList(t, s, []byte(follow))
@@ -203,7 +203,7 @@ func TestNotesOfADraft(t *testing.T) {
 	if code, text := patch(t, s, id, `{"mark":[5],"notes":{"5":"hello","3":"the second ping"}}`); code != 200 {
 		t.Fatal(code, text)
 	}
-	// Pings have a byte: the three are one and a half of them.
+	// With an additional byte the three pings are one and a half.
 	draft := strings.Replace(sayAndPing, "packet: ping\n   __group = clmsg\n", "packet: ping\n   __group = clmsg\n   more = uint8\n", 1)
 	quoted, _ := json.Marshal(draft)
 	c.view(2, `,"draft":{"name":"game.def","text":`+string(quoted)+`}`)
@@ -247,7 +247,7 @@ func TestNotesOfADraft(t *testing.T) {
 	}
 }
 
-// notedAt is the identity of a frame as the API tells it.
+// notedAt returns the identity of a frame from the API.
 func notedAt(t *testing.T, s *Server, id string, n int) string {
 	t.Helper()
 	var f struct {
@@ -259,8 +259,8 @@ func notedAt(t *testing.T, s *Server, id string, n int) string {
 	return f.Row.ID
 }
 
-// When an operated session has ended its frames are the same as they were: the numbers, what was dropped and changed, and who made what. Marks,
-// notes and markers are with their messages.
+// The frames of an operated session are the same after its end: numbers, dropped and changed messages, and users. Marks, notes and markers
+// stay with their messages.
 func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
@@ -352,7 +352,7 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 		}
 	}
 	same("after the end")
-	// By other definitions messages are cut anew, which only what was sent can be.
+	// With other definitions frames are split again, which is possible for sent data only.
 	define(t, s, "game.def", pingFiles+"\npacket: more\n   __group = clmsg\n")
 	if got := list(""); got.Total == total {
 		t.Error("the frames are those of other definitions")
@@ -361,7 +361,7 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 	same("by the same definitions again")
 }
 
-// Keys that are told make messages of what was opaque; notes stay with the bytes.
+// New keys turn opaque frames into messages; notes stay with the bytes.
 func TestNotesStayWhenKeysCome(t *testing.T) {
 	s := captureServer(t, "subspace", libraryFiles(t, "subspace"))
 	var out bytes.Buffer
@@ -375,7 +375,7 @@ func TestNotesStayWhenKeysCome(t *testing.T) {
 	ends := pcap.NewSynthetic(w, 0, transport.Conn{Proto: transport.UDP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:5000")})
 	cipher := subspace.NewCipher(0x1234abcd, subspace.Signed)
 	for i := range 12 {
-		// A cluster of two chat messages, without a handshake before: nobody can read it without the key.
+		// A cluster of two chat messages without a handshake, undecipherable without the key.
 		text := fmt.Sprintf("text %02d", i)
 		one := append([]byte{0x06, 2, 0, 0xff, 0xff}, text+"\x00"...)
 		data := append([]byte{0, 0x0e, byte(len(one))}, one...)

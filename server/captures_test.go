@@ -17,7 +17,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// captureServer has a workspace "one" of a dialect that keeps captures.
+// captureServer returns a server with a workspace "one" that stores captures.
 func captureServer(t testing.TB, dialect string, files map[string]string, stored ...string) *Server {
 	t.Helper()
 	d, _ := workspacetest.Dir(t, files)
@@ -30,7 +30,7 @@ func captureServer(t testing.TB, dialect string, files map[string]string, stored
 	return serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Captures: kept}))
 }
 
-// request sends a request and reads its JSON answer.
+// request sends a request and decodes its JSON response.
 func request(t *testing.T, s *Server, method, path string, body []byte, into any) int {
 	t.Helper()
 	r := httptest.NewRequest(method, path, bytes.NewReader(body))
@@ -51,7 +51,7 @@ type gotFrames struct {
 	Note   string
 }
 
-// A capture is stored as it came, its frames are read by the definitions of the moment, and it can be taken away.
+// A capture is stored unchanged, its frames are decoded by the current definitions, and it can be deleted.
 func TestCaptureOfText(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
 	dump := "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
@@ -90,7 +90,7 @@ func TestCaptureOfText(t *testing.T) {
 	}
 }
 
-// Real captures give their messages page by page, and kinds can be chosen.
+// Real captures list their messages in pages, and kinds can be selected.
 func TestCaptureOfCorpora(t *testing.T) {
 	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
 	if err != nil {

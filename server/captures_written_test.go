@@ -10,7 +10,7 @@ import (
 	"wirebench/server/store"
 )
 
-// A later part of a recording is not deleted, renamed, read otherwise or gone on with while it is written; notes of it may be made.
+// A later part of a recording cannot be deleted, renamed, reinterpreted or appended to while it is written; notes are allowed.
 func TestWrittenPart(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	captures := s.byName["one"].Captures
@@ -64,7 +64,7 @@ func TestWrittenPart(t *testing.T) {
 	}
 	part.Is("")
 	late := record()
-	part.Is(late) // its file came when all was over
+	part.Is(late) // its file was created at the end
 	for _, id := range []string{second, third, late} {
 		if s.captures.Writes("one", id) {
 			t.Errorf("a part of what has ended: %v", id)

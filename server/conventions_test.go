@@ -12,7 +12,7 @@ import (
 	"wirebench/server/access"
 )
 
-// operations calls with each operation of the document.
+// operations calls a function for each operation of the document.
 func operations(s *Server, call func(path string, op *huma.Operation)) {
 	for path, item := range s.document.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Patch, item.Post, item.Delete} {
@@ -23,8 +23,7 @@ func operations(s *Server, call func(path string, op *huma.Operation)) {
 	}
 }
 
-// Whatever is asked of an operation, its answer has a status that the document names: with nothing that is there, with a body that is none, and
-// as somebody who may not.
+// Every response has a documented status: for missing objects, invalid bodies and missing permissions.
 func TestAnswersAreDocumented(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_JOIN.1.def": "int32 id\n", "protocol.1.map": "C_JOIN 1\n"})
 	guarded := access.Require(testTokens, s, nil)
@@ -71,7 +70,7 @@ func TestAnswersAreDocumented(t *testing.T) {
 	})
 }
 
-// A path that does not take a method says which it takes, and what can be read has a HEAD.
+// A path that does not support a method lists the supported ones, and GET implies HEAD.
 func TestMethods(t *testing.T) {
 	s := testServer(t)
 	ask := func(method, path string) *httptest.ResponseRecorder {
@@ -100,7 +99,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// The document says who may come in, and how.
+// The document describes authentication.
 func TestSecurityIsDescribed(t *testing.T) {
 	s := testServer(t)
 	if c := s.document.Components.SecuritySchemes; c["token"] == nil || c["cookie"] == nil || len(s.document.Security) == 0 {

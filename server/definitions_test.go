@@ -18,14 +18,14 @@ import (
 	"wirebench/server/workspace"
 )
 
-// exchange is one request of a series, and what must come back. The answer that contains and lacks look at is the headers and the body.
+// exchange is a request of a series with the expected response. contains and lacks apply to headers and body.
 type exchange struct {
 	name, request, body string // request is METHOD PATH; HEADER: VALUE; ...
 	status              int
 	contains, lacks     []string
 }
 
-// ask sends a request of an exchange.
+// ask sends the request of an exchange.
 func ask(h http.Handler, request, body string) (status int, answer string) {
 	parts := strings.Split(request, "; ")
 	method, path, _ := strings.Cut(parts[0], " ")
@@ -44,7 +44,7 @@ func ask(h http.Handler, request, body string) (status int, answer string) {
 	return w.Code, b.String() + "\n" + w.Body.String()
 }
 
-// talk sends the requests one after another: each finds what those before it have left.
+// talk sends the requests in order; each sees the effects of the previous ones.
 func talk(t *testing.T, h http.Handler, list []exchange) {
 	t.Helper()
 	for _, c := range list {
@@ -72,7 +72,7 @@ func talk(t *testing.T, h http.Handler, list []exchange) {
 
 func rev(text string) string { return string(store.RevisionOf([]byte(text))) }
 
-// onDisk is the text of a file, "" if there is none.
+// onDisk returns the text of a file, "" if there is none.
 func onDisk(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, name))
@@ -241,7 +241,7 @@ func TestVersionsAreAdded(t *testing.T) {
 	}
 }
 
-// Of writers that have all seen the same revision one wins each round, and the others are told what there is now.
+// Of several writers with the same revision one succeeds each round, and the others get the current text.
 func TestOneOfManyWritersWins(t *testing.T) {
 	const writers, rounds = 8, 20
 	s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte start\n"})
@@ -282,7 +282,7 @@ func TestOneOfManyWritersWins(t *testing.T) {
 	}
 }
 
-// Everybody who asks for a version gets one of their own.
+// Concurrent requests for a new version get different versions.
 func TestVersionsAtTheSameTime(t *testing.T) {
 	const many = 12
 	s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte a\n"})
@@ -304,11 +304,11 @@ func TestVersionsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// failing is files whose changes fail.
+// failing is a file store whose changes fail.
 type failing struct {
 	workspace.Files
 	err   error
-	after int // this many writes succeed
+	after int // number of writes that succeed
 	mu    sync.Mutex
 }
 
@@ -342,7 +342,7 @@ func (f *failing) Remove(name string, expect *store.Revision) error {
 	return f.Files.Remove(name, expect)
 }
 
-// failingServer has one definition, C_A.1.def, and a disk on which nothing can be changed after so many changes.
+// failingServer has one definition, C_A.1.def, and a disk whose changes fail after some writes.
 func failingServer(t *testing.T, err error, after int) *Server {
 	t.Helper()
 	dir := t.TempDir()
@@ -375,7 +375,7 @@ func TestTheDiskRefuses(t *testing.T) {
 	}
 }
 
-// Every file that List returns can be asked for by the address that its name makes.
+// Every file of List can be requested by the address formed from its name.
 func TestNamesInAddresses(t *testing.T) {
 	names := []string{"C_A.1.def", "with blank/C_B.1.def", "a&b;c=d/C_C.1.def", "50%/C_D.1.def", "ümlaut/C_E.1.def", "a+b/C_F.1.def", "%2F/C_G.1.def"}
 	files := map[string]string{}

@@ -17,7 +17,7 @@ import (
 	"wirebench/server/store"
 )
 
-// shellWords are the words of a line as a shell cuts it.
+// shellWords splits a line into words as a shell does.
 func shellWords(line string) (out []string) {
 	word, in, quoted := "", false, false
 	for _, r := range line {
@@ -36,7 +36,7 @@ func shellWords(line string) (out []string) {
 	return append(out, word)
 }
 
-// curl sends what a command line of curl sends. files are those that it names.
+// curl sends the request of a curl command line. files are the files that it names.
 func curl(t *testing.T, line string, files map[string]string) *http.Response {
 	t.Helper()
 	args := shellWords(line)
@@ -103,7 +103,7 @@ func curl(t *testing.T, line string, files map[string]string) *http.Response {
 	return res
 }
 
-// Each example of the page about the API does what it says: none fails, and its answer is one of those that the document names.
+// Each example of the API page works: none fails, and the status of its response is documented.
 func TestExamplesOfTheDocs(t *testing.T) {
 	x := newReplayTest(t)
 	page := httptest.NewRecorder()
@@ -176,8 +176,8 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		append-capture drop-capture delete`) {
 		run(id)
 	}
-	delete(ops, "live")       // a websocket: its tests are elsewhere
-	delete(ops, "stop-proxy") // as stop-proxies
+	delete(ops, "live")       // a websocket, tested elsewhere
+	delete(ops, "stop-proxy") // same as stop-proxies
 	for id := range ops {
 		t.Errorf("the example of %s is not tried", id)
 	}

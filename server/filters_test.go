@@ -51,7 +51,7 @@ func TestFilter(t *testing.T) {
 	})
 }
 
-// The find box asks the same language, too.
+// The find box uses the same language.
 func TestFilterOfFindBox(t *testing.T) {
 	s := testServer(t)
 	ws := s.byName["one"].Now()
@@ -78,7 +78,7 @@ func TestFilterOfFindBox(t *testing.T) {
 	}
 }
 
-// Whatever is sent, the answer is JSON, its places lie in the text and are in order.
+// For any request the response is JSON, and its positions are within the text and ordered.
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{"", "party", "len > 3", `name == "C_`, "C_JOIN.", "dir in {c2s..", "= 48211", "~q && ~b x", "😀 || \"ä", ".a[0].b == x\"??"} {
 		f.Add(text, 3)

@@ -12,7 +12,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// A viewer of running traffic is offered nothing that would be refused, and is told why; whoever signs out needs the token again.
+// A viewer of running traffic sees no controls that would be refused, and a reason; after signing out the token is needed again.
 func TestFlowViewer(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})

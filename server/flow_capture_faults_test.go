@@ -23,10 +23,10 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// frameCount is how many rows of frames are seen.
+// frameCount is an expression for the number of visible rows.
 const frameCount = `document.querySelectorAll(".frame:not(.none)").length`
 
-// pickFile chooses a file with the picker of captures, as the browser's dialog does.
+// pickFile selects a file in the picker of captures.
 func (f flow) pickFile(name string, data []byte) {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), name)
@@ -38,7 +38,7 @@ func (f flow) pickFile(name string, data []byte) {
 	}, chromedp.ByQuery, chromedp.NodeReady))
 }
 
-// arrives waits until an expression is true, on another page if the browser goes to one.
+// arrives waits until an expression is true, possibly on another page.
 func (f flow) arrives(what, expression string) {
 	f.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -50,7 +50,7 @@ func (f flow) arrives(what, expression string) {
 	f.is(what, expression)
 }
 
-// A capture that is chosen with the picker at the side is stored and opened, on the workbench as on the page of a capture.
+// A capture selected in the picker is stored and opened, on the workbench and on the page of a capture.
 func TestFlowCapturePicked(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
@@ -65,7 +65,7 @@ func TestFlowCapturePicked(t *testing.T) {
 	f.counts("40 frames")
 }
 
-// What is said of a list without rows goes away with the filter that left none.
+// The notice of a list without rows disappears with the filter that matched none.
 func TestFlowCaptureNothingFits(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
@@ -88,7 +88,7 @@ func TestFlowCaptureNothingFits(t *testing.T) {
 	}
 }
 
-// The row that times are told from stays where it is.
+// The reference row of times is preserved.
 func TestFlowCaptureTimeReference(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
@@ -103,7 +103,7 @@ func TestFlowCaptureTimeReference(t *testing.T) {
 	}
 }
 
-// What is typed on the page of a capture and not saved is there again after a reload.
+// Unsaved text on the page of a capture is restored after a reload.
 func TestFlowCaptureDraft(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
@@ -119,7 +119,7 @@ func TestFlowCaptureDraft(t *testing.T) {
 	f.shows(row("textual"), `"text 1"`)
 }
 
-// A drawer that is open from the last time asks before there is a connection; that is no mistake.
+// A drawer left open sends its query before there is a connection, without an error.
 func TestFlowCaptureDrawerAtOnce(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "")
@@ -133,7 +133,7 @@ func TestFlowCaptureDrawerAtOnce(t *testing.T) {
 	}
 }
 
-// The address has the chips; Back goes to the frame before, as it was shown.
+// The address contains the chips; Back returns to the previous frame, as it was shown.
 func TestFlowCaptureBack(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
@@ -156,7 +156,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	f.choose(9, false)
 	at(9)
 	f.press(".")
-	at(11) // 10 is the server's
+	at(11) // 10 is from the server
 	f.press("j")
 	at(12)
 	if n := entries(); n != began+2 {
@@ -169,7 +169,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	f.do(`setTimeout(() => history.forward())`)
 	at(9)
 
-	// A type is hidden, and with it one goes on.
+	// A type is hidden, and the selection moves to another frame.
 	f.choose(10, false)
 	at(10)
 	f.press("h")
@@ -194,7 +194,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	f.counts("100 frames")
 	at(10)
 
-	// Somebody else, who has other chips, sees what the link says.
+	// Another user with other chips sees the state of the link.
 	f.do(`location.assign("/w/one")`)
 	f.arrives("the workbench", `document.querySelector("html.live #input") !== null`)
 	f.do(`setTimeout(() => location.assign(` + jsText(address) + `))`)
@@ -208,7 +208,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	at(4)
 }
 
-// Find is not about capitals unless that is asked for, and shows what it found.
+// Find ignores case unless requested otherwise, and selects the match.
 func TestFlowCaptureFind(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
@@ -219,14 +219,14 @@ func TestFlowCaptureFind(t *testing.T) {
 	f.types("TEXT 77")
 	f.press("Enter")
 	f.shows(".frames-line .chosen", "at 78")
-	// The text is in UTF-16 behind a head of 4 bytes and an offset of 2.
+	// The text is UTF-16, after a header of 4 bytes and an offset of 2.
 	f.is("the bytes are selected", `/&sel=6(\+|%2B)14$/.test(location.hash)`)
 	f.is("its field is picked", `document.querySelector(`+jsText(row("text"))+`).matches(".picked, .on, [aria-selected=true]") || document.querySelector(".tree .picked") !== null`)
 	f.do(`document.querySelector(".frames-find [aria-pressed]").click()`)
 	f.press("Enter")
 	f.shows(".frames-find-note", "not found")
 
-	// The bar takes room from the list, and the row that is chosen stays in view.
+	// The bar reduces the height of the list, and the selected row stays visible.
 	f.press("Escape")
 	browsertest.Run(t, f.ctx, browsertest.Painted()) // the list has its old height by then: it learns it a frame later
 	last := browsertest.Value[string](t, f.ctx, `(() => { const box = document.querySelector(".frames-scroll").getBoundingClientRect(); return [...document.querySelectorAll(".frame")].filter(e => e.getBoundingClientRect().bottom <= box.bottom + 1).at(-1).querySelector(".fc-n").textContent })()`)
@@ -244,7 +244,7 @@ func TestFlowCaptureFind(t *testing.T) {
 	f.shows(".frames-line .chosen", "at "+last)
 }
 
-// Esc leaves the filter, and what was typed stays there.
+// Esc leaves the filter, and its text stays.
 func TestFlowFilterEscape(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
@@ -255,12 +255,12 @@ func TestFlowFilterEscape(t *testing.T) {
 	f.page().Has("textbox", "Filter", "n > 5 and n <")
 }
 
-// refusedText is what the browser notes of a text that holds nothing, and of a list that is left.
+// refusedText matches the browser's messages about a refused text, and about a closed list.
 var refusedText = regexp.MustCompile(`Close received after close|status of 422`)
 
 const followed = "00000000  01 02 00 68 69 02 02 01  02 00 68 6f               ...hi... ..ho\n    00000000  01 02 00 68 61                                     ...ha\n"
 
-// What is pasted and shows a conversation can be kept as a capture, on the workbench as on the page of a capture.
+// A pasted conversation can be stored as a capture, on the workbench and on the page of a capture.
 func TestFlowPasteKept(t *testing.T) {
 	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
@@ -276,7 +276,7 @@ func TestFlowPasteKept(t *testing.T) {
 	f.do(`setTimeout(() => document.querySelector("#verdict [data-keep-capture]").click())`)
 	f.arrives("its frames are listed", `location.pathname.includes("/captures/") && document.querySelectorAll(".frame.c2s").length > 1 && document.querySelectorAll(".frame.s2c").length === 1`)
 
-	// Nothing is taken where something is typed, nor while a dialog is open.
+	// A paste into a text field, or with an open dialog, is not intercepted.
 	put := func(selector, text string) {
 		f.Helper()
 		f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.querySelector(%s).dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text), jsText(selector)))
@@ -299,7 +299,7 @@ func TestFlowPasteKept(t *testing.T) {
 	f.arrives("another capture", `location.pathname !== `+jsText(before)+` && document.querySelectorAll(".frame").length > 0`)
 }
 
-// Files that hold nothing leave what was pasted, and say so.
+// Files without content leave the pasted text unchanged, with a notice.
 func TestFlowDropNothing(t *testing.T) {
 	t.Parallel()
 	f, _ := beginAs(t, "tera", flowFiles(), "/w/one?message=C_JOIN.1")
@@ -324,7 +324,7 @@ func TestFlowDropNothing(t *testing.T) {
 	f.is("a message is taken", `document.querySelector("#input").value.startsWith("0e00")`)
 }
 
-// A capture of another protocol says so, and can be opened where it is read.
+// A capture of another protocol is reported, and can be opened in its workspace.
 func TestFlowCaptureElsewhere(t *testing.T) {
 	t.Parallel()
 	open := func(name, dialect string, files map[string]string) *workspace.Workspace {
@@ -365,7 +365,7 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	}
 }
 
-// In a window of usual size everything that is small has its room.
+// In a window of common size all small elements fit.
 func TestFlowCaptureRoom(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "#n=2")

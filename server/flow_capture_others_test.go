@@ -10,7 +10,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// currentCapture is the only capture of the server.
+// currentCapture returns the id of the only capture of the server.
 func (f captureFlow) currentCapture() string {
 	f.Helper()
 	all, err := f.s.byName["one"].Captures.List()
@@ -20,7 +20,7 @@ func (f captureFlow) currentCapture() string {
 	return all[len(all)-1].ID
 }
 
-// beginRefused opens the page of a capture in a browser that complains of what the server refuses.
+// beginRefused opens the page of a capture in a browser that may log refused requests.
 func beginRefused(t *testing.T, data []byte, complaint string) captureFlow {
 	t.Helper()
 	s := captureServer(t, "tera", chatFiles)
@@ -41,7 +41,7 @@ func (f captureFlow) listsCaptures(names ...string) {
 	f.is("the list has "+want, fmt.Sprintf(`[...document.querySelectorAll("#captures .name")].map(e => e.textContent + ";").join("") === %s && document.querySelector("#captures summary small").textContent === "%d"`, jsText(want), len(names)))
 }
 
-// What others do to captures shows on a page that is open.
+// Changes of captures by other programs and pages show on an open page.
 func TestFlowCaptureByOthers(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
@@ -69,7 +69,7 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	}
 	f.listsCaptures("evening talk")
 
-	// The open one is deleted.
+	// The open capture is deleted.
 	f.focus(".frames-scroll")
 	if code := request(t, f.s, "DELETE", "/api/one/captures/"+id, nil, nil); code != 204 && code != 200 {
 		t.Fatal(code)
@@ -90,7 +90,7 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	f.is("the workbench", `location.pathname === "/w/one"`)
 }
 
-// A capture whose folder another program has cleared is deleted, too.
+// A capture in a folder cleared by another program counts as deleted, too.
 func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	t.Parallel()
 	f := beginRefused(t, chatCapture(t, 20), `Unexpected response code: 404`)
@@ -98,7 +98,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	f.counts("20 frames")
 	kept(t, f.s, "another", chatCapture(t, 2))
 	f.listsCaptures("another", "chat.pcapng")
-	// It is deleted while the server cannot be reached, and nobody tells the page.
+	// It is deleted while the page has no connection.
 	f.do(`window.away = "x"; window.WebSocket = class extends WebSocket { constructor(address) { super(address + window.away) } }`)
 	for _, c := range f.s.pages.All() {
 		c.Drop()
@@ -112,7 +112,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	f.listsCaptures("another")
 }
 
-// The export menu has every form that an export can have.
+// The export menu has every format of exports.
 func TestFlowCaptureExports(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
@@ -128,7 +128,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	}
 	f.is("no other", fmt.Sprintf(`window.links.length === %d`, len(frames.ExportFormats)))
 
-	// Of a text there are no packets: that is said, and no download fails.
+	// A text has no packets: this is reported, and no download fails.
 	f = beginRefused(t, []byte(twoWays), `status of 422`)
 	f.is("frames", `document.querySelector(".frame") !== null`)
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
@@ -139,7 +139,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	f.is("no download", `window.links.length === 0`)
 }
 
-// What is found shows its field and its bytes.
+// A match is located in its field and its bytes.
 func TestFlowCaptureFindPoints(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
@@ -156,7 +156,7 @@ func TestFlowCaptureFindPoints(t *testing.T) {
 	}
 }
 
-// A letter behind m names the frame, and goes to it behind an apostrophe; m alone marks, and what follows it at once still does what it does.
+// m and a letter name the frame, an apostrophe and the letter select it; m alone marks, and a key right after it keeps its meaning.
 func TestFlowCaptureNamed(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "")
@@ -167,7 +167,7 @@ func TestFlowCaptureNamed(t *testing.T) {
 	f.press("m", "a")
 	f.counts("60 frames · 1 marked")
 	f.shows(".frames-line .chosen", "at 3 (a)")
-	f.press("j", "m", "j", "m", "j") // marks two, and goes on
+	f.press("j", "m", "j", "m", "j") // marks two frames
 	f.shows(".frames-line .chosen", "at 6")
 	f.counts("60 frames · 3 marked")
 	f.press("m", "b")
@@ -175,7 +175,7 @@ func TestFlowCaptureNamed(t *testing.T) {
 	f.press("m", "c") // it stays marked
 	f.shows(".frames-line .chosen", "at 6 (b c)")
 	f.counts("60 frames · 4 marked")
-	f.press("m") // and is not any more, when nothing follows
+	f.press("m") // unmarked when no letter follows
 	f.counts("60 frames · 3 marked")
 	f.press("'", "a")
 	f.shows(".frames-line .chosen", "at 3 (a)")

@@ -19,7 +19,7 @@ type captureFlow struct {
 	s *Server
 }
 
-// beginCapture opens the page of a capture; rest is put behind its address.
+// beginCapture opens the page of a capture; rest is appended to its address.
 func beginCapture(t *testing.T, files map[string]string, data []byte, rest string) captureFlow {
 	t.Helper()
 	s := captureServer(t, "tera", files)
@@ -30,23 +30,23 @@ func beginCapture(t *testing.T, files map[string]string, data []byte, rest strin
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	address := srv.URL + "/w/one/captures/" + x.ID
-	// A page that is left while the server closes its list is no mistake of the page.
+	// Leaving a page while the server closes its list is not an error of the page.
 	allowed := regexp.MustCompile(`Close received after close`)
 	return captureFlow{flow{t, browsertest.OpenAllowing(t, address+rest, openSelector, allowed)}, s}
 }
 
-// counts waits for what the line below the list says.
+// counts waits for the status line below the list.
 func (f captureFlow) counts(text string) {
 	f.Helper()
 	f.is("the counts "+text, fmt.Sprintf(`document.querySelector(".frames-line .counts")?.textContent === %s`, jsText(text)))
 }
 
-// Row is a script's expression of the row of a frame, null if it is not in view.
+// frameRowOf returns an expression for the row of a frame, null if it is not visible.
 func frameRowOf(n int) string {
 	return fmt.Sprintf(`([...document.querySelectorAll(".frame")].find(e => e.querySelector(".fc-n").textContent === "%d") ?? null)`, n)
 }
 
-// choose presses the mouse on a row.
+// choose clicks on a row.
 func (f captureFlow) choose(n int, ctrl bool) {
 	f.Helper()
 	f.is(fmt.Sprintf("row %d", n), fmt.Sprintf(`(row => row !== null && (row.querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0, ctrlKey: %v})), true))(%s)`, ctrl, frameRowOf(n)))
@@ -54,14 +54,14 @@ func (f captureFlow) choose(n int, ctrl bool) {
 	f.shows(".frames-line .chosen", map[bool]string{true: "chosen", false: fmt.Sprintf("at %d", n)}[ctrl])
 }
 
-// filter writes a filter and applies it.
+// filter enters a filter and applies it.
 func (f captureFlow) filter(text string) {
 	f.Helper()
 	f.page().Fill("textbox", "Filter", text)
 	f.press("Enter")
 }
 
-// pick chooses an item of the menu that is open.
+// pick selects an item of the open menu.
 func (f captureFlow) pick(title string) {
 	f.Helper()
 	const item = `[...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes(%s))`
@@ -74,13 +74,13 @@ func (f captureFlow) tool(title string) {
 	f.do(fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s).click()`, jsText(title)))
 }
 
-// info waits until the row of a frame tells something.
+// info waits until the row of a frame contains a text.
 func (f captureFlow) info(n int, text string) {
 	f.Helper()
 	f.is(fmt.Sprintf("frame %d tells %s", n, text), fmt.Sprintf(`%s?.querySelector(".fc-info").textContent.includes(%s)`, frameRowOf(n), jsText(text)))
 }
 
-// A frame that is chosen is seen as fields, bytes and definition, which are linked; the list follows filters, chips and find.
+// A selected frame is shown as fields, bytes and definition, which are linked; the list follows filters, chips and find.
 func TestFlowCaptureList(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
@@ -94,7 +94,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.do(`document.querySelector(` + jsText(row("text")) + `).click()`)
 	f.is("the address has the frame and the bytes of the field", `/^#n=3&frame=\d+:\d+:\d+&sel=\d+(\+|%2B)\d+$/.test(location.hash)`)
 
-	// By a value of a field, from its menu; then another frame of the same.
+	// By a value of a field, from its menu; then the next frame with the same value.
 	f.do(`document.querySelector(` + jsText(row("text")) + `).dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 300, clientY: 600}))`)
 	f.pick("Filter: this value")
 	f.counts("100 frames · 1 shown")
@@ -103,7 +103,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.is("no filter in the address", `location.pathname.includes("/captures/") && !new URL(location.href).searchParams.has("f")`)
 	f.counts("100 frames")
 
-	// Hiding a type, and taking it back.
+	// A type is hidden, and shown again.
 	f.choose(5, false)
 	f.shows("#fields-head", "No definition")
 	f.press("h")
@@ -112,7 +112,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.do(`document.querySelector(".frames-chip.hides").click()`)
 	f.counts("100 frames")
 
-	// A wrong filter says where, and the list stays.
+	// A mistake in a filter is reported with its position, and the list stays.
 	f.filter(".txet == 1")
 	f.shows(".filterbox-says", "txet")
 	f.is("what there was is there", `document.querySelectorAll(".frame").length > 5`)
@@ -136,7 +136,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f.shows(".frames-line .chosen", "at 79")
 }
 
-// Marks and notes are kept with the capture; the address brings back filter, frame and selection.
+// Marks and notes are stored with the capture; the address restores filter, frame and selection.
 func TestFlowCaptureNotes(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 60), "?f=dir+%3D%3D+c2s#n=8&sel=4+2")
@@ -171,7 +171,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 	f.is("a plot", `document.querySelector(".tl-plot canvas") !== null`)
 	f.tool("Timeline")
 
-	// An export is what is shown.
+	// An export has the shown frames.
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")
 	f.press("x")
@@ -183,7 +183,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 	}
 }
 
-// The list is decoded by what is in the editor, while it is typed; a wrong text changes nothing.
+// The list is decoded by the text in the editor while it is typed; invalid text changes nothing.
 func TestFlowCaptureDefinition(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
@@ -198,9 +198,9 @@ func TestFlowCaptureDefinition(t *testing.T) {
 	f.shows("#definition-head", "mistake")
 	f.info(2, `textual "text 1"`)
 	f.filter(".textual contains \"3\"")
-	f.counts("40 frames · 11 shown") // 3, 13, 23 and 30 to 38, less those of the server
+	f.counts("40 frames · 11 shown") // 3, 13, 23 and 30 to 38, except those from the server
 
-	// What nothing defines is named, and a definition of it begun: the code map has the name at once.
+	// A message without a definition gets a name and a definition; the code map has the name immediately.
 	f.filter("dir == s2c")
 	f.counts("40 frames · 8 shown")
 	f.choose(5, false)
@@ -217,7 +217,7 @@ func TestFlowCaptureDefinition(t *testing.T) {
 	f.shows(row("word"), `"text 4"`)
 }
 
-// A packet of a frame is shown as it was captured, with the frames that came in it.
+// A packet of a frame is shown as captured, with the frames in it.
 func TestFlowCapturePackets(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 20), "#n=2")
@@ -230,7 +230,7 @@ func TestFlowCapturePackets(t *testing.T) {
 	f.is("the message again", `document.querySelector("#packet").hidden && document.querySelector(".fo-with").textContent === ""`)
 }
 
-// Another name, and away.
+// Rename and delete.
 func TestFlowCaptureRename(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 5), "")
@@ -249,7 +249,7 @@ func TestFlowCaptureRename(t *testing.T) {
 	f.is("it is gone", `location.pathname === "/w/one" && document.querySelectorAll("#captures .item").length === 0`)
 }
 
-// Files that have no frames, or not all of them, say so.
+// Files without frames, or with missing ones, are reported.
 func TestFlowCaptureOdd(t *testing.T) {
 	t.Parallel()
 	whole := chatCapture(t, 20)
@@ -268,7 +268,7 @@ func TestFlowCaptureOdd(t *testing.T) {
 	}
 }
 
-// Everything by the keyboard, in a narrow window.
+// The whole page by keyboard, in a narrow window.
 func TestFlowCaptureNarrow(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
@@ -283,7 +283,7 @@ func TestFlowCaptureNarrow(t *testing.T) {
 	f.is("the fields are in view, with the focus", `document.querySelector("#fields-pane").checkVisibility() && document.activeElement?.closest(".tree") !== null`)
 }
 
-// Of a text with several messages the editor shows the one that the chosen frame is of.
+// For a text with several messages the editor shows the one of the selected frame.
 func TestFlowCaptureSeveralMessages(t *testing.T) {
 	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n" + strings.Repeat("\n# nothing", 100) + "\n\npacket: ping\n   __group = clmsg\n"

@@ -10,7 +10,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// A capture that is dropped on the page is kept, and so is a text that shows a conversation; raw bytes are asked about.
+// A capture dropped on the page is stored, and so is a text with a conversation; for raw bytes a dialog opens.
 func TestFlowDropCaptures(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", chatFiles)

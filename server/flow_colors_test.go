@@ -6,8 +6,8 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// Frames stand out by filters: some get a colour by rules, which the browser keeps; others are highlighted among all, which the address
-// has.
+// Frames are distinguished by filters: rules color some of them, and are stored in the browser; a highlight marks others, and is in the
+// address.
 func TestFlowColorsAndHighlight(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")

@@ -38,7 +38,7 @@ func TestFlowDefinition(t *testing.T) {
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	f.bytes(joinHex)
 
-	// Layout and fields follow each key; a mistake keeps the last good ones and says so; its repair takes that away.
+	// Layout and fields follow each key; with a mistake the last valid ones stay, with a notice, which its repair removes.
 	f.caret(2)
 	f.types("s # four digits")
 	f.shows("#layout-rows", "passwords")
@@ -73,7 +73,7 @@ func TestFlowDefinition(t *testing.T) {
 		t.Fatalf("on disk: %q %v", saved, err)
 	}
 
-	// The next version; the older one takes names and comments only.
+	// The next version; in the older one only names and comments can change.
 	f.caret(0)
 	f.types("byte third")
 	f.shows("#layout-rows", "third")
@@ -88,7 +88,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.shows("#definition-notes", "changes the layout of an older version")
 	f.is("it cannot be saved", `document.querySelector('#definition-head button[value="save"]').disabled`)
 
-	// What was typed is there again after other definitions and a reload.
+	// Unsaved text is restored after opening other definitions and after a reload.
 	f.do(`document.querySelector('#rail-list a[href$="C_LIST.1"]').click()`)
 	f.shows("#definition-head", "C_LIST.1.def")
 	f.do(`document.querySelector('#rail-list a.older[href$="C_JOIN.1"]').click()`)
@@ -105,7 +105,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.press("Ctrl+S")
 	f.is("names and comments are saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
 
-	// A name of the code map without a definition; from nothing; deleted, and brought back.
+	// A name of the code map without a definition; a new definition; deleted and restored.
 	f.do(`document.querySelector(".undefined").open = true; document.querySelector('.undefined a').click()`)
 	f.shows("#definition-head", "C_NOBODY.1.def")
 	f.caret(0)
@@ -132,13 +132,13 @@ func TestFlowDefinition(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The picture and the text of the layout.
+	// The diagram and the text of the layout.
 	f.click("#layout-head details summary")
 	f.click(`#layout-head button[value="svg"]`)
 	f.is("what to do with the picture", `document.querySelector('[role="menu"]')?.innerText.includes("C_NOBODY.1.svg")`)
 	f.press("Escape")
 
-	// Files are added, and listed without a reload.
+	// Added files are listed without a reload.
 	var buf bytes.Buffer
 	z := zip.NewWriter(&buf)
 	for name, text := range map[string]string{"defs/C_ZIPPED.1.def": "byte z\n", "defs/../C_OUT.1.def": "byte z\n"} {
@@ -166,7 +166,7 @@ func TestFlowDefinition(t *testing.T) {
 	}
 }
 
-// Two pages, and other programs, on one file: whoever has typed nothing follows, whoever has is asked, and nothing typed is lost.
+// Two pages, and other programs, on one file: a page without edits follows, a page with edits asks, and no edit is lost.
 func TestFlowTwoTabs(t *testing.T) {
 	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -208,7 +208,7 @@ func TestFlowTwoTabs(t *testing.T) {
 	a.is("the text of the disk", `document.querySelector(".cm-content").innerText.trim() === "byte from_outside"`)
 }
 
-// The server ends and comes back: what was typed meanwhile is not lost.
+// The server is restarted: text edited meanwhile is not lost.
 func TestFlowRestart(t *testing.T) {
 	t.Parallel()
 	s, dir := testServerOf(t, flowFiles())
@@ -243,7 +243,7 @@ func TestFlowRestart(t *testing.T) {
 	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_typed_meanwhile\n")
 }
 
-// Where no websocket gets through, the page works by its forms, with the editor.
+// Without websockets, the page works by its forms, with the editor.
 func TestFlowWithoutWebsocket(t *testing.T) {
 	t.Parallel()
 	s, dir := testServerOf(t, flowFiles())
@@ -270,7 +270,7 @@ func TestFlowWithoutWebsocket(t *testing.T) {
 	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_by_form\n")
 }
 
-// unwritable is a folder in which writing fails while there is an error.
+// unwritable is a folder in which writing fails while an error is set.
 type unwritable struct {
 	workspace.Files
 	err atomic.Pointer[error]
@@ -312,13 +312,13 @@ func TestFlowFullDisk(t *testing.T) {
 	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_kept\n")
 }
 
-// All of it without a mouse, and the focus is always somewhere.
+// The whole page without a mouse, with the focus always on an element.
 func TestFlowKeyboard(t *testing.T) {
 	t.Parallel()
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
 	focused := func(what, selector string) {
 		t.Helper()
-		// It has the focus, and can be seen: a part of it is in the window.
+		// It has the focus, and at least a part of it is visible.
 		f.is(what, fmt.Sprintf(`(e => {
 			const b = e.getBoundingClientRect()
 			return e.matches(%s) && e.checkVisibility() && b.width > 0 && b.height > 0 && b.bottom > 0 && b.right > 0 && b.top < innerHeight && b.left < innerWidth
@@ -391,7 +391,7 @@ func TestFlowKeyboard(t *testing.T) {
 	focused("where bytes are pasted", "#input")
 }
 
-// logged is a log that is read while it is written.
+// logged is a log that can be read while it is written.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -409,7 +409,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// The address holds what is shown, and no byte of it reaches the server's log.
+// The address holds the state of the page, and none of its bytes reach the log of the server.
 func TestFlowAddress(t *testing.T) {
 	t.Parallel()
 	log := &logged{}
@@ -445,7 +445,7 @@ func TestFlowAddress(t *testing.T) {
 	}
 }
 
-// From a phone to a wide screen, in both themes: nothing to scroll sideways, panes that can be sized, and sizes that are remembered.
+// From a phone to a wide screen, in both themes: no horizontal scrolling, and pane sizes that can be changed and are remembered.
 func TestFlowWidths(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -480,7 +480,7 @@ func TestFlowWidths(t *testing.T) {
 	f.is("the splitter moves", fmt.Sprintf(`Math.round(document.getElementById("definition-pane").getBoundingClientRect().height) > %d + 20`, before))
 	moved := height()
 
-	// By the mouse, too; what is not moved keeps its size, and a double click gives the first sizes back.
+	// By mouse too; unchanged panes keep their size, and a double click restores the default sizes.
 	width := func() int {
 		return browsertest.Value[int](t, f.ctx, `Math.round(document.getElementById("left").getBoundingClientRect().width)`)
 	}

@@ -53,7 +53,7 @@ func beginAs(t *testing.T, dialect string, files map[string]string, address stri
 	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, openSelector, regexp.MustCompile(`status of 422`))}, dir
 }
 
-// A file with several messages: ids in the list, constants from the panel, both orders, and the caret decides what is laid out.
+// A file with several messages: ids in the list, constants from the panel, both orders, and the layout follows the caret.
 func TestFlowSeveralMessages(t *testing.T) {
 	t.Parallel()
 	f, dir := beginAs(t, "muta", map[string]string{"game.def": mutaText}, "/w/one?message=character_created")
@@ -64,7 +64,7 @@ func TestFlowSeveralMessages(t *testing.T) {
 	f.paste("02 04 3500000000000000 01 00 20000000 4a6f686e")
 	f.shows(".tree .wrong", "MIN_NAME")
 
-	// Constants, as C has them.
+	// Constants in C syntax.
 	f.do(`document.querySelector(".library").open = true`)
 	f.do(`document.querySelector("#constants").value = "#define MIN_NAME 2\n#define MAX_NAME (8 * 2) // a name\n"`)
 	f.do(`document.querySelector("#library-settings").requestSubmit()`)
@@ -92,7 +92,7 @@ func TestFlowSeveralMessages(t *testing.T) {
 	f.click(`button[value="order:wire"]`)
 	f.is("as sent again", order+`.startsWith("[code] [name count]")`)
 
-	// The caret says which message is meant; so does the list of those in the text.
+	// The caret selects the message; so does the list of messages in the text.
 	f.caret(4)
 	f.shows("#layout-head", "pong")
 	f.is("the other one is open", `document.querySelector("#part").selectedIndex === 0 && new URLSearchParams(location.search).get("message") === "pong"`)
@@ -111,7 +111,7 @@ func TestFlowSeveralMessages(t *testing.T) {
 	}
 }
 
-// The same name in both directions, a new definition from the template of its dialect, and the words of its language.
+// A name in both directions, a new definition from the template of its dialect, and the keywords of its language.
 func TestFlowOtherDialect(t *testing.T) {
 	t.Parallel()
 	f, dir := beginAs(t, "subspace", map[string]string{"game.def": subspaceText}, "/w/one?message=c2s/chat")

@@ -11,7 +11,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// open opens a definition by its entry in the list.
+// open opens a definition from the list.
 func (f flow) open(name string) {
 	f.Helper()
 	f.do(`document.querySelector('#rail-list a[href$="message=` + name + `"]').click()`)
@@ -24,13 +24,13 @@ func (f flow) says(what, text string) {
 	f.is(what, editorText+` === `+jsText(text))
 }
 
-// reload loads the page again.
+// reload reloads the page.
 func (f flow) reload() {
 	f.Helper()
 	browsertest.Reload(f.T, f.ctx, openSelector)
 }
 
-// What is typed and not saved is there again, in the editor as in the layout, whatever was opened in between.
+// Unsaved text is restored, in the editor and the layout, after other definitions have been opened.
 func TestFlowDrafts(t *testing.T) {
 	t.Parallel()
 	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -67,7 +67,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.open("C_JOIN.1")
 	f.says("and not there again", joinText)
 
-	// A new definition: begun, left, taken up again, reloaded, named, saved.
+	// A new definition: begun, left, opened again, reloaded, named, saved.
 	f.click("[data-new]")
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
 	f.is("a field for its name", `document.querySelector("#name").checkVisibility() && document.querySelector("#name").value === "C_NEW_MESSAGE.1"`)
@@ -105,7 +105,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
 	f.says("a new one begins with nothing", "# description of C_NEW_MESSAGE.1\n\n")
 
-	// Of a name of the code map, and a version: the address is theirs.
+	// A name of the code map, and a version: both are in the address.
 	f.do(`document.querySelector(".undefined a").click()`)
 	f.shows("#definition-head", "C_NOBODY.1.def")
 	f.caret(0)
@@ -122,7 +122,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#definition-head", "C_WIDE.2.def")
 }
 
-// rename types the name of a new definition.
+// rename enters the name of a new definition.
 func (f flow) rename(name string) {
 	f.Helper()
 	f.focus("#name")
@@ -130,8 +130,8 @@ func (f flow) rename(name string) {
 	f.types(name + "\r")
 }
 
-// Each tab keeps the text that was typed in it, a copy of a tab too. A tab that opens the definition after them has the text of those that
-// are closed and is told of the others.
+// Each tab keeps its own text, also a copy of a tab. A tab that opens the definition later restores the text of closed tabs and lists those
+// of the others.
 func TestFlowDraftsOfTabs(t *testing.T) {
 	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -151,7 +151,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	b.reload()
 	b.says("its own", text("_b"))
 
-	// A duplicated tab begins with what its original has stored for itself.
+	// A duplicated tab begins with the stored text of its original.
 	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
 	id := browsertest.Value[string](t, a.ctx, `sessionStorage.getItem("wirebench.tab.")`)
 	c.do(`sessionStorage.setItem("wirebench.tab.", ` + jsText(id) + `)`)
@@ -167,7 +167,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	c.open("C_JOIN.1")
 	c.says("the copy's own", text("_a_c_c"))
 
-	// The palette has what other tabs have not saved.
+	// The palette lists unsaved texts of other tabs.
 	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
 	d.open("C_JOIN.1")
 	d.says("what is stored: all tabs with unsaved text are open", joinText)
@@ -181,7 +181,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	d.says("the newest", text("_a_c_c"))
 	d.shows("#definition-head", "not saved")
 
-	// A closed tab leaves its draft to the next one, which is told of the others.
+	// A closed tab leaves its draft to the next one, which lists the others.
 	browsertest.Run(t, b.ctx, page.Close())
 	d.press("Ctrl+S")
 	d.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)

@@ -12,14 +12,14 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// upload picks files in the form of the library and sends them.
+// upload selects files in the form of the library and sends them.
 func (f flow) upload(names ...string) {
 	f.Helper()
 	browsertest.Run(f.T, f.ctx, chromedp.SetUploadFiles("#files", names, chromedp.ByQuery))
 	f.click(`#upload button[type="submit"]`)
 }
 
-// Files picked in the page's form are in the list without a reload, and those that are there already are as they were unless asked.
+// Files selected in the form are listed without a reload; existing ones are unchanged unless replacing is requested.
 func TestFlowUpload(t *testing.T) {
 	t.Parallel()
 	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": joinText}, "/w/one?message=C_JOIN.1")
@@ -46,7 +46,7 @@ func TestFlowUpload(t *testing.T) {
 	f.is("nothing is picked any more", `document.querySelector("#files").files.length === 0`)
 	f.is("the page is the same one", `document.querySelector("#definition-head").innerText.includes("C_JOIN.1.def")`)
 
-	// A map gives messages their codes, and says what has no definition.
+	// A map gives messages their codes, and lists names without a definition.
 	f.paste(joinHex)
 	f.shows(row("password"), "12345")
 	f.upload(file("protocol.7.map", "C_PICKED 7\nC_JOIN 1\nS_MISSING 9\n"))
@@ -58,7 +58,7 @@ func TestFlowUpload(t *testing.T) {
 	f.shows(row("picked"), "99")
 	f.do(`document.querySelector("#bycode").click()`)
 
-	// What is there already.
+	// Existing files.
 	f.open("C_JOIN.1")
 	changed := file("C_JOIN.1.def", "string channel_name\nuint16 replaced\n")
 	f.upload(changed)
@@ -73,7 +73,7 @@ func TestFlowUpload(t *testing.T) {
 	f.is("a definition with mistakes is listed as one", `document.querySelector('.item[data-name="C_WRONG"] .dot.err') !== null`)
 }
 
-// Files that other programs write and delete: a page follows where nothing was typed, and says it where something was.
+// Files written and deleted by other programs: a page without edits follows, one with edits shows a notice.
 func TestFlowOtherPrograms(t *testing.T) {
 	t.Parallel()
 	f, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -100,7 +100,7 @@ func TestFlowOtherPrograms(t *testing.T) {
 	f.says("the text of the disk", "string channel_name\nuint16 from_outside\n")
 	f.shows(row("from_outside"), "12345")
 
-	// Deleted while nothing was typed, and while something was.
+	// Deleted without edits, and with edits.
 	remove()
 	f.shows("#definition-notes", "no longer on disk")
 	f.says("the text is still here", "string channel_name\nuint16 from_outside\n")
@@ -120,7 +120,7 @@ func TestFlowOtherPrograms(t *testing.T) {
 	f.is("written with what was typed", `document.querySelector("#facts").innerText.includes("saved") && !document.querySelector("#facts").innerText.includes("not saved")`)
 	stands(t, dir, "C_JOIN.1.def", "string channel_name\nuint16 from_outside_typed\n")
 
-	// Written with mistakes: what is shown is as before them, as if they had been typed.
+	// Written with mistakes: the last valid state stays, as for typed mistakes.
 	writeFile(t, path, "strin channel_name\n")
 	reload()
 	f.says("the text with mistakes", "strin channel_name\n")

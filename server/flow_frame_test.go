@@ -25,7 +25,7 @@ func beginFrame(t *testing.T, dialect string, files map[string]string, data []by
 	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID+rest, openSelector, regexp.MustCompile(`Close received after close`))}, s}
 }
 
-// What a key exchange is, is said by the transport: its bytes are no message.
+// A key exchange is described by the transport: its bytes are not a message.
 func TestFlowFrameControl(t *testing.T) {
 	t.Parallel()
 	f := beginFrame(t, "tera", chatFiles, teraSession(t).file, "#n=2")
@@ -38,7 +38,7 @@ func TestFlowFrameControl(t *testing.T) {
 	f.lacks("#tree-problems .fact")
 }
 
-// Core packets are read by the core's definition, and what the transport notes stays.
+// Core packets are decoded by the definition of the core, and notes of the transport stay.
 func TestFlowFrameCore(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"core.def": "group core\n\n0x04 ack\noffset size comment\n0 2 type 0x04\n2 4 i32 sequence\n", "x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}
@@ -49,7 +49,7 @@ func TestFlowFrameCore(t *testing.T) {
 	f.shows(row("sequence"), "0")
 }
 
-// Bytes that cannot be right are shown as far as a definition explains them, with the reason and its line.
+// Invalid bytes are shown as far as a definition explains them, with the reason and its line.
 func TestFlowFrameProblem(t *testing.T) {
 	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   kind    = uint8 [1, 3]\n   size    = uint8\n"
@@ -62,7 +62,7 @@ func TestFlowFrameProblem(t *testing.T) {
 	f.shows(row("kind"), "9")
 }
 
-// What a message was in can be seen at each layer, and a selection goes from one to the other.
+// The enclosing packets of a message are shown as layers, and the selection is translated between them.
 func TestFlowFrameLayers(t *testing.T) {
 	t.Parallel()
 	f := beginFrame(t, "subspace", map[string]string{"x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}, subspaceSession(t).file, "#n=3")
@@ -76,15 +76,15 @@ func TestFlowFrameLayers(t *testing.T) {
 	tab("Decrypted 3")
 	plain := `document.querySelector("#packet").textContent.replaceAll(/\s/g, "")`
 	f.is("the datagram in the clear", plain+`.includes("0003000000007a68656c6c6f0000")`)
-	f.shows("#inspector .place", "(7)") // behind the 6 bytes of the reliable packet and the type
+	f.shows("#inspector .place", "(7)") // after the 6 bytes of the reliable packet and the type
 	tab("Packet 3")
 	f.is("the packet as it came", `document.querySelector("#packet").textContent.includes("hello") === false && !document.querySelector("#packet").hidden`)
-	f.shows("#inspector .place", "(49)") // the same byte behind 42 of Ethernet, IP and UDP
+	f.shows("#inspector .place", "(49)") // the same byte after 42 bytes of Ethernet, IP and UDP
 	tab("Message")
 	f.is("the message again", `document.querySelector("#packet").hidden`)
 	f.shows("#inspector .place", "(1)")
 
-	// A stream of which each message came in two packets.
+	// A stream in which each message came in two packets.
 	f = beginFrame(t, "tera", chatFiles, teraSession(t).file, "#n=6")
 	f.shows(row("text"), `"ab"`)
 	tab("Joined")
@@ -93,7 +93,7 @@ func TestFlowFrameLayers(t *testing.T) {
 	f.is("the first piece of it", plain+`.includes("0c00011006")`)
 }
 
-// Typing beside a frame that nothing defines begins a definition of it: with its name, which the code map gets.
+// Typing beside a frame without a definition begins one, with a name that is added to the code map.
 func TestFlowFrameTyped(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, map[string]string{"protocol.1.map": "C_SAY 4097\n"}, chatCapture(t, 20), "#n=5")
@@ -106,7 +106,7 @@ func TestFlowFrameTyped(t *testing.T) {
 	f.info(10, `word "text 9"`)
 	f.shows("#definition-head", "S_UNKNOWN_7777.1.def")
 
-	// Another name: the code map has that in its place.
+	// Another name replaces the one in the code map.
 	f.do(`{ const name = document.querySelector("#name"); name.focus(); name.select() }`)
 	f.types("S_ECHO.1\t")
 	f.is("the list has it", frameRowOf(5)+`?.querySelector(".fc-name").textContent === "S_ECHO"`)
@@ -122,7 +122,7 @@ func TestFlowFrameTyped(t *testing.T) {
 	}
 }
 
-// How raw bytes are cut is chosen by controls, and one sees what comes out.
+// The framing of raw bytes is selected with controls, with a preview.
 func TestFlowFrameFraming(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", chatFiles)

@@ -11,7 +11,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// libraryOf is a library of n definitions with a code map, half of them from the server.
+// libraryOf returns a library of n definitions with a code map, half of them from the server.
 func libraryOf(n int) map[string]string {
 	files, codes := map[string]string{}, ""
 	for i := range n {
@@ -25,8 +25,8 @@ func libraryOf(n int) map[string]string {
 
 func libraryName(i int) string { return fmt.Sprintf("%c_MESSAGE_%04d", "CS"[i%2], i) }
 
-// A library of 1,192 definitions: the whole list, its settings and a new definition are within reach of mouse and keyboard, and the page
-// stays where it is.
+// A library of 1,192 definitions: the list, its settings and a new definition can be reached by mouse and keyboard, and the page does not
+// scroll.
 func TestFlowLibrary(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestFlowLibrary(t *testing.T) {
 	}{{1440, 900, 30}, {1280, 720, 5}} {
 		browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(size.width, size.height, 1, false))
 
-		// By the mouse: turn the wheel down to the end of the list, choose the last one.
+		// By mouse: scroll to the end of the list, select the last one.
 		p.Wheel("complementary", "Messages", 1e6)
 		p.Visible("link", libraryName(n-1)+" v1")
 		p.Click("link", libraryName(n-1)+" v1")
@@ -69,7 +69,7 @@ func TestFlowLibrary(t *testing.T) {
 		p.Wheel("complementary", "Messages", -1e6)
 		p.Visible("link", libraryName(0)+" v1")
 
-		// By the keyboard: filter, and go down the list.
+		// By keyboard: filter, and move down the list.
 		p.Press("Escape")
 		f.do(`document.activeElement.blur()`)
 		p.Press("/")
@@ -86,7 +86,7 @@ func TestFlowLibrary(t *testing.T) {
 		p.Fill("searchbox", "Filter messages", "")
 		p.Press("Escape")
 
-		// Far choices in a row.
+		// Random selections in a row.
 		random := rand.New(rand.NewPCG(1, 2))
 		for range size.choices {
 			name := libraryName(random.IntN(n))
@@ -116,7 +116,7 @@ func TestFlowLibrary(t *testing.T) {
 	}
 }
 
-// Enter and the arrows in the filter of the list mean messages, whatever else the rail holds.
+// Enter and the arrow keys in the filter of the list select messages, whatever else the side panel contains.
 func TestFlowLibraryFilter(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, flowFiles(), chatCapture(t, 20), "")

@@ -12,11 +12,11 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// marked is what of the page is pointed at or chosen, in each pane: rows of the tree by their path and role, what is wrong by its text,
-// parts of the layout by their key, lines of the definition by their number, bytes, bytes that a number is about, and the last line.
+// marked is the hovered or selected part of the page in each pane: rows of the tree by path and role, problems by text, parts of the layout
+// by key, lines of the definition by number, bytes, bytes referred to by a number, and the status line.
 type marked struct{ Tree, Wrong, Table, Diagram, Lines, Bytes, Aim, Status string }
 
-// marks tells it of a class: "lit" for what is pointed at, "picked" for what is chosen.
+// marks returns it for a class: "lit" for hover, "picked" for the selection.
 const marks = `(name => {
 	const all = (selector, of) => [...new Set([...document.querySelectorAll(selector)].map(of))].join(" ")
 	const role = e => e.dataset.role === undefined || e.dataset.role === "value" ? "" : "/" + e.dataset.role
@@ -33,7 +33,7 @@ const marks = `(name => {
 	}
 })`
 
-// shares waits until what is pointed at or chosen is shown by all panes alike.
+// shares waits until all panes show the same hover or selection.
 func (f flow) shares(what, class string, want marked) {
 	f.Helper()
 	script := fmt.Sprintf("%s(%s)", marks, jsText(class))
@@ -58,7 +58,7 @@ func (f flow) pointAt(element string) {
 	browsertest.Run(f.T, f.ctx, chromedp.MouseEvent(input.MouseMoved, at.X, at.Y))
 }
 
-// pressByte presses the left button on a byte of the grid.
+// pressByte presses the left mouse button on a byte of the grid.
 func (f flow) pressByte(n int) {
 	f.Helper()
 	byteAt := fmt.Sprintf(`document.querySelectorAll(".hex-rows .hx")[%d]`, n)
@@ -67,7 +67,7 @@ func (f flow) pressByte(n int) {
 	browsertest.Run(f.T, f.ctx, chromedp.MouseClickXY(at.X, at.Y))
 }
 
-// What is pointed at or chosen in one pane is shown in all of them.
+// Hover and selection in one pane show in all of them.
 func TestFlowLinks(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
@@ -89,7 +89,7 @@ func TestFlowLinks(t *testing.T) {
 	line3.Status = "C_LIST.1 › line 3 @ 0x10 +4, 2 places"
 	line2 := marked{Tree: "members/count members/offset members", Table: "members/count members/offset members/value", Diagram: "members/count members/offset members/value", Lines: "2", Bytes: "02000a00", Status: "C_LIST.1 › line 2 @ 0x04 +4"}
 
-	// Pointed at.
+	// Hover.
 	for _, c := range []struct {
 		what string
 		do   func()
@@ -123,7 +123,7 @@ func TestFlowLinks(t *testing.T) {
 		f.shares("over "+c.what, "lit", c.want)
 	}
 
-	// Chosen.
+	// Selection.
 	here := marked{Tree: "members[0]/here", Table: "members[]/here", Diagram: "members[]/here", Lines: "2", Bytes: "0a00", Status: "C_LIST.1 › members[0] [here]: uint16 @ 0x0a +2"}
 	next := marked{Tree: "members[0]/next", Table: "members[]/next", Diagram: "members[]/next", Lines: "2", Bytes: "1800", Status: "C_LIST.1 › members[0] [next]: uint16 @ 0x0c +2"}
 	nameAt := marked{Tree: "members[0].name/offset", Table: "members[].name/offset", Diagram: "members[].name/offset", Lines: "4", Bytes: "1400", Status: "C_LIST.1 › members[0].name [offset]: uint16 @ 0x0e +2"}
@@ -156,7 +156,7 @@ func TestFlowLinks(t *testing.T) {
 		f.shares("chosen: "+c.what, "picked", c.want)
 	}
 
-	// What is folded away is shown by the closed row, also when it was chosen before.
+	// A hidden part is shown by its closed row, also if it was selected before.
 	folded := idOf1
 	folded.Tree = "members[1]"
 	f.focus(row("members[1]"))
@@ -170,11 +170,11 @@ func TestFlowLinks(t *testing.T) {
 	f.over(`#layout-rows tr[data-key="members[].id/value"]`)
 	f.shares("over the layout of what is partly folded away", "lit", both)
 	f.click(`.tree tr[data-path="members[1]"] .fold`)
-	f.pointAt(`document.querySelector(".topbar .grow")`) // what changes below a resting pointer would be pointed at
+	f.pointAt(`document.querySelector(".topbar .grow")`) // otherwise elements moving below the pointer would be hovered
 	f.is("unfolded", `document.querySelector('.tree tr[data-path="members[1].id"]').checkVisibility()`)
 	f.shares("the row that was opened", "picked", element)
 
-	// What is wrong has a place, and the row with the focus says what is wrong now.
+	// A problem has a position, and the focused row shows the current problem.
 	f.paste(listBytes[:32])
 	f.shows("#tree-problems", "truncated after 16 bytes")
 	f.focus("#tree-problems tr")

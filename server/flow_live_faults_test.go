@@ -19,15 +19,15 @@ func dropPages(s *Server) {
 	}
 }
 
-// The bar says that the server is away when it is, and offers nothing then; when it is there again, all is as before. A listener that has
-// relayed nothing leaves nothing.
+// The bar shows that the server is unreachable, and disables its controls; after reconnecting everything works again. A listener without
+// traffic leaves no capture.
 func TestFlowLiveServerAway(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	var away atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if away.Load() && (strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/ws/")) {
-			panic(http.ErrAbortHandler) // as if nobody were there
+			panic(http.ErrAbortHandler) // as if the server were down
 		}
 		s.ServeHTTP(w, r)
 	}))
@@ -68,7 +68,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	}
 }
 
-// To look at the dialog that sends changes nothing; to send does. The form and the rows say all of what they say.
+// Opening the dialog for sending changes nothing; sending does. Form and rows are complete.
 func TestFlowLiveSendAsks(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -86,7 +86,7 @@ func TestFlowLiveSendAsks(t *testing.T) {
 		t.Fatalf("%+v", on)
 	}
 	f.press("Shift+D")
-	p.Visible("dialog", "Send a message…") // with no frame chosen there is nothing it could be like
+	p.Visible("dialog", "Send a message…") // no frame is selected as a template
 	f.press("Escape")
 	p.Gone("dialog", "")
 	if f.s.relays.Of("one")[0].State().Operate.On {
@@ -114,7 +114,7 @@ func TestFlowLiveSendAsks(t *testing.T) {
 	g.hears(t, "north")
 }
 
-// Two people at one session: what one does, the other sees, and a message that both have before them is decided once.
+// Two users of one session: each sees the actions of the other, and a message that both see is decided once.
 func TestFlowLiveTwoPages(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -136,7 +136,7 @@ func TestFlowLiveTwoPages(t *testing.T) {
 		}
 	}
 	waiting(3)
-	// One has a dialog open while the other forwards the message: the dialog says so, and nothing else goes.
+	// One has a dialog open while the other forwards the message: the dialog shows it, and nothing else is sent.
 	other.focus(".frames-scroll")
 	other.press("e")
 	other.page().Has("textbox", "text", "one")
@@ -161,13 +161,13 @@ func TestFlowLiveTwoPages(t *testing.T) {
 	f.is("its recording is offered", `document.querySelector("#live-recording") !== null`)
 }
 
-// The page of running traffic by the keyboard alone: nothing needs a mouse, and the focus is never lost.
+// The page of running traffic by keyboard alone: no mouse is needed, and the focus is never lost.
 func TestFlowLiveByKeyboard(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, "first")
 	f.counts("2 frames")
-	// tab goes on with Tab until something has the focus; it says where it was, if it does not come there.
+	// tab presses Tab until an element has the focus, and reports the way if it does not get there.
 	tab := func(selector string) {
 		t.Helper()
 		var seen []string
@@ -181,13 +181,13 @@ func TestFlowLiveByKeyboard(t *testing.T) {
 		t.Fatalf("%s is not reached: %q", selector, seen)
 	}
 	tab("#live-operate")
-	f.types("\r") // as text: it presses what has the focus
+	f.types("\r") // as text, to activate the focused element
 	f.is("the menu has the keys", `document.activeElement?.closest("[role=menu], .pop") !== null`)
 	f.press("ArrowDown", "Enter")
 	f.is("something is held", `document.querySelector("#live-operate")?.textContent.startsWith("Holding")`)
 	f.is("the keys are back", `document.activeElement?.id === "live-operate"`)
 	f.press("Escape")
-	f.press("i") // off, and on for what the filter shows: all
+	f.press("i") // off, and on for frames that match the filter: all
 	f.shows("#live-operate", "Intercept")
 	f.press("i")
 	f.shows("#live-operate", "Holding all")

@@ -12,7 +12,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// A message is sent again as it is by one key, and as a form to change first by another.
+// One key sends a message again unchanged, another one opens it as a form.
 func TestFlowLiveResend(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -38,7 +38,7 @@ func TestFlowLiveResend(t *testing.T) {
 	f.page().Gone("dialog", "")
 	f.is("without a dialog to compare", `document.querySelector(".frames-drawer").hidden`)
 
-	// The keys are in the help, and each of this page is there once.
+	// The help lists each key of this page once.
 	f.press("?")
 	for keys, title := range map[string]string{
 		"p": "Pause or resume the view", "i": "Turn intercept on or off", "a": "Forward the held message", "Shift+A": "Forward all held messages", "x": "Drop the held message",
@@ -62,11 +62,11 @@ func TestFlowLiveResend(t *testing.T) {
 	}
 }
 
-// Keys of the list do what they say where traffic runs, too; flow_capture_test.go has the others.
+// Keys of the list work for running traffic, too; flow_capture_test.go has the others.
 func TestFlowLiveListKeys(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
-	for i, word := range words(5, "word ") { // each one before the answer to it
+	for i, word := range words(5, "word ") { // each before the answer to the previous one
 		g.say(t, word)
 		f.counts(fmt.Sprintf("%d frames", 2*i+2))
 	}
@@ -79,7 +79,7 @@ func TestFlowLiveListKeys(t *testing.T) {
 	at(1)
 	f.press(".")
 	at(3)
-	typed := func(key, code string) { // as a keyboard has them: with Shift
+	typed := func(key, code string) { // as on a keyboard, with Shift
 		t.Helper()
 		f.do(fmt.Sprintf(`document.querySelector(".frames-scroll").dispatchEvent(new KeyboardEvent("keydown", {key: %q, code: %q, shiftKey: true, bubbles: true, cancelable: true}))`, key, code))
 	}
@@ -92,11 +92,11 @@ func TestFlowLiveListKeys(t *testing.T) {
 	f.press("h")
 	f.counts("10 frames · 5 shown")
 	f.press("Shift+H")
-	f.pick("say") // the chip is taken away
+	f.pick("say") // the chip is removed
 	f.counts("10 frames")
 }
 
-// A held message that was changed goes on waiting with the change; it goes so, or as it came again.
+// A held message stays held after it was changed; it is sent changed, or as the original.
 func TestFlowLiveRevert(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -141,7 +141,7 @@ func TestFlowLiveRevert(t *testing.T) {
 	})
 }
 
-// Markers are renamed and deleted by button and key, and that is taken back; another page sees it.
+// Markers are renamed and deleted by button and key, with undo; another page shows it.
 func TestFlowMarkersChange(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -205,13 +205,13 @@ func TestFlowMarkersChange(t *testing.T) {
 	after, _ := f.s.byName["one"].Captures.List()
 	for _, all := range [][]store.Marker{before[0].Notes.Markers, after[0].Notes.Markers} {
 		for i := range all {
-			all[i].ID = transport.FrameID{} // its frame may have come meanwhile
+			all[i].ID = transport.FrameID{} // its frame may have arrived meanwhile
 		}
 	}
 	if !slices.Equal(after[0].Notes.Markers, before[0].Notes.Markers) {
 		t.Errorf("taken back it is %+v, was %+v", after[0].Notes.Markers, before[0].Notes.Markers)
 	}
-	// What another page does is seen here.
+	// Changes by another page show here.
 	_, err := f.s.byName["one"].Captures.Note(after[0].ID, func(n *store.Notes) { n.Markers = n.Markers[:1] })
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestFlowMarkersChange(t *testing.T) {
 	f.shows(".frames-markers", "No markers yet")
 }
 
-// A capture that another program makes appears in the list at the side, and its page grows with it.
+// A capture created by another program appears in the list, and its page grows with it.
 func TestFlowCaptureGrows(t *testing.T) {
 	t.Parallel()
 	whole := chatCapture(t, 100)

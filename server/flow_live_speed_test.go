@@ -21,14 +21,14 @@ import (
 
 var liveFor = flag.Duration("livefor", 10*time.Second, "how long TestFlowLiveSpeed watches")
 
-// floodGame is a game whose client sends so many messages a second, and whose server takes them in silence.
+// floodGame is a game whose client sends messages at a fixed rate, and whose server does not answer.
 type floodGame struct {
 	rate  int
 	sent  atomic.Int64
 	got   atomic.Int64 // bytes
 	bytes atomic.Int64
 	over  chan struct{} // closed when the client is to send no more
-	quiet chan struct{} // closed when it has sent the last one, and stays
+	quiet chan struct{} // closed when it has sent the last one, and stays connected
 	ended chan struct{} // closed when it does not
 }
 
@@ -52,7 +52,7 @@ func (g *floodGame) start(context.Context, string) (*relay.Game, error) {
 	return &relay.Game{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); <-done }}, nil
 }
 
-// gotBytes counts what is read.
+// gotBytes counts received bytes.
 type gotBytes struct {
 	io.Reader
 	n *atomic.Int64
@@ -81,11 +81,11 @@ func (g *floodGame) play(ctx context.Context, addr string) {
 			return
 		case <-g.over:
 			close(g.quiet)
-			<-ctx.Done() // the connection stays
+			<-ctx.Done() // the connection stays open
 			return
 		case <-tick.C:
 		}
-		due := int64(time.Since(begun).Seconds() * float64(g.rate)) // a machine that was busy makes up for it
+		due := int64(time.Since(begun).Seconds() * float64(g.rate)) // catches up after a pause
 		out = out[:0]
 		n := g.sent.Load()
 		for ; n < due && len(out) < 1<<20; n++ {
@@ -100,7 +100,7 @@ func (g *floodGame) play(ctx context.Context, addr string) {
 	}
 }
 
-// busy is for how many seconds the page's thread was busy so far.
+// busy returns the seconds for which the thread of the page has been busy.
 func (f flow) busy() float64 {
 	f.Helper()
 	var seconds float64
@@ -116,8 +116,8 @@ func (f flow) busy() float64 {
 	return seconds
 }
 
-// TestFlowLiveSpeed watches 5,000 frames a second: the list follows, is filtered and held still while they come, and none is lost. How
-// busy the page's thread is is told; it fails where it is that all the time, as a machine with others on it is slower.
+// TestFlowLiveSpeed watches 5,000 frames a second: the list follows, is filtered and paused meanwhile, and no frame is lost. It logs how
+// busy the thread of the page is, and fails only if it is always busy, as the machine may have other load.
 func TestFlowLiveSpeed(t *testing.T) {
 	browsertest.Require(t)
 	if testing.Short() {
@@ -186,7 +186,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 		f.press("p")
 		f.shows("#live-pause", "Resume")
 		f.is("the rows up to then are there", `document.querySelector(".frame.coming") === null`)
-		browsertest.Run(t, f.ctx, chromedp.Sleep(500*time.Millisecond)) // what was on its way when it was paused is drawn by then
+		browsertest.Run(t, f.ctx, chromedp.Sleep(500*time.Millisecond)) // frames on their way when it was paused have been drawn by then
 		at := browsertest.Value[string](t, f.ctx, `document.querySelector(".frame:last-child .fc-n").textContent`)
 		browsertest.Run(t, f.ctx, chromedp.Sleep(share))
 		f.is("it stands still", `document.querySelector(".frame:last-child .fc-n").textContent === `+jsText(at))
@@ -199,7 +199,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 		t.Errorf("the page's thread is busy for %.0f %% of the time", 100*busy)
 	}
 
-	// What was sent is there, all of it.
+	// All sent frames are there.
 	close(g.over)
 	select { // it may have been sending
 	case <-g.quiet:
@@ -211,7 +211,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 		}
 	}
 	var all struct{ Proxies []relay.Info }
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // until all is observed too
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // until all have been observed
 		if code := request(t, s, "GET", "/api/one/proxies", nil, &all); code != 200 || len(all.Proxies) != 1 {
 			t.Fatalf("%d %+v", code, all)
 		}

@@ -19,17 +19,17 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// scriptedGame is a game whose client says what a test has it say. The server answers each word that is a number with that number, and
-// all others with their length.
+// scriptedGame is a game whose client sends words on request of the test. The server answers a number with the number, and other words with
+// their length.
 type scriptedGame struct {
 	words chan string
 
 	mu      sync.Mutex
 	heard   []string // by the server
-	answers []uint32 // that the client got
+	answers []uint32 // received by the client
 }
 
-// scripted gives a server a demo game that does what the test says.
+// scripted gives a server a scripted demo game.
 func scripted(t *testing.T, s *Server) *scriptedGame {
 	t.Helper()
 	g := &scriptedGame{words: make(chan string)}
@@ -108,7 +108,7 @@ func (g *scriptedGame) play(ctx context.Context, addr string) {
 	}
 }
 
-// say has the client say words, one after the other.
+// say makes the client send words, one after another.
 func (g *scriptedGame) say(t *testing.T, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -120,7 +120,7 @@ func (g *scriptedGame) say(t *testing.T, words ...string) {
 	}
 }
 
-// await waits until something is true of what the two sides got.
+// await waits until a condition holds for the received data.
 func (g *scriptedGame) await(t *testing.T, what string, is func(heard []string, answers []uint32) bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -136,20 +136,20 @@ func (g *scriptedGame) await(t *testing.T, what string, is func(heard []string, 
 	}
 }
 
-// hears waits until the last word that the server got is this.
+// hears waits until the last word received by the server is word.
 func (g *scriptedGame) hears(t *testing.T, word string) {
 	t.Helper()
 	g.await(t, "hears "+word, func(heard []string, _ []uint32) bool { return len(heard) > 0 && heard[len(heard)-1] == word })
 }
 
-// beginLive starts the scripted game from the page of the workspace, which leads to its traffic.
+// beginLive starts the scripted game on the page of the workspace, and follows the link to its traffic.
 func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	t.Helper()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	g := scripted(t, s)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	// What is refused, and the list of a page that is left, are no mistakes of the page.
+	// Refused requests, and the list of a page that is left, are not errors of the page.
 	allowed := regexp.MustCompile(`status of 422|Close received after close`)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, allowed)}, s}
 	f.do(`document.querySelector("#live").open = true`)
@@ -168,12 +168,12 @@ func words(n int, prefix string) (all []string) {
 	return all
 }
 
-// atEnd is a script's expression that the list is at its end, and shows a frame there.
+// atEnd returns an expression that is true if the list is scrolled to its end and shows frame n.
 func atEnd(n int) string {
 	return fmt.Sprintf(`(box => box.scrollTop + box.clientHeight >= box.scrollHeight - 2 && %s !== null)(document.querySelector(".frames-scroll"))`, frameRowOf(n))
 }
 
-// A list of running traffic grows and follows its end; scrolling lets go of it; the view is held still while traffic goes on.
+// A list of running traffic grows and follows its end; scrolling stops that; the view can be paused while traffic continues.
 func TestFlowLiveList(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -191,7 +191,7 @@ func TestFlowLiveList(t *testing.T) {
 	f.click(".frames-new")
 	f.is("it follows again", atEnd(110))
 
-	// A pause of the view is none of the traffic. What is filtered meanwhile is what was there.
+	// Pausing the view does not pause traffic. Filters apply to the frames at the time.
 	f.press("p")
 	f.shows("#live-pause", "Resume")
 	g.say(t, words(3, "unseen ")...)
@@ -209,7 +209,7 @@ func TestFlowLiveList(t *testing.T) {
 	f.counts("118 frames · 59 shown")
 	f.is("it follows after the pause", atEnd(117))
 
-	// Filters of running traffic.
+	// Filters on running traffic.
 	f.filter(`.text contains "see"`)
 	f.counts("118 frames · 4 shown")
 	g.say(t, "seen", "heard")
@@ -218,7 +218,7 @@ func TestFlowLiveList(t *testing.T) {
 	f.counts("122 frames")
 }
 
-// Messages are held, and what a person makes of them is exactly what arrives.
+// Messages are held, and exactly the changes by the user arrive.
 func TestFlowLiveOperate(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -230,7 +230,7 @@ func TestFlowLiveOperate(t *testing.T) {
 	}
 	p := f.page()
 
-	// What the filter shows is held, by a key; it is changed as a form.
+	// A key holds the messages that match the filter; one is changed in the form.
 	f.filter("say")
 	f.counts("2 frames · 1 shown")
 	f.focus(".frames-scroll")
@@ -248,7 +248,7 @@ func TestFlowLiveOperate(t *testing.T) {
 	f.is("none is held", `document.querySelector("#held").hidden`)
 	f.is("what was changed is told from others", `[...document.querySelectorAll(".frame.modified")].some(e => e.textContent.includes("~"))`)
 
-	// One is dropped, the next goes on: by keys in the list, and in the queue by its rows.
+	// One is dropped, the next forwarded: by keys in the list, and in the queue by its rows.
 	g.say(t, "never said", "said")
 	held("never said")
 	held("text\":\"said")
@@ -272,7 +272,7 @@ func TestFlowLiveOperate(t *testing.T) {
 		return slices.Equal(heard, []string{"first", "held and changed, longer than it was", "said", "one", "three"})
 	})
 
-	// What cannot be sent is said in the dialog, and the message goes on waiting.
+	// An invalid message is reported in the dialog, and stays held.
 	g.say(t, "wrong bytes")
 	held("wrong bytes")
 	f.press("e")
@@ -300,7 +300,7 @@ func TestFlowLiveOperate(t *testing.T) {
 	f.shows("dialog .held-age", "1 times")
 	p.Click("button", "Close")
 
-	// A message of one's own.
+	// A new message.
 	f.click("#live-send")
 	p.Fill("combobox", "Message", "said")
 	p.Choose("Direction", "S→C, to the client")
@@ -315,7 +315,7 @@ func TestFlowLiveOperate(t *testing.T) {
 	f.filter("injected")
 	f.is("it is told from others", `document.querySelector(".frame.injected")?.textContent.includes("31337")`)
 
-	// Off: nothing waits any more.
+	// Off: no message waits.
 	f.focus(".frames-scroll")
 	f.press("i")
 	f.shows("#live-operate", "Intercept")
@@ -323,7 +323,7 @@ func TestFlowLiveOperate(t *testing.T) {
 	g.hears(t, "free")
 }
 
-// A marker is at the moment of its key, and finds the field that has its value; a listener that is stopped leaves its recording.
+// A marker is set at the moment of its key, and finds the field with its value; stopping a listener keeps its recording.
 func TestFlowLiveMarkers(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
@@ -332,7 +332,7 @@ func TestFlowLiveMarkers(t *testing.T) {
 	f.focus(".frames-scroll")
 	f.press("`")
 	f.is("the text is asked for", `document.activeElement?.closest(".frames-ask") !== null`)
-	g.say(t, "48211") // while the text is written
+	g.say(t, "48211") // while the text is entered
 	f.counts("42 frames")
 	f.types("max HP = 48211\r")
 	f.is("a flag before the frame that came next", frameRowOf(41)+`?.dataset.flag === "max HP = 48211" && document.querySelectorAll(".frame.flagged").length === 1`)
@@ -353,7 +353,7 @@ func TestFlowLiveMarkers(t *testing.T) {
 	f.pick("Stop")
 	f.shows("#live-state", "ended")
 	for _, name := range []string{"Stop", "Pause view", "Marker", "Send…"} {
-		f.page().Gone("button", name) // nothing is left that could be done with it
+		f.page().Gone("button", name) // no control is left for it
 	}
 	f.counts("44 frames")
 	f.click("#live-recording")

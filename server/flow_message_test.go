@@ -20,7 +20,7 @@ const (
 	codesText = "C_JOIN 1\nC_LIST 2\nC_WIDE 3\nC_NOBODY 9\n"
 )
 
-// listBytes is two members, "A" and "BC", and flags 5.
+// listBytes has two members, "A" and "BC", and flags 5.
 const listBytes = "2e000200" + "0200" + "0a00" + "0500" +
 	"0a00" + "1800" + "1400" + "07000000" + "41000000" +
 	"1800" + "0000" + "2200" + "08000000" + "420043000000" + "00000000" + "0000"
@@ -32,7 +32,7 @@ func flowFiles() map[string]string {
 	}
 }
 
-// begin opens a page of a workspace of files in a browser.
+// begin opens the page of a workspace in a browser.
 func begin(t *testing.T, files map[string]string, address string) (f flow, srv *httptest.Server, dir string) {
 	t.Helper()
 	s, dir := testServerOf(t, files)
@@ -59,7 +59,7 @@ func TestFlowPaste(t *testing.T) {
 	f.shows("#verdict", "Base64")
 	f.shows(row("password"), "12298")
 
-	// Typed: it is read as far as it is written.
+	// Typed bytes are decoded as far as they are entered.
 	f.paste("")
 	f.is("nothing is shown", `document.querySelectorAll("#tree-rows tr").length === 0`)
 	f.focus("#input")
@@ -77,7 +77,7 @@ func TestFlowPaste(t *testing.T) {
 	f.shows(".tree .wrong", "truncated after 10 bytes")
 	f.shows(row("password"), "12345")
 
-	// Several messages: a list, and the second of them.
+	// Several messages: a list, and the second one.
 	f.paste("# one\n" + joinHex + "\n# two\n" + wideHex)
 	f.do(`document.querySelector("#form").value = "hex-lines"; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
 	f.paste(joinHex + "\n" + wideHex)
@@ -94,7 +94,7 @@ func TestFlowPaste(t *testing.T) {
 	f.shows("#fields-head", "No definition")
 	f.shows(".tree .wrong", "no definition for code 39")
 
-	// A file that is dropped: text is pasted, bytes become hex.
+	// A dropped file: text is pasted, bytes become hex.
 	f.click("#bycode")
 	f.do(`{
 		const data = new DataTransfer()
@@ -103,7 +103,7 @@ func TestFlowPaste(t *testing.T) {
 	}`)
 	f.is("the bytes of the file", `document.querySelector("#input").value.startsWith("0a 00 01 00")`)
 
-	// Kept beside its definition, taken again, removed.
+	// A sample is stored beside its definition, opened again, removed.
 	f.do(`document.querySelector('#rail-list a[href$="C_JOIN.1"]').click()`)
 	f.shows("#definition-head", "C_JOIN.1.def")
 	f.paste("0a000100080005000000")
@@ -150,7 +150,7 @@ func TestFlowValues(t *testing.T) {
 	f.lacks(".value-edit")
 	f.shows(row("password"), "258")
 
-	// A longer text moves the end; left wrong, only its own bytes change.
+	// A longer text moves the end; edited exactly, only its own bytes change.
 	edit("channel_name", "Lannister")
 	f.bytes("1c00010008000201" + "4c0061006e006e00690073007400650072000000")
 	f.do(`document.querySelector("#exactly").click()`)
@@ -167,7 +167,7 @@ func TestFlowValues(t *testing.T) {
 	f.bytes("0c00010008000201" + "4c000000")
 	f.shows("#fields-head", "ok")
 
-	// Undone, one after the other, and done again.
+	// Undo, step by step, and redo.
 	for _, want := range []string{"1c000100080002014c000000", "1c000100080002014c0061006e006e00690073007400650072000000", "12000100080002014c0061006e006e000000", joinHex} {
 		f.press("Ctrl+Z")
 		f.bytes(want)
@@ -178,7 +178,7 @@ func TestFlowValues(t *testing.T) {
 	f.click(`button[value="original"]`)
 	f.bytes(joinHex)
 
-	// 64 bits, truth and floats.
+	// 64 bits, booleans and floats.
 	f.do(`document.querySelector('#rail-list a[href$="C_WIDE.1"]').click()`)
 	f.shows("#definition-head", "C_WIDE.1.def")
 	f.paste(wideHex)
@@ -188,7 +188,7 @@ func TestFlowValues(t *testing.T) {
 	edit("speed", "-0.25")
 	f.bytes("11000300" + "ffffffffffffffff" + "00" + "000080be")
 
-	// From nothing, with elements put in, doubled and taken out.
+	// From an empty message, with elements inserted, duplicated and removed.
 	f.do(`document.querySelector('#rail-list a[href$="C_LIST.1"]').click()`)
 	f.shows("#definition-head", "C_LIST.1.def")
 	f.paste("")

@@ -13,8 +13,8 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// countTasks counts, from now on, how long the page's thread was taken at a time: told for tasks of 50 ms and more by the browser, and
-// for shorter ones by messages that come late.
+// countTasks counts from now on how long the thread of the page was blocked at a time: tasks of 50 ms and more are reported by the browser,
+// shorter ones show as late messages.
 const countTasks = `{
 	window.tasks = []
 	new PerformanceObserver(list => { for (const e of list.getEntries()) window.tasks.push(e.duration) }).observe({type: "longtask"})
@@ -30,11 +30,11 @@ const countTasks = `{
 	channel.port2.postMessage(0)
 }`
 
-// awaited has an evaluation wait for the promise that it gives.
+// awaited makes an evaluation wait for its promise.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// TestFlowMillion does with a million frames what a person does, and tells how long the page's thread was busy at a time. It fails where
-// something hangs: the numbers of a machine that does other things at the same time are told, not judged.
+// TestFlowMillion performs typical actions on a million frames, and logs how long the thread of the page was blocked at a time. It fails
+// only if the page hangs: the machine may have other load, so times are logged, not judged.
 func TestFlowMillion(t *testing.T) {
 	browsertest.Require(t)
 	if testing.Short() {
@@ -63,7 +63,7 @@ func TestFlowMillion(t *testing.T) {
 		from := time.Now()
 		do()
 		took := time.Since(from)
-		browsertest.Run(t, f.ctx, chromedp.Sleep(120*time.Millisecond)) // for the browser to tell
+		browsertest.Run(t, f.ctx, chromedp.Sleep(120*time.Millisecond)) // so that the browser reports it
 		longest := browsertest.Value[float64](t, f.ctx, `Math.max(0, ...window.tasks)`)
 		many := browsertest.Value[int](t, f.ctx, `window.tasks.length`)
 		late := browsertest.Value[float64](t, f.ctx, `window.late`)

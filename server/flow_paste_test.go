@@ -8,13 +8,13 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// pasted puts a text where bytes are pasted, with the event of a paste. (Tests that run side by side share the clipboard.)
+// pasted pastes a text by means of a paste event. (Concurrent tests share the clipboard.)
 func (f flow) pasted(text string) {
 	f.Helper()
 	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new InputEvent("input", {bubbles: true, inputType: "insertFromPaste"})) }`, jsText(text)))
 }
 
-// A pasted message is decoded by the definition of its code, unless the open one is being edited or the code is nobody's.
+// A pasted message is decoded by the definition of its code, unless the open one is being edited or the code is unknown.
 func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
@@ -36,7 +36,7 @@ func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	f.shows("#fields-head", "Decode as C_WIDE.1")
 	p.Visible("heading", "C_JOIN.1.def")
 
-	// What is typed stays with the open definition.
+	// Edited text stays with the open definition.
 	f.click("#definition-head summary[aria-label]")
 	f.click(`#definition-head button[value="stored"]`)
 	f.says("discarded", joinText)
@@ -47,7 +47,7 @@ func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	f.shows("#fields-head", "Decode as C_WIDE.1")
 }
 
-// While hex is typed, a byte with one digit leaves the message as it is, where it is.
+// While hex is typed, a byte with one digit leaves the message and its position unchanged.
 func TestFlowHalfByte(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
@@ -76,7 +76,7 @@ func TestFlowHalfByte(t *testing.T) {
 	f.shows("#verdict", "line 1")
 }
 
-// A click on a byte that the definition does not explain chooses this byte: nothing says where a field ends.
+// A click on a byte without a field selects this byte only.
 func TestFlowGapByByte(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
@@ -105,7 +105,7 @@ func TestFlowGapByByte(t *testing.T) {
 	f.shows("#inspector", "0000 0000")
 }
 
-// A large paste is there again after a reload, as it was pasted; a link holds 64 KB and says what it leaves out.
+// A large paste is restored unchanged after a reload; a link holds 64 KB and names the omitted parts.
 func TestFlowLargePasteStays(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
@@ -131,17 +131,17 @@ func TestFlowLargePasteStays(t *testing.T) {
 	f.press("l")
 	f.shows(".toasts", "without the message (70017 bytes)")
 
-	// Another tab shows what its address says.
+	// Another tab shows the state of its address.
 	g := flow{t, browsertest.OpenTab(t, f.ctx, link, openSelector)}
 	g.is("no bytes of the other tab", `document.querySelector("#input").value === ""`)
 }
 
-// Dashes that Enter has put there can be typed as well, once: they are not doubled.
+// Dashes inserted by Enter can also be typed, once: they are not duplicated.
 func TestFlowDashes(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")
 	for _, c := range []struct{ typed, want string }{
-		{"array a\r- int32 x\r- array b\r- - int32 y\r- int32 z", "array a\n- int32 x\n- array b\n- - int32 y\n- int32 z"}, // one's own, fewer of them too
+		{"array a\r- int32 x\r- array b\r- - int32 y\r- int32 z", "array a\n- int32 x\n- array b\n- - int32 y\n- int32 z"}, // typed, also fewer
 		{"array a\rint32 x\rarray b\rint32 y", "array a\n- int32 x\n- array b\n- - int32 y"},                               // none
 		{"array a\r- array b\r-- int32 y", "array a\n- array b\n-- int32 y"},                                               // as one writes them
 	} {
@@ -150,7 +150,7 @@ func TestFlowDashes(t *testing.T) {
 		f.press("Ctrl+A")
 		for _, line := range strings.SplitAfter(c.typed, "\r") {
 			f.types(strings.TrimSuffix(line, "\r"))
-			f.press("Escape") // what is offered for completion
+			f.press("Escape") // close the completion
 			if strings.HasSuffix(line, "\r") {
 				f.press("Enter")
 			}
@@ -169,7 +169,7 @@ func TestFlowDashes(t *testing.T) {
 	f.says("a pasted line with its own dashes", "array a\n- int32 x\n- int32 y")
 }
 
-// "ok" is said only of a message that is explained to its last byte. Otherwise the page names the definitions that would explain it.
+// A message is "ok" only if all its bytes are explained. Otherwise the page lists the definitions that would explain it.
 func TestFlowFits(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_WIDE.1")

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A note, a mark and what is chosen stay with their message while a definition is edited that says where messages end, when it is saved, and
-// when it is as it was again.
+// A note, a mark and the selection stay with their message while a definition that determines message boundaries is edited, saved and
+// restored.
 func TestFlowPlaces(t *testing.T) {
 	t.Parallel()
-	// say "hi", ping, ping, say "hello"; when pings have a byte more it is say, ping, say.
+	// say "hi", ping, ping, say "hello"; if pings have an additional byte it is say, ping, say.
 	dump := "00000000  01 02 00 68 69 02 02 01  05 00 68 65 6c 6c 6f     ...hi... ..hello\n"
 	f := beginFrame(t, "muta", map[string]string{"game.def": sayAndPing}, []byte(dump), "")
 	all, err := f.s.byName["one"].Captures.List()

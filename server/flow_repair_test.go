@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Repair finds the contents where they were before a length, a count or an offset was changed, and says what it changes.
+// Repair finds the contents at their positions before a length, a count or an offset was changed, and lists its changes.
 func TestFlowRepair(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
@@ -31,7 +31,7 @@ func TestFlowRepair(t *testing.T) {
 	repaired(change("0200"+"0a00"+"0500", "0100"+"0a00"+"0500"), clean, "members count: 1 → 2")
 	repaired(change("0a00"+"1800", "0a00"+"0000"), clean, "members[0] next: 0 → 24")
 
-	// Two more characters in a text, with the numbers as they were.
+	// Two more characters in a text, with unchanged numbers.
 	inserted := strings.Replace(clean, "41000000"+"1800", "4100"+"58005900"+"0000"+"1800", 1)
 	f.paste(clean)
 	f.lacks("#tree-problems tr")
@@ -45,7 +45,7 @@ func TestFlowRepair(t *testing.T) {
 	f.shows(row("members[1].name"), "BC")
 	f.lacks("#tree-problems tr")
 
-	// Nothing says where the contents were: it asks first.
+	// The positions of the contents are unknown: it asks first.
 	broken := change("1400"+"07000000", "6000"+"07000000")
 	g, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
 	g.paste(broken)

@@ -8,8 +8,8 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// From the menu of a capture: the script of its connection is shown, changed and played, what came of it is seen field by field, and a run
-// that waits is stopped.
+// From the menu of a capture: the script of a connection is shown, edited and played, the result is shown field by field, and a waiting run
+// is stopped.
 func TestFlowReplay(t *testing.T) {
 	t.Parallel()
 	x := newReplayTest(t)
@@ -51,7 +51,7 @@ func TestFlowReplay(t *testing.T) {
 	p.Click("button", "Close")
 	p.Gone("dialog", "")
 	menu()
-	p.Says("waiting for a client at 127.0.0.1:") // it goes on, and is found again
+	p.Says("waiting for a client at 127.0.0.1:") // it continues, and can be found again
 	p.Click("button", "Stop")
 	p.Says("✕ stopped")
 }

@@ -7,13 +7,13 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// head presses the head of a column as the keyboard does.
+// head activates the header of a column by keyboard.
 func (f captureFlow) head(column string) {
 	f.Helper()
 	f.do(fmt.Sprintf(`document.querySelector('.fh[data-column=%s] .fh-text').click()`, jsText(column)))
 }
 
-// listed waits until the list begins with some frames, which are drawn.
+// listed waits until the list starts with some frames, and has been drawn.
 func (f captureFlow) listed(what, numbers string) {
 	f.Helper()
 	f.is(what, fmt.Sprintf(`[...document.querySelectorAll(".frame")].map(e => [+e.getAttribute("aria-rowindex"), e.querySelector(".fc-n").textContent]).sort((a, b) => a[0] - b[0]).map(e => e[1]).join().startsWith(%s)`, jsText(numbers)))
@@ -24,7 +24,7 @@ func (f captureFlow) sortedBy(column, how string) {
 	f.is(column+" is "+how, fmt.Sprintf(`document.querySelector('.fh[data-column=%s]').getAttribute("aria-sort") === %s`, jsText(column), jsText(how)))
 }
 
-// A press on the head of a column sorts the list, once more the other way round, and a third time not any more.
+// The first click on the header of a column sorts the list, the second reverses it, the third restores the order.
 func TestFlowSort(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 300), "")
@@ -42,7 +42,7 @@ func TestFlowSort(t *testing.T) {
 	f.shows(".frames-line .order", "sorted by Length in bytes ↓")
 	f.is("in the address", `new URL(location.href).searchParams.get("sort") === "-len"`)
 
-	// The chosen frame stays in sight.
+	// The selected frame stays visible.
 	f.choose(103, false)
 	f.head("len")
 	f.sortedBy("len", "none")
@@ -50,7 +50,7 @@ func TestFlowSort(t *testing.T) {
 	f.is("the frame after it below", frameRowOf(104)+`?.getAttribute("aria-rowindex") === "105"`)
 	f.lacks(`.frames-line .order:not(:empty)`)
 
-	// By a column of a field; frames without it are last. Numbers in texts count as numbers.
+	// By a column of a field; frames without it come last. Numbers in texts are compared by value.
 	f.do(`document.querySelector(` + jsText(row("text")) + `).dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 300, clientY: 600}))`)
 	f.pick("Show as a column")
 	f.is("a column", `document.querySelector('.fh[data-column^="="]') !== null`)
@@ -62,20 +62,20 @@ func TestFlowSort(t *testing.T) {
 	f.sortedBy(column, "ascending")
 	f.listed("by the field", "1,2,3,4,6,7,8,9,11,12,13,14")
 	f.press("End")
-	f.shows(".frames-line .chosen", "at 300") // the last of those that have no text
+	f.shows(".frames-line .chosen", "at 300") // the last one without a text
 	f.press("Home")
 	f.shows(".frames-line .chosen", "at 1")
 	f.head(column)
 	f.sortedBy(column, "descending")
 	f.is("frame 1 is the last one that has a text", frameRowOf(1)+`?.getAttribute("aria-rowindex") === "241"`)
 
-	// Find and steps go by the order of the list.
+	// Find and steps follow the order of the list.
 	f.press("Home")
 	f.shows(".frames-line .chosen", "at 299")
 	f.press(".")
 	f.shows(".frames-line .chosen", "at 298")
 
-	// With a filter, and once more after the page was loaded anew.
+	// With a filter, and again after a reload.
 	f.filter("n < 20")
 	f.counts("300 frames · 19 shown")
 	f.listed("of those that fit", "19,18,17,16,14,13,12,11,9")
@@ -84,7 +84,7 @@ func TestFlowSort(t *testing.T) {
 	f.listed("the same order", "19,18,17,16,14,13,12,11,9")
 	f.sortedBy(column, "descending")
 
-	// Escape goes back.
+	// Escape restores the order.
 	f.focus(".frames-scroll")
 	f.press("Escape")
 	f.sortedBy(column, "none")
@@ -103,7 +103,7 @@ func TestFlowSort(t *testing.T) {
 	f.is("the list has the keyboard", `document.activeElement.matches(".frames-scroll")`)
 }
 
-// The strip beside the list shows what its rows are, and scrolls there.
+// The strip beside the list shows properties of its rows, and scrolls to them.
 func TestFlowMinimap(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, chatFiles, chatCapture(t, 2000), "")

@@ -17,7 +17,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// bigList is a message of 64 KB: a linked list of 8,100 elements.
+// bigList returns a message of 64 KB: a linked list of 8,100 elements.
 func bigList() string {
 	const n, first = 8100, 12
 	b := binary.LittleEndian.AppendUint16(nil, 0)
@@ -38,7 +38,7 @@ func bigList() string {
 	return hex.EncodeToString(b)
 }
 
-// bigBlob is a message of 64 KB: one run of bytes.
+// bigBlob returns a message of 64 KB: one run of bytes.
 func bigBlob() string {
 	const n = 65_000
 	b := binary.LittleEndian.AppendUint16(nil, 4+4+n)
@@ -51,7 +51,7 @@ func bigBlob() string {
 	return hex.EncodeToString(b)
 }
 
-// threeHundred is a definition of 300 lines, with lists.
+// threeHundred returns a definition of 300 lines, with lists.
 func threeHundred() string {
 	types := []string{"uint32", "int32", "uint16", "byte", "float", "bool", "uint64", "vec3", "string", "angle"}
 	var b strings.Builder
@@ -68,7 +68,7 @@ func threeHundred() string {
 	return b.String()
 }
 
-// watchAnswers remembers for each change of the page, in milliseconds, when the new parts stood in it and when they had been painted.
+// watchAnswers records for each change of the page, in milliseconds, when the new parts were inserted and when they were painted.
 const watchAnswers = `{
 	let since = 0
 	window.changes = []
@@ -87,8 +87,8 @@ const watchAnswers = `{
 	})
 }`
 
-// TestFlowSpeed measures, and fails for what is grossly too slow: the numbers of a machine that does other things at the same time are
-// told, not judged.
+// TestFlowSpeed measures response times, and fails only for grossly slow ones: the machine may have other load, so times are logged, not
+// judged.
 func TestFlowSpeed(t *testing.T) {
 	f, _, _ := begin(t, map[string]string{
 		"C_BIG.1.def":  "array members\n- uint32 id\nstring name\nuint16 flags\n",
@@ -96,7 +96,7 @@ func TestFlowSpeed(t *testing.T) {
 		"S_LONG.1.def": threeHundred(), "protocol.1.map": "C_BIG 2\nS_LONG 3\nC_BLOB 4\n",
 	}, "/w/one?message=C_BIG.1")
 	f.do(watchAnswers)
-	const gross = 8000 // milliseconds; what the page should take is a fiftieth of it
+	const gross = 8000 // milliseconds; the target is a fiftieth
 
 	big := bigList()
 	for i := range 8 {
@@ -143,7 +143,7 @@ func TestFlowSpeed(t *testing.T) {
 	f.tell("keystroke to layout and tree, 300 lines", gross)
 }
 
-// tell logs what the page has measured, and fails if the middle of it is over a bound.
+// tell logs the measurements, and fails if their median is over a bound.
 func (f flow) tell(what string, most float64) {
 	f.Helper()
 	type change struct{ InPage, Painted float64 }
@@ -164,7 +164,7 @@ func (f flow) tell(what string, most float64) {
 	f.do(`window.changes = []`)
 }
 
-// A real library: it opens, narrows at once, and what is opened of it is laid out.
+// A real library: it opens, filters immediately, and opened definitions are laid out.
 func TestFlowCorpus(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()

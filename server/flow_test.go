@@ -13,13 +13,13 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// flow is a page in a browser, as a person uses it.
+// flow is a page in a browser, used as a person uses it.
 type flow struct {
 	*testing.T
 	ctx context.Context
 }
 
-// openSelector is what is visible once the page's connection is open.
+// openSelector matches once the connection of the page is open.
 const openSelector = "html.live #main"
 
 // is waits until an expression is true.
@@ -42,7 +42,7 @@ func (f flow) shows(selector, text string) {
 	f.is(selector+" shows "+text, fmt.Sprintf(`document.querySelector(%s)?.innerText?.includes(%s)`, jsText(selector), jsText(text)))
 }
 
-// lacks waits until no such element is there.
+// lacks waits until no element matches.
 func (f flow) lacks(selector string) {
 	f.Helper()
 	f.is("no "+selector, fmt.Sprintf(`document.querySelector(%s) === null`, jsText(selector)))
@@ -58,28 +58,28 @@ func (f flow) click(selector string) {
 	browsertest.Run(f.T, f.ctx, chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// types types a text where the focus is.
+// types types a text into the focused element.
 func (f flow) types(text string) {
 	f.Helper()
 	browsertest.Run(f.T, f.ctx, chromedp.KeyEvent(text))
 }
 
-// page has the steps that find things by role and name.
+// page returns the steps that find elements by role and name.
 func (f flow) page() browsertest.Page { return browsertest.Page{T: f.T, Ctx: f.ctx} }
 
-// press presses keys that type nothing: "Ctrl+S", "ArrowDown", "?".
+// press presses keys that enter no text: "Ctrl+S", "ArrowDown", "?".
 func (f flow) press(keys ...string) {
 	f.Helper()
 	f.page().Press(keys...)
 }
 
-// paste puts a text where bytes are pasted.
+// paste puts a text into the field for bytes.
 func (f flow) paste(text string) {
 	f.Helper()
 	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new Event("input", {bubbles: true})) }`, jsText(text)))
 }
 
-// caret puts the caret of the editor at the end of a line, from 1; 0 is the last.
+// caret moves the caret of the editor to the end of a line, from 1; 0 is the last.
 func (f flow) caret(line int) {
 	f.Helper()
 	f.do(fmt.Sprintf(`{
@@ -90,13 +90,13 @@ func (f flow) caret(line int) {
 	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(r)))`, nil))
 }
 
-// bytes are those of the address, which follows what is shown.
+// bytes checks the bytes in the address, which follows the page.
 func (f flow) bytes(want string) {
 	f.Helper()
 	f.is("the bytes are "+want, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get("hex") === %s`, jsText(strings.ReplaceAll(want, " ", ""))))
 }
 
-// row is the selector of the row of the tree of a value, a list or an element.
+// row returns the selector of the tree row of a value, a list or an element.
 func row(path string) string {
 	return fmt.Sprintf(`.tree tr[data-path=%q]:is([data-role="value"], [aria-expanded])`, path)
 }
@@ -113,7 +113,7 @@ func (f flow) over(selector string) {
 	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
 }
 
-// editorText is the text of the editor, as far as it is in view.
+// editorText is an expression for the visible text of the editor.
 const editorText = `[...document.querySelectorAll(".definition-editor .cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
 
 func jsText(text string) string {

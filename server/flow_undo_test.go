@@ -11,7 +11,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// put types a value into the field that is open, and waits until it is taken or refused.
+// put enters a value into the open field, and waits until it is accepted or refused.
 func (f flow) put(typed string) {
 	f.Helper()
 	f.is("a field to type in", `document.activeElement.matches(".value-edit")`)
@@ -21,7 +21,7 @@ func (f flow) put(typed string) {
 	f.is("it is taken, or says why not", `document.querySelector(".value-edit") === null || document.querySelector(".value-why").textContent !== ""`)
 }
 
-// edit types a value over that of a row.
+// edit replaces the value of a row.
 func (f flow) edit(path, typed string) {
 	f.Helper()
 	f.focus(row(path))
@@ -29,7 +29,7 @@ func (f flow) edit(path, typed string) {
 	f.put(typed)
 }
 
-// choose takes an item of the menu of a row, by keys.
+// choose selects an item of the menu of a row, by keys.
 func (f flow) choose(path, item string) {
 	f.Helper()
 	f.focus(row(path))
@@ -41,7 +41,7 @@ func (f flow) choose(path, item string) {
 	f.lacks(`[role="menu"]`)
 }
 
-// Changes of every kind are undone one after the other, and done again; the focus stays where it makes sense.
+// Changes of every kind are undone one by one, and redone; the focus stays in a sensible place.
 func TestFlowUndo(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
@@ -72,7 +72,7 @@ func TestFlowUndo(t *testing.T) {
 	f.shows(row("flags"), "511")
 	f.press("Escape")
 
-	// An element doubled by its menu; a count alone, left wrong.
+	// An element duplicated by its menu; a count changed alone, left inconsistent.
 	f.choose("members[1]", "Duplicate")
 	f.bytes(doubled)
 	f.shows(row("members[2].name"), `"BC"`)
@@ -83,7 +83,7 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(wrong)
 	f.shows("#tree-problems", "links to another one")
 
-	// Repaired: the values are those of before the count was wrong.
+	// Repaired: the values are those before the count was changed.
 	f.click(`button[value="repair"]`)
 	f.shows("#fields-head", "ok")
 	f.lacks("#tree-problems tr")
@@ -92,7 +92,7 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(start)
 	f.lacks("#bytes-head .tag")
 
-	// Undone one by one. A digit of the grid is a change of its own.
+	// Undone one by one. Each digit in the grid is a separate change.
 	half := strings.Replace(valued, "0101", "f101", 1)
 	for _, want := range []string{doubled, wrong, doubled, typed, half, valued, start} {
 		f.press("Ctrl+Z")
@@ -105,7 +105,7 @@ func TestFlowUndo(t *testing.T) {
 	f.press("Ctrl+Y")
 	f.shows(".toasts", "Nothing to redo")
 
-	// What is pasted can be taken back too, with the way it was read.
+	// A paste can be undone too, with the form in which it was read.
 	f.do(`{ const form = document.querySelector("#form"); form.value = "hex"; form.dispatchEvent(new Event("change", {bubbles: true})) }`)
 	f.paste("0a00 0200 0000 0000 0700")
 	f.shows(row("flags"), "7")
@@ -114,7 +114,7 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(start)
 	f.is("and the text field says it", `document.querySelector("#input").value === `+jsText(start))
 
-	// Bytes that a person brought stay with another definition. What is undone goes back to where it was done.
+	// Bytes entered by the user stay when another definition is opened. Undo returns to the definition in which the change was made.
 	f.open("C_JOIN.1")
 	f.bytes(start)
 	f.do(`document.querySelector('#samples button[value="sample:0"]').click()`)
@@ -130,7 +130,7 @@ func TestFlowUndo(t *testing.T) {
 	f.bytes(start)
 }
 
-// Keys put elements in and take them out; the focus stays in the tree, and what cannot be done says so.
+// Keys insert and remove elements; the focus stays in the tree, and impossible changes are reported.
 func TestFlowElements(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
@@ -163,7 +163,7 @@ func TestFlowElements(t *testing.T) {
 	f.press("Delete")
 	f.bytes("0a000200000000000500")
 
-	// The right length, typed wrong on purpose, is repaired by the next change.
+	// A deliberately wrong length is repaired by the next change.
 	f.do(`document.querySelector("#exactly").click()`)
 	f.edit("flags", "65535")
 	f.bytes("0a00020000000000ffff")

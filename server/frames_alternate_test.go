@@ -11,7 +11,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Messages with the alternative header, beside some of the same code without it, have their fields everywhere.
+// Messages with the alternative header, mixed with messages of the same code without it, have their fields in all views.
 func TestListOfLongHeaders(t *testing.T) {
 	const iv, n = 0x1234567, 300
 	var out bytes.Buffer

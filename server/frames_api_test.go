@@ -14,7 +14,7 @@ import (
 	"wirebench/server/socket"
 )
 
-// answerOf is the JSON of an answer, or its problem.
+// answerOf returns the JSON of a response, or its problem.
 func answerOf(t *testing.T, s *Server, path string) (code int, got map[string]any) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -25,7 +25,7 @@ func answerOf(t *testing.T, s *Server, path string) (code int, got map[string]an
 	return w.Code, got
 }
 
-// What a page asks over its socket is answered over HTTP, too, and the answers are the same.
+// The queries of the page socket are available over HTTP with the same results.
 func TestFramesOverHTTP(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 50))
@@ -107,7 +107,7 @@ func TestFramesOverHTTP(t *testing.T) {
 	}
 }
 
-// The frames of running traffic are asked about like those of a file.
+// Queries work on the frames of running traffic as on those of a file.
 func TestLiveFramesOverHTTP(t *testing.T) {
 	r := newRolling(t, 1<<20)
 	r.add(30_000)

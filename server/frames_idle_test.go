@@ -22,16 +22,16 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// idleList is a list of frames with its page at the other end of a pipe, so that all of it is in one bubble of time: there time goes on
-// only while nothing runs.
+// idleList is a frame list connected to its page by a pipe, so that the test runs in one time bubble, in which time advances only while
+// nothing runs.
 type idleList struct {
 	*framesPage
 	t   *testing.T
-	got chan listState // that the page was sent
-	st  listState      // the last one of those that were looked at
+	got chan listState // received by the page
+	st  listState      // the last one examined
 }
 
-// idleCapture is a capture of chatFiles, and the set in which it is opened.
+// idleCapture returns a capture of chatFiles, and the set in which it is opened.
 func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set, store.Capture) {
 	files, _ := workspacetest.Dir(t, chatFiles)
 	kept := workspacetest.Captures(t)
@@ -45,7 +45,7 @@ func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set
 	return ws, set, x
 }
 
-// taken is the answer to a request whose connection is taken over.
+// taken is the response to a request whose connection is hijacked.
 type taken struct {
 	*httptest.ResponseRecorder
 	conn net.Conn
@@ -55,7 +55,7 @@ func (h taken) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
 }
 
-// openIdle opens the list of a capture and asks for all of it.
+// openIdle opens the list of a capture and requests all of it.
 func openIdle(t *testing.T, ws *workspace.Workspace, set *captures.Set, id string) *idleList {
 	l := &idleList{t: t, got: make(chan listState, 1000)}
 	ours, theirs := net.Pipe()
@@ -79,7 +79,7 @@ func openIdle(t *testing.T, ws *workspace.Workspace, set *captures.Set, id strin
 	t.Cleanup(func() { cancel(); theirs.Close(); <-ended })
 	go l.read(theirs)
 	for _, text := range []string{`{"id":1,"open":"frames"}`, `{"id":1,"message":{"view":{"seq":1}}}`} {
-		frame := append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...) // RFC 6455, masked by nothing
+		frame := append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...) // RFC 6455, with a zero mask
 		if _, err := theirs.Write(frame); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func openIdle(t *testing.T, ws *workspace.Workspace, set *captures.Set, id strin
 	return l
 }
 
-// read takes what the page is sent.
+// read receives the messages to the page.
 func (l *idleList) read(from io.Reader) {
 	for in := bufio.NewReader(from); ; {
 		head := make([]byte, 2)
@@ -114,7 +114,7 @@ func (l *idleList) read(from io.Reader) {
 	}
 }
 
-// last waits until nothing runs any more, and returns the last state that came, and how many are new.
+// last waits until nothing runs, and returns the last state and the number of new ones.
 func (l *idleList) last() (st listState, n int) {
 	l.t.Helper()
 	for synctest.Wait(); ; n++ {
@@ -126,19 +126,19 @@ func (l *idleList) last() (st listState, n int) {
 	}
 }
 
-// idles lets time go by in which nothing changes.
+// idles lets time pass without changes.
 func (l *idleList) idles() {
 	l.t.Helper()
-	time.Sleep(statePeriod) // what came just now may be told late
+	time.Sleep(statePeriod) // recent changes may be sent late
 	l.last()
 	before := l.looks.Load()
-	time.Sleep(5 * time.Second) // all in all less than until the first ping, which nobody here answers
+	time.Sleep(5 * time.Second) // in total less than the time to the first ping, which is not answered here
 	if st, n := l.last(); n > 0 || l.looks.Load() != before {
 		l.t.Errorf("while nothing changed, the list was looked at %d times, and %d states came: %+v", l.looks.Load()-before, n, st)
 	}
 }
 
-// The list of a capture that is read does nothing while nothing changes.
+// The list of a completely read capture does nothing while nothing changes.
 func TestFramesIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, set, x := idleCapture(t, chatCapture(t, 100))
@@ -156,7 +156,7 @@ func TestFramesIdle(t *testing.T) {
 	})
 }
 
-// That of running traffic shows a frame in the moment in which it comes, and many of them in few states.
+// The list of running traffic shows a frame immediately, and many frames in few states.
 func TestFramesIdleLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ws, set, x := idleCapture(t, chatCapture(t, 1))
@@ -192,7 +192,7 @@ func TestFramesIdleLive(t *testing.T) {
 	})
 }
 
-// That of a file which others go on with shows a piece in the moment in which it comes.
+// The list of a growing file shows a piece immediately.
 func TestFramesIdleGrowing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := chatCapture(t, 100)
@@ -209,7 +209,7 @@ func TestFramesIdleGrowing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.last() // the page is told once more how its capture is
+		l.last() // the page gets one more state of its capture
 		l.idles()
 		set.Grown("one", x.ID, y.Size, time.Now())
 		if st, n := l.last(); n != 1 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Frames of a packet, and names for what nothing defines: of the code map, or made up.
+// Frames of a packet, and names for messages without a definition: from the code map, or generated.
 func TestListOfFramesPackets(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\n"})
 	c := openList(t, s, chatCapture(t, 20))

@@ -7,7 +7,7 @@ import (
 	"wirebench/server/frames"
 )
 
-// A problem of a stream without lengths is read by the group of its direction, so that its tree can be shown.
+// A problem in a stream without lengths is decoded by the group of its direction, so that its tree can be shown.
 func TestListOfFramesProblem(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   kind    = uint8 [1, 3]\n   size    = uint8\n"})
 	// Each message: id, kind, size. The second one has kind 9.

@@ -24,7 +24,7 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// aConversation is a connection that begins in a capture, and when.
+// aConversation begins a connection in a capture, and returns its start time.
 func aConversation(t testing.TB, out *bytes.Buffer) (*pcap.Synthetic, time.Time) {
 	t.Helper()
 	w, err := pcap.NewWriter(out, "test")
@@ -43,8 +43,8 @@ func aConversation(t testing.TB, out *bytes.Buffer) (*pcap.Synthetic, time.Time)
 	return s, at
 }
 
-// chatCapture is a capture of TERA messages that are not enciphered: C_SAY with a text that counts, one each ten milliseconds, and at
-// each fifth place a message of the server that nothing defines.
+// chatCapture returns a capture of plain TERA messages: C_SAY with a counting text every ten milliseconds, and at each fifth place a
+// message of the server without a definition.
 func chatCapture(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -70,13 +70,13 @@ func chatCapture(t testing.TB, n int) []byte {
 
 var chatFiles = map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\n"}
 
-// listClient is a page that has a list of frames open.
+// listClient is a page with an open frame list.
 type listClient struct {
 	*testing.T
 	conn *channelConn
 	ctx  context.Context
 	id   int
-	st   map[string]json.RawMessage // the state, all keys that came
+	st   map[string]json.RawMessage // the state: all keys received
 }
 
 func openList(t *testing.T, s *Server, data []byte) *listClient {
@@ -105,7 +105,7 @@ func (c *listClient) send(text string) {
 	}
 }
 
-// read waits for the next message, which it takes note of if it is a state.
+// read waits for the next message, and records it if it is a state.
 func (c *listClient) read() map[string]json.RawMessage {
 	c.Helper()
 	text, err := c.conn.Read(c.ctx)
@@ -129,7 +129,7 @@ func (c *listClient) read() map[string]json.RawMessage {
 	return m
 }
 
-// takeConns takes in which connections have changed.
+// takeConns applies changes of connections.
 func (c *listClient) takeConns(changes json.RawMessage) {
 	c.Helper()
 	var changed map[int]listConn
@@ -149,7 +149,7 @@ func (c *listClient) takeConns(changes json.RawMessage) {
 	c.st["conns"], _ = json.Marshal(conns)
 }
 
-// view asks for a list and waits until it is done.
+// view requests a list and waits until it is done.
 func (c *listClient) view(seq int, rest string) {
 	c.Helper()
 	c.send(fmt.Sprintf(`{"view":{"seq":%d%s}}`, seq, rest))
@@ -161,7 +161,7 @@ func (c *listClient) view(seq int, rest string) {
 	}
 }
 
-// ask asks a question and returns the answer of its kind.
+// ask sends a query and returns the result of its kind.
 func (c *listClient) ask(kind, answer, rest string) string {
 	c.Helper()
 	c.id++
@@ -196,9 +196,9 @@ func TestListOfFrames(t *testing.T) {
 	rows := c.ask("rows", "rows", `,"seq":1,"from":3,"count":2`)
 	has("rows", rows, `"n":4`, `"code":4097`, `"code":30583`, `"d":10000`, `"name":"C_SAY"`, `text \"text 3\"`, `"type":"C_SAY"`, `"n":5`, `"status":"unknown"`, `"type":"op == 0x7777 && dir == s2c"`)
 
-	// A filter by a value, a chip, columns, colours.
+	// A filter by a value, a chip, columns, colors.
 	c.view(2, `,"filter":".text contains \"99\"","chips":["time >= 0"],"columns":["C_SAY.text",".text","C_OTHER.text"],"colors":[{"filter":"C_SAY","hue":3}],"highlight":".text == \"text 99\""`)
-	if got := string(c.st["fit"]); got != "8" { // 99, 199 and so on are of the server
+	if got := string(c.st["fit"]); got != "8" { // 99, 199 and so on are from the server
 		t.Errorf("frames with 99: %s", got)
 	}
 	has("rows", c.ask("rows", "rows", `,"seq":2,"from":0,"count":1`), `"cells":["text 990","text 990",""]`, `"hue":3`)
@@ -208,7 +208,7 @@ func TestListOfFrames(t *testing.T) {
 	has("find nothing", c.ask("find", "found", `,"text":"ff ff ff ff","as":"hex","from":7`), `"pos":-1`)
 	has("find with a mistake", c.ask("find", "found", `,"text":".text ==","as":"filter","from":7`), `"pos":-1`, `"mistakes":[{"in":"find"`)
 
-	// A wrong filter leaves the list as it was, and says where it is wrong.
+	// An invalid filter leaves the list unchanged, and is reported with its position.
 	c.view(3, `,"filter":".txet == 1"`)
 	has("mistakes", string(c.st["mistakes"]), `"in":"filter"`, `"start":0`, "text")
 	if got := string(c.st["fit"]); got != "8" {
@@ -231,7 +231,7 @@ func TestListOfFrames(t *testing.T) {
 	has("frame", c.ask("frame", "frame", `,"n":3`), `"hex":"`, `"name":"C_SAY.1"`, `"dir":"c2s"`, `"sources":[{"packet":6,"off":0`)
 	has("a frame that is not there", c.ask("frame", "frame", `,"n":3000`), "failed", "frame 3000 is not in memory")
 
-	// An unsaved definition counts at once; while it has mistakes the last one does.
+	// An unsaved definition is used at once; while it has mistakes the last valid one is.
 	c.view(6, `,"draft":{"name":"C_SAY.1","text":"uint16 start\nbyte first\n"},"filter":".first == 116"`)
 	if got := string(c.st["fit"]); got != "800" {
 		t.Errorf("by the draft: %s, %s", got, c.st["mistakes"])
@@ -242,7 +242,7 @@ func TestListOfFrames(t *testing.T) {
 	}
 }
 
-// What is asked before there is a list, or of another kind, gets an answer or ends the connection; nothing hangs.
+// A query before there is a list, or an invalid one, gets a result or ends the connection; nothing hangs.
 func TestListOfFramesHostile(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	data := chatCapture(t, 10)
@@ -267,8 +267,7 @@ func TestListOfFramesHostile(t *testing.T) {
 	}
 }
 
-// A page that asks more than is answered at a time is read all the same: a cancel overtakes the questions that wait, and what is too much
-// is refused.
+// A page that sends too many queries is read all the same: a cancellation overtakes waiting queries, and excess ones are refused.
 func TestListOfFramesNeverStopsReading(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := wsconn.Accept(w, r, maxListMessage)
@@ -278,7 +277,7 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 		}
 		defer conn.Drop()
 		_ = socket.Serve(r.Context(), conn, map[string]socket.Kind{"frames": {Limit: maxListMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
-			// The list of this view never comes, so that each question waits for it.
+			// The list of this view never comes, so that each query waits for it.
 			p := newFramesPage(nil, nil, "", c)
 			p.want = &listView{Seq: 1}
 			var all sync.WaitGroup
@@ -316,7 +315,7 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 	}
 }
 
-// A filter ends with its page, also within a frame: its regular expression would go on for minutes.
+// A filter ends with its page, also within a frame: its regular expression would run for minutes.
 func TestFilterEndsWithItsPage(t *testing.T) {
 	costly := `(?:a?){800}a{800}b`
 	var out bytes.Buffer
@@ -340,7 +339,7 @@ func TestFilterEndsWithItsPage(t *testing.T) {
 			c.view(1, "")
 			c.send(ask)
 			c.send(`{"map":{"id":101,"seq":2,"buckets":10}}`)
-			time.Sleep(100 * time.Millisecond) // that it has begun is not told
+			time.Sleep(100 * time.Millisecond) // its start is not observable
 			c.conn.Drop()
 			begun := time.Now()
 			srv.Close()

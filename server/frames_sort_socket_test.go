@@ -21,7 +21,7 @@ func (c *listClient) sortedBy(seq int, want string) {
 	}
 }
 
-// numbers are those of the frames at the first places.
+// numbers returns the numbers of the first frames.
 func (c *listClient) numbers(seq, count int) (out []int) {
 	c.Helper()
 	var a frames.Rows
@@ -38,7 +38,7 @@ func (c *listClient) numbers(seq, count int) (out []int) {
 	return out
 }
 
-// TestSortOverSocket sorts a list as a page does, with filters, questions and definitions that change.
+// TestSortOverSocket sorts a list as a page does, with filters, queries and definitions that change.
 func TestSortOverSocket(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 300))
@@ -61,33 +61,33 @@ func TestSortOverSocket(t *testing.T) {
 	is("the longest", c.numbers(2, 3), "[101 102 103]")
 	has("where", c.ask("where", "found", `,"n":1`), `"pos":290,"n":1`)
 	has("find", c.ask("find", "found", `,"text":".text == \"text 0\"","as":"filter","from":0`), `"pos":290`)
-	has("step", c.ask("step", "found", `,"n":300,"by":"type"`), `"n":15`) // after the last of the longest comes the first of those that are shorter
+	has("step", c.ask("step", "found", `,"n":300,"by":"type"`), `"n":15`) // the last of the longest is followed by the first of the shorter ones
 	has("step back", c.ask("step", "found", `,"n":15,"by":"type","back":true`), `"n":300`)
 	has("the time since the frame before", c.ask("rows", "rows", `,"from":0,"count":1`), `"d":10000`)
 	order := string(c.st["order"])
 
-	// Colours change nothing about the order, and other columns do not either.
+	// Changes of colors and columns keep the order.
 	c.view(3, `,"sort":{"by":"len","desc":true},"colors":[{"filter":"C_SAY","hue":2}],"columns":[".text"]`)
 	is("the order", string(c.st["order"]), order)
 	is("the longest", c.numbers(3, 3), "[101 102 103]")
 	has("the overview", c.ask("map", "map", `,"buckets":3`), `"total":300,"known":300,"done":true,"bad":[0,0,0],"unknown":[20,20,20]`)
 
-	// A filter, by a field of which some frames have none.
+	// A filter, by a field that some frames lack.
 	c.view(4, `,"sort":{"by":"=C_SAY.text","desc":true},"filter":"n > 290"`)
 	c.sortedBy(4, `{"by":"=C_SAY.text","desc":true}`)
 	is("by a field", c.numbers(4, 20), "[299 298 297 296 294 293 292 291 295 300]")
 
-	// By another definition another order: the draft reads the fourth character of the text.
+	// With another definition the order changes: the draft reads the fourth character of the text.
 	draft := `,"draft":{"name":"C_SAY.1","text":"uint16 at\nbyte[10] word\nbyte text\n"}`
 	c.view(5, `,"sort":{"by":"=C_SAY.text","desc":true},"filter":"n > 290"`+draft)
-	for fmt.Sprint(c.numbers(5, 20)) != "[291 292 293 294 296 297 298 299 295 300]" { // all have the same: as they came
+	for fmt.Sprint(c.numbers(5, 20)) != "[291 292 293 294 296 297 298 299 295 300]" { // equal keys keep the order of the capture
 		c.read()
 	}
 	c.view(6, `,"filter":"n > 290"`)
 	c.sortedBy(6, "null")
 	is("as they came", c.numbers(6, 3), "[291 292 293]")
 
-	// What cannot be sorted says so, and the list stays.
+	// A column that cannot be sorted is reported, and the list stays.
 	c.view(7, `,"sort":{"by":"no such column"}`)
 	for !strings.Contains(string(c.st["mistakes"]), `"in":"sort"`) {
 		c.read()
@@ -103,7 +103,7 @@ func TestSortOverSocket(t *testing.T) {
 	is("the last first", c.numbers(60, 3), "[300 299 298]")
 }
 
-// A mark that was set a moment ago is found by steps.
+// Steps find a mark that was just set.
 func TestStepToNewMark(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 100))
@@ -123,7 +123,7 @@ func TestStepToNewMark(t *testing.T) {
 	}
 }
 
-// The order of running traffic is of the frames that were there; those that came later are counted, and are in the next order.
+// The order of running traffic covers the frames at its time; later ones are counted, and are in the next order.
 func TestSortLive(t *testing.T) {
 	r := newRolling(t, 16<<20)
 	r.add(3000)
@@ -158,7 +158,7 @@ func TestSortLive(t *testing.T) {
 	}
 }
 
-// A list asks the budget before it is sorted and before all its frames are looked through; what it shows costs nothing.
+// A list reserves memory before it is sorted and before all its frames are searched; showing rows needs none.
 func TestListOfFramesBudget(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 300))
@@ -187,7 +187,7 @@ func TestListOfFramesBudget(t *testing.T) {
 	if got := c.ask("types", "types", ""); !strings.Contains(got, `"total":300`) {
 		t.Error(got)
 	}
-	for now, _ := s.budget.Used(); now != 0; now, _ = s.budget.Used() { // it is released just after the answer
+	for now, _ := s.budget.Used(); now != 0; now, _ = s.budget.Used() { // released just after the result
 		if c.ctx.Err() != nil {
 			t.Fatalf("%d bytes are taken after all", now)
 		}

@@ -17,7 +17,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// FuzzUpload sends forms of any content: what is stored has names that a folder can hold, and the report says exactly what is stored.
+// FuzzUpload sends forms with any content: stored files have names that a folder can hold, and the report lists exactly the stored files.
 // The files are kept in memory, as thousands of folders a second would wear out a disk.
 func FuzzUpload(f *testing.F) {
 	short := func(kind string, form []byte) []byte { // with the boundary that the fuzzer knows
@@ -60,7 +60,7 @@ func FuzzUpload(f *testing.F) {
 	})
 }
 
-// memory is files that are on no disk.
+// memory is a file store in memory.
 type memory map[string]string
 
 func (m memory) List() (files []store.File, _ []string, _ error) {

@@ -18,13 +18,13 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// liveTally is what a page of the live stream was sent.
+// liveTally counts the messages received by a page of the live stream.
 type liveTally struct {
 	frames, missed, next int
 	wrong                string // the first thing that was not in order
 }
 
-// take counts a message of the stream. It reads no more of it than it must: the benchmark is of the server.
+// take counts a message of the stream. It parses as little as possible: the benchmark is of the server.
 func (l *liveTally) take(text []byte) {
 	const first = `{"n":`
 	frames := bytes.Count(text, []byte(first))
@@ -41,7 +41,7 @@ func (l *liveTally) take(text []byte) {
 	}
 }
 
-// number is the one behind a key, 0 if it is not there.
+// number returns the number after a key, 0 if it is missing.
 func number(text []byte, key string) int {
 	at := bytes.Index(text, []byte(key))
 	if at < 0 {
@@ -67,7 +67,7 @@ func (l *liveTally) drain(ctx context.Context, conn *wsconn.Conn) {
 	}
 }
 
-// sink is a server that takes all and says nothing.
+// sink is a server that reads everything and never answers.
 func sink(t testing.TB) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,9 +89,9 @@ func sink(t testing.TB) string {
 // sayFrame is a message of 100 bytes.
 var sayFrame = append([]byte{1, 97, 0}, bytes.Repeat([]byte("7"), 97)...)
 
-// BenchmarkLiveFrames relays 50,000 frames of 100 bytes a second: alone, through the proxy, and with three pages that look on: a list with
-// a filter and two live streams with values. One round is one second of traffic. The processor time is that of all ends together: what
-// the server takes is the difference to "direct". It fails if a frame is lost without being told.
+// BenchmarkLiveFrames relays 50,000 frames of 100 bytes a second: directly, through the proxy, and with three pages watching: a list with a
+// filter and two live streams with values. One round is one second of traffic. The processor time is that of all ends together: the cost of
+// the server is the difference to "direct". It fails if a frame is lost without notice.
 func BenchmarkLiveFrames(b *testing.B) {
 	for _, pages := range []int{-1, 0, 3} {
 		name := map[int]string{-1: "direct", 0: "no pages", 3: "three pages"}[pages]

@@ -19,15 +19,15 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// A disk that is full ends the recording, with its reason in the list of proxies. Traffic and log go on, the page too, and what was
-// written opens. When there is room again, the next listener is recorded.
+// A full disk ends the recording, with the reason in the list of proxies. Traffic, log and page continue, and the recording so far can be
+// read. When there is space again, the next listener is recorded.
 func TestFullDisk(t *testing.T) {
 	small := t.TempDir()
 	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skip("a small file system needs the right to mount one: ", err)
 	}
 	t.Cleanup(func() {
-		// Other programs may look at the mounted system for a moment, so it is only detached. The server must have no file open there.
+		// Other programs may use the mounted system for a moment, so it is only detached. The server must have no file open there.
 		open, err := filepath.Glob("/proc/self/fd/*")
 		if err != nil {
 			t.Error(err)
@@ -87,7 +87,7 @@ func TestFullDisk(t *testing.T) {
 	if x := full.State(); x.Lost != 0 || x.ToServer != n*100 {
 		t.Errorf("%+v", x)
 	}
-	// Nothing starts without a recording, and nothing is left of it.
+	// Nothing starts without a recording, and nothing is left over.
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", `{"listen":"127.0.0.1:0","upstream":"`+upstream+`"}`, nil); code < 400 && code != 201 {
 		t.Errorf("with a full disk: %d", code)
 	}

@@ -68,7 +68,7 @@ func (r *relayed) page(path string) *wsconn.Conn {
 	return conn
 }
 
-// until waits for something that has to come.
+// until waits for a condition.
 func (r *relayed) until(what string, ok func() bool) {
 	r.Helper()
 	for !ok() {
@@ -87,12 +87,12 @@ func (r *relayed) fit(filter string) (f gotFrames) {
 	return f
 }
 
-// Pages that never read delay neither traffic nor log nor other pages. When one reads at last, it is told to the frame what it missed.
+// Pages that never read delay neither traffic nor log nor other pages. When one reads at last, it gets the exact number of missed frames.
 func TestStuckPages(t *testing.T) {
 	r := relayOne(t, sink(t))
 	stuck := r.page("/ws/one/live?since=0&value=1")
 	_ = r.page("/ws/one/live?since=0&value=1")                                     // for ever
-	list := dialChannel(t, r.ctx, r.base, nil, "frames", `{"capture":"`+r.ID+`"}`) // for ever, and it asks without end
+	list := dialChannel(t, r.ctx, r.base, nil, "frames", `{"capture":"`+r.ID+`"}`) // for ever, with endless queries
 	asking, stop := context.WithCancel(r.ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -141,7 +141,7 @@ func TestStuckPages(t *testing.T) {
 			t.Errorf("the %s page: %d frames, %d missed: %s", name, l.frames, l.missed, l.wrong)
 		}
 	}
-	if late.missed == 0 && !testing.Short() { // fewer frames may fit into the buffers between
+	if late.missed == 0 && !testing.Short() { // buffers may hold fewer frames
 		t.Errorf("nothing is missed: the page was not stuck")
 	}
 	t.Logf("missed: %d by the one that was stuck, %d by the good one, of %d", late.missed, read.missed, groups*group)
@@ -154,7 +154,7 @@ func TestStuckPages(t *testing.T) {
 	}
 }
 
-// What a rolling log lets go while a page is slow to take what came before is told, too.
+// Frames discarded by a rolling log while a page is slow are reported as missed, too.
 func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	t.Cleanup(s.Close)
@@ -195,8 +195,8 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 			}
 		}
 	}
-	// The page stops in a batch that reaches into the next block of the log, frames from 16,384 on: sockets do not hold so much of it. Then
-	// the log lets both blocks go.
+	// The page stops in a batch that reaches into the next block of the log, frames from 16,384 on, more than sockets buffer. Then the log
+	// discards both blocks.
 	var got liveTally
 	take := func() {
 		t.Helper()
@@ -213,9 +213,9 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	for got.next < 12_000 {
 		take()
 	}
-	time.Sleep(300 * time.Millisecond) // for the server to stand still
+	time.Sleep(300 * time.Millisecond) // until the server is blocked
 	add(20_000, 2000)
-	if err := session.Stop(t.Context()); err != nil { // it closes the log
+	if err := session.Stop(t.Context()); err != nil { // closes the log
 		t.Fatal(err)
 	}
 	go func() {
@@ -230,8 +230,8 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	}
 }
 
-// A client or a server that breaks off in the middle, and a server that is not there, are events. The listener goes on, and what came
-// before is shown.
+// A client or a server that disconnects within a message, and an unreachable server, are events. The listener continues, and previous
+// frames are shown.
 func TestBrokenEnds(t *testing.T) {
 	var how atomic.Value
 	how.Store("echo")
@@ -255,7 +255,7 @@ func TestBrokenEnds(t *testing.T) {
 					}
 					switch how.Load() {
 					case "reset":
-						_, _ = c.Write([]byte{1, 9}) // the beginning of an answer
+						_, _ = c.Write([]byte{1, 9}) // the start of an answer
 						_ = c.(*net.TCPConn).SetLinger(0)
 						return
 					case "garbage":
@@ -286,7 +286,7 @@ func TestBrokenEnds(t *testing.T) {
 	}
 	works(1)
 
-	c := r.dial() // a client that is gone in the middle of a message
+	c := r.dial() // a client that disconnects within a message
 	if err := say(c); err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestBrokenEnds(t *testing.T) {
 	works(5)
 
 	l.Close()
-	if c, err := net.Dial("tcp", r.State().Pairs[0].Listen); err == nil { // it may be reset as soon as it is made
+	if c, err := net.Dial("tcp", r.State().Pairs[0].Listen); err == nil { // it may be reset immediately
 		if err := say(c); err == nil {
 			t.Error("an answer of a server that is not there")
 		}
@@ -334,8 +334,8 @@ func TestBrokenEnds(t *testing.T) {
 	}
 }
 
-// While a definition is broken traffic goes on, and its messages are cut as before. When it is other messages that are defined, what
-// cannot be read is told, and the recording has it: read by a definition that is whole again it has all.
+// While a definition is broken traffic continues, and its messages are split as before. When other messages are defined, undecodable data
+// is reported, and the recording has it: read with the restored definition it is complete.
 func TestBrokenDefinition(t *testing.T) {
 	r := relayOne(t, echoGame(t))
 	ws := r.server.byName["one"]
@@ -368,7 +368,7 @@ func TestBrokenDefinition(t *testing.T) {
 		}
 		r.until("the change is seen", func() bool { return ws.Now() != before })
 	}
-	// told is how many bytes of each direction are in messages or told to be in none.
+	// told returns the number of bytes of each direction in messages or in reported problems.
 	told := func() (bytes [2]int, problems int) {
 		log := r.Session.Log()
 		log.Each(0, log.Len(), func(_ int, e live.Entry, data []byte) bool {
@@ -417,7 +417,7 @@ func TestBrokenDefinition(t *testing.T) {
 		say(20)
 		r.until("it is told", func() bool { _, problems := told(); return problems > 0 })
 		change(pingFiles)
-		for tries := 0; !complete(); tries++ { // a start is looked for again when a quarter more has come
+		for tries := 0; !complete(); tries++ { // a message start is searched again after a quarter more data
 			if tries > 100 {
 				t.Fatalf("it does not find its place again after %.40q", other)
 			}

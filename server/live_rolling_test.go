@@ -18,7 +18,7 @@ import (
 	"wirebench/server/live"
 )
 
-// numberedFrame is a frame that says its own number: each third one is of the server.
+// numberedFrame returns a frame that contains its number: each third one is from the server.
 func numberedFrame(i int) *transport.Frame {
 	f := &transport.Frame{Kind: transport.Message, At: time.UnixMilli(1_800_000_000_000 + int64(i)), HasKey: true, From: []transport.Source{{Packet: uint32(i + 1)}}}
 	if i%3 == 2 {
@@ -71,7 +71,7 @@ func (r *rolling) list(ctx context.Context) *listClient {
 	return dialList(r.T, ctx, r.url, r.id)
 }
 
-// show asks for a list and waits until all frames are judged: that of traffic is never done.
+// show requests a list and waits until all frames have been tested: the list of traffic is never done.
 func (c *listClient) show(seq int, rest string, scanned int) (fit int) {
 	c.Helper()
 	c.send(fmt.Sprintf(`{"view":{"seq":%d%s}}`, seq, rest))
@@ -89,7 +89,7 @@ func (c *listClient) number(key string) (n int) {
 	return n
 }
 
-// into asks a question and reads its answer, or what failed.
+// into sends a query and decodes its result, or returns the error.
 func (c *listClient) into(kind, answer, rest string, into any) (failed string) {
 	c.Helper()
 	text := c.ask(kind, answer, rest)
@@ -102,7 +102,7 @@ func (c *listClient) into(kind, answer, rest string, into any) (failed string) {
 	return ""
 }
 
-// rightRow checks that a row is that of its number, or says that it is gone.
+// rightRow checks that a row has the content of its number, or is marked as discarded.
 func rightRow(t *testing.T, r frames.Row) (kept bool) {
 	t.Helper()
 	if strings.Contains(r.Info, "no longer in memory") {
@@ -119,7 +119,7 @@ func rightRow(t *testing.T, r frames.Row) (kept bool) {
 	return true
 }
 
-// A list of traffic whose oldest frames are gone has the others right, in each way to ask for them.
+// A list of traffic whose oldest frames were discarded has the others right, in every kind of query.
 func TestListOfARollingLog(t *testing.T) {
 	r := newRolling(t, 1<<20)
 	const n = 50_000
@@ -201,7 +201,7 @@ func TestListOfARollingLog(t *testing.T) {
 	if want := n/3 - base/3; table.Total != want || table.Bad != 0 || table.Rows[0].N <= base || table.Rows[0].Cells[0] != fmt.Sprint(table.Rows[0].N-1) {
 		t.Errorf("a table of %d, want %d: %+v", table.Total, want, table.Rows)
 	}
-	// With a filter, and over HTTP: those that were let go have not been seen.
+	// With a filter, and over HTTP: discarded frames were never tested.
 	if fit := c.show(2, `,"filter":"said"`, n); fit != n/3-base/3 {
 		t.Errorf("%d frames fit", fit)
 	}
@@ -222,7 +222,7 @@ func TestListOfARollingLog(t *testing.T) {
 	}
 }
 
-// While frames come and go, no answer is of the wrong frame, and none is a panic.
+// While frames are added and discarded, no result is about the wrong frame, and nothing panics.
 func TestListWhileRolling(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
@@ -306,7 +306,7 @@ func TestListWhileRolling(t *testing.T) {
 	}
 }
 
-// rightRowOf is rightRow in a list that is filtered: time passes between its rows.
+// rightRowOf is rightRow for a filtered list, where time passes between rows.
 func rightRowOf(t *testing.T, r frames.Row, filter string) bool {
 	t.Helper()
 	if filter != "" {

@@ -17,7 +17,8 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// A filter that definitions leave without a meaning is told on the stream, though nothing passes; when it has one again, frames come again.
+// A filter that becomes invalid by a change of definitions is reported on the stream, even without traffic; when it is valid again, frames
+// follow.
 func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
@@ -73,7 +74,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	if m := (*b.Mistakes)[0]; m.In != "filter" || m.Message == "" || m.Start != 4 || m.End != 8 {
 		t.Errorf("%+v", m)
 	}
-	say() // nothing fits: neither this, nor a word about it
+	say() // nothing matches: neither this, nor a message about it
 	time.Sleep(300 * time.Millisecond)
 	define(pingFiles)
 	if b = next(); b.Mistakes == nil || len(*b.Mistakes) != 0 || len(b.Frames) != 0 {
@@ -86,8 +87,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	}
 }
 
-// What is refused says why, as JSON: a workspace or a session that is not there, and the number of a frame that has not come, which is of
-// another session.
+// Refusals have a reason, as JSON: an unknown workspace or session, and the number of a future frame, which is of another session.
 func TestLiveRefused(t *testing.T) {
 	r := relayOne(t, echoGame(t))
 	for _, c := range []struct {
@@ -117,13 +117,13 @@ func TestLiveRefused(t *testing.T) {
 	for end := time.Now().Add(time.Minute); r.server.relays.Get("one", r.ID) != nil && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
-	// Nothing has passed: nothing is kept, and a note of a person would be.
+	// Without traffic, nothing is kept; a note would be.
 	if all, err := r.server.byName["one"].Captures.List(); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
 	}
 }
 
-// A session through which nothing has passed leaves what a person wrote of it.
+// A session without traffic is kept if it has a note.
 func TestEmptySessionWithNote(t *testing.T) {
 	r := relayOne(t, echoGame(t))
 	kept := r.server.byName["one"].Captures

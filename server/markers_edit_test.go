@@ -12,7 +12,7 @@ import (
 	"wirebench/server/store"
 )
 
-// Markers are changed, taken away and set again, each alone where several stand before one frame; all of it is on the disk.
+// Markers are changed, removed and restored, individually even if several are at the same frame; all changes are on disk.
 func TestEditMarkers(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	var x store.Capture
@@ -41,11 +41,11 @@ func TestEditMarkers(t *testing.T) {
 
 	var got store.Marker
 	for _, test := range []struct{ body, text, value string }{
-		{`{"text":"max HP = 6 "}`, "max HP = 6", "6"},       // the value was that of the text
-		{`{"value":"7"}`, "max HP = 6", "7"},                // and is one of its own now
-		{`{"text":"full health"}`, "full health", "7"},      // which stays
-		{`{"text":"HP = 5","value":"5"}`, "HP = 5", "5"},    // both, as an undo says them
-		{`{"text":"nothing to see"}`, "nothing to see", ""}, // the text has none any more
+		{`{"text":"max HP = 6 "}`, "max HP = 6", "6"},       // the value came from the text
+		{`{"value":"7"}`, "max HP = 6", "7"},                // and is now set explicitly
+		{`{"text":"full health"}`, "full health", "7"},      // and stays
+		{`{"text":"HP = 5","value":"5"}`, "HP = 5", "5"},    // both, as from an undo
+		{`{"text":"nothing to see"}`, "nothing to see", ""}, // the text has no value
 		{`{}`, "nothing to see", ""},
 	} {
 		got = store.Marker{}
@@ -58,7 +58,7 @@ func TestEditMarkers(t *testing.T) {
 	if code := jsonRequest(t, s, "PATCH", of(one), `{"n":9}`, &got); code != 200 || got.N != 9 {
 		t.Errorf("moved: %d %+v", code, got)
 	}
-	kept(two, got) // in the order of frames
+	kept(two, got) // in order of frames
 	if code := request(t, s, "DELETE", of(two), nil, nil); code != 204 {
 		t.Errorf("delete: %d", code)
 	}
@@ -88,7 +88,7 @@ func TestEditMarkers(t *testing.T) {
 	kept(two, got)
 }
 
-// Markers that are set in one instant are told apart.
+// Markers set at the same instant are distinguished.
 func TestMarkersOfOneInstant(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	var x store.Capture

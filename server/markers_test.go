@@ -11,7 +11,7 @@ import (
 	"wirebench/server/store"
 )
 
-// A marker finds the field that has its value then, and filters know what came after it.
+// A marker finds the field with its value, and filters can test what came after it.
 func TestMarkers(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	var x store.Capture
@@ -49,13 +49,13 @@ func TestMarkers(t *testing.T) {
 			t.Errorf("%+v: these messages are the same all the time", one)
 		}
 	}
-	// A number in a message that nothing defines: all of the server's are.
+	// A number in a message without a definition, as all of the server's are.
 	if code := request(t, s, "GET", path+fmt.Sprintf("/related?n=1001&value=%d", 't'|'e'<<16), nil, &r); code != 200 || len(r.Fields) == 0 || r.Fields[0].Path != "bytes[6:4] as u32" {
 		t.Errorf("%d %+v", code, r.Fields)
 	}
 }
 
-// jsonRequest sends JSON and reads a JSON answer.
+// jsonRequest sends JSON and decodes a JSON response.
 func jsonRequest(t *testing.T, s *Server, method, path, body string, into any) int {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What operators watch is told in the text that Prometheus reads; requests count by their route, not by what they ask for.
+// Metrics are in Prometheus format; requests are counted by route, not by path.
 func TestMetrics(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	x := kept(t, s, "a.txt", []byte(follow))

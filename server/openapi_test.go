@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The document is as a linter of OpenAPI wants it.
+// The document passes an OpenAPI linter.
 func TestOpenAPILint(t *testing.T) {
 	const dir = "testdata/redocly"
 	tool, err := filepath.Abs(filepath.Join(dir, "node_modules", ".bin", "redocly"))

@@ -13,7 +13,7 @@ import (
 	"wirebench/server/store"
 )
 
-// Without a script each button is a form: what was typed comes back with the page, and what is saved is on disk.
+// Without scripts each button is a form: the entered text comes back with the page, and saved text is on disk.
 func TestPageForms(t *testing.T) {
 	s, dir := testServerOf(t, flowFiles())
 	post := func(path string, pairs ...string) (int, http.Header, string) {

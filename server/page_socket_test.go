@@ -41,7 +41,7 @@ func (c *channelConn) Write(ctx context.Context, text []byte) error {
 	return c.Conn.Write(ctx, fmt.Appendf(nil, `{"id":1,"message":%s}`, text))
 }
 
-// Read waits for the next message of the channel. That it is closed is an error.
+// Read waits for the next message of the channel. If the channel is closed Read returns an error.
 func (c *channelConn) Read(ctx context.Context) ([]byte, error) {
 	text, err := c.Conn.Read(ctx)
 	if err != nil {
@@ -57,18 +57,18 @@ func (c *channelConn) Read(ctx context.Context) ([]byte, error) {
 	return m.Message, nil
 }
 
-// openPage is a page as a test is one.
+// openPage is the client of a test.
 type openPage struct {
 	t    *testing.T
 	conn *channelConn
 	n    int
 	html map[string]string
 	last page.Answer
-	wire int // bytes of that
+	wire int // bytes received
 	data shownData
 }
 
-// shownData is the message that the page has, put together from what it was sent.
+// shownData is the message shown by the page, assembled from the changes it received.
 type shownData struct {
 	Bytes []byte
 	Len   []uint32
@@ -83,7 +83,7 @@ func (d *shownData) take(c *page.Data) {
 	d.Len, d.Part, d.Parts = patched(d.Len, c.Len), patched(d.Part, c.Part), patched(d.Parts, c.Parts)
 }
 
-// patched is the list that a patch makes of one, as web/src/socket.ts makes it.
+// patched applies a patch to a list, as web/src/socket.ts does.
 func patched[T any](list []T, p *page.ListPatch[T]) []T {
 	if p == nil {
 		return list
@@ -108,7 +108,7 @@ func (p *openPage) send(fields string) {
 	}
 }
 
-// receive waits for an answer that knows of all that was sent.
+// receive waits for an answer that takes all sent messages into account.
 func (p *openPage) receive() *openPage {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -144,7 +144,7 @@ func (p *openPage) do(fields string) *openPage {
 	return p.receive()
 }
 
-// until receives answers until a part of the page has something: what changes on disk is told when it is seen.
+// until receives answers until a part of the page contains a text: changes on disk are sent when they are detected.
 func (p *openPage) until(id, want string) {
 	p.t.Helper()
 	for !strings.Contains(p.html[id], want) {
@@ -180,12 +180,12 @@ func TestPageSocket(t *testing.T) {
 		t.Fatalf("%+v %+v", p.data, p.last.Set)
 	}
 
-	// Nothing has changed: nothing is drawn.
-	if p.do(`"set":{}`); len(p.last.HTML) > 1 || len(p.last.Lists) > 0 || p.last.Data != nil { // the time that decoding took may have
+	// Nothing has changed: nothing is sent.
+	if p.do(`"set":{}`); len(p.last.HTML) > 1 || len(p.last.Lists) > 0 || p.last.Data != nil { // the decoding time may have changed
 		t.Errorf("drawn for nothing: %v", p.last.HTML)
 	}
 
-	// A mistake keeps the last good layout, and says so; its repair comes with it.
+	// With a mistake the last valid layout stays, with a notice; its repair is offered.
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nin32 x\n"}`)
 	p.has("broken", map[string]string{"layout-head": "last valid version", "fields-head": "last valid version", "definition-notes": "did you mean", "definition-head": "not saved"})
 	if m := p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
@@ -194,20 +194,20 @@ func TestPageSocket(t *testing.T) {
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nbyte x\n"}`)
 	p.has("whole again", map[string]string{"layout-head": "!as before", "fields-head": "!as before"})
 
-	// Formatted, the text comes back, and is an edit like any other.
+	// The formatted text comes back, and is an ordinary edit.
 	p.do(`"set":{"definition":"string channel_name\nuint16     password\nbyte x\n"},"action":"format"`)
 	if d := p.last.Set.Definition; d == nil || strings.Contains(*d, "     ") || p.last.Set.Reset {
 		t.Errorf("formatted: %+v", p.last.Set)
 	}
 
-	// What is saved is on disk.
+	// Saved text is on disk.
 	p.do(`"action":"save"`)
 	p.has("saved", map[string]string{"notices": "Saved C_JOIN.1.def", "definition-head": "!not saved"})
 	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); strings.Join(strings.Fields(string(text)), " ") != "string channel_name uint16 password byte x" {
 		t.Errorf("on disk: %q", text)
 	}
 
-	// The next version, and the older one that may not move.
+	// The next version, and the older one whose layout is frozen.
 	p.do(`"action":"version"`)
 	p.has("next version", map[string]string{"definition-head": "C_JOIN.2.def"})
 	p.do(`"set":{"definition":"","base":""},"action":"open:C_JOIN.1"`)
@@ -221,7 +221,7 @@ func TestPageSocket(t *testing.T) {
 	p.has("older, renamed and saved", map[string]string{"notices": "Saved"})
 }
 
-// A keystroke is answered with what it changes, however long the definition and the message are.
+// The answer to a keystroke contains only the changes, whatever the size of definition and message.
 func TestPageKeystroke(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
@@ -236,7 +236,7 @@ func TestPageKeystroke(t *testing.T) {
 		what, old, new string
 		most           int // bytes
 	}{
-		{"the first one", "field_9 # what", "field_9 # whats", 3000}, // the buttons that can be pressed now
+		{"the first one", "field_9 # what", "field_9 # whats", 3000}, // buttons become enabled
 		{"a comment", "field_250 # what", "field_250 # whats", 700},
 		{"a name", "field_250 ", "field_2500 ", 1800},
 		{"a new line", "int32 field_250", "\nint32 field_250", 700},
@@ -267,7 +267,7 @@ func TestPageKeystroke(t *testing.T) {
 	}
 }
 
-// Values and bytes change each other; what cannot be is said, and changes nothing.
+// Values and bytes change each other; impossible changes are reported, and change nothing.
 func TestPageValues(t *testing.T) {
 	p, _, _ := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "C_LIST.1.def": "array members\n- uint32 id\n- string name\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
 	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
@@ -285,7 +285,7 @@ func TestPageValues(t *testing.T) {
 		{"password", "value", "0x0102", false, "12000100080002014c0061006e006e000000", ""},
 		{"password", "value", "70000", false, "12000100080002014c0061006e006e000000", "does not fit"},
 		{"channel_name", "value", "Zo", false, "0e000100080002015a006f000000", ""},
-		{"channel_name", "value", "Zoë", true, "0e000100080002015a006f00eb000000", ""}, // the length is left wrong
+		{"channel_name", "value", "Zoë", true, "0e000100080002015a006f00eb000000", ""}, // the length becomes inconsistent
 		{"length", "length", "16", false, "10000100080002015a006f00eb000000", ""},
 		{"channel_name", "offset", "99999", false, "10000100080002015a006f00eb000000", "does not fit"},
 		{"nothing", "value", "1", false, "10000100080002015a006f00eb000000", "no value"},
@@ -317,7 +317,7 @@ func TestPageValues(t *testing.T) {
 	}
 }
 
-// A file that others write is followed while nothing is typed, and is a conflict while something is; nothing typed is lost.
+// A file changed by others is followed without edits, and is a conflict with edits; no edit is lost.
 func TestPageConflict(t *testing.T) {
 	p, s, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText})
 	p.do(`"set":{"message":"C_JOIN.1"}`)
@@ -360,7 +360,7 @@ func TestPageConflict(t *testing.T) {
 	}
 }
 
-// Pages of other sites, and what is no message of a page, are refused; an end of the server is told.
+// Pages of other sites, and invalid messages, are refused; pages are notified when the server shuts down.
 func TestPageSocketRefuses(t *testing.T) {
 	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": joinText})
 	srv := httptest.NewServer(s)

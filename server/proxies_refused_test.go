@@ -8,7 +8,7 @@ import (
 	"wirebench/server/relay"
 )
 
-// Why nothing can be listened to is said once, and in words; also by the listener of a replay.
+// The reason why listening failed is given once, in words; also by the listener of a replay.
 func TestListenProblem(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

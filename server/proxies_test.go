@@ -49,7 +49,7 @@ func echoGame(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// What passes a proxy is in the list while it runs, on the live stream, and in a capture when it has ended.
+// Relayed traffic is in the list while it runs, on the live stream, and in a capture when it has ended.
 func TestProxyLive(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
@@ -130,7 +130,7 @@ func TestProxyLive(t *testing.T) {
 	}
 }
 
-// call asks a server and reads its JSON answer.
+// call sends a request and decodes its JSON response.
 func call(t *testing.T, ctx context.Context, base, method, path, body string, into any) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
@@ -153,7 +153,7 @@ func call(t *testing.T, ctx context.Context, base, method, path, body string, in
 	return res.StatusCode
 }
 
-// Messages are held, changed, changed by rules, dropped and sent, and the other side gets exactly that.
+// Messages are held, changed, changed by rules, dropped and injected, and the other side receives exactly that.
 func TestProxyOperated(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
@@ -255,7 +255,7 @@ func TestProxyOperated(t *testing.T) {
 	answer('i')
 	var f gotFrames
 	for filter, want := range map[string]int{"injected": 1, "dropped": 1, "modified": 2} {
-		for f.Fit = 0; f.Fit < want; { // the log takes a frame after it has gone
+		for f.Fit = 0; f.Fit < want; { // the log gets a frame after it was sent
 			if code := ask("GET", "/api/one/captures/"+p.ID+"/frames?filter="+filter, "", &f); code != 200 {
 				t.Fatalf("%s: %d, %d frames of %d", filter, code, f.Fit, f.Total)
 			}

@@ -19,7 +19,7 @@ import (
 	"wirebench/server/relay"
 )
 
-// told waits until a page is told of a topic.
+// told waits until a page is notified of a topic.
 func told(ctx context.Context, c *channelConn, topic string) error {
 	for {
 		text, err := c.Read(ctx)
@@ -33,8 +33,7 @@ func told(ctx context.Context, c *channelConn, topic string) error {
 	}
 }
 
-// Pages that are open and idle ask for nothing and are sent nothing, they cost little, and all are told at once when something changes: by this
-// server or by another program.
+// Open idle pages send and receive nothing, they are cheap, and all are notified at once of changes by this server or by other programs.
 func TestIdlePages(t *testing.T) {
 	const pages = 200
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles}, "00000000  01 02 00 68 69  ...hi\n")
@@ -109,14 +108,14 @@ func TestIdlePages(t *testing.T) {
 	sent := make(chan string, pages)
 	reading, stop := context.WithCancel(ctx)
 	var quiet sync.WaitGroup
-	for _, c := range all[:2] { // a read that is given up ends its connection
+	for _, c := range all[:2] { // a canceled read ends its connection
 		quiet.Go(func() {
 			if text, err := c.Conn.Read(reading); err == nil {
 				sent <- string(text)
 			}
 		})
 	}
-	time.Sleep(1500 * time.Millisecond) // longer than any period at which something could be asked for
+	time.Sleep(1500 * time.Millisecond) // longer than any polling period would be
 	stop()
 	quiet.Wait()
 	close(sent)
@@ -137,7 +136,7 @@ func TestIdlePages(t *testing.T) {
 	each(func(c *channelConn) error { return told(ctx, c, page.TopicCaptures) })
 }
 
-// What a listener does, from its start to its end, is told to the pages of its workspace, and what it holds.
+// Pages of a workspace are notified of the start, traffic and end of a listener, and of its held messages.
 func TestPushes(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)

@@ -41,7 +41,7 @@ func (x *replayTest) api(method, path, body string, into any) int {
 	return call(x.T, x.ctx, x.base, method, path, body, into)
 }
 
-// record is the id of a capture of what a client says to the game.
+// record returns the id of a capture of a client's messages to the game.
 func (x *replayTest) record(texts ...string) string {
 	x.Helper()
 	var p relay.Info
@@ -62,7 +62,7 @@ func (x *replayTest) record(texts ...string) string {
 	return p.ID
 }
 
-// say is a client that says texts, and waits for the answer to each.
+// say runs a client that sends texts, and waits for the answer to each.
 func (x *replayTest) say(addr string, texts ...string) {
 	x.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -97,7 +97,7 @@ type gotReplay struct {
 	Results []runs.Result
 }
 
-// until waits until a replay is as it is wanted.
+// until waits until a condition holds for a replay.
 func (x *replayTest) until(id, what string, holds func(gotReplay) bool) gotReplay {
 	x.Helper()
 	for {
@@ -120,7 +120,7 @@ func (x *replayTest) wait(id string) gotReplay {
 	return x.until(id, "done", func(r gotReplay) bool { return r.Done })
 }
 
-// A recording is played to the same game again, to one that answers differently, and to a listener of the proxy, which records it.
+// A recording is played to the same game again, to one with different answers, and to a listener of the proxy, which records it.
 func TestReplay(t *testing.T) {
 	x := newReplayTest(t)
 	var made struct {
@@ -162,7 +162,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("from far behind: %d %+v", code, part.Results)
 	}
 
-	other, _ := json.Marshal(strings.Replace(string(made.Script), "bbbb", "bbbz", 1)) // so the answer is another one; a text is a script, too
+	other, _ := json.Marshal(strings.Replace(string(made.Script), "bbbb", "bbbz", 1)) // so the answer differs; a text is a script, too
 	id, _ = x.start(fmt.Sprintf(`{"to":%q,"speed":1000,"script":%s}`, x.game, other))
 	r = x.wait(id)
 	if r.Report == nil || r.Report.OK || r.Different != 1 || len(r.Results) != 6 || len(r.Results[3].Diffs) != 1 || r.Results[3].Diffs[0] != (replay.Difference{Path: "n", Expected: "98", Got: "122"}) {
@@ -178,7 +178,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("by the proxy: %+v", r)
 	}
 	var f gotFrames
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // what passed is observed behind
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // frames are observed after they passed
 		f = gotFrames{}
 		if code := x.api("GET", "/api/one/captures/"+p.ID+"/frames?filter=say", "", &f); code == 200 && f.Fit == 3 {
 			break
@@ -192,7 +192,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// The server of a recording is played to a client that comes.
+// The server of a recording is played to a connecting client.
 func TestReplayListens(t *testing.T) {
 	x := newReplayTest(t)
 	id, addr := x.start(`{"listen":"127.0.0.1:0","speed":1000}`)
@@ -207,7 +207,7 @@ func TestReplayListens(t *testing.T) {
 	}
 }
 
-// What is refused starts nothing, and says why.
+// A refused replay starts nothing, and has a reason.
 func TestReplayRefused(t *testing.T) {
 	x := newReplayTest(t)
 	to := fmt.Sprintf(`"to":%q`, x.game)
@@ -230,7 +230,7 @@ func TestReplayRefused(t *testing.T) {
 		{`{}`, "is required", 422},
 		{`{` + to + `,"listen":"127.0.0.1:0"}`, "is required", 422},
 		{`{` + to + `,"conn":"127.0.0.1:1-127.0.0.1:2"}`, "does not exist", 422},
-		{`{` + to + `,"session":7}`, "", 201}, // a session counts with a connection only
+		{`{` + to + `,"session":7}`, "", 201}, // a session is used only with a connection
 		{`{` + to + `,"speed":-1}`, "validation failed", 422},
 		{`{` + to + `,"tolerance":"most"}`, "validation failed", 422},
 		{`{` + to + `,"max_seconds":3601}`, "validation failed", 422},
@@ -258,7 +258,7 @@ func TestReplayRefused(t *testing.T) {
 		}
 	}
 
-	// What only the script's own run can tell.
+	// Mistakes detected only during the run.
 	id, _ := x.start(`{` + to + `,` + fmt.Sprintf(steps, "client", "clmsg/sing") + `}`)
 	if r := x.wait(id); r.Error == "" || r.Report != nil {
 		t.Errorf("a message without a definition: %+v", r)
@@ -274,7 +274,7 @@ func TestReplayRefused(t *testing.T) {
 	}
 }
 
-// A run is stopped while it waits for a client and while it plays, ends when its time is over, and with the server.
+// A run can be stopped while it waits for a client and while it plays; it ends at its time limit, and with the server.
 func TestReplayStops(t *testing.T) {
 	x := newReplayTest(t)
 	stop := func(id string) gotReplay {
@@ -296,7 +296,7 @@ func TestReplayStops(t *testing.T) {
 	if r.Report == nil || r.Report.OK || r.Report.Stopped != "stopped" || r.Report.Sent != 1 || len(r.Results) != 2 {
 		t.Errorf("%+v %+v", r, r.Report)
 	}
-	stop(playing) // once more is no mistake
+	stop(playing) // stopping twice is not an error
 
 	short, _ := x.start(to + endless + `,"max_seconds":1}`)
 	if r := x.wait(short); r.Report == nil || r.Report.Stopped != "time limit reached: 1s" {
@@ -311,7 +311,7 @@ func TestReplayStops(t *testing.T) {
 	}
 }
 
-// Not too many run, and not too many are kept.
+// The numbers of running and stored replays are limited.
 func TestReplayLimits(t *testing.T) {
 	x := newReplayTest(t)
 	var ids []string
@@ -338,7 +338,7 @@ func TestReplayLimits(t *testing.T) {
 	}
 }
 
-// Over datagrams it listens, too, and leaves nothing open when it is stopped.
+// It also listens for datagrams, and leaves nothing open when it is stopped.
 func TestReplayListensForDatagrams(t *testing.T) {
 	s := captureServer(t, "subspace", nil)
 	srv := httptest.NewServer(s)

@@ -55,7 +55,7 @@ func TestSamplesHaveABound(t *testing.T) {
 	})
 }
 
-// Nothing is lost when many add samples at the same time.
+// Concurrent additions of samples lose nothing.
 func TestSamplesAtTheSameTime(t *testing.T) {
 	const many = 16
 	s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte a\n"})

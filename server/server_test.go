@@ -22,7 +22,7 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// thousands is a definition of 2000 fields.
+// thousands returns a definition of 2000 fields.
 func thousands() string {
 	var b strings.Builder
 	for i := range 2000 {
@@ -31,13 +31,13 @@ func thousands() string {
 	return b.String()
 }
 
-// testSamples are messages kept beside definitions of testServer.
+// testSamples are samples of the definitions of testServer.
 var testSamples = map[string]string{
 	"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"12000100080039304c0061006e006e000000","about":"a text"}` + "\n",
 	"C_LIST.1.samples.jsonl": `{"message":"C_LIST.1","hex":"240002000200080008001600120001000000410000001600000020000200000042000000","about":"a list"}` + "\n",
 }
 
-// testServer has one workspace of a few definitions.
+// testServer has one workspace with a few definitions.
 func testServer(t testing.TB) *Server {
 	t.Helper()
 	files := map[string]string{
@@ -55,7 +55,7 @@ func testServer(t testing.TB) *Server {
 	return s
 }
 
-// testServerOf has one workspace of files, which are in the directory.
+// testServerOf has one workspace of files in a directory.
 func testServerOf(t testing.TB, files map[string]string) (s *Server, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -100,7 +100,7 @@ func serverOf(t testing.TB, w *workspace.Workspace) *Server {
 	return s
 }
 
-// scenario is one request and what must come back.
+// scenario is a request with the expected response.
 type scenario struct {
 	name, method, path, body string
 	status                   int
@@ -255,7 +255,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// Every JSON route is in the document that describes them.
+// The document describes every JSON route.
 func TestOpenAPIIsComplete(t *testing.T) {
 	h := testServer(t)
 	w := httptest.NewRecorder()
@@ -303,7 +303,7 @@ func TestForeignNamesAreRefused(t *testing.T) {
 	}
 }
 
-// Forms and scripts of other sites are refused, those of this one are not, whatever a browser says of where they come from.
+// Forms and scripts of other sites are refused, those of this one are not, whatever the browser sends about their origin.
 func TestForeignOriginsAreRefused(t *testing.T) {
 	h := testServer(t)
 	for _, c := range []struct {
@@ -335,7 +335,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// The log names each request as its answer does, and holds neither what stands behind the ? nor what was sent.
+// The log has the request id of the response, and neither queries nor bodies.
 func TestLog(t *testing.T) {
 	var log strings.Builder
 	s := &Server{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
@@ -368,7 +368,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A server closes connections that take too long or say too much.
+// The server closes connections that take too long or send too much.
 func TestTimeouts(t *testing.T) {
 	s := NewHTTPServer(http.NotFoundHandler())
 	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 || s.MaxHeaderBytes > 1<<20 {
@@ -437,7 +437,7 @@ func FuzzPage(f *testing.F) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != 200 && w.Code != 403 || !strings.HasSuffix(w.Body.String(), "</html>") { // 403: of an action that there is not
+		if w.Code != 200 && w.Code != 403 || !strings.HasSuffix(w.Body.String(), "</html>") { // 403: for an unknown action
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})

@@ -53,7 +53,7 @@ func TestSettingsStay(t *testing.T) {
 	talk(t, open(), []exchange{{"after a restart", "GET /api/one", "", 200, []string{`"settings":{"patch":"74.02"}`, `"patch":"74.02",`}, nil}})
 }
 
-// Changes of different settings at the same time do not undo each other.
+// Concurrent changes of different settings do not undo each other.
 func TestSettingsAtTheSameTime(t *testing.T) {
 	s, _ := testServerOf(t, nil)
 	var wg sync.WaitGroup

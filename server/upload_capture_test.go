@@ -16,7 +16,7 @@ import (
 
 const twoWays = "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
 
-// Captures among the files of a form are kept as captures, and nothing else is.
+// Captures among the files of a form are stored as captures, other files are not.
 func TestUploadOfCaptures(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := pcap.NewWriter(&file, "test"); err != nil {
@@ -34,7 +34,7 @@ func TestUploadOfCaptures(t *testing.T) {
 	for _, c := range []struct {
 		name, query, data string
 		result, reason    string
-		framing           string // of what was kept
+		framing           string // framing of the stored capture
 	}{
 		{"dir/a.pcapng", "", file.String(), "new", "", ""},
 		{"no name that says so", "", file.String(), "new", "", ""},
@@ -93,7 +93,7 @@ func TestUploadOfCaptures(t *testing.T) {
 	}
 }
 
-// Of an archive the captures are kept, each as one, and of a zip the definitions too.
+// The captures in an archive are stored individually, and the definitions of a zip file too.
 func TestUploadOfCapturesInArchives(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := pcap.NewWriter(&file, "test"); err != nil {
@@ -153,7 +153,7 @@ func gzippedText(text string) string {
 	return b.String()
 }
 
-// Of a form that breaks off no capture stays.
+// An incomplete form stores no capture.
 func TestUploadThatBreaksOffKeepsNoCapture(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := pcap.NewWriter(&file, "test"); err != nil {

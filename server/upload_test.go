@@ -23,10 +23,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// sent is a file of a form. Without a name it is a field called "x", and with the name ? a file whose name is empty.
+// sent is a file of a form. Without a name it is a field called "x", and with the name "?" a file with an empty name.
 type sent struct{ name, text string }
 
-// formOf is a form of files, with their names as they are.
+// formOf returns a form of files, with unchanged names.
 func formOf(t testing.TB, files ...sent) (kind string, body []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -52,7 +52,7 @@ func formOf(t testing.TB, files ...sent) (kind string, body []byte) {
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// zipOf is a zip of files.
+// zipOf returns a zip file of files.
 func zipOf(t testing.TB, files ...sent) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func zipOf(t testing.TB, files ...sent) string {
 	return b.String()
 }
 
-// uploadAnswer is what comes back of an upload, whether it was refused or not.
+// uploadAnswer is the response to an upload, accepted or refused.
 type uploadAnswer struct {
 	Status, Stored int
 	Title, Detail  string
@@ -104,7 +104,7 @@ func send(t testing.TB, h http.Handler, query string, files ...sent) uploadAnswe
 	return post(t, h, "/api/one/upload"+query, kind, bytes.NewReader(body))
 }
 
-// lines are what is said about the files, one a line.
+// lines returns the results of the files, one per line.
 func (a uploadAnswer) lines() []string {
 	var out []string
 	for _, f := range a.Files {
@@ -121,7 +121,7 @@ func (a uploadAnswer) lines() []string {
 	return out
 }
 
-// tree is all that is in a folder.
+// tree returns all files in a folder.
 func tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -155,7 +155,7 @@ func TestUpload(t *testing.T) {
 		query  string
 		files  []sent
 		status int
-		says   []string // files and results; what is in parentheses may be a part
+		says   []string // files and results; the part in parentheses may be a substring
 		after  map[string]string
 	}{
 		{
@@ -297,7 +297,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// The report says what the new definitions are.
+// The report describes the new definitions.
 func TestUploadDescribesDefinitions(t *testing.T) {
 	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "in32 a\n"})
 	a := send(t, s, "", sent{"C_BAD.3.def", "in32 a\nfoo\n"}, sent{"C_OLD.1.def", "in32 a\n"}, sent{"protocol.1.map", "C_BAD 1\n"})
@@ -312,7 +312,7 @@ func TestUploadDescribesDefinitions(t *testing.T) {
 	}
 }
 
-// A folder of a whole game is stored at once, and the second time nothing changes.
+// A folder with a whole game is stored at once, and a second upload changes nothing.
 func TestUploadOfAFolderTwice(t *testing.T) {
 	const many = 800
 	s, dir := testServerOf(t, nil)
@@ -344,7 +344,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of megabytes, with -short")
 	}
-	bomb := func(name string) sent { // 30 MB of nothing
+	bomb := func(name string) sent { // 30 MB of zeros
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		for i := range 10 {
@@ -389,7 +389,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 413 || !strings.Contains(a.Detail, "67108864") {
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
-		if a := post(t, s, "/api/one/upload", kind, io.MultiReader(bytes.NewReader(body))); a.Status != 413 { // of a length that is not told
+		if a := post(t, s, "/api/one/upload", kind, io.MultiReader(bytes.NewReader(body))); a.Status != 413 { // of unknown length
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
 	})
@@ -430,7 +430,7 @@ func TestUploadThatIsNoForm(t *testing.T) {
 	}
 }
 
-// The field of the form does the same as the query, wherever in the form it is.
+// The form field has the same effect as the query parameter, at any position in the form.
 func TestUploadReplacesByAField(t *testing.T) {
 	for _, value := range []string{"true", "1", "on"} {
 		s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte a\n"})
@@ -442,7 +442,7 @@ func TestUploadReplacesByAField(t *testing.T) {
 	}
 }
 
-// When the disk is full, the report says exactly what is on it.
+// On a full disk, the report lists exactly the stored files.
 func TestUploadToAFullDisk(t *testing.T) {
 	full := fmt.Errorf("write: %w", store.ErrFull)
 	var files []sent
@@ -470,7 +470,7 @@ func TestUploadToAFullDisk(t *testing.T) {
 	}
 }
 
-// What another program writes while an upload is stored is not lost.
+// Files written by another program during an upload are not lost.
 func TestUploadBesideAnotherProgram(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
@@ -491,7 +491,7 @@ func TestUploadBesideAnotherProgram(t *testing.T) {
 	}
 }
 
-// between does something before each write.
+// between runs a function before each write.
 type between struct {
 	workspace.Files
 	before func(name string)
@@ -502,7 +502,7 @@ func (b *between) Write(name string, text []byte, expect *store.Revision) (store
 	return b.Files.Write(name, text, expect)
 }
 
-// A client that goes away in the middle leaves nothing behind.
+// A client that disconnects during an upload leaves nothing behind.
 func TestUploadThatBreaksOff(t *testing.T) {
 	s, dir := testServerOf(t, nil)
 	done := make(chan struct{})
