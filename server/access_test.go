@@ -212,7 +212,7 @@ func TestViewersPageActions(t *testing.T) {
 					t.Error("the refusal is not in the log")
 				}
 				p.do(`"set":{"value":"{\"channel_name\":\"Bo\",\"password\":7}"},"action":"encode"`)
-				p.has("a viewer encodes", map[string]string{"notices": "!View only", "fields-head": `class="tag ok"`})
+				p.has("a viewer encodes", map[string]string{"notices": "!View only", "fields-head": "code 1"})
 			})
 		}
 	}
