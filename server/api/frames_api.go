@@ -218,7 +218,7 @@ type mapInput struct {
 
 type mapOutput struct{ Body *frames.Map }
 
-// mapFrames summarises the rows of a list, part by part.
+// mapFrames summarizes the rows of a list, part by part.
 func (s *API) mapFrames(ctx context.Context, in *mapInput) (*mapOutput, error) {
 	out := &mapOutput{}
 	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}, Highlight: in.Highlight, Sort: in.spec()}

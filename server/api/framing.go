@@ -32,7 +32,7 @@ type framingInput struct {
 
 type framingOutput struct{ Body FramingReport }
 
-// FramingReport is what a framing makes of bytes.
+// FramingReport is the result of splitting bytes by a framing.
 type FramingReport struct {
 	Framing string        `json:"framing" doc:"in its canonical form"`
 	Frames  []FramedBytes `json:"frames"`

@@ -46,7 +46,7 @@ func (s *API) replayNamed(workspace, id string) (*runs.Run, error) {
 			return x, nil
 		}
 	}
-	return nil, huma.Error404NotFound("no such replay, or it was removed in favour of newer ones")
+	return nil, huma.Error404NotFound("no such replay, or it was removed in favor of newer ones")
 }
 
 type startReplayInput struct {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 )
 
-// Places are those of the text as the browser has it, whatever stands before them.
+// Positions are those of the text in the browser, whatever precedes them.
 func TestUnits(t *testing.T) {
 	for _, text := range []string{"", "abc", "ä", "😀", "a😀b", "日本😀😀x", "�"} {
 		units := utf16.Encode([]rune(text))

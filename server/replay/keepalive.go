@@ -16,7 +16,7 @@ import (
 // Criteria for keepalives.
 const (
 	maxAlive  = 32 // bytes
-	leastOft  = 3  // times, to be recognised by regularity
+	leastOft  = 3  // times, to be recognized by regularity
 	leastGap  = 500 * time.Millisecond
 	replyGap  = 2 * time.Second // between a keepalive and its answer
 	maxAlives = 16              // maximum number of kinds
@@ -33,7 +33,7 @@ type series struct {
 
 // keepalives finds messages that only keep the connection open, and takes them out of the steps.
 //
-// Received keepalives are recognised by name or by regular intervals. If each is answered by the same small message, the script answers them;
+// Received keepalives are recognized by name or by regular intervals. If each is answered by the same small message, the script answers them;
 // otherwise it ignores them. An identical message sent at regular intervals is sent so by the script.
 func (r *recorder) keepalives() {
 	var all []*series

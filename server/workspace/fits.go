@@ -18,17 +18,17 @@ import (
 	"wirebench/defs/source"
 )
 
-// Fit is a definition that explains all bytes of a message without a problem, but perhaps for its code.
+// Fit is a definition that explains all bytes of a message without a problem, except perhaps its code.
 type Fit struct {
 	Name     string // as NameOf returns it
-	Evidence string // what speaks for it: "2 texts, 3 offsets and counts"
+	Evidence string // fields that support it: "2 texts, 3 offsets and counts"
 
-	bits float64 // how unlikely it is that random bytes pass
+	bits float64 // improbability of a match by random bytes, in bits
 }
 
 const (
 	maxFitSize = 16 << 10              // bytes of a message
-	maxFitTime = 50 * time.Millisecond // definitions after that are not tried
+	maxFitTime = 50 * time.Millisecond // after which no more definitions are tried
 )
 
 // Fits returns the definitions that explain a message, the one with most evidence first, at most n. Definitions without any evidence are
@@ -64,7 +64,7 @@ func (s *Snapshot) Fits(data []byte, req Request, n int) []Fit {
 	return fits[:min(n, len(fits))]
 }
 
-// explains reports whether all bytes of a message belong to fields and nothing is wrong with it but its code.
+// explains reports whether all bytes of a message belong to fields, without a problem except for its code.
 func explains(rec *codec.Record) bool {
 	if rec.Status() != codec.OK || rec.Used < len(rec.Data) || rec.Unexplained() > 0 {
 		return false
@@ -74,7 +74,7 @@ func explains(rec *codec.Record) bool {
 
 const minEvidence = 4 // bits
 
-// evidenceOf weighs the fields of a message that random bytes would rarely pass.
+// evidenceOf weighs the fields of a message in which random bytes would rarely be valid.
 func evidenceOf(rec *codec.Record) (f Fit) {
 	var texts, links, switches, floats, constants int
 	for _, v := range view.Fields(rec) {
@@ -121,8 +121,8 @@ func evidenceOf(rec *codec.Record) (f Fit) {
 	return f
 }
 
-// OtherSetting returns the value of an option of the dialect with which a definition explains all bytes of a message that it does not explain
-// now, such as "patch 73"; "" if there is none. The text is that of the definition's file.
+// OtherSetting returns a value of an option of the dialect with which a definition explains all bytes of a message that it does not explain
+// with the current value, such as "patch 73"; "" if there is none. The text is that of the definition's file.
 func (d *Definition) OtherSetting(data []byte, session codec.Session) (option, value string) {
 	if d.Message == nil || len(data) > maxFitSize {
 		return "", ""

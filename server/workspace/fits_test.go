@@ -21,7 +21,7 @@ func fitFiles() fstest.MapFS {
 	}
 }
 
-// Definitions that explain a message are found with what speaks for them; one of plain numbers alone explains any bytes of its size.
+// Definitions that explain a message are found with their evidence; one with plain numbers only explains any bytes of its size.
 func TestFits(t *testing.T) {
 	s := built(t, fitFiles())
 	for _, c := range []struct{ hex, want string }{
@@ -48,7 +48,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// Settings with which a definition explains a message are named: a skillid has four bytes before patch 74, and a field begins at patch 80.
+// Settings with which a definition explains a message are found: a skillid has four bytes before patch 74, and a field begins at patch 80.
 func TestOtherSetting(t *testing.T) {
 	s := built(t, fitFiles())
 	d, err := s.Open("C_SKILL.1", "")
@@ -58,7 +58,7 @@ func TestOtherSetting(t *testing.T) {
 	for _, c := range []struct{ hex, want string }{
 		{"0e00 0400 0a00 07000000 41000000", "patch 73"},
 		{"1200 0400 0e00 0700000000000000 41000000", "patch 74"},
-		{"1600 0400 1200 0700000000000000 09000000 41000000", "patch 80"}, // it is so already, but is not asked then
+		{"1600 0400 1200 0700000000000000 09000000 41000000", "patch 80"}, // the current value, which callers would not look for
 		{"0f00 0400 0a00 07000000 41000000 00", " "},
 	} {
 		data, err := hex.DecodeString(strings.ReplaceAll(c.hex, " ", ""))

@@ -873,7 +873,7 @@ export interface FilterOption {
   doc: string;
 }
 
-/** FramingReport is what a framing makes of bytes. */
+/** FramingReport is the result of splitting bytes by a framing. */
 export interface FramingReport {
   /** in its canonical form */
   framing: string;
