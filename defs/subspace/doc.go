@@ -57,12 +57,12 @@
 // A sentence is on a separate line, below the rows that it is about. Case is ignored.
 //
 //	packet repeats from offset 2 until end          the rows from this offset are an element of the list "packets" (also: "to the end");
-//	                                                text after a comma is documentation
+//	                                                text after a comma, or a comment, is the doc of the list
 //	ships repeat from offset 4, 8 times             the list "ships": the verb determines whether an "s" is added
 //	users repeat from offset 2, count times         as many as the value of the row "count", which precedes the list
 //	choices repeat from value until end             the row is named if offsets are unknown
 //	packet may end at offset 21                     the rows from this offset may be missing, the last ones first; text after a comma
-//	                                                is documentation
+//	                                                is a remark about that
 //	in packets of 21 bytes:                         the rows below are only in packets of this size; also "22 bytes or more",
 //	                                                "16 to 20 bytes". Of several such parts the first one that applies is present
 //	if kind is 2:                                   the rows below are only present if a number above has this value, or its name

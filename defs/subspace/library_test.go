@@ -119,8 +119,8 @@ func TestEmptyValues(t *testing.T) {
 	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
 		all := programs{}
 		for _, m := range s.Messages {
-			if !isPage && m.Doc == "" {
-				t.Errorf("%s has no description", m.Name)
+			if !isPage && (m.Doc == "" || m.Doc[0] < 'A' || m.Doc[0] > 'Z') {
+				t.Errorf("%s has no description that is a sentence: %q", m.Name, m.Doc)
 			}
 			if m.Broken {
 				t.Errorf("%s is broken", m.Name)

@@ -106,7 +106,7 @@ func (l *lowerer) file() {
 				l.p.scope.blurred = true
 			}
 		}
-		if ln.kind != commentLine && ln.kind != rowLine && ln.kind != proseLine && !ln.comment.IsZero() {
+		if (ln.kind == titleLine || ln.kind == headerLine || ln.kind == docLine) && !ln.comment.IsZero() {
 			l.note(commentText(ln.comment))
 		}
 	}
@@ -127,6 +127,11 @@ func (l *lowerer) note(text string) {
 		return
 	}
 	l.p.doc = append(l.p.doc, text)
+	l.mention(text)
+}
+
+// mention looks at text about the packet or its rows.
+func (l *lowerer) mention(text string) {
 	l.p.appends = l.p.appends || strings.Contains(strings.ToLower(text), "append")
 }
 
@@ -390,7 +395,7 @@ func (l *lowerer) sentence(ln *line) {
 		l.report(sentenceWithoutTable(ln.span))
 		return
 	}
-	l.note(plain(ln.says.tail.Text()))
+	l.mention(ln.says.tail.Text())
 	switch ln.says.kind {
 	case repeats:
 		l.repeats(ln)
@@ -403,6 +408,11 @@ func (l *lowerer) sentence(ln *line) {
 	case bySize, byValue:
 		l.variant(ln)
 	}
+}
+
+// remarks returns the text of a sentence's line after the sentence itself.
+func (ln *line) remarks() string {
+	return strings.Trim(plain(ln.says.tail.Text())+"\n"+commentText(ln.comment), "\n")
 }
 
 // variant begins a part with a condition.
@@ -498,7 +508,7 @@ func (l *lowerer) repeats(ln *line) {
 		name = plural(name)
 	}
 	e := entry{off: elem[0].off, bits: -1, path: []string{name}, line: ln}
-	e.field = &schema.Field{Name: name, Type: typ, TypeText: "list", Span: ln.span, Doc: ""}
+	e.field = &schema.Field{Name: name, Type: typ, TypeText: "list", Span: ln.span, Doc: ln.remarks()}
 	e.item = schema.Item{Kind: schema.Value, Field: e.field}
 	s.entries = s.entries[:i]
 	switch {
