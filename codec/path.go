@@ -17,7 +17,7 @@ func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 		if f.InList {
 			dst = append(dst, "[]"...)
 		}
-		if f.Name != "" && len(dst) > 0 {
+		if f.Name != "" && len(dst) > 0 && f.Name[0] != '[' {
 			dst = append(dst, '.')
 		}
 	}
@@ -86,7 +86,7 @@ func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byt
 			}
 		}
 		if f.Name != "" {
-			if f.Parent >= 0 {
+			if f.Parent >= 0 && f.Name[0] != '[' {
 				dst = append(dst, '.')
 			}
 			dst = append(dst, f.Name...)

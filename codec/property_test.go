@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,6 +27,7 @@ type definition struct {
 	text   strings.Builder
 	fields int
 	repeat bool // fixed fields have few names
+	arrays bool // with arrayTypes
 }
 
 // drawn generates a value as JSON in the form that decoding produces.
@@ -92,6 +95,10 @@ func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 			typ := rapid.SampledFrom(elementTypes).Draw(t, "element")
 			line("array<" + typ + ">")
 			v = listOf(plainTypes[typ])
+		case k == 8 && d.arrays:
+			typ := rapid.SampledFrom(slices.Sorted(maps.Keys(arrayTypes))).Draw(t, "array")
+			line(typ)
+			v = arrayTypes[typ]
 		default:
 			typ := rapid.SampledFrom(typeNames).Draw(t, "type")
 			if d.repeat && typ != "string" && typ != "bytes" {
@@ -113,6 +120,12 @@ func (d *definition) fieldsAt(t *rapid.T, depth int) drawn {
 
 var typeNames = []string{"bool", "byte", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float", "double", "vec3", "string", "bytes"}
 
+// arrayTypes are arrays of contents.
+var arrayTypes = map[string]drawn{
+	"string[2]":   func(t *rapid.T) string { return "[" + plainTypes["string"](t) + "," + plainTypes["string"](t) + "]" },
+	"bytes[2][1]": func(t *rapid.T) string { return "[[" + plainTypes["bytes"](t) + "," + plainTypes["bytes"](t) + "]]" },
+}
+
 func listOf(elem drawn) drawn {
 	return func(t *rapid.T) string {
 		n := rapid.IntRange(0, 4).Draw(t, "length")
@@ -127,7 +140,7 @@ func listOf(elem drawn) drawn {
 // TestAnyDefinition generates definitions and values, and converts values to bytes and back.
 func TestAnyDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var d definition
+		d := definition{arrays: true}
 		draw := d.fieldsAt(t, 0)
 		s, ds := tera.Parse([]*source.File{source.New("C_ANY.1.def", d.text.String())}, schema.Options{})
 		if ds.HasErrors() {

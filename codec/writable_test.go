@@ -217,7 +217,7 @@ func scrambled(rng *rand.Rand, p *codec.Program, data []byte) []byte {
 // Names that several fields have, in lists and groups, too.
 func TestRepeatedNamesAreWritable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := definition{repeat: true}
+		d := definition{repeat: true, arrays: true}
 		d.fieldsAt(t, 0)
 		s, ds := defs.Load([]*source.File{source.New("C_ANY.1.def", d.text.String())}, "tera", schema.Options{})
 		if ds.HasErrors() {

@@ -22,9 +22,15 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 		return nil, false
 	}
 	var own []byte
+	all := index
 	for i := range p.Fields {
-		own = AppendFilterPath(own[:0], p, uint16(i))
-		if string(own) != name {
+		own = p.AppendFieldPath(own[:0], uint16(i))
+		ownName, fixed := splitPath(string(own))
+		if ownName != name {
+			continue
+		}
+		index, ok := listIndexes(all, fixed)
+		if !ok {
 			continue
 		}
 		f := &p.Fields[i]
@@ -47,6 +53,27 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 		found = append(found, target{uint16(i), index})
 	}
 	return found, isGroup
+}
+
+// listIndexes removes the indexes of groups that are shown as arrays from those of a path; fixed are those in the path of the field, -1 for
+// lists. ok is false if they differ.
+func listIndexes(index, fixed []int32) (lists []int32, ok bool) {
+	if fixed == nil {
+		return index, true
+	}
+	for k, n := range fixed {
+		at := int32(-1)
+		if k < len(index) {
+			at = index[k]
+		}
+		switch {
+		case n < 0:
+			lists = append(lists, at)
+		case at >= 0 && at != n:
+			return nil, false
+		}
+	}
+	return lists, true
 }
 
 // bareElement reports whether the elements of a list are values without a name of their own.

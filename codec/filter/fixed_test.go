@@ -113,3 +113,24 @@ func compiled(t *testing.T, w *world, text string) *filter.Filter {
 	}
 	return f
 }
+
+// An array of texts is a group: an index selects a field of it.
+func TestArraysOfContents(t *testing.T) {
+	w := newWorld(
+		t, "tera", schema.Options{Codes: map[string]uint32{"S_WORDS": 1}},
+		source.New("S_WORDS.1.def", "string[3] a\narray l\n- bytes[2][2] b\n"),
+	)
+	x := w.frame(t, "S_WORDS", 1, `{"a":["x","y","z"],"l":[{"b":[["01","02"],["03","04"]]}]}`)
+	for text, want := range map[string]bool{
+		`.a[0] == "x"`: true, `.a[2] == "x"`: false, `.a[*] == "z"`: true, `S_WORDS.l[0].b[1][0] == x"03"`: true, `.l.b[*][1] == x"04"`: true, `.l[*].b[0][*] == x"04"`: false, ".a": true,
+	} {
+		if got := compiled(t, w, text).Match(x, w.record(t, x)); got != want {
+			t.Errorf("%s is %v", text, got)
+		}
+	}
+	for _, text := range []string{`.a == "x"`, `.a[3] == "x"`, `.l.b[0] == x"01"`} {
+		if _, mistakes := filter.Compile(text, w.env); len(mistakes) == 0 {
+			t.Errorf("%s is a filter", text)
+		}
+	}
+}

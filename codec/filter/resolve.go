@@ -263,6 +263,7 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 				if h, ok := intoList(p, h, b); ok {
 					stepped = append(stepped, h)
 				}
+				stepped = append(stepped, intoArray(p, h, b)...)
 			}
 			if len(stepped) > 0 {
 				next = stepped
@@ -411,7 +412,11 @@ func childNames(p *codec.Program, hits []hit) (names []string) {
 				names = append(names, bitfield.Names...)
 			}
 		}
-		children(p, h.field, func(i int) { names = append(names, p.Fields[i].Name) })
+		children(p, h.field, func(i int) {
+			if name := p.Fields[i].Name; name[0] != '[' {
+				names = append(names, name)
+			}
+		})
 	}
 	return names
 }
@@ -436,6 +441,21 @@ func element(p *codec.Program, field int) (int, bool) {
 func hasElement(p *codec.Program, field int) bool {
 	e, ok := element(p, field)
 	return ok && !isList(p, e)
+}
+
+// intoArray selects one field of a group that is shown as an array, or all.
+func intoArray(p *codec.Program, h hit, b *bracket) (out []hit) {
+	if g, ok := p.Fields[h.field].Schema.Type.(*schema.Group); !ok || !g.Array || b.form != oneOf && b.form != allOf {
+		return nil
+	}
+	n := 0
+	children(p, h.field, func(i int) {
+		if b.form == allOf || n == b.at {
+			out = append(out, hit{field: i, index: h.index})
+		}
+		n++
+	})
+	return out
 }
 
 // intoList selects one element of a list, or all.

@@ -219,7 +219,18 @@ func (x *exampler) value(t schema.Type) {
 		}
 		x.out = append(x.out, ']')
 	case *schema.Group:
-		x.object(t.Struct)
+		if !t.Array {
+			x.object(t.Struct)
+			return
+		}
+		x.out = append(x.out, '[')
+		for i, f := range t.Struct.Fields {
+			if i > 0 {
+				x.out = append(x.out, ',')
+			}
+			x.value(f.Type)
+		}
+		x.out = append(x.out, ']')
 	}
 }
 

@@ -91,7 +91,7 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 	for i := from; i < to; i++ {
 		s := &p.steps[i]
 		if s.kind == stepClose {
-			dst = append(dst, '}')
+			dst = append(dst, s.brace)
 			comma = true
 			continue
 		}
@@ -130,7 +130,7 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 		}
 		dst = append(dst, s.frag...)
 		if s.kind == stepOpen {
-			dst = append(dst, '{')
+			dst = append(dst, s.brace)
 			comma = false
 			continue
 		}
@@ -169,8 +169,8 @@ func (r writer) stepValue(dst []byte, p *plan, base, i int) []byte {
 	case stepContent:
 		return r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
 	}
-	dst, _ = r.fields(append(dst, '{'), p, base, i+1, int(s.end), false)
-	return append(dst, '}')
+	dst, _ = r.fields(append(dst, s.brace), p, base, i+1, int(s.end), false)
+	return append(dst, p.steps[s.end].brace)
 }
 
 // unlike appends a field that has the name of a later one, unless it has the same value.
@@ -275,7 +275,7 @@ func (r writer) element(dst []byte, o *codec.Op, b *codec.Block, at uint32, bare
 		if steps[0].kind == stepItem {
 			return r.itemValue(dst, &b.Items[steps[0].item], at)
 		}
-		return append(r.blockMembers(append(dst, '{'), p, 1, int(steps[0].end), b, at, wholeBlock, false), '}')
+		return r.blockValue(dst, p, 0, b, at, wholeBlock)
 	}
 	dst = append(dst, '{')
 	comma := false
@@ -372,7 +372,7 @@ func (r writer) blockMembers(dst []byte, p *plan, from, to int, b *codec.Block, 
 	for i := from; i < to; i++ {
 		s := &p.steps[i]
 		if s.kind == stepClose {
-			dst = append(dst, '}')
+			dst = append(dst, s.brace)
 			comma = true
 			continue
 		}
@@ -394,7 +394,7 @@ func (r writer) blockMembers(dst []byte, p *plan, from, to int, b *codec.Block, 
 				i = int(s.end)
 			}
 		case s.kind == stepOpen:
-			dst = append(dst, '{')
+			dst = append(dst, s.brace)
 			comma = false
 			continue
 		default:
@@ -413,7 +413,7 @@ func (r writer) blockMembers(dst []byte, p *plan, from, to int, b *codec.Block, 
 func (r writer) blockValue(dst []byte, p *plan, i int, b *codec.Block, at, length uint32) []byte {
 	s := &p.steps[i]
 	if s.kind == stepOpen {
-		return append(r.blockMembers(append(dst, '{'), p, i+1, int(s.end), b, at, length, false), '}')
+		return append(r.blockMembers(append(dst, s.brace), p, i+1, int(s.end), b, at, length, false), p.steps[s.end].brace)
 	}
 	if it := &b.Items[s.item]; it.Off+it.Bits <= length {
 		return r.itemValue(dst, it, at)
@@ -423,15 +423,15 @@ func (r writer) blockValue(dst []byte, p *plan, i int, b *codec.Block, at, lengt
 
 func (r writer) cutElement(dst []byte, o *codec.Op, n *codec.Node, bare bool) []byte {
 	p := &r.bodies[o.Body]
-	from, to := 0, len(p.steps)
-	if bare && to > 0 {
+	b := &r.Program.Blocks[o.Block]
+	if bare && len(p.steps) > 0 {
 		if p.steps[0].kind == stepItem {
 			return append(dst, "null"...)
 		}
-		from, to = 1, int(p.steps[0].end)
+		return r.blockValue(dst, p, 0, b, n.Off, n.Len)
 	}
 	dst = append(dst, '{')
-	dst = r.blockMembers(dst, p, from, to, &r.Program.Blocks[o.Block], n.Off, n.Len, false)
+	dst = r.blockMembers(dst, p, 0, len(p.steps), b, n.Off, n.Len, false)
 	return append(dst, '}')
 }
 

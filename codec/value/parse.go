@@ -217,12 +217,44 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 // fillGroup assigns the members of the value of a group.
 func (v *valuer) fillGroup(pi uint16, base int, i uint16, val int32) {
 	s := &v.plans.bodies[pi].steps[i]
-	switch v.toks[val].kind {
-	case tokObject:
+	switch kind := v.toks[val].kind; {
+	case kind == tokNull:
+	case s.brace == '[':
+		v.fillArray(pi, base, i, val)
+	case kind == tokObject:
 		v.fill(pi, base, i+1, s.end, val)
-	case tokNull:
 	default:
 		v.failAt(val, s.field, "", "wrong-kind", "%s where an object is expected: %s", v.toks[val].kind, v.show(val))
+	}
+}
+
+// fillArray assigns the elements of the value of a group that is shown as an array.
+func (v *valuer) fillArray(pi uint16, base int, i uint16, val int32) {
+	steps := v.plans.bodies[pi].steps
+	if v.toks[val].kind != tokArray {
+		v.failAt(val, steps[i].field, "", "wrong-kind", "%s where an array is expected: %s", v.toks[val].kind, v.show(val))
+		return
+	}
+	have, want := 0, 0
+	elem := val + 1
+	for k := i + 1; k < steps[i].end; k++ {
+		want++
+		if elem < int32(v.toks[val].after) {
+			v.slots[base+int(k)] = elem
+			if steps[k].kind == stepOpen {
+				v.fillGroup(pi, base, k, elem)
+			}
+			have, elem = have+1, int32(v.toks[elem].after)
+		}
+		if steps[k].kind == stepOpen {
+			k = steps[k].end
+		}
+	}
+	for ; elem < int32(v.toks[val].after); elem = int32(v.toks[elem].after) {
+		have++
+	}
+	if have != want {
+		v.failAt(val, steps[i].field, "", "wrong-size", "%d elements where %d are needed", have, want)
 	}
 }
 
@@ -595,11 +627,7 @@ func (v *valuer) element(o *codec.Op, pc uint16, l *schema.List, tok, index int3
 		if steps[0].kind != stepOpen {
 			break
 		}
-		if v.toks[tok].kind != tokObject {
-			v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
-			break
-		}
-		v.fill(o.Body, base, 1, steps[0].end, tok)
+		v.fillGroup(o.Body, base, 0, tok)
 	case v.toks[tok].kind != tokObject:
 		v.fail(tok, "wrong-kind", "%s where an object is expected: %s", v.toks[tok].kind, v.show(tok))
 	default:

@@ -119,8 +119,8 @@ func (v *valuer) fillKnown(pi uint16, base int, obj int32) {
 			continue
 		}
 		v.slots[base+int(i)] = k + 1
-		if steps[i].kind == stepOpen && v.toks[k+1].kind == tokObject {
-			v.fill(pi, base, i+1, steps[i].end, k+1)
+		if steps[i].kind == stepOpen {
+			v.fillGroup(pi, base, i, k+1)
 		}
 	}
 	v.share(pi, base, 0, uint16(len(steps)))

@@ -76,6 +76,7 @@ type step struct {
 	op    uint16 // stepContent and stepVariant
 	end   uint16 // stepOpen: its stepClose
 	run   uint16 // index of the run that starts here, or noIndex
+	brace byte   // stepOpen and stepClose: of the object or array
 	last  uint16 // the step of the field that is read last of those with its name, if that is another one, otherwise noIndex
 }
 
@@ -167,17 +168,23 @@ func (c *planner) steps(pi uint16, fields []int) {
 		si := uint16(len(p.steps))
 		lead := make([]byte, 1, len(f.Name)+4)
 		lead[0] = ','
-		lead = append(appendText(lead, []byte(f.Name), schema.UTF8), ':')
+		if f.Name == "" || f.Name[0] != '[' {
+			lead = append(appendText(lead, []byte(f.Name), schema.UTF8), ':')
+		}
 		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, last: noIndex}
 		st.frag = st.lead[1:]
 		c.step[i] = si
-		switch f.Schema.Type.(type) {
+		switch t := f.Schema.Type.(type) {
 		case *schema.Group:
-			st.kind = stepOpen
+			st.kind, st.brace = stepOpen, '{'
+			end := step{kind: stepClose, node: noIndex, run: noIndex, last: noIndex, brace: '}'}
+			if t.Array {
+				st.brace, end.brace = '[', ']'
+			}
 			p.steps = append(p.steps, st)
 			c.steps(pi, c.w.Inside(i))
 			p.steps[si].end = uint16(len(p.steps))
-			p.steps = append(p.steps, step{kind: stepClose, node: noIndex, run: noIndex, last: noIndex})
+			p.steps = append(p.steps, end)
 		case *schema.Text, *schema.Blob, *schema.List:
 			st.kind = stepContent
 			p.steps = append(p.steps, st)
@@ -242,7 +249,7 @@ func (p *plan) finishRuns(blocks []codec.Block) {
 		if s.kind != stepClose {
 			return
 		}
-		p.tail += "}"
+		p.tail += string(rune(s.brace))
 	}
 	p.flat = true
 	p.runs[0].room += len(p.tail)
@@ -266,7 +273,7 @@ func (p *plan) findRun(start int) (next int) {
 			i = len(p.steps)
 			continue
 		case s.kind == stepClose:
-			text, comma = text+"}", true
+			text, comma = text+string(rune(s.brace)), true
 			continue
 		case s.kind != stepItem && s.kind != stepOpen || node != noIndex && s.kind == stepItem && s.node != node:
 			i = len(p.steps)
@@ -281,7 +288,7 @@ func (p *plan) findRun(start int) (next int) {
 			text += s.frag
 		}
 		if s.kind == stepOpen {
-			text, comma = text+"{", false
+			text, comma = text+string(rune(s.brace)), false
 			continue
 		}
 		if r.parts == nil {

@@ -135,6 +135,9 @@ func (c *compiler) enter(fields []int, r *record) {
 func (c *compiler) enterField(f int, m *member) {
 	c.members[f] = m
 	if g, ok := c.wire.Fields[f].Schema.Type.(*schema.Group); ok {
+		if g.Array {
+			c.losses.lose(c.m.m, c.wire.Path(f), "an array of contents is a type with the members 0, 1 and so on")
+		}
 		r := c.p.byStruct[g.Struct]
 		if r == nil && m != nil {
 			r = m.record

@@ -233,7 +233,10 @@ type List struct {
 }
 
 // Group is a set of fields that are shown as one value.
-type Group struct{ Struct *Struct }
+type Group struct {
+	Struct *Struct
+	Array  bool // shown as an array: the fields have the names 0, 1 and so on
+}
 
 func (*Number) isType()   {}
 func (*Bitfield) isType() {}

@@ -31,6 +31,9 @@ func typeString(t Type) string {
 		}
 		return s + t.Extent.String()
 	case *Group:
+		if t.Array {
+			return "group array"
+		}
 		return "group"
 	case nil:
 		return "no type"

@@ -21,7 +21,7 @@
 //	angle vec3 vec3fa skillid skillid32 customize      fixed size, of one or several numbers
 //	string bytes array array<T>                        variable size: a pointer, and separate contents
 //	object                                             a name for the fields below it, no bytes of its own
-//	type[N]                                            dialect P: N values in place
+//	type[N]                                            dialect P: N values in place; string[N] and bytes[N]: N pointers
 //	array[interleaved]                                 a flag: elements of adjacent arrays are interleaved
 //
 // The fields of an array or object follow on the lines below, with one dash more.

@@ -163,19 +163,39 @@ func appendPointer(wire []schema.Item, f *schema.Field) []schema.Item {
 	}
 	offset := schema.Item{Kind: schema.Offset, Field: f, Bits: pointerBits}
 	count := schema.Item{Kind: schema.Count, Field: f, Bits: pointerBits}
-	switch f.Type.(type) {
+	switch t := f.Type.(type) {
 	case *schema.List:
 		return append(wire, count, offset)
 	case *schema.Blob:
 		return append(wire, offset, count)
+	case *schema.Group: // an array of pointers
+		for _, elem := range t.Struct.Fields {
+			wire = appendPointer(wire, elem)
+		}
+		return wire
 	}
 	return append(wire, offset)
 }
 
+// appendContents appends the items of the contents of a field with a pointer.
+func appendContents(wire []schema.Item, f *schema.Field) []schema.Item {
+	g, ok := f.Type.(*schema.Group)
+	if !ok {
+		return append(wire, schema.Item{Kind: schema.Value, Field: f})
+	}
+	for _, elem := range g.Struct.Fields {
+		wire = appendContents(wire, elem)
+	}
+	return wire
+}
+
 // pointerSize returns the number of bytes of a field's pointer.
 func pointerSize(t schema.Type) int {
-	if t == schema.Type(textType) {
+	switch t := t.(type) {
+	case *schema.Text:
 		return 2
+	case *schema.Group:
+		return len(t.Struct.Fields) * pointerSize(t.Struct.Fields[0].Type)
 	}
 	return 4
 }
@@ -331,7 +351,13 @@ func (l *lowerer) define(owner *schema.Struct, f *schema.Field, e *entry, variab
 // isVariable reports whether the contents of a type are elsewhere, at an offset.
 func isVariable(t schema.Type) bool {
 	list, ok := t.(*schema.List)
-	return t == schema.Type(textType) || t == schema.Type(blobType) || ok && list.Linked
+	return t == schema.Type(textType) || t == schema.Type(blobType) || ok && list.Linked || isArray(t)
+}
+
+// isArray reports whether a type is an array of pointers, such as string[2].
+func isArray(t schema.Type) bool {
+	g, ok := t.(*schema.Group)
+	return ok && g.Array
 }
 
 // key returns the name of a field. The replacement of an invalid name must not equal an existing name.

@@ -10,7 +10,7 @@ import (
 
 // place adds the pointer and the contents of a field of variable size.
 func (l *lowerer) place(sc *scope, e *entry, f *schema.Field, prefix string) {
-	l.contents = append(l.contents, schema.Item{Kind: schema.Value, Field: f})
+	l.contents = appendContents(l.contents, f)
 	if !l.explicit {
 		l.pointers = append(l.pointers, schema.Item{Kind: pointer, Field: f})
 		if l.counted {

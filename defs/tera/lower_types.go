@@ -1,6 +1,8 @@
 package tera
 
 import (
+	"strconv"
+
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -17,13 +19,12 @@ func (l *lowerer) typ(t *typeExpr, name typeName, span source.Span) (typ schema.
 		return nil, 0, false
 	case stringType, bytesType:
 		l.ignored(t)
-		if len(t.sizes) > 0 {
-			l.report(fixedVariable(t))
+		typ = textType
+		if name == bytesType {
+			typ = blobType
 		}
-		if name == stringType {
-			return textType, 0, true
-		}
-		return blobType, 0, true
+		typ, ok = l.pointerArray(t, typ, span)
+		return typ, 0, ok
 	case arrayType:
 		l.arrayFlags(t)
 		list, ok := l.array(t, span)
@@ -64,6 +65,10 @@ func (l *lowerer) array(t *typeExpr, span source.Span) (*schema.List, bool) {
 	if !ok {
 		return nil, false
 	}
+	if isArray(typ) {
+		l.report(badElement(t.elem))
+		return nil, false
+	}
 	f.Type = typ
 	list.Bare = true
 	wire := make([]schema.Item, 0, 5)
@@ -100,6 +105,42 @@ func (l *lowerer) fixedList(elem schema.Type, size int, n source.Span, inner []s
 			Wire:   []schema.Item{{Kind: schema.Value, Field: f}},
 		},
 	}, size * count, true
+}
+
+// maxPointers is the maximum number of pointers of one field. Each is a field of the schema.
+const maxPointers = 1024
+
+// pointerArray lowers "string[n]" and "bytes[n]" (dialect P): n pointers, and n contents elsewhere.
+func (l *lowerer) pointerArray(t *typeExpr, elem schema.Type, span source.Span) (schema.Type, bool) {
+	left, counts := maxPointers, make([]int, len(t.sizes))
+	for i, n := range t.sizes {
+		count, ok := number(n.Text())
+		if !ok || count == 0 || count > left {
+			l.report(badLength(n, left))
+			return nil, false
+		}
+		counts[i], left = count, left/count
+	}
+	return arraysOf(t.name.Text(), elem, t.sizes, counts, span), true
+}
+
+// arraysOf returns the type of arrays of contents. Each element gets a separate field, which has a separate pointer.
+func arraysOf(text string, elem schema.Type, sizes []source.Span, counts []int, span source.Span) schema.Type {
+	last := len(counts) - 1
+	if last < 0 {
+		return elem
+	}
+	inner := text
+	for _, s := range sizes[:last] {
+		inner += "[" + s.Text() + "]"
+	}
+	s := &schema.Struct{Fields: make([]*schema.Field, counts[last])}
+	for i := range s.Fields {
+		s.Fields[i] = &schema.Field{
+			Name: strconv.Itoa(i), Type: arraysOf(text, elem, sizes[:last], counts[:last], span), TypeText: inner, Span: span,
+		}
+	}
+	return &schema.Group{Struct: s, Array: true}
 }
 
 // interleaved is the only flag.

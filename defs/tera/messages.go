@@ -194,7 +194,7 @@ func badLength(at source.Span, most int) diag.Diagnostic {
 
 func fixedVariable(t *typeExpr) diag.Diagnostic {
 	return text.Mistake(codeFixedVariable, t.brackets, text.Quote(t.name.Text())+" cannot have a fixed length",
-		`only types of a fixed size can: "byte[16]"`)
+		`only types of a fixed size, string and bytes can: "byte[16]"`)
 }
 
 func ignoredSubtype(t *typeExpr) diag.Diagnostic {

@@ -27,7 +27,7 @@ func Compile(m *schema.Message) (out *Message, err error) {
 	}
 	n := len(m.Body.Fields) + 2 // enough for most messages
 	c.index, c.m.Fields, c.regs = make(map[*schema.Field]int, n), make([]Field, 0, n), make([]regs, 0, n)
-	c.addFields(m.Body, None, false, 0)
+	c.addFields(m.Body, None, inGroup, 0)
 	if c.repeats {
 		c.read = make([]int, len(c.m.Fields))
 	}
@@ -59,8 +59,17 @@ type compiler struct {
 // regs are the registers of a field.
 type regs struct{ count, offset, value int32 }
 
+// parentKind is the kind of the parent of a field.
+type parentKind uint8
+
+const (
+	inGroup parentKind = iota // or in the message
+	inList
+	inArray // a group that is shown as an array
+)
+
 // addFields adds the fields of a struct and of all nested structs to Message.Fields, in preorder.
-func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth int) {
+func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth int) {
 	if depth > MaxDepth {
 		fail("nested deeper than %d", MaxDepth)
 	}
@@ -76,7 +85,11 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 		if i >= MaxFields {
 			fail("more than %d fields", MaxFields)
 		}
-		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: f.Name, Last: None, Parent: parent, InList: inList})
+		name := f.Name
+		if in == inArray {
+			name = "[" + name + "]"
+		}
+		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: name, Last: None, Parent: parent, InList: in == inList})
 		c.repeats = c.repeats || f.Same != nil
 		c.regs = append(c.regs, regs{None, None, None})
 		if first {
@@ -84,9 +97,13 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 		}
 		switch t := f.Type.(type) {
 		case *schema.Group:
-			c.addFields(t.Struct, i, false, depth+1)
+			in := inGroup
+			if t.Array {
+				in = inArray
+			}
+			c.addFields(t.Struct, i, in, depth+1)
 		case *schema.List:
-			c.addFields(t.Elem, i, true, depth+1)
+			c.addFields(t.Elem, i, inList, depth+1)
 		}
 		c.m.Fields[i].End = len(c.m.Fields)
 	}
@@ -98,7 +115,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, inList bool, depth in
 			c.chosen[v.Field] = true
 		}
 		if v.Body != nil {
-			c.addFields(v.Body, parent, inList, depth+1)
+			c.addFields(v.Body, parent, in, depth+1)
 		}
 	}
 }

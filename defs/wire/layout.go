@@ -186,7 +186,7 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 			b = append(b, "[]"...)
 		}
 		if name := f.Name; name != "" {
-			if len(b) > 0 {
+			if len(b) > 0 && name[0] != '[' {
 				b = append(b, '.')
 			}
 			b = append(b, name...)

@@ -33,7 +33,7 @@ type Message struct {
 // Field is one use of a field in the message. Types such as a vector are shared: one schema.Field may be used several times.
 type Field struct {
 	Schema *schema.Field
-	Name   string // in values and paths: as in the definition; fields of one name except the one read last have a number: name#1
+	Name   string // in values and paths: as in the definition; of fields with one name all but the last one read are name#1; [0] in an array
 	Last   int    // the field of the same name that is read last, None if it is this one
 	Parent int    // enclosing list or group, None at the top
 	End    int    // the first field that is not inside this one
