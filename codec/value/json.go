@@ -106,7 +106,15 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 			}
 			continue
 		}
-		if s.run != noIndex && int(s.node) < len(nodes) {
+		if int(s.node) >= len(nodes) { // no part of it is present
+			switch {
+			case s.kind != stepOpen:
+				continue
+			case s.node != noIndex:
+				i = int(s.end)
+				continue
+			}
+		} else if s.run != noIndex {
 			run := &p.runs[s.run]
 			if n := &r.Nodes[nodes[s.node]]; n.Kind == codec.NodeBlock && n.Len == r.Program.Blocks[run.block].Bits {
 				dst = r.appendRun(dst, run, n.Off, comma)
@@ -114,27 +122,42 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 				continue
 			}
 		}
-		if s.kind == stepVariant {
+		switch s.kind {
+		case stepVariant:
 			dst, comma = r.alternative(dst, s, nodes, comma)
 			nodes = r.starts[base:]
 			continue
-		}
-		if !r.has(s, nodes) {
-			if s.kind == stepOpen {
-				i = int(s.end) // no part of it is present
+		case stepOpen:
+			if comma {
+				dst = append(dst, ',')
 			}
+			dst = append(dst, s.frag...)
+			dst = append(dst, s.brace)
+			comma = false
 			continue
+		}
+		n := &r.Nodes[nodes[s.node]]
+		if s.kind == stepItem {
+			it := &r.Program.Blocks[s.block].Items[s.item]
+			if it.Off+it.Bits > n.Len {
+				continue // truncated
+			}
+			if comma {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, s.frag...)
+			dst = r.itemValue(dst, it, n.Off)
+			comma = true
+			continue
+		}
+		if n.Bad != codec.NoProblem && n.Len == 0 && n.Kind != codec.NodeList {
+			continue // no part of it could be read
 		}
 		if comma {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, s.frag...)
-		if s.kind == stepOpen {
-			dst = append(dst, s.brace)
-			comma = false
-			continue
-		}
-		dst = r.stepValue(dst, p, base, i)
+		dst = r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
 		nodes = r.starts[base:]
 		comma = true
 	}
