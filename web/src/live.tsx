@@ -48,6 +48,7 @@ export class LiveBar {
       bar.classList.toggle("operating", this.operate.on.value);
     });
     render(<Bar bar={this} />, bar);
+    frames.counted = () => this.counted();
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
     relays.watchAway((since) => this.drawAway(since));
     const may = (): boolean => this.phase.value === "live" && !lookOnly();
@@ -61,8 +62,12 @@ export class LiveBar {
   /** Pauses or resumes the list; traffic continues. */
   pause(): void {
     this.frames.pause(!this.frames.isPaused);
-    this.paused.value = { on: this.frames.isPaused, fresh: this.frames.fresh };
+    this.counted();
     announce(this.frames.isPaused ? "View paused; traffic continues" : "View resumed");
+  }
+
+  private counted(): void {
+    this.paused.value = { on: this.frames.isPaused, fresh: this.frames.fresh };
   }
 
   stop(): void {
@@ -136,7 +141,6 @@ export class LiveBar {
       }
     }
     this.session.value = s;
-    this.paused.value = { on: this.frames.isPaused, fresh: this.frames.fresh };
     this.frames.waitFor(s.pairs[0] === undefined ? "" : `Point the client at ${s.pairs[0].listen}.`);
   }
 

@@ -166,6 +166,7 @@ export class Frames {
   private jumped = false; // the next current row is one that the user went to directly
   private before: FrameRow | undefined; // the row that was current before the row of a menu
   private emptyKey = "";
+  counted: (() => void) | undefined; // called after each state of the list
   private mistakesSeen: (() => void) | undefined; // of the dialog of colors, while open
   private startFrame: FrameName;
   private startNumber: number;
@@ -543,6 +544,7 @@ export class Frames {
       void this.begin(state);
     }
     this.events.state?.(state, this.socket.connection);
+    this.counted?.();
   }
 
   /** Selects the first message initially, to show an example. Live traffic is followed instead. */
