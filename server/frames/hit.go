@@ -128,7 +128,7 @@ func wantedIn(typed string) wanted {
 		bytesOf(4, uint64(math.Float32bits(float32(f))))
 		bytesOf(8, math.Float64bits(f))
 	}
-	if u, err := strconv.ParseUint(number, 0, 64); err == nil && number != "" {
+	if u, err := parseInteger(number); err == nil {
 		v, most := u, u
 		if minus {
 			v, most = -u, (u-min(u, 1))*2 // -128 fits one byte, -129 needs two
@@ -169,6 +169,15 @@ func wantedIn(typed string) wanted {
 		w.needles = append(w.needles, textNeedle(w.text, false))
 	}
 	return w
+}
+
+// parseInteger parses an integer as filters do: decimal, even with leading zeros, unless it begins with 0x, 0b or 0o.
+func parseInteger(text string) (uint64, error) {
+	text = strings.ReplaceAll(text, "_", "")
+	if len(text) > 1 && text[0] == '0' && strings.ContainsRune("xXbBoO", rune(text[1])) {
+		return strconv.ParseUint(text, 0, 64)
+	}
+	return strconv.ParseUint(text, 10, 64)
 }
 
 // bytesNeedle returns a needle for exact bytes.
