@@ -39,11 +39,12 @@ defs/schema < defs/diag
 defs/text   < defs/diag
 
 defs/build < defs/schema
+defs/edit  < defs/schema
 defs/wire  < defs/schema
 
-defs/tera     < defs/build defs/text
-defs/muta     < defs/build defs/text
-defs/subspace < defs/build defs/text
+defs/tera     < defs/build defs/text defs/edit
+defs/muta     < defs/build defs/text defs/edit
+defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 codec         < defs/wire
 
@@ -61,6 +62,7 @@ codec/value              < codec
 codec/columns            < codec
 
 codec/view < codec/value
+codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan
 
 codec/corpus < codec/columns codec/view
@@ -71,17 +73,19 @@ codec/capture < codec/paste codec/logs
 
 codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
 
+server/settings < defs codec/transport/protocols
+
 templates < codec/view static web/docs
 
 server/admit
 server/wsconn
-server/store  < codec/capture
+server/store  < codec/capture server/settings
 server/live   < codec/capture
 server/replay < codec/view codec/filter codec/corpus codec/transport
 server/collab
 
 server/answer    < server/admit
-server/workspace < defs codec/view codec/filter codec/transport/protocols server/store
+server/workspace < server/settings defs codec/reshape codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
 server/workspace/workspacetest < server/workspace
@@ -92,12 +96,14 @@ server/frames < server/workspace server/live server/admit codec/corpus codec/tra
 server/captures < server/frames
 server/socket   < server/wsconn
 
+server/projects < server/workspace defs/library
+
 server/relay < server/captures server/proxy codec/transport/protocols
 
 server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/runs
+server/api < server/access server/runs server/projects
 
 server/page < server/api server/socket
 

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -25,18 +24,29 @@ const maxRawBytes = 64 << 20
 type Options struct {
 	packet.Options
 	Proto   transport.Proto // transport protocol of the messages, for logs and texts, which do not have it
-	Framing *Framing        // how the messages of a raw file are delimited; nil: the file is not raw
+	Framing *Framing        // how messages are delimited, in a raw file or in the connections of a capture; nil: a transport knows
 }
 
-// ReadAny reads a capture, a log, or a text that holds messages, depending on the contents of the file. With Options.Framing the file is
-// raw bytes, whatever its contents, or an archive of raw files. An archive is one capture; each of its files is a message unless it has
+// ReadAny reads a capture, a log, or a text that holds messages, depending on the contents of the file. With Options.Framing it
+// frames the connections of a capture with packets; any other file is raw bytes, whatever its contents, or an archive of raw files. An archive is one capture; each of its files is a message unless it has
 // another known format. The paste is nil unless the file is a text with messages. The error wraps pcap.ErrFormat or ErrArchive, or is an
 // error of r.
 func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
 	if opts.Framing != nil {
 		in := scan.NewInput(r)
-		if kind := SniffArchive(in.Peek(logs.Head)); kind != "" {
+		head := peekHead(in)
+		if kind := SniffArchive(head); kind != "" {
 			return readArchive(in, kind, opts, emit)
+		}
+		if pcap.SniffPacked(head) != "" {
+			if err := opts.Framing.Check(); err != nil {
+				return packet.Summary{}, nil, err
+			}
+			opts.Recorded = nil
+			held := 0
+			opts.New = func(c transport.Conn) transport.Transport { return newFramed(*opts.Framing, c, opts.Key, &held) }
+			sum, err := pcap.Read(in, opts.Options, emit)
+			return sum, nil, err
 		}
 		sum, err := readRaw(in, opts, emit)
 		return sum, nil, err
@@ -52,13 +62,16 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	if sum, ok, e := logs.Read(&head, r, opts.Options, opts.Proto, emit); ok {
 		return sum, nil, e
 	}
-	if pcap.SniffCapture(head.Bytes()) == "gzip" {
-		if z, e := gzip.NewReader(io.MultiReader(bytes.NewReader(bytes.Clone(head.Bytes())), r)); e == nil {
+	if packed := scan.Packed(head.Bytes()); packed != "" {
+		if z, e := scan.Unpack(packed, io.MultiReader(bytes.NewReader(bytes.Clone(head.Bytes())), r)); e == nil {
 			head.Reset()
 			r = z
 		}
 	}
-	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && !scan.IsDamage(e) {
+	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && (!scan.IsDamage(e) || head.Len() == 0) {
+		if scan.IsDamage(e) {
+			e = err // nothing can be unpacked
+		}
 		return sum, nil, e
 	}
 	pasted, e := paste.RecogniseFile(head.String(), opts.Key)
@@ -72,7 +85,7 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 		sum.Frames++
 		emit(f)
 	}
-	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, count)
+	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, count)
 	return sum, pasted, nil
 }
 
@@ -87,7 +100,7 @@ func readRaw(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	}
 	sum := packet.Summary{Format: "raw"}
 	conn := &transport.Conn{Proto: opts.Proto}
-	err = ReadRaw(data, *opts.Framing, transport.WholeOptions{Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
+	err = ReadRaw(data, *opts.Framing, transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
 		sum.Frames++
 		f.Conn = conn
 		emit(f)

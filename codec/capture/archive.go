@@ -5,7 +5,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"strings"
 
 	"wirebench/codec/logs"
-	"wirebench/codec/pcap"
 	"wirebench/codec/scan"
 )
 
@@ -36,8 +34,8 @@ type ArchiveFile struct {
 	Data []byte
 }
 
-// SniffArchive detects from the first bytes of a file (512 are enough) whether it is an archive: "zip", "tar" or "". For "tar.gz", a tar
-// compressed with gzip, it needs more bytes.
+// SniffArchive detects from the first bytes of a file (512 are enough) whether it is an archive: "zip", "tar" or "". For a compressed tar,
+// "tar.gz" and the like (scan.Packed), it needs scan.PackedHead.
 func SniffArchive(head []byte) string {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		return "zip"
@@ -45,35 +43,41 @@ func SniffArchive(head []byte) string {
 	if isTar(head) {
 		return "tar"
 	}
-	if pcap.SniffCapture(head) == "gzip" {
-		if inner, _ := logs.UnpackHead(head, false); isTar(inner) {
-			return "tar.gz"
-		}
+	if inner, _ := scan.UnpackHead(head, logs.Head, false); isTar(inner) {
+		return "tar." + scan.Packed(head)
 	}
 	return ""
 }
 
+// peekHead returns the bytes of a file from which its format is detected.
+func peekHead(in *scan.Input) []byte {
+	if head := in.Peek(logs.Head); scan.Packed(head) == "" {
+		return head
+	}
+	return in.Peek(scan.PackedHead)
+}
+
 func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
 
-// ReadArchive reads the files of a zip, a tar or a tar.gz, in natural order: "2.bin" precedes "10.bin". Files that operating systems and
+// ReadArchive reads the files of a zip or a tar, compressed or not, in natural order: "2.bin" precedes "10.bin". Files that operating systems and
 // programs create for themselves are omitted. If the archive is truncated, torn is the reason, and the files before that position are
 // returned. The error wraps ErrArchive, or is an error of r.
 func ReadArchive(r io.Reader) (files []ArchiveFile, torn string, err error) {
 	in := scan.NewInput(r)
 	a := archive{}
-	switch kind := SniffArchive(in.Peek(logs.Head)); kind {
+	switch kind := SniffArchive(peekHead(in)); kind {
 	case "zip":
 		err = a.zip(in)
 	case "tar":
 		err = a.tar(in, in)
-	case "tar.gz":
-		z, e := gzip.NewReader(in)
+	case "":
+		return nil, "", fmt.Errorf("%w: it is neither zip nor tar", ErrArchive)
+	default:
+		z, e := scan.Unpack(strings.TrimPrefix(kind, "tar."), in)
 		if e != nil {
 			return nil, "", fmt.Errorf("%w: %w", ErrArchive, e)
 		}
 		err = a.tar(z, in)
-	default:
-		return nil, "", fmt.Errorf("%w: it is neither zip nor tar", ErrArchive)
 	}
 	if err != nil {
 		return nil, "", err

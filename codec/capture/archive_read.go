@@ -78,7 +78,7 @@ func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Fr
 		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil
 	}
 	sum.Packets = uint32(len(pasted.Messages))
-	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, func(f *transport.Frame) {
+	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, func(f *transport.Frame) {
 		sum.Frames++
 		emit(f)
 	})

@@ -6,11 +6,12 @@ import (
 
 	"wirebench/codec/logs"
 	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
 )
 
 // FormatTitle returns the title of a Summary.Format for people: "" for a capture file, the usual case.
 func FormatTitle(format string) string {
-	id, packed := strings.CutSuffix(format, ".gz")
+	id, packed := scan.CutPacked(format)
 	title := map[string]string{
 		"tshark-json": "packets of tshark (JSON)", "tshark-ek": "packets of tshark (EK)", "pdml": "packets of Wireshark (PDML)",
 		"wireshark-text": "packets printed by Wireshark with their bytes",
@@ -29,15 +30,13 @@ func FormatTitle(format string) string {
 
 // IsCapture reports whether a file is a capture, a text in which Wireshark exported packets, or a log of package logs.
 func IsCapture(data []byte) bool {
-	head := data[:min(len(data), logs.Head)]
-	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {
-		return true
+	head := data[:min(len(data), scan.PackedHead)]
+	if scan.Packed(head) == "" {
+		head = head[:min(len(head), logs.Head)]
 	}
-	if pcap.SniffCapture(head) == "gzip" {
-		inner, _ := logs.UnpackHead(head, len(data) <= logs.Head)
-		if form := pcap.SniffCapture(inner); form != "" && form != "gzip" || pcap.SniffExport(inner) != "" {
-			return true
-		}
+	plain := head
+	if scan.Packed(head) != "" {
+		plain, _ = scan.UnpackHead(head, logs.Head, false)
 	}
-	return pcap.SniffExport(head) != "" || logs.Sniff(head, len(data) <= logs.Head) != ""
+	return pcap.SniffCapture(plain) != "" || pcap.SniffExport(plain) != "" || logs.Sniff(head, len(data) == len(head)) != ""
 }

@@ -3,11 +3,9 @@ package logs
 import (
 	"bytes"
 	"compress/flate"
-	"compress/gzip"
 	"encoding/binary"
 	"io"
 
-	"wirebench/codec/pcap"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -165,8 +163,8 @@ func netString(b []byte) (size, used int, ok bool) {
 func inflated(in *scan.Input) io.Reader {
 	b := in.Peek(2)
 	switch {
-	case pcap.SniffCapture(b) == "gzip":
-		if z, err := gzip.NewReader(in); err == nil {
+	case scan.Packed(b) == "gz":
+		if z, err := scan.Unpack("gz", in); err == nil {
 			return z
 		}
 	case len(b) == 2 && b[0]&0xf == 8 && b[1]&0x20 == 0 && (int(b[0])<<8|int(b[1]))%31 == 0:

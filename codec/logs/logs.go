@@ -2,7 +2,6 @@ package logs
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -55,28 +54,17 @@ var logForms = []logForm{
 	{Info{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
 }
 
-// Sniff returns the ID of the form of a log whose first bytes are in head, compressed with gzip or not; "" if it is not a log. all means that
+// Sniff returns the ID of the form of a log whose first bytes are in head, compressed or not; "" if it is not a log. all means that
 // head is the complete file.
 func Sniff(head []byte, all bool) string {
-	if pcap.SniffCapture(head) == "gzip" {
-		head, all = UnpackHead(head, all)
+	if scan.Packed(head) != "" {
+		head, all = scan.UnpackHead(head, Head, all)
 	}
 	i := slices.IndexFunc(logForms, func(f logForm) bool { return f.sniff(head, all) })
 	if i < 0 {
 		return ""
 	}
 	return logForms[i].ID
-}
-
-// UnpackHead decompresses the start of a gzip file, and reports whether the result is complete. Damage is reported by the reader of the file.
-func UnpackHead(head []byte, all bool) ([]byte, bool) {
-	z, err := gzip.NewReader(bytes.NewReader(head))
-	if err != nil {
-		return nil, false
-	}
-	inner := make([]byte, Head)
-	n, err := io.ReadFull(z, inner)
-	return inner[:n], all && errors.Is(err, io.ErrUnexpectedEOF) && n < Head
 }
 
 func formByID(id string) *logForm {
@@ -90,7 +78,11 @@ func formByID(id string) *logForm {
 // Read reads a log. head holds the bytes already read; ok is false if the file is not a log, and then head holds all bytes read so far.
 func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transport.Proto, emit func(*transport.Frame)) (sum packet.Summary, ok bool, err error) {
 	all := false
-	if need := Head - head.Len(); need > 0 {
+	most := Head
+	if scan.Packed(head.Bytes()) != "" {
+		most = scan.PackedHead
+	}
+	if need := most - head.Len(); need > 0 {
 		n, err := io.CopyN(head, rest, int64(need))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return packet.Summary{}, true, err
@@ -102,15 +94,15 @@ func Read(head *bytes.Buffer, rest io.Reader, opts packet.Options, proto transpo
 		return packet.Summary{}, false, nil
 	}
 	l := &reading{in: scan.NewInput(io.MultiReader(head, rest)), opts: opts, proto: proto, conns: map[int64]*transport.Conn{}, more: true, sum: packet.Summary{Format: id}}
-	if pcap.SniffCapture(l.in.Peek(2)) == "gzip" {
-		z, err := gzip.NewReader(l.in)
+	if packed := scan.Packed(l.in.Peek(pcap.SniffHead)); packed != "" {
+		z, err := scan.Unpack(packed, l.in)
 		if err != nil {
 			return packet.Summary{}, false, nil // impossible: Sniff has read it
 		}
 		l.unpack(z)
-		l.sum.Format += ".gz"
+		l.sum.Format += "." + packed
 	}
-	l.out = transport.Whole{Opts: transport.WholeOptions{Key: opts.Key, Limit: opts.Limit}, Emit: emit}
+	l.out = transport.Whole{Opts: transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit}, Emit: emit}
 	l.on(0, transport.Conn{})
 	formByID(id).read(l)
 	l.sum.More = opts.Limit > 0 && int64(l.sum.Frames) >= int64(opts.Limit)

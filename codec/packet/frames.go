@@ -15,6 +15,8 @@ import (
 const (
 	MaxConns     = 1 << 16  // connections and sessions
 	maxHeldInAll = 64 << 20 // bytes of out-of-order segments, in all connections
+
+	maxLinksNamed = 8 // link types in a summary
 )
 
 // Options control how a capture is read.
@@ -30,6 +32,7 @@ type Options struct {
 	Recorded func(cut string) bool
 
 	// For files that are not captures.
+	Dir schema.Dir                                              // of messages whose direction the file does not tell
 	Day time.Time                                               // midnight before the first message of a log that has only times of day, see LogDay
 	Key func(dir schema.Dir, message []byte) (schema.Key, bool) // reads the code of a message that needs no transport; may be nil
 }
@@ -44,8 +47,9 @@ type Summary struct {
 	More    bool          // Options.Limit was reached
 
 	// Packets without frames.
-	UnknownLink uint32 // of an unknown link type
-	Links       []LinkType
+	UnknownLink uint32     // of a link type that is not read
+	Links       []LinkType // the first of these types
+	NotPackets  uint32     // records that are not packets: events of programs, log lines
 	NotIP       uint32
 	NotCarrier  uint32 // IP, but neither TCP nor UDP
 	Malformed   uint32 // invalid headers
@@ -69,9 +73,10 @@ func (s *Summary) LeftOut() []string {
 		{s.Unserved, "of connections of other protocols"},
 		{s.NotIP, "without IP"},
 		{s.NotCarrier, "with neither TCP nor UDP"},
-		{s.UnknownLink, "of an unknown link type"},
+		{s.UnknownLink, s.linksText()},
 		{s.Malformed, "with malformed headers"},
 		{s.Fragments, "in incomplete IP fragments"},
+		{s.NotPackets, "that are records of programs, not of a network"},
 	} {
 		switch {
 		case x.n == 1:
@@ -81,6 +86,18 @@ func (s *Summary) LeftOut() []string {
 		}
 	}
 	return out
+}
+
+// linksText names the link types that are not read.
+func (s *Summary) linksText() string {
+	names := make([]string, len(s.Links))
+	for i, l := range s.Links {
+		names[i] = l.String()
+	}
+	if len(s.Links) == maxLinksNamed {
+		names = append(names, "…")
+	}
+	return "of a link type that is not read: " + strings.Join(names, ", ")
 }
 
 // Incomplete returns the reasons why frames of the file are missing: it is cut off, or has more connections than are read; "" if none are.
@@ -148,33 +165,38 @@ func (a *Assembler) Packet(p *Packet) {
 	if !p.At.IsZero() {
 		a.at = p.At
 	}
-	b := Network(p.Link, p.Data)
-	if b == nil {
-		if knownLink(p.Link) {
-			a.sum.NotIP++
-			return
-		}
-		a.sum.UnknownLink++
-		if len(a.sum.Links) < 16 && !slices.Contains(a.sum.Links, p.Link) {
-			a.sum.Links = append(a.sum.Links, p.Link)
-		}
+	b, known := Network(p.Link, p.Data)
+	switch {
+	case b != nil:
+	case known:
+		a.sum.NotIP++
+		return
+	default:
+		a.unknownLink(p.Link)
 		return
 	}
 	ip := &a.packet
-	if !parseIP(b, ip) {
-		a.sum.Malformed++
-		return
-	}
 	whole := 0 // capacity of a reassembled payload
-	if ip.frag {
-		if !a.frags.add(ip, p.N, p.At) {
-			return
-		}
-		whole = cap(ip.data)
-		if ip.v6 && !ip.extensions() {
+	for depth := 0; b != nil && depth <= maxTunnels; depth++ {
+		if !parseIP(b, ip) {
 			a.sum.Malformed++
 			return
 		}
+		if ip.frag {
+			if whole > 0 { // a fragment in fragments: its bytes are gone with the next one
+				a.sum.Fragments++
+				return
+			}
+			if !a.frags.add(ip, p.N, p.At) {
+				return
+			}
+			whole = cap(ip.data)
+			if ip.v6 && !ip.extensions() {
+				a.sum.Malformed++
+				return
+			}
+		}
+		b = ip.tunnelled()
 	}
 	d := &a.gram
 	if !d.parse(ip) {
@@ -211,6 +233,14 @@ func (a *Assembler) Packet(p *Packet) {
 	}
 	if c.made && c.transport == nil && !c.over {
 		a.sum.Unserved++
+	}
+}
+
+// unknownLink counts a packet of a link type that is not read.
+func (a *Assembler) unknownLink(link LinkType) {
+	a.sum.UnknownLink++
+	if len(a.sum.Links) < maxLinksNamed && !slices.Contains(a.sum.Links, link) {
+		a.sum.Links = append(a.sum.Links, link)
 	}
 }
 

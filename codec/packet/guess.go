@@ -19,7 +19,7 @@ func GuessLink(b []byte) LinkType {
 // LinkOf returns the link type under which the packet holds a valid IP header of TCP or UDP.
 func LinkOf(b []byte) (LinkType, bool) {
 	for _, link := range guessLinks {
-		if RightIP(Network(link, b)) {
+		if ip, _ := Network(link, b); RightIP(ip) {
 			return link, true
 		}
 	}
@@ -44,7 +44,7 @@ func RightIP(b []byte) bool {
 // OtherPacket reports whether b may be a packet of the link type that carries neither TCP nor UDP: another protocol, or an IP fragment.
 func OtherPacket(link LinkType, b []byte) bool {
 	var ip ipPacket
-	if n := Network(link, b); n != nil {
+	if n, _ := Network(link, b); n != nil {
 		return parseIP(n, &ip) && len(ip.data) == ip.size
 	}
 	kinds := []uint16{0x0806, 0x88cc, EtherIPv4, EtherIPv6, etherVLAN, etherQinQ}
@@ -63,10 +63,16 @@ func OtherPacket(link LinkType, b []byte) bool {
 // Payload returns the offset and the captured size of the TCP or UDP payload in p.Data. ok is false if there is none, and for IP fragments,
 // which must be reassembled first.
 func (p *Packet) Payload() (off, size int, ok bool) {
-	b := Network(p.Link, p.Data)
+	b, _ := Network(p.Link, p.Data)
 	var ip ipPacket
+	for depth := 0; b != nil && depth <= maxTunnels; depth++ {
+		if !parseIP(b, &ip) || ip.frag {
+			return 0, 0, false
+		}
+		b = ip.tunnelled()
+	}
 	var d datagram
-	if b == nil || !parseIP(b, &ip) || ip.frag || !d.parse(&ip) {
+	if !d.parse(&ip) {
 		return 0, 0, false
 	}
 	// All these slices end where the capacity of p.Data does.

@@ -22,6 +22,11 @@ const (
 	v6Ends = "fe800000000000000000000000000001 fe800000000000000000000000000002"
 	ip6Hi  = "60000000 000a 11 40" + v6Ends + udpHex
 	macs   = "020000000002 020000000001"
+
+	wlanRest  = "0000 020000000002 020000000001 020000000003 1000" // of a header of IEEE 802.11, behind frame control
+	wlanHead  = "0801" + wlanRest                                  // data to an access point
+	llc       = "aaaa03 000000"
+	pktapHead = "6c000000 01000000"
 )
 
 // feed passes packets of a link type to an Assembler and returns the payload of the only connection.
@@ -63,6 +68,39 @@ func TestLinks(t *testing.T) {
 		{"SLL, IPv6", sll + "86dd" + ip6Hi, LinkSLL},
 		{"SLL, VLAN", sll + "8100 0005 0800" + ip4Hi, LinkSLL},
 		{"SLL2", "0800 0000 00000001 0001 00 06 0200000000010000" + ip4Hi, LinkSLL2},
+		{"PPPoE without Ethernet", "1100 0001 0020 0021" + ip4Hi, 51},
+		{"PPP with a direction", "01 ff03 0021" + ip4Hi, 204},
+		{"PPP of pppd", "00 0021" + ip4Hi, 166},
+		{"Cisco HDLC", "0f00 0800" + ip4Hi, 104},
+		{"packet filter log", "3d 02 0100" + strings.Repeat("00", 60) + ip4Hi, 117},
+		{"802.11, to the access point", wlanHead + llc + "0800" + ip4Hi, 105},
+		{"802.11, from the access point, with quality of service", "8802" + wlanRest + "0000" + llc + "86dd" + ip6Hi, 105},
+		{"802.11, between access points, with HT control", "8883" + wlanRest + "020000000009 0000 00000000" + llc + "0800" + ip4Hi, 105},
+		{"802.11, VLAN", wlanHead + llc + "8100 0005 0800" + ip4Hi, 105},
+		{"radiotap", "00 00 0900 02000000 00" + wlanHead + llc + "0800" + ip4Hi, 127},
+		{"radiotap with time, more words and a padded header", "00 00 1900 030000a0 00000020 00000000" + "0102030405060708 20" +
+			"8802" + wlanRest + "0000" + "0000" + llc + "0800" + ip4Hi, 127},
+		{"Prism", "44000000 90000000" + strings.Repeat("00", 136) + wlanHead + llc + "0800" + ip4Hi, 119},
+		{"AVS", "80211001 00000040" + strings.Repeat("00", 56) + wlanHead + llc + "0800" + ip4Hi, 163},
+		{"PPI with 802.11", "00 00 0c00 69000000 00000000" + wlanHead + llc + "0800" + ip4Hi, 192},
+		{"PPI with Ethernet", "00 00 0800 01000000" + macs + "0800" + ip4Hi, 192},
+		{"netfilter log", "02 00 0000 0800 0100 08000100 0700 0a00 65303000 2200 0900" + ip4Hi, 239},
+		{"netfilter log, big-endian", "02 00 0000 0008 0001 08000100 0022 0009" + ip4Hi, 239},
+		{"PKTAP with Ethernet", pktapHead + "01000000" + strings.Repeat("00", 96) + macs + "0800" + ip4Hi, 258},
+		{"PKTAP with raw IP, by its old number", pktapHead + "0c000000" + strings.Repeat("00", 96) + ip6Hi, 149},
+		{"IP in IP", "45000032 0000 0000 4004 0000 0a000005 0a000006" + ip4Hi, LinkRaw},
+		{"IPv6 in IP", "45000046 0000 0000 4029 0000 0a000005 0a000006" + ip6Hi, LinkRaw},
+		{"IP in IPv6", "60000000 001e 04 40" + v6Ends + ip4Hi, LinkRaw},
+		{"IPv6 in IPv6", "60000000 0032 29 40" + v6Ends + ip6Hi, LinkRaw},
+		{"GRE", "45000036 0000 0000 402f 0000 0a000005 0a000006 0000 0800" + ip4Hi, LinkRaw},
+		{"GRE with checksum, key and sequence", "45000042 0000 0000 402f 0000 0a000005 0a000006 b000 0800 00000000 00000001 00000002" + ip4Hi, LinkRaw},
+		{"GRE with Ethernet and VLAN", "45000000 0000 0000 402f 0000 0a000005 0a000006 0000 6558" + macs + "8100 0005 86dd" + ip6Hi, LinkRaw},
+		{"PPTP", "45000000 0000 0000 402f 0000 0a000005 0a000006 3081 880b 00240001 00000002 00000001 ff03 0021" + ip4Hi, LinkRaw},
+		{"ERSPAN I", "45000000 0000 0000 402f 0000 0a000005 0a000006 0000 88be" + macs + "0800" + ip4Hi, LinkRaw},
+		{"ERSPAN II", "45000000 0000 0000 402f 0000 0a000005 0a000006 1000 88be 00000001 1001000100000000" + macs + "0800" + ip4Hi, LinkRaw},
+		{"ERSPAN III", "45000000 0000 0000 402f 0000 0a000005 0a000006 1000 22eb 00000001 200100010000000000000000" + macs + "0800" + ip4Hi, LinkRaw},
+		{"ERSPAN III with platform", "45000000 0000 0000 402f 0000 0a000005 0a000006 1000 22eb 00000001 200100010000000000000001 0000000000000000" + macs + "0800" + ip4Hi, LinkRaw},
+		{"tunnels in tunnels", "45000046 0000 0000 4004 0000 0a000005 0a000006 45000032 0000 0000 4004 0000 0a000005 0a000006" + ip4Hi, LinkRaw},
 		{"IPv4 options", "47000026 0000 0000 4011 0000 0a000001 0a000002 0102030405060708" + udpHex, LinkRaw},
 		{"no length (segmentation offload)", "45000000 0000 0000 4011 0000 0a000001 0a000002 12345678 0000 0000 6869", LinkRaw},
 		{"extension headers", "60000000 0032 00 40" + v6Ends + "3c00000000000000 2b00000000000000 3300000000000000 8700000000000000 1100000000000000" +
@@ -95,7 +133,7 @@ func TestNoFrames(t *testing.T) {
 	}{
 		{"ARP", macs + "0806 0001", LinkEthernet, func(s *Summary) uint32 { return s.NotIP }},
 		{"ICMP", "4500001c 0000 0000 4001 0000 0a000001 0a000002 0800 0000 0000 0000", LinkRaw, func(s *Summary) uint32 { return s.NotCarrier }},
-		{"802.11", ip4Hi, 105, func(s *Summary) uint32 { return s.UnknownLink }},
+		{"802.15.4", ip4Hi, 195, func(s *Summary) uint32 { return s.UnknownLink }},
 		{"a header that is too short", "41000020 0000 0000 4011 0000 0a000001 0a000002", LinkRaw, func(s *Summary) uint32 { return s.Malformed }},
 		{"TCP with a wrong offset", "45000028 0000 0000 4006 0000 0a000001 0a000002 12345678 00000001 00000001 f010 0000 0000 0000", LinkRaw, func(s *Summary) uint32 { return s.Malformed }},
 		{"extension headers without end", "60000000 0008 00 40" + v6Ends + strings.Repeat("0000000000000000", 20), LinkRaw, func(s *Summary) uint32 { return s.Malformed }},

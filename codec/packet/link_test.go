@@ -29,7 +29,7 @@ func TestLinksBeforeIP(t *testing.T) {
 		{LinkEthernet, ether(0x88, 0x47, 0, 1, 0, 64), false},
 		{LinkEthernet, append(ether(0x88, 0x47), bytes.Repeat([]byte{0, 1, 0, 64}, 1000)...), false}, // labels without end
 	} {
-		got := Network(c.link, c.data)
+		got, _ := Network(c.link, c.data)
 		if c.is != bytes.Equal(got, ip) {
 			t.Errorf("%d % x: % x", c.link, c.data[:min(len(c.data), 24)], got)
 		}

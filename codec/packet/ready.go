@@ -39,5 +39,8 @@ func (r *Ready) Emit(f *transport.Frame, marks transport.Marks) { r.a.give(r.c, 
 // Malformed counts n malformed packets.
 func (a *Assembler) Malformed(n uint32) { a.sum.Malformed += n }
 
+// NotPackets counts records of the file that are numbered like packets and are none.
+func (a *Assembler) NotPackets(n uint32) { a.sum.NotPackets += n }
+
 // Full reports whether Options.Limit was reached.
 func (a *Assembler) Full() bool { return a.sum.More }

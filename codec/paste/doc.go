@@ -9,10 +9,9 @@
 //
 // Decisions where the tools' manuals leave a choice:
 //
-//   - Several lines of plain hex are one message, since hex is wrapped by nearly every tool that prints it. A blank line starts
-//     another message. Lines of different lengths get a note that names the form "hex-lines", where each line is a message. In a file
-//     read as a capture each line is a message, unless the lines look wrapped: all but the last one
-//     have the same length.
+//   - Several lines of plain hex are one message if they look wrapped, since nearly every tool that prints hex wraps it: all but the last one
+//     have the same length, at which text is usually wrapped. Otherwise each line is a message; so it is in a file read as a capture if the
+//     lengths differ. A blank line starts another message. The form "hex" or "hex-lines" decides it.
 //   - In a dump an offset of 0 starts a new message. Any other jump is an error, except in dumps that start at an
 //     address (debuggers), where it starts a new message with a note.
 //   - The text column is never read for bytes. If it looks like hex, the end of the hex follows from the next offset, the width of the other

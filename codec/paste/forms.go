@@ -6,6 +6,12 @@ import (
 )
 
 // Groups of forms, the headings of a menu.
+// Forms of plain hex.
+const (
+	Hex      = formHex
+	HexLines = formHexLines // each line is a message
+)
+
 const (
 	groupPlain    = "Hex and base64"
 	groupDump     = "Dumps"

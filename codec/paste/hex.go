@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -366,6 +367,8 @@ type lineLengths struct {
 	pending bool
 	odd     int // end of such a line, or -1
 	last    int
+	total   int // lines of the text
+	whole   int // digits of the shortest line
 }
 
 // end ends the current line, at i.
@@ -381,15 +384,53 @@ func (l *lineLengths) end(i int) {
 	} else if l.digits != l.first {
 		l.pending, l.last = true, i
 	}
+	if l.digits > l.first && l.odd < 0 {
+		l.odd = i // the last line of wrapped text is not longer
+	}
+	if l.whole == 0 || l.digits < l.whole {
+		l.whole = l.digits
+	}
+	l.total++
 	l.count++
 	l.digits = 0
 }
+
+// linesApart reads a text whose lines do not look like wrapped text as one message a line; nil if it is one message, or if blank lines
+// separate messages.
+func (h *hexReader) linesApart() *builder {
+	if len(h.b.msgs) != 1 || h.split >= 0 || h.commas || !h.lines.apart() {
+		return nil
+	}
+	b, e := readHexLines(h.t)
+	if e != nil {
+		return nil
+	}
+	b.why = h.reason() + `; each line is a message, since text is not wrapped at such lengths. If it is, choose the form "hex"`
+	return b
+}
+
+// apart reports whether lines are messages: they have different lengths although others follow, or a length at which nobody wraps text.
+func (l *lineLengths) apart() bool {
+	if l.total < 2 || l.whole < minLine {
+		return false
+	}
+	return l.odd >= 0 || l.first%16 != 0 && !slices.Contains(wrapped, l.first)
+}
+
+// minLine is the number of digits of the shortest line that may be a message: shorter ones are columns.
+const minLine = 10
+
+// wrapped are usual numbers of digits of wrapped lines, besides multiples of 16.
+var wrapped = []int{20, 40, 60, 70, 72, 76, 78, 100, 120}
 
 // tryHexOrCSV reads plain hex. Cells of different widths between commas are tried as a table first.
 func tryHexOrCSV(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t}
 	hexErr := h.read()
 	if hexErr == nil && (!h.commas || h.marked || h.cells[0] == h.cells[1]) {
+		if lines := h.linesApart(); lines != nil {
+			return lines, nil
+		}
 		h.b.form, h.b.why = formHex, h.reason()
 		return &h.b, nil
 	}

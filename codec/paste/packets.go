@@ -124,7 +124,7 @@ func (p *Paste) LookForPackets() {
 	link, _ := packet.LinkOf(looked[first].Bytes)
 	right, strange := 0, 0
 	for i, m := range looked {
-		if packet.RightIP(packet.Network(link, m.Bytes)) {
+		if ip, _ := packet.Network(link, m.Bytes); packet.RightIP(ip) {
 			right++
 		} else if !packet.OtherPacket(link, m.Bytes) && (right < 2 || i < len(p.Messages)-1) { // the last one may be truncated
 			strange++

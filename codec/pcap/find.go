@@ -20,6 +20,7 @@ type milestone struct {
 	n      uint32 // packets before it
 	pos    int64
 	big    bool
+	netmon netmon
 	ifaces []Interface
 }
 
@@ -33,10 +34,10 @@ type Index struct {
 // learn records the position after the last packet. Compressed files and texts have none.
 func (x *Index) learn(r *Reader) {
 	n := r.packet.N
-	if r.packed || r.export != nil || n%markEvery != 0 || len(x.marks) >= maxMarks || x.ifaces >= maxMarkIfaces || len(x.marks) > 0 && x.marks[len(x.marks)-1].n >= n {
+	if r.packed != "" || r.export != nil || n%markEvery != 0 || len(x.marks) >= maxMarks || x.ifaces >= maxMarkIfaces || len(x.marks) > 0 && x.marks[len(x.marks)-1].n >= n {
 		return
 	}
-	m := milestone{n: n, pos: r.in.Offset(), big: r.big}
+	m := milestone{n: n, pos: r.in.Offset(), big: r.big, netmon: r.netmon}
 	if len(x.marks) > 0 && slices.Equal(x.marks[len(x.marks)-1].ifaces, r.ifaces) {
 		m.ifaces = x.marks[len(x.marks)-1].ifaces
 	} else {
@@ -63,7 +64,7 @@ func (x *Index) before(n uint32) *milestone {
 // resume continues at a mark; the underlying reader has been moved to its position.
 func (r *Reader) resume(m *milestone) {
 	r.in.Moved(m.pos)
-	r.big, r.ifaces, r.failed = m.big, slices.Clone(m.ifaces), nil
+	r.big, r.netmon, r.ifaces, r.failed = m.big, m.netmon, slices.Clone(m.ifaces), nil
 	r.packet, r.packets = packet.Packet{N: m.n}, m.n
 }
 
@@ -76,7 +77,7 @@ func (x *Index) Packets(file io.ReadSeeker, want []uint32, emit func(*packet.Pac
 		return err
 	}
 	for _, n := range want {
-		if m := x.before(n); m != nil && m.n > r.packet.N && !r.packed {
+		if m := x.before(n); m != nil && m.n > r.packet.N && r.packed == "" {
 			if _, err := file.Seek(m.pos, io.SeekStart); err != nil {
 				return err
 			}

@@ -18,6 +18,14 @@ const (
 	blockSimple    = 3
 	blockPacket    = 6
 
+	// Records that Wireshark numbers as packets, though they are none: journal entries of systemd, system calls of sysdig, and custom blocks.
+	blockJournal     = 9
+	blockSyscall     = 0x204
+	blockSyscall2    = 0x216
+	blockSyscall3    = 0x221
+	blockCustom      = 0x00000bad
+	blockCustomLocal = 0x40000bad // not to be copied
+
 	sectionMagic = 0x1a2b3c4d
 
 	optionEnd     = 0
@@ -69,6 +77,13 @@ func (r *Reader) nextBlock() error {
 				break
 			}
 			fallthrough
+		case blockJournal, blockSyscall, blockSyscall2, blockSyscall3, blockCustom, blockCustomLocal:
+			if r.packet.N == maxPacketCount-1 {
+				return r.torn("the file has too many packets to number")
+			}
+			r.packet.N++
+			r.records++
+			fallthrough
 		default:
 			start := r.in.Offset()
 			if done := r.in.Skip(int64(size)); done < int64(size) {
@@ -110,7 +125,7 @@ func (r *Reader) takeSection(body []byte) (bool, string) {
 	if major := r.u16(body[4:]); major != 1 {
 		return false, "the section has an unknown version"
 	}
-	r.ifaces = r.ifaces[:0]
+	r.ifaces, r.names = r.ifaces[:0], 0
 	if r.record != nil {
 		r.record(nil)
 	}
@@ -132,8 +147,9 @@ func (r *Reader) takeInterface(body []byte) (bool, string) {
 	in := Interface{Link: packet.LinkType(r.u16(body)), SnapLen: r.u32(body[4:]), resolution: 6}
 	for o := (options{r: r, rest: body[8:]}); o.next(); {
 		switch {
-		case o.code == optionIfName && in.Name == "":
+		case o.code == optionIfName && in.Name == "" && r.names+len(o.value) <= maxNames:
 			in.Name = text(o.value)
+			r.names += len(in.Name)
 		case o.code == optionResol && len(o.value) == 1:
 			in.resolution = o.value[0]
 		case o.code == optionOffset && len(o.value) == 8:

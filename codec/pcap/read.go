@@ -38,6 +38,7 @@ func Read(r io.Reader, opts packet.Options, emit func(*transport.Frame)) (packet
 	made.end()
 	a.Flush()
 	a.Malformed(in.lost)
+	a.NotPackets(in.records)
 	sum := a.Summary()
 	sum.Format = in.Format()
 	if errors.As(err, &sum.Torn) || errors.Is(err, io.EOF) {

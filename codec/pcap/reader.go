@@ -1,12 +1,13 @@
 package pcap
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"wirebench/codec/packet"
 	"wirebench/codec/scan"
@@ -16,7 +17,8 @@ import (
 const (
 	MaxPacket      = 16 << 20 // bytes of one packet with its metadata
 	MaxUnpacked    = 16 << 30 // uncompressed bytes of a compressed file
-	maxInterfaces  = 4096     // in a section of a pcapng
+	maxInterfaces  = 1 << 18  // in a section of a pcapng
+	maxNames       = 4 << 20  // bytes of their names
 	maxComments    = 16       // of a packet
 	maxFileNotes   = 1000     // comments of sections and interfaces
 	pcapHeader     = 24
@@ -25,7 +27,7 @@ const (
 )
 
 // ErrFormat is the error for bytes that are not a capture file.
-var ErrFormat = errors.New("neither pcap nor pcapng")
+var ErrFormat = errors.New("no known format of captures")
 
 // Interface describes a capture interface.
 type Interface struct {
@@ -36,20 +38,26 @@ type Interface struct {
 	offset     int64  // if_tsoffset, seconds
 }
 
-// Reader reads a pcap or pcapng file, or a text in which Wireshark exported packets, compressed with gzip or not. Its memory is bounded by
+// Reader reads a capture file, or a text in which Wireshark exported packets, compressed or not. Its memory is bounded by
 // MaxPacket (for texts: by the text of one packet, 64 MiB) and the interfaces and comments of a section.
 type Reader struct {
 	in      *scan.Input
 	form    string
-	packed  bool
-	big     bool // the file or section is big-endian
-	nanos   bool // pcap: fractions are nanoseconds
+	next    func(*Reader) error
+	packed  string // as scan.Packed
+	big     bool   // the file or section is big-endian
+	nanos   bool   // pcap: fractions are nanoseconds
+	patched bool   // pcap: written by the patched tcpdump
+	head    int    // pcap: bytes of the header of a packet; 0 = not yet known
+	netmon  netmon
 	packet  packet.Packet
 	packets uint32 // that were read
 	ifaces  []Interface
+	names   int // bytes of the names of ifaces
 	notes   []string
 	made    bool   // pcapng: the packets of the section are made up
 	lost    uint32 // packets that could not be read, in blocks that could be skipped
+	records uint32 // that are not packets
 	failed  error
 
 	record func(body []byte) // is called with the blocks of recorded frames, and with nil at the start of a section; nil: they are skipped
@@ -60,57 +68,79 @@ type Reader struct {
 	shown    shown
 }
 
-// SniffCapture detects the format of a file from its first bytes (4 are enough): "pcap", "pcapng", "gzip" or "".
+// form is a format of capture files.
+type form struct {
+	id   string // Reader.Format
+	is   func(head []byte) bool
+	open func(*Reader) error // reads the header; nil: there is none
+	next func(*Reader) error // reads the next packet
+}
+
+var forms = []form{
+	{"pcap", isPcap, (*Reader).pcapHead, (*Reader).nextPcap},
+	{"pcapng", func(head []byte) bool { return len(head) >= 4 && binary.BigEndian.Uint32(head) == blockSection }, nil, (*Reader).nextBlock},
+	{"snoop", func(head []byte) bool { return bytes.HasPrefix(head, []byte(snoopMagic)) }, (*Reader).snoopHead, (*Reader).nextSnoop},
+	{"netmon", isNetmon, (*Reader).netmonHead, (*Reader).nextNetmon},
+}
+
+// SniffHead is how many bytes of a file SniffCapture and scan.Packed need.
+const SniffHead = 10
+
+// SniffCapture detects the format of a file from its first SniffHead bytes: "pcap", "pcapng", "snoop", "netmon" or "".
 func SniffCapture(head []byte) string {
-	if len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b {
-		return "gzip"
-	}
-	if len(head) < 4 {
-		return ""
-	}
-	switch binary.BigEndian.Uint32(head) {
-	case pcapMicro, pcapNano, pcapMicroSwapped, pcapNanoSwapped:
-		return "pcap"
-	case blockSection:
-		return "pcapng"
+	if i := slices.IndexFunc(forms, func(f form) bool { return f.is(head) }); i >= 0 {
+		return forms[i].id
 	}
 	return ""
+}
+
+// SniffPacked is SniffCapture for a file that may be compressed; head should have some hundred bytes then.
+func SniffPacked(head []byte) string {
+	if scan.Packed(head) != "" {
+		head, _ = scan.UnpackHead(head, SniffHead, false)
+	}
+	return SniffCapture(head)
 }
 
 // NewReader reads the header of a capture file. The error wraps ErrFormat if it is not one, else it is an error of r.
 func NewReader(r io.Reader) (*Reader, error) {
 	p := &Reader{in: scan.NewInput(r)}
-	if SniffCapture(p.in.Peek(4)) == "gzip" {
-		packed, err := gzip.NewReader(p.in)
+	if packed := scan.Packed(p.in.Peek(SniffHead)); packed != "" {
+		unpacked, err := scan.Unpack(packed, p.in)
 		if err != nil {
-			return nil, fmt.Errorf("%w: it starts like gzip, but %w", ErrFormat, err)
+			return nil, fmt.Errorf("%w: it is compressed (%s), but %w", ErrFormat, packed, err)
 		}
-		p = &Reader{in: scan.NewInput(io.LimitReader(packed, MaxUnpacked)), packed: true}
+		p = &Reader{in: scan.NewInput(io.LimitReader(unpacked, MaxUnpacked)), packed: packed}
 	}
-	head := p.in.Peek(4)
-	p.form = SniffCapture(head)
+	head := p.in.Peek(SniffHead)
+	i := slices.IndexFunc(forms, func(f form) bool { return f.is(head) })
 	switch {
-	case p.form == "pcap":
-		if err := p.pcapHead(); err != nil {
+	case i >= 0:
+		p.form, p.next = forms[i].id, forms[i].next
+		if forms[i].open == nil {
+			break
+		}
+		if err := forms[i].open(p); err != nil {
 			return nil, err
 		}
-	case p.form == "pcapng":
 	case p.in.Failure() != nil && !scan.IsDamage(p.in.Failure()):
 		return nil, p.in.Failure()
+	case len(head) == 0 && p.in.Failure() != nil:
+		return nil, fmt.Errorf("%w: nothing of it can be unpacked: %w", ErrFormat, p.in.Failure())
 	case len(head) == 0:
 		return nil, fmt.Errorf("%w: the file is empty", ErrFormat)
 	case p.startExport():
+		p.next = (*Reader).nextExported
 	default:
-		p.form = ""
-		return nil, fmt.Errorf("%w: it starts with % x", ErrFormat, head)
+		return nil, fmt.Errorf("%w: it starts with % x", ErrFormat, head[:min(len(head), 4)])
 	}
 	return p, nil
 }
 
-// Format is "pcap", "pcapng", or one of SniffExport, followed by ".gz" if the file was compressed.
+// Format is that of SniffCapture or SniffExport; if the file is compressed, "." and the format of scan.Packed follow.
 func (r *Reader) Format() string {
-	if r.packed {
-		return r.form + ".gz"
+	if r.packed != "" {
+		return r.form + "." + r.packed
 	}
 	return r.form
 }
@@ -132,12 +162,8 @@ func (r *Reader) Next() (*packet.Packet, error) {
 	}
 	if r.packet.N == maxPacketCount {
 		r.failed = r.torn("the file has too many packets to number")
-	} else if r.export != nil {
-		r.failed = r.nextExported()
-	} else if r.form == "pcap" {
-		r.failed = r.nextPcap()
 	} else {
-		r.failed = r.nextBlock()
+		r.failed = r.next(r)
 	}
 	if r.failed != nil {
 		return nil, r.failed
@@ -168,7 +194,7 @@ func (r *Reader) end() error {
 	if r.in.Failure() != nil {
 		return r.torn("the file is damaged")
 	}
-	if r.packed && r.in.Offset() >= MaxUnpacked {
+	if r.packed != "" && r.in.Offset() >= MaxUnpacked {
 		return r.torn("the file unpacks to more than %d GiB", MaxUnpacked>>30)
 	}
 	return io.EOF

@@ -228,12 +228,7 @@ func opt(o order, code uint16, value ...byte) []byte {
 
 func TestPcapngBlocks(t *testing.T) {
 	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
-		words := func(v ...uint32) (b []byte) {
-			for _, w := range v {
-				b = o.AppendUint32(b, w)
-			}
-			return b
-		}
+		words := func(v ...uint32) []byte { return words(o, v...) }
 		iface := func(link uint16, snap uint32, options ...[]byte) []byte {
 			b := o.AppendUint16(o.AppendUint16(nil, link), 0)
 			return block(o, blockInterface, append(o.AppendUint32(b, snap), bytes.Join(options, nil)...))

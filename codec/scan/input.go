@@ -2,7 +2,6 @@ package scan
 
 import (
 	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"io"
 )
@@ -37,6 +36,9 @@ func (in *Input) Peek(n int) []byte {
 	}
 	return in.buf[in.from:min(in.from+n, in.to)]
 }
+
+// Buffered returns the next bytes as far as they have been read, without waiting for more. They are valid until the next call.
+func (in *Input) Buffered() []byte { return in.buf[in.from:in.to] }
 
 func (in *Input) fill(n int) {
 	if in.from > 0 {
@@ -100,7 +102,7 @@ func (in *Input) Read(to []byte) (int, error) {
 // IsDamage reports whether err means a damaged file rather than a failing reader.
 func IsDamage(err error) bool {
 	var corrupt flate.CorruptInputError
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, &corrupt)
+	return errors.Is(err, ErrPacked) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt)
 }
 
 // SkipSeen consumes n bytes that Peek returned; they stay valid until the next Peek.
