@@ -104,7 +104,7 @@ func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byt
 func (r *Record) AppendSpotPath(dst []byte, at Spot) []byte {
 	field := at.Field()
 	if n := at.Node(); field == noIndex && n >= 0 && int(n) < len(r.Nodes) {
-		field = r.listOf(uint32(n))
+		field = r.ListOf(uint32(n))
 	}
 	if field == noIndex {
 		return dst

@@ -88,6 +88,17 @@ func (r *Record) Fit() (fit Fit) {
 	return Exact
 }
 
+// PastEnd reports whether the message could not be read because fields extend past its end.
+func (r *Record) PastEnd() bool {
+	return r.Short || r.Illegal && slices.ContainsFunc(r.Problems, func(p Problem) bool {
+		switch p.Code {
+		case PastFrame, ContentsOutside, OffsetOutside, NotTerminated, Truncated:
+			return true
+		}
+		return false
+	})
+}
+
 // Gaps returns the ranges of the message that belong to no field, in order.
 func (r *Record) Gaps() iter.Seq[Range] {
 	return gaps(r.sortedSpans(), uint32(min(r.Used, len(r.Data)))*8)

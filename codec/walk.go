@@ -50,7 +50,7 @@ func (w *Walker) Append(dst []byte, l Leaf) []byte {
 		indexes = append(indexes[:len(indexes):len(indexes)], l.Elem)
 	}
 	if l.Field == noIndex && (l.Role == RoleHere || l.Role == RoleNext || len(indexes) > 0) {
-		if f := w.r.listOf(l.Node); f != noIndex {
+		if f := w.r.ListOf(l.Node); f != noIndex {
 			return w.r.Program.AppendIndexed(dst, f, indexes)
 		}
 	}
@@ -60,8 +60,8 @@ func (w *Walker) Append(dst []byte, l Leaf) []byte {
 	return w.r.Program.AppendIndexed(dst, l.Field, indexes)
 }
 
-// listOf returns the field of the list whose element holds a node.
-func (r *Record) listOf(node uint32) uint16 {
+// ListOf returns the field of the list whose element holds a node, NoField if there is none.
+func (r *Record) ListOf(node uint32) uint16 {
 	n := &r.Nodes[node]
 	if n.Kind == NodeElem || n.Kind == NodeList {
 		return r.Program.Ops[n.Op].Field

@@ -2,6 +2,7 @@ package defs
 
 import (
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
@@ -9,6 +10,25 @@ import (
 type CodeMaps struct {
 	Is   func(name string) bool // reports whether a file of this name is a code map
 	Read func(f *source.File) (map[string]uint32, diag.List)
+
+	// Set returns the text in which names have codes, with all other lines as they are. If other names have these codes they lose them with
+	// take; else one of them is returned with its code, and the text is unchanged.
+	Set func(f *source.File, codes []schema.GivenCode, take bool) (text string, other schema.GivenCode)
+
+	// Rename returns the text in which a name is replaced by one that the map does not have.
+	Rename func(f *source.File, from, to string) string
+
+	// Options returns the values of options that go with a map: the version of the game. versions is the text of the file of the name
+	// Versions, which lists the versions of builds; nil if there is none.
+	Options  func(f *source.File, versions []byte) map[string]string
+	Versions string
+
+	// Build returns the build that a map is for, "" if its name does not tell it. NameOf is the inverse.
+	Build  func(name string) string
+	NameOf func(build string) string
+
+	Max uint32 // the highest code
+	New string // name of the first map of a library
 }
 
 // codeMapsOf returns the CodeMaps of the dialect that has code maps of that file name, nil if there is none.

@@ -5,6 +5,8 @@ import (
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
+	"wirebench/defs/edit"
+	"wirebench/defs/emit"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -36,6 +38,9 @@ type Dialect struct {
 	// Format returns a file in canonical form, with its meaning and comments preserved.
 	Format func(f *source.File) (string, diag.List)
 
+	// Edits change definitions field by field.
+	Edits *edit.Rules
+
 	// Frames describe the common start of all messages, each for the group of its key, so that frames without a definition can be
 	// identified. The first one that a frame does not contradict applies. Empty if there is no common start.
 	Frames []*schema.Message
@@ -46,8 +51,14 @@ type Dialect struct {
 	// Codes describes the files with the codes of messages; nil if the codes are part of the definitions.
 	Codes *CodeMaps
 
+	// Validity describes the file with the versions of the game that definitions are valid for; nil if there is none.
+	Validity *ValidityFile
+
 	// Constants reads the values of constants that definitions use but do not define; nil if the dialect has no such constants.
 	Constants func(f *source.File) (map[string]string, diag.List)
+
+	// Sessions finds the groups of messages for dissectors; nil if groups follow the direction.
+	Sessions *emit.Sessions
 
 	Language schema.Language // keywords and types, for editors
 
@@ -70,10 +81,12 @@ var Dialects = []Dialect{
 		Versions:  true,
 		IsLine:    tera.IsLine,
 		IsFile:    func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
-		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap},
+		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: tera.MapOptions, Versions: tera.Revisions, Build: tera.BuildOfMap, NameOf: tera.MapOfBuild, Max: 0xFFFF, New: "protocol.map"},
+		Validity:  &ValidityFile{Is: tera.IsDeprecated, Read: tera.ParseDeprecated, Rename: tera.RenameDeprecated},
 		Rules:     &tera.Rules,
 		Options:   tera.Options,
 		Format:    tera.Format,
+		Edits:     &tera.Edits,
 		Frames:    []*schema.Message{tera.Frame()},
 		Alternate: &Header{Name: "integrity", Of: tera.LongHeader},
 		Language:  tera.Language(),
@@ -87,6 +100,7 @@ var Dialects = []Dialect{
 		IsLine:    muta.IsHeader,
 		Rules:     &muta.Rules,
 		Format:    muta.Format,
+		Edits:     &muta.Edits,
 		Constants: muta.ParseConstants,
 		Language:  muta.Language(),
 		New:       "new_protocol",
@@ -99,7 +113,9 @@ var Dialects = []Dialect{
 		IsLine:   subspace.IsTableLine,
 		Rules:    &subspace.Rules,
 		Format:   subspace.Format,
+		Edits:    &subspace.Edits,
 		Frames:   subspace.Frames(),
+		Sessions: &emit.Sessions{Lua: subspace.Sessions, Named: subspace.Untyped()},
 		Language: subspace.Language(),
 		New:      "new_packets",
 		Begin:    subspaceBegin,

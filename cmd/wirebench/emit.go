@@ -15,9 +15,8 @@ import (
 
 func newEmit() *cobra.Command {
 	l := &libraryFlags{}
-	target, out, asJSON := "", "", false
+	target, name, out, asJSON := "", "", "", false
 	var messages []string
-	o := emit.Options{}
 	vectors := 0
 	var list []string
 	for _, t := range emit.Targets {
@@ -57,8 +56,7 @@ The exit status is 1 if a definition has errors; its message is omitted.`,
 			for _, m := range left {
 				note(cmd, "note: %s is omitted: its definition has errors (wirebench check)", snap.NameOf(m))
 			}
-			o.Vectors = snap.Vectors(s, vectors)
-			files, losses := t.Emit(s, o)
+			files, losses := snap.Emit(t, s, name, vectors)
 			if asJSON {
 				writeJSON(cmd.OutOrStdout(), workspace.EmittedOf(files, losses))
 			} else {
@@ -79,7 +77,7 @@ The exit status is 1 if a definition has errors; its message is omitted.`,
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "format to write: "+targetNames())
 	f.StringArrayVar(&messages, "message", nil, "only this message, NAME or NAME.VERSION (repeatable; default: the highest version of each)")
-	f.StringVar(&o.Name, "name", "", "name used in files, packages and prefixes (default: messages)")
+	f.StringVar(&name, "name", "", "name used in files, packages and prefixes (default: messages)")
 	f.IntVar(&vectors, "vectors", 0, "C, Go and TypeScript: also write a test, with at most this many messages of each type")
 	f.StringVarP(&out, "out", "o", "", "directory for the files, created if missing")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object with the files and the losses")

@@ -2,9 +2,11 @@ package filter
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -340,7 +342,7 @@ func (c *compiler) compare(n *node) (cond, outcome) {
 		return x, fine
 	}
 	if t.class == cTime {
-		t = c.dayTime(right, t, x.a)
+		t = c.timeLike(right, t, x.a)
 	}
 	if op == opEq || op == opNe {
 		x.op, x.not, x.set = cIn, op == opNe, &set{}
@@ -404,22 +406,46 @@ func (c *compiler) twoLiterals(left, right *node, op cmpOp) (cond, outcome) {
 	return cond{op: cFalse}, fine
 }
 
-// dayTime makes a time a time of day if it is compared with one.
-func (c *compiler) dayTime(n *node, t ty, s *side) ty {
-	for n.kind == nRange {
-		n = n.kids[0]
+// maxSince is the number of seconds up to which a number compared with a time counts from the first frame, about three years: that is what
+// lists show. Larger numbers count from 1970.
+const maxSince = 1e8
+
+// timeLike makes a time a time of day, or seconds since the first frame, if it is compared with one.
+func (c *compiler) timeLike(n *node, t ty, s *side) ty {
+	if n.kind == nRange {
+		lo, hi := n.kids[0], n.kids[1]
+		if n = lo; lo.kind != nText {
+			n = hi // a range from 0 may end with seconds since 1970
+		}
 	}
-	text := n.text
-	if n.kind == nValue {
-		text = c.env.Values[n.text]
-	} else if n.kind != nText {
+	if s.root.op != xFrame || s.root.field != ffTime {
 		return t
 	}
-	if _, ofDay, ok := parseTime(text); ok && ofDay && s.root.op == xFrame && s.root.field == ffTime {
+	text := n.text
+	switch n.kind {
+	case nValue:
+		text = c.env.Values[n.text]
+	case nText:
+	default:
+		v, out := c.numberLiteral(n, ty{class: cNumber, label: t.label})
+		if out == fine && math.Abs(v.float()) < maxSince {
+			return since(t, s)
+		}
+		return t
+	}
+	if _, ofDay, ok := parseTime(text); ok && ofDay {
 		s.root = &expr{op: xFrame, field: ffOfDay}
 		t.ofDay = true
+	} else if _, err := time.ParseDuration(text); err == nil {
+		return since(t, s)
 	}
 	return t
+}
+
+// since makes a time the seconds since the first frame.
+func since(t ty, s *side) ty {
+	s.root = &expr{op: xFrame, field: ffSince}
+	return ty{class: cSpan, label: t.label}
 }
 
 // compatible reports whether two expressions can be compared.
@@ -460,7 +486,7 @@ func (c *compiler) in(n *node) (cond, outcome) {
 		return cond{}, out
 	}
 	if t.class == cTime {
-		t = c.dayTime(n.kids[1], t, a)
+		t = c.timeLike(n.kids[1], t, a)
 	}
 	x := cond{op: cIn, a: a, not: n.negated, set: &set{}}
 	x.all = n.quant == quantAll || n.quant == quantNone && n.negated

@@ -33,6 +33,9 @@
 //
 // A code may be written as the name of its message: op == C_CHAT, core.type == cluster.
 //
+// t is the time of a frame in seconds since the first one, as lists show it. time is the time of day or the date: compared with a number below
+// 100,000,000 or a duration ("90s") it is t, with a larger number it is seconds since 1970.
+//
 // # Layers
 //
 // via holds the layers around a frame, one text for each, outermost first; depth is their number, and from are the numbers of the frame's

@@ -37,6 +37,9 @@ func fightFrames(t testing.TB, w *world) map[string]*filter.Frame {
 	frames["c"].Mark, frames["c"].Marks = "a", transport.Fake
 	frames["f"].Where.Note, frames["f"].Marker, frames["f"].Via, frames["f"].N = "big hit #boss", "open inventory", make([]string, 2), 1000
 	frames["f"].At = start.Add(time.Hour)
+	for _, x := range frames {
+		x.Start = start
+	}
 	frames["g"].Marks, frames["g"].Resumed, frames["g"].Session = transport.Changed|transport.Silenced, true, 1
 	return frames
 }
@@ -153,6 +156,15 @@ func TestMatch(t *testing.T) {
 		{`time in {"10:00" .. "10:01"}`, "c12pg"},
 		{`time > 1795172000`, "f"},
 		{`time <= 1795168805.25`, "c12pg"},
+		{`time > 1.5`, "f"}, // seconds since the first frame, as shown in lists
+		{`time <= 1.5`, "c12pg"},
+		{`time > -1 and time < 3600`, "c12pg"},
+		{`time >= 60 * 60`, "f"},
+		{`time > "90s"`, "f"},
+		{`time in {0..1.5}`, "c12pg"},
+		{`time in {0..1795168805.25}`, "c12pg"},
+		{`t == 3600`, "f"},
+		{`t < "1 s"`, "c12pg"},
 
 		// Names of messages.
 		{"C_CHAT", "c"},

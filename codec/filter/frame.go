@@ -22,9 +22,10 @@ type Frame struct {
 
 // Where is the context of a frame in a capture.
 type Where struct {
-	Conn    string // client-server, each address:port, IPv6 in brackets
-	Session int    // of sessions that reuse the addresses: 0 is the first
-	Proto   string // transport protocol: "tcp" or "udp"
+	Conn    string    // client-server, each address:port, IPv6 in brackets
+	Session int       // of sessions that reuse the addresses: 0 is the first
+	Proto   string    // transport protocol: "tcp" or "udp"
+	Start   time.Time // of the first frame of the capture; zero if it is unknown
 
 	Mark, Note, Marker string // entered by users
 }
@@ -75,6 +76,7 @@ const (
 	ffVia
 	ffFrom
 	ffBytes
+	ffSince
 	ffOfDay // internal: the time since midnight
 	ffLast
 )
@@ -110,7 +112,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffName:     {"name", cText, nil, "name of the message"},
 	ffDir:      {"dir", cWord, dirWords, "direction: c2s or s2c"},
 	ffLen:      {"len", cNumber, nil, "bytes"},
-	ffTime:     {"time", cTime, nil, `time: "10:00:05", "2026-11-20 10:00:05" (UTC), or seconds since 1970`},
+	ffTime:     {"time", cTime, nil, `seconds since the first frame, "10:00:05", "2026-11-20 10:00:05" (UTC), or seconds since 1970`},
 	ffDelta:    {"delta", cSpan, nil, `seconds since the previous frame, or "20ms"`},
 	ffN:        {"n", cNumber, nil, "number of the frame, from 1"},
 	ffConn:     {"conn", cText, nil, "connection: client-server, each address:port"},
@@ -140,6 +142,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffVia:      {"via", cText, nil, `layers around it, outermost first: "cluster:1", "reliable:3", "chunk"`},
 	ffFrom:     {"from", cNumber, nil, "numbers of its packets in the capture"},
 	ffBytes:    {"bytes", cBytes, nil, "the complete message; bytes[4:2] are two from offset 4"},
+	ffSince:    {"t", cSpan, nil, `seconds since the first frame, or "20ms"`},
 	ffOfDay:    {"", cTime, nil, ""},
 }
 
@@ -193,6 +196,8 @@ func (f frameField) value(x *Frame) (v value, ok bool) {
 		return intValue(x.At.UnixNano()), !x.At.IsZero()
 	case ffOfDay:
 		return intValue(mod(x.At.UnixNano(), int64(24*time.Hour))), !x.At.IsZero()
+	case ffSince:
+		return floatValue(x.At.Sub(x.Start).Seconds()), !x.At.IsZero() && !x.Start.IsZero()
 	case ffDelta:
 		return floatValue(x.Delta.Seconds()), true
 	case ffN:
@@ -237,15 +242,9 @@ func (x *Frame) state(rec *codec.Record) (int, bool) {
 		return stateUnknown, true
 	case rec == nil:
 		return 0, false
-	case rec.Short:
+	case rec.PastEnd():
 		return stateOver, true
 	case rec.Illegal:
-		for i := range rec.Problems {
-			switch rec.Problems[i].Code {
-			case codec.PastFrame, codec.ContentsOutside, codec.OffsetOutside, codec.NotTerminated, codec.Truncated:
-				return stateOver, true
-			}
-		}
 		return stateMismatch, true
 	}
 	return [...]int{codec.Exact: stateClean, codec.Leftover: stateUnder, codec.Misplaced: stateMismatch}[rec.Fit()], true

@@ -30,6 +30,9 @@ type Whole struct {
 // Give emits a frame and reports whether more frames are wanted.
 func (w *Whole) Give(f Frame) bool {
 	w.n++
+	if f.Dir == schema.Both {
+		f.Dir = w.Opts.Dir
+	}
 	w.frame = f
 	if f.Kind == Message && w.Opts.Key != nil {
 		w.frame.Key, w.frame.HasKey = w.Opts.Key(f.Dir, f.Bytes)

@@ -1,6 +1,10 @@
 package view
 
-import "wirebench/codec"
+import (
+	"strings"
+
+	"wirebench/codec"
+)
 
 // LayoutInfo is the byte layout of a message in the API.
 type LayoutInfo struct {
@@ -27,6 +31,11 @@ type LayoutRow struct {
 	Note      string `json:"note,omitempty"`
 	Doc       string `json:"doc,omitempty"`
 	Family    Family `json:"-"`
+
+	// Parts of Offset: bits from the start of the message, or of the element, and the variable parts before: " + name".
+	InElement bool   `json:"-"`
+	AtBits    int64  `json:"-"`
+	After     string `json:"-"`
 }
 
 // Layout describes the layout of a program's message.
@@ -68,7 +77,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: FamilyOf(p, r.Field, r.Role),
+		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()),
 	}
 	if r.At.Fixed() {
 		row.BitOffset = &r.At.Bits

@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"fmt"
-
 	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
@@ -24,7 +22,7 @@ func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.S
 }
 
 // affordable returns the schema without the messages that would exceed the budget.
-func affordable(s *schema.Schema) (*schema.Schema, []Loss) {
+func affordable(s *schema.Schema) (*schema.Schema, losses) {
 	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}}
 	bytes := make([]int, len(s.Messages))
 	for i, m := range s.Messages {
@@ -37,28 +35,22 @@ func affordable(s *schema.Schema) (*schema.Schema, []Loss) {
 	}
 	left := budgetBase + budgetRatio*c.source
 	var kept []*schema.Message
-	var lost []Loss
+	var lost losses
 	for i, m := range s.Messages {
 		if bytes[i] <= left {
 			left -= bytes[i]
 			kept = append(kept, m)
-		} else if len(lost) < maxLost {
-			lost = append(lost, Loss{Message: messageName(m), Reason: "the output would be much larger than the definition, which uses a struct in many places; the message is omitted"})
+		} else {
+			lost.lose(m, "", "the output would be much larger than the definition, which uses a struct in many places; the message is omitted")
 		}
 	}
 	if len(lost) == 0 {
 		return s, nil
 	}
-	if more := len(s.Messages) - len(kept) - len(lost); more > 0 {
-		lost = append(lost, Loss{Reason: fmt.Sprintf("the output of %d more messages would be much larger than their definitions; they are omitted", more)})
-	}
 	out := *s
 	out.Messages = kept
 	return &out, lost
 }
-
-// maxLost limits the number of messages beyond the budget that are named.
-const maxLost = 20
 
 // costs estimates the size of the output about structs, for the most verbose target.
 type costs struct {

@@ -4,11 +4,17 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/schema"
 )
+
+// cPublic are the types of callers, cSupport is internal.
+//
+//go:embed support_c_public.txt
+var cPublic string
 
 //go:embed support_c.txt
 var cSupport string
@@ -18,7 +24,8 @@ var cReserved = keywords(`auto break case char const continue default do double 
 	register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while _Bool _Complex
 	_Imaginary asm bool catch class const_cast delete dynamic_cast explicit export false friend mutable namespace new operator private
 	protected public reinterpret_cast static_cast template this throw true try typeid typename using virtual wchar_t and or not xor
-	alignas alignof constexpr decltype noexcept nullptr static_assert thread_local typeof
+	alignas alignof constexpr decltype noexcept nullptr static_assert thread_local typeof and_eq bitand bitor compl not_eq or_eq xor_eq
+	char8_t char16_t char32_t concept consteval constinit co_await co_return co_yield requires
 	NULL EOF INFINITY NAN SIZE_MAX BUFSIZ errno assert offsetof unix linux
 	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t intmax_t uintmax_t ssize_t
 	off_t time_t clock_t fpos_t div_t ldiv_t mode_t pid_t uid_t gid_t id_t dev_t ino_t key_t blksize_t blkcnt_t nlink_t
@@ -27,8 +34,11 @@ var cReserved = keywords(`auto break case char const continue default do double 
 // cInline is the maximum size in bytes of a list that is stored inside the struct, with its maximum number of elements.
 const cInline = 1 << 16
 
-// emitC writes a single header in the style of MUTA's packetwriter: an enum of the ids, and for each message a struct and the functions
-// compute_sz, write and read.
+// cLines is the number of lines after which another source begins.
+const cLines = 15_000
+
+// emitC writes a header in the style of MUTA's packetwriter, with an enum of the ids, and for each message a struct and the functions
+// compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, true)
 	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
@@ -43,68 +53,159 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 		if g.types[r] == "" {
 			g.types[r] = g.base(r.want)
 		}
-		own := newNames(false, cReserved...)
-		for _, m := range r.members {
-			g.fields[m] = own.take(m.name)
-		}
-		if r.parts > 0 {
-			g.parts[r] = own.take("parts")
-		}
-		if r.choice {
-			g.choices[r] = own.take("alternative")
-		}
+		g.members(r)
 	}
 	var open []string
-	seen := map[string]bool{}
 	for _, m := range p.messages {
 		for _, name := range m.open {
-			if !seen[name] {
+			if !slices.Contains(open, name) {
 				open = append(open, name)
 				p.lose(nil, "", "the constant %s has no value; define it before including this header", name)
 			}
-			seen[name] = true
 		}
 	}
-	name := strings.ToLower(legal(o.name()))
-	guard := strings.ToUpper(name) + "_H"
-	g.line("/*")
-	g.b.WriteString(head(" * ", "c", s, p.losses))
-	g.line(" *")
-	g.doc(" * ", cMemory)
-	g.line(" */")
-	g.line("#ifndef %s", guard)
-	g.line("#define %s", guard)
-	g.line("")
-	g.line("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>")
-	g.line("")
-	for _, c := range open {
-		g.line("#ifndef %s", legal(c))
-		g.line("#error \"%s has no value in the definitions: define it\"", legal(c))
-		g.line("#endif")
-	}
-	g.b.WriteString(cSupport)
-	g.line("")
-	g.codes()
 	for _, r := range p.records {
 		g.record(r)
 	}
 	g.dispatch()
-	g.line("#endif")
-	files := []File{{Name: name + ".h", Text: g.b.String()}}
+	name := strings.ToLower(legal(o.name()))
+	lost := p.kinds()
+	files := g.files(name, "/*\n"+head(" * ", "c", s, lost), open)
 	if list := p.vectors(o.Vectors); len(list) > 0 {
 		files = append(files, g.vectors(name, list))
 	}
-	return files, p.losses
+	return files, lost
+}
+
+// members assigns the members of a record.
+func (g *cTarget) members(r *record) {
+	own := newNames(false, cReserved...)
+	for _, m := range r.naming() {
+		switch want := m.name; {
+		case m.isBook:
+			g.fields[m] = own.take("wb_" + want)
+		case m.nth > 0:
+			g.fields[m] = own.take(fmt.Sprintf("%s_%d", want, m.nth))
+		default:
+			g.fields[m] = own.take(want)
+		}
+	}
+	if r.parts > 0 {
+		g.parts[r] = own.take("wb_parts")
+	}
+	if r.choice {
+		g.choices[r] = own.take("wb_alternative")
+	}
+}
+
+// files returns the header and the sources. The support is part of a single source; several share it by another header.
+func (g *cTarget) files(name, about string, open []string) []File {
+	types := g.code
+	g.code = code{}
+	var own Range // of the header
+	guarded := func(file, about string, body func()) File {
+		g.code = code{}
+		g.b.WriteString(about)
+		guard := strings.ToUpper(file) + "_H"
+		g.line("#ifndef %s", guard)
+		g.line("#define %s", guard)
+		g.line("")
+		body()
+		g.line("#endif")
+		return File{Name: file + ".h", Text: g.b.String(), Own: own}
+	}
+	memory := code{}
+	memory.line(" *")
+	memory.doc(" * ", cMemory)
+	memory.line(" */")
+	files := []File{guarded(name, about+memory.b.String(), func() {
+		g.line("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>")
+		g.line("")
+		for _, c := range open {
+			g.line("#ifndef %s", legal(c))
+			g.line("#error \"%s has no value in the definitions: define it\"", legal(c))
+			g.line("#endif")
+		}
+		g.line("#ifdef __cplusplus\nextern \"C\" {\n#endif")
+		g.line("")
+		g.b.WriteString(cPublic)
+		g.line("")
+		own.Start = g.b.Len()
+		g.codes()
+		g.b.WriteString(types.b.String())
+		own.End = g.b.Len()
+		g.line("#ifdef __cplusplus\n}\n#endif")
+		g.line("")
+	})}
+	const generated = "/* Code generated by wirebench emit --target c. DO NOT EDIT. */\n"
+	include := func(file string) string { return fmt.Sprintf("#include %q\n", file+".h") }
+	sources := g.sources()
+	if len(sources) == 1 {
+		text := strings.ReplaceAll(sources[0], cLocal, "static inline ")
+		return append(files, around(name+".c", generated+include(name)+"\n#include <string.h>\n\n"+cSupport+"\n", text, ""))
+	}
+	own = Range{}
+	files = append(files, guarded(name+"_internal", generated, func() {
+		g.b.WriteString(include(name) + "\n#include <string.h>\n\n" + cSupport + "\n")
+		g.line("#ifdef __cplusplus\nextern \"C\" {\n#endif")
+		g.line("")
+		for _, r := range g.plan.records {
+			if r.message == nil && r.element {
+				g.print("size_t $type_compute_sz(const $type_t *s);\nint $type_write_(wb_writer *w, const $type_t *s);\nint $type_read_(wb_reader *r, $type_t *s);", vars{"type": g.types[r]})
+			}
+		}
+		g.line("")
+		g.line("#ifdef __cplusplus\n}\n#endif")
+		g.line("")
+	}))
+	for i, text := range sources {
+		files = append(files, around(fmt.Sprintf("%s_%d.c", name, i+1), generated+include(name+"_internal")+"\n", strings.ReplaceAll(text, cLocal, ""), ""))
+	}
+	return files
+}
+
+// cLocal stands for the linkage of functions of list elements: they are static if there is a single source.
+const cLocal = "LOCAL "
+
+// sources joins the functions of records, up to cLines lines each.
+func (g *cTarget) sources() []string {
+	out := []string{""}
+	var b strings.Builder
+	lines := 0
+	for _, text := range g.functions {
+		n := strings.Count(text, "\n")
+		if lines > 0 && lines+n > cLines {
+			out[len(out)-1] = b.String()
+			out = append(out, "")
+			b.Reset()
+			lines = 0
+		}
+		b.WriteString(text)
+		lines += n
+	}
+	out[len(out)-1] = b.String()
+	return out
+}
+
+// aside writes lines to the sources instead of the header.
+func (g *cTarget) aside(write func()) {
+	header := g.code
+	g.code = code{}
+	write()
+	g.functions = append(g.functions, g.b.String())
+	g.code = header
 }
 
 const cMemory = `NAME_read(in, s) reads the message at in->pos into s and, if it returns 0, advances in->pos past it.
 NAME_write(out, s) writes s and advances out->pos. It needs NAME_compute_sz(s) bytes, including the id.
-There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists are
+The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists are
 stored in in->mem, which the caller owns. The functions support either byte order of the machine and any alignment.`
 
 type cTarget struct {
 	walker
-	elems map[*schema.List]string // names of types of elements that would otherwise be anonymous structs
+	elems     map[*schema.List]string // names of types of elements that would otherwise be anonymous structs
+	functions []string                // of records, for the sources
+	shadows   map[string]bool         // identifiers of the members of the struct that is being declared
 }
 
 // base takes a name from which the names of a type, its functions and its constants are derived.
@@ -299,7 +400,7 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 			if t.Bare {
 				return g.declare(t.Elem.Fields[0].Type, r, name)
 			}
-			return g.types[r] + "_t " + name
+			return g.structType(r) + " " + name
 		}
 		if t.Size == schema.Fixed {
 			return elem(star(fmt.Sprintf("[%d]", max(t.N, 1))))
@@ -309,7 +410,29 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 		}
 		return fmt.Sprintf("struct { size_t len; %s; } %s", elem("*data"), name)
 	}
-	return g.types[r] + "_t " + name
+	return g.structType(r) + " " + name
+}
+
+// structType returns the type of a record. In C++ a member of the same name requires the tag.
+func (g *cTarget) structType(r *record) string {
+	name := g.types[r] + "_t"
+	if g.shadows[name] {
+		return "struct " + name
+	}
+	return name
+}
+
+// pointer returns the type of a pointer to the elements of a list.
+func (g *cTarget) pointer(st *step) string {
+	t := st.typ.(*schema.List)
+	switch r := st.path.record(t, st.rec); {
+	case g.elems[t] != "":
+		return g.elems[t] + " *"
+	case t.Bare:
+		return g.declare(t.Elem.Fields[0].Type, r, "*")
+	default:
+		return g.types[r] + "_t *"
+	}
 }
 
 // elemType declares a name for the type of a list's elements, if it would be anonymous, so that callers can declare elements.
@@ -365,6 +488,10 @@ func (g *cTarget) record(r *record) {
 	for _, m := range r.members {
 		g.elemType(m.typ, m.record, name+"_"+g.fields[m])
 	}
+	g.shadows = map[string]bool{}
+	for _, m := range r.members {
+		g.shadows[g.fields[m]] = true
+	}
 	g.line("typedef struct %s_t", name)
 	g.open("{")
 	for _, m := range r.members {
@@ -380,16 +507,22 @@ func (g *cTarget) record(r *record) {
 		g.line("char nothing; /* no fields */")
 	}
 	g.shut("} %s_t;", name)
+	g.shadows = nil
 	g.line("")
 	if r.message == nil && !r.element {
 		return
 	}
-	g.sizing(r, name)
-	g.writing(r, name)
-	g.reading(r, name)
 	if r.message != nil {
-		g.message(r.message, name)
+		g.print(cPrototypes, vars{"type": name, "upper": strings.ToUpper(name), "least": r.message.min, "blank": g.blank})
 	}
+	g.aside(func() {
+		g.sizing(r, name)
+		g.writing(r, name)
+		g.reading(r, name)
+		if r.message != nil {
+			g.message(r.message, name)
+		}
+	})
 }
 
 func (g *cTarget) member(r *record, m *member) {
@@ -461,12 +594,19 @@ func (g *cTarget) message(m *message, name string) {
 }
 
 const (
-	cMessage = `
+	cPrototypes = `
 /* The minimum size of a message in bytes, including its id. */
 #define $upper_MIN_SZ ($least)
 $blank
+/* The size of the message in bytes, including its id. */
+size_t $type_compute_sz(const $type_t *s);
 /* Returns 0, a negative number if a value is not legal, or a positive number if there is no room for $type_compute_sz(s) bytes. */
-static inline int
+int $type_write(wb_out *out, const $type_t *s);
+/* Returns 0, a negative number if the message is not legal, or a positive number if it is incomplete. */
+int $type_read(wb_in *in, $type_t *s);
+$blank`
+	cMessage = `
+int
 $type_write(wb_out *out, const $type_t *s)
 {
 	size_t size = $type_compute_sz(s);
@@ -489,8 +629,7 @@ $type_write(wb_out *out, const $type_t *s)
 	return 0;
 }
 $blank
-/* Returns 0, a negative number if the message is not legal, or a positive number if it is incomplete. */
-static inline int
+int
 $type_read(wb_in *in, $type_t *s)
 {
 	wb_reader r = wb_start_(in, $header);
@@ -527,22 +666,33 @@ if (wb_load_(r.data, $where) != $upper)
 
 func (g *cTarget) reading(r *record, name string) {
 	g.loops = 0
-	g.print("static inline int\n$type_read_(wb_reader *r, $type_t *s)\n{\n\t(void)s;\n\t$body\n\treturn r->result;\n}\n$blank", vars{
-		"type": name, "blank": g.blank, "body": func() { g.readSteps(r, r.steps, "s") },
+	g.print("$local\n$type_read_(wb_reader *r, $type_t *s)\n{\n\t(void)s;\n\t$body\n\treturn r->result;\n}\n$blank", vars{
+		"type": name, "local": linkage(r, "int"), "blank": g.blank, "body": func() { g.readSteps(r, r.steps, "s") },
 	})
 }
 
 func (g *cTarget) writing(r *record, name string) {
 	g.loops = 0
-	g.print("static inline int\n$type_write_(wb_writer *w, const $type_t *s)\n{\n\t(void)w;\n\t(void)s;\n\t$body\n\treturn 0;\n}\n$blank", vars{
-		"type": name, "blank": g.blank, "body": func() { g.writeSteps(r, r.steps, "s") },
+	g.print("$local\n$type_write_(wb_writer *w, const $type_t *s)\n{\n\t(void)w;\n\t(void)s;\n\t$body\n\treturn 0;\n}\n$blank", vars{
+		"type": name, "local": linkage(r, "int"), "blank": g.blank, "body": func() { g.writeSteps(r, r.steps, "s") },
 	})
+}
+
+// linkage returns the result type of an internal function with its linkage: those of elements may be in another source.
+func linkage(r *record, result string) string {
+	if r.message == nil {
+		return cLocal + result
+	}
+	return "static " + result
 }
 
 func (g *cTarget) sizing(r *record, name string) {
 	g.loops = 0
-	g.line("/* The size of the values in a message in bytes. */")
-	g.line("static inline size_t")
+	if r.message != nil {
+		g.line("size_t")
+	} else {
+		g.line("%s", linkage(r, "size_t"))
+	}
 	g.line("%s_compute_sz(const %s_t *s)", name, name)
 	g.open("{")
 	g.line("size_t ret = 0;")
@@ -692,7 +842,7 @@ if ($n > 0) {
 		if ($to.len == room$id) { /* twice the room, in new memory: there is no way to know how many will come */
 			void *old = $to.data;
 			room$id = room$id == 0 ? 8 : room$id * 2;
-			$to.data = wb_alloc_(r, room$id, sizeof *$to.data);
+			$to.data = ($pointer)wb_alloc_(r, room$id, sizeof *$to.data);
 			if (r->result != 0)
 				return r->result;
 			wb_copy_($to.data, old, $to.len * sizeof *$to.data);
@@ -813,15 +963,18 @@ func (g *cTarget) signed(bits string, n *schema.Number) string {
 	return fmt.Sprintf("wb_signed_(%s, %d)", bits, n.Bits)
 }
 
+func cOrder(it *item) string { return map[bool]string{true: "be", false: "le"}[it.order == schema.Big] }
+
 func (g *cTarget) raw(b string, it *item) (bits, wide string) {
 	switch {
 	case it.off%8 != 0 || it.bits%8 != 0:
 		bits = fmt.Sprintf("wb_load_(%s, %s)", b, where(it))
 	case it.bits == 8:
 		bits = fmt.Sprintf("%s[%d]", b, it.off/8)
+	case isNative(it.bits):
+		bits = fmt.Sprintf("wb_%s%d_(%s + %d)", cOrder(it), it.bits, b, it.off/8)
 	default:
-		order := map[bool]string{true: "be", false: "le"}[it.order == schema.Big]
-		bits = fmt.Sprintf("wb_%s_(%s + %d, %d)", order, b, it.off/8, it.bits/8)
+		bits = fmt.Sprintf("wb_%s_(%s + %d, %d)", cOrder(it), b, it.off/8, it.bits/8)
 	}
 	return bits, bits
 }
@@ -934,7 +1087,8 @@ func (g *cTarget) makeList(st *step, to, n string) {
 		g.print("if ($n > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$n;", v) // never happens: the count was checked
 		return
 	}
-	g.print("$to.data = wb_alloc_(r, $n, sizeof *$to.data);\n"+cFailed+"\n$to.len = $n;", v)
+	v["pointer"] = g.pointer(st)
+	g.print("$to.data = ($pointer)wb_alloc_(r, $n, sizeof *$to.data);\n"+cFailed+"\n$to.len = $n;", v)
 }
 
 func (g *cTarget) elem(st *step, to, id string) string {
@@ -955,6 +1109,22 @@ func (g *cTarget) float(n *schema.Number, from string) string {
 }
 
 func (g *cTarget) put(p string, it *item, n *schema.Number, value string) {
+	if _, ok := it.native(); ok && (n == nil || n.Bits == wide(n.Bits)) { // a value of the same width always fits
+		switch {
+		case n == nil:
+		case n.Kind == schema.Bool:
+			value = "(" + value + " ? 1 : 0)"
+		case n.Kind == schema.Float:
+			value = fmt.Sprintf("wb_%s_bits_(%s)", cFloat(n), value)
+		}
+		v := vars{"p": p, "off": it.off / 8, "bits": it.bits, "order": cOrder(it), "value": value}
+		if it.bits == 8 {
+			g.print("w->data[$p + $off] = (uint8_t)$value;", v)
+		} else {
+			g.print("wb_set_$order$bits_(w->data + $p + $off, (uint$bits_t)$value);", v)
+		}
+		return
+	}
 	v := vars{"p": p, "where": where(it), "value": value}
 	switch {
 	case n != nil && n.Kind == schema.Signed && n.Scale == 0:
@@ -964,10 +1134,6 @@ func (g *cTarget) put(p string, it *item, n *schema.Number, value string) {
 		v["value"] = value + " ? 1 : 0"
 	case n != nil && n.Kind == schema.Float:
 		v["value"] = fmt.Sprintf("wb_%s_bits_(%s)", cFloat(n), value)
-	}
-	if it.bits == 64 && it.off%8 == 0 {
-		g.print("wb_store_(w->data + $p, $where, $value);", v)
-		return
 	}
 	g.print(g.say.putAt, v)
 }
@@ -1044,22 +1210,28 @@ func (g *cTarget) dispatch() {
 		name := g.top.take(strings.ToLower(legal(set.want())) + "_peek")
 		g.line("/* Gets the id of the next message of %s. Returns 0, a negative number if no message has it, or a positive number if it is", oneLine(set.String()))
 		g.line(" * incomplete. */")
-		g.line("static inline int")
-		g.line("%s(const wb_in *in, uint32_t *id)", name)
-		g.open("{")
-		g.line("wb_reader r = wb_start_(in, 0);")
-		g.line("if (r.size < %d)", (set.code.off+set.code.bits+7)/8)
-		g.line("\treturn WB_INCOMPLETE;")
-		g.line("*id = (uint32_t)wb_load_(r.data, %d, %d, %v);", set.code.off, set.code.bits, set.code.order == schema.Big)
-		g.open("switch (*id) {")
-		for _, m := range set.messages {
-			g.line("case %s:", strings.ToUpper(g.types[m.record]))
-		}
-		g.line("\treturn 0;")
-		g.line("default:")
-		g.line("\treturn WB_ILLEGAL;")
-		g.shut("}")
-		g.shut("}")
+		g.line("int %s(const wb_in *in, uint32_t *id);", name)
 		g.line("")
+		g.aside(func() { g.peek(name, set) })
 	}
+}
+
+func (g *cTarget) peek(name string, set *set) {
+	g.line("int")
+	g.line("%s(const wb_in *in, uint32_t *id)", name)
+	g.open("{")
+	g.line("wb_reader r = wb_start_(in, 0);")
+	g.line("if (r.size < %d)", (set.code.off+set.code.bits+7)/8)
+	g.line("\treturn WB_INCOMPLETE;")
+	g.line("*id = (uint32_t)wb_load_(r.data, %d, %d, %v);", set.code.off, set.code.bits, set.code.order == schema.Big)
+	g.open("switch (*id) {")
+	for _, m := range set.messages {
+		g.line("case %s:", strings.ToUpper(g.types[m.record]))
+	}
+	g.line("\treturn 0;")
+	g.line("default:")
+	g.line("\treturn WB_ILLEGAL;")
+	g.shut("}")
+	g.shut("}")
+	g.line("")
 }

@@ -5,8 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"wirebench/defs"
+	"wirebench/defs/emit"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
 )
 
 // cFlags are strict compiler flags.
@@ -19,6 +25,28 @@ func compileC(t *testing.T, dir string, args ...string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out[:min(len(out), 3000)])
 	}
+}
+
+// cppFlags are strict flags of a C++ compiler, for the standard of 2011.
+var cppFlags = []string{"-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic"}
+
+func compileCPP(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("g++", append(append([]string{}, cppFlags...), args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("g++: %v\n%s", err, out[:min(len(out), 3000)])
+	}
+}
+
+// cSources returns the names of the sources among generated files.
+func cSources(files []emit.File) (names []string) {
+	for _, f := range files {
+		if strings.HasSuffix(f.Name, ".c") && !strings.HasSuffix(f.Name, "_test.c") {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // TestCVectors reads all messages and writes them again; the generated test compares the values of some.
@@ -43,14 +71,14 @@ func TestCVectors(t *testing.T) {
 			if len(s.schema.Messages) > 6 {
 				optimize = "-O0" // otherwise the sanitizers take a minute
 			}
-			compileC(t, dir, optimize, "-o", "tried", "main.c")
+			compileC(t, dir, slices.Concat([]string{optimize, "-o", "tried", "main.c"}, cSources(files))...)
 			sanitize := "-fsanitize=address,undefined"
 			if optimize == "-O0" {
 				sanitize = "-fno-sanitize=all" // the other program has them
 			}
-			compileC(t, dir, "-O0", sanitize, "-o", "vectors", files[1].Name)
+			compileC(t, dir, slices.Concat([]string{"-O0", sanitize, "-o", "vectors", s.name + "_test.c"}, cSources(files))...)
 			if out, err := exec.Command(filepath.Join(dir, "vectors")).CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s", files[1].Name, err, out[:min(len(out), 3000)])
+				t.Errorf("%s: %v\n%s", s.name, err, out[:min(len(out), 3000)])
 			}
 			var rows []row
 			var in strings.Builder
@@ -108,4 +136,59 @@ func cHarness(text string, s sample, header string) string {
 	}
 	return strings.NewReplacer("/* INCLUDE */", fmt.Sprintf("#include %q", header), "\t/* MEMBERS */\n", members.String(),
 		"/* FUNCTIONS */\n", functions.String(), "\t/* MESSAGES */\n", rows.String(), "/* PEEK */", peek).Replace(text)
+}
+
+// TestCSources checks that the definitions of the corpora, which are many, are several sources, and that these, and names that are reserved
+// in C++, are C and C++. Only their syntax is checked: optimized code takes half a minute.
+func TestCSources(t *testing.T) {
+	t.Parallel()
+	_, err := exec.LookPath("cc")
+	need(t, "cc", err)
+	vec := inOrder(field("x", number(8, 0)))
+	vec.Name = "vec"
+	clash := func(name string) *schema.Message { // a member that is named like its type
+		return datagram(name, inOrder(field("vec_t", &schema.Group{Struct: vec}), field(name+"_t", number(8, 0)), field("class", number(8, 0)), field("xor_eq", number(8, 0))))
+	}
+	words := []*schema.Message{clash("new"), clash("template"), clash("plain")}
+	for name, s := range map[string]*schema.Schema{"words": linked(words...), "toolbox": toolbox(t)} {
+		if s == nil {
+			continue
+		}
+		dir := t.TempDir()
+		target, _ := emit.Find("c")
+		files, _ := target.Emit(s, emit.Options{Name: name})
+		args := append([]string{"-fsyntax-only"}, cSources(files)...)
+		for _, f := range files {
+			write(t, dir, f.Name, f.Text)
+			if n := strings.Count(f.Text, "\n"); n > 20_000 {
+				t.Errorf("%s has %d lines", f.Name, n)
+			}
+		}
+		if name == "toolbox" && len(files) < 6 {
+			t.Errorf("%d files", len(files))
+		}
+		compileC(t, dir, args...)
+		if _, err := exec.LookPath("g++"); err == nil {
+			compileCPP(t, dir, append([]string{"-x", "c++"}, args...)...)
+		}
+	}
+}
+
+// toolbox returns the definitions of the corpora, nil without them.
+func toolbox(t *testing.T) *schema.Schema {
+	paths, _ := filepath.Glob(filepath.Join(corpora, "tera/toolbox/definitions/*.def"))
+	if len(paths) == 0 {
+		t.Log("without the definitions of the corpora")
+		return nil
+	}
+	var files []*source.File
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, source.New(filepath.Base(path), string(text)))
+	}
+	s, _ := defs.Load(files, "tera", schema.Options{})
+	return s
 }

@@ -11,13 +11,14 @@ import (
 	"wirebench/defs/wire"
 )
 
-// try calls do with the wire layout of a message. It returns the reason for omitting the message, or "".
-func try(m *schema.Message, do func(*wire.Message)) (why string) {
+// try calls do with the wire layout of a message. If that fails, the message is omitted, which is a loss.
+func (l *losses) try(m *schema.Message, do func(*wire.Message)) (ok bool) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case impossible:
-			why = string(e) + "; the message is omitted"
+			l.lose(m, "", e.format+"; the message is omitted", e.args...)
+			ok = false
 		default:
 			panic(e)
 		}
@@ -30,24 +31,16 @@ func try(m *schema.Message, do func(*wire.Message)) (why string) {
 		fail("%s", strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
 	}
 	do(laid)
-	return ""
+	return true
 }
 
-type impossible string
+type impossible struct {
+	format string
+	args   []any
+}
 
 // fail omits the current message of try.
-func fail(format string, args ...any) { panic(impossible(fmt.Sprintf(format, args...))) }
-
-// losses are the losses of a target.
-type losses []Loss
-
-func (l *losses) lose(m *schema.Message, field, format string, args ...any) {
-	name := ""
-	if m != nil {
-		name = messageName(m)
-	}
-	*l = append(*l, Loss{Message: name, Field: field, Reason: fmt.Sprintf(format, args...)})
-}
+func fail(format string, args ...any) { panic(impossible{format, args}) }
 
 // compiler turns the parts of a message into steps, which refer to members of records in place of fields.
 type compiler struct {
@@ -128,12 +121,15 @@ func (c *compiler) record(r *record, body *wire.Body) {
 // enter assigns members to fields, including those in groups.
 func (c *compiler) enter(fields []int, r *record) {
 	for i, f := range fields {
-		c.enterField(f, r.slots[i])
+		c.enterField(f, r.members[i])
 	}
 }
 
 func (c *compiler) enterField(f int, m *member) {
 	c.members[f] = m
+	if x := &c.wire.Fields[f]; x.Last != wire.None {
+		m.nth, _ = strconv.Atoi(x.Name[len(m.name)+len("#"):])
+	}
 	if g, ok := c.wire.Fields[f].Schema.Type.(*schema.Group); ok {
 		if g.Array {
 			c.losses.lose(c.m.m, c.wire.Path(f), "an array of contents is a type with the members 0, 1 and so on")

@@ -6,8 +6,8 @@
 //
 // # Adding a target
 //
-//  1. Write a function like emitMarkdown in a new file. Its losses begin as losses(slices.Clone(o.lost)); for each of s.Messages it calls
-//     try, which passes the message's layout, a wire.Message, to a function. A reason that try returns is a loss: the message is omitted.
+//  1. Write a function like emitMarkdown in a new file. Its losses begin as slices.Clone(o.lost); for each of s.Messages it calls
+//     losses.try, which passes the message's layout, a wire.Message, to a function. It returns losses.kinds.
 //  2. Its files begin with the text of head, whose prefix starts a comment.
 //  3. Add a row to Targets, with the function wrapped in within, which limits the size of the files relative to the definitions.
 //  4. TestFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
@@ -38,7 +38,16 @@ type Options struct {
 	Name    string   // name of the definitions, from which names of files, packages and prefixes are derived; "" = "messages"
 	Vectors []Vector // test vectors: C, Go and TypeScript write them as a second file, a test; other targets ignore them
 
-	lost []Loss // messages that were removed from the schema
+	// Sessions describes how a dissector finds the groups of messages; nil if they follow the direction.
+	Sessions *Sessions
+
+	lost losses // messages that were removed from the schema
+}
+
+// Sessions is the code of a dissector that finds the group of a message: those of all messages of a session may depend on the first ones.
+type Sessions struct {
+	Lua   string   // sets "sessions", see support_lua.txt
+	Named []string // messages without a code that it finds by their names
 }
 
 // name returns the name of the definitions.
@@ -53,25 +62,15 @@ func (o Options) name() string {
 type File struct {
 	Name string // without folders: "messages.h"
 	Text string
+	Own  Range // the part about the messages; what is before and after it is the same for all
 }
 
-// Loss is a feature of the definitions that a target cannot express.
-type Loss struct {
-	Message string // name of the message, with its version if that is not 1: "C_EXAMPLE.2". "" = all messages
-	Field   string // path of the field without indexes: "members[].name". "" = the whole message
-	Reason  string // the missing feature and its replacement, in lower case, without a final period
-}
+// Range is a part of a text, in bytes. The zero Range is the whole text.
+type Range struct{ Start, End int }
 
-// String returns the loss on one line.
-func (l Loss) String() string {
-	where := l.Message
-	if l.Field != "" {
-		where += ": " + l.Field
-	}
-	if where == "" {
-		return l.Reason
-	}
-	return where + ": " + l.Reason
+// around returns a file with its own part between a beginning and an end.
+func around(name, before, own, after string) File {
+	return File{name, before + own + after, Range{len(before), len(before) + len(own)}}
 }
 
 // Targets are all formats, in display order.

@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"go/format"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,12 +21,18 @@ var goSupport string
 var goReserved = keywords(`break case chan const continue default defer else fallthrough for func go goto if import interface map
 	package range return select struct switch type var bool byte error false float32 float64 int int8 int16 int32 int64 len make max
 	min nil rune string true uint uint8 uint16 uint32 uint64 append copy any init main _ binary errors fmt math slices strconv utf8
-	Incomplete Illegal Message Messages reader newReader load store signed writer upToZero decode16 encode16 decodeLatin1`)
+	Incomplete Illegal Message Messages Hex Uint8s toHex unhex reader newReader load store signed writer upToZero decode16 encode16
+	decodeLatin1 encodeLatin1`)
 
 // emitGo writes a Go package of one file.
 func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false)
-	g := &goTarget{newWalker(p, &goPrints, goReserved)}
+	sizes := p.blobSizes()
+	reserved := slices.Clone(goReserved)
+	for _, n := range sizes {
+		reserved = append(reserved, fmt.Sprintf("Hex%d", n))
+	}
+	g := &goTarget{newWalker(p, &goPrints, reserved)}
 	g.lang = g
 	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
 	for _, m := range p.messages { // messages first, so that they keep their names
@@ -34,15 +42,22 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 		if g.types[r] == "" {
 			g.types[r] = g.top.take(camel(r.want))
 		}
-		own := newNames(false, "Read", "Append", "read", "write")
-		for _, m := range r.members {
-			g.fields[m] = own.take(camel(m.name))
+		own := newNames(false, "ReadBinary", "AppendBinary")
+		for _, m := range r.naming() {
+			switch want := camel(m.name); {
+			case m.isBook:
+				g.fields[m] = own.take("Wb" + want)
+			case m.nth > 0:
+				g.fields[m] = own.take(fmt.Sprintf("%s_%d", want, m.nth))
+			default:
+				g.fields[m] = own.take(want)
+			}
 		}
 		if r.parts > 0 {
-			g.parts[r] = own.take("Parts")
+			g.parts[r] = own.take("WbParts")
 		}
 		if r.choice {
-			g.choices[r] = own.take("Alternative")
+			g.choices[r] = own.take("WbAlternative")
 		}
 	}
 	for _, r := range p.records {
@@ -50,23 +65,73 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	}
 	g.dispatch()
 	var out strings.Builder
-	out.WriteString(head("// ", "go", s, p.losses))
-	fmt.Fprintf(&out, "\npackage %s\n\nimport (\n\"encoding/binary\"\n\"errors\"\n\"fmt\"\n\"math\"\n\"slices\"\n\"strconv\"\n\"unicode/utf8\"\n)\n\n", pkg)
+	out.WriteString(head("// ", "go", s, p.kinds()))
+	fmt.Fprintf(&out, "\npackage %s\n\nimport (\n\"encoding/binary\"\n\"encoding/hex\"\n\"encoding/json\"\n\"errors\"\n\"fmt\"\n\"math\"\n\"slices\"\n\"strconv\"\n\"unicode/utf8\"\n)\n\n", pkg)
 	out.WriteString(g.b.String())
 	out.WriteString(goSupport)
+	for _, n := range sizes {
+		fmt.Fprintf(&out, goFixedHex, n)
+	}
 	out.WriteString("\n// The packages are used even where the messages do not need them.\nvar (\n_ = binary.LittleEndian\n_ = math.Float64bits\n_ = slices.Clone[[]byte]\n)\n")
 	text, err := format.Source([]byte(out.String()))
 	if err != nil {
 		panic("emit go: " + err.Error() + "\n" + out.String()) // a bug: the output must be valid Go
 	}
-	files := []File{{Name: pkg + ".go", Text: string(text)}}
+	files := []File{{pkg + ".go", string(text), goOwn(string(text))}}
 	if list := p.vectors(o.Vectors); len(list) > 0 {
 		files = append(files, g.vectors(pkg, list))
 	}
-	return files, p.losses
+	return files, p.kinds()
+}
+
+// goOwn finds the part of a formatted file between its imports and the support.
+func goOwn(text string) Range {
+	const imported = "\n)\n"
+	start := strings.Index(text, imported) + len(imported)
+	first, _, _ := strings.Cut(strings.TrimSpace(goSupport), "\n")
+	return Range{start, strings.LastIndex(text, "\n"+first+"\n")}
 }
 
 type goTarget struct{ walker }
+
+// goFixedHex is the type of bytes of a fixed size.
+const goFixedHex = `
+// Hex%[1]d is bytes, as hex in JSON.
+type Hex%[1]d [%[1]d]byte
+
+func (b Hex%[1]d) MarshalJSON() ([]byte, error) { return toHex(b[:]), nil }
+
+// UnmarshalJSON accepts fewer bytes; the others are 0.
+func (b *Hex%[1]d) UnmarshalJSON(text []byte) error {
+	some, err := unhex(text)
+	if err != nil || some == nil {
+		return err
+	}
+	if len(some) > len(b) {
+		return fmt.Errorf("there are %%d bytes where %%d fit", len(some), len(b))
+	}
+	*b = Hex%[1]d{}
+	copy(b[:], some)
+	return nil
+}
+`
+
+// blobSizes returns the sizes of all bytes of fixed size.
+func (p *plan) blobSizes() []int {
+	sizes := map[int]bool{}
+	for _, r := range p.records {
+		for _, m := range r.members {
+			t := m.typ
+			for l, ok := t.(*schema.List); ok && l.Bare; l, ok = t.(*schema.List) {
+				t = l.Elem.Fields[0].Type
+			}
+			if b, ok := t.(*schema.Blob); ok && b.Size == schema.Fixed {
+				sizes[b.N] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(sizes))
+}
 
 // goNumber returns the type of a number.
 func goNumber(n *schema.Number) string {
@@ -94,10 +159,15 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 		return "string"
 	case *schema.Blob:
 		if t.Size == schema.Fixed {
-			return fmt.Sprintf("[%d]byte", t.N)
+			return fmt.Sprintf("Hex%d", t.N)
 		}
-		return "[]byte"
+		return "Hex"
 	case *schema.List:
+		if t.Bare && t.Size != schema.Fixed {
+			if n, ok := t.Elem.Fields[0].Type.(*schema.Number); ok && goNumber(n) == "uint8" {
+				return "Uint8s"
+			}
+		}
 		dims := "[]"
 		if t.Size == schema.Fixed {
 			dims = fmt.Sprintf("[%d]", t.N)
@@ -141,8 +211,8 @@ func (g *goTarget) record(r *record) {
 	g.open("type %s struct {", name)
 	seen := map[string]bool{}
 	for _, m := range r.members {
-		g.member(r, m, seen[m.name] && m.alt)
-		seen[m.name] = true
+		g.member(r, m, seen[m.label()] && m.alt)
+		seen[m.label()] = true
 	}
 	if r.parts > 0 {
 		g.line("%s int // number of the %d optional parts at the end that are present", g.parts[r], r.parts)
@@ -169,9 +239,9 @@ func (g *goTarget) member(r *record, m *member, again bool) {
 	tag := "`json:\"-\"`"
 	switch plain := !strings.ContainsAny(m.name, "`\"\\,"); {
 	case again:
-		tag = fmt.Sprintf("`json:\"-\" wire:%q`", m.name)
+		tag = fmt.Sprintf("`json:\"-\" wire:%q`", m.label())
 	case m.field != nil && plain:
-		tag = fmt.Sprintf("`json:%q`", m.name)
+		tag = fmt.Sprintf("`json:%q`", m.label())
 	}
 	g.line("%s %s %s%s", g.fields[m], g.typ(m.typ, m.record), tag, comment)
 }
@@ -215,8 +285,8 @@ func (g *goTarget) message(m *message, name string) {
 
 const (
 	goRead = `
-// Read reads the message at the start of data and returns the number of its bytes.
-func (m *$type) Read(data []byte) (n int, err error) {
+// ReadBinary reads the message at the start of data and returns the number of its bytes.
+func (m *$type) ReadBinary(data []byte) (n int, err error) {
 	r := newReader(data, $header)
 	$length
 	$code
@@ -255,8 +325,8 @@ if !r.sized() {
 	return 0, r.err
 }`
 	goAppend = `
-// Append appends the bytes of the message to dst.
-func (m *$type) Append(dst []byte) ([]byte, error) {
+// AppendBinary appends the bytes of the message to dst.
+func (m *$type) AppendBinary(dst []byte) ([]byte, error) {
 	w := writer{b: dst, base: len(dst), last: -1}
 	m.write(&w)
 	$found
@@ -279,7 +349,7 @@ func (g *goTarget) lengths(m *message) {
 	}
 	g.line("}")
 	g.open("if found != m.%s {", g.choices[m.record])
-	g.line("w.illegal(\"Alternative\", \"the size of the message requires another one\")")
+	g.line("w.illegal(\"alternative\", \"the size of the message requires another one\")")
 	g.shut("}")
 }
 
@@ -424,6 +494,7 @@ func (g *goTarget) mask(v uint64) string                       { return fmt.Spri
 func (g *goTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "1<<64-1") }
 func (g *goTarget) partNames(t *schema.Bitfield) []string      { return bitfieldNames(t, camel) }
 func (g *goTarget) constant(n *schema.Number, v uint64) string { return goConstant(n, v) }
+func (g *goTarget) pointer(*step) string                       { return "" }
 func (g *goTarget) present([]step, string)                     {}
 func (g *goTarget) newElem(*step, string)                      {}
 
@@ -720,7 +791,7 @@ func (g *goTarget) dispatch() {
 		g.line("default:")
 		g.line("\treturn nil, 0, fmt.Errorf(\"%%w: no message with code %%d\", Illegal, code)")
 		g.line("}")
-		g.line("n, err = m.Read(data)")
+		g.line("n, err = m.ReadBinary(data)")
 		g.line("return m, n, err")
 		g.shut("}")
 		g.line("")

@@ -24,7 +24,14 @@ func generate(t *testing.T, target string, s *schema.Schema, name string, list .
 	for _, l := range losses {
 		t.Errorf("%s: lost: %s", name, l)
 	}
-	if want := 1 + min(len(list), 1); len(files) != want {
+	want := 1 + min(len(list), 1)
+	if target == "c" {
+		want += len(cSources(files)) // sources, and another header if there are several
+		if len(cSources(files)) > 1 {
+			want++
+		}
+	}
+	if len(files) != want {
 		t.Fatalf("%s: %d files were written, want %d", name, len(files), want)
 	}
 	return files
@@ -51,6 +58,10 @@ func TestGoVectors(t *testing.T) {
 		}
 		rows = append(rows, s.rows...)
 	}
+	for _, file := range generate(t, "go", bytesSchema(), "hexes") {
+		write(t, dir, "hexes/"+file.Name, file.Text)
+	}
+	write(t, dir, "hexes/json_test.go", goJSON)
 	text, err := os.ReadFile("testdata/harness/main.go.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -84,3 +95,46 @@ func run(t *testing.T, cmd *exec.Cmd, input []byte) []byte {
 	}
 	return out.Bytes()
 }
+
+// bytesSchema has bytes, and lists of numbers of one byte, in each place.
+func bytesSchema() *schema.Schema {
+	blob := func(e schema.Extent) schema.Type { return &schema.Blob{Extent: e} }
+	return linked(measured("g", "all", 1, lengthsFirst(codeBits(8), map[string]int{"some": 8, "list": 8, "numbers": 8},
+		field("key", blob(fixed(4))), field("some", blob(counted(0, 9))), field("list", bare(blob(fixed(2)), counted(0, 9))),
+		field("numbers", bare(number(8, 0), counted(0, 9))), field("pair", bare(number(8, 0), fixed(2))))))
+}
+
+// goJSON is a test of the JSON of generated Go: bytes are hex, lists of numbers are lists.
+const goJSON = `package hexes
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestJSON(t *testing.T) {
+	m := All{Key: Hex4{0xde, 0xad, 0xbe, 0xef}, Some: Hex{0, 255}, List: []Hex2{{1, 2}}, Numbers: []uint8{7, 200}, Pair: [2]uint8{3, 4}}
+	text, err := json.Marshal(&m)
+	const want = "{\"key\":\"deadbeef\",\"some\":\"00ff\",\"list\":[\"0102\"],\"numbers\":[7,200],\"pair\":[3,4]}"
+	if err != nil || string(text) != want {
+		t.Errorf("%s %v, want %s", text, err, want)
+	}
+	var again, none All
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := m.AppendBinary(nil)
+	b, err := again.AppendBinary(nil)
+	if err != nil || string(a) != string(b) {
+		t.Errorf("%x and %x, %v", a, b, err)
+	}
+	if err := json.Unmarshal([]byte("{\"key\":\"de\",\"some\":null,\"numbers\":null}"), &again); err != nil || again.Key != (Hex4{0xde}) || len(again.Some) != 2 {
+		t.Errorf("%v %v", again, err)
+	}
+	for _, wrong := range []string{"{\"key\":\"0102030405\"}", "{\"some\":\"xy\"}", "{\"some\":[1]}", "{\"numbers\":[256]}", "{\"numbers\":\"AAE=\"}"} {
+		if json.Unmarshal([]byte(wrong), &none) == nil {
+			t.Errorf("accepted %s", wrong)
+		}
+	}
+}
+`

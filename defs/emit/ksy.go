@@ -20,19 +20,17 @@ import (
 
 // emitKsy writes one file per group of messages, and one for each message without a code.
 func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
-	losses := losses(slices.Clone(o.lost))
+	losses := slices.Clone(o.lost)
 	var sets []*ksySet
 	byKey := map[ksyPlace]*ksySet{}
 	var single []*ksyMessage
 	many := len(s.Messages) > 1
 	enums := map[*schema.Enum]string{}
 	for _, m := range s.Messages {
-		k, why := newKsyMessage(m, enums)
-		if why != "" {
-			losses.lose(m, "", "%s", why)
+		k := losses.newKsyMessage(m, enums)
+		if k == nil {
 			continue
 		}
-		losses = append(losses, k.losses...)
 		place, ok := k.codePlace()
 		if !ok || !many || s.ByKey[m.Key] != m {
 			single = append(single, k)
@@ -48,10 +46,6 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, set := range sets {
 		split = append(split, set.byDirection()...)
 	}
-	byMessage := map[string][]Loss{}
-	for _, l := range losses {
-		byMessage[l.Message] = append(byMessage[l.Message], l)
-	}
 	files := newKsyNames()
 	var out []File
 	for _, set := range split {
@@ -59,16 +53,16 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 		if len(split) > 1 {
 			want = strings.Trim(want+"_"+set.place.group+set.suffix, "_")
 		}
-		out = append(out, ksyFile(files.take(want), set.messages, byMessage, set.root))
+		out = append(out, ksyFile(files.take(want), set.messages, set.root))
 	}
 	for _, k := range single {
 		want := k.id
 		if len(split) == 0 && len(single) == 1 && many {
 			want = o.name()
 		}
-		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, byMessage, nil))
+		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, nil))
 	}
-	return out, losses
+	return out, losses.kinds()
 }
 
 // ksyPlace is the common header of messages that one switch can choose from. Positions are in bytes from the start of the message.
@@ -188,15 +182,12 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 }
 
 // ksyFile writes one file. Without a root it describes a single message.
-func ksyFile(id string, messages []*ksyMessage, losses map[string][]Loss, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
+func ksyFile(id string, messages []*ksyMessage, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
 	part := &schema.Schema{}
-	var of []Loss
+	var lost losses
 	for _, k := range messages {
 		part.Messages = append(part.Messages, k.m)
-	}
-	of = append(of, losses[""]...)
-	for _, m := range part.Messages {
-		of = append(of, losses[messageName(m)]...)
+		lost = append(lost, k.losses...)
 	}
 	title := fmt.Sprintf("%d messages", len(messages))
 	if root == nil {
@@ -223,7 +214,6 @@ func ksyFile(id string, messages []*ksyMessage, losses map[string][]Loss, root f
 			yamlPair{"seq", seq}, yamlPair{"types", append(types, own...)})
 	}
 	var b strings.Builder
-	b.WriteString(head("# ", "ksy", part, of))
 	doc.write(&b, "")
-	return File{Name: id + ".ksy", Text: b.String()}
+	return around(id+".ksy", head("# ", "ksy", part, lost.kinds()), b.String(), "")
 }

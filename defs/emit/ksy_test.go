@@ -263,8 +263,9 @@ func sameParts(a, b any) bool {
 				return false
 			}
 		}
-		for k := range b {
-			if _, ok := a[k]; !ok {
+		for k, w := range b {
+			last, _, _ := strings.Cut(k, "#") // values have only those of earlier fields of a name that differ from the last one
+			if _, ok := a[k]; !ok && (last == k || !sameParts(a[last], w) && !sameParts(b[last], w)) {
 				return false
 			}
 		}

@@ -141,7 +141,7 @@ func maskAttrs(t *ksyType, form *schema.Form, p *schema.Bitfield, at string) str
 	var all []string
 	for _, r := range runs {
 		if !r.masked {
-			t.seq = append(t.seq, yamlMap{{"id", t.names.take("other")}, {"type", "b" + strconv.Itoa(r.bits)}})
+			t.seq = append(t.seq, yamlMap{{"id", t.names.take("wb_other")}, {"type", "b" + strconv.Itoa(r.bits)}})
 			continue
 		}
 		id := t.names.take(fmt.Sprintf("bits_%d", r.from))

@@ -22,11 +22,11 @@ type ksyMessage struct {
 	written   map[*schema.Enum]string // message with the names of an enumeration with many values
 	byRef     map[*schema.Struct]*ksyType
 	bitfields map[*schema.Bitfield]string
-	after     map[*schema.Struct]int // see bitsAfter
+	after     map[*schema.Struct]int   // see bitsAfter
+	early     map[*schema.Field]string // earlier fields of a repeated name, with their names in values: name#1
 	wire      *wire.Message
 	least     map[*schema.Field]int64 // minimum bits of an element of a list
 	losses    losses
-	lost      map[Loss]bool // losses as a set
 }
 
 // ksyType is one type under construction.
@@ -55,13 +55,18 @@ func newKsyType(id string) *ksyType {
 	}
 }
 
-// newKsyMessage converts a message. If that is impossible, why is the reason.
-func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage, why string) {
-	why = try(m, func(laid *wire.Message) {
+// newKsyMessage converts a message. If that is impossible, it returns nil.
+func (l *losses) newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage) {
+	ok := l.try(m, func(laid *wire.Message) {
 		k = &ksyMessage{
 			m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(typeName(m)), names: newKsyNames(),
 			byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, bitfields: map[*schema.Bitfield]string{},
-			after: map[*schema.Struct]int{}, lost: map[Loss]bool{},
+			after: map[*schema.Struct]int{}, early: map[*schema.Field]string{},
+		}
+		for i := range laid.Fields {
+			if f := &laid.Fields[i]; f.Last != wire.None {
+				k.early[f.Schema] = f.Name
+			}
 		}
 		for f, part := range contents(laid) {
 			if part.Kind == wire.List {
@@ -73,18 +78,15 @@ func newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMess
 		k.top.doc = k.about()
 		k.body(k.top, m.Body)
 	})
-	return k, why
+	if !ok {
+		return nil
+	}
+	*l = append(*l, k.losses...)
+	return k
 }
 
-// lose records a loss once.
 func (k *ksyMessage) lose(field, format string, args ...any) {
 	k.losses.lose(k.m, field, format, args...)
-	n := len(k.losses) - 1
-	if last := k.losses[n]; k.lost[last] {
-		k.losses = k.losses[:n]
-	} else {
-		k.lost[last] = true
-	}
 }
 
 // about returns the description of the message: its doc, code and file.
@@ -147,23 +149,33 @@ func (t *ksyType) yaml() yamlMap {
 	return out
 }
 
-// bind assigns identifiers to the fields of the type, including those of groups that have no bytes of their own.
-func (t *ksyType) bind(fields []*schema.Field, prefix, path string) {
-	for _, f := range fields {
-		if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 && len(g.Struct.Fields) > 0 {
-			t.bind(g.Struct.Fields, prefix+f.Name+"_", path+f.Name+".")
-			continue
+// bind assigns identifiers to the fields of a type, including those of groups that have no bytes of their own. Fields have precedence over
+// earlier fields of their name, and over bookkeeping.
+func (k *ksyMessage) bind(t *ksyType, fields []*schema.Field, prefix, path string) {
+	for _, early := range []bool{false, true} {
+		for _, f := range fields {
+			name := k.early[f]
+			if early != (name != "") {
+				continue
+			}
+			if g, ok := f.Type.(*schema.Group); ok && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 && len(g.Struct.Fields) > 0 {
+				k.bind(t, g.Struct.Fields, prefix+f.Name+"_", path+f.Name+".")
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			want := prefix + name
+			if want == "" {
+				want = "value"
+			}
+			t.ids[f], t.paths[f] = t.names.take(want), path+name
 		}
-		want := prefix + f.Name
-		if want == "" {
-			want = "value"
-		}
-		t.ids[f], t.paths[f] = t.names.take(want), path+f.Name
 	}
 }
 
 func (k *ksyMessage) body(t *ksyType, s *schema.Struct) {
-	t.bind(s.Fields, "", "")
+	k.bind(t, s.Fields, "", "")
 	for i := range s.Wire {
 		if i >= len(s.Wire)-s.Optional && t.bit == 0 {
 			t.when = "not _io.eof"
@@ -237,20 +249,20 @@ func (k *ksyMessage) item(t *ksyType, it *schema.Item) {
 		k.lose("", "offsets and chains are not checked: they may point into the header, or back to an earlier element")
 		t.offset[it.Field] = t.book("ofs_"+t.name(it.Field), "Where "+t.path(it.Field)+" starts, in bytes from the start of the message.", it, nil)
 	case schema.Here:
-		t.book("here", "Where this element starts, in bytes from the start of the message.", it, nil)
+		t.book("wb_here", "Where this element starts, in bytes from the start of the message.", it, nil)
 	case schema.Next:
-		t.next = t.book("next", "Where the next element starts, 0 in the last one.", it, nil)
+		t.next = t.book("wb_next", "Where the next element starts, 0 in the last one.", it, nil)
 	case schema.Length:
-		t.book("length", "Bytes of the whole message.", it, nil)
+		t.book("wb_length", "Bytes of the whole message.", it, nil)
 	case schema.Code:
-		t.book("code", "", it, nil)
+		t.book("wb_code", "", it, nil)
 	case schema.Counter:
-		t.book("counter", "Running number of the message.", it, nil)
+		t.book("wb_counter", "Running number of the message.", it, nil)
 	case schema.Check:
 		if it.Sum != nil {
 			k.lose("", "the checksum is not verified")
 		}
-		t.book("checksum", "", it, nil)
+		t.book("wb_checksum", "", it, nil)
 	case schema.Const:
 		t.aligned("a constant")
 		var bytes []string
@@ -258,7 +270,7 @@ func (k *ksyMessage) item(t *ksyType, it *schema.Item) {
 			bytes = append(bytes, fmt.Sprintf("0x%02x", b))
 		}
 		t.take(8 * len(it.Bytes))
-		t.add(yamlMap{{"id", t.names.take("constant")}, {"contents", yamlRaw("[" + strings.Join(bytes, ", ") + "]")}})
+		t.add(yamlMap{{"id", t.names.take("wb_constant")}, {"contents", yamlRaw("[" + strings.Join(bytes, ", ") + "]")}})
 	case schema.Pad:
 		t.pad(it.Bits)
 	default:
@@ -270,14 +282,14 @@ func (k *ksyMessage) item(t *ksyType, it *schema.Item) {
 func (t *ksyType) pad(bits int) {
 	if t.bit == 0 && bits%8 == 0 {
 		if bits > 0 {
-			t.add(yamlMap{{"id", t.names.take("padding")}, {"size", strconv.Itoa(bits / 8)}})
+			t.add(yamlMap{{"id", t.names.take("wb_padding")}, {"size", strconv.Itoa(bits / 8)}})
 			t.take(bits)
 		}
 		return
 	}
 	for bits > 0 {
 		n := min(bits, 32)
-		t.add(yamlMap{{"id", t.names.take("padding")}, {"type", "b" + strconv.Itoa(n)}})
+		t.add(yamlMap{{"id", t.names.take("wb_padding")}, {"type", "b" + strconv.Itoa(n)}})
 		t.take(n)
 		bits -= n
 	}
@@ -620,7 +632,7 @@ func (k *ksyMessage) group(t *ksyType, f *schema.Field, s *schema.Struct) {
 		return // its fields belong to this type
 	}
 	if t.bit != 0 || k.bitsAfter(s) != 0 {
-		t.bind(s.Fields, t.name(f)+"_", t.paths[f]+".")
+		k.bind(t, s.Fields, t.name(f)+"_", t.paths[f]+".")
 		for i := range s.Wire {
 			k.item(t, &s.Wire[i])
 		}
@@ -834,8 +846,8 @@ func (k *ksyMessage) variants(t *ksyType, s *schema.Struct) {
 		return
 	}
 	if byLength != "" {
-		on = t.names.take("which_alternative")
+		on = t.names.take("wb_which_alternative")
 		t.instances = append(t.instances, yamlPair{on, yamlMap{{"value", byLength + "0" + strings.Repeat(")", len(s.Variants))}}})
 	}
-	t.add(yamlMap{{"id", t.names.take("alternative")}, {"type", yamlMap{{"switch-on", on}, {"cases", cases}}}})
+	t.add(yamlMap{{"id", t.names.take("wb_alternative")}, {"type", yamlMap{{"switch-on", on}, {"cases", cases}}}})
 }

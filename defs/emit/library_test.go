@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,19 +66,25 @@ func TestLibrary(t *testing.T) {
 			t.Parallel()
 			need(t, "cc", ccErr)
 			dir := t.TempDir()
-			main := d.Name + "_test.c"
-			for _, f := range emitted(t, "c", d.Name, s, list) {
+			files := emitted(t, "c", d.Name, s, list)
+			for _, f := range files {
 				write(t, dir, f.Name, f.Text)
 			}
-			args := []string{"-O0", "-fno-sanitize=all", "-o", "vectors", main} // TestCVectors uses the sanitizers
+			flags := []string{"-O0", "-fno-sanitize=all"} // TestCVectors uses the sanitizers
 			for _, m := range s.Messages {
 				if p, err := codec.Compile(m); err == nil {
 					for _, name := range p.Unresolved {
-						args = append(args, "-D"+name+"=5")
+						flags = append(flags, "-D"+name+"=5")
 					}
 				}
 			}
-			compileC(t, dir, args...)
+			compileC(t, dir, append(flags, "-c", d.Name+"_test.c")...)
+			link := []string{"-o", "vectors", d.Name + "_test.o"}
+			if _, err := exec.LookPath("g++"); err != nil { // the sources are C++, too
+				compileC(t, dir, slices.Concat(flags, link, cSources(files))...)
+			} else {
+				compileCPP(t, dir, slices.Concat(flags, link, []string{"-x", "c++"}, cSources(files))...)
+			}
 			if out, err := exec.Command(filepath.Join(dir, "vectors")).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out[:min(len(out), 3000)])
 			}
@@ -116,7 +123,7 @@ func emitted(t *testing.T, target, name string, s *schema.Schema, list []emit.Ve
 			t.Errorf("loss in TERA: %s", l)
 		}
 	}
-	if len(files) != 2 {
+	if sources := len(cSources(files)); target == "c" && sources == 0 || target != "c" && len(files) != 2 {
 		t.Fatalf("%d files", len(files))
 	}
 	return files

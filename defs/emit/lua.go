@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -15,44 +16,70 @@ import (
 //go:embed support_lua.txt
 var luaSupport string
 
-// luaReserved are filter names directly below that of the protocol, with the same meaning in all messages.
-var luaReserved = keywords("message status unknown unexplained length code counter check const pad problem")
+// luaFrame are the filter names of properties of all messages, with their kinds. They are those of the program's filters.
+var luaFrame = map[string]string{"name": "string", "status": "string", "op": "uint32", "len": "uint32", "ver": "uint32"}
 
 // emitLua writes a dissector for Wireshark 4 as one Lua file. The messages are tables after the code that interprets them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
-	g := &luaTarget{schema: s, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newNames(false, luaReserved...)}
-	for _, m := range s.Messages {
+	g := &luaTarget{schema: s, sessions: o.Sessions, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newLuaScope(), names: luaClasses{}}
+	for name, kind := range luaFrame {
+		g.names.take(name, kind)
+	}
+	for _, m := range newestFirst(s.Messages) {
 		g.message(m)
 	}
 	g.apart()
-	toServer, toClient := g.groups()
 	g.general()
+	lost := g.kinds()
 	name := strings.ToLower(legal(o.name()))
 	var out strings.Builder
-	out.WriteString(head("-- ", "lua", s, g.losses))
+	out.WriteString(head("-- ", "lua", s, lost))
 	out.WriteString(`--
 -- Put this file into the folder of personal Lua plugins (Help, About Wireshark, Folders), or run: wireshark -X lua_script:FILE.
 -- Then set the ports of the servers in the preferences of the protocol, or use "Decode As" for a packet.
--- Filter names are PROTOCOL.MESSAGE.FIELD. Contents have .count and .offset, elements of chained lists .here and .next.
+-- Filter names are PROTOCOL.MESSAGE.FIELD, without indexes of elements, or the version. The names of other numbers begin with "wb_": contents
+-- have .wb_count and .wb_offset, elements of chained lists .wb_here and .wb_next.
 
 `)
 	fmt.Fprintf(&out, "local NAME, TITLE = %s, %s -- prefix of all filter names, and the displayed name\n", luaString(name), luaString(o.name()))
-	fmt.Fprintf(&out, "local TO_SERVER, TO_CLIENT = %s, %s -- groups of messages by direction, unless set in the preferences\n", luaString(toServer), luaString(toClient))
 	out.WriteString(luaSupport)
+	if o.Sessions != nil {
+		out.WriteString("\ndo -- SESSIONS\n\n" + o.Sessions.Lua + "\nend\n")
+	}
 	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n")
 	if len(g.tables) > 0 {
 		out.WriteString("\nlocal VALUES = {} -- names of values, for numbers with many names\n")
 	}
+	start := out.Len()
 	for _, m := range g.messages {
 		out.WriteString("\n" + m.text)
 	}
+	own := Range{start, out.Len()}
 	out.WriteString("\nregister()\n")
-	return []File{{Name: name + ".lua", Text: out.String()}}, g.losses
+	return []File{{name + ".lua", out.String(), own}}, lost
+}
+
+// newestFirst returns messages with the versions of one name together, the newest first: it gets the filter names of its fields, if an older
+// one has fields of these names that cannot share them.
+func newestFirst(messages []*schema.Message) []*schema.Message {
+	first := map[string]int{}
+	for i, m := range messages {
+		if _, ok := first[m.Name]; !ok {
+			first[m.Name] = i
+		}
+	}
+	out := slices.Clone(messages)
+	slices.SortStableFunc(out, func(a, b *schema.Message) int {
+		return cmp.Or(cmp.Compare(first[a.Name], first[b.Name]), cmp.Compare(b.Version, a.Version))
+	})
+	return out
 }
 
 type luaTarget struct {
 	schema   *schema.Schema
-	top      *names
+	sessions *Sessions
+	top      *luaScope
+	names    luaClasses
 	messages []*luaMessage
 	tables   map[*schema.Enum]string // see luaCompiler
 	losses
@@ -90,9 +117,9 @@ type luaMark struct {
 }
 
 func (g *luaTarget) message(m *schema.Message) {
-	why := try(m, func(laid *wire.Message) {
+	g.try(m, func(laid *wire.Message) {
 		c := &luaCompiler{
-			m: laid, tables: g.tables, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+			m: laid, tables: g.tables, names: g.names, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
 			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
 		}
 		for f, part := range contents(laid) {
@@ -100,8 +127,8 @@ func (g *luaTarget) message(m *schema.Message) {
 				c.least[f] = (part.Elem.Min.Bits + 7) / 8
 			}
 		}
-		c.out.path = g.top.take(typeName(m))
-		root := &luaField{path: c.out.path, scope: newNames(false)}
+		root := &luaField{path: g.top.of(m.Name), scope: newLuaScope()}
+		c.out.path = g.names.take(root.path, "none")
 		c.enter(laid.Body.Fields, root)
 		ops := c.ops(laid.Body.Parts, root, true)
 		if m.Measured {
@@ -117,9 +144,6 @@ func (g *luaTarget) message(m *schema.Message) {
 		c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
 		g.messages = append(g.messages, c.out)
 	})
-	if why != "" {
-		g.lose(m, "", "%s", why)
-	}
 }
 
 // write writes a message: its groups, then its table.
@@ -147,6 +171,9 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 	}
 	if m.Key.Group != "" {
 		found = append(found, "group = "+luaString(m.Key.Group))
+	}
+	if m.Version > 1 {
+		found = append(found, fmt.Sprintf("version = %d", m.Version))
 	}
 	if out.length.bits > 0 {
 		found = append(found, "length = "+out.length.String())
@@ -194,7 +221,7 @@ func (g *luaTarget) apart() {
 			case m.m.HasKey && winner != nil && winner != m.m && winner.Name == m.m.Name:
 				m.apart = true
 				g.lose(m.m, "", "another version has the same code; only the preference \"Show everything as\" selects this one")
-			case len(m.marks) == 0 && len(g.messages) > 1:
+			case len(m.marks) == 0 && len(g.messages) > 1 && (g.sessions == nil || !slices.Contains(g.sessions.Named, m.m.Name)):
 				g.lose(m.m, "", "it has no constant bytes that distinguish it from others; only the preference \"Show everything as\" selects it")
 			}
 		case one == nil:
@@ -227,35 +254,6 @@ func (g *luaTarget) apart() {
 		}
 		m.text = strings.Replace(m.text, "\t"+luaApart+"\n", with, 1)
 	}
-}
-
-// groups guesses the directions of groups, if there are several for streams: a name with c for clients, one with s for servers. Definitions
-// do not specify them.
-func (g *luaTarget) groups() (toServer, toClient string) {
-	var all []string
-	for _, m := range g.messages {
-		if m.kind == "measured" && m.m.Key.Dir == schema.Both && !slices.Contains(all, m.m.Key.Group) {
-			all = append(all, m.m.Key.Group)
-		}
-	}
-	if len(all) < 2 {
-		return "", ""
-	}
-	var server, client []string
-	for _, name := range all {
-		switch {
-		case strings.HasPrefix(strings.ToLower(name), "c"):
-			server = append(server, name)
-		case strings.HasPrefix(strings.ToLower(name), "s"):
-			client = append(client, name)
-		}
-	}
-	if len(server) != 1 || len(client) != 1 {
-		g.lose(nil, "", "the definitions do not specify the directions of groups of messages; set them in the preferences, as the codes of groups overlap")
-		return "", ""
-	}
-	g.lose(nil, "", "the definitions do not specify the directions of groups of messages; judging by their names, %s is to the server and %s to the client, unless the preferences are set", server[0], client[0])
-	return server[0], client[0]
 }
 
 // general adds losses that are features of the protocol, not of messages.

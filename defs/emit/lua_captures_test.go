@@ -14,7 +14,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"wirebench/defs/emit"
 	"wirebench/defs/schema"
+	"wirebench/defs/subspace"
 )
 
 // truth is a line of the expected contents of a capture.
@@ -22,6 +24,7 @@ type truth struct {
 	Kind   string
 	N      int
 	Dir    string
+	Dst    string
 	Group  string
 	Name   string
 	Def    string
@@ -123,7 +126,7 @@ func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, ser
 
 // luaDatagrams compares datagrams, and their nested messages that are not fragmented.
 func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16) {
-	x := &luaSample{name: "subspace", schema: s, packets: map[int]sent{}}
+	x := &luaSample{name: "subspace", schema: s, packets: map[int]sent{}, sessions: &emit.Sessions{Lua: subspace.Sessions, Named: subspace.Untyped()}}
 	find := func(dir string, data []byte) *schema.Message {
 		key := schema.Key{Dir: map[string]schema.Dir{"c2s": schema.ToServer, "s2c": schema.ToClient}[dir], Group: "game", Code: uint32(data[0])}
 		if data[0] == 0 && len(data) > 1 {
@@ -137,7 +140,23 @@ func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16)
 			x.packets[r.N] = sent{m, data}
 		}
 	}
-	packets := shown(t, x, capture+".pcap", "-o", fmt.Sprintf("subspace.udp_ports:%d", server), "-o", "subspace.to_server:core,game", "-o", "subspace.to_client:core,game")
+	var asked []byte
+	for _, r := range readTruth(t, capture+".truth.jsonl", "ping") { // on the port after that of the game
+		data, _ := hex.DecodeString(r.Hex)
+		name := "summary"
+		switch toServer := strings.HasSuffix(r.Dst, fmt.Sprintf(":%d", server+1)); {
+		case toServer && len(data) == 4:
+			name, asked = "ping", data
+		case toServer && len(data) == 8:
+			name, asked = "summary_request", data
+		case toServer:
+			continue // servers do not answer it
+		case len(asked) == 4:
+			name = "pong"
+		}
+		x.packets[r.N] = sent{s.Find(name, 0), data}
+	}
+	packets := shown(t, x, capture+".pcap", "-o", fmt.Sprintf("subspace.udp_ports:%d", server))
 	count := map[string]int{}
 	x.compare(t, packets, count)
 	if len(x.packets) == 0 || count["ok"] != len(x.packets) {

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"wirebench/codec"
+	"wirebench/codec/filter"
+	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/emit"
 	"wirebench/defs/muta"
@@ -37,6 +39,7 @@ type luaSample struct {
 	name     string
 	schema   *schema.Schema
 	ports    [2]uint16 // UDP, TCP
+	sessions *emit.Sessions
 	paths    map[string]string
 	losses   []string
 	all      []sent
@@ -135,7 +138,7 @@ func framed(m *schema.Message) bool {
 func (s *luaSample) script(t *testing.T, dir string) string {
 	t.Helper()
 	target, _ := emit.Find("lua")
-	files, losses := target.Emit(s.schema, emit.Options{Name: s.name})
+	files, losses := target.Emit(s.schema, emit.Options{Name: s.name, Sessions: s.sessions})
 	for _, l := range losses {
 		s.losses = append(s.losses, l.String())
 	}
@@ -318,7 +321,7 @@ func TestLuaFilters(t *testing.T) {
 	out := tshark(t, dir, capture, []string{script, other.script(t, dir)}, "-o", "http_messages.codes:"+filepath.Join(dir, "codes.txt"),
 		"-d", "tcp.port==6000,http_messages", "-o", "other.message:B", "-o", "other.udp_ports:1-9",
 		"-Y", `http_messages.SAY.wide > 9223372036854775808 && http_messages.SAY.kind == "macro" && http_messages.SAY.low < 0 || other.B.b == 9`,
-		"-T", "fields", "-e", "frame.number", "-e", "http_messages.SAY.low", "-e", "http_messages.SAY.wide", "-e", "http_messages.message", "-e", "other.B.b", "-e", "_ws.col.Info")
+		"-T", "fields", "-e", "frame.number", "-e", "http_messages.SAY.low", "-e", "http_messages.SAY.wide", "-e", "http_messages.name", "-e", "other.B.b", "-e", "_ws.col.Info")
 	want := "2\t-2,-2\t9223372036854775809,9223372036854775809\tSAY,SAY\t\tSAY, SAY\n3\t\t\t\t9\tB\n"
 	if string(out) != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
@@ -337,8 +340,35 @@ func TestLuaHostile(t *testing.T) {
 	y := &luaSample{name: "part", schema: linked(datagram("part", inOrder(field("a", ranged(8, 0, 1, 2)), field("b", number(32, 0)))))}
 	capture.udp(8, 50000, []byte{9, 0})
 	capture.udp(8, 50000, []byte{9, 0, 0, 0, 0})
-	out := tshark(t, dir, capture, []string{x.script(t, dir), y.script(t, dir)}, "-o", "hostile.udp_ports:7", "-o", "part.udp_ports:8", "-e", "part.status", "-T", "fields", "-e", "hostile.status", "-e", "hostile.problem.too_complex")
+	out := tshark(t, dir, capture, []string{x.script(t, dir), y.script(t, dir)}, "-o", "hostile.udp_ports:7", "-o", "part.udp_ports:8", "-e", "part.status", "-T", "fields", "-e", "hostile.status", "-e", "hostile.wb_problem.too_complex")
 	if want := "\tillegal\t1\n\tok\t\nincomplete\t\t\nillegal\t\t\n"; string(out) != want {
 		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+var luaField = regexp.MustCompile(`field\("([^"]+)", "[^"]*", "([^"]+)"`)
+
+// TestLuaFilterNames checks that the filter names of the shipped definitions are paths in the program's filters.
+func TestLuaFilterNames(t *testing.T) {
+	target, _ := emit.Find("lua")
+	for _, d := range defs.Dialects {
+		s := librarySchema(t, d.Name)
+		files, _ := target.Emit(s, emit.Options{Sessions: d.Sessions})
+		_, text, _ := strings.Cut(files[0].Text, "\n-- MESSAGES")
+		bad, n := 0, 0
+		for _, m := range luaField.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], ".wb_") {
+				continue
+			}
+			n++
+			if _, mistakes := filter.Compile(m[1], filter.Env{Schema: s}); len(mistakes) > 0 {
+				bad++
+				t.Logf("%s: %s: %v", d.Name, m[1], mistakes)
+			}
+		}
+		// Some names are other fields of the same name that cannot share a filter.
+		if n < 20 || bad*100 > n {
+			t.Errorf("%s: %d of %d names are not paths", d.Name, bad, n)
+		}
 	}
 }

@@ -221,7 +221,7 @@ func (s *luaSample) messages(packet *pdml) (out []*pdml) {
 	for i := range packet.Kids {
 		if p := &packet.Kids[i]; p.Name == s.name {
 			for k := range p.Kids {
-				if n := p.Kids[k].Name; strings.HasPrefix(n, s.name+".") && n != s.name+".unexplained" {
+				if n := p.Kids[k].Name; strings.HasPrefix(n, s.name+".") && n != s.name+".wb_unexplained" {
 					out = append(out, &p.Kids[k])
 				}
 			}
@@ -262,11 +262,11 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 		case n == got:
 		case n.Name == s.name+".status":
 			status = n.Show
-		case strings.HasPrefix(n.Name, s.name+".problem."):
-			problems[strings.TrimPrefix(n.Name, s.name+".problem.")] = true
+		case strings.HasPrefix(n.Name, s.name+".wb_problem."):
+			problems[strings.TrimPrefix(n.Name, s.name+".wb_problem.")] = true
 		case s.isMessage(n): // nested in this one
 			return false
-		case n.Name != s.name+".message":
+		case n.Name != s.name+".name" && n.Name != s.name+".ver":
 			at := place{n.Name, n.Pos - got.Pos, n.Size}
 			there[at] = append(there[at], n)
 		}
@@ -281,12 +281,10 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 	for _, f := range view.Fields(&rec) {
 		name := luaName(s.name, path, f)
 		at := place{name, int(f.BitOffset / 8), int((f.BitOffset+f.BitLength+7)/8 - f.BitOffset/8)}
-		var nodes []*pdml
-		for _, more := range []string{"", "_2", "_3"} {
-			at.name = name + more
-			if nodes = there[at]; len(nodes) > 0 {
-				break
-			}
+		nodes := there[at]
+		for i := 2; i <= 3 && len(nodes) == 0; i++ { // other versions or alternatives have a field of this name that cannot share its filter
+			at.name = fmt.Sprintf("%s_%d", name, i)
+			nodes = there[at]
 		}
 		// tshark adds the position of the outer node to that of a node before it.
 		for k, list := range there {
@@ -316,7 +314,7 @@ func (s *luaSample) wrong(t *testing.T, got *pdml, x sent, count map[string]int)
 }
 
 func (s *luaSample) isMessage(n *pdml) bool {
-	if n.Name == s.name+".unknown" {
+	if n.Name == s.name+".wb_unknown" {
 		return true
 	}
 	for _, path := range s.paths {
@@ -350,7 +348,7 @@ func (s *luaSample) wrongProblems(rec *codec.Record, got map[string]bool) string
 	return ""
 }
 
-// luaName returns the filter name of a field.
+// luaName returns the filter name of a field: its path in the program's filters, without the characters that Wireshark does not allow.
 func luaName(top, message string, f view.FieldValue) string {
 	path := index.ReplaceAllString(f.Path, "")
 	var b strings.Builder
@@ -359,16 +357,11 @@ func luaName(top, message string, f view.FieldValue) string {
 		if part == "" {
 			continue
 		}
-		part, _, _ = strings.Cut(part, "#") // fields of the same name share a filter
 		b.WriteByte('.')
-		for i, c := range part {
-			switch {
-			case i == 0 && c >= '0' && c <= '9':
-				b.WriteByte('_')
+		for _, c := range part {
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
 				b.WriteRune(c)
-			case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
-				b.WriteRune(c)
-			default:
+			} else {
 				b.WriteByte('_')
 			}
 		}
@@ -377,11 +370,15 @@ func luaName(top, message string, f view.FieldValue) string {
 	case "value":
 		return b.String()
 	case "count", "offset", "here", "next":
-		return b.String() + "." + f.Role
+		return b.String() + ".wb_" + f.Role
+	case "length":
+		return top + ".len"
+	case "code":
+		return top + ".op"
 	case "gap":
-		return top + ".unexplained"
+		return top + ".wb_unexplained"
 	}
-	return top + "." + f.Role
+	return top + ".wb_" + f.Role
 }
 
 // luaEqual reports whether the output has the right value.

@@ -12,18 +12,68 @@ import (
 // luaField is one use of a field in a message. Types such as vectors are shared: one schema.Field may have several uses.
 type luaField struct {
 	f     *schema.Field
-	path  string // of its filter name
+	name  string // displayed
+	path  string // in filters, as in those of the program: without indexes of elements
 	up    *luaField
-	scope *names // of its nested fields
-	made  bool   // a group whose statement has been written
+	scope *luaScope // of its nested fields
+	group string    // filter name of the field as a group, once its statement has been written
 }
 
-// title returns the displayed name. A bare element has the name of its list.
-func (lf *luaField) title() string {
-	if lf.f.Name == "" {
-		return lf.path[strings.LastIndexByte(lf.path, '.')+1:]
+// luaScope assigns the parts of filter names, by names of fields. Fields of one name share a part.
+type luaScope struct {
+	parts map[string]string
+	taken map[string]bool
+}
+
+func newLuaScope() *luaScope { return &luaScope{map[string]string{}, map[string]bool{}} }
+
+func (s *luaScope) of(name string) string {
+	if part := s.parts[name]; part != "" {
+		return part
 	}
-	return lf.f.Name
+	want := luaLegal(name)
+	part := want
+	for i := 2; s.taken[part]; i++ {
+		part = want + "_" + strconv.Itoa(i)
+	}
+	s.parts[name], s.taken[part] = part, true
+	return part
+}
+
+// luaLegal replaces characters that are invalid in filter names.
+func luaLegal(name string) string {
+	part := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, name)
+	if part == "" {
+		return "_"
+	}
+	return part[:min(len(part), maxName)]
+}
+
+// luaClasses are the classes of the fields with a filter name: those of one class may share it.
+type luaClasses map[string]string
+
+// take returns the filter name of a field: its path, with a number appended if another class has it.
+func (l luaClasses) take(path, kind string) string {
+	class := kind
+	switch kind {
+	case "uint8", "uint16", "uint24":
+		class = "uint32"
+	case "int8", "int16", "int24":
+		class = "int32"
+	case "float":
+		class = "double"
+	}
+	name := path
+	for i := 2; l[name] != "" && l[name] != class; i++ {
+		name = path + "_" + strconv.Itoa(i)
+	}
+	l[name] = class
+	return name
 }
 
 // luaOp is a part of a message.
@@ -91,6 +141,7 @@ type luaCompiler struct {
 	fields []*luaField             // by field
 	least  map[int]int64           // by field: minimum size of an element of a list in bytes
 	groups []string                // statements
+	names  luaClasses              // filter names of the file
 	tables map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
 	losses
 }
@@ -125,33 +176,42 @@ func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaO
 	return out
 }
 
-// enter creates the fields of a struct, including those of its groups.
+// enter creates the fields of a struct, including those of its groups. Earlier fields of a repeated name come last, as their names name#1
+// are not valid in filters.
 func (c *luaCompiler) enter(fields []int, at *luaField) {
-	known := map[*schema.Field]*luaField{}
-	for _, i := range fields {
-		f := c.m.Fields[i].Schema
-		lf := known[f.Same]
-		if lf == nil || !sameKind(f.Type, f.Same.Type) {
-			lf = &luaField{f: f, path: at.path, scope: at.scope} // a bare element has the name of its list
-			if f.Name != "" {
-				lf.path, lf.scope = at.path+"."+at.scope.take(f.Name), newNames(false)
+	for _, early := range []bool{false, true} {
+		for _, i := range fields {
+			x := &c.m.Fields[i]
+			if early != (x.Last != wire.None) {
+				continue
+			}
+			lf := &luaField{f: x.Schema, name: x.Name, path: at.path, scope: at.scope}
+			switch {
+			case x.Schema.Name == "": // an element has the name of its list
+				lf.name = at.name
+			case !isArray(at.f):
+				lf.path, lf.scope = at.path+"."+at.scope.of(x.Name), newLuaScope()
 			}
 			if at.f != nil {
 				if _, ok := at.f.Type.(*schema.Group); ok {
 					lf.up = at
 				}
 			}
-		}
-		c.fields[i], known[f] = lf, lf
-		if _, ok := f.Type.(*schema.Group); ok {
-			c.enter(c.m.Inside(i), lf)
+			c.fields[i] = lf
+			if _, ok := x.Schema.Type.(*schema.Group); ok {
+				c.enter(c.m.Inside(i), lf)
+			}
 		}
 	}
 }
 
-func sameKind(a, b schema.Type) bool {
-	p := &plan{shapes: map[*schema.Struct]string{}}
-	return p.typeShape(a) == p.typeShape(b)
+// isArray reports whether a field is a group that is shown as an array.
+func isArray(f *schema.Field) bool {
+	if f == nil {
+		return false
+	}
+	g, ok := f.Type.(*schema.Group)
+	return ok && g.Array
 }
 
 // push adds an item to a block. attrs are further attributes of its table, each preceded by a comma.
@@ -220,8 +280,9 @@ func (c *luaCompiler) bookField(of *luaField, name string, bits int) string {
 	if of == nil {
 		fail("%s is outside of a list", name)
 	}
-	path := of.path + "." + of.scope.take(name)
-	return fmt.Sprintf("field(%s, %s, %s, nil%s)", luaString(path), luaString(name), luaString(luaInteger("uint", bits)), c.upOf(of))
+	kind := luaInteger("uint", bits)
+	path := c.names.take(of.path+"."+of.scope.of("wb_"+name), kind)
+	return fmt.Sprintf("field(%s, %s, %s, nil%s)", luaString(path), luaString(name), luaString(kind), c.upOf(of))
 }
 
 // upOf returns the group of a field, as the last argument of the Lua function field.
@@ -230,12 +291,16 @@ func (c *luaCompiler) upOf(lf *luaField) string {
 	if up == nil {
 		return ""
 	}
-	if !up.made {
-		up.made = true
+	if up.group == "" {
 		outer := c.upOf(up)
-		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", luaString(up.path), luaString(up.title()), luaDoc(up.f), outer))
+		path := up.path
+		if isArray(up.f) {
+			path += "." + up.scope.of("wb_list") // the elements have its name
+		}
+		up.group = c.names.take(path, "none")
+		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", luaString(up.group), luaString(up.name), luaDoc(up.f), outer))
 	}
-	return ", " + luaString(up.path)
+	return ", " + luaString(up.group)
 }
 
 // field returns the call of the Lua function field.
@@ -247,7 +312,7 @@ func (c *luaCompiler) field(lf *luaField, kind, values string) string {
 	if values != "" {
 		up += ", " + values
 	}
-	return fmt.Sprintf("field(%s, %s, %s, %s%s)", luaString(lf.path), luaString(lf.title()), luaString(kind), luaDoc(lf.f), up)
+	return fmt.Sprintf("field(%s, %s, %s, %s%s)", luaString(c.names.take(lf.path, kind)), luaString(lf.name), luaString(kind), luaDoc(lf.f), up)
 }
 
 func luaDoc(f *schema.Field) string {
@@ -419,7 +484,7 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 				kinds[p.Name] = kind
 			}
 			if paths[p.Name] == "" {
-				paths[p.Name] = lf.path + "." + lf.scope.take(p.Name)
+				paths[p.Name] = lf.path + "." + lf.scope.of(p.Name)
 			}
 		}
 	}
@@ -441,7 +506,7 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 			if p.Ones > 0 {
 				times = fmt.Sprintf(", times = %d", schema.Mask(p.Ones))
 			}
-			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, luaString(paths[p.Name]), luaString(p.Name), luaString(kinds[p.Name]), times))
+			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, luaString(c.names.take(paths[p.Name], kinds[p.Name])), luaString(p.Name), luaString(kinds[p.Name]), times))
 		}
 		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", strings.Join(when, ", "), strings.Join(parts, ", ")))
 	}
@@ -476,10 +541,10 @@ func (c *luaCompiler) content(p *wire.Part) *luaOp {
 }
 
 func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
-	inner := &luaField{f: lf.f, path: lf.path, scope: lf.scope}
+	inner := &luaField{f: lf.f, name: lf.name, path: lf.path, scope: lf.scope}
 	own := *lf
 	if p.List.Bare {
-		own.path += "." + lf.scope.take("list") // its name is used for the values
+		own.path += "." + lf.scope.of("wb_list") // its name is used for the values
 		attrs += ", bare = true"
 	}
 	o := &luaOp{kind: "list"}
@@ -499,8 +564,6 @@ func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 // choice compiles the alternatives at the end of a struct.
 func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
 	o := &luaOp{kind: "choice"}
-	// Fields of the same name and type in several alternatives are one field in filters.
-	byName := map[string]*luaField{}
 	for i := range cases {
 		x := &cases[i]
 		cond := fmt.Sprintf("min = %d, ", x.Min)
@@ -514,21 +577,7 @@ func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
 		case x.Max > 0:
 			cond += fmt.Sprintf("max = %d, ", x.Max)
 		}
-		var fresh []int
-		for _, i := range x.Body.Fields {
-			f := c.m.Fields[i].Schema
-			if old := byName[f.Name]; old != nil && sameKind(old.f.Type, f.Type) {
-				if _, ok := f.Type.(*schema.Number); ok {
-					c.fields[i] = old
-					continue
-				}
-			}
-			fresh = append(fresh, i)
-		}
-		c.enter(fresh, at)
-		for _, i := range fresh {
-			byName[c.fields[i].f.Name] = c.fields[i]
-		}
+		c.enter(x.Body.Fields, at)
 		o.conds, o.cases = append(o.conds, cond), append(o.cases, c.ops(x.Body.Parts, at, false))
 	}
 	return o

@@ -19,9 +19,7 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	w := &markdown{losses: slices.Clone(o.lost), laid: map[*schema.Message]*wire.Message{}, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
 	var messages []*schema.Message
 	for _, m := range s.Messages {
-		if why := try(m, func(laid *wire.Message) { w.laid[m] = laid }); why != "" {
-			w.lose(m, "", "%s", why)
-		} else {
+		if w.try(m, func(laid *wire.Message) { w.laid[m] = laid }) {
 			messages = append(messages, m)
 		}
 	}
@@ -40,26 +38,31 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, m := range messages {
 		bodies = append(bodies, "## "+markdownText(messageName(m))+"\n\n"+w.message(m))
 	}
+	lost := w.kinds()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", markdownText(o.name()))
-	b.WriteString("<!--\n" + strings.ReplaceAll(head("", "md", s, w.losses), "-->", "-- >") + "-->\n\n")
+	b.WriteString("<!--\n" + strings.ReplaceAll(head("", "md", s, lost), "-->", "-- >") + "-->\n\n")
 	b.WriteString(markdownIntro)
 	text := strings.Join(bodies, "")
 	if w.shortened {
 		b.WriteString(markdownShort)
 	}
 	writeIndex(&b, index)
+	own := Range{Start: b.Len()}
 	b.WriteString(text)
 	if len(w.enumText) > 0 { // after the messages, so that the anchors of messages do not depend on them
 		b.WriteString("## Names of values\n\n" + strings.Join(w.enumText, ""))
 	}
-	if len(w.losses) > 0 {
+	own.End = b.Len()
+	if len(lost) > 0 {
 		b.WriteString("## Omissions\n\n")
-		for _, l := range w.losses {
+		for _, l := range lost {
 			b.WriteString("- " + markdownText(oneLine(l.String())) + "\n")
 		}
 	}
-	return []File{{Name: legal(o.name()) + ".md", Text: strings.TrimRight(b.String(), "\n") + "\n"}}, w.losses
+	all := strings.TrimRight(b.String(), "\n") + "\n"
+	own.End = min(own.End, len(all))
+	return []File{{legal(o.name()) + ".md", all, own}}, lost
 }
 
 const markdownIntro = `Offsets and sizes are in bytes unless marked as bits; offsets are relative to the first byte of the message, or of the element in a list.

@@ -39,6 +39,7 @@ type native interface {
 	newElem(st *step, elem string)     // declares an element without a record
 	present(steps []step, base string) // creates the members that the steps read into
 	elem(st *step, to, id string) string
+	pointer(st *step) string // the type of a pointer to an element, if there are pointers
 
 	float(n *schema.Number, from string) string // the wire value of a float, from the member's value
 	bits(t *schema.Bitfield, name, from string, it *item) string
@@ -571,14 +572,23 @@ func (w *walker) listType(st *step) string {
 	return w.lang.typ(st.typ, st.path.record(st.typ.(*schema.List), st.rec))
 }
 
+// elemType returns the type of a list's elements.
+func (w *walker) elemType(st *step) string {
+	t := st.typ.(*schema.List)
+	if !t.Bare {
+		return w.types[st.rec]
+	}
+	return w.lang.typ(t.Elem.Fields[0].Type, st.path.record(t, st.rec))
+}
+
 func (w *walker) readList(r *record, st *step, base string) {
 	t := st.typ.(*schema.List)
 	id, to, n := w.fresh()(), w.place(base, st.path), st.units()
 	elem := w.lang.elem(st, to, id)
 	v := vars{
 		"id": id, "to": to, "n": n, "at": st.at(), "min": st.min, "label": w.lang.quote(st.items[0].label), "type": w.listType(st), "elem": elem,
-		"elemType": strings.TrimPrefix(w.listType(st), "[]"),
-		"make":     func() { w.lang.makeList(st, to, n) },
+		"elemType": w.elemType(st), "pointer": func() string { return w.lang.pointer(st) },
+		"make": func() { w.lang.makeList(st, to, n) },
 		"element": func() {
 			if st.rec != nil {
 				w.print(w.say.element, vars{"elem": elem, "record": w.types[st.rec]})

@@ -41,10 +41,9 @@ type message struct {
 type record struct {
 	want    string // name, before it is made legal in the target
 	doc     string
-	fields  int // number of members for the struct's Fields; those of alternatives follow
+	fields  int // number of members for the struct's Fields, in their order; those of alternatives follow
 	members []*member
 	alts    map[string]*member // members of alternatives, by name and type
-	slots   []*member          // by index of the struct's Fields: fields of one name share a member
 	steps   []step
 	element bool // the element of a list, which has separate functions
 	message *message
@@ -57,12 +56,39 @@ type record struct {
 type member struct {
 	field  *schema.Field
 	name   string // as in the definition, or the name of the code, counter or checksum
+	nth    int    // of the fields of this name all but the one that is read last have a number, from 1; see label
 	typ    schema.Type
 	record *record // of a group, and of the elements of a list
 	part   int     // number of optional parts that it requires; 0: always present
 	alt    bool    // of an alternative
 	book   schema.ItemKind
 	isBook bool // one of Code, Counter, Check
+}
+
+// label returns the name of the member in values: "name", and "name#1" for an earlier field of the same name.
+func (m *member) label() string {
+	if m.nth == 0 {
+		return m.name
+	}
+	return m.name + "#" + strconv.Itoa(m.nth)
+}
+
+// naming returns the members in the order in which they get the identifiers of a target: fields have precedence over earlier fields of their
+// name, and over bookkeeping.
+func (r *record) naming() []*member {
+	out := slices.Clone(r.members)
+	slices.SortStableFunc(out, func(a, b *member) int { return a.rank() - b.rank() })
+	return out
+}
+
+func (m *member) rank() int {
+	switch {
+	case m.isBook:
+		return 2
+	case m.nth > 0:
+		return 1
+	}
+	return 0
 }
 
 // path is the path from a record to a value inside it. For the value of a bare element it starts with nil.
@@ -140,7 +166,7 @@ func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
 
 func (p *plan) message(m *schema.Message, symbols bool) {
 	records, structs := len(p.records), len(p.made)
-	why := try(m, func(laid *wire.Message) {
+	ok := p.try(m, func(laid *wire.Message) {
 		if len(p.shape(m.Body)) > maxShape {
 			fail("too many fields")
 		}
@@ -156,8 +182,7 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 		p.messages = append(p.messages, out)
 		p.losses = append(p.losses, c.losses...)
 	})
-	if why != "" {
-		p.lose(m, "", "%s", why)
+	if !ok {
 		p.forget(records, structs)
 	}
 }
@@ -324,21 +349,10 @@ func isName(text string) bool { return text != "" && legal(text) == text }
 
 // members makes the members of a record.
 func (p *plan) members(r *record, s *schema.Struct) {
-	index := map[*schema.Field]int{}
-	for i, f := range s.Fields {
-		index[f] = i
-		if f.Same == nil {
-			m := &member{field: f, name: f.Name, typ: f.Type}
-			p.inner(r, m)
-			r.members = append(r.members, m)
-			r.slots = append(r.slots, m)
-			continue
-		}
-		k, ok := index[f.Same]
-		if !ok || p.typeShape(s.Fields[k].Type) != p.typeShape(f.Type) {
-			fail("%q is repeated with different types", f.Name)
-		}
-		r.slots = append(r.slots, r.slots[k])
+	for _, f := range s.Fields {
+		m := &member{field: f, name: f.Name, typ: f.Type}
+		p.inner(r, m)
+		r.members = append(r.members, m)
 	}
 	r.fields = len(r.members)
 	for i, v := range s.Variants {
@@ -392,6 +406,9 @@ func (p *plan) altMember(r *record, f *schema.Field) *member {
 		r.alts = map[string]*member{}
 	}
 	key := f.Name + " " + p.typeShape(f.Type)
+	for old := f.Same; old != nil; old = old.Same {
+		key += "#"
+	}
 	if m := r.alts[key]; m != nil {
 		return m
 	}

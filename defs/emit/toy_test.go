@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,18 +14,17 @@ import (
 
 // emitToy writes a line for each part of a message.
 func emitToy(s *schema.Schema, o Options) ([]File, []Loss) {
-	losses := losses(o.lost)
+	losses := slices.Clone(o.lost)
 	var b strings.Builder
 	for _, m := range s.Messages {
-		if why := try(m, func(laid *wire.Message) {
+		losses.try(m, func(laid *wire.Message) {
 			for _, row := range laid.Layout() {
 				fmt.Fprintf(&b, "%s,%s,%s,%s\n", messageName(m), laid.AtText(row.At), row.Kind, laid.Path(row.Field))
 			}
-		}); why != "" {
-			losses.lose(m, "", "%s", why)
-		}
+		})
 	}
-	return []File{{Name: o.name() + ".csv", Text: head("# ", "csv", s, losses) + b.String()}}, losses
+	lost := losses.kinds()
+	return []File{{Name: o.name() + ".csv", Text: head("# ", "csv", s, lost) + b.String()}}, lost
 }
 
 var toy = Target{Name: "csv", Title: "Parts as a table", Ext: "csv", Emit: within(emitToy)}

@@ -43,17 +43,12 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 		g.record(r)
 	}
 	g.dispatch()
-	var out strings.Builder
-	out.WriteString(head("// ", "ts", s, p.losses))
-	out.WriteString("\n")
-	out.WriteString(g.b.String())
-	out.WriteString(tsSupport)
 	base := strings.ToLower(legal(o.name()))
-	files := []File{{Name: base + ".ts", Text: out.String()}}
+	files := []File{around(base+".ts", head("// ", "ts", s, p.kinds())+"\n", g.b.String(), tsSupport)}
 	if list := p.vectors(o.Vectors); len(list) > 0 {
 		files = append(files, g.vectors(base, list))
 	}
-	return files, p.losses
+	return files, p.kinds()
 }
 
 type tsTarget struct{ walker }
@@ -69,25 +64,20 @@ func (g *tsTarget) members(r *record) {
 		taken[name] = true
 		return name
 	}
-	for _, m := range r.members {
-		switch {
+	for _, m := range r.naming() {
+		switch want := m.label(); {
 		case m.isBook:
-			continue
-		case m.alt && taken[m.name]: // of another alternative: the type of the property is a union
-			g.fields[m] = m.name
-		case m.name == "__proto__": // special in JavaScript
+			g.fields[m] = own("wb_" + want)
+		case m.alt && taken[want]: // of another alternative: the type of the property is a union
+			g.fields[m] = want
+		case want == "__proto__": // special in JavaScript
 			g.fields[m] = own("__proto___")
 		default:
-			g.fields[m] = own(m.name)
-		}
-	}
-	for _, m := range r.members {
-		if m.isBook {
-			g.fields[m] = own(m.name)
+			g.fields[m] = own(want)
 		}
 	}
 	if r.choice {
-		g.choices[r] = own("alternative")
+		g.choices[r] = own("wb_alternative")
 	}
 }
 
@@ -386,6 +376,8 @@ func (g *tsTarget) value(base string, at path) string {
 	}
 	return base
 }
+
+func (g *tsTarget) pointer(*step) string { return "" }
 
 // present creates the groups that a step is the first to fill.
 func (g *tsTarget) present(steps []step, base string) {

@@ -160,6 +160,13 @@ func tag(typ schema.Type, v any) any {
 		out := map[string]any{}
 		for _, f := range typ.Struct.Fields {
 			if x, ok := v.(map[string]any)[f.Name]; ok {
+				for n := 1; f.Same != nil && n < len(typ.Struct.Fields); n++ { // an earlier field has the same value
+					name := fmt.Sprintf("%s#%d", f.Name, n)
+					if _, ok := out[name]; !ok {
+						out[name] = tag(f.Type, x)
+						break
+					}
+				}
 				out[f.Name] = tag(f.Type, x)
 			}
 		}

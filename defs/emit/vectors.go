@@ -138,23 +138,33 @@ func tells(r *record, top bool) bool {
 		if m.isBook {
 			continue
 		}
-		if seen[m.name] || m.record != nil && !tells(m.record, false) {
+		if seen[m.label()] || m.record != nil && !tells(m.record, false) {
 			return false
 		}
-		seen[m.name] = true
+		seen[m.label()] = true
 	}
 	return true
+}
+
+// in returns the value of the member in the value of its record. An earlier field of a name has the value of the last one, unless it differs.
+func (m *member) in(v map[string]any) (x any, ok bool) {
+	if x, ok = v[m.label()]; !ok {
+		x, ok = v[m.name]
+	}
+	return x, ok
 }
 
 // fits reports whether the members of a record can represent a value.
 func (p *plan) fits(r *record, v map[string]any) bool {
 	known := 0
 	for _, m := range r.members {
-		x, ok := v[m.name]
+		x, ok := m.in(v)
 		if m.isBook || !ok {
 			continue
 		}
-		known++
+		if _, own := v[m.label()]; own {
+			known++
+		}
 		if x != nil && !p.fitsType(m.typ, m.record, x) {
 			return false
 		}

@@ -38,7 +38,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 	g.shut("} {")
 	g.depth++
 	g.b.WriteString(`		if v.refused {
-			if _, err := v.value.Append(nil); err == nil {
+			if _, err := v.value.AppendBinary(nil); err == nil {
 				t.Errorf("%d: %s: writing %+v was not refused", i, v.name, v.value)
 			}
 			continue
@@ -48,7 +48,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 			t.Fatal(err)
 		}
 		m := Messages[v.name]()
-		n, err := m.Read(data)
+		n, err := m.ReadBinary(data)
 		if !errors.Is(err, v.err) {
 			t.Errorf("%d: %s %s: got %v, want %v", i, v.name, v.hex, err, v.err)
 		}
@@ -58,7 +58,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 		if n != v.used {
 			t.Errorf("%d: %s %s: read %d bytes, want %d", i, v.name, v.hex, n, v.used)
 		}
-		again, err := m.Append(nil)
+		again, err := m.AppendBinary(nil)
 		if hex.EncodeToString(again) != v.hex[:2*v.used] {
 			t.Errorf("%d: %s %s: written again: %x, %v", i, v.name, v.hex, again, err)
 		}
@@ -83,7 +83,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 	g.b.WriteString(`		if got, want := fmt.Sprintf("%+v", m), fmt.Sprintf("%+v", v.value); got != want {
 			t.Errorf("%d: %s %s:\n got %s\nwant %s", i, v.name, v.hex, got, want)
 		}
-		if again, err = v.value.Append(nil); hex.EncodeToString(again) != v.hex[:2*v.used] {
+		if again, err = v.value.AppendBinary(nil); hex.EncodeToString(again) != v.hex[:2*v.used] {
 			t.Errorf("%d: %s %s: writing the value gives %x, %v", i, v.name, v.hex, again, err)
 		}
 `)
@@ -106,7 +106,7 @@ func (g *goTarget) vectors(pkg string, list []vector) File {
 func (g *goTarget) literal(v *vector, r *record, val map[string]any) string {
 	var parts []string
 	for _, m := range r.members {
-		x, ok := val[m.name]
+		x, ok := m.in(val)
 		switch {
 		case m.isBook && v != nil:
 			parts = append(parts, fmt.Sprintf("%s: %d", g.fields[m], v.book(m)))

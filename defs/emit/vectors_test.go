@@ -375,40 +375,6 @@ func messageName(m *schema.Message) string {
 	return fmt.Sprintf("%s.%d", m.Name, m.Version)
 }
 
-// lastValues removes values that generated code does not preserve: of fields with the same name all except the last one read.
-func lastValues(t *testing.T, text json.RawMessage) json.RawMessage {
-	t.Helper()
-	if !bytes.ContainsRune(text, '#') {
-		return text
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	var drop func(any)
-	drop = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			maps.DeleteFunc(v, func(name string, _ any) bool { return strings.Contains(name, "#") })
-			for _, inner := range v {
-				drop(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				drop(inner)
-			}
-		}
-	}
-	drop(v)
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // addRow adds a row with the codec's results for bytes.
 func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data []byte) row {
 	var rec, in, out codec.Record
@@ -417,7 +383,7 @@ func addRow(t *testing.T, s *sample, m *schema.Message, p *codec.Program, data [
 	framed := len(m.Body.Wire) > 0 && m.Body.Wire[0].Kind == schema.Length
 	switch {
 	case rec.Status() == codec.OK:
-		r.value = lastValues(t, value.AppendJSON(nil, &rec))
+		r.value = value.AppendJSON(nil, &rec)
 		r.again = "-"
 		if err := value.ParseJSON(&in, p, r.value); err == nil {
 			in.Code = rec.Code
@@ -599,7 +565,7 @@ func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 		}
 		var rec codec.Record
 		p.Decode(&rec, data)
-		return rec.Status() == codec.OK && bytes.Equal(lastValues(t, value.AppendJSON(nil, &rec)), r.value)
+		return rec.Status() == codec.OK && bytes.Equal(value.AppendJSON(nil, &rec), r.value)
 	}
 	return false
 }
@@ -691,7 +657,8 @@ func same(a, b any, free bool) bool {
 			}
 		}
 		for k, w := range b {
-			if _, ok := a[k]; !ok && (!free || !zeros(w)) {
+			last, _, _ := strings.Cut(k, "#") // generated code has all fields of one name, values only those that differ from the last one
+			if _, ok := a[k]; !ok && (!free || !zeros(w)) && (last == k || !same(b[last], w, free)) {
 				return false
 			}
 		}

@@ -101,7 +101,7 @@ function check<T extends object>(name: string, codec: Codec<T>, text: string, us
 func (g *tsTarget) literal(v *vector, r *record, val map[string]any) string {
 	var parts []string
 	for _, m := range r.members {
-		x, ok := val[m.name]
+		x, ok := m.in(val)
 		text := ""
 		switch {
 		case m.isBook && v != nil:

@@ -24,10 +24,13 @@ func ParseConstants(f *source.File) (map[string]string, diag.List) {
 	}
 	var order []string
 	inComment := false
+	started := false // a line was not blank
 	for n := 1; n <= lines; n++ {
 		whole := f.Line(n)
-		if n == 1 {
+		if !started {
 			whole = withoutBOM(whole)
+			start, end := space.Trim(whole.Text())
+			started = start < end
 		}
 		if len(whole.Text()) > text.MaxLine {
 			text.Add(&diags, text.LineTooLong(whole), maxMistakes)

@@ -11,9 +11,10 @@ import (
 // parser turns the lines of one file into a tree. It accepts every well-formed line; lowering checks the words, so that an error does not
 // hide others.
 type parser struct {
-	tree   *tree
-	record *record // the current record; nil before the first header, and after a malformed header
-	opened bool    // a header was found, possibly malformed
+	started bool // a line was not blank
+	tree    *tree
+	record  *record // the current record; nil before the first header, and after a malformed header
+	opened  bool    // a header was found, possibly malformed
 }
 
 // parseTree parses a file.
@@ -46,8 +47,8 @@ func (p *parser) bad(ln *line, d diag.Diagnostic) {
 	p.report(d)
 }
 
-// withoutBOM returns the first line without byte order marks at its start, even after white space: formatting removes white space, which
-// would move them to the start.
+// withoutBOM returns the first line that is not blank without byte order marks at its start, even after white space: formatting removes
+// blank lines and white space, which would move them to the start.
 func withoutBOM(line source.Span) source.Span {
 	for {
 		start, end := space.Trim(line.Text())
@@ -61,11 +62,12 @@ func withoutBOM(line source.Span) source.Span {
 // line parses one line.
 func (p *parser) line(i int, whole source.Span) {
 	ln := &p.tree.lines[i]
-	if i == 0 {
+	if !p.started {
 		whole = withoutBOM(whole)
 	}
 	ln.span = space.Trimmed(whole)
 	words := ln.span.Text()
+	p.started = p.started || words != ""
 	ln.indented = p.opened && ln.span.Start > whole.Start
 	switch {
 	case words == "":

@@ -52,13 +52,14 @@ type Linked struct {
 
 // LinkAddress chooses the messages of the frames of one address.
 //
-// Of several versions of one message the highest wins. A message of both directions is found in either one, unless another
+// Of several versions of one message the highest wins. Unreadable messages are not found. A message of both directions is found in either one, unless another
 // message is for that direction only. Two messages of different names on one key are an error: the first one keeps the key.
 func LinkAddress(list []*Message) Linked {
 	l := Linked{Messages: list}
 	for _, m := range list {
 		old := l.ByDir[m.Key.Dir]
 		switch {
+		case m.Unreadable:
 		case old == nil || old.Name == m.Name && old.Version < m.Version:
 			l.ByDir[m.Key.Dir] = m
 		case old.Name != m.Name:

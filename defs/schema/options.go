@@ -13,6 +13,17 @@ type Options struct {
 	Values    map[string]string // of the dialect's options by name, as Option.Check returns them
 	Constants map[string]string
 	Codes     map[string]uint32 // opcode map, name to code
+
+	// Validity is the versions of the game that definitions are valid for, by name and version. A definition without an entry is valid for
+	// all of them.
+	Validity map[string]map[int]Validity
+}
+
+// Validity is the versions of the game, by their major numbers, that a definition is valid for.
+type Validity struct {
+	Min      *int `json:"min"`      // first version, nil = no bound
+	Max      *int `json:"max"`      // last version, nil = no bound
+	Readable bool `json:"readable"` // for other versions messages can be decoded, but not encoded
 }
 
 // Option describes a setting that the meaning of one dialect's definitions depends on. Flags and settings are made from it.

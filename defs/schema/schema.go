@@ -46,6 +46,12 @@ type Key struct {
 	Code  uint32
 }
 
+// GivenCode is a code given to the messages of a name, as in a code map.
+type GivenCode struct {
+	Name string
+	Code uint32
+}
+
 // Message describes one kind of message.
 type Message struct {
 	Name     string
@@ -57,6 +63,9 @@ type Message struct {
 	Span     source.Span // for errors and for links to the definition; the start of the file if the name is not in the text
 	Broken   bool        // the definition has errors: invalid parts are missing from Body
 	Measured bool        // the size is known only from the contents. Decode then checks sizes before contents, as framing requires
+
+	ReadOnly   string // why messages must not be encoded: the definition is not valid for the version of the game; "" if it is
+	Unreadable bool   // ReadOnly, and not valid for decoding either
 
 	AlternateOf *Message // the message with the usual header, if this one has the alternative header of the dialect; nil for ordinary messages
 }

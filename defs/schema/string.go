@@ -53,6 +53,11 @@ func (m *Message) String() string {
 	if m.Broken {
 		p.word("broken")
 	}
+	if m.Unreadable {
+		p.word("unreadable")
+	} else if m.ReadOnly != "" {
+		p.word("read-only")
+	}
 	if m.Measured {
 		p.word("measured")
 	}

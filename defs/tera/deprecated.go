@@ -3,79 +3,73 @@ package tera
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
 // maxDeprecatedBytes limits the size of deprecated.json, which has a line or two for each of a few dozen definitions.
 const maxDeprecatedBytes = 1 << 20
 
-// Deprecated is the contents of deprecated.json: the patches of definitions that are not valid for all of them, by name and version.
-type Deprecated map[string]map[int]PatchRange
+// deprecatedName is the name of the file with the patches of definitions that are not valid for all of them.
+const deprecatedName = "deprecated.json"
 
-// PatchRange is the patches that a definition is valid for.
-type PatchRange struct {
-	Min      *int `json:"min"`      // first major patch, nil = no bound
-	Max      *int `json:"max"`      // last major patch, nil = no bound
-	Readable bool `json:"readable"` // at other patches messages can be decoded, but not encoded
-}
-
-// Status is the validity of a definition at a patch.
-type Status uint8
-
-// The states of a definition.
-const (
-	Current  Status = iota
-	ReadOnly        // deprecated: messages can be decoded but should not be encoded
-	Outdated        // deprecated, and wrong for decoding too
-)
-
-// Status returns the status of a version of a message at a patch (major × 100 + minor, 0 = newest).
+// deprecation returns why the messages of a definition must not be encoded, and whether they cannot be decoded either; "" if the definition
+// is valid for the patch, or the patch is unknown.
 //
 // It is deprecated if the major patch is below min or above max, or if neither is given. The code of tera-toolbox requires both conditions
 // if both are given, which no patch can satisfy; that is considered a mistake.
-func (d Deprecated) Status(name string, version, patch int) Status {
-	r, ok := d[name][version]
-	if !ok {
-		return Current
+func (o *options) deprecation(name FileName) (why string, unreadable bool) {
+	r, ok := o.validity[name.Name][name.Version]
+	major := o.patch / 100
+	if !ok || o.patch == 0 || (r.Min != nil || r.Max != nil) && (r.Min == nil || major >= *r.Min) && (r.Max == nil || major <= *r.Max) {
+		return "", false
 	}
-	major := patch / 100
-	if patch == 0 {
-		major = newest
+	able := "it can be decoded, but not encoded"
+	if !r.Readable {
+		able = "it can be neither encoded nor decoded"
 	}
-	out := r.Min == nil && r.Max == nil || r.Min != nil && major < *r.Min || r.Max != nil && major > *r.Max
+	return fmt.Sprintf("%s.%d is %s (%s): at patch %s %s", name.Name, name.Version, validFor(r), deprecatedName, FormatPatch(o.patch), able), !r.Readable
+}
+
+// validFor describes the patches of a definition.
+func validFor(r schema.Validity) string {
 	switch {
-	case !out:
-		return Current
-	case r.Readable:
-		return ReadOnly
+	case r.Min != nil && r.Max != nil:
+		return fmt.Sprintf("for patches %d to %d", *r.Min, *r.Max)
+	case r.Min != nil:
+		return fmt.Sprintf("for patch %d and later", *r.Min)
+	case r.Max != nil:
+		return fmt.Sprintf("for patches up to %d", *r.Max)
 	}
-	return Outdated
+	return "deprecated for all patches"
 }
 
 // ParseDeprecated parses deprecated.json: {NAME: {VERSION: {"min": n, "max": n, "readable": bool}}}. Entries whose version is not a
-// number are skipped; a file in another form is an error, and the result is empty.
-func ParseDeprecated(f *source.File) (Deprecated, diag.List) {
+// number are skipped; a file in another form is an error.
+func ParseDeprecated(f *source.File) (map[string]map[int]schema.Validity, diag.List) {
 	var diags diag.List
 	whole := source.Span{File: f, End: len(f.Text)}
 	if len(f.Text) > maxDeprecatedBytes {
 		diags.Add(badDeprecated(whole.Sub(0, 0), "the file is too long"))
-		return Deprecated{}, diags
+		return nil, diags
 	}
-	var raw map[string]map[string]PatchRange
+	var raw map[string]map[string]schema.Validity
 	if err := json.Unmarshal([]byte(strings.TrimPrefix(f.Text, "\ufeff")), &raw); err != nil {
 		at := jsonOffset(err) + len(f.Text) - len(strings.TrimPrefix(f.Text, "\ufeff"))
 		at = min(max(at-1, 0), len(f.Text))
 		diags.Add(badDeprecated(whole.Sub(at, min(at+1, len(f.Text))), jsonReason(err)))
-		return Deprecated{}, diags
+		return nil, diags
 	}
-	out := make(Deprecated, len(raw))
+	out := make(map[string]map[int]schema.Validity, len(raw))
 	var wrong []string
 	for name, versions := range raw {
-		out[name] = make(map[int]PatchRange, len(versions))
+		out[name] = make(map[int]schema.Validity, len(versions))
 		for text, r := range versions {
 			if version, ok := number(text); ok {
 				out[name][version] = r
@@ -122,3 +116,12 @@ func findQuoted(f *source.File, key string) source.Span {
 	}
 	return source.Span{File: f, Start: at, End: at + len(key) + 2}
 }
+
+// RenameDeprecated returns the text with another name for a message; the text is returned as it is if the name is written with escapes.
+func RenameDeprecated(f *source.File, from, to string) string {
+	key := regexp.MustCompile(`"` + regexp.QuoteMeta(from) + `"(\s*:)`)
+	return key.ReplaceAllString(f.Text, `"`+to+`"$1`)
+}
+
+// IsDeprecated reports whether a file of this name is deprecated.json.
+func IsDeprecated(name string) bool { return baseName(name) == deprecatedName }

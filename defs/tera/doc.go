@@ -50,9 +50,9 @@
 //     not a blob, so that its values are shown separately. The last number is the outermost: int32[2][3] is 3 times 2 values.
 //   - "^from-to" means from <= patch < to. Without a patch the newest is assumed, which is later than every number. The fields inside a
 //     field that does not exist do not exist either. The toolbox parser drops such lines.
-//   - skillid has 64 bits; 32 with the option skillid, or if the patch is below 74 and the definition has another feature of dialect P
-//     (^, @include, type[N], nested <>, =default). Its form with a hunting zone requires npc and type 1, as in the toolbox; protojs
-//     requires npc only. All reserved bits are preserved; the one of 32 bits is shown as 2147483647, as in the toolbox.
+//   - skillid has 64 bits; 32 with the option skillid, or if the patch is below 74 (tera-proxy; the toolbox is for later patches and always
+//     reads 64). Its form with a hunting zone requires npc and type 1, as in the toolbox; protojs requires npc only. All reserved bits are
+//     preserved; the one of 32 bits is shown as 2147483647, as in the toolbox.
 //   - The level rises by one at most; more dashes are a warning. The toolbox does so, protojs refuses.
 //   - A repeated object continues the first one, with the bytes at the position of the second (toolbox, protojs; meishuu loses the
 //     first half).
@@ -71,5 +71,5 @@
 //   - Platform files (NAME.VERSION.PLATFORM.def) take precedence over the plain file on their platform; otherwise they are only checked.
 //   - Files *.js are code and not read.
 //   - Maps: "A= 1" and "A =1" are equivalent to "A = 1"; the public parsers fail on them. "12abc" is not a number.
-//   - deprecated.json with both bounds: see Deprecated.Status.
+//   - deprecated.json with both bounds: see options.deprecation.
 package tera

@@ -21,7 +21,7 @@ import (
 // goldens are the sections with the results of TestGolden.
 var goldens = []string{"schema", "diagnostics", "formatted"}
 
-// TestGolden parses the files of each case: definitions as one set, maps and deprecated.json separately. The section "formatted" has
+// TestGolden parses the files of each case: definitions as one set, with the maps and deprecated.json. The section "formatted" has
 // only definitions that Format changes. Settings: patch, platform, integrity, truncate, skill.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
@@ -44,8 +44,8 @@ func TestGolden(t *testing.T) {
 				codes, d := ParseMap(f)
 				o.Codes, diags = codes, append(diags, d...)
 			case strings.HasSuffix(in.Name, ".json"):
-				_, d := ParseDeprecated(f)
-				diags = append(diags, d...)
+				validity, d := ParseDeprecated(f)
+				o.Validity, diags = validity, append(diags, d...)
 			default:
 				files = append(files, f)
 				if text := formatChecked(t, in.Name, in.Text); text != in.Text {

@@ -21,7 +21,6 @@ type lowerer struct {
 
 	mistakes    int
 	broken      bool
-	marked      bool // uses a feature of dialect P
 	explicit    bool // has a ref line: ref lines determine the positions of all pointers
 	counted     bool // has a count line
 	shortSkills bool // skillid has 32 bits
@@ -97,8 +96,7 @@ func (l *lowerer) report(d diag.Diagnostic) {
 func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 	l.flatten(t)
 	l.nest()
-	l.shortSkills = l.o.skillBits == 32 ||
-		l.o.skillBits == 0 && l.marked && l.o.patch != 0 && l.o.patch < firstLongSkill
+	l.shortSkills = l.o.skillBits == 32 || l.o.skillBits == 0 && l.o.patch != 0 && l.o.patch < firstLongSkill
 
 	m := &schema.Message{
 		Name:    name.Name,
@@ -117,6 +115,12 @@ func (l *lowerer) message(t *tree, name FileName) *schema.Message {
 		size = 12
 	}
 	m.Body = l.scope(header, size, 0, len(l.entries))
+	m.ReadOnly, m.Unreadable = l.o.deprecation(name)
+	if m.ReadOnly != "" {
+		l.report(deprecated(m.Span.Sub(0, 0), m.ReadOnly))
+	} else if r, ok := l.o.validity[name.Name][name.Version]; ok && l.o.patch == 0 {
+		l.report(deprecatedSomewhere(m.Span.Sub(0, 0), validFor(r)))
+	}
 	m.Broken = l.broken
 	return m
 }

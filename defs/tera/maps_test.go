@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 )
@@ -22,6 +23,78 @@ func TestParseMap(t *testing.T) {
 	// A is repeated. Its first code is free again, so that I may use it.
 	if len(diags) != 1 || diags[0].Code != codeMapNameTwice {
 		t.Error(diags.Render())
+	}
+}
+
+func TestSetCode(t *testing.T) {
+	for _, c := range []struct {
+		about, text string
+		name        string
+		code        uint32
+		take        bool
+		want, other string
+	}{
+		{about: "empty", name: "A", code: 5, want: "A 5\n"},
+		{about: "sorted by name", text: "A 9\nC 3\nE 7\n", name: "D", code: 5, want: "A 9\nC 3\nD 5\nE 7\n"},
+		{about: "sorted by name, first", text: "B 9\nC 3\n", name: "A", code: 5, want: "A 5\nB 9\nC 3\n"},
+		{about: "sorted by code", text: "Z = 1\nB = 6\nC = 8\n", name: "D", code: 5, want: "Z = 1\nD = 5\nB = 6\nC = 8\n"},
+		{about: "in no order", text: "B 9\nA 3\nC 1\n# end\n", name: "AA", code: 5, want: "B 9\nA 3\nC 1\nAA 5\n# end\n"},
+		{about: "no last line break", text: "A 1\nB 2", name: "C", code: 5, want: "A 1\nB 2\nC 5"},
+		{about: "CRLF and a byte order mark", text: "\ufeffB\t1\r\nC\t2\r\n", name: "A", code: 5, want: "\ufeffA\t5\r\nB\t1\r\nC\t2\r\n"},
+		{about: "CRLF without the last", text: "A 1\r\nB 2", name: "C", code: 5, want: "A 1\r\nB 2\r\nC 5"},
+		{about: "known name, with a comment", text: "# a\n A = 1 # one\r\nB 2\n", name: "A", code: 77, want: "# a\n A = 77 # one\r\nB 2\n"},
+		{about: "repeated name", text: "A 1\nB 2\nA 3\n", name: "A", code: 4, want: "A 1\nB 2\nA 4\n"},
+		{about: "malformed code", text: "A x\nB 2\n", name: "A", code: 4, want: "A 4\nB 2\n"},
+		{about: "unchanged", text: "A 4\nB 2\n", name: "A", code: 4, want: "A 4\nB 2\n"},
+		{about: "taken", text: "A 4\nB 2\n", name: "C", code: 2, want: "A 4\nB 2\n", other: "B"},
+		{about: "taken from another", text: "A 4\nB 2\nD 8\n", name: "C", code: 2, take: true, want: "A 4\nC 2\nD 8\n"},
+	} {
+		got, other := SetCodes(source.New("protocol.1.map", c.text), []schema.GivenCode{{Name: c.name, Code: c.code}}, c.take)
+		if got != c.want || other.Name != c.other {
+			t.Errorf("%s: got %q, %q", c.about, got, other.Name)
+		}
+		if codes, _ := ParseMap(source.New("protocol.1.map", got)); c.other == "" && codes[c.name] != c.code {
+			t.Errorf("%s: read back as %d", c.about, codes[c.name])
+		}
+	}
+}
+
+func TestSetCodes(t *testing.T) {
+	type list = []schema.GivenCode
+	for _, c := range []struct {
+		about, text string
+		given       list
+		take        bool
+		want, other string
+	}{
+		{"exchanged", "A 1\nB 2 # two\n", list{{Name: "A", Code: 2}, {Name: "B", Code: 1}}, false, "A 2\nB 1 # two\n", ""},
+		{"moved by one", "A 1\nB 2\nC 3\n", list{{Name: "A", Code: 2}, {Name: "B", Code: 3}, {Name: "C", Code: 4}}, false, "A 2\nB 3\nC 4\n", ""},
+		{"new names in order", "A 1\nM 5\n", list{{Name: "Z", Code: 9}, {Name: "C", Code: 3}, {Name: "B", Code: 2}}, false, "A 1\nB 2\nC 3\nM 5\nZ 9\n", ""},
+		{"new names in an empty file", "", list{{Name: "Z", Code: 9}, {Name: "C", Code: 3}}, false, "Z 9\nC 3\n", ""},
+		{"the last one applies", "", list{{Name: "A", Code: 9}, {Name: "A", Code: 3}}, false, "A 3\n", ""},
+		{"one code for two", "", list{{Name: "A", Code: 9}, {Name: "B", Code: 9}}, false, "", "A"},
+		{"one code for two, taken", "", list{{Name: "A", Code: 9}, {Name: "B", Code: 9}}, true, "B 9\n", ""},
+		{"of a third", "A 1\nC 3\n", list{{Name: "A", Code: 2}, {Name: "B", Code: 3}}, false, "A 1\nC 3\n", "C"},
+		{"of a third, taken", "A 1\nC 3\n", list{{Name: "A", Code: 2}, {Name: "B", Code: 3}}, true, "A 2\nB 3\n", ""},
+		{"repeated lines", "A 1\nA 2\nB 3\n", list{{Name: "A", Code: 3}, {Name: "B", Code: 1}}, false, "A 1\nA 3\nB 1\n", ""},
+	} {
+		got, other := SetCodes(source.New("protocol.1.map", c.text), c.given, c.take)
+		if got != c.want || other.Name != c.other {
+			t.Errorf("%s: got %q, %q", c.about, got, other.Name)
+		}
+	}
+}
+
+func TestRenameInMap(t *testing.T) {
+	const old = "\ufeffC_A = 1 # C_A\r\nC_AB 2\r\n# C_A 3\r\nC_A 4"
+	const want = "\ufeffC_NEW = 1 # C_A\r\nC_AB 2\r\n# C_A 3\r\nC_NEW 4"
+	f := source.New("protocol.map", old)
+	got := RenameInMap(f, "C_A", "C_NEW")
+	if strings.TrimPrefix(got, "\ufeff") != strings.TrimPrefix(want, "\ufeff") {
+		t.Errorf("%q", got)
+	}
+	if back := RenameInMap(source.New("protocol.map", got), "C_NEW", "C_A"); back != old {
+		t.Errorf("back: %q", back)
 	}
 }
 
@@ -69,7 +142,7 @@ func TestParseMapName(t *testing.T) {
 	}
 }
 
-func TestDeprecatedStatus(t *testing.T) {
+func TestDeprecation(t *testing.T) {
 	d, diags := ParseDeprecated(source.New("deprecated.json", `{
 		"OLD":   {"1": {"max": 113, "readable": true}, "2": {"max": 113}},
 		"NEW":   {"1": {"min": 100}},
@@ -82,25 +155,66 @@ func TestDeprecatedStatus(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		version, patch int
-		want           Status
+		want           string
+		unreadable     bool
 	}{
-		{"OLD", 1, 11399, Current},
-		{"OLD", 1, 11400, ReadOnly},
-		{"OLD", 1, 0, ReadOnly}, // the newest patch
-		{"OLD", 2, 11400, Outdated},
-		{"OLD", 3, 11400, Current}, // not listed
-		{"NEW", 1, 9999, Outdated},
-		{"NEW", 1, 10000, Current},
-		{"BOTH", 1, 8999, ReadOnly},
-		{"BOTH", 1, 9000, Current},
-		{"BOTH", 1, 10099, Current},
-		{"BOTH", 1, 10100, ReadOnly},
-		{"NEVER", 1, 9000, Outdated},
-		{"OTHER", 1, 9000, Current},
+		{"OLD", 1, 11399, "", false},
+		{"OLD", 1, 11402, "OLD.1 is for patches up to 113 (deprecated.json): at patch 114.02 it can be decoded, but not encoded", false},
+		{"OLD", 1, 0, "", false}, // the patch is unknown
+		{"OLD", 2, 11400, "OLD.2 is for patches up to 113 (deprecated.json): at patch 114 it can be neither encoded nor decoded", true},
+		{"OLD", 3, 11400, "", false}, // not listed
+		{"NEW", 1, 9999, "NEW.1 is for patch 100 and later (deprecated.json): at patch 99.99 it can be neither encoded nor decoded", true},
+		{"NEW", 1, 10000, "", false},
+		{"BOTH", 1, 8999, "BOTH.1 is for patches 90 to 100 (deprecated.json): at patch 89.99 it can be decoded, but not encoded", false},
+		{"BOTH", 1, 9000, "", false},
+		{"BOTH", 1, 10099, "", false},
+		{"BOTH", 1, 10100, "BOTH.1 is for patches 90 to 100 (deprecated.json): at patch 101 it can be decoded, but not encoded", false},
+		{"NEVER", 1, 9000, "NEVER.1 is deprecated for all patches (deprecated.json): at patch 90 it can be neither encoded nor decoded", true},
+		{"OTHER", 1, 9000, "", false},
 	} {
-		if got := d.Status(c.name, c.version, c.patch); got != c.want {
-			t.Errorf("%s.%d at %s: %d, want %d", c.name, c.version, FormatPatch(c.patch), got, c.want)
+		o := options{patch: c.patch, validity: d}
+		if got, unreadable := o.deprecation(FileName{Name: c.name, Version: c.version}); got != c.want || unreadable != c.unreadable {
+			t.Errorf("%s.%d at %s: %q, %v", c.name, c.version, FormatPatch(c.patch), got, unreadable)
 		}
+	}
+}
+
+// TestDeprecatedDefinitions checks what becomes of messages and what is reported about them.
+func TestDeprecatedDefinitions(t *testing.T) {
+	d, _ := ParseDeprecated(source.New("deprecated.json", `{"S_A": {"1": {"max": 113, "readable": true}, "2": {"max": 113}}}`))
+	files := []*source.File{source.New("S_A.1.def", "int32 a\n"), source.New("S_A.2.def", "int32 a\n"), source.New("S_A.3.def", "int32 a\n")}
+	for patch, want := range map[string]string{
+		"":    "1 warning 2 warning",
+		"113": "",
+		"114": "1 warning read-only 2 warning read-only unreadable",
+	} {
+		s, ds := Parse(files, schema.Options{Values: map[string]string{"patch": patch}, Validity: d, Codes: map[string]uint32{"S_A": 7}})
+		schema.Link(s)
+		var got []string
+		for _, m := range s.Messages {
+			for _, x := range ds {
+				if x.Span.File == m.Span.File && x.Code == "deprecated" {
+					got = append(got, fmt.Sprint(m.Version), x.Severity.String())
+				}
+			}
+			if m.ReadOnly != "" {
+				got = append(got, "read-only")
+			}
+			if m.Unreadable {
+				got = append(got, "unreadable")
+			}
+		}
+		if strings.Join(got, " ") != want || ds.HasErrors() {
+			t.Errorf("patch %q: %v, want %s\n%s", patch, got, want, ds.Render())
+		}
+		if m := s.Lookup(schema.Key{Dir: schema.ToClient, Code: 7}); m == nil || m.Version != 3 {
+			t.Errorf("patch %q: the code means %v", patch, m)
+		}
+	}
+	only, _ := Parse(files[1:2], schema.Options{Values: map[string]string{"patch": "114"}, Validity: d, Codes: map[string]uint32{"S_A": 7}})
+	schema.Link(only)
+	if m := only.Lookup(schema.Key{Dir: schema.ToClient, Code: 7}); m != nil {
+		t.Errorf("the code means %s.%d, which cannot be decoded", m.Name, m.Version)
 	}
 }
 
@@ -110,8 +224,9 @@ func TestDeprecatedCorpus(t *testing.T) {
 		t.Skip("the public deprecated.json is not here")
 	}
 	d, diags := ParseDeprecated(source.New("deprecated.json", string(text)))
-	if len(diags) != 0 || len(d) != 8 || d.Status("S_LOGIN", 14, 11400) != ReadOnly {
-		t.Errorf("%d entries; %s", len(d), diags.Render())
+	o := options{patch: 11400, validity: d}
+	if why, unreadable := o.deprecation(FileName{Name: "S_LOGIN", Version: 14}); len(diags) != 0 || len(d) != 8 || why == "" || unreadable {
+		t.Errorf("%d entries; %q %v; %s", len(d), why, unreadable, diags.Render())
 	}
 }
 

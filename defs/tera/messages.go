@@ -2,6 +2,7 @@ package tera
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"wirebench/defs/diag"
@@ -67,6 +68,7 @@ const (
 	codeMapNameTwice  = "map-name-twice"
 	codeMapCodeTwice  = "map-code-twice"
 	codeBadDeprecated = "bad-deprecated"
+	codeDeprecated    = "deprecated"
 )
 
 // Malformed lines.
@@ -349,7 +351,13 @@ func badMapLine(at source.Span) diag.Diagnostic {
 }
 
 func badMapCode(at source.Span) diag.Diagnostic {
-	return text.Mistake(codeMapCode, at, text.Quote(at.Text())+" is not a valid code", "write a decimal number from 0 to 65535")
+	help := "write a decimal number from 0 to 65535"
+	if digits, ok := strings.CutPrefix(strings.ToLower(at.Text()), "0x"); ok {
+		if n, err := strconv.ParseUint(digits, 16, 16); err == nil {
+			help = "other programs read decimal numbers only: write " + strconv.FormatUint(n, 10)
+		}
+	}
+	return text.Mistake(codeMapCode, at, text.Quote(at.Text())+" is not a valid code", help)
 }
 
 func mapNameTwice(at, first source.Span) diag.Diagnostic {
@@ -360,6 +368,14 @@ func mapNameTwice(at, first source.Span) diag.Diagnostic {
 func mapCodeTwice(at, first source.Span) diag.Diagnostic {
 	return text.Near(text.Doubt(codeMapCodeTwice, at, "duplicate code "+text.Quote(at.Text()), "one of the two is wrong"),
 		first, "it belongs to "+text.Quote(first.Text()))
+}
+
+func deprecated(at source.Span, why string) diag.Diagnostic {
+	return text.Doubt(codeDeprecated, at, why, "write a version of the definition for this patch")
+}
+
+func deprecatedSomewhere(at source.Span, valid string) diag.Diagnostic {
+	return text.Doubt(codeDeprecated, at, "the definition is "+valid+" ("+deprecatedName+"), and the patch is not known", "set the game version")
 }
 
 func badDeprecated(at source.Span, why string) diag.Diagnostic {

@@ -26,7 +26,6 @@ func (l *lowerer) flatten(t *tree) {
 func (l *lowerer) expand(t *tree) {
 	l.including = append(l.including, t)
 	l.broken = l.broken || t.broken
-	l.marked = l.marked || t.marked
 	for i := range t.lines {
 		ln := &t.lines[i]
 		switch ln.kind {

@@ -31,8 +31,9 @@ type options struct {
 	platform  string
 	integrity bool // client messages have a header with a sequence number and a checksum
 	truncate  bool // encoding truncates angles towards zero
-	skillBits int  // 32 or 64; 0 = determined by patch and definition
+	skillBits int  // 32 or 64; 0 = determined by patch
 	codes     map[string]uint32
+	validity  map[string]map[int]schema.Validity
 }
 
 func optionsOf(o schema.Options) options {
@@ -40,6 +41,6 @@ func optionsOf(o schema.Options) options {
 	skillBytes, _ := strconv.Atoi(o.Values["skillid"])
 	return options{
 		patch: patch, platform: o.Values["platform"], integrity: o.Values["integrity"] == "true",
-		truncate: o.Values["angle"] == "truncate", skillBits: skillBytes * 8, codes: o.Codes,
+		truncate: o.Values["angle"] == "truncate", skillBits: skillBytes * 8, codes: o.Codes, validity: o.Validity,
 	}
 }

@@ -126,7 +126,6 @@ func (p *parser) words(ln *line) {
 
 // include parses the part after "@include".
 func (p *parser) include(ln *line, i int) {
-	p.tree.marked = true
 	ln.kind = includeLine
 	if ln.depth > 0 {
 		p.bad(ln, nestedInclude(p.code))
@@ -169,7 +168,6 @@ func (p *parser) name(ln *line, i int) {
 	if eq := strings.IndexByte(p.text[i:i+n], '='); eq > 0 && eq < n-1 {
 		ln.value = p.code.Sub(i+eq+1, i+n)
 		ln.name = p.code.Sub(i, i+eq)
-		p.tree.marked = true
 	}
 	if end := i + n; end < len(p.text) {
 		versions := p.rest(end)
@@ -178,7 +176,6 @@ func (p *parser) name(ln *line, i int) {
 			return
 		}
 		ln.versions = versions
-		p.tree.marked = true
 		p.versions(ln)
 	}
 	ln.key = ln.name.Text()
@@ -247,9 +244,6 @@ func (p *parser) typ(t *typeExpr, i, depth int) (end int, ok bool) {
 		}
 		i++
 		t.subtype = p.code.Sub(open, i)
-		if t.elem.elem != nil {
-			p.tree.marked = true
-		}
 	}
 	open := i
 	for i < len(p.text) && p.text[i] == '[' {
@@ -292,7 +286,6 @@ func (p *parser) brackets(t *typeExpr, i int) (end int, ok bool) {
 			return i, false
 		case text[0] >= '0' && text[0] <= '9':
 			t.sizes = append(t.sizes, word)
-			p.tree.marked = true
 		default:
 			t.flags = append(t.flags, word)
 		}

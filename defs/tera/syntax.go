@@ -22,7 +22,6 @@ type tree struct {
 	diags  diag.List
 	broken bool // diags has errors
 	cut    bool // the file has more than text.MaxLines lines
-	marked bool // uses a feature of dialect P
 }
 
 // line is one line of a file.

@@ -199,11 +199,10 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 // "18 + 40 parts before".
 func (m *Message) AtText(at At) string { return m.atText(at, false) }
 
-// FullAtText formats an offset with all preceding fields, without abbreviation.
-func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
+// Text formats an offset without the preceding fields: "18", "element + 4".
+func (at At) Text() string { return string(at.append(nil)) }
 
-func (m *Message) atText(at At, full bool) string {
-	b := make([]byte, 0, 32)
+func (at At) append(b []byte) []byte {
 	if at.Elem {
 		b = append(b, "element"...)
 	}
@@ -218,6 +217,14 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " bits"...)
 		}
 	}
+	return b
+}
+
+// FullAtText formats an offset with all preceding fields, without abbreviation.
+func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
+
+func (m *Message) atText(at At, full bool) string {
+	b := at.append(make([]byte, 0, 32))
 	if at.Behind == nil {
 		return string(b)
 	}

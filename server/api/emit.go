@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,14 +15,14 @@ import (
 )
 
 func (s *API) registerEmit(api huma.API) {
-	add(api, "POST /api/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
 }
 
 type emitInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Body      struct {
 		Target     string   `json:"target" enum:"c,go,ts,lua,ksy,md"`
-		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; default: the highest version of each"`
+		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; default: the highest version of each, with definition: all of it"`
 		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text whose messages are written"`
 		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file that it replaces"`
 		Name       string   `json:"name,omitempty" maxLength:"100" doc:"name of files, packages and prefixes"`
@@ -59,7 +60,16 @@ func (s *API) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 			return nil, asHTTP(err)
 		}
 		snap = d.Snap
-		picked, left = snap.PickMessages(d.Messages())
+		list := d.Messages()
+		if len(b.Messages) > 0 {
+			list = slices.DeleteFunc(slices.Clone(list), func(m *schema.Message) bool {
+				return !slices.ContainsFunc(b.Messages, func(name string) bool { found, err := snap.Find(name); return err == nil && found == m })
+			})
+			if len(list) == 0 && d.Message != nil { // its name in the text is another one
+				list = []*schema.Message{d.Message}
+			}
+		}
+		picked, left = snap.PickMessages(list)
 	case b.File != "":
 		f, err := ws.fileNamed(b.File)
 		if err != nil {
@@ -71,7 +81,7 @@ func (s *API) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 			return nil, asHTTP(err)
 		}
 	}
-	files, losses := t.Emit(picked, emit.Options{Name: b.Name, Vectors: snap.Vectors(picked, b.Vectors)})
+	files, losses := snap.Emit(t, picked, b.Name, b.Vectors)
 	out := &emitOutput{workspace.EmittedOf(files, losses)}
 	for _, m := range left {
 		out.Body.Left = append(out.Body.Left, snap.NameOf(m))

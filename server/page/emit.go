@@ -29,7 +29,7 @@ func (p *work) emitOpen(target string) {
 	if p.ws.Snapshot.Dialect.Versions && p.use.Message != nil {
 		name = p.use.Message.Name
 	}
-	files, losses := t.Emit(picked, emit.Options{Name: strings.ToLower(name), Vectors: p.use.Snap.Vectors(picked, vectorsOnPage)})
+	files, losses := p.use.Snap.Emit(t, picked, strings.ToLower(name), vectorsOnPage)
 	var out []Export
 	for _, f := range files {
 		out = append(out, Export{f.Name, "text/plain; charset=utf-8", f.Text})

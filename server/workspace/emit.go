@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
@@ -22,7 +23,7 @@ func (s *Snapshot) Pick(names []string) (picked *schema.Schema, left []*schema.M
 	}
 	if len(names) == 0 {
 		for m := range s.Messages() {
-			if m.Version == s.Newest(m) {
+			if s.highest(m.Name, func(o *schema.Message) bool { return o.Key.Group == m.Key.Group && o.Key.Dir == m.Key.Dir }) == m {
 				list = append(list, m)
 			}
 		}
@@ -38,7 +39,7 @@ func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, 
 	for _, m := range list {
 		switch {
 		case seen[m]:
-		case m.Broken:
+		case m.Broken, m.Unreadable:
 			left = append(left, m)
 		default:
 			picked.Messages = append(picked.Messages, m)
@@ -49,12 +50,17 @@ func (s *Snapshot) PickMessages(list []*schema.Message) (picked *schema.Schema, 
 	return picked, left
 }
 
+// Emit writes the messages of a picked schema in the format of a target, with up to n test vectors of each.
+func (s *Snapshot) Emit(t emit.Target, picked *schema.Schema, name string, n int) ([]emit.File, []emit.Loss) {
+	return t.Emit(picked, emit.Options{Name: name, Vectors: s.vectors(picked, n), Sessions: s.Dialect.Sessions})
+}
+
 // maxVectors bounds the vectors of a message.
 const maxVectors = 100
 
-// Vectors returns up to n valid messages of each message of a picked schema, with the results for truncated and invalid ones, as test data
+// vectors returns up to n valid messages of each message of a picked schema, with the results for truncated and invalid ones, as test data
 // for generated code. Equal definitions give equal vectors.
-func (s *Snapshot) Vectors(picked *schema.Schema, n int) []emit.Vector {
+func (s *Snapshot) vectors(picked *schema.Schema, n int) []emit.Vector {
 	var out []emit.Vector
 	outcomes := map[codec.Status]emit.Outcome{codec.OK: emit.OutcomeOK, codec.Incomplete: emit.OutcomeIncomplete, codec.Illegal: emit.OutcomeIllegal}
 	for _, m := range picked.Messages {
@@ -84,20 +90,29 @@ type Emitted struct {
 type EmittedFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
+	From int    `json:"from,omitempty" doc:"first line about the messages, from 1; the lines around this part are the same for all messages. 0: all lines"`
+	To   int    `json:"to,omitempty" doc:"last line about the messages"`
 }
 
-// EmittedLoss is a feature of a definition that the target lacks.
+// EmittedLoss is a kind of feature of the definitions that the target lacks.
 type EmittedLoss struct {
-	Message string `json:"message,omitempty" doc:"without it: all messages"`
-	Field   string `json:"field,omitempty" doc:"path without indexes"`
-	Reason  string `json:"reason" doc:"the missing feature, and its substitute"`
+	Reason string   `json:"reason" doc:"the missing feature, and its substitute"`
+	Count  int      `json:"count,omitempty" doc:"number of places; without it: about the definitions as a whole"`
+	Places []string `json:"places,omitempty" doc:"the first places: a message, or a message and the path of a field without indexes"`
 }
 
 // EmittedOf converts the output of a target.
 func EmittedOf(files []emit.File, losses []emit.Loss) Emitted {
 	out := Emitted{Files: make([]EmittedFile, 0, len(files)), Losses: make([]EmittedLoss, 0, len(losses))}
 	for _, f := range files {
-		out.Files = append(out.Files, EmittedFile(f))
+		x := EmittedFile{Name: f.Name, Text: f.Text}
+		if f.Own.End > f.Own.Start {
+			before, own := f.Text[:f.Own.Start], f.Text[f.Own.Start:f.Own.End]
+			bare := strings.TrimLeft(own, "\n")
+			x.From = strings.Count(before, "\n") + len(own) - len(bare) + 1
+			x.To = x.From + strings.Count(strings.TrimRight(bare, "\n"), "\n")
+		}
+		out.Files = append(out.Files, x)
 	}
 	for _, l := range losses {
 		out.Losses = append(out.Losses, EmittedLoss(l))

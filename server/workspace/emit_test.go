@@ -16,7 +16,7 @@ func TestEmitSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	write := func(target emit.Target) Emitted {
-		return EmittedOf(target.Emit(picked, emit.Options{Name: "messages", Vectors: snap.Vectors(picked, 2)}))
+		return EmittedOf(snap.Emit(target, picked, "messages", 2))
 	}
 	var all sync.WaitGroup
 	for _, target := range emit.Targets {

@@ -27,6 +27,9 @@ type Protocol struct {
 	// keys.
 	End func(e *Env, sends schema.Dir, port uint16, how Ends) (transport.Endpoint, error)
 
+	// Build returns the build of the client that a message names; nil if no message does.
+	Build func(f *transport.Frame) (build string, ok bool)
+
 	Layers *transport.Layers // the packets around messages; nil if they have no fields
 
 	// Key parses the one or more words that follow the protocol in a line of a keys file; nil if the protocol has no keys.

@@ -33,6 +33,10 @@ var overTera = Protocol{
 		}
 		return tera.NewEndpoint(o, sends), nil
 	},
+	Build: func(f *transport.Frame) (string, bool) {
+		build, ok := tera.Build(f)
+		return strconv.FormatUint(uint64(build), 10), ok
+	},
 	Key: readTeraKey,
 }
 
