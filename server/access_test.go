@@ -57,8 +57,8 @@ func carrying(token string) http.Header { return http.Header{"Authorization": {"
 
 // reading lists the routes other than GET that viewers may use, since they change nothing.
 var reading = []string{
-	"POST /w/{ws}", "POST /api/{ws}/decode", "POST /api/{ws}/encode", "POST /api/{ws}/layout", "POST /api/{ws}/paste", "POST /api/{ws}/framing",
-	"POST /api/{ws}/filter", "POST /api/{ws}/emit", "POST /api/{ws}/captures/{id}/script",
+	"POST /p/{ws}/definitions", "POST /api/v1/{ws}/decode", "POST /api/v1/{ws}/encode", "POST /api/v1/{ws}/layout", "POST /api/v1/{ws}/compare", "POST /api/v1/{ws}/paste", "POST /api/v1/{ws}/framing",
+	"POST /api/v1/{ws}/filter", "POST /api/v1/{ws}/emit", "POST /api/v1/{ws}/captures/{id}/script",
 }
 
 // walk calls a function for each route of a server.
@@ -225,7 +225,7 @@ func TestViewersForm(t *testing.T) {
 	h := access.Require(testTokens, s, nil)
 	before := files(t, dir)
 	post := func(form url.Values) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("POST", "/w/one", strings.NewReader(form.Encode()))
+		r := httptest.NewRequest("POST", "/p/one/definitions", strings.NewReader(form.Encode()))
 		r.Header = carrying("look")
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
@@ -240,7 +240,7 @@ func TestViewersForm(t *testing.T) {
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "byte edited") || !strings.Contains(w.Body.String(), "View only: nothing") {
 			t.Errorf("%s: %d %s", action, w.Code, w.Body)
 		}
-		if log.line("msg=refused", "viewer", "method=POST", "path=/w/one", strings.TrimSuffix(action, ":0")) == "" {
+		if log.line("msg=refused", "viewer", "method=POST", "path=/p/one/definitions", strings.TrimSuffix(action, ":0")) == "" {
 			t.Errorf("%s: the refusal is not in the log", action)
 		}
 	}
@@ -262,8 +262,8 @@ func TestViewersPages(t *testing.T) {
 	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 5), &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
-	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/w/one/upload"`, ">Use</button>"}
-	for _, path := range []string{"/w/one?message=C_SAY.1", "/w/one/captures/" + x.ID, "/nothing"} {
+	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/p/one/upload"`, ">Use</button>"}
+	for _, path := range []string{"/p/one/definitions/C_SAY.1", "/p/one/captures/" + x.ID, "/nothing"} {
 		page := func(h http.Handler, header http.Header) string {
 			r := httptest.NewRequest("GET", path, nil)
 			r.Header = header
@@ -284,7 +284,7 @@ func TestViewersPages(t *testing.T) {
 			if strings.Contains(text, "data-look-only") || strings.Contains(text, ">View only<") {
 				t.Errorf("%s: %s has view-only access", path, name)
 			}
-			if strings.HasPrefix(path, "/w/one?") && (!strings.Contains(text, `value="save"`) || !strings.Contains(text, `action="/w/one/upload"`)) {
+			if strings.HasPrefix(path, "/p/one/definitions?") && (!strings.Contains(text, `value="save"`) || !strings.Contains(text, `action="/p/one/upload"`)) {
 				t.Errorf("%s: buttons of %s are missing", path, name)
 			}
 		}
@@ -329,14 +329,14 @@ func TestViewerMayNotOperate(t *testing.T) {
 	if code := api("all", "POST", "/api/one/proxies", start, &p); code != 201 {
 		t.Fatalf("an operator starts a listener: %d", code)
 	}
-	session := "/api/one/proxies/" + p.ID
+	session := "/api/v1/one/proxies/" + p.ID
 	for _, c := range []struct{ method, path, body string }{
 		{"POST", session + "/operate", `{"on":true,"intercept":"say"}`},
 		{"POST", session + "/held", `{"id":1,"verdict":"drop"}`},
 		{"POST", session + "/send", `{"conn":"x","dir":"c2s","hex":"00"}`},
 		{"PUT", session + "/rules", `{"rules":[]}`},
-		{"POST", "/api/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
-		{"DELETE", "/api/one/proxies", ""},
+		{"POST", "/api/v1/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
+		{"DELETE", "/api/v1/one/proxies", ""},
 	} {
 		if code := api("look", c.method, c.path, c.body, nil); code != 403 || log.line("msg=refused", "viewer 127.0.0.1", "method="+c.method, "path="+c.path) == "" {
 			t.Errorf("a viewer asks for %s %s: %d, or not logged", c.method, c.path, code)

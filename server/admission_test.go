@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"wirebench/server/workspace"
 )
 
 // heapPeak returns the maximum growth of the live heap in bytes while do runs.
@@ -80,7 +78,7 @@ func TestDecodesSideBySide(t *testing.T) {
 	const budget = 128 << 20
 	w, dir := openWorkspace, t.TempDir()
 	writeFile(t, dir+"/C_A.1.def", "array a\n- byte b\n")
-	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{w(t, dir, nil)}, Memory: budget})
+	s, err := New(Config{Version: "test", Projects: fixed(t, w(t, dir, nil)), Memory: budget})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,11 +28,11 @@ func TestFlowTreeFolds(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
-	ctx := browsertest.Open(t, srv.URL+"/w/one?message=C_LIST.1", "html.live .tree")
+	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions/C_LIST.1", "html.live:has(.definition-editor) .tree")
 	visible := func() string {
 		return strings.Join(browsertest.Value[[]string](t, ctx, `[...document.querySelectorAll(".tree tr[data-path]")].filter(e => e.checkVisibility() && e.dataset.path.startsWith("members")).map(e => e.cells[0].textContent.trim())`), " ")
 	}
-	const open = "[members count] [members offset] members [0] [here] [next] [name offset] id name [1] [here] [next] [name offset] id name"
+	const open = "members count members offset members [0] here next name offset id name [1] here next name offset id name"
 	press := func(key string) chromedp.Action { return chromedp.KeyEvent(key) }
 	for _, step := range []struct {
 		name string
@@ -40,10 +40,10 @@ func TestFlowTreeFolds(t *testing.T) {
 		want string
 	}{
 		{"at first", chromedp.Focus(`tr[data-path="members[0]"][aria-expanded]`), open},
-		{"left closes", press(kb.ArrowLeft), strings.Replace(open, " [here] [next] [name offset] id name", "", 1)},
-		{"left again goes out", press(kb.ArrowLeft), strings.Replace(open, " [here] [next] [name offset] id name", "", 1)},
-		{"left closes all", press(kb.ArrowLeft), "[members count] [members offset] members"},
-		{"right opens, but not what was closed inside", press(kb.ArrowRight), strings.Replace(open, " [here] [next] [name offset] id name", "", 1)},
+		{"left closes", press(kb.ArrowLeft), strings.Replace(open, " here next name offset id name", "", 1)},
+		{"left again goes out", press(kb.ArrowLeft), strings.Replace(open, " here next name offset id name", "", 1)},
+		{"left closes all", press(kb.ArrowLeft), "members count members offset members"},
+		{"right opens, but not what was closed inside", press(kb.ArrowRight), strings.Replace(open, " here next name offset id name", "", 1)},
 		{"a click opens", chromedp.Click(`tr[data-path="members[0]"] .fold`), open},
 	} {
 		browsertest.Run(t, ctx, step.do)
@@ -58,19 +58,19 @@ func TestFlowWithoutScripts(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(testServer(t))
 	t.Cleanup(srv.Close)
-	ctx := browsertest.Open(t, srv.URL+"/w/one", ".tree")
+	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", ".tree")
 	var text, definition string
 	browsertest.Run(t, ctx,
 		emulation.SetScriptExecutionDisabled(true),
-		chromedp.Navigate(srv.URL+"/w/one?message=C_WIDE.1"), // it has no sample, so that the page has no rows yet
+		chromedp.Navigate(srv.URL+"/p/one/definitions/C_WIDE.1"), // it has no sample, so that the page has no rows yet
 		chromedp.SetValue("#input", "1400 0000 ffffffffffffffff 0000000000000080"),
 		chromedp.Click(`.btn.primary[value="decode"]`, chromedp.NodeVisible),
-		chromedp.WaitVisible(`tr[data-path="b"]`),
-		chromedp.Text(`tr[data-path="b"]`, &text),
+		chromedp.WaitVisible(`#fields-body .dump`),
+		chromedp.Text(`#fields-body .dump`, &text),
 		chromedp.Value("#definition", &definition),
 	)
 	if !strings.Contains(text, "-9223372036854775808") || definition != "uint64 a\nint64 b\n" {
-		t.Errorf("the row says %q, the definition %q", text, definition)
+		t.Errorf("the fields are %q, the definition %q", text, definition)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestFlowScreenshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Files: files, Captures: kept})
+	ws, err := workspace.Open(workspace.Config{Name: d.Name, FirstTitle: d.Title, Dialect: d.Name, Files: files, Captures: kept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestFlowScreenshots(t *testing.T) {
 	h := serverOf(t, ws)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	ctx := browsertest.Open(t, srv.URL+"/w/"+d.Name, "html.live .tree")
+	ctx := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree")
 	for _, shot := range []struct{ name, path, do, until string }{
 		{"workbench", "", pickMember, `document.querySelector(".cell.picked") !== null`},
 		{
@@ -128,7 +128,7 @@ func TestFlowScreenshots(t *testing.T) {
 			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 		}
 		if shot.path != "" {
-			actions = append(actions, chromedp.Navigate(srv.URL+"/w/"+d.Name+shot.path))
+			actions = append(actions, chromedp.Navigate(srv.URL+"/p/"+d.Name+shot.path))
 		}
 		browsertest.Run(t, ctx, append(actions, chromedp.Evaluate(shot.do+";undefined", nil), chromedp.Poll(shot.until, nil), browsertest.Painted(), chromedp.CaptureScreenshot(&png))...)
 		if len(png) < 10000 {

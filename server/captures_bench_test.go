@@ -71,7 +71,7 @@ var millionFiles = map[string]string{
 // stored stores a capture in a workspace.
 func stored(t testing.TB, s *Server, data []byte) store.Capture {
 	t.Helper()
-	x, err := s.byName["one"].Captures.Add("x.pcapng", time.Now(), bytes.NewReader(data))
+	x, err := s.Projects.Find("one").Captures.Add("x.pcapng", time.Now(), bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func stored(t testing.TB, s *Server, data []byte) store.Capture {
 // opened reads a capture into memory, as a page does.
 func opened(t testing.TB, s *Server, x store.Capture) (*captures.Capture, *workspace.Snapshot) {
 	t.Helper()
-	ws := s.byName["one"]
+	ws := s.Projects.Find("one")
 	s.captures.Drop("one", x.ID)
 	o, err := s.captures.Get(ws, ws.Now(), x)
 	if err != nil {
@@ -219,7 +219,7 @@ func tsharkTime(b *testing.B, s *Server) time.Duration {
 	}
 	const n = 60_000
 	target, _ := emit.Find("lua")
-	files, _ := target.Emit(s.byName["one"].Now().Schema(), emit.Options{Name: "tera"})
+	files, _ := target.Emit(s.Projects.Find("one").Now().Schema(), emit.Options{Name: "tera"})
 	dir := b.TempDir()
 	script, file := filepath.Join(dir, "tera.lua"), filepath.Join(dir, "few.pcapng")
 	args := []string{"-r", file, "-X", "lua_script:" + script, "-o", "tera.tcp_ports:7801", "-T", "fields", "-e", "frame.number"}

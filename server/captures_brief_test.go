@@ -9,7 +9,7 @@ import (
 // A brief list is sent again only after a change, by any program.
 func TestBriefCaptures(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
-	folder := s.byName["one"].Captures
+	folder := s.Projects.Find("one").Captures
 	type answer struct {
 		Captures []store.Capture
 		Tag      string
@@ -66,7 +66,7 @@ func TestListTellsNameAndEnd(t *testing.T) {
 	if got := string(c.st["name"]); got != `"chat.pcapng"` {
 		t.Errorf("name %s", got)
 	}
-	all, err := s.byName["one"].Captures.List()
+	all, err := s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) != 1 {
 		t.Fatal(err)
 	}

@@ -81,7 +81,10 @@ func TestExportText(t *testing.T) {
 	if got := request(t, s, "GET", "/api/one/captures/nothing/export?format=hex", nil, nil); got != 404 {
 		t.Error(got)
 	}
-	letter := kept(t, s, "letter", []byte("no capture at all"))
+	letter, err := s.Projects.Find("one").Captures.Add("letter", time.Now(), strings.NewReader("no capture at all"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := request(t, s, "GET", "/api/one/captures/"+letter.ID+"/export?format=hex", nil, nil); got != 422 {
 		t.Error(got)
 	}

@@ -89,7 +89,7 @@ func TestListGrows(t *testing.T) {
 		t.Errorf("what is read on is no list that is running: %+v", st)
 	}
 	// From now on the file is not read again: the list keeps its log.
-	ws := s.byName["one"]
+	ws := s.Projects.Find("one")
 	x, err := ws.Captures.Get(id)
 	if err != nil {
 		t.Fatal(err)

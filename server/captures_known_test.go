@@ -54,7 +54,7 @@ func TestFramingOfACapture(t *testing.T) {
 func TestLargeCapture(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=large", bytes.Repeat([]byte("."), api.MaxBody+10), &x); code != 201 || x.Size != api.MaxBody+10 {
+	if code := request(t, s, "POST", "/api/one/captures?name=large&framing=whole", bytes.Repeat([]byte("."), api.MaxBody+10), &x); code != 201 || x.Size != api.MaxBody+10 {
 		t.Errorf("%d %+v", code, x)
 	}
 }
@@ -63,12 +63,12 @@ func TestLargeCapture(t *testing.T) {
 func TestUploadPageOfCaptures(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	kind, form := formOf(t, sent{"talk.log", twoWays})
-	r := httptest.NewRequest("POST", "/w/one/upload", bytes.NewReader(form))
+	r := httptest.NewRequest("POST", "/p/one/upload", bytes.NewReader(form))
 	r.Header.Set("Content-Type", kind)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	all, err := s.byName["one"].Captures.List()
-	if err != nil || len(all) != 1 || w.Code != 200 || !strings.Contains(w.Body.String(), `<a href="/w/one/captures/`+all[0].ID) {
+	all, err := s.Projects.Find("one").Captures.List()
+	if err != nil || len(all) != 1 || w.Code != 200 || !strings.Contains(w.Body.String(), `<a href="/p/one/captures/`+all[0].ID) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

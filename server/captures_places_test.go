@@ -197,7 +197,7 @@ func TestNotesStayWhenFramingChanges(t *testing.T) {
 func TestNotesOfADraft(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
 	c := openList(t, s, []byte(follow))
-	all, _ := s.byName["one"].Captures.List()
+	all, _ := s.Projects.Find("one").Captures.List()
 	id := all[0].ID
 	c.view(1, "")
 	if code, text := patch(t, s, id, `{"mark":[5],"notes":{"5":"hello","3":"the second ping"}}`); code != 200 {

@@ -132,7 +132,20 @@ func TestCaptureOfCorpora(t *testing.T) {
 func TestCaptureThatIsNone(t *testing.T) {
 	s := captureServer(t, "subspace", nil)
 	var x store.Capture
-	request(t, s, "POST", "/api/one/captures?name=x", []byte("This is a letter, and no capture at all."), &x)
+	letter := []byte("This is a letter, and no capture at all.")
+	for _, no := range [][]byte{letter, []byte("\x00\x01\x02raw bytes\xff"), append([]byte("\x1f\x8b"), letter...), []byte("PK, not a zip")} {
+		var refused struct{ Detail string }
+		if code := request(t, s, "POST", "/api/one/captures?name=x", no, &refused); code != 422 || !strings.Contains(refused.Detail, "not a capture") {
+			t.Errorf("%q: %d %+v", no, code, refused)
+		}
+	}
+	if code := request(t, s, "POST", "/api/one/captures?name=grows", nil, &x); code != 201 {
+		t.Errorf("an empty file, to be appended to: %d", code)
+	}
+	x, err := s.Projects.Find("one").Captures.AddFramed("x", "", time.Now(), bytes.NewReader(letter)) // as another program may put it there
+	if err != nil {
+		t.Fatal(err)
+	}
 	var f gotFrames
 	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "nor a text that contains one") {
 		t.Errorf("%d %+v", code, f)

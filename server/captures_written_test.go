@@ -13,10 +13,10 @@ import (
 // A later part of a recording cannot be deleted, renamed, reinterpreted or appended to while it is written; notes are allowed.
 func TestWrittenPart(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	captures := s.byName["one"].Captures
+	captures := s.Projects.Find("one").Captures
 	record := func() string {
 		t.Helper()
-		x, f, err := captures.Record("live, part 2", time.Now())
+		x, f, err := captures.Record(store.Capture{Name: "live, part 2"}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,14 +84,14 @@ func TestMethods(t *testing.T) {
 		{"HEAD", "/api/one/decode", "POST"},
 		{"POST", "/api/one/definitions", "GET, HEAD"},
 		{"PATCH", "/api/one/definitions/C_JOIN.1.def", "GET, HEAD, PUT, DELETE"},
-		{"PUT", "/w/one", "GET, HEAD, POST"},
+		{"PUT", "/p/one/definitions", "GET, HEAD, POST"},
 		{"POST", "/healthz", "GET, HEAD"},
 	} {
 		if w := ask(c.method, c.path); w.Code != 405 || w.Header().Get("Allow") != c.allow {
 			t.Errorf("%s %s: %d, Allow: %q", c.method, c.path, w.Code, w.Header().Get("Allow"))
 		}
 	}
-	for _, path := range []string{"/", "/w/one", "/healthz", "/metrics", "/api/docs", "/api/openapi.json", "/api/one", "/api/one/definitions/C_JOIN.1.def"} {
+	for _, path := range []string{"/", "/p/one/definitions", "/healthz", "/metrics", "/api/docs", "/api/openapi.json", "/api/one", "/api/one/definitions/C_JOIN.1.def"} {
 		get, head := ask("GET", path), ask("HEAD", path)
 		if head.Code != get.Code || head.Header().Get("Content-Type") != get.Header().Get("Content-Type") {
 			t.Errorf("%s: GET %d %v, HEAD %d %v", path, get.Code, get.Header(), head.Code, head.Header())

@@ -72,8 +72,12 @@ func bodyKind(body *huma.RequestBody) string {
 // example returns a request to try, with the first definition and message of the server, and capitalized placeholders for values from other
 // responses.
 func (s *Server) example(path string, op *huma.Operation) string {
-	ws := s.Workspaces[0].Now()
-	names := []string{"{ws}", s.Workspaces[0].Name, "{id}", "ID", "{at}", "AT", "{n}", "1"}
+	first := s.Projects.First()
+	if first == nil {
+		return "" // no project is open
+	}
+	ws := first.Now()
+	names := []string{"{ws}", first.Name, "{project}", first.Name, "PROTOCOL", first.Dialect, "{id}", "ID", "{at}", "AT", "{n}", "1"}
 	if files := ws.Library.Files; len(files) > 0 {
 		names = append(names, "{file}", files[0].Name)
 	}
@@ -112,13 +116,15 @@ type example struct{ query, options, body string }
 
 // examples by operation id.
 var examples = map[string]example{
-	"decode":  {body: `{"hex": "0600 0100 0500"}`},
-	"encode":  {body: `{"message": "NAME", "value": {}, "code": 1}`},
-	"layout":  {body: `{"message": "NAME"}`},
-	"paste":   {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
-	"filter":  {body: `{"text": "len > 100 && dir == c2s"}`},
-	"framing": {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
-	"emit":    {body: `{"target": "c", "messages": ["NAME"]}`},
+	"decode":     {body: `{"hex": "0600 0100 0500"}`},
+	"encode":     {body: `{"message": "NAME", "value": {}, "code": 1}`},
+	"layout":     {body: `{"message": "NAME"}`},
+	"paste":      {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
+	"filter":     {body: `{"text": "len > 100 && dir == c2s"}`},
+	"framing":    {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
+	"give-code":  {body: `{"message": "NAME", "code": 4660}`},
+	"give-codes": {body: `{"codes": [{"message": "NAME", "code": 4660}]}`},
+	"emit":       {body: `{"target": "c", "messages": ["NAME"]}`},
 
 	"settings":    {body: `{"constants": {"MAX": "5"}, "map": null}`},
 	"read":        {options: `-H 'Accept: text/plain'`},
@@ -129,23 +135,27 @@ var examples = map[string]example{
 	"drop-sample": {body: `{"hex": "0600 0100 0500", "message": "NAME"}`},
 	"upload":      {options: `-F files=@{file} -F replace=true`},
 
-	"add-capture":    {query: "?name=session.pcap", options: `--data-binary @session.pcap`},
-	"capture":        {options: `-H 'Accept: application/json'`},
-	"patch-capture":  {body: `{"text": "the first try", "mark": [1]}`},
-	"append-capture": {query: "?offset=SIZE", options: `-H 'Content-Type: application/octet-stream' --data-binary @more`},
-	"export":         {query: "?format=jsonl&frames=1-5"},
-	"packets":        {query: "?n=1&n=2"},
-	"copy-capture":   {query: "?to=OTHER"},
-	"frames":         {query: "?filter=len+%3E+2&count=10"},
-	"rows":           {query: "?filter=len+%3E+2&count=10"},
-	"find":           {query: "?text=len+%3E+2"},
-	"fields":         {query: "?type=len+%3E+2"},
-	"compare":        {query: "?a=1&b=2"},
-	"add-marker":     {body: `{"text": "max HP = 48211", "n": 1}`},
-	"patch-marker":   {body: `{"text": "max HP", "value": "48211"}`},
-	"related":        {query: "?n=1"},
-	"make-script":    {body: `{"play": "client"}`},
-	"start-replay":   {body: `{"listen": "127.0.0.1:0"}`},
+	"make-project":        {body: `{"title": "My game", "protocol": "PROTOCOL"}`},
+	"change-project":      {body: `{"title": "The game"}`},
+	"add-capture":         {query: "?name=session.pcap", options: `--data-binary @session.pcap`},
+	"capture":             {options: `-H 'Accept: application/json'`},
+	"patch-capture":       {body: `{"text": "the first try", "mark": [1]}`},
+	"append-capture":      {query: "?offset=SIZE", options: `-H 'Content-Type: application/octet-stream' --data-binary @more`},
+	"export":              {query: "?format=jsonl&frames=1-5"},
+	"packets":             {query: "?n=1&n=2"},
+	"compare-definitions": {body: `{"old": {"message": "NAME"}, "new": {"message": "NAME"}}`},
+	"rename":              {body: `{"files": [{"from": "game_2.def", "to": "other.def"}], "codes": true}`},
+	"copy-capture":        {query: "?to=OTHER"},
+	"frames":              {query: "?filter=len+%3E+2&count=10"},
+	"rows":                {query: "?filter=len+%3E+2&count=10"},
+	"find":                {query: "?text=len+%3E+2"},
+	"fields":              {query: "?type=len+%3E+2"},
+	"compare":             {query: "?a=1&b=2"},
+	"add-marker":          {body: `{"text": "max HP = 48211", "n": 1}`},
+	"patch-marker":        {body: `{"text": "max HP", "value": "48211"}`},
+	"related":             {query: "?n=1"},
+	"make-script":         {body: `{"play": "client"}`},
+	"start-replay":        {body: `{"listen": "127.0.0.1:0"}`},
 
 	"start-proxy":  {body: `{"listen": "127.0.0.1:0", "upstream": "UPSTREAM", "operate": true}`},
 	"stop-proxies": {query: "?id=ID"},

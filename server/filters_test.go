@@ -54,7 +54,7 @@ func TestFilter(t *testing.T) {
 // The find box uses the same language.
 func TestFilterOfFindBox(t *testing.T) {
 	s := testServer(t)
-	ws := s.byName["one"].Now()
+	ws := s.Projects.Find("one").Now()
 	f := &transport.Frame{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 1}, HasKey: true, Bytes: []byte("\x0a\x00\x01\x00\x53\xbc\x65\xd0\x0a\x01")}
 	for _, c := range []struct {
 		as, text string

@@ -27,10 +27,10 @@ func TestFlowViewer(t *testing.T) {
 	}
 	srv := httptest.NewServer(access.Require(testTokens, s, nil))
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	page := "/w/one/captures/" + live.ID
+	page := "/p/one/captures/" + live.ID
 	allowed := regexp.MustCompile(`status of 40[13]|Close received after close`)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+page, "form[action='/access']", allowed)}, s}
-	f.focus("input[name=token]")
+	f.page().Focused("textbox", "Access token") // by itself
 	f.types("look\r")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.counts("4 frames")
@@ -64,7 +64,7 @@ func TestFlowViewer(t *testing.T) {
 	browsertest.Arrive(t, f.ctx, "form[action='/access']")
 	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+page))
 	browsertest.Arrive(t, f.ctx, "form[action='/access']")
-	f.focus("input[name=token]")
+	f.page().Focused("textbox", "Access token") // by itself
 	f.types("all\r")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.is("the operator may", `document.getElementById("live-marker")?.disabled === false && document.getElementById("sign-out") !== null`)

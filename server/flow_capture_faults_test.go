@@ -58,7 +58,7 @@ func TestFlowCapturePicked(t *testing.T) {
 	f.pickFile("picked.pcapng", chatCapture(t, 30))
 	f.arrives("it is opened", `document.title.startsWith("picked.pcapng")`)
 	f.counts("30 frames")
-	f.do(`location.assign("/w/one")`)
+	f.do(`location.assign("/p/one/definitions")`)
 	f.arrives("the workbench", `document.querySelector("html.live #input") !== null`)
 	f.pickFile("again.pcapng", chatCapture(t, 40))
 	f.arrives("it is opened from there", `document.title.startsWith("again.pcapng")`)
@@ -195,7 +195,7 @@ func TestFlowCaptureBack(t *testing.T) {
 	at(10)
 
 	// Another user with other chips sees the state of the link.
-	f.do(`location.assign("/w/one")`)
+	f.do(`location.assign("/p/one/definitions")`)
 	f.arrives("the workbench", `document.querySelector("html.live #input") !== null`)
 	f.do(`setTimeout(() => location.assign(` + jsText(address) + `))`)
 	f.arrives("the list is there", `document.querySelector("html.live .frames") !== null`)
@@ -215,16 +215,16 @@ func TestFlowCaptureFind(t *testing.T) {
 	f.counts("100 frames")
 	f.choose(5, false)
 	f.press("Ctrl+F")
-	f.is("a way to tell capitals", `document.querySelector(".frames-find [aria-pressed]").checkVisibility()`)
+	f.is("a way to tell capitals", `document.querySelector(".find-bar [aria-pressed]").checkVisibility()`)
 	f.types("TEXT 77")
 	f.press("Enter")
 	f.shows(".frames-line .chosen", "at 78")
 	// The text is UTF-16, after a header of 4 bytes and an offset of 2.
 	f.is("the bytes are selected", `/&sel=6(\+|%2B)14$/.test(location.hash)`)
 	f.is("its field is picked", `document.querySelector(`+jsText(row("text"))+`).matches(".picked, .on, [aria-selected=true]") || document.querySelector(".tree .picked") !== null`)
-	f.do(`document.querySelector(".frames-find [aria-pressed]").click()`)
+	f.do(`document.querySelector(".find-bar [aria-pressed]").click()`)
 	f.press("Enter")
-	f.shows(".frames-find-note", "not found")
+	f.shows(".find-note", "not found")
 
 	// The bar reduces the height of the list, and the selected row stays visible.
 	f.press("Escape")
@@ -238,7 +238,7 @@ func TestFlowCaptureFind(t *testing.T) {
 	inView := `(row => row !== null && row.getBoundingClientRect().bottom <= document.querySelector(".frames-scroll").getBoundingClientRect().bottom + 1)(document.querySelector(".frame.cur"))`
 	f.is("the last row in view is chosen", inView)
 	f.press("Ctrl+F")
-	f.is("the bar is open", `!document.querySelector(".frames-find").hidden`)
+	f.is("the bar is open", `!document.querySelector(".find-bar").hidden`)
 	browsertest.Run(t, f.ctx, browsertest.Painted()) // the list has its new height by then
 	f.is("the row is in view", inView)
 	f.shows(".frames-line .chosen", "at "+last)
@@ -267,7 +267,7 @@ func TestFlowPasteKept(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": def})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, refusedText)}, s}
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, refusedText)}, s}
 	f.paste("01 02 00 68 69")
 	f.shows("#verdict", "5 bytes")
 	f.lacks("#verdict [data-keep-capture]")
@@ -302,7 +302,7 @@ func TestFlowPasteKept(t *testing.T) {
 // Files without content leave the pasted text unchanged, with a notice.
 func TestFlowDropNothing(t *testing.T) {
 	t.Parallel()
-	f, _ := beginAs(t, "tera", flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _ := beginAs(t, "tera", flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.paste(joinHex)
 	f.bytes(joinHex)
 	drop := func(name, text string) {
@@ -330,9 +330,9 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	open := func(name, dialect string, files map[string]string) *workspace.Workspace {
 		t.Helper()
 		d, _ := workspacetest.Dir(t, files)
-		return workspacetest.Open(t, workspace.Config{Name: name, Title: "Protocol " + name, Dialect: dialect, Files: d, Captures: workspacetest.Captures(t)})
+		return workspacetest.Open(t, workspace.Config{Name: name, FirstTitle: "Protocol " + name, Dialect: dialect, Files: d, Captures: workspacetest.Captures(t)})
 	}
-	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{open("one", "subspace", nil), open("two", "tera", chatFiles)}})
+	s, err := New(Config{Version: "test", Projects: fixed(t, open("one", "subspace", nil), open("two", "tera", chatFiles))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,12 +342,11 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 	}
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID, openSelector, refusedText)}, s}
-	f.shows(".frames-empty", "no frames of the protocol in")
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID, openSelector, refusedText)}, s}
+	f.shows(".frames-empty", "there are no frames in")
 	f.shows(".frames-empty", "of connections of other protocols")
-	f.is("it says where", `document.querySelector(".frames-empty .btn")?.innerText === "Open it in Protocol two"`)
-	f.do(`setTimeout(() => document.querySelector(".frames-empty .btn").click())`)
-	f.arrives("it is there", `location.pathname.startsWith("/w/two/captures/") && document.querySelector("html.live .frames") !== null`)
+	f.page().Click("button", "Open it in Protocol two")
+	f.arrives("it is there", `location.pathname.startsWith("/p/two/captures/") && document.querySelector("html.live .frames") !== null`)
 	f.counts("30 frames")
 	f.info(2, `text "text 1"`)
 

@@ -13,7 +13,7 @@ import (
 // currentCapture returns the id of the only capture of the server.
 func (f captureFlow) currentCapture() string {
 	f.Helper()
-	all, err := f.s.byName["one"].Captures.List()
+	all, err := f.s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) == 0 {
 		f.Fatalf("%v %v", all, err)
 	}
@@ -28,7 +28,7 @@ func beginRefused(t *testing.T, data []byte, complaint string) captureFlow {
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	allowed := regexp.MustCompile("Close received after close|" + complaint)
-	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+id, openSelector, allowed)}, s}
+	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, allowed)}, s}
 }
 
 // listsCaptures waits until the list at the side has these names.
@@ -64,7 +64,7 @@ func TestFlowCaptureByOthers(t *testing.T) {
 		t.Fatal(got)
 	}
 	f.listsCaptures("the other", "evening talk")
-	if err := f.s.byName["one"].Captures.Remove(other.ID); err != nil { // as another program does
+	if err := f.s.Projects.Find("one").Captures.Remove(other.ID); err != nil { // as another program does
 		t.Fatal(err)
 	}
 	f.listsCaptures("evening talk")
@@ -87,13 +87,13 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	f.is("nothing is asked any more", `document.querySelector(".pop, .frames-ask") === null && window.asked === 0`)
 	f.press("Enter")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
-	f.is("the workbench", `location.pathname === "/w/one"`)
+	f.is("the workbench", `location.pathname === "/p/one/definitions"`)
 }
 
 // A capture in a folder cleared by another program counts as deleted, too.
 func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	t.Parallel()
-	f := beginRefused(t, chatCapture(t, 20), `Unexpected response code: 404`)
+	f := beginRefused(t, chatCapture(t, 20), `Unexpected response code: 404|status of 404`)
 	id := f.currentCapture()
 	f.counts("20 frames")
 	kept(t, f.s, "another", chatCapture(t, 2))
@@ -104,7 +104,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 		c.Drop()
 	}
 	f.shows(".frames-line .conn", "connection lost")
-	if err := f.s.byName["one"].Captures.Remove(id); err != nil {
+	if err := f.s.Projects.Find("one").Captures.Remove(id); err != nil {
 		t.Fatal(err)
 	}
 	f.do(`window.away = ""; dispatchEvent(new Event("online"))`)
@@ -147,11 +147,11 @@ func TestFlowCaptureFindPoints(t *testing.T) {
 	f.focus(".frames-scroll")
 	f.press("Ctrl+f")
 	for _, test := range []struct{ as, text, n string }{{"regex", "text 1[1]", "12"}, {"value", "text 31", "32"}, {"filter", `.text == "text 40"`, "41"}} {
-		f.do(fmt.Sprintf(`{ const find = document.querySelector(".frames-find select"); find.value = "%s"; find.dispatchEvent(new Event("change")); document.querySelector(".frames-find input").value = "" }`, test.as))
-		f.focus(".frames-find input")
+		f.do(fmt.Sprintf(`{ const find = document.querySelector(".find-bar select"); find.value = "%s"; find.dispatchEvent(new Event("change")); document.querySelector(".find-bar input").value = "" }`, test.as))
+		f.focus(".find-bar input")
 		f.types(test.text)
 		f.press("Enter")
-		f.shows(".frames-find-note", "frame "+test.n)
+		f.shows(".find-note", "frame "+test.n)
 		f.is("the field of "+test.as, `document.querySelector(".tree tr.picked")?.dataset.path === "text" && /#n=`+test.n+`&.*sel=6/.test(location.hash)`)
 	}
 }

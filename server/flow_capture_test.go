@@ -29,7 +29,7 @@ func beginCapture(t *testing.T, files map[string]string, data []byte, rest strin
 	}
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	address := srv.URL + "/w/one/captures/" + x.ID
+	address := srv.URL + "/p/one/captures/" + x.ID
 	// Leaving a page while the server closes its list is not an error of the page.
 	allowed := regexp.MustCompile(`Close received after close`)
 	return captureFlow{flow{t, browsertest.OpenAllowing(t, address+rest, openSelector, allowed)}, s}
@@ -124,13 +124,13 @@ func TestFlowCaptureList(t *testing.T) {
 	f.counts("100 frames")
 
 	f.press("Ctrl+F")
-	f.is("the find bar", `document.activeElement === document.querySelector(".frames-find input")`)
-	f.do(`{ const s = document.querySelector(".frames-find select"); s.value = "text"; s.dispatchEvent(new Event("change", {bubbles: true})) }`)
+	f.is("the find bar", `document.activeElement === document.querySelector(".find-bar input")`)
+	f.do(`{ const s = document.querySelector(".find-bar select"); s.value = "text"; s.dispatchEvent(new Event("change", {bubbles: true})) }`)
 	f.types("text 77")
 	f.press("Enter")
 	f.shows(".frames-line .chosen", "at 78")
 	f.press("Escape")
-	f.do(`document.querySelector(".frames-find").hidden || null`)
+	f.do(`document.querySelector(".find-bar").hidden || null`)
 	f.is("focus is in the list", `document.activeElement?.matches(".frames-scroll")`)
 	f.press("ArrowDown")
 	f.shows(".frames-line .chosen", "at 79")
@@ -155,6 +155,7 @@ func TestFlowCaptureNotes(t *testing.T) {
 	f.counts("60 frames · 48 shown · 1 marked")
 	f.is("both are there again", frameRowOf(8)+`?.matches(".marked") && `+frameRowOf(8)+`.querySelector(".fc-flags").textContent.includes("✎")`)
 	f.shows(".frames-line .chosen", "at 8")
+	f.is("its row is chosen", frameRowOf(8)+`?.getAttribute("aria-selected") === "true"`) // after its position has been found, too
 
 	// Two frames side by side.
 	f.choose(9, true)
@@ -195,7 +196,7 @@ func TestFlowCaptureDefinition(t *testing.T) {
 	f.info(3, `textual "text 2"`)
 	f.shows(row("textual"), `"text 1"`)
 	f.types("\nno_type x")
-	f.shows("#definition-head", "mistake")
+	f.shows("#definition-notes", "1 mistake")
 	f.info(2, `textual "text 1"`)
 	f.filter(".textual contains \"3\"")
 	f.counts("40 frames · 11 shown") // 3, 13, 23 and 30 to 38, except those from the server
@@ -246,7 +247,7 @@ func TestFlowCaptureRename(t *testing.T) {
 	p.Click("menuitem", "Delete …")
 	p.Click("button", "Delete")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
-	f.is("it is gone", `location.pathname === "/w/one" && document.querySelectorAll("#captures .item").length === 0`)
+	f.is("it is gone", `location.pathname === "/p/one/definitions" && document.querySelectorAll("#captures .item").length === 0`)
 }
 
 // Files without frames, or with missing ones, are reported.
@@ -258,7 +259,6 @@ func TestFlowCaptureOdd(t *testing.T) {
 		data           []byte
 	}{
 		{"empty", "No frames", ".frames-empty", chatCapture(t, 0)},
-		{"text", "No frames", ".frames-empty", []byte("Dear diary,\nnothing happened today.\n")},
 		{"torn", "cut off", ".frames-line", whole[:len(whole)-30]},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestFlowCaptureSeveralMessages(t *testing.T) {
 	}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	f := flow{t, browsertest.Open(t, srv.URL+"/w/one/captures/"+x.ID+"#n=2", openSelector)}
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/captures/"+x.ID+"#n=2", openSelector)}
 	f.shows("#fields-head", "ping")
 	f.is("the editor is at ping", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: ping") && e.getBoundingClientRect().top < document.querySelector("#bytes-pane").getBoundingClientRect().top && e.getBoundingClientRect().bottom > 0)`)
 	f.press("k")

@@ -16,11 +16,11 @@ func TestFlowDropCaptures(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	ctx := browsertest.Open(t, srv.URL+"/w/one", "#input")
+	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", "#input")
 	f := flow{t, ctx}
 	drop := func(name string, data []byte) {
 		t.Helper()
-		browsertest.Run(t, ctx, chromedp.Navigate(srv.URL+"/w/one"))
+		browsertest.Run(t, ctx, chromedp.Navigate(srv.URL+"/p/one/definitions"))
 		f.do(`{
 			const data = new DataTransfer()
 			data.items.add(new File([Uint8Array.from("` + hex.EncodeToString(data) + `".match(/../g).map(x => parseInt(x, 16)))], "` + name + `"))
@@ -30,8 +30,8 @@ func TestFlowDropCaptures(t *testing.T) {
 	leads := func(n int, framing string) {
 		t.Helper()
 		browsertest.Arrive(t, ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
-		f.is("the page of the capture", `location.pathname.startsWith("/w/one/captures/")`)
-		all, err := s.byName["one"].Captures.List()
+		f.is("the page of the capture", `location.pathname.startsWith("/p/one/captures/")`)
+		all, err := s.Projects.Find("one").Captures.List()
 		if err != nil || len(all) != n || all[0].Framing != framing && all[n-1].Framing != framing {
 			t.Errorf("%+v %v", all, err)
 		}

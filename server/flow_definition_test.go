@@ -35,25 +35,25 @@ func stands(t *testing.T, dir, name, want string) {
 
 func TestFlowDefinition(t *testing.T) {
 	t.Parallel()
-	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex)
 
-	// Layout and fields follow each key; with a mistake the last valid ones stay, with a notice, which its repair removes.
+	// Layout and fields follow each key; a line with a mistake is left out, with a notice, which its repair removes.
 	f.caret(2)
 	f.types("s # four digits")
 	f.shows("#layout-rows", "passwords")
 	f.shows(row("passwords"), "12345")
 	f.caret(3)
 	f.types("in16 x")
-	f.shows("#layout-head", "last valid version")
-	f.shows("#fields-head", "last valid version")
+	f.shows("#layout-head", "without line 3")
+	f.shows("#fields-head", "without line 3")
 	f.shows("#definition-notes", `did you mean "int16"?`)
 	f.is("the mistake is marked in the text", `document.querySelector(".cm-lintRange-error, .cm-lint-error, [class*=lintRange]") !== null`)
 	f.shows("#layout-rows", "passwords")
 	f.press("Alt+Enter")
 	f.is("the repair", `document.querySelector(".cm-content").innerText.includes("int16 x")`)
 	f.shows("#layout-rows", "x")
-	f.is("no mistake is left", `!document.querySelector("#layout-head").innerText.includes("as before") && document.querySelector("#definition-notes .problems") === null`)
+	f.is("no mistake is left", `!document.querySelector("#layout-head").innerText.includes("without") && document.querySelector("#definition-notes .problems") === null`)
 
 	// Discarded, formatted, saved.
 	f.click("#definition-head summary[aria-label]")
@@ -169,8 +169,8 @@ func TestFlowDefinition(t *testing.T) {
 // Two pages, and other programs, on one file: a page without edits follows, a page with edits asks, and no edit is lost.
 func TestFlowTwoTabs(t *testing.T) {
 	t.Parallel()
-	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
-	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
+	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	a.caret(2)
 	a.types("_a")
 	a.shows("#layout-rows", "password_a")
@@ -198,7 +198,7 @@ func TestFlowTwoTabs(t *testing.T) {
 	a.types("_c")
 	a.shows("#layout-rows", "password_a_b_c")
 	writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), "byte from_outside\n")
-	if err := srv.Config.Handler.(*Server).byName["one"].Reload(); err != nil {
+	if err := srv.Config.Handler.(*Server).Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
 	b.shows("#layout-rows", "from_outside")
@@ -219,7 +219,7 @@ func TestFlowRestart(t *testing.T) {
 	addr := listener.Addr().String()
 	srv := &httptest.Server{Listener: listener, Config: NewHTTPServer(s)}
 	srv.Start()
-	f := flow{t, browsertest.OpenAllowing(t, "http://"+addr+"/w/one?message=C_JOIN.1", openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
+	f := flow{t, browsertest.OpenAllowing(t, "http://"+addr+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
 	f.bytes(joinHex)
 	srv.CloseClientConnections()
 	s.Close()
@@ -255,9 +255,9 @@ func TestFlowWithoutWebsocket(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one?message=C_JOIN.1", "html.forms #main", regexp.MustCompile(`^WebSocket connection to .* failed`))}
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1", "html.forms #main", regexp.MustCompile(`^WebSocket connection to .* failed`))}
 	f.shows("#connection", "no websocket")
-	f.is("the bytes", `(() => { const dump = document.querySelector("#hex .dump"); return dump.checkVisibility() && dump.innerText.includes("12 00 01 00 08 00 39 30") })()`)
+	f.is("the bytes", `/12\s*00\s*01\s*00\s*08\s*00\s*39\s*30/.test(document.querySelector(".hex-host").innerText)`)
 	f.shows(row("password"), "12345")
 	f.caret(2)
 	f.types("_by_form")
@@ -293,7 +293,7 @@ func TestFlowFullDisk(t *testing.T) {
 	}))
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	f := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	f.caret(2)
 	f.types("_kept")
 	for _, c := range []struct {
@@ -315,7 +315,7 @@ func TestFlowFullDisk(t *testing.T) {
 // The whole page without a mouse, with the focus always on an element.
 func TestFlowKeyboard(t *testing.T) {
 	t.Parallel()
-	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	focused := func(what, selector string) {
 		t.Helper()
 		// It has the focus, and at least a part of it is visible.
@@ -417,12 +417,12 @@ func TestFlowAddress(t *testing.T) {
 	for name, text := range flowFiles() {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
-	s, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, dir, nil)}, Log: slog.New(slog.NewTextHandler(log, nil))})
+	s, err := New(Config{Projects: fixed(t, openWorkspace(t, dir, nil)), Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(s)
-	a := flow{t, browsertest.Open(t, srv.URL+"/w/one?message=C_JOIN.1", openSelector)}
+	a := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	a.paste("12000100080009304c0061006e006e000000")
 	a.shows(row("password"), "12297")
 	a.caret(2)
@@ -440,7 +440,7 @@ func TestFlowAddress(t *testing.T) {
 	browsertest.Run(t, a.ctx, chromedp.Navigate("about:blank"))
 	srv.Close()
 	s.Close()
-	if text := log.String(); strings.Contains(text, "0930") || strings.Contains(text, "password_shared") || !strings.Contains(text, "path=/w/one") {
+	if text := log.String(); strings.Contains(text, "0930") || strings.Contains(text, "password_shared") || !strings.Contains(text, "path=/p/one/definitions") {
 		t.Errorf("the log: %s", text)
 	}
 }
@@ -448,7 +448,7 @@ func TestFlowAddress(t *testing.T) {
 // From a phone to a wide screen, in both themes: no horizontal scrolling, and pane sizes that can be changed and are remembered.
 func TestFlowWidths(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex)
 	for _, theme := range []string{"dark", "light"} {
 		for _, width := range []int64{360, 600, 900, 1440, 2560} {

@@ -56,7 +56,7 @@ func beginAs(t *testing.T, dialect string, files map[string]string, address stri
 // A file with several messages: ids in the list, constants from the panel, both orders, and the layout follows the caret.
 func TestFlowSeveralMessages(t *testing.T) {
 	t.Parallel()
-	f, dir := beginAs(t, "muta", map[string]string{"game.def": mutaText}, "/w/one?message=character_created")
+	f, dir := beginAs(t, "muta", map[string]string{"game.def": mutaText}, "/p/one/definitions/character_created")
 	f.is("the group", `document.querySelector("#rail-list h2").textContent.includes("svmsg")`)
 	f.is("the id of each packet", `document.querySelector('.item[data-name="character_created"] small').innerText.includes("0x02")`)
 	f.shows("#library-count", "2 constants without a value")
@@ -86,23 +86,23 @@ func TestFlowSeveralMessages(t *testing.T) {
 
 	// Both orders.
 	const order = `[...document.querySelectorAll("#layout-rows td:first-child")].map(e => e.innerText).join(" ")`
-	f.is("as sent", order+` === "[code] [name count] id race sex map_id name"`)
-	f.click(`button[value="order:written"]`)
-	f.is("as written", order+` === "[code] id [name count] name race sex map_id"`)
-	f.click(`button[value="order:wire"]`)
-	f.is("as sent again", order+`.startsWith("[code] [name count]")`)
+	f.is("as sent", order+` === "code name count id race sex map_id name"`)
+	f.click(`.reorder`)
+	f.is("as written", order+` === "code id name count name race sex map_id"`)
+	f.click(`.reorder`)
+	f.is("as sent again", order+`.startsWith("code name count")`)
 
 	// The caret selects the message; so does the list of messages in the text.
 	f.caret(4)
 	f.shows("#layout-head", "pong")
-	f.is("the other one is open", `document.querySelector("#part").selectedIndex === 0 && new URLSearchParams(location.search).get("message") === "pong"`)
+	f.is("the other one is open", `document.querySelector("#part").selectedIndex === 0 && location.pathname.endsWith("/definitions/pong")`)
 	f.caret(0)
 	f.types("\n   mood    = uint16")
 	f.shows("#layout-rows", "mood")
-	f.is("the address is the stored one", `new URLSearchParams(location.search).get("message") === "character_created"`)
+	f.is("the address is the stored one", `location.pathname.endsWith("/definitions/character_created")`)
 	f.types("\n\npacket: new_one\n   __group = svmsg\n   how = uint8")
 	f.is("one that is not stored yet", `document.querySelector("#part").value === "3" && document.querySelector("#layout-rows").innerText.includes("how")`)
-	f.do(`document.querySelector('#rail-list a[href$="message=pong"]').click()`)
+	f.do(`document.querySelector('#rail-list a[href$="/definitions/pong"]').click()`)
 	f.is("the text goes with the file", `document.querySelector("#part").value === "1" && document.querySelector("#part").options.length === 3`)
 	f.press("Ctrl+S")
 	f.is("all are stored", `document.querySelector('.item[data-name="new_one"]') !== null && !document.querySelector("#definition-head").innerText.includes("not saved")`)
@@ -114,12 +114,12 @@ func TestFlowSeveralMessages(t *testing.T) {
 // A name in both directions, a new definition from the template of its dialect, and the keywords of its language.
 func TestFlowOtherDialect(t *testing.T) {
 	t.Parallel()
-	f, dir := beginAs(t, "subspace", map[string]string{"game.def": subspaceText}, "/w/one?message=c2s/chat")
+	f, dir := beginAs(t, "subspace", map[string]string{"game.def": subspaceText}, "/p/one/definitions/c2s%2Fchat")
 	f.is("both directions", `document.querySelector("#rail-list").textContent.includes("Server → client")`)
 	f.paste("06 02 00 ffff 6869 00")
 	f.shows(row("text"), `"hi"`)
 	f.shows(row("kind"), "public")
-	f.do(`document.querySelector('#rail-list a[href$="message=s2c%2Fchat"]').click()`)
+	f.do(`document.querySelector('#rail-list a[href$="/definitions/s2c%2Fchat"]').click()`)
 	f.shows("#layout-rows", "from")
 	f.click(`button[popovertarget="reference"]`)
 	f.is("the words of the language", `document.querySelector("#reference").matches(":popover-open") && document.querySelector("#reference").innerText.includes("u16")`)
@@ -137,7 +137,7 @@ func TestFlowOtherDialect(t *testing.T) {
 	}
 
 	// As code, with a preview.
-	f.click("#definition-head .code-menu summary")
-	f.click(`#definition-head button[value="emit:go"]`)
+	f.click("#definition-head .code-button")
+	f.page().Click("button", "Files…")
 	f.is("the preview", `document.querySelector("[role=menu]")?.innerText.includes("Save as mine") && document.body.innerText.includes("package ")`)
 }

@@ -1,8 +1,14 @@
 package server
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
@@ -14,7 +20,14 @@ import (
 // open opens a definition from the list.
 func (f flow) open(name string) {
 	f.Helper()
-	f.do(`document.querySelector('#rail-list a[href$="message=` + name + `"]').click()`)
+	link := `document.querySelector('#rail-list a[href$="/definitions/` + name + `"]')`
+	f.is(name+" in the list", fmt.Sprintf(`(() => {
+		if (%s !== null) return true
+		const box = document.querySelector(".rail-scroll") // only the rows in view exist
+		box.scrollTop = box.scrollTop + box.clientHeight >= box.scrollHeight - 1 ? 0 : box.scrollTop + box.clientHeight
+		return false
+	})()`, link))
+	f.do(link + `.click()`)
 	f.shows("#definition-head", name+".def")
 }
 
@@ -33,7 +46,7 @@ func (f flow) reload() {
 // Unsaved text is restored, in the editor and the layout, after other definitions have been opened.
 func TestFlowDrafts(t *testing.T) {
 	t.Parallel()
-	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex)
 	const typed = "string channel_name # where\nuint16 password_draft\n"
 	f.caret(2)
@@ -96,7 +109,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.says("with its name", "# description of C_MINE.1\n\nuint32 mine")
 	f.press("Ctrl+S")
 	f.shows("#rail-list", "C_MINE")
-	f.is("it is stored", `location.search === "?message=C_MINE.1" && !document.querySelector("#name").checkVisibility()`)
+	f.is("it is stored", `location.pathname.endsWith("/definitions/C_MINE.1") && !document.querySelector("#name").checkVisibility()`)
 	stands(t, dir, "C_MINE.1.def", "# description of C_MINE.1\n\nuint32 mine")
 	if _, err := os.Stat(filepath.Join(dir, "C_NEW_MESSAGE.1.def")); err == nil {
 		t.Error("it is stored under its first name too")
@@ -117,7 +130,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.open("C_WIDE.1")
 	f.click(`#definition-head button[value="version"]`)
 	f.shows("#definition-head", "C_WIDE.2.def")
-	f.is("the address is the version's", `location.search === "?message=C_WIDE.2"`)
+	f.is("the address is the version's", `location.pathname.endsWith("/definitions/C_WIDE.2")`)
 	f.reload()
 	f.shows("#definition-head", "C_WIDE.2.def")
 }
@@ -134,8 +147,8 @@ func (f flow) rename(name string) {
 // of the others.
 func TestFlowDraftsOfTabs(t *testing.T) {
 	t.Parallel()
-	a, srv, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
-	address := srv.URL + "/w/one?message=C_JOIN.1"
+	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	address := srv.URL + "/p/one/definitions/C_JOIN.1"
 	text := func(end string) string { return "string channel_name # where\nuint16 password" + end + "\n" }
 	types := func(f flow, end, whole string) {
 		f.caret(2)
@@ -152,7 +165,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	b.says("its own", text("_b"))
 
 	// A duplicated tab begins with the stored text of its original.
-	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
+	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
 	id := browsertest.Value[string](t, a.ctx, `sessionStorage.getItem("wirebench.tab.")`)
 	c.do(`sessionStorage.setItem("wirebench.tab.", ` + jsText(id) + `)`)
 	c.reload()
@@ -168,7 +181,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	c.says("the copy's own", text("_a_c_c"))
 
 	// The palette lists unsaved texts of other tabs.
-	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/w/one?message=C_LIST.1", openSelector)}
+	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
 	d.open("C_JOIN.1")
 	d.says("what is stored: all tabs with unsaved text are open", joinText)
 	d.shows(".toasts", "Another tab has unsaved text of C_JOIN.1")
@@ -191,4 +204,28 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	e.says("the text of the closed tab", text("_b"))
 	e.shows("#definition-notes", "has changed on disk")
 	a.says("the first still has its own", text("_a_a"))
+}
+
+// A draft is kept while the server does not answer: what the page draws at first is not the state of the text.
+func TestFlowDraftsWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	s, _ := testServerOf(t, flowFiles())
+	var refuses atomic.Bool
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuses.Load() && strings.HasPrefix(r.URL.Path, "/ws/") {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile("WebSocket"))}
+	f.caret(2)
+	f.types("_kept")
+	f.shows("#layout-rows", "password_kept")
+	refuses.Store(true)
+	browsertest.Reload(t, f.ctx, "html .definition-editor .cm-content")
+	f.is("the rows of the page are drawn", `document.querySelector("#layout-rows tr") !== null`)
+	f.is("the draft is kept", `Object.entries(localStorage).some(([key, value]) => key.startsWith("wirebench.draft.") && value.includes("password_kept"))`)
+	f.says("the draft", "string channel_name # where\nuint16 password_kept\n")
 }

@@ -22,7 +22,7 @@ func beginFrame(t *testing.T, dialect string, files map[string]string, data []by
 	}
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one/captures/"+x.ID+rest, openSelector, regexp.MustCompile(`Close received after close`))}, s}
+	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID+rest, openSelector, regexp.MustCompile(`Close received after close`))}, s}
 }
 
 // A key exchange is described by the transport: its bytes are not a message.
@@ -112,7 +112,7 @@ func TestFlowFrameTyped(t *testing.T) {
 	f.is("the list has it", frameRowOf(5)+`?.querySelector(".fc-name").textContent === "S_ECHO"`)
 	f.info(5, `word "text 4"`)
 	f.press("Ctrl+S")
-	f.is("it is stored", `document.querySelector('#rail-list a[href$="?message=S_ECHO.1"]') !== null`)
+	f.is("it is stored", `document.querySelector('#rail-list a[href$="/definitions/S_ECHO.1"]') !== null`)
 	var file struct{ Text string }
 	if code := request(t, f.s, "GET", "/api/one/definitions/protocol.1.map", nil, &file); code != 200 || file.Text != "C_SAY 4097\nS_ECHO 30583\n" {
 		t.Errorf("%d %q", code, file.Text)
@@ -128,7 +128,7 @@ func TestFlowFrameFraming(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, regexp.MustCompile(`Close received after close|status of 422`))}
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`Close received after close|status of 422`))}
 	one := []byte{12, 0, 1, 0x10, 6, 0, 'a', 0, 'b', 0, 0, 0}
 	var data []byte
 	for range 500 {
@@ -155,5 +155,5 @@ func TestFlowFrameFraming(t *testing.T) {
 	f.is("cut by what is behind", `document.querySelectorAll(".framing-frames tr").length === 21 && document.querySelector(".framing-frames tbody tr:last-child").textContent.includes("12")`)
 	p.Click("button", "Keep as a capture")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
-	f.is("the capture", `location.pathname.startsWith("/w/one/captures/")`)
+	f.is("the capture", `location.pathname.startsWith("/p/one/captures/")`)
 }

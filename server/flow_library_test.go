@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -31,7 +32,7 @@ func TestFlowLibrary(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	const n = 1192
-	f, _, _ := begin(t, libraryOf(n), "/w/one")
+	f, _, _ := begin(t, libraryOf(n), "/p/one/definitions")
 	p := f.page()
 	still := func(when string) {
 		t.Helper()
@@ -58,7 +59,7 @@ func TestFlowLibrary(t *testing.T) {
 		opened(libraryName(n - 1))
 		p.Click("button", "Library")
 		p.Click("textbox", "Game version")
-		p.Visible("button", "Use")
+		p.Visible("button", "Apply")
 		p.Visible("button", "Library")
 		p.Wheel("textbox", "Game version", 1e6)
 		p.Visible("button", "Upload")
@@ -80,6 +81,10 @@ func TestFlowLibrary(t *testing.T) {
 		p.Press("/")
 		p.Focused("searchbox", "Filter messages")
 		p.Press("ArrowDown", "ArrowDown", "ArrowDown")
+		p.Focused("link", "C_MESSAGE_0704 v1")
+		p.Press(slices.Repeat([]string{"ArrowDown"}, 40)...) // out of view
+		p.Focused("link", "C_MESSAGE_0784 v1")
+		p.Press(slices.Repeat([]string{"ArrowUp"}, 40)...)
 		p.Focused("link", "C_MESSAGE_0704 v1")
 		p.Press("Enter")
 		opened("C_MESSAGE_0704")
@@ -108,6 +113,7 @@ func TestFlowLibrary(t *testing.T) {
 		p.Click("tab", "Messages")
 		p.Visible("link", "New definition")
 		p.Visible("button", "Library")
+		p.Fill("searchbox", "Filter messages", libraryName(i))
 		p.Click("link", libraryName(i)+" v1")
 		p.Visible("heading", libraryName(i)+".1.def")
 	}
@@ -120,7 +126,7 @@ func TestFlowLibrary(t *testing.T) {
 func TestFlowLibraryFilter(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, flowFiles(), chatCapture(t, 20), "")
-	browsertest.Run(t, f.ctx, chromedp.Navigate(browsertest.Value[string](t, f.ctx, `location.origin + "/w/one"`)))
+	browsertest.Run(t, f.ctx, chromedp.Navigate(browsertest.Value[string](t, f.ctx, `location.origin + "/p/one/definitions"`)))
 	browsertest.Arrive(t, f.ctx, openSelector)
 	p := f.page()
 	p.Click("searchbox", "Filter messages")

@@ -32,7 +32,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, regexp.MustCompile(`net::ERR|Close received after close|WebSocket`))}, s}
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`net::ERR|Close received after close|WebSocket`))}, s}
 	f.do(`document.querySelector("#live").open = true; document.querySelector("#captures").open = true`)
 	f.do(`document.querySelector("#live-listen").value = "127.0.0.1:0"; document.querySelector("#live-upstream").value = "127.0.0.1:9"; document.querySelector("#live-start input[type=checkbox]").checked = true`)
 	f.click("#live-start button")
@@ -63,7 +63,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 	f.shows("#live-state", "ended")
 	f.shows("#live-facts", "No traffic was recorded")
 	f.lacks("#live-recording")
-	if all, err := s.byName["one"].Captures.List(); err != nil || len(all) != 0 {
+	if all, err := s.Projects.Find("one").Captures.List(); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
 	}
 }

@@ -161,7 +161,7 @@ func TestFlowMarkersChange(t *testing.T) {
 	}
 	kept := func(want ...string) {
 		t.Helper()
-		all, err := f.s.byName["one"].Captures.List()
+		all, err := f.s.Projects.Find("one").Captures.List()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestFlowMarkersChange(t *testing.T) {
 	f.press("ArrowDown")
 	f.is("the second has the focus", `document.activeElement?.textContent === "second"`)
 	f.press("ArrowUp")
-	before, _ := f.s.byName["one"].Captures.List()
+	before, _ := f.s.Projects.Find("one").Captures.List()
 	f.press("Delete")
 	names("second")
 	f.is("the next one has the focus", `document.activeElement?.textContent === "second"`)
@@ -202,7 +202,7 @@ func TestFlowMarkersChange(t *testing.T) {
 	f.shows(".toasts", "The marker “begin” is deleted")
 	f.click(".toast:last-child .btn")
 	names("begin, second")
-	after, _ := f.s.byName["one"].Captures.List()
+	after, _ := f.s.Projects.Find("one").Captures.List()
 	for _, all := range [][]store.Marker{before[0].Notes.Markers, after[0].Notes.Markers} {
 		for i := range all {
 			all[i].ID = transport.FrameID{} // its frame may have arrived meanwhile
@@ -212,7 +212,7 @@ func TestFlowMarkersChange(t *testing.T) {
 		t.Errorf("taken back it is %+v, was %+v", after[0].Notes.Markers, before[0].Notes.Markers)
 	}
 	// Changes by another page show here.
-	_, err := f.s.byName["one"].Captures.Note(after[0].ID, func(n *store.Notes) { n.Markers = n.Markers[:1] })
+	_, err := f.s.Projects.Find("one").Captures.Note(after[0].ID, func(n *store.Notes) { n.Markers = n.Markers[:1] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestFlowCaptureGrows(t *testing.T) {
 	whole := chatCapture(t, 100)
 	at := len(whole) / 2
 	f := beginCapture(t, chatFiles, whole[:at], "")
-	all, err := f.s.byName["one"].Captures.List()
+	all, err := f.s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -243,7 +243,7 @@ func TestFlowCaptureGrows(t *testing.T) {
 	f.counts("160 frames")
 	f.is("it follows its end", atEnd(160))
 
-	if _, err := f.s.byName["one"].Captures.Add("from elsewhere.pcapng", time.Now(), strings.NewReader("x")); err != nil {
+	if _, err := f.s.Projects.Find("one").Captures.Add("from elsewhere.pcapng", time.Now(), strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
 	f.is("the new capture", `document.querySelector("#captures .items > :first-child .name")?.textContent === "from elsewhere.pcapng"`)

@@ -128,7 +128,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 	s.relays.Demo = g.start
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}, s}
+	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}, s}
 	f.do(`document.querySelector("#live").open = true`)
 	f.click("#live-demo button")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")

@@ -151,7 +151,7 @@ func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	// Refused requests, and the list of a page that is left, are not errors of the page.
 	allowed := regexp.MustCompile(`status of 422|Close received after close`)
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/w/one", openSelector, allowed)}, s}
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, allowed)}, s}
 	f.do(`document.querySelector("#live").open = true`)
 	f.click("#live-demo button")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")

@@ -43,7 +43,7 @@ func begin(t *testing.T, files map[string]string, address string) (f flow, srv *
 
 func TestFlowPaste(t *testing.T) {
 	t.Parallel()
-	f, _, dir := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex) // its sample
 	f.shows(row("channel_name"), `"Lann"`)
 
@@ -126,7 +126,7 @@ func TestFlowPaste(t *testing.T) {
 
 func TestFlowValues(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex)
 	edit := func(path, typed string) {
 		t.Helper()
@@ -222,7 +222,7 @@ func TestFlowValues(t *testing.T) {
 
 func TestFlowBytes(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_JOIN.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.bytes(joinHex)
 	f.focus(".hex-scroll")
 	f.press("Home")

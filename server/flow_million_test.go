@@ -52,8 +52,8 @@ func TestFlowMillion(t *testing.T) {
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	from := time.Now()
-	f := flow{t, browsertest.Open(t, srv.URL+"/w/one", openSelector)}
-	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+"/w/one/captures/"+x.ID))
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}
+	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+"/p/one/captures/"+x.ID))
 	browsertest.Arrive(t, f.ctx, ".frame .fc-name")
 	t.Logf("first rows after %v", time.Since(from).Round(time.Millisecond))
 	f.do(countTasks)

@@ -14,11 +14,11 @@ func TestFlowPlaces(t *testing.T) {
 	// say "hi", ping, ping, say "hello"; if pings have an additional byte it is say, ping, say.
 	dump := "00000000  01 02 00 68 69 02 02 01  05 00 68 65 6c 6c 6f     ...hi... ..hello\n"
 	f := beginFrame(t, "muta", map[string]string{"game.def": sayAndPing}, []byte(dump), "")
-	all, err := f.s.byName["one"].Captures.List()
+	all, err := f.s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) != 1 {
 		t.Fatal(err, all)
 	}
-	captures, id := f.s.byName["one"].Captures, all[0].ID
+	captures, id := f.s.Projects.Find("one").Captures, all[0].ID
 	stored := func(want string) {
 		t.Helper()
 		changed, stop := captures.Changed(id)

@@ -8,7 +8,7 @@ import (
 // Repair finds the contents at their positions before a length, a count or an offset was changed, and lists its changes.
 func TestFlowRepair(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_LIST.1")
 	const clean = "28000200" + "0200" + "0a00" + "0500" +
 		"0a00" + "1800" + "1400" + "07000000" + "41000000" +
 		"1800" + "0000" + "2200" + "08000000" + "420043000000"
@@ -47,15 +47,15 @@ func TestFlowRepair(t *testing.T) {
 
 	// The positions of the contents are unknown: it asks first.
 	broken := change("1400"+"07000000", "6000"+"07000000")
-	g, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
+	g, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_LIST.1")
 	g.paste(broken)
 	g.shows("#tree-problems", "offset")
 	g.click(`button[value="repair"]`)
-	g.shows("#notices", "Repair would remove 4 bytes that no field explains")
+	g.shows("#ask", "Repair removes the bytes that no field explains (4)")
 	g.bytes(broken)
 	g.page().Click("button", "Repair anyway")
 	g.lacks("#tree-problems tr")
-	g.lacks("#notices .warn")
+	g.lacks("#ask .warn")
 	g.press("Ctrl+Z")
 	g.bytes(broken)
 	g.shows("#tree-problems", "offset")

@@ -13,7 +13,7 @@ import (
 func TestFlowReplay(t *testing.T) {
 	t.Parallel()
 	x := newReplayTest(t)
-	ctx := browsertest.OpenAllowing(t, x.base+"/w/one", openSelector, regexp.MustCompile(`status of 403`)) // of the server that is refused
+	ctx := browsertest.OpenAllowing(t, x.base+"/p/one/definitions", openSelector, regexp.MustCompile(`status of 403`)) // of the server that is refused
 	f := flow{t, ctx}
 	p := f.page()
 	menu := func() {

@@ -20,7 +20,7 @@ type flow struct {
 }
 
 // openSelector matches once the connection of the page is open.
-const openSelector = "html.live #main"
+const openSelector = "html.live:is(:not(:has(#code)), :has(.definition-editor)) #main" // with the editor
 
 // is waits until an expression is true.
 func (f flow) is(what, expression string) {
@@ -32,13 +32,14 @@ func (f flow) is(what, expression string) {
 		return
 	}
 	var state string
-	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
+	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\nfocus: " + document.activeElement?.cloneNode().outerHTML.slice(0, 120) + "\nline: " + document.querySelector(".frames-line")?.innerText.replace(/\s+/g, " ") + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
 	f.Fatalf("%s: %v\n%s\n%s", what, err, expression, state)
 }
 
 // shows waits until an element has a text.
 func (f flow) shows(selector, text string) {
 	f.Helper()
+	f.reach(selector)
 	f.is(selector+" shows "+text, fmt.Sprintf(`document.querySelector(%s)?.innerText?.includes(%s)`, jsText(selector), jsText(text)))
 }
 
@@ -48,6 +49,19 @@ func (f flow) lacks(selector string) {
 	f.is("no "+selector, fmt.Sprintf(`document.querySelector(%s) === null`, jsText(selector)))
 }
 
+// reach scrolls the tree until it has a row: the document has only those in view.
+func (f flow) reach(selector string) {
+	f.Helper()
+	if strings.HasPrefix(selector, ".tree tr[data-path") {
+		f.is("the row "+selector, fmt.Sprintf(`(() => {
+			if (document.querySelector(%s) !== null) return true
+			const body = document.querySelector("#fields-body")
+			body.scrollTop = body.scrollTop + body.clientHeight >= body.scrollHeight - 1 ? 0 : body.scrollTop + body.clientHeight
+			return false
+		})()`, jsText(selector)))
+	}
+}
+
 func (f flow) do(script string) {
 	f.Helper()
 	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(script+";undefined", nil))
@@ -55,6 +69,7 @@ func (f flow) do(script string) {
 
 func (f flow) click(selector string) {
 	f.Helper()
+	f.reach(selector)
 	browsertest.Run(f.T, f.ctx, chromedp.Click(selector, chromedp.ByQuery))
 }
 
@@ -104,12 +119,14 @@ func row(path string) string {
 // focus puts the focus on an element.
 func (f flow) focus(selector string) {
 	f.Helper()
+	f.reach(selector)
 	f.do(fmt.Sprintf(`document.querySelector(%s).focus()`, jsText(selector)))
 }
 
 // over moves the pointer over an element.
 func (f flow) over(selector string) {
 	f.Helper()
+	f.reach(selector)
 	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
 }
 

@@ -44,7 +44,7 @@ func (f flow) choose(path, item string) {
 // Changes of every kind are undone one by one, and redone; the focus stays in a sensible place.
 func TestFlowUndo(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_LIST.1")
 	const (
 		start   = "2800020002000a0005000a0018001400070000004100000018000000220008000000420043000000"
 		valued  = "2800020002000a0001010a0018001400070000004100000018000000220008000000420043000000" // flags 257
@@ -78,7 +78,7 @@ func TestFlowUndo(t *testing.T) {
 	f.shows(row("members[2].name"), `"BC"`)
 	f.is("the element has the focus", `document.activeElement.matches(`+jsText(row("members[1]"))+`)`)
 	f.focus(`.tree tr[data-path="members"][data-role="count"]`)
-	f.press("F2")
+	f.press("Enter")
 	f.put("1")
 	f.bytes(wrong)
 	f.shows("#tree-problems", "links to another one")
@@ -133,7 +133,7 @@ func TestFlowUndo(t *testing.T) {
 // Keys insert and remove elements; the focus stays in the tree, and impossible changes are reported.
 func TestFlowElements(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/w/one?message=C_LIST.1")
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_LIST.1")
 	f.paste(listBytes[:2*40])
 	f.do(`{ const i = document.querySelector("#input"); i.value = "2800" + i.value.slice(4); i.dispatchEvent(new Event("input", {bubbles: true})) }`)
 	f.shows("#fields-head", "ok")

@@ -30,7 +30,7 @@ func TestFramesOverHTTP(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 50))
 	c.view(1, "")
-	all, err := s.byName["one"].Captures.List()
+	all, err := s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) != 1 {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestFramesOverHTTP(t *testing.T) {
 			delete(got, key)
 		}
 		if q.key == "rows" {
-			for _, key := range []string{"fit", "total", "done"} {
+			for _, key := range []string{"fit", "total", "done", "whole"} {
 				delete(got, key)
 			}
 		}

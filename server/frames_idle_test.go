@@ -40,7 +40,7 @@ func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set
 		t.Fatal(err)
 	}
 	ws := workspacetest.Open(t, workspace.Config{Files: files, Captures: kept})
-	set := captures.NewSet(nil)
+	set := captures.NewSet(nil, nil)
 	t.Cleanup(set.Close)
 	return ws, set, x
 }

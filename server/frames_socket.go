@@ -110,7 +110,7 @@ type listState struct {
 	Read      int64                `json:"read"` // bytes of the file
 	Size      int64                `json:"size"`
 	Note      string               `json:"note"`            // reason why frames of the file are missing
-	Start     int64                `json:"start,omitempty"` // microseconds since 1970
+	Start     int64                `json:"start,omitempty"` // of the first frame, also after it was discarded: microseconds since 1970
 	End       int64                `json:"end,omitempty"`
 	Conns     []listConn           `json:"conns,omitempty"`        // all connections, in the first message
 	Changes   map[int]listConn     `json:"conn_changes,omitempty"` // new or grown connections, by index
@@ -167,6 +167,7 @@ type framesPage struct {
 	connsOf *captures.Capture // the capture of conns
 	noted   bool              // the notes have been sent
 	placed  *captures.Capture // the reading whose numbers the notes have
+	reads   string            // how the capture is read: see readsLike
 	job     *frames.SortJob   // for the current list, or the one that will replace it
 	sorting sync.WaitGroup    // including canceled ones
 	done    bool              // the page knows that everything has been tested and read
@@ -460,6 +461,10 @@ func (p *framesPage) run(ctx context.Context) error {
 				p.notes, p.noted = x.Notes, false
 				continue
 			}
+			if readsLike(x) != p.reads {
+				again = true
+				break
+			}
 			if again, err = p.renumber(ctx, list, x.Notes); err != nil {
 				return err
 			}
@@ -606,8 +611,8 @@ func (p *framesPage) make(want *listView, old *shownList) (*shownList, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.name = x.Name
-	snap := p.snapshot(want)
+	p.name, p.reads = x.Name, readsLike(x)
+	snap := p.snapshot(want, x)
 	next := &shownList{}
 	for held := false; !held; held = p.set.Hold(next.open) {
 		if next.open, err = p.set.Follow(p.ws, snap, x); err != nil {
@@ -633,10 +638,15 @@ func (v *listView) spec() frames.ListSpec {
 	return frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: v.Filter, Chips: v.Chips}, Columns: v.Columns, Highlight: v.Highlight, Colors: v.Colors, Sort: v.Sort}
 }
 
-// snapshot returns the current definitions, including the unsaved text of the page. While it has errors, the last text without errors is
-// used.
-func (p *framesPage) snapshot(want *listView) *workspace.Snapshot {
-	now := p.ws.Now()
+// readsLike returns a text that differs between ways to read a capture.
+func readsLike(x store.Capture) string {
+	return fmt.Sprintf("%q %q %s", x.Keys, x.Framing, x.Settings.Key())
+}
+
+// snapshot returns the current definitions for a capture, including the unsaved text of the page. While it has errors, the last text without
+// errors is used.
+func (p *framesPage) snapshot(want *listView, x store.Capture) *workspace.Snapshot {
+	now := p.ws.For(x)
 	d := want.Draft
 	if d == nil || d.Text == "" || len(d.Text) > workspace.MaxDefinition {
 		p.good = nil
@@ -687,7 +697,10 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 	st.Done = whole && !st.Reading && st.Scanned == st.Total
 	p.done = st.Done
 	if st.Total > 0 {
-		st.Start, st.End = o.Log().Entry(o.Log().Base()).At/1000, o.Log().Entry(st.Total-1).At/1000 // 0 if they were discarded meanwhile
+		st.End = o.Log().Entry(st.Total-1).At / 1000 // 0 if it was discarded meanwhile
+		if began := o.Log().Began(); !began.IsZero() {
+			st.Start = began.UnixMicro()
+		}
 	}
 	conns := listConns(o.Log())
 	switch {

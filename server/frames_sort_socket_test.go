@@ -108,7 +108,7 @@ func TestStepToNewMark(t *testing.T) {
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 100))
 	c.view(1, "")
-	list, err := s.byName["one"].Captures.List()
+	list, err := s.Projects.Find("one").Captures.List()
 	if err != nil || len(list) == 0 {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func benchLive(b *testing.B, pages int) {
 	var one *relay.Session
 	if pages >= 0 {
 		var err error
-		if one, err = s.relays.Start(ctx, s.byName["one"], relay.Config{Listen: "127.0.0.1:0", Upstream: upstream}); err != nil {
+		if one, err = s.relays.Start(ctx, s.Projects.Find("one"), relay.Config{Listen: "127.0.0.1:0", Upstream: upstream}); err != nil {
 			b.Fatal(err)
 		}
 		addr = one.State().Pairs[0].Listen

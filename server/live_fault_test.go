@@ -40,7 +40,7 @@ func relayOne(t *testing.T, upstream string) *relayed {
 	srv := httptest.NewServer(s)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })
-	one, err := s.relays.Start(ctx, s.byName["one"], relay.Config{Listen: "127.0.0.1:0", Upstream: upstream})
+	one, err := s.relays.Start(ctx, s.Projects.Find("one"), relay.Config{Listen: "127.0.0.1:0", Upstream: upstream})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := &relay.Session{Session: session, ID: "x", Workspace: s.byName["one"]}
+	one := &relay.Session{Session: session, ID: "x", Workspace: s.Projects.Find("one")}
 	ended := make(chan error, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		conn, err := wsconn.Accept(w, req, 1<<10)
@@ -338,7 +338,7 @@ func TestBrokenEnds(t *testing.T) {
 // is reported, and the recording has it: read with the restored definition it is complete.
 func TestBrokenDefinition(t *testing.T) {
 	r := relayOne(t, echoGame(t))
-	ws := r.server.byName["one"]
+	ws := r.server.Projects.Find("one")
 	watching, stop := context.WithCancel(r.ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()

@@ -53,7 +53,7 @@ func describeLive(rows huma.API) {
 		Summary:     "Live frames of running traffic over a websocket, in messages of this form",
 		Description: "A client that reads too slowly gets the number of missed frames. A client that reads nothing for a minute is disconnected without a closing message; it can continue with since.",
 		Parameters: []*huma.Param{
-			{Name: "ws", In: "path", Required: true, Description: "name of the workspace", Schema: &huma.Schema{Type: huma.TypeString}},
+			{Name: "ws", In: "path", Required: true, Description: "name of the project", Schema: &huma.Schema{Type: huma.TypeString}},
 			query("session", "id of the session; default: the one started last", huma.TypeString),
 			query("filter", "only frames that match this filter", huma.TypeString),
 			query("since", "frames after the one with this number, which must be of the session; default: new frames only", huma.TypeInteger),
@@ -104,7 +104,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		since = n
 	}
 	filter := q.Get("filter")
-	if _, mistakes := ws.Now().Filter(filter); len(mistakes) > 0 {
+	if _, mistakes := one.Now().Filter(filter); len(mistakes) > 0 {
 		problem(w, http.StatusUnprocessableEntity, "invalid filter: "+mistakes[0].Message)
 		return
 	}
@@ -115,6 +115,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Drop()
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's context, which ends with the upgrade
+	defer s.endWith(ws, cancel)()
 	defer cancel()
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
@@ -151,7 +152,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 		if err != nil {
 			return err
 		}
-		if now := one.Workspace.Now(); view == nil || view.Snapshot != now {
+		if now := one.Now(); view == nil || view.Snapshot != now {
 			view = frames.NewView(log, now, frames.ViewSpec{Filter: filter}, store.Notes{})
 			view.Until(ctx)
 			read = workspace.NewReading(now)

@@ -58,7 +58,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	}
 	define := func(text string) {
 		t.Helper()
-		if _, err := s.byName["one"].Save("game.def", []byte(text), nil); err != nil {
+		if _, err := s.Projects.Find("one").Save("game.def", []byte(text), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestLiveRefused(t *testing.T) {
 		status int
 		detail string
 	}{
-		{"/ws/nosuch/live", 404, "no workspace"},
+		{"/ws/nosuch/live", 404, "no project"},
 		{"/ws/one/live?session=nosuch", 404, "does not exist"},
 		{"/ws/one/live?since=1000000", 422, "has only"},
 		{"/ws/one/live?since=-1", 422, "number of a frame"},
@@ -118,7 +118,7 @@ func TestLiveRefused(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	// Without traffic, nothing is kept; a note would be.
-	if all, err := r.server.byName["one"].Captures.List(); err != nil || len(all) != 0 {
+	if all, err := r.server.Projects.Find("one").Captures.List(); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestLiveRefused(t *testing.T) {
 // A session without traffic is kept if it has a note.
 func TestEmptySessionWithNote(t *testing.T) {
 	r := relayOne(t, echoGame(t))
-	kept := r.server.byName["one"].Captures
+	kept := r.server.Projects.Find("one").Captures
 	if _, err := kept.Note(r.ID, func(n *store.Notes) { n.Text = "before the patch" }); err != nil {
 		t.Fatal(err)
 	}

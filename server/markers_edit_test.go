@@ -29,7 +29,7 @@ func TestEditMarkers(t *testing.T) {
 	of := func(m store.Marker) string { return path + "/" + url.PathEscape(m.At.Format(time.RFC3339Nano)) }
 	kept := func(want ...store.Marker) {
 		t.Helper()
-		kept, err := s.byName["one"].Captures.Get(x.ID)
+		kept, err := s.Projects.Find("one").Captures.Get(x.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestMarkersOfOneInstant(t *testing.T) {
 	var x store.Capture
 	request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 10), &x)
 	soon := store.Marker{N: 1, At: time.Now().Add(200 * time.Millisecond).UTC(), Text: "soon"}
-	_, err := s.byName["one"].Captures.Note(x.ID, func(n *store.Notes) {
+	_, err := s.Projects.Find("one").Captures.Note(x.ID, func(n *store.Notes) {
 		for i := range 3 {
 			m := soon
 			m.At = m.At.Add(time.Duration(i))
@@ -109,7 +109,7 @@ func TestMarkersOfOneInstant(t *testing.T) {
 			t.Fatal(code)
 		}
 	}
-	kept, _ := s.byName["one"].Captures.Get(x.ID)
+	kept, _ := s.Projects.Find("one").Captures.Get(x.ID)
 	var at []time.Time
 	for _, m := range kept.Notes.Markers {
 		at = append(at, m.At)

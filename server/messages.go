@@ -11,6 +11,7 @@ import (
 	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // Messages returns the structs that the scripts of the pages exchange with the server, in channels and over HTTP. web/src/api.ts is
@@ -19,10 +20,14 @@ func Messages() []any {
 	return []any{
 		socket.Up{},
 		socket.Down{},
+		page.Opened{},
 		page.Message{},
 		page.Answer{},
-		page.ValueAnswer{}, // the channel "page"
-		page.Pushed{},      // "pushed"
+		page.ValueAnswer{},
+		page.ChoicesAnswer{},
+		page.HitsAnswer{},
+		page.FormAnswer{}, // the channel "page"
+		page.Pushed{},     // "pushed"
 		framesOpened{},
 		listMessage{},
 		listState{},
@@ -39,12 +44,24 @@ func Messages() []any {
 		store.Capture{},
 		paste.PasteInfo{},
 		api.DefinitionBody{},
+		api.SearchBody{},
 		api.UploadReport{},
+		api.CodeReport{},
+		api.CodesReport{},
+		workspace.Renamed{},
+		api.ChangeList{},
+		api.ChangeProblem{},
+		workspace.Emitted{},
+		api.ComparedDefinitions{},
+		api.SettingsInUse{},
 		api.FilterInfo{},
 		api.FramingReport{},
 		api.CaptureList{},
 		api.PacketList{},
 		api.ElsewhereList{},
+		api.ProposalList{},
+		api.ProjectList{},
+		api.MadeProject{},
 		api.RelatedType{},
 		api.RelatedField{}, // HTTP
 		api.ListenerList{},

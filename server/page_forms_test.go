@@ -30,7 +30,7 @@ func TestPageForms(t *testing.T) {
 	}
 	do := func(what string, wants []string, pairs ...string) {
 		t.Helper()
-		status, _, body := post("/w/one", pairs...)
+		status, _, body := post("/p/one/definitions", pairs...)
 		if status != 200 {
 			t.Errorf("%s: status %d", what, status)
 		}
@@ -70,21 +70,21 @@ func TestPageForms(t *testing.T) {
 	do("the sample is removed", []string{"Removed the sample"}, "action", "drop:0", "message", "C_JOIN.2")
 	do("built from nothing", []string{`name="input"`, "0c 00 01 00"}, "action", "build", "message", "C_JOIN.2")
 	do("bytes that were changed stay changed", []string{"1 byte changed", `name="edits" value="{`}, "action", "encode", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "value", `{"word":8}`)
-	_, _, drawn := post("/w/one", "message", "C_JOIN.2", "input", "0c0001000a00070000000000")
+	_, _, drawn := post("/p/one/definitions", "message", "C_JOIN.2", "input", "0c0001000a00070000000000")
 	from := regexp.MustCompile(`name="from" value="(\w+)"`).FindStringSubmatch(drawn)
 	if from == nil {
 		t.Fatalf("the page does not say what its message was made from:\n%s", drawn)
 	}
 	do("and go back", []string{" 0a 00 07 00"}, "action", "original", "message", "C_JOIN.2", "input", "0c0001000a00070000000000", "from", from[1], "edits", `{"0":"0c0001000a00080000000000"}`)
 	for action, kind := range map[string]string{"svg": "image/svg+xml", "text": "text/plain; charset=utf-8"} {
-		if _, header, body := post("/w/one", "action", action, "message", "C_LIST.1"); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Disposition"), "C_LIST.1.") || !strings.Contains(body, "members") {
+		if _, header, body := post("/p/one/definitions", "action", action, "message", "C_LIST.1"); header.Get("Content-Type") != kind || !strings.Contains(header.Get("Content-Disposition"), "C_LIST.1.") || !strings.Contains(body, "members") {
 			t.Errorf("%s: %v %s", action, header, body)
 		}
 	}
-	if status, header, _ := post("/w/one/settings", "map", "", "patch", "92.03"); status != http.StatusSeeOther || header.Get("Location") != "/w/one" || s.byName["one"].UserSettings().Options["patch"] != "92.03" {
+	if status, header, _ := post("/p/one/settings", "map", "", "patch", "92.03"); status != http.StatusSeeOther || header.Get("Location") != "/p/one/definitions" || s.Projects.Find("one").UserSettings().Options["patch"] != "92.03" {
 		t.Errorf("settings: %d %v", status, header)
 	}
-	if status, _, body := post("/w/one/settings", "map", "nowhere.map"); status != 422 || !strings.Contains(body, "nowhere.map") {
+	if status, _, body := post("/p/one/settings", "map", "nowhere.map"); status != 422 || !strings.Contains(body, "nowhere.map") {
 		t.Errorf("settings that are wrong: %d %s", status, body)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"wirebench/server/page"
 	"wirebench/server/socket"
@@ -62,41 +64,56 @@ type openPage struct {
 	t    *testing.T
 	conn *channelConn
 	n    int
-	html map[string]string
+	html pageParts
 	last page.Answer
 	wire int // bytes received
 	data shownData
 }
 
+// pageParts are parts of a page by id, assembled from the changes it received.
+type pageParts map[string]string
+
+func (x pageParts) take(a *page.Answer) {
+	maps.Copy(x, a.HTML)
+	for id, patch := range a.Patches {
+		units := utf16.Encode([]rune(x[id]))
+		x[id] = string(utf16.Decode(units[:patch.At])) + patch.Insert + string(utf16.Decode(units[patch.At+patch.Remove:]))
+	}
+}
+
 // shownData is the message shown by the page, assembled from the changes it received.
 type shownData struct {
-	Bytes []byte
-	Len   []uint32
-	Part  []int
-	Parts []page.Part
+	Bytes  []byte
+	Rows   []int
+	Bits   []uint32
+	Texts  []string
+	Parts  []page.Part
+	Layout []page.LayoutRow
 }
 
 func (d *shownData) take(c *page.Data) {
-	if c.Bytes != nil {
-		d.Bytes = *c.Bytes
+	if b := c.Bytes; b != nil && b.Remove < 0 {
+		d.Bytes = b.New
+	} else if b != nil {
+		d.Bytes = slices.Concat(d.Bytes[:b.At], b.New, d.Bytes[b.At+b.Remove:])
 	}
-	d.Len, d.Part, d.Parts = patched(d.Len, c.Len), patched(d.Part, c.Part), patched(d.Parts, c.Parts)
+	d.Rows, d.Bits, d.Texts, d.Parts = patched(d.Rows, c.Rows), patched(d.Bits, c.Bits), patched(d.Texts, c.Texts), patched(d.Parts, c.Parts)
 }
 
-// patched applies a patch to a list, as web/src/socket.ts does.
-func patched[T any](list []T, p *page.ListPatch[T]) []T {
-	if p == nil {
-		return list
+// patched applies the patches of a list, as web/src/patch.ts does.
+func patched[T any](list []T, patches []page.ListPatch[T]) []T {
+	for _, p := range slices.Backward(patches) {
+		if p.Remove < 0 {
+			return p.New
+		}
+		list = slices.Concat(list[:p.At], p.New, list[p.At+p.Remove:])
 	}
-	if p.Remove < 0 {
-		return p.New
-	}
-	return slices.Concat(list[:p.At], p.New, list[p.At+p.Remove:])
+	return list
 }
 
 func dialPage(t *testing.T, srv *httptest.Server) *openPage {
 	t.Helper()
-	return &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, nil, "page", "null"), html: map[string]string{}}
+	return &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, nil, "page", "null"), html: pageParts{}}
 }
 
 // send sends a message without its number and does not wait.
@@ -122,12 +139,13 @@ func (p *openPage) receive() *openPage {
 		if err := json.Unmarshal(text, &p.last); err != nil {
 			p.t.Fatal(err)
 		}
-		for id, html := range p.last.HTML {
-			p.html[id] = html
-		}
+		p.html.take(&p.last)
 		p.wire = len(text)
 		if p.last.Data != nil {
 			p.data.take(p.last.Data)
+		}
+		if p.last.Layout != nil {
+			p.data.Layout = patched(p.data.Layout, p.last.Layout.Rows)
 		}
 		if p.last.Set == nil {
 			p.last.Set = &page.Controls{}
@@ -176,23 +194,23 @@ func TestPageSocket(t *testing.T) {
 	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n"})
 	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
 	p.has("opened", map[string]string{"definition-head": "C_JOIN.1.def", "fields-head": `class="tag ok"`, "layout-head": "8 bytes"})
-	if len(p.data.Bytes) != 18 || len(p.data.Len) != 5 || p.last.Set.Definition == nil || *p.last.Set.Definition != joinText {
+	if len(p.data.Bytes) != 18 || len(p.data.Bits) != 5 || p.last.Set.Definition == nil || *p.last.Set.Definition != joinText {
 		t.Fatalf("%+v %+v", p.data, p.last.Set)
 	}
 
 	// Nothing has changed: nothing is sent.
-	if p.do(`"set":{}`); len(p.last.HTML) > 1 || len(p.last.Lists) > 0 || p.last.Data != nil { // the decoding time may have changed
+	if p.do(`"set":{}`); len(p.last.HTML)+len(p.last.Patches) > 0 || p.last.Layout != nil || p.last.Mistakes != nil || p.last.Data != nil {
 		t.Errorf("drawn for nothing: %v", p.last.HTML)
 	}
 
-	// With a mistake the last valid layout stays, with a notice; its repair is offered.
+	// A line with a mistake is left out, with a notice; its repair is offered.
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nin32 x\n"}`)
-	p.has("broken", map[string]string{"layout-head": "last valid version", "fields-head": "last valid version", "definition-notes": "did you mean", "definition-head": "not saved"})
-	if m := p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
+	p.has("broken", map[string]string{"layout-head": "without line 3", "fields-head": "without line 3", "definition-notes": "did you mean", "definition-head": "not saved"})
+	if m := *p.last.Mistakes; len(m) != 1 || m[0].Fix == nil || m[0].Fix.Text != "int32" || p.last.Set.Definition != nil {
 		t.Errorf("%+v", m)
 	}
 	p.do(`"set":{"definition":"string channel_name\nuint16 password\nbyte x\n"}`)
-	p.has("whole again", map[string]string{"layout-head": "!as before", "fields-head": "!as before"})
+	p.has("whole again", map[string]string{"layout-head": "!without", "fields-head": "!without"})
 
 	// The formatted text comes back, and is an ordinary edit.
 	p.do(`"set":{"definition":"string channel_name\nuint16     password\nbyte x\n"},"action":"format"`)
@@ -230,40 +248,94 @@ func TestPageKeystroke(t *testing.T) {
 	text := b.String()
 	p, _, _ := testPage(t, map[string]string{"C_BIG.1.def": text, "protocol.1.map": "C_BIG 1\n"})
 	p.do(`"set":{"message":"C_BIG.1","input":"d4070100` + strings.Repeat("00000000", 500) + `"}`)
-	outline := patched(nil, p.last.Outline)
 	opened := p.wire
 	for i, c := range []struct {
 		what, old, new string
 		most           int // bytes
 	}{
-		{"the first one", "field_9 # what", "field_9 # whats", 3000}, // buttons become enabled
-		{"a comment", "field_250 # what", "field_250 # whats", 700},
-		{"a name", "field_250 ", "field_2500 ", 1800},
-		{"a new line", "int32 field_250", "\nint32 field_250", 700},
-		{"a mistake", "int32 field_2500", "int3 field_2500", 5000},
-		{"no mistake any more", "int3 field_2500", "int32 field_2500", 4000},
-		{"another comment", "field_250 # what", "field_250 # what?", 700},
+		{"the first one", "field_9 # what", "field_9 # whats", 3600}, // buttons become enabled
+		{"a comment", "field_250 # what", "field_250 # whats", 250},
+		{"a name", "field_250 ", "field_2500 ", 500},
+		{"a new line", "int32 field_250", "\nint32 field_250", 500},
+		{"a mistake", "int32 field_2500", "int3 field_2500", 3000},
+		{"no mistake any more", "int3 field_2500", "int32 field_2500", 2000},
+		{"another comment", "field_250 # what", "field_250 # what?", 250},
 	} {
 		text = strings.Replace(text, c.old, c.new, 1)
 		definition, _ := json.Marshal(text)
 		p.do(`"set":{"definition":` + string(definition) + `}`)
-		if outline = patched(outline, p.last.Outline); p.wire > c.most {
+		if p.wire > c.most {
 			t.Errorf("%d. %s is answered with %d bytes, at most %d were wanted", i+1, c.what, p.wire, c.most)
 		}
 	}
 	t.Logf("the page was opened with %d bytes", opened)
 	line := 0
-	for _, x := range outline {
-		if line += x.Step; x.Key == "field_499/value" && (line != 501 || !strings.Contains(x.Text, "field_499")) {
-			t.Errorf("the last field is of line %d: %s", line, x.Text)
+	for _, x := range p.data.Layout {
+		if !x.Unlined {
+			line += x.Skip + 1
 		}
+	}
+	if last := p.data.Layout[len(p.data.Layout)-1]; line != 501 || last.Path != "field_499" {
+		t.Errorf("the last field is of line %d: %+v", line, last)
 	}
 	line = 0
 	for _, x := range p.data.Parts {
-		line += x.Step
+		if !x.Unlined {
+			line += x.Skip + 1
+		}
 	}
-	if len(p.data.Len) != 502 || line != 501 || p.data.Parts[252].Path != "field_2500" {
-		t.Errorf("%d runs, the last of line %d: %+v", len(p.data.Len), line, p.data.Parts[252])
+	if len(p.data.Bits) != 502 || line != 501 || p.data.Parts[252].Path != "field_2500" {
+		t.Errorf("%d runs, the last of line %d: %+v", len(p.data.Bits), line, p.data.Parts[252])
+	}
+}
+
+// Texts are changed where they differ. A change of another text than that of the server is refused, with the action of the message.
+func TestPageTextEdits(t *testing.T) {
+	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n"})
+	edit := func(at, remove int, insert, of string) string {
+		sum := uint32(2166136261)
+		for _, unit := range utf16.Encode([]rune(of)) {
+			sum = (sum ^ uint32(unit)) * 16777619
+		}
+		return fmt.Sprintf(`"edit":[{"control":"definition","at":%d,"remove":%d,"insert":%q,"sum":%d}]`, at, remove, insert, sum)
+	}
+	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
+	p.do(edit(37, 8, "word", "string channel_name # where\nuint16 pword\n"))
+	if !p.last.Resend {
+		t.Fatalf("a change of another text was taken: %+v", p.last)
+	}
+	joined, _ := json.Marshal(joinText)
+	p.do(`"set":{"definition":` + string(joined) + `,"input":"12000100080039304c0061006e006e000000","value":"","edits":{}}`)
+	p.do(edit(35, 8, "word", "string channel_name # where\nuint16 word\n"))
+	if p.last.Resend || !slices.ContainsFunc(p.data.Layout, func(r page.LayoutRow) bool { return r.Path == "word" }) {
+		t.Fatalf("%+v", p.data.Layout)
+	}
+	for _, refused := range []string{
+		edit(0, 6, "bytes", "nothing like it") + `,"action":"save"`,
+		`"action":"save"`, // sent before the page knew that its text is needed
+		`"set":{"definition":"bytes b\n"},"action":"save"`, // the other texts are needed, too
+	} {
+		if p.do(refused); !p.last.Resend {
+			t.Errorf("taken: %s", refused)
+		}
+	}
+	stands(t, dir, "C_JOIN.1.def", joinText)
+	const all = `"set":{"definition":"bytes b\n","input":"","value":"","edits":{"0":"0600010002"}}`
+	p.do(all + `,"action":"save"`)
+	stands(t, dir, "C_JOIN.1.def", "bytes b\n")
+	for _, refused := range []string{
+		edit(0, 0, "x", "no"),
+		`"edit":[{"control":"edits","number":0,"at":0,"insert":"x","sum":0}]`,
+		`"edit":[{"control":"edits","number":7,"at":0,"sum":2166136261}]`,
+		`"edit":[{"control":"base","at":0,"sum":2166136261}]`,
+		`"edit":[` + strings.Repeat(`{"control":"value","at":0,"sum":2166136261},`, 16) + `{"control":"value","at":0,"sum":2166136261}]`,
+	} {
+		if p.do(refused); !p.last.Resend {
+			t.Errorf("taken: %s", refused)
+		}
+		if p.do(all); p.last.Resend {
+			t.Fatalf("whole texts were refused after %s", refused)
+		}
 	}
 }
 
@@ -324,7 +396,7 @@ func TestPageConflict(t *testing.T) {
 	write := func(text string) {
 		t.Helper()
 		writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), text)
-		if err := s.byName["one"].Reload(); err != nil {
+		if err := s.Projects.Find("one").Reload(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -350,7 +422,7 @@ func TestPageConflict(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "C_JOIN.1.def")); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.byName["one"].Reload(); err != nil {
+	if err := s.Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
 	p.until("definition-notes", "no longer on disk")

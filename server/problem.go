@@ -2,9 +2,7 @@ package server
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,17 +15,13 @@ import (
 
 func problem(w http.ResponseWriter, status int, detail string) { answer.Problem(w, status, detail) }
 
-// workspaceNamed returns a workspace; the error lists the existing ones.
+// workspaceNamed returns a project; the error lists the existing ones.
 func (s *Server) workspaceNamed(name string) (*workspace.Workspace, error) {
-	if w := s.byName[name]; w != nil {
-		return w, nil
+	w, err := s.Projects.Get(name)
+	if err != nil {
+		return nil, huma.Error404NotFound(err.Error())
 	}
-	names := make([]string, 0, len(s.byName))
-	for n := range s.byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; existing ones: %s", name, strings.Join(names, ", ")))
+	return w, nil
 }
 
 // isAPI reports whether a request comes from a program, which cannot use an HTML page.

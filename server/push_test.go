@@ -51,7 +51,7 @@ func TestIdlePages(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc + m.StackInuse
 	}
-	stored, err := s.byName["one"].Captures.List()
+	stored, err := s.Projects.Find("one").Captures.List()
 	if err != nil {
 		t.Fatal(err)
 	}

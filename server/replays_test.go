@@ -345,7 +345,7 @@ func TestReplayListensForDatagrams(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	x := &replayTest{T: t, s: s, base: srv.URL, ctx: t.Context()}
 	var kept struct{ ID string }
-	if code := request(t, s, "POST", "/api/one/captures?name=talk.txt", []byte("nothing"), &kept); code != 201 {
+	if code := request(t, s, "POST", "/api/one/captures?name=talk.txt", nil, &kept); code != 201 {
 		t.Fatal(code)
 	}
 	x.capture = kept.ID

@@ -19,7 +19,9 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/api"
 	"wirebench/server/captures"
+	"wirebench/server/live"
 	"wirebench/server/page"
+	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
 	"wirebench/server/runs"
@@ -29,10 +31,10 @@ import (
 
 // Config holds the dependencies of a Server.
 type Config struct {
-	Workspaces []*workspace.Workspace
-	Log        *slog.Logger
-	Version    string
-	Tokens     access.Tokens
+	Projects *projects.Set // the server does not close it
+	Log      *slog.Logger
+	Version  string
+	Tokens   access.Tokens
 	// Hosts are the accepted host names of requests, without port; empty accepts any. A server for this machine only lists the names of
 	// the machine, so that a web page cannot reach it under a name of its own.
 	Hosts []string
@@ -40,7 +42,8 @@ type Config struct {
 	Upstreams *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
 	Own       func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
 
-	Memory int64 // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
+	Memory int64      // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
+	Disk   *live.Disk // for the frames of captures that do not fit in memory; nil: such captures are incomplete
 
 	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
 }
@@ -48,7 +51,6 @@ type Config struct {
 // Server serves the requests. Its pages hold connections, which Close ends.
 type Server struct {
 	Config
-	byName    map[string]*workspace.Workspace
 	document  *huma.OpenAPI
 	router    chi.Router
 	handler   http.Handler
@@ -62,7 +64,6 @@ type Server struct {
 	metrics   *metrics
 	workbench *page.Workbench
 	pushes    page.Pushes
-	unfollow  context.CancelFunc // stops notifying pages of changes
 }
 
 // New returns the handler of all routes.
@@ -70,18 +71,12 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg, byName: map[string]*workspace.Workspace{}}
+	s := &Server{Config: cfg}
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
 	s.budget = admit.New(cfg.Memory)
-	s.captures = captures.NewSet(s.budget)
-	for _, w := range cfg.Workspaces {
-		if w == nil || w.Name == "" || w.Name == "docs" || w.Name == "openapi.json" || s.byName[w.Name] != nil {
-			return nil, fmt.Errorf("a workspace without a name, or with a duplicate one: %+v", w)
-		}
-		s.byName[w.Name] = w
-	}
+	s.captures = captures.NewSet(s.budget, cfg.Disk)
 	if s.Upstreams == nil {
 		var err error
 		if s.Upstreams, err = proxy.NewUpstreams(proxy.DefaultUpstreams, nil); err != nil {
@@ -94,17 +89,14 @@ func New(cfg Config) (*Server, error) {
 		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
 	})
 	s.relays.Demo = cfg.Demo
-	if len(cfg.Workspaces) == 0 {
-		return nil, fmt.Errorf("no workspaces")
-	}
 	s.runs = runs.New(runs.Options{
 		Captures: s.captures, Relays: s.relays, Log: cfg.Log,
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
 	s.api = api.New(api.API{
-		Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Runs: s.runs, Log: cfg.Log,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Log: cfg.Log,
 	})
-	s.workbench = &page.Workbench{Workspaces: cfg.Workspaces, Captures: s.captures, Relays: s.relays, Budget: s.budget, Log: cfg.Log}
+	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
 	s.handler = s.router
@@ -112,18 +104,15 @@ func New(cfg Config) (*Server, error) {
 		s.handler = access.Require(cfg.Tokens, s.router, cfg.Log)
 	}
 	s.handler = secured(s.handler)
-	ctx, cancel := context.WithCancel(context.Background())
-	s.unfollow = cancel
-	for _, w := range cfg.Workspaces {
-		if w.Captures != nil {
-			s.captures.Go(func() { s.followCaptures(ctx, w) })
-		}
-	}
+	cfg.Projects.Each(s.follow, func() { s.pushes.TellAll(page.TopicProjects) })
 	return s, nil
 }
 
-// followCaptures notifies pages of changes of the captures of a workspace, by this server and by other programs, until the context is done.
-func (s *Server) followCaptures(ctx context.Context, ws *workspace.Workspace) {
+// follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.
+func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
+	if ws.Captures == nil {
+		return
+	}
 	ws.Captures.Follow(ctx, func() {
 		s.captures.ForgetBrief(ws.Captures)
 		s.pushes.Tell(ws.Name, page.TopicCaptures)
@@ -146,7 +135,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.ended.CompareAndSwap(false, true) {
 		return nil
 	}
-	s.unfollow()
+	s.Projects.Close()
 	steps := []struct {
 		name string
 		run  func()
@@ -185,13 +174,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// StartProxy starts a listener, as POST /api/{ws}/proxies does. It stops with the server.
+// StartProxy starts a listener, as POST /api/v1/{ws}/proxies does. It stops with the server.
 func (s *Server) StartProxy(ctx context.Context, cfg relay.Config) error {
-	ws := s.byName[cfg.Workspace]
-	if ws == nil {
-		return fmt.Errorf("no workspace %q", cfg.Workspace)
+	ws, err := s.Projects.Get(cfg.Workspace)
+	if err != nil {
+		return err
 	}
-	_, err := s.relays.Start(ctx, ws, cfg)
+	_, err = s.relays.Start(ctx, ws, cfg)
 	return err
 }
 

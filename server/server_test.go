@@ -17,6 +17,7 @@ import (
 
 	"wirebench/server/answer"
 	"wirebench/server/api"
+	"wirebench/server/projects"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -92,7 +93,7 @@ func openWorkspace(t testing.TB, dir string, change func(workspace.Files) worksp
 
 func serverOf(t testing.TB, w *workspace.Workspace) *Server {
 	t.Helper()
-	s, err := New(Config{Version: "test", Workspaces: []*workspace.Workspace{w}})
+	s, err := New(Config{Version: "test", Projects: fixed(t, w)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func run(t *testing.T, h http.Handler, list []scenario) {
 			r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 			if c.body != "" {
 				r.Header.Set("Content-Type", "application/json")
-				if strings.HasPrefix(c.path, "/w/") {
+				if strings.HasPrefix(c.path, "/p/") {
 					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 				}
 			}
@@ -208,49 +209,49 @@ func TestPages(t *testing.T) {
 	}
 	run(t, testServer(t), []scenario{
 		{"home", "GET", "/", "", 302, nil, nil},
-		{"the first visit shows a sample", "GET", "/w/one", "", 200, []string{"C_JOIN.1.def", "&#34;Lann&#34;", `data-range="48:16"`, `data-line="2"`, "Hex, 18 bytes", "S_BROKEN"}, []string{`class="tag err"`}},
-		{"a message by its address", "GET", "/w/one?message=C_LIST.1", "", 200, []string{"members · at 8 · each element", "8 bytes + members"}, nil},
-		{"a message of which there is no sample", "GET", "/w/one?message=C_WIDE.1", "", 200, []string{`{&#34;a&#34;: &#34;0&#34;, &#34;b&#34;: &#34;0&#34;}`, "Paste a message above"}, nil},
-		{"a message of which there is a sample", "GET", "/w/one?message=C_JOIN.1", "", 200, []string{"&#34;Lann&#34;"}, []string{"<details open>"}},
-		{"a sample", "GET", "/w/one?message=C_JOIN.1&sample=0", "", 200, []string{"&#34;Lann&#34;", `value="sample:0" aria-current="true"`}, nil},
-		{"a sample that is not there", "GET", "/w/one?message=C_JOIN.1&sample=99", "", 200, []string{"C_JOIN.1.def"}, []string{"&#34;Lann&#34;"}},
-		{"a message that is not there", "GET", "/w/one?message=C_LOST", "", 200, []string{"did you mean &#34;C_LIST&#34;?"}, nil},
-		{"the list filtered", "GET", "/w/one?filter=brok", "", 200, []string{"S_BROKEN"}, []string{`data-name="C_LIST"`}},
-		{"the list filtered to nothing", "GET", "/w/one?filter=zzz", "", 200, []string{"No message has “zzz”"}, nil},
-		{"several messages, by their codes", "POST", "/w/one", form("action", "decode", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000\n04002700"), 200, []string{
+		{"the first visit shows a sample", "GET", "/p/one/definitions", "", 200, []string{"C_JOIN.1.def", "&#34;Lann&#34;", `"path":"password"`, "Hex, 18 bytes", "S_BROKEN"}, []string{`class="tag err"`}},
+		{"a message by its address", "GET", "/p/one/definitions/C_LIST.1", "", 200, []string{"members", "element + 4", "8 bytes + members"}, nil},
+		{"a message of which there is no sample", "GET", "/p/one/definitions/C_WIDE.1", "", 200, []string{`{&#34;a&#34;: &#34;0&#34;, &#34;b&#34;: &#34;0&#34;}`, "Paste a message above"}, nil},
+		{"a message of which there is a sample", "GET", "/p/one/definitions/C_JOIN.1", "", 200, []string{"&#34;Lann&#34;"}, []string{"<details open>"}},
+		{"a sample", "GET", "/p/one/definitions/C_JOIN.1?sample=0", "", 200, []string{"&#34;Lann&#34;", `value="sample:0" aria-current="true"`}, nil},
+		{"a sample that is not there", "GET", "/p/one/definitions/C_JOIN.1?sample=99", "", 200, []string{"C_JOIN.1.def"}, []string{"&#34;Lann&#34;"}},
+		{"a message that is not there", "GET", "/p/one/definitions/C_LOST", "", 200, []string{"did you mean &#34;C_LIST&#34;?"}, nil},
+		{"the list filtered", "GET", "/p/one/definitions?filter=brok", "", 200, []string{"S_BROKEN"}, []string{`data-name="C_LIST"`}},
+		{"the list filtered to nothing", "GET", "/p/one/definitions?filter=zzz", "", 200, []string{"No message has “zzz”"}, nil},
+		{"several messages, by their codes", "POST", "/p/one/definitions", form("action", "decode", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000\n04002700"), 200, []string{
 			"3 messages", `value="show:1"`, "code 0x0027", `aria-current="true"><td class="num"><button class="btn row-btn" type="submit" name="action" value="show:0"`,
 		}, nil},
-		{"the second of several", "POST", "/w/one", form("action", "show:1", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000"), 200, []string{"C_LIST.1.def", `name="show" value="1"`}, nil},
-		{"a message of another code", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0800020000000000"), 200, []string{"Decode as C_LIST.1", "wrong-code"}, nil},
-		{"an unknown code", "POST", "/w/one", form("action", "decode", "bycode", "1", "input", "0600270009 09"), 200, []string{"No definition", "unknown-message", "no definition explains these bytes"}, nil},
-		{"no definition and no bytes", "POST", "/w/one", form("action", "decode"), 200, []string{"Name of the new message"}, []string{`value="encode"`}},
-		{"a new definition", "POST", "/w/one", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not saved"}, []string{"Discard changes"}},
-		{"changes discarded", "POST", "/w/one", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},
-		{"the text as it is stored is no change", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not saved"}},
-		{"a definition that is too large", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", strings.Repeat("#", workspace.MaxDefinition+1)), 200, []string{"more than 1048576 bytes"}, nil},
-		{"a form that is too large", "POST", "/w/one", form("input", strings.Repeat("0", api.MaxBody)), 413, []string{"more than 8388608 bytes"}, nil},
-		{"the second page of a long message", "POST", "/w/one", form("action", "bytes:4096", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000  00", "0x1000 to 0x1fff of 0x2328"}, []string{"0000  d4 07"}},
-		{"the second page of a long tree", "POST", "/w/one", form("action", "rows:1000", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000 to 1999 of", "more rows"}, nil},
-		{"a page beyond the end", "POST", "/w/one", form("action", "rows:99999999", "message", "C_JOIN.1", "input", "0a000100080007000000"), 200, []string{"[length]"}, nil},
-		{"values that were changed stay", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`<span class="tag warn">edited</span>`, `{&#34;password&#34;:9}`}, nil},
-		{"values of the message", "POST", "/w/one", form("action", "values", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`&#34;password&#34;: 7`}, []string{`<span class="tag warn">edited</span>`}},
-		{"encode what is no JSON", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", "{\n  \"a\": x"), 200, []string{"line 2, column 8"}, nil},
-		{"encode without a code", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}"), 200, []string{"enter it below"}, nil},
-		{"encode with a code that is none", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "x"), 200, []string{"decimal or 0x"}, nil},
-		{"encode with a code", "POST", "/w/one", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "0x0102"), 200, []string{"05 00 02 01 00"}, nil},
-		{"encode says what changed", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":8}`, "input", "0a000100080007000000"), 200, []string{"Encoded: 10 bytes, 1 of them changed, the first at 0x06."}, nil},
-		{"encode by a broken definition", "POST", "/w/one", form("action", "encode", "message", "S_BROKEN.1", "value", "{}"), 200, []string{"the definition has errors"}, nil},
-		{"decode", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a 00 01 00 08 00 07 00 00 00"), 200, []string{">7<", `class="tag ok"`}, nil},
-		{"decode by code", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "bycode", "1", "input", "0800020000000000"), 200, []string{"C_LIST.1.def"}, nil},
-		{"decode what is cut off", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100"), 200, []string{"the message is truncated after 4 bytes", "incomplete"}, nil},
-		{"wrong hex keeps what was typed", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "0a0"), 200, []string{"\n0a0</textarea>", "hex digits"}, nil},
-		{"a definition with a mistake", "POST", "/w/one", form("action", "layout", "message", "C_JOIN.1", "definition", "in32 a\r\nbyte b"), 200, []string{"did you mean &#34;int32&#34;?", "1 mistake", "not saved", `<li class="err"`, "last valid version"}, nil},
-		{"encode", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"channel_name":"ä"}`), 200, []string{"0c 00 01 00 08 00 00 00 e4 00 00 00", "Encoded"}, nil},
-		{"encode what does not fit", "POST", "/w/one", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":70000}`), 200, []string{"does not fit uint16", "\n{&#34;password&#34;:70000}</textarea>"}, nil},
-		{"markup in a message stays text", "POST", "/w/one", form("action", "decode", "message", "C_JOIN.1", "input", "1e000100080000003c0073006300720069007000740020003e0061000000"), 200, []string{"&lt;script"}, []string{"<script &gt;", "<script >"}},
-		{"a workspace that is not there", "GET", "/w/two", "", 404, []string{"Nothing here", "/w/one"}, nil},
+		{"the second of several", "POST", "/p/one/definitions", form("action", "show:1", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000"), 200, []string{"C_LIST.1.def", `name="show" value="1"`}, nil},
+		{"a message of another code", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0800020000000000"), 200, []string{"Decode as C_LIST.1", "wrong-code"}, nil},
+		{"an unknown code", "POST", "/p/one/definitions", form("action", "decode", "bycode", "1", "input", "0600270009 09"), 200, []string{"No definition", "unknown-message", "no definition explains these bytes"}, nil},
+		{"no definition and no bytes", "POST", "/p/one/definitions", form("action", "decode"), 200, []string{"Name of the new message"}, []string{`value="encode"`}},
+		{"a new definition", "POST", "/p/one/definitions", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not saved"}, []string{"Discard changes"}},
+		{"changes discarded", "POST", "/p/one/definitions", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},
+		{"the text as it is stored is no change", "POST", "/p/one/definitions", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not saved"}},
+		{"a definition that is too large", "POST", "/p/one/definitions", form("action", "layout", "message", "C_JOIN.1", "definition", strings.Repeat("#", workspace.MaxDefinition+1)), 200, []string{"more than 1048576 bytes"}, nil},
+		{"a form that is too large", "POST", "/p/one/definitions", form("input", strings.Repeat("0", api.MaxBody)), 413, []string{"more than 8388608 bytes"}, nil},
+		{"the second page of a long message", "POST", "/p/one/definitions", form("action", "bytes:4096", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000  00", "0x1000 to 0x1fff of 0x2328"}, []string{"0000  d4 07"}},
+		{"a long tree", "POST", "/p/one/definitions", form("action", "decode", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"fields more"}, nil},
+		{"a page beyond the end", "POST", "/p/one/definitions", form("action", "bytes:99999999", "message", "C_JOIN.1", "input", "0a000100080007000000"), 200, []string{"[length]"}, nil},
+		{"values that were changed stay", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`<span class="tag warn">edited</span>`, `{&#34;password&#34;:9}`}, nil},
+		{"values of the message", "POST", "/p/one/definitions", form("action", "values", "message", "C_JOIN.1", "input", "0a000100080007000000", "value", `{"password":9}`, "made", "x"), 200, []string{`&#34;password&#34;: 7`}, []string{`<span class="tag warn">edited</span>`}},
+		{"encode what is no JSON", "POST", "/p/one/definitions", form("action", "encode", "message", "C_JOIN.1", "value", "{\n  \"a\": x"), 200, []string{"line 2, column 8"}, nil},
+		{"encode without a code", "POST", "/p/one/definitions", form("action", "encode", "message", "C_PLAIN.1", "value", "{}"), 200, []string{"enter it below"}, nil},
+		{"encode with a code that is none", "POST", "/p/one/definitions", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "x"), 200, []string{"decimal or 0x"}, nil},
+		{"encode with a code", "POST", "/p/one/definitions", form("action", "encode", "message", "C_PLAIN.1", "value", "{}", "code", "0x0102"), 200, []string{"05 00 02 01 00"}, nil},
+		{"encode says what changed", "POST", "/p/one/definitions", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":8}`, "input", "0a000100080007000000"), 200, []string{"Encoded: 10 bytes, 1 of them changed, the first at 0x06."}, nil},
+		{"encode by a broken definition", "POST", "/p/one/definitions", form("action", "encode", "message", "S_BROKEN.1", "value", "{}"), 200, []string{"the definition has errors"}, nil},
+		{"decode", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0a 00 01 00 08 00 07 00 00 00"), 200, []string{"uint16        7\n", `class="tag ok"`}, nil},
+		{"decode by code", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "bycode", "1", "input", "0800020000000000"), 200, []string{"C_LIST.1.def"}, nil},
+		{"decode what is cut off", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0a000100"), 200, []string{"the message is truncated after 4 bytes", "incomplete"}, nil},
+		{"wrong hex keeps what was typed", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0a0"), 200, []string{"\n0a0</textarea>", "hex digits"}, nil},
+		{"a definition with a mistake", "POST", "/p/one/definitions", form("action", "layout", "message", "C_JOIN.1", "definition", "in32 a\r\nbyte b"), 200, []string{"did you mean &#34;int32&#34;?", "1 mistake", "not saved", `<li class="err"`, "without line 1"}, nil},
+		{"encode", "POST", "/p/one/definitions", form("action", "encode", "message", "C_JOIN.1", "value", `{"channel_name":"ä"}`), 200, []string{"0c 00 01 00 08 00 00 00 e4 00 00 00", "Encoded"}, nil},
+		{"encode what does not fit", "POST", "/p/one/definitions", form("action", "encode", "message", "C_JOIN.1", "value", `{"password":70000}`), 200, []string{"does not fit uint16", "\n{&#34;password&#34;:70000}</textarea>"}, nil},
+		{"markup in a message stays text", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "1e000100080000003c0073006300720069007000740020003e0061000000"), 200, []string{"&lt;script"}, []string{"<script &gt;", "<script >"}},
+		{"a workspace that is not there", "GET", "/p/two/definitions", "", 404, []string{"Nothing here", "/p/one/definitions"}, nil},
 		{"a page that is not there", "GET", "/nothing", "", 404, []string{"Nothing here", "/api/docs"}, nil},
-		{"docs", "GET", "/api/docs", "", 200, []string{"/api/{ws}/decode", "one message a line", "results[].fields[].bit_offset", "/api/one/encode", "422 Unprocessable Entity"}, nil},
+		{"docs", "GET", "/api/docs", "", 200, []string{"/api/v1/{ws}/decode", "one message a line", "results[].fields[].bit_offset", "/api/v1/one/encode", "422 Unprocessable Entity"}, nil},
 		{"health", "GET", "/healthz", "", 200, []string{"ok"}, nil},
 	})
 }
@@ -269,7 +270,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 	found := 0
 	err := chi.Walk(h.router, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		if !strings.HasPrefix(route, "/api/{ws}") {
+		if !strings.HasPrefix(route, "/api/v1/{ws}") {
 			return nil
 		}
 		found++
@@ -281,19 +282,19 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	if err != nil || found < 4 {
 		t.Error(err, found)
 	}
-	if refusal := string(doc.Paths["/api/{ws}/encode"]["post"]); !strings.Contains(refusal, `"#/components/schemas/ValueProblem"`) || !strings.Contains(w.Body.String(), `"ValueProblem":{`) {
+	if refusal := string(doc.Paths["/api/v1/{ws}/encode"]["post"]); !strings.Contains(refusal, `"#/components/schemas/ValueProblem"`) || !strings.Contains(w.Body.String(), `"ValueProblem":{`) {
 		t.Errorf("what encode says about values is not described: %s", refusal)
 	}
 }
 
 func TestForeignNamesAreRefused(t *testing.T) {
-	h, err := New(Config{Workspaces: []*workspace.Workspace{openWorkspace(t, t.TempDir(), nil)}, Hosts: []string{"localhost", "127.0.0.1", "::1"}})
+	h, err := New(Config{Projects: fixed(t, openWorkspace(t, t.TempDir(), nil)), Hosts: []string{"localhost", "127.0.0.1", "::1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.Close)
 	for host, status := range map[string]int{"localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "evil.example": 421, "localhost.evil.example:8080": 421} {
-		r := httptest.NewRequest("GET", "/w/one", nil)
+		r := httptest.NewRequest("GET", "/p/one/definitions", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
@@ -317,7 +318,7 @@ func TestForeignOriginsAreRefused(t *testing.T) {
 		{"a page of another site over plain HTTP", "Origin", "http://evil.example", 403},
 		{"a page that hides its origin", "Origin", "null", 403},
 	} {
-		for path, body := range map[string]string{"/api/one/paste": `{"text":"00"}`, "/w/one": "input=00"} {
+		for path, body := range map[string]string{"/api/one/paste": `{"text":"00"}`, "/p/one/definitions": "input=00"} {
 			r := httptest.NewRequest("POST", "http://example.com"+path, strings.NewReader(body))
 			r.Header.Set("Content-Type", map[bool]string{true: "application/json", false: "application/x-www-form-urlencoded"}[body[0] == '{'])
 			if c.header != "" {
@@ -346,7 +347,7 @@ func TestLog(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusTeapot)
 	})))
-	for _, path := range []string{"/w/one?hex=secret", "/panic", "/healthz", "/static/app.css"} {
+	for _, path := range []string{"/p/one/definitions?hex=secret", "/panic", "/healthz", "/static/app.css"} {
 		log.Reset()
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -379,7 +380,9 @@ func TestTimeouts(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	one := openWorkspace(t, t.TempDir(), nil)
 	named := func(name string) *workspace.Workspace {
-		return &workspace.Workspace{Config: workspace.Config{Name: name}}
+		w := openWorkspace(t, t.TempDir(), nil)
+		w.Name = name
+		return w
 	}
 	for name, list := range map[string][]*workspace.Workspace{
 		"none":                  nil,
@@ -389,11 +392,11 @@ func TestNewRefuses(t *testing.T) {
 		"another reserved name": {named("openapi.json")},
 		"no workspace":          {nil},
 	} {
-		if _, err := New(Config{Workspaces: list}); err == nil {
+		if _, err := projects.Fixed(list...); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	run(t, serverOf(t, one), []scenario{{"an empty library", "GET", "/w/one", "", 200, []string{"The library has no definitions", "Name of the new message"}, nil}})
+	run(t, serverOf(t, one), []scenario{{"an empty library", "GET", "/p/one/definitions", "", 200, []string{"The library has no definitions", "Name of the new message"}, nil}})
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {
@@ -433,7 +436,7 @@ func FuzzPage(f *testing.F) {
 		if len(value)%2 == 1 {
 			form.Set("bycode", "1")
 		}
-		r := httptest.NewRequest("POST", "/w/one", strings.NewReader(form.Encode()))
+		r := httptest.NewRequest("POST", "/p/one/definitions", strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
@@ -441,4 +444,14 @@ func FuzzPage(f *testing.F) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
+}
+
+// fixed returns a set of projects that cannot change.
+func fixed(t testing.TB, list ...*workspace.Workspace) *projects.Set {
+	t.Helper()
+	set, err := projects.Fixed(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 		{"too much", patch, `{"patch":"` + strings.Repeat(" ", api.MaxSettings) + `"}`, 413, nil, nil},
 		{"what was refused has changed nothing", get, "", 200, []string{`"settings":{"angle":"truncate","constants":{"A":"1","C":"3"},"platform":"console"}`, `"patch":"",`}, nil},
 		{"of no workspace", "PATCH /api/two", `{}`, 404, nil, nil},
-		{"the document is no workspace", "PATCH /api/docs", `{}`, 404, nil, nil},
+		{"the document is no project", "PATCH /api/docs", `{}`, 405, nil, nil},
 	})
 }
 

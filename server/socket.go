@@ -12,6 +12,7 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/page"
 	"wirebench/server/socket"
+	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 )
 
@@ -21,7 +22,7 @@ import (
 //	pushed  sends changes on the server
 //	frames  a list of the frames of a capture
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
-	ws := s.byName[chi.URLParam(r, "ws")]
+	ws := s.Projects.Find(chi.URLParam(r, "ws"))
 	if ws == nil {
 		s.notFound(w, r)
 		return
@@ -36,6 +37,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer s.endWith(ws, cancel)()
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
 		return
@@ -52,6 +54,19 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 		s.Log.Info("page ended", "error", err)
 	}
+}
+
+// endWith calls cancel when the project of a workspace is closed, until stop is called.
+func (s *Server) endWith(ws *workspace.Workspace, cancel func()) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-s.Projects.Closed(ws):
+			cancel()
+		case <-done:
+		}
+	}()
+	return func() { close(done) }
 }
 
 // pushed is the channel that notifies a page of changes on the server. While it is open, running traffic is watched.

@@ -80,7 +80,7 @@ func TestUploadOfCaptures(t *testing.T) {
 			continue
 		}
 		if kept {
-			x, err := s.byName["one"].Captures.Get(f.Capture)
+			x, err := s.Projects.Find("one").Captures.Get(f.Capture)
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/captures/"+f.Capture, nil))
 			if err != nil || x.Framing != c.framing || strings.Contains(x.Name, "/") || w.Body.String() != c.data {
@@ -138,7 +138,7 @@ func TestUploadOfCapturesInArchives(t *testing.T) {
 				}
 			}
 		}
-		all, err := s.byName["one"].Captures.List()
+		all, err := s.Projects.Find("one").Captures.List()
 		if strings.Join(got, " ") != c.want || kept != c.captures || len(all) != c.captures || err != nil {
 			t.Errorf("%s: %s", c.name, answer.text)
 		}
@@ -166,7 +166,7 @@ func TestUploadThatBreaksOffKeepsNoCapture(t *testing.T) {
 		r.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
-		all, err := s.byName["one"].Captures.List()
+		all, err := s.Projects.Find("one").Captures.List()
 		if w.Code != http.StatusBadRequest || err != nil || len(all) != 0 {
 			t.Errorf("%d of %d bytes: %d, %d captures, %v", n, len(form), w.Code, len(all), err)
 		}

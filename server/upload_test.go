@@ -212,7 +212,7 @@ func TestUpload(t *testing.T) {
 			"captures and logs", "",
 			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
 			422,
-			[]string{"a.pcap skipped (named like a capture", "b.log skipped (named like a capture", "strange skipped (this workspace does not store captures", "c.pcapng skipped (named like a capture"},
+			[]string{"a.pcap skipped (named like a capture", "b.log skipped (named like a capture", "strange skipped (a capture, which is not stored here", "c.pcapng skipped (named like a capture"},
 			stored,
 		},
 		{

@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"encoding/json"
+	"io/fs"
 	"net/http"
 	"path"
 	"strings"
@@ -18,7 +20,7 @@ import (
 
 //go:generate go run ../web/build
 
-//go:embed early.js app.js capture.js dialogs.js drawers.js app.css favicon.svg
+//go:embed *.js chunks/*.js imports.json app.css favicon.svg
 var files embed.FS
 
 // prefix is the path of Handler.
@@ -29,25 +31,47 @@ type asset struct {
 	content []byte
 	zipped  func() []byte // content in gzip, made on first use
 	version string        // hash of the content
-	media   string        // Content-Type; explicit, because the system's table of types differs between machines
+	media   string        // Content-Type
 }
 
 // assets is the table of all files, by name. It is immutable.
-var assets = map[string]asset{
-	"early.js":    load("early.js", "text/javascript; charset=utf-8"),
-	"app.js":      load("app.js", "text/javascript; charset=utf-8"),
-	"capture.js":  load("capture.js", "text/javascript; charset=utf-8"),
-	"dialogs.js":  load("dialogs.js", "text/javascript; charset=utf-8"),
-	"drawers.js":  load("drawers.js", "text/javascript; charset=utf-8"),
-	"app.css":     load("app.css", "text/css; charset=utf-8"),
-	"favicon.svg": load("favicon.svg", "image/svg+xml"),
+var assets = load()
+
+// media are the types of files, by extension. They are explicit because the system's table differs between machines.
+var media = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+
+// load reads the embedded files. It cannot fail: they are in memory.
+func load() map[string]asset {
+	all := map[string]asset{}
+	for _, pattern := range []string{"*.*", "chunks/*.js"} {
+		names, _ := fs.Glob(files, pattern)
+		for _, name := range names {
+			if media[path.Ext(name)] == "" {
+				continue
+			}
+			content, _ := files.ReadFile(name)
+			sum := sha256.Sum256(content)
+			all[name] = asset{content: content, zipped: sync.OnceValue(func() []byte { return zip(content) }), version: hex.EncodeToString(sum[:6]), media: media[path.Ext(name)]}
+		}
+	}
+	return all
 }
 
-// load reads an embedded file. It cannot fail: the compiler embeds the same names, and a test reads each.
-func load(name, media string) asset {
-	content, _ := files.ReadFile(name)
-	sum := sha256.Sum256(content)
-	return asset{content: content, zipped: sync.OnceValue(func() []byte { return zip(content) }), version: hex.EncodeToString(sum[:6]), media: media}
+// imports are the scripts that each script imports when it is loaded, by name; web/build lists them.
+var imports = func() map[string][]string {
+	content, _ := files.ReadFile("imports.json")
+	var all map[string][]string
+	_ = json.Unmarshal(content, &all) // a test reads it
+	return all
+}()
+
+// Imports returns the addresses of the scripts that a script imports when it is loaded. A page that names them loads all at once.
+func Imports(name string) []string {
+	var urls []string
+	for _, i := range imports[name] {
+		urls = append(urls, URL(i))
+	}
+	return urls
 }
 
 // zip compresses at the best level. Writing to memory does not fail.
@@ -72,14 +96,16 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// URL returns the address of a file with the version of its content: "/static/app.css?v=0f3a…". Browsers cache it permanently. A name that is
-// not embedded gets no version; loading it is a 404.
+// URL returns the address of a file with the version of its content: "/static/app.css?v=0f3a…". Browsers cache it permanently. The names of
+// chunks contain their version. A name that is not embedded gets no version; loading it is a 404.
 func URL(name string) string {
-	if a, ok := assets[name]; ok {
+	if a, ok := assets[name]; ok && !isChunk(name) {
 		return prefix + name + "?v=" + a.version
 	}
 	return prefix + name
 }
+
+func isChunk(name string) bool { return strings.HasPrefix(name, "chunks/") }
 
 // Handler serves the files below /static/. It is safe for concurrent use.
 func Handler() http.Handler {
@@ -110,7 +136,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", `"`+tag+`"`)
 	h.Set("Cache-Control", "no-cache")
 	// Only the current version may be cached permanently: a page of another release requests another version.
-	if r.URL.Query().Get("v") == a.version {
+	if isChunk(name) || r.URL.Query().Get("v") == a.version {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	http.ServeContent(w, r, path.Base(name), time.Time{}, bytes.NewReader(content))

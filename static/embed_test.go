@@ -13,7 +13,7 @@ import (
 )
 
 func TestURL(t *testing.T) {
-	for _, name := range []string{"early.js", "app.js", "capture.js", "dialogs.js", "drawers.js", "app.css", "favicon.svg"} {
+	for _, name := range []string{"early.js", "app.js", "capture.js", "app.css", "favicon.svg"} {
 		plain, version, _ := strings.Cut(static.URL(name), "?v=")
 		if plain != "/static/"+name || len(version) != 12 {
 			t.Errorf("URL(%q) = %q, want /static/%[1]s?v= and twelve hex digits", name, static.URL(name))
@@ -43,6 +43,8 @@ func TestHandler(t *testing.T) {
 		{name: "no version", target: "/static/app.css", status: 200, media: "text/css; charset=utf-8", cache: askAgain},
 		{name: "version of another release", target: "/static/app.css?v=000000000000", status: 200, media: "text/css; charset=utf-8", cache: askAgain},
 		{name: "not changed", target: static.URL("app.css"), match: true, status: 304, cache: forGood, empty: true},
+		{name: "chunk", target: static.Imports("app.js")[0], status: 200, media: "text/javascript; charset=utf-8", cache: forGood},
+		{name: "chunk of another release", target: "/static/chunks/dialogs-OLD.js", status: 404, media: "text/plain; charset=utf-8"},
 		{name: "unknown file", target: "/static/other.css", status: 404, media: "text/plain; charset=utf-8"},
 		{name: "the directory", target: "/static/", status: 404, media: "text/plain; charset=utf-8"},
 		{name: "source of the package", target: "/static/embed.go", status: 404, media: "text/plain; charset=utf-8"},

@@ -7,19 +7,36 @@ import (
 	"wirebench/codec/view"
 )
 
-// cell is a box of a diagram, or a caption above boxes.
-type cell struct {
+// Cell is a box of a diagram, or a caption above boxes.
+type Cell struct {
 	Caption         string
-	Width           int // columns, 1 to 16; 0 for a caption
+	Width           int      // columns, 1 to 16; 0 for a caption
+	Row             int      // of the layout; -1 for none
+	Bits            []string // instead of Top: the names of the parts, from Row on, that share these bytes
+	Kind            CellKind // what it shows of the row
+	Alt             bool     // the second tint of its family
+	Path            string   // of an element of a list that is drawn in full, with its index
+	Bit             int64    // and its place: bits after the start of the list
 	Class, Top, Low string
 	Title           string
-	Line, Range     string
-	Key             string    // path and role, as of RowTitle; the same in every message
-	Bits            []bitCell // instead of Top: the fields that share these bytes
 }
 
-// bitCell is a field that is not made of whole bytes.
-type bitCell struct{ Name, Line, Range, Key string }
+// CellKind is what a cell shows of its row.
+type CellKind string
+
+const (
+	CellPart    CellKind = ""        // the part, or its first bytes
+	CellMore    CellKind = "more"    // further bytes
+	CellCut     CellKind = "cut"     // bytes left out; Top has their number
+	CellBody    CellKind = "body"    // contents of variable size
+	CellPointer CellKind = "pointer" // where contents of variable size begin
+	CellNext    CellKind = "next"    // the next element of a list
+
+	// Captions.
+	CellList CellKind = "list" // above the elements of a list; Low is the size of an element
+	CellAt   CellKind = "at"   // above contents of variable size
+	CellThen CellKind = "then" // above the part after them
+)
 
 // columns is the number of bytes per row.
 const columns = 16
@@ -27,22 +44,25 @@ const columns = 16
 // wholeRows is the largest field drawn in full, in bytes.
 const wholeRows = 3 * columns
 
-// diagram draws a layout as rows of sixteen bytes. A part of variable size fills the rest of its row, and the elements of a list have their
+// maxElements is the number of cells of the longest list of fixed size whose elements are drawn in full.
+const maxElements = 16
+
+// Diagram draws a layout as rows of sixteen bytes. A part of variable size fills the rest of its row, and the elements of a list have their
 // own rows below a caption.
-func diagram(l *view.LayoutInfo) []cell {
+func Diagram(l *view.LayoutInfo) []Cell {
 	d := drawing{rows: l.Rows, alt: map[view.Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
 		i = d.scope(i, d.rows[i].Depth)
 	}
 	if left := len(l.Rows) - d.drawn + l.More; left > 0 {
-		d.caption(fmt.Sprintf("… %d more", left))
+		d.caption(Cell{Row: -1, Caption: fmt.Sprintf("… %d more", left)})
 	}
 	return d.cells
 }
 
 type drawing struct {
 	rows  []view.LayoutRow
-	cells []cell
+	cells []Cell
 	col   int // column of the next cell
 	alt   map[view.Family]bool
 	note  string // condition of the rows being drawn
@@ -62,33 +82,40 @@ func (d *drawing) scope(i, depth int) int {
 		d.drawn = i + 1
 		if r.Note != d.note {
 			if d.note = r.Note; r.Note != "" {
-				d.caption(r.Note)
+				d.caption(Cell{Row: -1, Caption: r.Note})
 			}
 		}
 		switch {
+		case d.isList(i) && !variable(r) && !moved && d.elements(i):
+			i = d.end(i)
+			continue
 		case d.isList(i):
-			d.pointer(r)
-			d.caption(fmt.Sprintf("%s · %s · each element%s", r.Path, at(r), d.elementSize(i+1, r.Depth+1)))
+			d.pointer(i)
+			size := d.elementSize(i+1, r.Depth+1)
+			d.caption(Cell{Row: i, Kind: CellList, Low: size, Caption: fmt.Sprintf("%s · %s · each element%s", r.Path, at(r), size)})
 			i = d.scope(i+1, r.Depth+1)
-			d.fill(cell{Class: "var", Top: "next element …"})
+			d.fill(Cell{Row: -1, Kind: CellNext, Class: "var", Top: "next element …"})
 			moved = true
 			continue
 		case variable(r):
-			d.pointer(r)
-			d.caption(fmt.Sprintf("%s · %s", r.Path, at(r)))
-			d.add(cell{Width: columns, Class: d.tint(r) + " var", Top: lastStep(r.Path), Low: fmt.Sprintf("%s, %s", r.Type, sizeRange(r)), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
+			d.pointer(i)
+			d.caption(Cell{Row: i, Kind: CellAt, Caption: fmt.Sprintf("%s · %s", r.Path, at(r))})
+			c := d.tinted(i)
+			c.Width, c.Kind, c.Top, c.Low = columns, CellBody, shortName(r.Path), fmt.Sprintf("%s, %s", r.Type, sizeRange(r))
+			c.Class += " var"
+			d.add(c)
 			moved = true
 			i++
 			continue
 		case moved:
-			d.caption("then, " + at(r))
+			d.caption(Cell{Row: i, Kind: CellThen, Caption: "then, " + at(r)})
 			moved = false
 		}
 		if r.MinBits%8 != 0 {
 			i = d.bits(i)
 			continue
 		}
-		d.fixed(r)
+		d.fixed(i)
 		i++
 	}
 	return i
@@ -100,23 +127,20 @@ func (d *drawing) isList(i int) bool { return i+1 < len(d.rows) && d.rows[i+1].D
 func variable(r view.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits != r.MinBits }
 
 // caption adds a line of text, which ends the row above.
-func (d *drawing) caption(text string) {
-	d.cells = append(d.cells, cell{Caption: text})
-	d.room -= len(text) + 40
+func (d *drawing) caption(c Cell) {
+	d.cells = append(d.cells, c)
+	d.room -= len(c.Caption) + 40
 	d.col = 0
 }
 
-func (d *drawing) add(c cell) {
+func (d *drawing) add(c Cell) {
 	d.cells = append(d.cells, c)
-	d.room -= 200 + len(c.Top) + len(c.Low) + len(c.Title) + len(c.Key)
-	for _, b := range c.Bits {
-		d.room -= 80 + len(b.Name) + len(b.Key)
-	}
+	d.room -= 200 + len(c.Top) + len(c.Low) + len(c.Title)
 	d.col = (d.col + c.Width) % columns
 }
 
 // fill adds a cell to the end of the row, if its text fits.
-func (d *drawing) fill(c cell) {
+func (d *drawing) fill(c Cell) {
 	if d.col > 0 && d.col <= columns-3 {
 		c.Width = columns - d.col
 		d.add(c)
@@ -125,21 +149,24 @@ func (d *drawing) fill(c cell) {
 }
 
 // pointer marks a part of variable size at the end of a row.
-func (d *drawing) pointer(r view.LayoutRow) {
-	d.fill(cell{Class: "var", Top: lastStep(r.Path) + " …", Low: at(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)})
+func (d *drawing) pointer(i int) {
+	r := d.rows[i]
+	d.fill(Cell{Row: i, Kind: CellPointer, Class: "var", Top: shortName(r.Path) + " …", Low: at(r), Title: title(r)})
 }
 
 // fixed draws a field of whole bytes across rows; of a long field only the first and the last row.
-func (d *drawing) fixed(r view.LayoutRow) {
-	c := cell{Class: d.tint(r), Title: title(r), Line: number(r.Line), Key: Key(r.Path, r.Role)}
+func (d *drawing) fixed(i int) {
+	r := d.rows[i]
+	c := d.tinted(i)
 	c.Top, c.Low = label(r)
-	if r.BitOffset != nil {
-		c.Range = fmt.Sprintf("%d:%d", *r.BitOffset, r.MinBits)
-	}
-	left := r.MinBits / 8
+	d.run(c, r.MinBits/8)
+}
+
+// run adds a cell of a number of bytes, across rows.
+func (d *drawing) run(c Cell, left int64) {
 	for first := true; left > 0; first = false {
 		if !first {
-			c.Top, c.Low = "…", ""
+			c.Kind, c.Top, c.Low = CellMore, "… "+strings.TrimPrefix(c.Top, "… "), ""
 		}
 		if !first && left > wholeRows-columns {
 			skip := left - left%columns
@@ -147,9 +174,9 @@ func (d *drawing) fixed(r view.LayoutRow) {
 				skip -= columns
 			}
 			if skip > columns {
-				c.Width, c.Top, c.Class = columns, fmt.Sprintf("… %d bytes", skip), c.Class+" var"
-				d.add(c)
-				c.Class = strings.TrimSuffix(c.Class, " var")
+				cut := c
+				cut.Width, cut.Kind, cut.Top, cut.Class = columns, CellCut, fmt.Sprintf("… %d bytes", skip), c.Class+" var"
+				d.add(cut)
 				left -= skip
 				continue
 			}
@@ -160,19 +187,62 @@ func (d *drawing) fixed(r view.LayoutRow) {
 	}
 }
 
+// end returns the row after a list and its elements.
+func (d *drawing) end(i int) int {
+	depth := d.rows[i].Depth
+	for i++; i < len(d.rows) && d.rows[i].Depth > depth; i++ {
+	}
+	return i
+}
+
+// elements draws a list of fixed size without a caption: all of its elements in full, or one cell if it has many single values. It reports
+// whether it did.
+func (d *drawing) elements(i int) bool {
+	list, end := d.rows[i], d.end(i)
+	size := int64(0) // of an element
+	for _, r := range d.rows[i+1 : end] {
+		if r.Depth != list.Depth+1 || variable(r) || r.MinBits == 0 || r.MinBits%8 != 0 || r.Role != "value" || r.Note != list.Note {
+			return false
+		}
+		size += r.MinBits
+	}
+	if list.MinBits == 0 || list.MinBits%size != 0 {
+		return false
+	}
+	d.drawn = end
+	n, parts := list.MinBits/size, int64(end-i-1)
+	if n*parts > maxElements && parts == 1 {
+		d.fixed(i)
+		return true
+	}
+	if n*parts > maxElements {
+		return false
+	}
+	at := int64(0)
+	for k := range n {
+		for j := i + 1; j < end; j++ {
+			r := d.rows[j]
+			c := d.tinted(j)
+			c.Path, c.Bit = strings.Replace(r.Path, list.Path+"[]", fmt.Sprintf("%s[%d]", list.Path, k), 1), at
+			r.Path = c.Path
+			c.Top, c.Low = label(r)
+			d.run(c, r.MinBits/8)
+			at += r.MinBits
+		}
+	}
+	return true
+}
+
 // bits draws fields that share bytes as one cell, from row i to the row that ends at a whole byte.
 func (d *drawing) bits(i int) int {
-	c := cell{Class: d.tint(d.rows[i])}
+	c := d.tinted(i)
+	c.Title = "" // of one of them
 	total, first := int64(0), i
 	var sizes []string
 	for i < len(d.rows) && d.rows[i].Depth == d.rows[first].Depth && !variable(d.rows[i]) && !d.isList(i) {
 		r := d.rows[i]
 		top, _ := label(r)
-		b := bitCell{Name: top, Line: number(r.Line), Key: Key(r.Path, r.Role)}
-		if r.BitOffset != nil {
-			b.Range = fmt.Sprintf("%d:%d", *r.BitOffset, r.MinBits)
-		}
-		c.Bits, sizes = append(c.Bits, b), append(sizes, fmt.Sprint(r.MinBits))
+		c.Bits, sizes = append(c.Bits, top), append(sizes, fmt.Sprint(r.MinBits))
 		total += r.MinBits
 		i++
 		if total%8 == 0 {
@@ -184,15 +254,20 @@ func (d *drawing) bits(i int) int {
 		c.Width = int(min(left, int64(columns-d.col)))
 		d.add(c)
 		left -= int64(c.Width)
-		c.Bits, c.Top, c.Low = nil, "…", ""
+		if len(c.Bits) > 0 {
+			c.Top = "… " + strings.Join(c.Bits, " · ")
+		}
+		c.Bits, c.Kind, c.Low = nil, CellMore, ""
 	}
 	return max(i, first+1)
 }
 
-func (d *drawing) tint(r view.LayoutRow) string {
-	class := tint(r.Family, d.alt[r.Family])
-	d.alt[r.Family] = !d.alt[r.Family]
-	return class
+// tinted is a cell of row i, in the next tint of its family.
+func (d *drawing) tinted(i int) Cell {
+	r := d.rows[i]
+	alt := d.alt[r.Family]
+	d.alt[r.Family] = !alt
+	return Cell{Row: i, Alt: alt, Class: tint(r.Family, alt), Title: title(r)}
 }
 
 // elementSize is the size of the element that begins at row i: ", 8 bytes".
@@ -210,23 +285,28 @@ func (d *drawing) elementSize(i, depth int) string {
 	return ", " + count(int(bits/8), "byte")
 }
 
-// label is the last name of a part, and its type or role.
+// label is the name of a part in its scope, and its type or role.
 func label(r view.LayoutRow) (top, low string) {
 	switch {
 	case r.Role == "value":
-		return lastStep(r.Path), r.Type
+		return shortName(r.Path), r.Type
 	case r.Path == r.Role:
 		return r.Role, r.Type
 	case strings.HasSuffix(r.Path, "[]"):
 		return r.Role, r.Type
 	}
-	return lastStep(r.Path), r.Role
+	return shortName(r.Path), r.Role
 }
 
-// lastStep is the last name of a path; an unnamed element has the name of its list.
-func lastStep(path string) string {
-	bare := strings.TrimSuffix(path, "[]")
-	return bare[strings.LastIndexByte(bare, '.')+1:] + path[len(bare):]
+// shortName is a path without the lists around it: "pos.x" of "members[].pos.x". An unnamed element has the name of its list.
+func shortName(path string) string {
+	if i := strings.LastIndex(path, "[]."); i >= 0 {
+		path = path[i+3:]
+	}
+	if bare, ok := strings.CutSuffix(path, "[]"); ok {
+		return shortName(bare) + "[]"
+	}
+	return path
 }
 
 func title(r view.LayoutRow) string {
@@ -243,9 +323,6 @@ func title(r view.LayoutRow) string {
 	}
 	return t
 }
-
-// RowTitle describes a part of a message.
-func RowTitle(r view.LayoutRow) string { return title(r) }
 
 // at is the offset of a part in words.
 func at(r view.LayoutRow) string { return "at " + r.Offset }
@@ -267,17 +344,6 @@ func sizeRange(r view.LayoutRow) string {
 		return "1 byte"
 	}
 	return sizeText(r.MinBits) + unit
-}
-
-// tableSize is the size of a part for a column of numbers.
-func tableSize(r view.LayoutRow) string {
-	switch {
-	case r.MaxBits == nil:
-		return sizeText(r.MinBits) + "+"
-	case *r.MaxBits != r.MinBits:
-		return sizeText(r.MinBits) + "–" + sizeText(*r.MaxBits)
-	}
-	return sizeText(r.MinBits)
 }
 
 // maxTerms bounds the parts of variable size in a formula.

@@ -85,21 +85,21 @@ func TestPanes(t *testing.T) {
 			{Severity: "error", Code: "out-of-range", Path: "flags", Message: "-1 does not fit uint16: 0 to 65535"},
 		}}}),
 		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),
-		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Workspaces: []Link{{"/w/one", "One"}}}}),
-		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Workspaces: []Link{{"/w/one", "One"}}}, "/x"),
+		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Projects: []Project{{"one", "One"}}}}),
+		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Projects: []Project{{"one", "One"}}}, "/x"),
 		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Versions: true, Count: 3, More: 1, Groups: []Group{
 			{"Client → server", []Item{
-				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
-				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/w/one?message=C_OLD.2", State: "error"}}},
-				{Name: "C_NO_CODE", State: "ok", Unmapped: true, Versions: []ItemVersion{{Number: 1, Href: "/w/one?message=C_NO_CODE.1"}}},
+				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
+				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_OLD.2", State: "error"}}},
+				{Name: "C_NO_CODE", State: "ok", Unmapped: true, Versions: []ItemVersion{{Number: 1, Href: "/p/one/definitions/C_NO_CODE.1"}}},
 			}},
-		}, Undefined: []Undefined{{"C_TODO", "0x0001", "/w/one?new=C_TODO.1"}}, UndefinedCount: 2, Maps: []string{"protocol.1.map", "protocol.2.map"}, MapName: "protocol.2.map", Names: 9, Notes: []string{"a note"}, NoteCount: 2}}),
+		}, Undefined: []Undefined{{"C_TODO", "0x0001", "/p/one/definitions?new=C_TODO.1"}}, UndefinedCount: 2, Maps: []string{"protocol.1.map", "protocol.2.map"}, MapName: "protocol.2.map", Names: 9, Notes: []string{"a note"}, NoteCount: 2}}),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, c) })
 	}
 }
 
-var version = regexp.MustCompile(`\?v=[0-9a-f]+`)
+var version = regexp.MustCompile(`\?v=[0-9a-f]+|<link rel="modulepreload"[^>]*>\n`)
 
 // golden compares a component with testdata/NAME.html.
 func golden(t *testing.T, name string, c templ.Component) {

@@ -33,6 +33,29 @@ func dump(m *Message) string {
 	return b.String()
 }
 
+// fieldsText lists the fields of a message with their offsets, one per line.
+func fieldsText(m *Message) string {
+	var b strings.Builder
+	for i, f := range m.Fields {
+		if i == pageRows {
+			fmt.Fprintf(&b, "%s more; POST /api/…/decode returns all\n", count(len(m.Fields)-i, "field"))
+			break
+		}
+		name, text := f.Path, f.Text
+		switch f.Role {
+		case "value":
+		case "gap":
+			name, text = "(unexplained)", "no definition explains these bytes"
+		case f.Path:
+			name = "[" + f.Role + "]"
+		default:
+			name = "[" + f.Path + " " + f.Role + "]"
+		}
+		fmt.Fprintf(&b, "%04x  %-32s  %-12s  %s\n", f.BitOffset/8, name, f.Type, text)
+	}
+	return b.String()
+}
+
 // printable is the ASCII character of a byte, or a dot.
 func printable(b byte) string {
 	if b > 0x20 && b < 0x7f {

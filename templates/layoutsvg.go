@@ -46,7 +46,7 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 		}
 		col, open = 0, false
 	}
-	for _, c := range diagram(l) {
+	for _, c := range Diagram(l) {
 		if c.Width == 0 {
 			endRow()
 			fmt.Fprintf(&body, "<text class=\"small\" x=\"%d\" y=\"%d\">%s</text>\n", svgMargin, y+16, svgText(c.Caption, width-2*svgMargin))
@@ -59,11 +59,7 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 		x, w := svgMargin+col*svgColumn, c.Width*svgColumn-svgGap
 		top := c.Top
 		if len(c.Bits) > 0 {
-			var names []string
-			for _, b := range c.Bits {
-				names = append(names, b.Name)
-			}
-			top = strings.Join(names, " · ")
+			top = strings.Join(c.Bits, " · ")
 		}
 		class := svgClass(c.Class)
 		place := fmt.Sprintf("x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", x, y, w, svgRow)
@@ -149,7 +145,7 @@ func LayoutText(name string, l *view.LayoutInfo) string {
 		}
 		row, col = textRow{}, 0
 	}
-	for _, c := range diagram(l) {
+	for _, c := range Diagram(l) {
 		if c.Width == 0 {
 			flush()
 			if above != "" {
@@ -190,7 +186,7 @@ func textHeads() string {
 }
 
 // textRow is a row of cells being drawn.
-type textRow struct{ cells []cell }
+type textRow struct{ cells []Cell }
 
 // write draws a row below the border above, which gets the corners of both rows; it returns the border below.
 func (r *textRow) write(b *strings.Builder, above string) string {
@@ -199,11 +195,7 @@ func (r *textRow) write(b *strings.Builder, above string) string {
 		n := c.Width*textColumn - 1
 		name := c.Top
 		if len(c.Bits) > 0 {
-			var names []string
-			for _, x := range c.Bits {
-				names = append(names, x.Name)
-			}
-			name = strings.Join(names, "/")
+			name = strings.Join(c.Bits, "/")
 		}
 		end := "|"
 		if strings.Contains(c.Class, "var") {

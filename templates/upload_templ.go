@@ -97,7 +97,7 @@ func UploadPage(u Uploaded) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(u.Files) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"scroll\"><table class=\"data prose\"><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Result</th><th scope=\"col\"></th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<div class=\"scroll\"><table class=\"data prose\"><thead><tr><th scope=\"col\">File</th><th scope=\"col\">Result</th><th scope=\"col\">Note</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -3,10 +3,12 @@ package templates
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
@@ -16,16 +18,94 @@ import (
 
 // Frame is the data of the frame of every page.
 type Frame struct {
-	Title      string
-	Workspace  string // name of the open one, or ""
-	Workspaces []Link
-	Nonce      string // permits the style sheet of the editor
-	LookOnly   bool   // read-only access: buttons for changes are not drawn
-	SignedIn   bool   // by a cookie, which signing out deletes
+	Title     string
+	Workspace string // name of the open project, or ""
+	Projects  []Project
+	Formerly  []string // earlier names of the open project
+	Samples   bool     // the open project is of the samples
+	Nonce     string   // permits the style sheet of the editor
+	LookOnly  bool     // read-only access: buttons for changes are not drawn
+	SignedIn  bool     // by a cookie, which signing out deletes
 }
 
-// Link is a hyperlink.
-type Link struct{ Href, Text string }
+// project returns the attributes of the open project besides its name.
+func (f Frame) project() templ.Attributes {
+	a := templ.Attributes{}
+	if len(f.Formerly) > 0 {
+		a["data-formerly"] = strings.Join(f.Formerly, " ")
+	}
+	if f.Samples {
+		a["data-samples"] = true
+	}
+	return a
+}
+
+// projectTitle returns the title of the open project.
+func (f Frame) projectTitle() string {
+	for _, p := range f.Projects {
+		if p.Name == f.Workspace {
+			return p.Title
+		}
+	}
+	return "Projects"
+}
+
+// Project is an open project in the navigation.
+type Project struct{ Name, Title string }
+
+// ProjectPath returns the path of a page of a project, such as of ("mine", "definitions", "C_CHAT.1").
+func ProjectPath(name string, parts ...string) string {
+	var b strings.Builder
+	b.WriteString("/p/" + url.PathEscape(name))
+	for _, part := range parts {
+		b.WriteString("/" + url.PathEscape(part))
+	}
+	return b.String()
+}
+
+// ProjectURL is ProjectPath for attributes.
+func ProjectURL(name string, parts ...string) templ.SafeURL {
+	return templ.SafeURL(ProjectPath(name, parts...))
+}
+
+// Hole is a line of the definition with mistakes.
+type Hole struct {
+	Line int
+	Kept bool // shown as it was before the mistakes; otherwise it is left out
+}
+
+// holeText says how lines with mistakes are shown, "" if there are none.
+func (w Workbench) holeText() string {
+	var as, without []string
+	for _, h := range w.Holes {
+		if h.Kept {
+			as = append(as, itoa(h.Line))
+		} else {
+			without = append(without, itoa(h.Line))
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		lines     []string
+		one, many string
+	}{{as, "line %s as it was", "lines %s as they were"}, {without, "without line %s", "without lines %s"}} {
+		if len(p.lines) == 1 {
+			parts = append(parts, fmt.Sprintf(p.one, p.lines[0]))
+		} else if len(p.lines) > 1 {
+			parts = append(parts, fmt.Sprintf(p.many, strings.Join(p.lines, ", ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// holeLines are the lines with mistakes, for data-hold.
+func (w Workbench) holeLines() string {
+	var lines []string
+	for _, h := range w.Holes {
+		lines = append(lines, itoa(h.Line))
+	}
+	return strings.Join(lines, " ")
+}
 
 // Ask is a question that the page puts before an action. An empty Text means none.
 type Ask struct{ Text, Action, Title string }
@@ -33,7 +113,6 @@ type Ask struct{ Text, Action, Title string }
 // Workbench is the page of a workspace.
 type Workbench struct {
 	Frame
-	Live         bool // for an open page, which gets line numbers separately
 	Form         FormState
 	Rail         Rail
 	Message      string // name of the open definition in addresses, or ""
@@ -41,6 +120,7 @@ type Workbench struct {
 	Definition   Definition
 	Layout       *view.LayoutInfo // nil if nothing is open
 	Stale        bool             // the open definition has mistakes: layout and fields are those of its last valid version
+	Holes        []Hole           // lines with mistakes, without which, or in whose earlier form, layout and fields are shown
 	Input        Input
 	Messages     []MessageRow // of an input with several
 	MoreMessages int          // that are not listed
@@ -51,6 +131,16 @@ type Workbench struct {
 	Notice       string   // error of the request as a whole
 	Done         string   // success message
 	Ask          Ask      // a question before an action
+	First        any      // what scripts draw, as JSON: the layout and the shown message
+	Uses         Uses
+}
+
+// Uses are the settings in force that change the meaning of bytes most.
+type Uses struct {
+	Codes bool     // the protocol has code maps
+	Map   string   // code map in use, "" for none
+	Other []string // other settings that were chosen: "patch 98.02"
+	Own   bool     // the capture has settings of its own
 }
 
 // Capture is the capture whose frames are listed above the fields.
@@ -64,12 +154,10 @@ type Target struct{ Name, Title string }
 
 // FormState is the state that a page passes to the next through its form.
 type FormState struct {
-	Show, Bytes, Rows int
-	Edits             map[string]string // edited messages by number, in hex
-	Opened            map[string]bool   // expanded runs of list elements
-	From              string            // detects whether the input has changed
-	Base              string            // detects whether the definition on disk has changed
-	Written           bool              // the table of the layout is in definition order, not wire order
+	Show, Bytes int
+	Edits       map[string]string // edited messages by number, in hex
+	From        string            // detects whether the input has changed
+	Base        string            // detects whether the definition on disk has changed
 }
 
 // EditsJSON is Edits for a form, "" without edits.
@@ -191,6 +279,13 @@ type ChangedLine struct {
 type Samples struct {
 	Rows    []SampleRow
 	CanKeep bool // the shown message can be stored
+
+	Judged, Fit int    // samples that were decoded, and those that are explained without a problem
+	Worse       bool   // with the stored text more of them fit
+	Failing     int    // number of the first that does not fit
+	Why         string // its description, and the problem
+	Broken      int    // samples that are broken on purpose
+	How         string // what is wrong with the first of them
 }
 
 // SampleRow is a sample.
@@ -198,7 +293,8 @@ type SampleRow struct {
 	Number, Size   int
 	Message, About string
 	Current        bool
-	Other          bool // of another message of the same file
+	Other          bool   // of another message of the same file
+	Wrong          string // the first problem, "" if it fits or was not judged
 }
 
 // Input is the pasted text and its recognized form.
@@ -245,12 +341,10 @@ type Message struct {
 	Stale     bool              // decoded by an earlier text of it, so lines may have moved
 	Other     string            // the definition of its code, if that is another one
 	Took      time.Duration     // to decode and describe it
-	Opened    map[string]bool   // expanded runs of list elements
-	FirstByte int               // first byte drawn, and of the tree:
-	FirstRow  int
-	Fits      []Fit     // definitions that explain all of it, if its own does not
-	Setting   string    // with which its own does: "patch 73"
-	visible   []treeRow // cache of visibleRows
+	FirstByte int               // first byte drawn
+	Fits      []Fit             // definitions that explain it, if its own does not
+	Begin     Begin             // of a new one
+	Setting   string            // with which its own does: "patch 73"
 
 	// Of a frame that is not a message, from its transport.
 	What  string // title, "" of messages
@@ -258,8 +352,18 @@ type Message struct {
 	Facts [][2]string
 }
 
-// Fit is a definition that explains all bytes of a message.
-type Fit struct{ Name, Evidence string }
+// Fit is a definition that explains a message, or most of it.
+type Fit struct {
+	Name, Evidence, Href string
+	Explained            int // bytes
+}
+
+// Begin is a proposed definition of a message without one.
+type Begin struct {
+	Name string // with a version, if the dialect has versions; "": nothing is proposed
+	Code uint32
+	Map  string // the code map that can get a name for the code, "" if none is needed
+}
 
 // Values are the values to encode.
 type Values struct {
@@ -277,7 +381,7 @@ type Values struct {
 // Limits of the items drawn at once. Buttons lead to the pages before and after; the JSON routes return everything.
 const (
 	pageBytes = 4096
-	pageRows  = 1000
+	pageRows  = 1000 // fields
 )
 
 func asset(name string) string { return static.URL(name) }
@@ -299,25 +403,6 @@ func Family(f *view.FieldValue) string {
 		return string(view.FamilyInt)
 	}
 	return string(f.Family)
-}
-
-// tints are the color classes of the runs of bits of a message, alternating within each family. web/src/model.ts computes the same.
-func tints(fields []view.FieldValue) []string {
-	type pair struct {
-		class [2]string
-		alt   int
-	}
-	out, of := make([]string, len(fields)), map[view.Family]*pair{}
-	for i := range fields {
-		p := of[fields[i].Family]
-		if p == nil {
-			p = &pair{class: [2]string{tint(fields[i].Family, false), tint(fields[i].Family, true)}}
-			of[fields[i].Family] = p
-		}
-		out[i] = p.class[p.alt]
-		p.alt ^= 1
-	}
-	return out
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -380,11 +465,8 @@ func statusClass(status string) string {
 	return "err"
 }
 
-// sortedKeys returns the elements of a set, sorted.
-func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
-
-// tookText is a duration with two digits.
-func tookText(d time.Duration) string {
+// TookText is a duration of decoding with two digits.
+func TookText(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return fmt.Sprintf("decoded in %d µs", max(d.Microseconds(), 1))
@@ -392,4 +474,14 @@ func tookText(d time.Duration) string {
 		return fmt.Sprintf("decoded in %.1f ms", float64(d.Microseconds())/1000)
 	}
 	return fmt.Sprintf("decoded in %d ms", d.Milliseconds())
+}
+
+// countState returns the number of projects in a state.
+func countState(rows []ProjectRow, state string) (n int) {
+	for _, p := range rows {
+		if p.State == state {
+			n++
+		}
+	}
+	return n
 }

@@ -13,16 +13,33 @@ import (
 
 func newCheck() *cobra.Command {
 	l := &libraryFlags{}
+	x := &scoring{library: l}
 	explain, asJSON := false, false
 	cmd := &cobra.Command{
-		Use:   "check PATH...",
-		Short: "Report the mistakes in definitions",
+		Use:   "check [--against CAPTURE...] PATH...",
+		Short: "Report the mistakes in definitions, or score them on captures",
 		Long: `Check reads definitions and code maps from files and, recursively, from
 directories. It prints each mistake as file:line:col: error|warning: text [code].
 
-The exit status is 1 if there is an error.`,
+With --against it scores the definitions on the messages of captures, in the
+formats that frames reads, and prints a line for each that had one:
+NAME.VERSION frames clean leftover over differ doubtful
+A frame is counted once: over if fields extend past the end of the message,
+differ if values are not allowed or are encoded as other bytes, leftover if bytes
+belong to no field, doubtful if fields share bytes or there is another warning,
+else clean. The first frame that is not is named on standard error. The option is
+repeatable, and captures among the paths are captures, too.
+
+The exit status is 1 if there is an error, or a definition that is not clean.`,
+		Example: `  wirebench check definitions
+  wirebench check --against monday.pcapng tuesday.pcapng definitions
+  wirebench check --against session.pcap --junit scores.xml --protocol subspace game.def`,
 		Args: needs("path of definitions", true),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(x.against) > 0 {
+				x.json = asJSON
+				return x.run(cmd, args)
+			}
 			diags, err := l.check(cmd, args)
 			if err != nil {
 				return err
@@ -47,6 +64,7 @@ The exit status is 1 if there is an error.`,
 		},
 	}
 	l.add(cmd)
+	x.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON Lines instead of text")
 	cmd.Flags().BoolVar(&explain, "explain", false, "also print each source line, the position and the suggested fix")
 	return cmd
@@ -73,6 +91,8 @@ func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, err
 			o.Codes = codes
 		}
 	}
+	validity, ds := defs.ParseValidity(lib.Valid)
+	o.Validity, all = validity, append(all, ds...)
 	dialects := lib.Dialects()
 	if l.protocol != "" {
 		dialects = []string{l.protocol}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,34 +13,33 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"wirebench/codec/capture"
 	"wirebench/codec/filter"
-	"wirebench/codec/packet"
-	"wirebench/codec/paste"
-	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
+	"wirebench/codec/view"
+	"wirebench/server/frames"
 	"wirebench/server/workspace"
 )
 
 func newFrames() *cobra.Command {
 	l := &libraryFlags{}
 	f := &frameLister{}
-	var ports []int
-	var groups, kinds []string
-	expression, framing, keys := "", "", ""
+	var kinds []string
+	expression, columns, stats := "", "", ""
 	cmd := &cobra.Command{
 		Use:   "frames [CAPTURE]",
 		Short: "List the frames of a capture",
-		Long: `Frames reads a capture (pcap or pcapng, also compressed with gzip), reassembles its
-connections and lists their frames in the order in which they were completed:
-messages, packets of the transport itself (control), encrypted data without a key
-(opaque), and missing or malformed data (problem).
+		Long: `Frames reads a capture (pcap, pcapng, snoop or Network Monitor, also compressed
+with gzip, zstd, lz4, xz or bzip2), reassembles its connections and lists their
+frames in the order in which they were completed: messages, packets of the
+transport itself (control), encrypted data without a key (opaque), and missing or
+malformed data (problem). A line has the number of the frame, its time, direction,
+name and length, a status other than ok, and a summary of its values.
 
 Other inputs are texts that show a conversation (a log, Follow TCP Stream, ...),
 packets exported by Wireshark or tshark (-T json -x, -T ek -x, -T pdml, -V -x),
 flows of mitmproxy, websockets in a HAR, zip and tar archives (each file is a
-message), and raw bytes, for which --framing selects the framing:
+message), and raw bytes. --framing says how messages are delimited in raw bytes, or
+in the connections of a capture:
   whole                   the file is one message
   fixed:40                messages of 40 bytes
   prefixed:2le+self+keep  a length of 2 bytes (1, 2le, 2be, 4le, 4be), little-endian;
@@ -56,26 +53,21 @@ connection, a suffix #1 selects the second session; comments start with #):
   *                            subspace  0x1234abcd  the key in the server's response
 
 A truncated file is read up to the last whole record. Without a file, or for "-",
-frames reads standard input.
+frames reads standard input; the frames of a capture that a program is still writing
+to a pipe are listed as they come. (A plain TERA connection is recognized by messages
+of both directions.)
 
 Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file format.`,
 		Example: `  wirebench frames --protocol subspace session.pcap
   wirebench frames --protocol tera --framing prefixed:2le+self+keep+c2s messages.bin
+  wirebench frames --protocol tera --columns n,t,name,.gameId --filter "len > 200" session.pcap
+  wirebench frames --protocol tera --stats problems session.pcap
+  tcpdump -i any -U -w - port 7801 | wirebench frames --protocol tera -
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, p := range ports {
-				if p < 1 || p > 65535 {
-					return fmt.Errorf("--port %d: must be 1 to 65535", p)
-				}
-				f.ports = append(f.ports, uint16(p))
-			}
-			for _, g := range groups {
-				r, ok := protocols.ParseRule(g)
-				if !ok {
-					return fmt.Errorf("--group %s: must be [PORT/][c2s=|s2c=]GROUP", g)
-				}
-				f.env.Rules = append(f.env.Rules, r)
+			if err := f.valid(); err != nil {
+				return err
 			}
 			for _, k := range kinds {
 				if !slices.Contains(kindNames, k) {
@@ -83,10 +75,10 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				}
 			}
 			f.kinds = kinds
-			onlyWithJSON(cmd)
-			if err := f.known(framing, keys); err != nil {
+			if err := f.form(cmd, columns, stats); err != nil {
 				return err
 			}
+			onlyWithJSON(cmd)
 			snap, err := l.snapshot(cmd)
 			if err != nil {
 				return err
@@ -99,7 +91,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				note(cmd, "note: the filter is equivalent to %s", text)
 			}
 			f.filter = filter.Until(cmd.Context())
-			if err := f.groups(snap, groups); err != nil {
+			if err := f.knows(snap); err != nil {
 				return err
 			}
 			path := "-"
@@ -113,19 +105,49 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 	}
 	l.add(cmd)
 	flags := cmd.Flags()
-	flags.IntSliceVar(&ports, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
-	flags.StringArrayVar(&groups, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
+	f.add(cmd)
 	flags.StringArrayVar(&kinds, "kind", nil, "list only these kinds: "+strings.Join(kindNames, ", ")+" (repeatable)")
 	flags.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
-	flags.StringVar(&framing, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
-	flags.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
 	flags.BoolVar(&f.json, "json", false, "print JSON Lines instead of text")
+	flags.BoolVarP(&f.tree, "verbose", "V", false, "print the fields of each frame, or the bytes of one without a definition")
+	flags.StringVar(&columns, "columns", "", "print these columns, separated by tabs: "+strings.Join(columnNames, ", ")+", .field, MESSAGE.field")
+	flags.StringVar(&stats, "stats", "", "print a summary of the matching frames: "+strings.Join(statisticsNames(), ", "))
 	flags.BoolVar(&f.want.Value, "value", false, "with --json: print the values of each message")
 	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: print every field with its offset")
+	complete(cmd, "stats", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return statisticsNames(), cobra.ShellCompDirectiveNoFileComp
+	})
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return kindNames, cobra.ShellCompDirectiveNoFileComp
 	})
 	return cmd
+}
+
+// form reads the flags that choose what is printed.
+func (f *frameLister) form(cmd *cobra.Command, columns, stats string) (err error) {
+	given := []string{}
+	for _, name := range []string{"verbose", "columns", "stats"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if f.json && stats == "" {
+		given = append(given, "--json")
+	}
+	if len(given) > 1 {
+		return fmt.Errorf("%s cannot be combined", strings.Join(given, " and "))
+	}
+	if stats != "" {
+		start, ok := statisticsOf[stats]
+		if !ok {
+			return fmt.Errorf("--stats %s: must be one of %s", stats, strings.Join(statisticsNames(), ", "))
+		}
+		f.statistics = start()
+	}
+	if cmd.Flags().Changed("columns") {
+		f.columns, err = parseColumns(columns)
+	}
+	return err
 }
 
 var kindNames = []string{"message", "control", "opaque", "problem"}
@@ -161,63 +183,25 @@ func oneLine(text string) []rune {
 	}, text))
 }
 
-// known reads --framing and --keys.
-func (f *frameLister) known(framing, keys string) error {
-	if framing != "" {
-		x, err := capture.ParseFraming(framing)
-		if err != nil {
-			return fmt.Errorf("--framing: %w", err)
-		}
-		f.framing = &x
-	}
-	if keys == "" {
-		return nil
-	}
-	file, err := os.Open(keys)
-	if err != nil {
-		return fmt.Errorf("--keys: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, protocols.MaxKeysText+1))
-	if err != nil {
-		return fmt.Errorf("--keys: %w", err)
-	}
-	if f.env.Keys, err = protocols.ParseKeys(string(text)); err != nil {
-		return fmt.Errorf("--keys %s: %w", keys, err)
-	}
-	return nil
-}
-
-// groups returns an error for a rule whose group is not in the definitions. rules are the flags, for the message.
-func (f *frameLister) groups(snap *workspace.Snapshot, rules []string) error {
-	known := snap.Groups()
-	for i, r := range f.env.Rules {
-		if !slices.Contains(known, r.Group) {
-			if known = slices.DeleteFunc(slices.Clone(known), func(g string) bool { return g == "" }); len(known) == 0 {
-				return fmt.Errorf("--group %s: the messages of this protocol have no groups", rules[i])
-			}
-			return fmt.Errorf("--group %s: unknown group %s; the groups are %s", rules[i], r.Group, strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
-
 // frameLister lists frames.
 type frameLister struct {
-	framing *capture.Framing // nil unless --framing is given
-	ports   []uint16
-	kinds   []string
-	json    bool
-	want    workspace.Want
-	env     protocols.Env
+	captureFlags
+	kinds []string
+	json  bool
+	want  workspace.Want
+	tree  bool // text: with the fields of each frame
 
-	filter *workspace.FrameFilter
-	snap   *workspace.Snapshot
-	read   *workspace.Reading
-	write  *workspace.FrameWriter
-	out    *bufio.Writer
-	text   []byte // of the last frame
-	at     []byte // its time
+	columns    *frameColumns   // nil unless --columns is given
+	statistics frameStatistics // nil unless --stats is given
+
+	filter  *workspace.FrameFilter
+	snap    *workspace.Snapshot
+	reading *workspace.Reading
+	write   *workspace.FrameWriter
+	out     *bufio.Writer
+	text    []byte // of the last frame
+	info    []byte // of the last frame
+	at      []byte // its time
 
 	conn     *transport.Conn // of the last frame
 	connName string
@@ -225,88 +209,26 @@ type frameLister struct {
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
 	f.begin(snap)
-	f.env.Definitions, f.env.Options = snap, snap.Options.Values
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-	protocol, ok := protocols.Of(snap.Dialect.Name)
-	if !ok {
-		return fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
+	f.idle = func() error { return f.out.Flush() }
+	if f.columns != nil {
+		f.out.Write(f.columns.appendHead(nil))
 	}
-	in := cmd.InOrStdin()
-	if path == "-" {
-		path = "standard input"
-	} else {
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
+	sum, err := f.read(cmd, snap, path, f.frame)
+	if f.statistics != nil && err == nil {
+		err = printStatistics(f.out, f.statistics, f.json)
 	}
-	day, _ := paste.LogDay(path)
-	proto := transport.UDP
-	if protocol.Streams {
-		proto = transport.TCP
-	}
-	sum, paste, err := capture.ReadAny(&reported{r: in, cmd: cmd}, capture.Options{
-		Options: packet.Options{
-			Ports: f.ports,
-			New: func(c transport.Conn) transport.Transport {
-				if (c.Proto == transport.TCP) != protocol.Streams {
-					return nil
-				}
-				return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
-			},
-			Day: day,
-			Key: f.env.Key(),
-		},
-		Proto:   proto,
-		Framing: f.framing,
-	}, f.frame)
 	if e := f.out.Flush(); err == nil {
 		err = e
-	}
-	if errors.Is(err, pcap.ErrFormat) {
-		return fmt.Errorf("%s is not a capture: %w; for raw bytes give --framing", path, err)
 	}
 	if err != nil {
 		return err
 	}
-	if paste != nil {
-		note(cmd, "%s: recognized as %s; %s", path, paste.Title, paste.Why)
-	} else if title := capture.FormatTitle(sum.Format); title != "" {
-		note(cmd, "%s: recognized as %s", path, title)
-	}
 	f.summary(cmd, sum)
-	f.unmet(cmd, sum)
-	return nil
-}
-
-// unmet prints a note for each --port that no server in the capture has.
-func (f *frameLister) unmet(cmd *cobra.Command, sum packet.Summary) {
-	if len(sum.Conns) == 0 {
-		return // a text need not name any
-	}
-	for _, p := range f.ports {
-		if !slices.ContainsFunc(sum.Conns, func(c packet.ConnSummary) bool { return c.Server.Port() == p }) {
-			note(cmd, "note: --port %d: no server in the capture has this port", p)
-		}
-	}
-}
-
-// summary prints notes on the parts of the capture that are not listed.
-func (f *frameLister) summary(cmd *cobra.Command, sum packet.Summary) {
-	if why := sum.Incomplete(); why != "" {
-		note(cmd, "note: %s", why)
-	}
-	for _, x := range sum.LeftOut() {
-		note(cmd, "note: omitted: %s", x)
-	}
 	if n := f.filter.Unjudged(); n > 0 {
 		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
 	}
-	if sum.Frames == 0 {
-		note(cmd, "note: %d packets without a frame of the protocol", sum.Packets)
-	}
+	return nil
 }
 
 // frame lists a frame.
@@ -319,21 +241,30 @@ func (f *frameLister) frame(x *transport.Frame) {
 
 // list writes a frame that matches the filter and the kinds.
 func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspace.Listed) {
-	f.read.Take(x)
-	if !f.filter.FitsReading(where, f.read) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	f.reading.Take(x)
+	if !f.filter.FitsReading(where, f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
-	if f.json {
-		f.text = f.write.Append(f.text[:0], f.read, in)
-	} else {
+	switch {
+	case f.statistics != nil:
+		f.statistics.add(f, x, in)
+		return
+	case f.json:
+		f.text = f.write.Append(f.text[:0], f.reading, in)
+	case f.columns != nil:
+		f.text = f.columns.appendLine(f.text[:0], f, x, in)
+	default:
 		f.text = f.appendLine(f.text[:0], x)
+		if f.tree {
+			f.text = f.appendTree(f.text, x)
+		}
 	}
 	f.out.Write(f.text)
 }
 
 // begin prepares the reading and the writing of frames by the definitions of a snapshot.
 func (f *frameLister) begin(snap *workspace.Snapshot) {
-	f.snap, f.read, f.write = snap, workspace.NewReading(snap), workspace.NewFrameWriter(f.want)
+	f.snap, f.reading, f.write = snap, workspace.NewReading(snap), workspace.NewFrameWriter(f.want)
 }
 
 // where returns the context of a frame for filters.
@@ -343,22 +274,7 @@ func where(conn string, session int, proto string) workspace.Where {
 
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
-	name, status := "", ""
-	m, rec := f.read.Message(), f.read.Record()
-	switch {
-	case rec != nil:
-		name, status = m.Name, rec.Status().String()
-	case m == nil:
-		if name = x.Name; x.Kind == transport.Message {
-			status = "unknown"
-		}
-	}
-	switch {
-	case name == "" && x.HasKey:
-		name = fmt.Sprintf("? 0x%02X", x.Key.Code)
-	case name == "":
-		name = x.Kind.String()
-	}
+	name, status := f.name(x), f.status(x)
 	dst = appendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
@@ -385,10 +301,52 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	if flags := x.Marks.Flags(); len(flags) > 0 {
 		dst = append(append(dst, ' ', ' '), strings.Join(flags, ", ")...)
 	}
-	if x.Note != "" {
-		dst = append(append(dst, ' ', ' '), printable(x.Note)...)
+	f.info = frames.AppendInfo(f.info[:0], x, f.reading.Record())
+	if len(f.info) > 0 {
+		dst = appendPrintable(append(dst, ' ', ' '), f.info)
+	}
+	if x.Note != "" && string(f.info) != x.Note {
+		dst = append(appendPrintable(append(dst, "  ["...), x.Note), ']')
 	}
 	return append(dst, '\n')
+}
+
+// appendTree appends the fields of a frame, of one without a definition its bytes, and an empty line.
+func (f *frameLister) appendTree(dst []byte, x *transport.Frame) []byte {
+	text := ""
+	if rec := f.reading.Record(); rec != nil {
+		_, text, _ = strings.Cut(view.Transcript(rec), "\n") // without the title
+	} else {
+		text = hex.Dump(x.Bytes)
+	}
+	for line := range strings.Lines(text) {
+		dst = append(append(dst, "    "...), line...)
+	}
+	return append(dst, '\n')
+}
+
+// name returns the name of a frame's message, or what can be said in its place.
+func (f *frameLister) name(x *transport.Frame) string {
+	switch m := f.reading.Message(); {
+	case m != nil && f.reading.Record() != nil:
+		return m.Name
+	case m == nil && x.Name != "":
+		return x.Name
+	case x.HasKey:
+		return fmt.Sprintf("? 0x%02X", x.Key.Code)
+	}
+	return x.Kind.String()
+}
+
+// status returns the status of a frame's message, "unknown" without a definition, "" for frames that are not messages.
+func (f *frameLister) status(x *transport.Frame) string {
+	if rec := f.reading.Record(); rec != nil {
+		return rec.Status().String()
+	}
+	if x.Kind == transport.Message && f.reading.Message() == nil {
+		return "unknown"
+	}
+	return ""
 }
 
 // appendClock appends the time of day of a time, blank if it is not known.
@@ -418,44 +376,4 @@ func appendLeft(dst []byte, text string, width int) []byte {
 		dst = append(dst, ' ')
 	}
 	return dst
-}
-
-// reported reads a file and shows a progress bar on a terminal.
-type reported struct {
-	r    io.Reader
-	cmd  *cobra.Command
-	n    int64
-	size int64
-	last time.Time
-	on   bool
-	told bool
-}
-
-func (r *reported) Read(p []byte) (int, error) {
-	if r.last.IsZero() {
-		r.last = time.Now()
-		if file, ok := r.r.(*os.File); ok {
-			if info, err := file.Stat(); err == nil {
-				r.size = info.Size() // 0 for pipes and devices
-			}
-		}
-		if errs, ok := r.cmd.ErrOrStderr().(*os.File); ok && r.size > 0 {
-			info, err := errs.Stat()
-			r.on = err == nil && info.Mode()&os.ModeCharDevice != 0
-		}
-	}
-	n, err := r.r.Read(p)
-	r.n += int64(n)
-	if !r.on {
-		return n, err
-	}
-	if now := time.Now(); now.Sub(r.last) > 200*time.Millisecond {
-		done := int(20 * r.n / r.size)
-		fmt.Fprintf(r.cmd.ErrOrStderr(), "\r[%s%s] %3d%%", bytes.Repeat([]byte("="), done), strings.Repeat(" ", 20-done), 100*r.n/r.size)
-		r.last, r.told = now, true
-	}
-	if err == io.EOF && r.told {
-		fmt.Fprint(r.cmd.ErrOrStderr(), "\r\x1b[K")
-	}
-	return n, err
 }

@@ -136,16 +136,26 @@ func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error)
 	if _, known := defs.Find(l.protocol); !known && l.protocol != "" {
 		return nil, fmt.Errorf("--protocol %s: must be one of %s", shown(l.protocol), dialectNames())
 	}
-	o, err := l.options()
-	if err != nil {
-		return nil, err
-	}
 	var lib *workspace.Library
+	var err error
 	if len(l.dirs) > 0 {
 		lib, err = workspace.Read(l.dirs...)
 	} else {
 		lib, err = builtIn(l.protocol)
 	}
+	if err != nil {
+		return nil, err
+	}
+	snap, err := l.build(cmd, lib)
+	if n := len(lib.Skipped); err == nil && n > 0 && len(l.dirs) > 0 {
+		note(cmd, "note: %d other %s skipped, such as %s", n, map[bool]string{true: "file", false: "files"}[n == 1], lib.Skipped[0])
+	}
+	return snap, err
+}
+
+// build compiles a library with the settings of the flags. It prints notes on mistakes in the code map of --map to standard error.
+func (l *libraryFlags) build(cmd *cobra.Command, lib *workspace.Library) (*workspace.Snapshot, error) {
+	o, err := l.options()
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +170,6 @@ func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error)
 	snap, err := workspace.Build(lib, set)
 	if err != nil {
 		return nil, fmt.Errorf("%w (--protocol)", err)
-	}
-	if n := len(lib.Skipped); n > 0 && len(l.dirs) > 0 {
-		note(cmd, "note: %d other %s skipped, such as %s", n, map[bool]string{true: "file", false: "files"}[n == 1], lib.Skipped[0])
 	}
 	for _, d := range snap.Diagnostics() {
 		if set.Codes != nil && d.Span.File == set.Codes {
@@ -267,6 +274,9 @@ func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg
 	}
 	if msg.Broken {
 		fmt.Fprint(cmd.ErrOrStderr(), snap.DiagnosticsOf(msg.Span.File).Render())
+	}
+	if msg.ReadOnly != "" {
+		note(cmd, "warning: %s", msg.ReadOnly)
 	}
 	return msg, msg.Broken, nil
 }

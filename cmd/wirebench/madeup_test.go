@@ -29,6 +29,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
+	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
 
@@ -203,7 +204,7 @@ func TestMadeUpProtocol(t *testing.T) {
 	}
 
 	// Settings of a workspace.
-	var chosen workspace.UserSettings
+	var chosen settings.Settings
 	if err := json.Unmarshal([]byte(`{"wide":"true","unknown":1}`), &chosen); err != nil || chosen.Options["wide"] != "true" {
 		t.Errorf("settings: %+v %v", chosen, err)
 	}

@@ -53,6 +53,10 @@ func TestCommands(t *testing.T) {
 	maps := write(t, map[string]string{"protocol.1.map": "C_JOIN 4660\nS_GONE = 7\n", "C_JOIN.2.def": joinDef})
 	two := write(t, map[string]string{"C_JOIN.2.def": joinDef, "x.def": "packet: p\n  __group = g\n"})
 	untidy := write(t, map[string]string{"C_A.1.def": "int32    x\n", "C_B.1.def": "int32 x\n", "C_C.1.def": "int32 x y\n"})
+	old := write(t, map[string]string{
+		"S_OLD.1.def": "skillid a\n", "S_GONE.1.def": "int32 a\n", "protocol.1.map": "S_OLD 1\nS_GONE 2\n",
+		"deprecated.json": `{"S_OLD": {"1": {"max": 113, "readable": true}}, "S_GONE": {"1": {"max": 113}}}`,
+	})
 	cases := []struct {
 		name   string
 		args   []string
@@ -155,6 +159,15 @@ func TestCommands(t *testing.T) {
 		{"unreadable library", []string{"decode", "--library", "nowhere"}, "", 2, "", "nowhere"},
 		{"bad patch", []string{"decode", "--library", lib, "--patch", "x"}, "", 2, "", "--patch x"},
 		{"bad direction", []string{"decode", "--library", lib, "--dir", "up"}, "", 2, "", "c2s or s2c"},
+		{"a deprecated definition does not encode", []string{"encode", "--library", old, "--patch", "114", "--message", "S_OLD"}, "{}", 1, "\n", "S_OLD.1 is for patches up to 113 (deprecated.json): at patch 114 it can be decoded, but not encoded [deprecated]"},
+		{"it decodes if it is readable", []string{"decode", "--library", old, "--patch", "114", "--message", "S_OLD", "--json"}, "0c0001000700000000000000", 0, `{"message":"S_OLD","version":1,"code":1,"status":"ok"...`, "warning: S_OLD.1 is for patches up to 113"},
+		{"else it does not", []string{"decode", "--library", old, "--patch", "114", "--message", "S_GONE", "--json"}, "0800020007000000", 1, `{"message":"","status":"error","used":0,"problems":[{"severity":"error","code":"deprecated","message":"S_GONE.1 is for patches up to 113 (deprecated.json): at patch 114 it can be neither encoded nor decoded"...`, ""},
+		{"nor by its code", []string{"decode", "--library", old, "--patch", "114", "--json"}, "0800020007000000", 0, `{"message":"","code":2,"status":"unknown"...`, ""},
+		{"a definition for the patch encodes", []string{"encode", "--library", old, "--patch", "113.02", "--message", "S_GONE"}, "{}", 0, "0800020000000000\n", ""},
+		{"without a patch it encodes", []string{"encode", "--library", old, "--message", "S_GONE"}, "{}", 0, "0800020000000000\n", ""},
+		{"and check warns", []string{"check", old}, "", 0, old + "/S_GONE.1.def:1:1: warning: the definition is for patches up to 113 (deprecated.json), and the patch is not known [deprecated]\n...", ""},
+		{"a skillid before patch 74", []string{"encode", "--library", old, "--patch", "73.99", "--message", "S_OLD"}, "{}", 0, "0800010000000000\n", ""},
+		{"a skillid since patch 74", []string{"encode", "--library", old, "--patch", "74", "--message", "S_OLD"}, "{}", 0, "0c0001000000000000000000\n", ""},
 		{"completion of messages", []string{"__complete", "decode", "--library", maps, "--message", "C_"}, "", 0, "C_JOIN.2\n...", ""},
 	}
 	for _, c := range cases {

@@ -8,16 +8,15 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"wirebench/cmd/wirebench/demo"
 	"wirebench/server"
+	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
-	"wirebench/server/workspace"
 )
 
 // proxyFlags select the listeners of the server and its allowed upstreams.
@@ -77,15 +76,15 @@ func (p *proxyFlags) read() (*proxy.Upstreams, []relay.Config, error) {
 	return up, f.Proxies, nil
 }
 
-// checkProxies returns an error for a listener that can never start: an unknown workspace, or an address that is always refused.
-func checkProxies(all []relay.Config, spaces []*workspace.Workspace) error {
+// checkProxies returns an error for a listener that can never start: an unknown project, or an address that is always refused.
+func checkProxies(all []relay.Config, set *projects.Set) error {
 	var names []string
-	for _, w := range spaces {
+	for _, w := range set.All() {
 		names = append(names, w.Name)
 	}
 	for _, cfg := range all {
-		if !slices.Contains(names, cfg.Workspace) {
-			return fmt.Errorf("relay %s to %s: unknown workspace %q; the workspaces are %s (--proxy, --proxies)", cfg.Listen, cfg.Upstream, cfg.Workspace, strings.Join(names, ", "))
+		if set.Find(cfg.Workspace) == nil {
+			return fmt.Errorf("relay %s to %s: unknown project %q; the projects are %s (--proxy, --proxies)", cfg.Listen, cfg.Upstream, cfg.Workspace, strings.Join(names, ", "))
 		}
 		host, _, _ := net.SplitHostPort(cfg.Upstream)
 		if addr, err := netip.ParseAddr(host); err == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,7 @@ type proxyRun struct {
 	allow     []string
 	record    string
 	to, token string
+	project   string // of the workbench at to
 	spool     string
 	spoolSize int64
 
@@ -145,6 +147,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: print every field with its offset")
 	f.StringVar(&r.to, "to", "", "push all packets to the workbench at this address: https://HOST")
 	f.StringVar(&r.token, "token", "", "access token of that workbench; set it in the environment to keep it out of process lists")
+	f.StringVar(&r.project, "project", "", "project of that workbench (default: the name of the protocol)")
 	f.StringVar(&r.spool, "spool", "", "file for packets waiting to be pushed (default: in memory); removed at the end")
 	f.Int64Var(&r.spoolSize, "spool-bytes", 0, "maximum number of bytes waiting to be pushed (default: 64 MiB in memory, 1 GiB in a file)")
 	complete(cmd, "kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -158,8 +161,8 @@ func (r *proxyRun) check(protocol protocols.Protocol) error {
 	if r.listen == "" || r.upstream == "" {
 		return errors.New("--listen and --upstream are required")
 	}
-	if r.to == "" && (r.token != "" && r.cmd.Flags().Changed("token") && os.Getenv("WIREBENCH_TOKEN") == "" || r.spool != "" || r.spoolSize != 0) {
-		return errors.New("--token, --spool and --spool-bytes need --to")
+	if r.to == "" && (r.token != "" && r.cmd.Flags().Changed("token") && os.Getenv("WIREBENCH_TOKEN") == "" || r.project != "" || r.spool != "" || r.spoolSize != 0) {
+		return errors.New("--token, --project, --spool and --spool-bytes need --to")
 	}
 	if r.spoolSize < 0 || r.spoolSize > 0 && r.spoolSize < 1<<20 {
 		return fmt.Errorf("--spool-bytes %d: must be %d or more", r.spoolSize, 1<<20)
@@ -304,7 +307,7 @@ func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 			}
 		}
 		r.waiting = newSpool(size, file)
-		if r.pusher, err = newPusher(r.to, r.token, r.lister.snap.Dialect.Name, time.Now(), r.waiting, r.note); err != nil {
+		if r.pusher, err = newPusher(r.to, r.token, cmp.Or(r.project, r.lister.snap.Dialect.Name), time.Now(), r.waiting, r.note); err != nil {
 			return false, fmt.Errorf("--to: %w", err)
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // pusher uploads a recording to another workbench, as one capture per file: it creates a capture with the first bytes, then appends at an
 // offset. After a lost response it continues from the offset that the workbench has, or finds the capture by its name.
 type pusher struct {
-	base   string // http://HOST/api/WORKSPACE/captures
+	base   string // http://HOST/api/PROJECT/captures, which servers of all versions have
 	token  string
 	name   string // of the captures, followed by the number of the part; unique
 	client *http.Client
@@ -47,7 +47,7 @@ type pusher struct {
 type errStop struct{ error }
 
 // newPusher returns a pusher. The error concerns the URL.
-func newPusher(to, token, workspace string, now time.Time, s *spool, note func(string, ...any)) (*pusher, error) {
+func newPusher(to, token, project string, now time.Time, s *spool, note func(string, ...any)) (*pusher, error) {
 	u, err := url.Parse(to)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func newPusher(to, token, workspace string, now time.Time, s *spool, note func(s
 	var mark [4]byte
 	_, _ = rand.Read(mark[:]) // never fails
 	return &pusher{
-		base:  strings.TrimSuffix(u.String(), "/") + "/api/" + url.PathEscape(workspace) + "/captures",
+		base:  strings.TrimSuffix(u.String(), "/") + "/api/" + url.PathEscape(project) + "/captures",
 		token: token, name: fmt.Sprintf("proxy %s %s", now.UTC().Format("2006-01-02 15.04.05"), hex.EncodeToString(mark[:])),
 		spool: s, note: note,
 		client: &http.Client{

@@ -138,7 +138,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	}
 	r.values = vars
 	if r.keys != "" {
-		f := frameLister{}
+		f := captureFlags{}
 		if err := f.known("", r.keys); err != nil {
 			return err
 		}
@@ -424,12 +424,7 @@ func progress(w io.Writer, x replay.Result) {
 
 // printable replaces control characters, for output to a terminal.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r < 0xA0 {
-			return '·'
-		}
-		return r
-	}, s)
+	return string(appendPrintable(nil, s))
 }
 
 // summary prints the notes and totals of a report.

@@ -191,7 +191,7 @@ func TestServeSampleCaptures(t *testing.T) {
 			if len(all) != 1 || all[0].Name != sampleName || all[0].Notes.Text != sample.text || len(all[0].Notes.Markers) == 0 {
 				t.Fatalf("%s: %+v", sample.protocol, all)
 			}
-			page := "/w/" + sample.protocol + "/captures/" + all[0].ID
+			page := "/p/" + sample.protocol + "/captures/" + all[0].ID
 			if status, body := get(t, "http://"+addr+page); status != http.StatusOK || !strings.Contains(body, sample.wants[0]) {
 				t.Errorf("%s: its page: %d %.300s", sample.protocol, status, body)
 			}

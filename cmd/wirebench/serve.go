@@ -1,39 +1,35 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path"
-	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"wirebench/defs"
-	"wirebench/defs/library"
 	"wirebench/defs/source"
 	"wirebench/server"
 	"wirebench/server/access"
+	"wirebench/server/live"
+	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	"wirebench/server/store"
-	"wirebench/server/workspace"
 )
 
 const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, tokens := "", "", access.Tokens{}
+	listen, data, disk, tokens := "", "", int64(0), access.Tokens{}
+	var allowed []string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server (the default command)",
@@ -63,11 +59,16 @@ second Ctrl+C exits immediately.`,
 				return fmt.Errorf("%w (--data)", err)
 			}
 			defer kept.Close()
-			spaces, err := workspaces(cmd, l, kept, log)
+			all, err := openProjects(cmd, l, allowed, kept, log)
 			if err != nil {
 				return err
 			}
-			return serve(cmd, listen, tokens, spaces, relay, log)
+			defer all.Close()
+			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame}
+			if disk > 0 {
+				cfg.Disk = live.NewDisk(kept.Path(), disk)
+			}
+			return serve(cmd, listen, tokens, cfg, relay)
 		},
 	}
 	l.add(cmd)
@@ -75,177 +76,57 @@ second Ctrl+C exits immediately.`,
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
 	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, otherwise a random one, which is printed)")
 	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
+	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
+	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
 	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory for definitions, samples and settings")
 	return cmd
 }
 
-// workspaces opens a workspace for each dialect. The definitions of --library are edited in place; those of the other dialects are in the
-// data directory, which is filled with the built-in definitions when it is created.
-func workspaces(cmd *cobra.Command, l *libraryFlags, data *store.Data, log *slog.Logger) ([]*workspace.Workspace, error) {
+// openProjects opens the projects of the data folder, and those of --library, whose definitions are edited in place.
+func openProjects(cmd *cobra.Command, l *libraryFlags, allowed []string, data *store.Data, log *slog.Logger) (*projects.Set, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
 	}
-	own, folder := "", ""
-	if len(l.dirs) > 0 {
-		if folder, own, err = l.folder(cmd); err != nil {
+	var libraries []projects.Library
+	for _, dir := range l.dirs {
+		one := *l
+		one.dirs = []string{dir}
+		x := projects.Library{Dir: dir}
+		if x.Protocol, err = one.folder(cmd); err != nil {
 			return nil, err
 		}
+		libraries = append(libraries, x)
 	}
-	var codes *source.File
-	if l.codeMap != "" {
+	if l.codeMap != "" && len(libraries) > 0 {
 		text, err := os.ReadFile(l.codeMap)
 		if err != nil {
 			return nil, fmt.Errorf("--map: %w", err)
 		}
-		codes = source.New(l.codeMap, string(text))
+		libraries[0].Codes = source.New(l.codeMap, string(text))
 	}
-	var out []*workspace.Workspace
-	for _, d := range defs.Dialects {
-		c := workspace.Config{Name: d.Name, Title: d.Title, Dialect: d.Name, Options: o, Log: log}
-		home, err := data.Dir(d.Name)
-		if err != nil {
-			return nil, fmt.Errorf("keep data in %s: %w (--data)", data.Path(), err)
-		}
-		c.Home = home
-		if c.Captures, err = data.Captures(d.Name, "captures"); err != nil {
-			return nil, fmt.Errorf("keep captures in %s: %w (--data)", data.Path(), err)
-		}
-		if d.Name == own { // other programs may write there, too
-			c.Codes = codes
-			if c.Files, err = store.Open(folder, store.WithLog(log)); err != nil {
-				return nil, fmt.Errorf("open library %s: %w", folder, err)
-			}
-		} else {
-			if err := seed(data.Path(d.Name, "definitions"), d.Name, c.Captures); err != nil {
-				return nil, fmt.Errorf("keep data in %s: %w (--data)", data.Path(), err)
-			}
-			if c.Files, err = data.Dir(d.Name, "definitions"); err != nil {
-				return nil, fmt.Errorf("open library: %w", err)
-			}
-		}
-		w, err := workspace.Open(c)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w)
+	all, err := projects.OpenData(projects.Options{Data: data, Log: log, Options: o, Allowed: append(slices.Clone(allowed), l.dirs...)}, libraries...)
+	if err != nil {
+		return nil, fmt.Errorf("open the projects in %s: %w (--data)", data.Path(), err)
 	}
-	return out, nil
+	return all, nil
 }
 
-// folder returns the directory of --library and its dialect.
-func (l *libraryFlags) folder(cmd *cobra.Command) (dir, protocol string, err error) {
-	if len(l.dirs) > 1 {
-		return "", "", errors.New("the server edits one directory: give --library once")
-	}
-	dir = l.dirs[0]
+// folder returns the dialect of the directory of --library.
+func (l *libraryFlags) folder(cmd *cobra.Command) (protocol string, err error) {
+	dir := l.dirs[0]
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return "", "", fmt.Errorf("--library %s: the server edits a directory, and this is a file", dir)
+		return "", fmt.Errorf("--library %s: the server edits a directory, and this is a file", dir)
 	}
 	snap, err := l.snapshot(cmd)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	return dir, snap.Dialect.Name, nil
-}
-
-// seed creates the directory of a protocol's definitions with the built-in definitions and samples, and adds the sample capture. An
-// existing directory is left unchanged, even if it is empty. The directory is created under a temporary name, so that a crash leaves no
-// incomplete one.
-func seed(dir, protocol string, captures *store.Captures) error {
-	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	fsys, ok := library.Dialect(protocol)
-	if !ok {
-		return os.MkdirAll(dir, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	made, err := os.MkdirTemp(filepath.Dir(dir), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(made)
-	if err := copyLibrary(made, protocol, fsys); err != nil {
-		return err
-	}
-	if err := os.Chmod(made, 0o755); err != nil {
-		return err
-	}
-	if err := addRecording(captures, protocol); err != nil { // first: after a crash behind the rename it would never be added
-		return err
-	}
-	return os.Rename(made, dir)
-}
-
-// addRecording adds the sample capture of a protocol, with its notes, unless there are captures already.
-func addRecording(captures *store.Captures, protocol string) error {
-	r, ok := library.Recorded(protocol)
-	if !ok {
-		return nil
-	}
-	if have, err := captures.List(); err != nil || len(have) > 0 {
-		return err
-	}
-	var notes store.Notes
-	if err := json.Unmarshal(r.Notes, &notes); err != nil {
-		return fmt.Errorf("notes of the sample capture of %s: %w", protocol, err)
-	}
-	notes.Noted = store.ByNumber(notes.Marked, notes.Frames)
-	x, err := captures.Add(r.Name, time.Now(), bytes.NewReader(r.Data))
-	if err != nil {
-		return err
-	}
-	_, err = captures.Note(x.ID, func(n *store.Notes) { *n = notes })
-	return err
-}
-
-// copyLibrary writes a library, with each sample beside its definition.
-func copyLibrary(dir, protocol string, fsys fs.FS) error {
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if ext := path.Ext(name); ext != ".def" && ext != ".map" {
-			return nil
-		}
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(to, text, 0o644)
-	})
-	if err != nil {
-		return err
-	}
-	d, err := store.Open(dir)
-	if err != nil {
-		return err
-	}
-	w, err := workspace.Open(workspace.Config{Name: protocol, Dialect: protocol, Files: d})
-	if err != nil {
-		return err
-	}
-	for _, s := range library.Samples(protocol) {
-		m, err := w.Now().Find(s.Message)
-		if err != nil {
-			return err
-		}
-		if err := w.AddSample(m.Span.File.Name, workspace.Sample{Message: s.Message, Hex: s.Hex, About: s.About}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return snap.Dialect.Name, nil
 }
 
 // serve serves until the context ends, then shuts down.
-func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*workspace.Workspace, relay *proxyFlags, log *slog.Logger) error {
+func serve(cmd *cobra.Command, listen string, tokens access.Tokens, cfg server.Config, relay *proxyFlags) error {
 	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
@@ -257,7 +138,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	if err != nil {
 		return err
 	}
-	if err := checkProxies(relayed, spaces); err != nil {
+	if err := checkProxies(relayed, cfg.Projects); err != nil {
 		return err
 	}
 	warnInVain(cmd, upstreams.Entries())
@@ -266,7 +147,7 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 		return fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
 	}
 	defer ln.Close()
-	cfg := server.Config{Workspaces: spaces, Log: log, Version: version(), Upstreams: upstreams, Own: own(ln), Demo: demoGame}
+	cfg.Upstreams, cfg.Own = upstreams, own(ln)
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
@@ -281,17 +162,6 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, spaces []*wo
 	}
 	defer pages.Close() // idempotent
 	srv := server.NewHTTPServer(pages)
-	watching, stop := context.WithCancel(cmd.Context())
-	var watchers sync.WaitGroup
-	defer watchers.Wait()
-	defer stop()
-	for _, w := range spaces {
-		watchers.Go(func() {
-			if err := w.Run(watching); err != nil && watching.Err() == nil {
-				log.Error("changes on disk are no longer followed", "workspace", w.Name, "error", err)
-			}
-		})
-	}
 	note(cmd, "Wirebench is at http://%s", ln.Addr())
 	if err := startProxies(cmd, pages, relayed); err != nil {
 		note(cmd, "%v", err)

@@ -111,10 +111,10 @@ func TestServeBeyondThisMachine(t *testing.T) {
 		t.Fatalf("no token: %s", out)
 	}
 	addr = "127.0.0.1" + addr[strings.LastIndexByte(addr, ':'):]
-	if status, body := get(t, "http://"+addr+"/w/tera"); status != 401 || strings.Contains(body, "player_id") {
+	if status, body := get(t, "http://"+addr+"/p/tera/definitions"); status != 401 || strings.Contains(body, "player_id") {
 		t.Errorf("without token: %d %s", status, body)
 	}
-	if status, _ := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 {
+	if status, _ := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer "+m[1]); status != 200 {
 		t.Errorf("with token: %d", status)
 	}
 	if status, _ := get(t, "http://"+addr+"/healthz"); status != 200 {
@@ -130,13 +130,13 @@ func TestServeViewer(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no token of an operator: %s", out)
 	}
-	if status, _ := get(t, "http://"+addr+"/w/tera"); status != 401 {
+	if status, _ := get(t, "http://"+addr+"/p/tera/definitions"); status != 401 {
 		t.Errorf("without token: %d", status)
 	}
-	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "View only") {
+	if status, body := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "View only") {
 		t.Errorf("with the viewer's token: %d %s", status, body)
 	}
-	if status, body := get(t, "http://"+addr+"/w/tera", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "View only") {
+	if status, body := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "View only") {
 		t.Errorf("with the operator's token: %d %s", status, body)
 	}
 	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token and --token must differ") {
@@ -148,7 +148,7 @@ func TestServeViewer(t *testing.T) {
 func TestServeLibrary(t *testing.T) {
 	lib := write(t, joinLib)
 	addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--library", lib)
-	status, body := get(t, "http://"+addr+"/w/tera?message=C_JOIN")
+	status, body := get(t, "http://"+addr+"/p/tera/definitions/C_JOIN")
 	if status != 200 || !strings.Contains(body, "S_BAD") || strings.Contains(body, "C_EDIT_PRIVATE_CHANNEL") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -159,7 +159,7 @@ func TestServeKeepsDefinitions(t *testing.T) {
 	data := t.TempDir()
 	started := func(t *testing.T) string {
 		addr, _ := started(t, "serve", "--listen", "127.0.0.1:0", "--data", data)
-		_, body := get(t, "http://"+addr+"/w/tera?message=C_EDIT_PRIVATE_CHANNEL.1")
+		_, body := get(t, "http://"+addr+"/p/tera/definitions/C_EDIT_PRIVATE_CHANNEL.1")
 		return body
 	}
 	t.Run("first", func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestServeKeepsDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("second", func(t *testing.T) {
-		if body := started(t); !strings.Contains(body, "written_here") || strings.Contains(body, "message=C_CHAT.1") {
+		if body := started(t); !strings.Contains(body, "written_here") || strings.Contains(body, "definitions/C_CHAT.1") {
 			t.Errorf("not what was left there: %s", body)
 		}
 	})
@@ -186,7 +186,7 @@ func TestServeRefusesWhatItCannotKeep(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--data", file}, {"--library", write(t, joinLib), "--library", write(t, joinLib)}, {"--library", filepath.Join(write(t, joinLib), "C_JOIN.1.def")}} {
+	for _, args := range [][]string{{"--data", file}, {"--library", filepath.Join(write(t, joinLib), "C_JOIN.1.def")}} {
 		args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, args...)
 		if _, stderr, status := cli(t, "", args...); status != 2 || stderr == "" {
 			t.Errorf("%v: %d %s", args, status, stderr)

@@ -52,7 +52,7 @@ func (g *guarded) asks(from, method, target, form string, header http.Header, co
 
 // signIn signs in by the form.
 func (g *guarded) signIn(from, token string) *httptest.ResponseRecorder {
-	return g.asks(from, "POST", "/access", url.Values{"token": {token}, "to": {"/w/x"}}.Encode(), nil)
+	return g.asks(from, "POST", "/access", url.Values{"token": {token}, "to": {"/p/x/definitions"}}.Encode(), nil)
 }
 
 // A client that guesses has to wait, whichever way the tokens are sent. Clients with a correct token at another address, and those signed
@@ -64,7 +64,7 @@ func TestGuesses(t *testing.T) {
 			return g.asks(from, "GET", "/api/x", "", carrying(token))
 		},
 		"cookie": func(g *guarded, from, token string) *httptest.ResponseRecorder {
-			return g.asks(from, "GET", "/w/x", "", nil, &http.Cookie{Name: Cookie, Value: newPass(token, Operator).proof})
+			return g.asks(from, "GET", "/p/x/definitions", "", nil, &http.Cookie{Name: Cookie, Value: newPass(token, Operator).proof})
 		},
 	}
 	const here, there = "192.0.2.7:5000", "192.0.2.8:5000"
@@ -90,13 +90,13 @@ func TestGuesses(t *testing.T) {
 			if w := guess(g, there, "all"); w.Code == 429 || w.Code == 401 {
 				t.Errorf("the right token from another address: %d", w.Code)
 			}
-			if w := g.asks(here, "GET", "/w/x", "", nil, home...); w.Body.String() != "inside as operator" {
+			if w := g.asks(here, "GET", "/p/x/definitions", "", nil, home...); w.Body.String() != "inside as operator" {
 				t.Errorf("signed in before: %d %s", w.Code, w.Body)
 			}
 			if w := g.asks(here, "GET", "/static/app.css", "", carrying("x")); w.Code != 200 {
 				t.Errorf("the files of the sign-in page: %d", w.Code)
 			}
-			if w := g.asks(here, "GET", "/w/x", "", nil); w.Code != 401 {
+			if w := g.asks(here, "GET", "/p/x/definitions", "", nil); w.Code != 401 {
 				t.Errorf("without a token: %d", w.Code)
 			}
 			if !regexp.MustCompile(`level=WARN msg="wrong token" client=192.0.2.7 may_try_in=30s`).MatchString(g.log.String()) {
@@ -121,7 +121,7 @@ func TestOldToken(t *testing.T) {
 		if w := g.asks(from, "GET", "/api/x", "", carrying("old")); w.Code != 401 {
 			t.Fatalf("%d: %d", i, w.Code)
 		}
-		if w := g.asks(from, "GET", "/w/x", "", nil, &http.Cookie{Name: Cookie, Value: newPass("old", Operator).proof}); w.Code != 401 {
+		if w := g.asks(from, "GET", "/p/x/definitions", "", nil, &http.Cookie{Name: Cookie, Value: newPass("old", Operator).proof}); w.Code != 401 {
 			t.Fatalf("%d: %d", i, w.Code)
 		}
 	}
@@ -200,11 +200,11 @@ func TestCookieOfBefore(t *testing.T) {
 	before, g := newGuarded(t), newGuarded(t)
 	const from = "192.0.2.7:5000"
 	old := before.signIn(from, "all").Result().Cookies()
-	w := g.asks(from, "GET", "/w/x", "", nil, old...)
+	w := g.asks(from, "GET", "/p/x/definitions", "", nil, old...)
 	if w.Body.String() != "inside as operator" || len(w.Result().Cookies()) != 1 {
 		t.Fatalf("%d %s %v", w.Code, w.Body, w.Header())
 	}
-	if again := g.asks(from, "GET", "/w/x", "", nil, w.Result().Cookies()...); again.Body.String() != "inside as operator" || len(again.Result().Cookies()) != 0 {
+	if again := g.asks(from, "GET", "/p/x/definitions", "", nil, w.Result().Cookies()...); again.Body.String() != "inside as operator" || len(again.Result().Cookies()) != 0 {
 		t.Errorf("%d %s %v", again.Code, again.Body, again.Header())
 	}
 }

@@ -33,13 +33,13 @@ func TestRequire(t *testing.T) {
 		status                     int
 		contains                   string
 	}{
-		{"page without token", "GET", "/w/x?a=1", "", nil, 401, `value="/w/x?a=1"`},
+		{"page without token", "GET", "/p/x/definitions?a=1", "", nil, 401, `value="/p/x/definitions?a=1"`},
 		{"api without token", "POST", "/api/x/decode", "{}", nil, 401, "application/problem+json"},
 		{"api with token", "POST", "/api/x/decode", "{}", bearer("secret"), 200, "inside"},
 		{"api with wrong token", "POST", "/api/x/decode", "{}", bearer("secre"), 401, ""},
 		{"health", "GET", "/healthz", "", nil, 200, "inside"},
 		{"style", "GET", "/static/app.css", "", nil, 200, "inside"},
-		{"wrong token in the form", "POST", "/access", "token=x&to=/w/x", nil, 401, "Wrong token."},
+		{"wrong token in the form", "POST", "/access", "token=x&to=/p/x/definitions", nil, 401, "Wrong token."},
 		{"made-up cookie", "GET", "/", "", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: Cookie, Value: "secret"}) }, 401, ""},
 	} {
 		w := ask(c.method, c.target, c.form, c.set)
@@ -48,12 +48,12 @@ func TestRequire(t *testing.T) {
 		}
 	}
 
-	w := ask("POST", "/access", url.Values{"token": {"secret"}, "to": {"/w/x?a=1"}}.Encode(), nil)
+	w := ask("POST", "/access", url.Values{"token": {"secret"}, "to": {"/p/x/definitions?a=1"}}.Encode(), nil)
 	cookies := w.Result().Cookies()
-	if w.Code != 303 || w.Header().Get("Location") != "/w/x?a=1" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
+	if w.Code != 303 || w.Header().Get("Location") != "/p/x/definitions?a=1" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
 		t.Fatalf("%d %v %v", w.Code, w.Header(), cookies)
 	}
-	if w := ask("GET", "/w/x", "", func(r *http.Request) { r.AddCookie(cookies[0]) }); w.Body.String() != "inside" {
+	if w := ask("GET", "/p/x/definitions", "", func(r *http.Request) { r.AddCookie(cookies[0]) }); w.Body.String() != "inside" {
 		t.Errorf("with the cookie: %d %s", w.Code, w.Body)
 	}
 }
@@ -61,7 +61,7 @@ func TestRequire(t *testing.T) {
 // The form may contain any target; the redirect stays on this server.
 func TestLocalPath(t *testing.T) {
 	for to, want := range map[string]string{
-		"/w/x?a=1": "/w/x?a=1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "w": "/",
+		"/p/x/definitions?a=1": "/p/x/definitions?a=1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "w": "/",
 		"/%2f/evil.example": "/",
 	} {
 		if got := localPath(to); got != want {
@@ -92,8 +92,8 @@ func TestRoles(t *testing.T) {
 	}
 	signIn := func(token string, have ...*http.Cookie) *http.Cookie {
 		t.Helper()
-		w := ask(testTokens, "POST", "/access", url.Values{"token": {token}, "to": {"/w/x"}}.Encode(), nil, have...)
-		if w.Code != http.StatusSeeOther || len(w.Result().Cookies()) != 1 || w.Header().Get("Location") != "/w/x" {
+		w := ask(testTokens, "POST", "/access", url.Values{"token": {token}, "to": {"/p/x/definitions"}}.Encode(), nil, have...)
+		if w.Code != http.StatusSeeOther || len(w.Result().Cookies()) != 1 || w.Header().Get("Location") != "/p/x/definitions" {
 			t.Fatalf("%s signs in: %d %v", token, w.Code, w.Header())
 		}
 		return w.Result().Cookies()[0]
@@ -126,11 +126,11 @@ func TestRoles(t *testing.T) {
 		if c.cookie != nil {
 			cookies = append(cookies, c.cookie)
 		}
-		if w := ask(c.tokens, "GET", "/w/x", "", c.header.Clone(), cookies...); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+		if w := ask(c.tokens, "GET", "/p/x/definitions", "", c.header.Clone(), cookies...); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
 		}
 	}
-	if w := ask(testTokens, "GET", "/access?to=/w/x", "", nil, looks); w.Code != 200 || !strings.Contains(w.Body.String(), `value="/w/x"`) {
+	if w := ask(testTokens, "GET", "/access?to=/p/x/definitions", "", nil, looks); w.Code != 200 || !strings.Contains(w.Body.String(), `value="/p/x/definitions"`) {
 		t.Errorf("a signed-in viewer opens the sign-in page: %d %s", w.Code, w.Body)
 	}
 	if w := ask(testTokens, "GET", "/healthz", "", nil); w.Body.String() != "nobody" {

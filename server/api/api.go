@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,6 +10,7 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/answer"
 	"wirebench/server/captures"
+	"wirebench/server/projects"
 	"wirebench/server/relay"
 	"wirebench/server/runs"
 	"wirebench/server/workspace"
@@ -20,11 +18,11 @@ import (
 
 // API serves the JSON routes. All fields must be set.
 type API struct {
-	Workspaces []*workspace.Workspace // with distinct names
-	Captures   *captures.Set
-	Relays     *relay.Set
-	Runs       *runs.Set
-	Log        *slog.Logger
+	Projects *projects.Set
+	Captures *captures.Set
+	Relays   *relay.Set
+	Runs     *runs.Set
+	Log      *slog.Logger
 
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }
@@ -48,19 +46,15 @@ type space struct {
 }
 
 // title returns the display name of the workspace.
-func (ws *space) title() string { return ws.Workspace.Title }
+func (ws *space) title() string { return ws.Workspace.Title() }
 
 // workspaceNamed finds a workspace; the error lists the existing ones.
 func (s *API) workspaceNamed(name string) (*space, error) {
-	var names []string
-	for _, w := range s.Workspaces {
-		if w.Name == name {
-			return &space{w, w.Now()}, nil
-		}
-		names = append(names, w.Name)
+	w, err := s.Projects.Get(name)
+	if err != nil {
+		return nil, huma.Error404NotFound(err.Error())
 	}
-	slices.Sort(names)
-	return nil, huma.Error404NotFound(fmt.Sprintf("no workspace %q; existing ones: %s", name, strings.Join(names, ", ")))
+	return &space{w, w.Now()}, nil
 }
 
 // admitted waits until there is memory for the work of a request. The error has an HTTP status.

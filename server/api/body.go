@@ -89,11 +89,16 @@ func strictJSON(data []byte, v any) error {
 	case err == nil:
 		return huma.Error400BadRequest("more than one JSON value")
 	case errors.As(err, &kind):
-		return huma.Error422UnprocessableEntity(fmt.Sprintf("%s must be a JSON %s, not %s", cmp.Or(kind.Field, "the body"), jsonKind(kind.Type.Kind().String()), kind.Value))
+		return huma.Error422UnprocessableEntity(kindMessage(kind))
 	case strings.HasPrefix(err.Error(), "json: unknown field"):
 		return huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return huma.Error400BadRequest("not JSON: " + err.Error())
+}
+
+// kindMessage words a value of the wrong kind.
+func kindMessage(wrong *json.UnmarshalTypeError) string {
+	return fmt.Sprintf("%s must be a JSON %s, not %s", cmp.Or(wrong.Field, "the body"), jsonKind(wrong.Type.Kind().String()), wrong.Value)
 }
 
 // jsonKind returns the JSON name of a Go kind.
@@ -103,6 +108,8 @@ func jsonKind(kind string) string {
 		return "object"
 	case "slice":
 		return "array"
+	case "int":
+		return "number"
 	}
 	return kind
 }

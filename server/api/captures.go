@@ -23,11 +23,11 @@ import (
 )
 
 func (s *API) registerCaptures(api huma.API) {
-	add(api, "GET /api/{ws}/captures", "captures", "The captures of a workspace", s.listCaptures)
-	add(api, "POST /api/{ws}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
-	add(api, "GET /api/{ws}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
-	add(api, "DELETE /api/{ws}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
-	add(api, "GET /api/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
+	add(api, "GET /api/v1/{ws}/captures", "captures", "The captures of a project", s.listCaptures)
+	add(api, "POST /api/v1/{ws}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
+	add(api, "GET /api/v1/{ws}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
+	add(api, "DELETE /api/v1/{ws}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
+	add(api, "GET /api/v1/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
 }
 
 // maxFramesBytes bounds the frames of one answer.
@@ -56,7 +56,7 @@ type CaptureList struct {
 }
 
 type listCapturesInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Since     string `query:"since" maxLength:"100" doc:"only the capture with this id and those added after it or in the same second"`
 	Brief     bool   `query:"brief" doc:"all captures without their notes, for polling; changes of the folder by other programs may appear some seconds later. since is ignored"`
 	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: if it is still current, the list is omitted"`
@@ -93,12 +93,12 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 func (s *API) withCaptures(name string) (*space, error) {
 	ws, err := s.workspaceNamed(name)
 	if err == nil && ws.Captures == nil {
-		err = huma.Error404NotFound("this workspace does not store captures")
+		err = huma.Error404NotFound("this project does not store captures")
 	}
 	return ws, err
 }
 
-// captureAt returns a capture and its workspace.
+// captureAt returns a capture and its workspace, with the library as the capture is read with.
 func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 	ws, err := s.withCaptures(at.Workspace)
 	if err != nil {
@@ -108,11 +108,12 @@ func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 	if err != nil {
 		return nil, store.Capture{}, captureProblem(err)
 	}
+	ws.Snapshot = ws.For(x)
 	return ws, x, nil
 }
 
 type addCaptureInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
 	Framing   string `query:"framing" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
 	RawRequest
@@ -123,7 +124,7 @@ type captureOutput struct {
 	Body   store.Capture
 }
 
-// addCapture stores a file unchanged.
+// addCapture stores a file unchanged. It refuses one that can be read neither as a capture nor as a text of a conversation.
 func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
@@ -137,7 +138,14 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 	control := http.NewResponseController(in.writer)
 	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
 	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
-	x, err := ws.Captures.AddFramed(in.Name, in.Framing, time.Now(), http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	file := io.Reader(http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	if in.Framing == "" {
+		file, err = onlyCapture(file)
+	}
+	var x store.Capture
+	if err == nil {
+		x, err = ws.Captures.AddFramed(in.Name, in.Framing, time.Now(), file)
+	}
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
@@ -152,7 +160,7 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 
 // CapturePath is the workspace and capture in the path of a request.
 type CapturePath struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"100" doc:"of the capture"`
 }
 
@@ -233,7 +241,8 @@ type framesOutput struct {
 		Frames []workspace.FrameInfo `json:"frames"`
 		Total  int                   `json:"total" doc:"frames of the capture, so far"`
 		Fit    int                   `json:"fit" doc:"frames that match the filter and are of these kinds"`
-		Done   bool                  `json:"done" doc:"the whole file has been read"`
+		Done   bool                  `json:"done" doc:"reading has ended"`
+		Whole  bool                  `json:"whole" doc:"the file has been read to its end, and all its frames are there; otherwise see note"`
 		Read   int64                 `json:"read" doc:"bytes of the file read so far"`
 		Size   int64                 `json:"size" doc:"bytes of the file"`
 		Note   string                `json:"note,omitempty" doc:"why frames of the file are missing"`
@@ -263,6 +272,7 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 	}
 	if b.Done {
 		b.Note = o.PartNote()
+		b.Whole = b.Note == ""
 	}
 	b.Total, b.Frames = o.Log().Len(), []workspace.FrameInfo{}
 	b.Read, b.Size = o.Progress()
@@ -285,7 +295,7 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 		e := o.Log().Entry(int(i))
 		o.Log().Frame(int(i), e, o.Log().Data(e), &f)
 		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
-			b.Note = "fewer frames than requested, because they are large; continue after the last one"
+			b.Note = strings.TrimPrefix(b.Note+"; fewer frames than requested, because they are large: continue after the last one", "; ")
 			break
 		}
 		read.Take(&f)

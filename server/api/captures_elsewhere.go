@@ -8,11 +8,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/captures"
+	"wirebench/server/store"
 )
 
 func (s *API) registerCapturesElsewhere(api huma.API) {
-	add(api, "GET /api/{ws}/captures/{id}/elsewhere", "elsewhere", "Other workspaces whose protocol finds messages in a capture", s.elsewhereOf)
-	add(api, "POST /api/{ws}/captures/{id}/copy", "copy-capture", "Store a capture in another workspace, too", s.copyCapture, created, status(403, 422, 507))
+	add(api, "GET /api/v1/{ws}/captures/{id}/elsewhere", "elsewhere", "Other projects whose protocol finds messages in a capture", s.elsewhereOf)
+	add(api, "POST /api/v1/{ws}/captures/{id}/copy", "copy-capture", "Store a capture in another project, too", s.copyCapture, created, status(403, 422, 507))
 }
 
 // Limits of trying other workspaces' protocols on a capture.
@@ -32,7 +33,7 @@ type elsewhereOutput struct{ Body ElsewhereList }
 
 // ElsewhereList lists the workspaces in which a capture has messages.
 type ElsewhereList struct {
-	Workspaces []Elsewhere `json:"workspaces" doc:"other workspaces whose protocol finds messages in it"`
+	Workspaces []Elsewhere `json:"workspaces" doc:"other projects whose protocol finds messages in it"`
 }
 
 // elsewhereOf lists the other workspaces whose protocols find messages in a capture.
@@ -41,12 +42,20 @@ func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutpu
 	if err != nil {
 		return nil, err
 	}
+	found, err := s.elsewhere(ctx, ws, x)
+	if err != nil {
+		return nil, err
+	}
+	return &elsewhereOutput{ElsewhereList{found}}, nil
+}
+
+// elsewhere returns the projects of other protocols that find messages in a capture.
+func (s *API) elsewhere(ctx context.Context, ws *space, x store.Capture) ([]Elsewhere, error) {
 	ctx, stop := context.WithTimeout(ctx, elsewhereTime)
 	defer stop()
-	out := &elsewhereOutput{}
-	out.Body.Workspaces = []Elsewhere{}
+	out := []Elsewhere{}
 	tried := map[string]bool{ws.Snapshot.Dialect.Name: true}
-	for _, w := range s.Workspaces {
+	for _, w := range s.Projects.All() {
 		other := &space{w, w.Now()}
 		if other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
 			continue
@@ -57,7 +66,7 @@ func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutpu
 			return nil, captureProblem(err)
 		}
 		if n > 0 {
-			out.Body.Workspaces = append(out.Body.Workspaces, Elsewhere{other.Name, other.Title, n})
+			out = append(out, Elsewhere{other.Name, other.title(), n})
 		}
 	}
 	return out, nil
@@ -65,7 +74,7 @@ func (s *API) elsewhereOf(ctx context.Context, in *CapturePath) (*elsewhereOutpu
 
 type copyInput struct {
 	CapturePath
-	To string `query:"to" required:"true" maxLength:"100" doc:"name of the target workspace"`
+	To string `query:"to" required:"true" maxLength:"100" doc:"name of the target project"`
 }
 
 // copyCapture stores the file of a capture in another workspace, too. Marks and notes are not copied: they refer to frames of one protocol.

@@ -20,7 +20,7 @@ import (
 )
 
 func (s *API) registerCapturesExport(api huma.API) {
-	add(api, "GET /api/{ws}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
 }
 
 // Bounds of an export.
@@ -40,13 +40,9 @@ type exportInput struct {
 
 // exportCapture writes frames of a capture into a file.
 func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
-	ws, err := s.withCaptures(in.Workspace)
+	ws, of, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	of, err := ws.Captures.Get(in.ID)
-	if err != nil {
-		return nil, captureProblem(err)
 	}
 	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)

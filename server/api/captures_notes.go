@@ -17,7 +17,7 @@ import (
 )
 
 func (s *API) registerCapturesNotes(api huma.API) {
-	add(api, "PATCH /api/{ws}/captures/{id}", "patch-capture", "Change the name, text, marks, notes, framing or keys of a capture", s.patchCapture, status(400, 403, 409, 413, 422, 507))
+	add(api, "PATCH /api/v1/{ws}/captures/{id}", "patch-capture", "Change the name, text, marks, notes, framing, keys or settings of a capture", s.patchCapture, status(400, 403, 409, 413, 422, 507))
 }
 
 // frameName refers to a frame in a request by its number or its identity, PACKET:OFFSET:NTH.
@@ -85,13 +85,16 @@ func (frameNotes) Schema(huma.Registry) *huma.Schema {
 type patchCaptureInput struct {
 	CapturePath
 	Body struct {
-		Name    *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Text    *string     `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
-		Mark    []frameName `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
-		Unmark  []frameName `json:"unmark,omitempty" maxItems:"65536" doc:"frames to unmark, by number or identity"`
-		Notes   frameNotes  `json:"notes,omitempty"`
-		Framing *string     `json:"framing,omitempty" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" removes it"`
-		Keys    *string     `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; \"\" removes them. They are write-only"`
+		Name     *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Text     *string       `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
+		Mark     []frameName   `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
+		Unmark   []frameName   `json:"unmark,omitempty" maxItems:"65536" doc:"frames to unmark, by number or identity"`
+		Notes    frameNotes    `json:"notes,omitempty"`
+		Framing  *string       `json:"framing,omitempty" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" removes it"`
+		Dismiss  []string      `json:"dismiss,omitempty" maxItems:"100" doc:"ids of proposals to dismiss"`
+		Propose  []string      `json:"propose,omitempty" maxItems:"100" doc:"ids of dismissed proposals to make again"`
+		Settings settingsPatch `json:"settings,omitempty"`
+		Keys     *string       `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; \"\" removes them. They are write-only"`
 	}
 }
 
@@ -104,7 +107,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		return nil, err
 	}
 	b := &in.Body
-	if (b.Name != nil || b.Framing != nil || b.Keys != nil) && s.Captures.Writes(ws.Name, in.ID) {
+	if (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given) && s.Captures.Writes(ws.Name, in.ID) {
 		return nil, errWritten
 	}
 	if b.Framing != nil && *b.Framing != "" {
@@ -117,6 +120,11 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 	if b.Keys != nil {
 		if _, err := protocols.ParseKeys(*b.Keys); err != nil {
 			return nil, huma.Error422UnprocessableEntity("keys: " + err.Error())
+		}
+	}
+	if b.Settings.given {
+		if err := s.checkSettings(ws, in.ID, b.Settings); err != nil {
+			return nil, err
 		}
 	}
 	var names []*store.FrameName
@@ -138,13 +146,21 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		if err != nil {
 			return nil, captureProblem(err)
 		}
-		open = s.Captures.Name(ctx, ws.Workspace, ws.Snapshot, x, names)
+		open = s.Captures.Name(ctx, ws.Workspace, ws.For(x), x, names)
 	}
 	x, err := ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		set(&x.Name, b.Name)
 		set(&x.Notes.Text, b.Text)
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
+		dismiss(x, b.Dismiss, b.Propose)
+		if b.Settings.given {
+			next, err := b.Settings.apply(x.Settings)
+			if err != nil {
+				return err
+			}
+			x.Settings = next
+		}
 		if open != nil {
 			x.Notes = open.Numbered(x.Notes)
 		}

@@ -12,11 +12,12 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
+	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
 
 func (s *API) registerDecode(api huma.API) {
-	add(api, "POST /api/{ws}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
 }
 
 type decodeInput struct {
@@ -32,6 +33,8 @@ type decodeBody struct {
 	Definition string `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text to use instead of the stored definition of message"`
 	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, if codes depend on it"`
 	Group      string `json:"group,omitempty" doc:"group in which to look up codes"`
+
+	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
 }
 
 type decodeOutput struct {
@@ -48,6 +51,9 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 		return nil, err
 	}
 	if err := admitted(ctx, admit.Decode, len(in.Body.Hex)+len(in.Body.Paste)+len(in.Body.Definition), admit.PerDecoded); err != nil {
+		return nil, err
+	}
+	if ws, err = ws.with(in.Body.Settings); err != nil {
 		return nil, err
 	}
 	job, err := decodeJobOf(ws.Snapshot, in.Body)

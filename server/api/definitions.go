@@ -24,21 +24,21 @@ import (
 )
 
 func (s *API) registerDefinitions(api huma.API) {
-	add(api, "GET /api/{ws}/definitions", "definitions", "The definitions and code maps of a workspace", s.listDefinitions)
-	add(api, "GET /api/{ws}/definitions/{file}", "read", "A definition or code map, as JSON or, with Accept: text/plain, its bare text", s.readDefinition, status(409))
-	add(api, "PUT /api/{ws}/definitions/{file}", "write", "Store a definition or code map", s.writeDefinition, status(400, 403, 409, 412, 413, 415, 428, 507))
-	add(api, "DELETE /api/{ws}/definitions/{file}", "delete", "Delete a definition or code map; its samples stay", s.deleteDefinition, status(400, 403, 409, 412, 428, 507))
-	add(api, "POST /api/{ws}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
+	add(api, "GET /api/v1/{ws}/definitions", "definitions", "The definitions and code maps of a project", s.listDefinitions)
+	add(api, "GET /api/v1/{ws}/definitions/{file}", "read", "A definition, also by the name of its message, or a code map, as JSON or, with Accept: text/plain, its bare text", s.readDefinition, status(409))
+	add(api, "PUT /api/v1/{ws}/definitions/{file}", "write", "Store a definition or code map", s.writeDefinition, status(400, 403, 409, 412, 413, 415, 428, 507))
+	add(api, "DELETE /api/v1/{ws}/definitions/{file}", "delete", "Delete a definition or code map; its samples stay", s.deleteDefinition, status(400, 403, 409, 412, 428, 507))
+	add(api, "POST /api/v1/{ws}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
 }
 
 // FilePath is the workspace and file in the path of a request.
 type FilePath struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	File      string `path:"file" maxLength:"500" doc:"name of a definition or code map; write the slashes of folders as %2F. The folders may be omitted if the name is unique"`
 }
 
 type definitionsInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Query     string `query:"q" maxLength:"200" doc:"words that names must contain"`
 }
 
@@ -46,6 +46,7 @@ type definitionsOutput struct {
 	Body struct {
 		Definitions []definitionItem `json:"definitions" doc:"sorted by file"`
 		Maps        []mapItem        `json:"maps" doc:"code maps, sorted by file"`
+		Beside      []besideItem     `json:"beside,omitempty" doc:"files about definitions: the versions of the game that they are valid for"`
 		Skipped     []string         `json:"skipped" doc:"files of the folder that are not read, with reasons"`
 		Undefined   int              `json:"undefined" doc:"names of the code map in use without a definition"`
 		Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes in maps and conflicts between files; a definition has its own"`
@@ -71,6 +72,12 @@ type mapItem struct {
 	Size     int    `json:"size" doc:"bytes"`
 	Names    int    `json:"names"`
 	Used     bool   `json:"used"`
+}
+
+type besideItem struct {
+	File     string `json:"file"`
+	Revision string `json:"revision"`
+	Size     int    `json:"size" doc:"bytes"`
 }
 
 // listDefinitions lists the files of a workspace.
@@ -104,13 +111,16 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 		}
 		b.Maps = append(b.Maps, mapItem{f.Name, string(workspace.Revision(f)), len(f.Text), len(codes), f.Name == ws.CodeMap})
 	}
+	for _, f := range ws.Library.Valid {
+		b.Beside = append(b.Beside, besideItem{f.Name, string(workspace.Revision(f)), len(f.Text)})
+	}
 	for name := range ws.Options.Codes {
 		if !x.defined[name] {
 			b.Undefined++
 		}
 	}
 	for _, d := range ws.Diagnostics() {
-		if f := d.Span.File; f == nil || defs.IsCodeMap(f.Name) || betweenFiles(d) {
+		if f := d.Span.File; f == nil || defs.IsCodeMap(f.Name) || defs.IsValidity(f.Name) || betweenFiles(d) {
 			b.Diagnostics = append(b.Diagnostics, d.Info())
 		}
 	}
@@ -198,7 +208,7 @@ func (ws *space) fileNamed(name string) (*source.File, error) {
 		return f, nil
 	}
 	var same, all []string
-	for _, f := range slices.Concat(ws.Library.Files, ws.Library.Maps) {
+	for _, f := range ws.Library.All() {
 		if all = append(all, path.Base(f.Name)); path.Base(f.Name) == name {
 			same = append(same, f.Name)
 		}
@@ -222,9 +232,12 @@ func (ws *space) fullNames(list []*schema.Message) []string {
 
 // stored describes a file: its mistakes, and the layout of its message.
 func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics []diag.Info, layout *view.LayoutInfo) {
-	if defs.IsCodeMap(f.Name) {
+	switch {
+	case defs.IsCodeMap(f.Name):
 		_, list := ws.codeMap(f)
 		return nil, infos(list), nil
+	case defs.IsValidity(f.Name):
+		return nil, infos(ws.DiagnosticsOf(f)), nil
 	}
 	messages, diagnostics = ws.MessagesOf(f), infos(ws.DiagnosticsOf(f))
 	for i, m := range messages {
@@ -243,6 +256,7 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 type definitionInput struct {
 	FilePath
 	IfNoneMatch string `header:"If-None-Match" doc:"known revisions: 304 if the file still has one of them"`
+	Download    bool   `query:"download" doc:"the bare text, exactly as on disk, as a file to save"`
 	Accept      string `header:"Accept" hidden:"true"`
 }
 
@@ -252,6 +266,7 @@ type definitionOutput struct {
 	ContentType string `header:"Content-Type"`
 	Cache       string `header:"Cache-Control"`
 	Vary        string `header:"Vary"`
+	Disposition string `header:"Content-Disposition"`
 	Body        any    // definitionBody, or the bare text
 }
 
@@ -271,7 +286,7 @@ func (s *API) readDefinition(_ context.Context, in *definitionInput) (*definitio
 	if err != nil {
 		return nil, err
 	}
-	f, err := ws.fileNamed(in.File)
+	f, err := ws.fileOf(in.File)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +296,10 @@ func (s *API) readDefinition(_ context.Context, in *definitionInput) (*definitio
 		out.Status, out.Body = http.StatusNotModified, []byte(nil)
 		return out, nil
 	}
-	if wantsText(in.Accept) {
+	if in.Download {
+		out.Disposition = attachment(path.Base(f.Name))
+	}
+	if in.Download || wantsText(in.Accept) {
 		out.ContentType, out.Body = "text/plain; charset=utf-8", []byte(f.Text)
 		return out, nil
 	}
@@ -406,7 +424,7 @@ func (s *API) deleteDefinition(_ context.Context, in *deleteInput) (*struct{}, e
 	}
 	expect, err := ws.precondition(in.IfMatch, "", in.Force, f)
 	if err == nil {
-		err = ws.Delete(f.Name, expect)
+		_, err = ws.Delete(f.Name, expect)
 	}
 	if err != nil {
 		return nil, storeProblem(err)

@@ -7,10 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/defs"
 	"wirebench/server/access"
+	"wirebench/server/settings"
 	"wirebench/server/store"
-	"wirebench/server/workspace"
 )
 
 // DescribeAll completes the document with the parts common to all operations: authentication, and the errors of the middleware.
@@ -73,7 +72,7 @@ var working = map[string]bool{
 // describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
 func describeFiles(api huma.API) {
 	doc := api.OpenAPI()
-	file := doc.Paths["/api/{ws}/definitions/{file}"]
+	file := doc.Paths["/api/v1/{ws}/definitions/{file}"]
 	text := &huma.Schema{Type: huma.TypeString, Description: "the text, in UTF-8"}
 	textJSON := &huma.Schema{Type: huma.TypeObject, Required: []string{"text"}, Properties: map[string]*huma.Schema{"text": text}, AdditionalProperties: false}
 	takes(file.Put, false, map[string]*huma.Schema{"text/plain": text, "application/json": textJSON})
@@ -85,31 +84,27 @@ func describeFiles(api huma.API) {
 	refuses(file.Put, "412", moved)
 	refuses(file.Delete, "412", moved)
 	refuses(file.Put, "409", SchemaOf[olderProblem](api, "OlderProblem"))
-	takes(doc.Paths["/api/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
-	isNew(doc.Paths["/api/{ws}/captures"].Post)
-	isNew(doc.Paths["/api/{ws}/definitions/{file}/versions"].Post)
-	isNew(doc.Paths["/api/{ws}/definitions/{file}/samples"].Post)
+	takes(doc.Paths["/api/v1/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
+	isNew(doc.Paths["/api/v1/{ws}/captures"].Post)
+	isNew(doc.Paths["/api/v1/{ws}/definitions/{file}/versions"].Post)
+	isNew(doc.Paths["/api/v1/{ws}/definitions/{file}/samples"].Post)
 
-	settings := SchemaOf[workspace.UserSettings](api, "UserSettings")
-	members := api.OpenAPI().Components.Schemas.Map()["UserSettings"].Properties
-	for _, o := range defs.Options() {
-		members[o.Name] = &huma.Schema{Type: huma.TypeString, Description: o.Doc}
-	}
-	takes(doc.Paths["/api/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": settings, "application/merge-patch+json": settings})
+	chosen := SchemaOf[settings.Settings](api, "Settings")
+	takes(doc.Paths["/api/v1/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": chosen, "application/merge-patch+json": chosen})
 
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
 	}, AdditionalProperties: true}
-	capture := doc.Paths["/api/{ws}/captures/{id}"].Get
+	capture := doc.Paths["/api/v1/{ws}/captures/{id}"].Get
 	capture.Responses["200"].Content = map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"application/json":         {Schema: SchemaOf[store.Capture](api, "Capture")},
 	}
-	started := doc.Paths["/api/{ws}/demo"].Post // answers 200 if it is already running
+	started := doc.Paths["/api/v1/{ws}/demo"].Post // answers 200 if it is already running
 	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
 
-	upload := doc.Paths["/api/{ws}/upload"].Post
+	upload := doc.Paths["/api/v1/{ws}/upload"].Post
 	takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
 	for _, status := range []string{"403", "422", "507"} {
 		refuses(upload, status, SchemaOf[UploadProblem](api, "UploadProblem"))

@@ -12,12 +12,13 @@ import (
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
+	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
 
 func (s *API) registerEncode(api huma.API) {
-	add(api, "POST /api/{ws}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
-	describeRefusal(api, "/api/{ws}/encode")
+	add(api, "POST /api/v1/{ws}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
+	describeRefusal(api, "/api/v1/{ws}/encode")
 }
 
 type encodeInput struct {
@@ -32,6 +33,8 @@ type encodeBody struct {
 	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, if both have its name"`
 	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: from its definition or the code map"`
 	Value   json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
+
+	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
 }
 
 type encodeOutput struct {
@@ -48,6 +51,9 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 	}
 	b := in.Body
 	if err := admitted(ctx, admit.Decode, len(b.Value), admit.PerValue); err != nil {
+		return nil, err
+	}
+	if ws, err = ws.with(b.Settings); err != nil {
 		return nil, err
 	}
 	m, err := ws.named(b)

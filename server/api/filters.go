@@ -12,15 +12,16 @@ import (
 )
 
 func (s *API) registerFilters(api huma.API) {
-	add(api, "POST /api/{ws}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
 }
 
 type filterInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
-		Text  string `json:"text" doc:"the filter"`
-		Caret *int   `json:"caret,omitempty" minimum:"0" doc:"where to complete; default: nowhere"`
-		Draft *struct {
+		Text    string `json:"text" doc:"the filter"`
+		Caret   *int   `json:"caret,omitempty" minimum:"0" doc:"where to complete; default: nowhere"`
+		Capture string `json:"capture,omitempty" maxLength:"100" doc:"id of a capture, whose settings apply"`
+		Draft   *struct {
 			Name string `json:"name" maxLength:"1000" doc:"NAME or NAME.VERSION"`
 			Text string `json:"text" maxLength:"1048576"`
 		} `json:"draft,omitempty" doc:"an unsaved definition, used instead of the stored one"`
@@ -66,11 +67,18 @@ func (s *API) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, 
 		return nil, err
 	}
 	snap := ws.Snapshot
+	if in.Body.Capture != "" {
+		at, _, err := s.captureAt(CapturePath{in.Workspace, in.Body.Capture})
+		if err != nil {
+			return nil, err
+		}
+		snap = at.Snapshot
+	}
 	if d := in.Body.Draft; d != nil {
 		if err := admitted(ctx, admit.Layout, len(d.Text), admit.PerCompiled); err != nil {
 			return nil, err
 		}
-		if snap, err = ws.Snapshot.WithDraft(d.Name, d.Text); err != nil {
+		if snap, err = snap.WithDraft(d.Name, d.Text); err != nil {
 			return nil, asHTTP(err)
 		}
 	}

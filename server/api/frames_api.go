@@ -13,14 +13,14 @@ import (
 )
 
 func (s *API) registerFramesApi(api huma.API) {
-	add(api, "GET /api/{ws}/captures/{id}/frames/{n}", "frame", "One frame: its type, its bytes and the packets they came from", s.readOneFrame, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/find", "find", "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", s.findFrame, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/map", "map", "Counts over parts of the list: problems, unknown frames, hits, marks and notes", s.mapFrames, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
-	add(api, "GET /api/{ws}/captures/{id}/compare", "compare", "Two frames side by side: by their fields, or by their bytes", s.compareFrames, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/frames/{n}", "frame", "One frame: its type, its bytes and the packets they came from", s.readOneFrame, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/find", "find", "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", s.findFrame, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/map", "map", "Counts over parts of the list: problems, unknown frames, hits, marks and notes", s.mapFrames, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/compare", "compare", "Two frames side by side: by their fields, or by their bytes", s.compareFrames, status(422, 503))
 }
 
 // The operations on frames over HTTP: the same that a page requests over its socket, each on a list of its own.
@@ -108,7 +108,8 @@ type rowsOutput struct {
 		From  int          `json:"from" doc:"position of the first row"`
 		Fit   int          `json:"fit" doc:"rows of the list"`
 		Total int          `json:"total" doc:"frames of the capture, so far"`
-		Done  bool         `json:"done" doc:"the whole capture has been read"`
+		Done  bool         `json:"done" doc:"reading has ended"`
+		Whole bool         `json:"whole" doc:"the capture has been read to its end, and all its frames are there; otherwise see note"`
 		Note  string       `json:"note,omitempty" doc:"why frames of the file are missing"`
 	}
 }
@@ -121,8 +122,9 @@ func (s *API) listRows(ctx context.Context, in *rowsInput) (*rowsOutput, error) 
 		rows, b := l.Rows(ctx, frames.RowsQuery{From: in.From, Count: in.Count}), &out.Body
 		b.Rows, b.From, b.Fit = rows.Rows, rows.From, l.Fit()
 		b.Total, b.Done, b.Note = open.Log().Len(), open.Complete(), open.Note()
+		b.Whole = b.Done && open.PartNote() == ""
 		if m, costly := l.View.TooCostly(); costly {
-			b.Note = m.Message
+			b.Note = strings.TrimPrefix(b.Note+"; "+m.Message, "; ")
 		}
 		return ctx.Err()
 	})

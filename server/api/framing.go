@@ -9,12 +9,11 @@ import (
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/workspace"
 )
 
 func (s *API) registerFraming(api huma.API) {
-	add(api, "POST /api/{ws}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
 }
 
 // maxFramingShown is the number of bytes shown of each framed message.
@@ -71,7 +70,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	}
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
-	env := &protocols.Env{Definitions: ws.Snapshot, Options: ws.Snapshot.Options.Values}
+	env := ws.Env()
 	read := workspace.NewReading(ws.Snapshot)
 	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {

@@ -8,10 +8,11 @@ import (
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/server/admit"
+	"wirebench/server/settings"
 )
 
 func (s *API) registerLayout(api huma.API) {
-	add(api, "POST /api/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
 }
 
 type layoutInput struct {
@@ -20,6 +21,8 @@ type layoutInput struct {
 		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
 		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION of the stored definition, or the name to use for text"`
 		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with offsets that the layout abbreviates in full"`
+
+		Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
 	}
 }
 
@@ -40,6 +43,9 @@ func (s *API) layout(ctx context.Context, in *layoutInput) (*layoutOutput, error
 		return nil, huma.Error422UnprocessableEntity("text or message is required")
 	}
 	if err := admitted(ctx, admit.Layout, len(in.Body.Text), admit.PerCompiled); err != nil {
+		return nil, err
+	}
+	if ws, err = ws.with(in.Body.Settings); err != nil {
 		return nil, err
 	}
 	d, err := ws.Snapshot.Open(in.Body.Message, in.Body.Text)

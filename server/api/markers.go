@@ -26,8 +26,8 @@ import (
 )
 
 func (s *API) registerMarkers(api huma.API) {
-	add(api, "POST /api/{ws}/captures/{id}/markers", "add-marker", "Add a marker, in running traffic at this moment", s.addMarker, created, status(409, 422, 507))
-	add(api, "GET /api/{ws}/captures/{id}/related", "related", "Messages and fields related to a marker", s.related, status(422))
+	add(api, "POST /api/v1/{ws}/captures/{id}/markers", "add-marker", "Add a marker, in running traffic at this moment", s.addMarker, created, status(409, 422, 507))
+	add(api, "GET /api/v1/{ws}/captures/{id}/related", "related", "Messages and fields related to a marker", s.related, status(422))
 }
 
 // Limits of the search around a marker.
@@ -79,7 +79,7 @@ func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput,
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	s.Captures.Name(ctx, ws.Workspace, ws.Snapshot, x, []*store.FrameName{&first})
+	s.Captures.Name(ctx, ws.Workspace, ws.For(x), x, []*store.FrameName{&first})
 	m.N, m.ID = first.N, first.ID
 	_, err = ws.Captures.Edit(in.ID, func(x *store.Capture) error {
 		for markerAt(x.Notes.Markers, m.At) >= 0 {

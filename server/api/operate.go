@@ -20,12 +20,12 @@ import (
 )
 
 func (s *API) registerOperate(api huma.API) {
-	add(api, "POST /api/{ws}/proxies/{id}/operate", "operate", "Turn changes of messages on or off, and set the filter for held messages", s.operate, status(409, 422))
-	add(api, "GET /api/{ws}/proxies/{id}/held", "held", "The held messages", s.held)
-	add(api, "POST /api/{ws}/proxies/{id}/held", "decide", "Forward, drop or replace a held message", s.decide, status(409, 422))
-	add(api, "POST /api/{ws}/proxies/{id}/send", "send", "Inject a message", s.send, status(409, 422))
-	add(api, "GET /api/{ws}/proxies/{id}/rules", "rules", "The rules for messages", s.rules)
-	add(api, "PUT /api/{ws}/proxies/{id}/rules", "set-rules", "Replace the rules", s.setRules, status(409, 422))
+	add(api, "POST /api/v1/{ws}/proxies/{id}/operate", "operate", "Turn changes of messages on or off, and set the filter for held messages", s.operate, status(409, 422))
+	add(api, "GET /api/v1/{ws}/proxies/{id}/held", "held", "The held messages", s.held)
+	add(api, "POST /api/v1/{ws}/proxies/{id}/held", "decide", "Forward, drop or replace a held message", s.decide, status(409, 422))
+	add(api, "POST /api/v1/{ws}/proxies/{id}/send", "send", "Inject a message", s.send, status(409, 422))
+	add(api, "GET /api/v1/{ws}/proxies/{id}/rules", "rules", "The rules for messages", s.rules)
+	add(api, "PUT /api/v1/{ws}/proxies/{id}/rules", "set-rules", "Replace the rules", s.setRules, status(409, 422))
 }
 
 // operated returns the session of a request, which may be operated.
@@ -58,7 +58,7 @@ func operateProblem(err error) error {
 
 // SessionPath is the workspace and proxy session in the path of a request.
 type SessionPath struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"100" doc:"of the session"`
 }
 
@@ -94,7 +94,7 @@ func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error)
 	}
 	by := who(&in.raw)
 	if text := in.Body.Intercept; text != nil {
-		if _, mistakes := one.Workspace.Now().Filter(*text); len(mistakes) > 0 {
+		if _, mistakes := one.Now().Filter(*text); len(mistakes) > 0 {
 			return nil, filterProblem(mistakes)
 		}
 		if err := one.Intercept(*text, by); err != nil {
@@ -144,7 +144,7 @@ func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 		out.Body.On = op.On
 	}
 	out.Body.Held = []HeldInfo{}
-	snap := one.Workspace.Now()
+	snap := one.Now()
 	read := workspace.NewReading(snap)
 	all := one.Held()
 	out.Body.Total = len(all)
@@ -202,7 +202,7 @@ func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 			return nil, operateProblem(proxy.ErrNotHeld)
 		}
 		d.Action = transport.Replace
-		if d.With, err = b.Make(one.Workspace.Now(), all[i].Frame.Dir, one.Workspace.Now().HasAlternate(&all[i].Frame)); err != nil {
+		if d.With, err = b.Make(one.Now(), all[i].Frame.Dir, one.Now().HasAlternate(&all[i].Frame)); err != nil {
 			return nil, asHTTP(err)
 		}
 	}
@@ -236,7 +236,7 @@ func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 		}
 		id = open[0].ID
 	}
-	out, err := b.Make(one.Workspace.Now(), schema.DirNamed(b.Dir), false)
+	out, err := b.Make(one.Now(), schema.DirNamed(b.Dir), false)
 	if err != nil {
 		return nil, asHTTP(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *API) registerPaste(api huma.API) {
-	add(api, "POST /api/{ws}/paste", "paste", "Recognize the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
+	add(api, "POST /api/v1/{ws}/paste", "paste", "Recognize the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
 }
 
 type pasteInput struct {

@@ -90,18 +90,24 @@ func storeProblem(err error) error {
 	var name *store.NameError
 	var kind *workspace.NameError
 	var sample *workspace.SampleError
+	var code *workspace.CodeError
+	var step *workspace.StepError
+	var rename *workspace.RenameError
+	var missing *workspace.NotFoundError
 	switch {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &moved):
 		return &ConflictProblem{errorModel(http.StatusPreconditionFailed, moved.Error()), string(moved.Have), string(moved.Text)}
+	case errors.As(err, &step):
+		return stepProblem(step)
 	case errors.As(err, &older):
 		return &olderProblem{errorModel(http.StatusConflict, older.Error()+": POST it to …/versions"), older.Newest}
-	case errors.As(err, &sample) && sample.Gone:
+	case errors.As(err, &missing), errors.As(err, &sample) && sample.Gone:
 		return huma.Error404NotFound(err.Error())
-	case errors.As(err, &sample) && sample.There:
+	case errors.As(err, &sample) && sample.There, errors.As(err, &code) && code.Other != "", errors.As(err, &rename) && rename.Taken:
 		return huma.Error409Conflict(err.Error())
-	case errors.As(err, &name), errors.As(err, &kind), errors.As(err, &sample):
+	case errors.As(err, &name), errors.As(err, &kind), errors.As(err, &sample), errors.As(err, &code), errors.As(err, &rename):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, store.ErrTooLarge):
 		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())

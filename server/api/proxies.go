@@ -13,12 +13,12 @@ import (
 )
 
 func (s *API) registerProxies(api huma.API) {
-	add(api, "GET /api/{ws}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
-	add(api, "POST /api/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
-	add(api, "DELETE /api/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
-	add(api, "POST /api/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
-	add(api, "GET /api/{ws}/proxies/{id}", "proxy", "A running listener", s.readProxy)
-	add(api, "DELETE /api/{ws}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
+	add(api, "GET /api/v1/{ws}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
+	add(api, "POST /api/v1/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
+	add(api, "DELETE /api/v1/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
+	add(api, "POST /api/v1/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
+	add(api, "GET /api/v1/{ws}/proxies/{id}", "proxy", "A running listener", s.readProxy)
+	add(api, "DELETE /api/v1/{ws}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
 }
 
 // relayProblem converts an error of starting a listener to an error with a status.
@@ -61,7 +61,7 @@ func (s *API) listProxies(_ context.Context, in *workspaceInput) (*proxiesOutput
 }
 
 type startProxyInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Body      relay.Config
 }
 
@@ -80,12 +80,12 @@ func (s *API) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput
 	if err != nil {
 		return nil, relayProblem(err)
 	}
-	s.Log.Info("proxy started", "workspace", ws.Name, "listen", in.Body.Listen, "upstream", in.Body.Upstream)
+	s.Log.Info("proxy started", "project", ws.Name, "listen", in.Body.Listen, "upstream", in.Body.Upstream)
 	return &proxyOutput{http.StatusCreated, one.Info()}, nil
 }
 
 type stopProxiesInput struct {
-	Workspace string   `path:"ws" doc:"name of the workspace"`
+	Workspace string   `path:"ws" doc:"name of the project"`
 	IDs       []string `query:"id" required:"true" minItems:"1" doc:"of the listeners"`
 }
 
@@ -109,7 +109,7 @@ func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{},
 	for _, one := range all {
 		stopping.Go(func() {
 			_ = one.Stop(ctx) // cut connections are among its events
-			s.Log.Info("proxy stopped", "workspace", ws.Name, "name", one.State().Name)
+			s.Log.Info("proxy stopped", "project", ws.Name, "name", one.State().Name)
 		})
 	}
 	stopping.Wait()
@@ -143,7 +143,7 @@ func (s *API) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutput, 
 		return nil, err
 	}
 	if s.Relays.Demo == nil {
-		return nil, huma.Error404NotFound("this workspace has no demo game")
+		return nil, huma.Error404NotFound("this project has no demo game")
 	}
 	one, isNew, err := s.Relays.StartDemo(ctx, ws.Workspace)
 	if err != nil {

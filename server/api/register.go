@@ -8,29 +8,39 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/projects"
 	"wirebench/server/relay"
 	"wirebench/server/runs"
 )
 
 // Register registers and describes all operations. Those of a resource are in the file of its handlers.
 func (s *API) Register(api huma.API) {
+	describeSettings(api)
 	s.registerDecode(api)
 	s.registerEncode(api)
 	s.registerLayout(api)
 	s.registerPaste(api)
 	s.registerFilters(api)
 	s.registerEmit(api)
+	s.registerProjects(api)
 	s.registerSettings(api)
 	s.registerDefinitions(api)
+	s.registerDefinitionsFiles(api)
+	s.registerCompare(api)
+	s.registerSearch(api)
+	s.registerCodes(api)
+	s.registerChanges(api)
 	s.registerSamples(api)
 	s.registerUpload(api)
 	s.registerCaptures(api)
 	s.registerFraming(api)
 	s.registerCapturesNotes(api)
+	s.registerCapturesSettings(api)
 	s.registerCapturesAppend(api)
 	s.registerCapturesExport(api)
 	s.registerCapturesPackets(api)
 	s.registerCapturesElsewhere(api)
+	s.registerCapturesProposals(api)
 	s.registerFramesApi(api)
 	s.registerProxies(api)
 	s.registerMarkers(api)
@@ -41,7 +51,7 @@ func (s *API) Register(api huma.API) {
 	describeFiles(api)
 }
 
-// add registers an operation, "POST /api/{ws}/decode". JSON bodies are limited to MaxBody bytes.
+// add registers an operation, "POST /api/v1/{ws}/decode". JSON bodies are limited to MaxBody bytes.
 func add[I, O any](api huma.API, operation, id, summary string, handler func(context.Context, *I) (*O, error), more ...func(*huma.Operation)) {
 	method, path, _ := strings.Cut(operation, " ")
 	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: MaxBody, Errors: []int{http.StatusNotFound}}
@@ -64,6 +74,7 @@ func small(op *huma.Operation) { op.MaxBodyBytes = MaxSmallBody }
 
 // renamed maps types to their names in the document, where these differ from the Go names.
 var renamed = map[reflect.Type]string{
+	reflect.TypeFor[projects.Info](): "ProjectInfo", reflect.TypeFor[projects.State](): "ProjectState",
 	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
 	reflect.TypeFor[runs.Config](): "ReplayConfig", reflect.TypeFor[runs.Info](): "ReplayInfo", reflect.TypeFor[runs.Report](): "ReplayReport",
 	reflect.TypeFor[runs.Result](): "ReplayResult", reflect.TypeFor[runs.Seen](): "ReplaySeen", reflect.TypeFor[runs.Conn](): "ReplayConn",

@@ -15,9 +15,9 @@ import (
 )
 
 func (s *API) registerSamples(api huma.API) {
-	add(api, "GET /api/{ws}/definitions/{file}/samples", "samples", "The samples of a definition", s.listSamples, status(409))
-	add(api, "POST /api/{ws}/definitions/{file}/samples", "add-sample", "Add a message to the samples of a definition", s.addSample, status(400, 403, 409, 413, 507))
-	add(api, "DELETE /api/{ws}/definitions/{file}/samples", "drop-sample", "Remove a sample", s.dropSample, status(400, 403, 409, 412, 507))
+	add(api, "GET /api/v1/{ws}/definitions/{file}/samples", "samples", "The samples of a definition", s.listSamples, status(409))
+	add(api, "POST /api/v1/{ws}/definitions/{file}/samples", "add-sample", "Add a message to the samples of a definition", s.addSample, status(400, 403, 409, 413, 507))
+	add(api, "DELETE /api/v1/{ws}/definitions/{file}/samples", "drop-sample", "Remove a sample", s.dropSample, status(400, 403, 409, 412, 507))
 }
 
 type samplesInput struct{ FilePath }
@@ -45,8 +45,12 @@ func (s *API) sampled(p FilePath) (*space, *source.File, error) {
 		return nil, nil, err
 	}
 	f, err := ws.fileNamed(p.File)
-	if err == nil && defs.IsCodeMap(f.Name) {
+	switch {
+	case err != nil:
+	case defs.IsCodeMap(f.Name):
 		err = huma.Error422UnprocessableEntity(f.Name + " is a code map; only definitions have samples")
+	case defs.IsValidity(f.Name):
+		err = huma.Error422UnprocessableEntity(f.Name + " is not a definition; only definitions have samples")
 	}
 	return ws, f, err
 }

@@ -25,19 +25,20 @@ import (
 )
 
 func (s *API) registerUpload(api huma.API) {
-	add(api, "POST /api/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
+	add(api, "POST /api/v1/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
 }
 
 // Limits of an upload besides those of store.DefaultBounds.
 const (
 	MaxUpload   = 64 << 20         // bytes of the body
+	maxField    = 4096             // bytes of a field
 	MaxZips     = 20               // each may unpack to much more than its size
 	receiveTime = 5 * time.Minute  // for the body
 	storeTime   = 90 * time.Second // for writing the files
 )
 
 type uploadInput struct {
-	Workspace string `path:"ws" doc:"name of the workspace"`
+	Workspace string `path:"ws" doc:"name of the project"`
 	Framing   string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a ..."`
 	Replace   bool   `query:"replace" doc:"replace stored files with a different text; also a form field"`
 	RawRequest
@@ -49,6 +50,7 @@ type uploadOutput struct{ Body UploadReport }
 type UploadReport struct {
 	Stored int             `json:"stored" doc:"number of new or replaced files"`
 	Files  []*UploadedFile `json:"files" doc:"in the order of the upload"`
+	Undo   *workspace.Step `json:"undo,omitempty" doc:"the change of the library, for undo"`
 }
 
 // UploadedFile is the result for one file.
@@ -98,15 +100,25 @@ func (s *API) upload(ctx context.Context, in *uploadInput) (*uploadOutput, error
 
 // TakeUpload reads a form and stores its files. The error has a status; if it is about the files, it is an UploadProblem.
 func TakeUpload(ctx context.Context, to *workspace.Workspace, w http.ResponseWriter, r *http.Request, replace bool) (*UploadReport, error) {
+	u := &upload{replace: replace, captures: to.Captures}
+	if err := u.receive(ctx, w, r); err != nil {
+		u.takeBack()
+		return nil, err
+	}
+	return u.store(ctx, to)
+}
+
+// receive reads a form. The error has a status.
+func (u *upload) receive(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength > MaxUpload {
-		return nil, bodyError(&http.MaxBytesError{Limit: MaxUpload})
+		return bodyError(&http.MaxBytesError{Limit: MaxUpload})
 	}
 	size := r.ContentLength
 	if size < 0 {
 		size = MaxUpload
 	}
 	if err := admitted(ctx, admit.Open, int(size), admit.PerUploaded); err != nil {
-		return nil, err
+		return err
 	}
 	// A large form takes longer than the server's time limit of requests. Writers without deadlines, as in tests, need none.
 	control := http.NewResponseController(w)
@@ -115,27 +127,32 @@ func TakeUpload(ctx context.Context, to *workspace.Workspace, w http.ResponseWri
 	r.Body = http.MaxBytesReader(w, r.Body, MaxUpload)
 	form, err := r.MultipartReader()
 	if err != nil {
-		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the files as multipart/form-data: "+err.Error())
+		return huma.NewError(http.StatusUnsupportedMediaType, "send the files as multipart/form-data: "+err.Error())
 	}
-	u := &upload{Bounds: store.DefaultBounds(), replace: replace, captures: to.Captures}
+	u.Bounds = store.DefaultBounds()
 	if text := r.URL.Query().Get("framing"); text != "" {
 		if u.framing, err = parseFraming(text); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := u.read(form); err != nil {
-		u.takeBack()
-		return nil, err
+		return err
 	}
 	u.dropTop()
+	return nil
+}
+
+// store stores the files of a form that has been read.
+func (u *upload) store(ctx context.Context, to *workspace.Workspace) (*UploadReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	results, err := to.SaveAll(ctx, u.files, u.replace)
+	results, step, err := to.SaveAll(ctx, u.files, u.replace)
 	if results == nil && err != nil {
 		u.takeBack()
 		return nil, storeProblem(err)
 	}
 	report := u.report(results)
+	report.Undo = step
 	(&space{to, to.Now()}).describeUpload(report)
 	switch {
 	case err != nil:
@@ -173,6 +190,8 @@ type upload struct {
 	zips         int
 	bomb         bool // a zip unpacked to more than is allowed; no other is opened
 	parts        int
+
+	otherFields map[string]func(value string) error // those of the form besides replace, by name
 
 	captures *store.Captures // nil: captures are not stored
 	framing  string          // of raw files; "": these are not stored
@@ -271,9 +290,15 @@ func partName(part *multipart.Part) (name string, isFile bool) {
 
 // field reads a part that is not a file.
 func (u *upload) field(part *multipart.Part) error {
-	value, err := io.ReadAll(io.LimitReader(part, 100))
+	value, err := io.ReadAll(io.LimitReader(part, maxField))
 	if err != nil {
 		return err
+	}
+	if set := u.otherFields[part.FormName()]; set != nil {
+		if err := set(string(value)); err != nil {
+			return err
+		}
+		return discard(part)
 	}
 	if part.FormName() != "replace" {
 		u.skip(cmp.Or(part.FormName(), namelessPart), "", "no file name")
@@ -350,16 +375,16 @@ func hidden(name string) bool {
 
 // otherKind returns the reason why a file with this name and these first bytes is not stored, or "".
 func otherKind(name string, head []byte) string {
-	if form := pcap.SniffCapture(head); form != "" && form != "gzip" {
+	if pcap.SniffCapture(head) != "" {
 		return "a capture inside a zip: upload it separately"
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".pcap", ".pcapng", ".cap", ".log", ".gz":
+	case ".pcap", ".pcapng", ".cap", ".log", ".snoop", ".gz", ".zst", ".lz4", ".xz", ".bz2":
 		return "named like a capture, but its content is not one"
 	case ".def", ".map", ".txt", ".zip", "":
 		return ""
 	}
-	if strings.HasSuffix(name, store.SamplesEnding) || isZip(head) {
+	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) {
 		return ""
 	}
 	return "not a definition, a code map or samples"

@@ -107,7 +107,7 @@ func couldBeOurs(f capture.ArchiveFile) bool {
 	case ".txt", "":
 		return !isRaw(f.Data[:min(len(f.Data), 512)])
 	}
-	return strings.HasSuffix(f.Name, store.SamplesEnding)
+	return strings.HasSuffix(f.Name, store.SamplesEnding) || path.Base(f.Name) == store.ValidityName
 }
 
 // withoutFiles returns a copy of a zip without some of its files.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"compress/gzip"
 	"io"
 	"path"
 	"slices"
@@ -13,8 +12,11 @@ import (
 	"wirebench/codec/logs"
 	"wirebench/codec/paste"
 	"wirebench/codec/pcap"
+	"wirebench/codec/scan"
 	"wirebench/server/captures"
 	"wirebench/server/store"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // capture stores a part of a form that is a capture: a capture file, a text with a conversation or packets, an archive of captures, or
@@ -33,7 +35,11 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
 	}
 	// The rest is consumed in any case, so that more of it can be examined.
-	more, err := io.ReadAll(io.LimitReader(part, int64(logs.Head-len(head))))
+	most := logs.Head
+	if scan.Packed(head) != "" {
+		most = scan.PackedHead
+	}
+	more, err := io.ReadAll(io.LimitReader(part, int64(most-len(head))))
 	if err != nil {
 		return true, err
 	}
@@ -71,23 +77,40 @@ func isOurs(name string, head []byte) bool {
 	case ".txt", "":
 		return !isRaw(head) || isZip(head)
 	}
-	return isZip(head) || strings.HasSuffix(name, store.SamplesEnding)
+	return isZip(head) || strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName
 }
 
 // isCapture reports whether a file starts like a capture file, also a compressed one.
-func isCapture(head []byte) bool {
-	form := pcap.SniffCapture(head)
-	if form != "gzip" {
-		return form != ""
+func isCapture(head []byte) bool { return pcap.SniffPacked(head) != "" }
+
+// errNoCapture is the error for a file that cannot be read as a capture.
+var errNoCapture = huma.Error422UnprocessableEntity("this is not a capture: neither packets, nor a log or a text with messages. For raw bytes set a framing, such as ?framing=prefixed:2le+self")
+
+// onlyCapture returns a file from its start if it can be read as a capture, else errNoCapture. An empty file can: it grows.
+func onlyCapture(file io.Reader) (io.Reader, error) {
+	head, err := io.ReadAll(io.LimitReader(file, logs.Head))
+	if err == nil && scan.Packed(head) != "" {
+		var more []byte
+		more, err = io.ReadAll(io.LimitReader(file, scan.PackedHead-logs.Head))
+		head = append(head, more...)
 	}
-	z, err := gzip.NewReader(bytes.NewReader(head))
 	if err != nil {
-		return false
+		return nil, err
 	}
-	var inner [4]byte
-	_, err = io.ReadFull(z, inner[:])
-	form = pcap.SniffCapture(inner[:])
-	return err == nil && form != "" && form != "gzip"
+	if len(head) > 0 && !capture.IsCapture(head) && capture.SniffArchive(head) == "" {
+		if scan.Packed(head) == "" && isRaw(head[:min(len(head), 512)]) { // before more of it is read
+			return nil, errNoCapture
+		}
+		text, err := io.ReadAll(io.LimitReader(file, paste.MaxText-int64(len(head)))) // only the whole text shows whether it holds messages
+		if err != nil {
+			return nil, err
+		}
+		head = append(head, text...)
+		if _, err := paste.RecogniseFile(string(head), nil); isRaw(head[:min(len(head), 512)]) || err != nil {
+			return nil, errNoCapture
+		}
+	}
+	return io.MultiReader(bytes.NewReader(head), file), nil
 }
 
 // isRaw reports whether bytes are not text. UTF-16 and Latin-1 are text.
@@ -110,7 +133,7 @@ func isConversation(text []byte) bool {
 // keep stores a capture. The error is of reading the form; errors of storing are in the report.
 func (u *upload) keep(name, framing string, head, part io.Reader) error {
 	if u.captures == nil {
-		u.skip(name, "", "this workspace does not store captures")
+		u.skip(name, "", "a capture, which is not stored here: upload it to the project")
 		return discardRest(part)
 	}
 	in := &remembered{r: io.MultiReader(head, part)}

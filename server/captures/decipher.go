@@ -49,7 +49,7 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 		last, left[n] = max(last, n), len(p)
 	}
 	done := map[uint32]bool{}
-	env := envOf(snap, x)
+	env := EnvOf(snap, x)
 	env.Clear = func(c transport.Clear) {
 		p, wanted := payloads[c.Packet]
 		if !wanted || uint64(c.Off) >= uint64(len(p)) {
@@ -61,7 +61,7 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 		}
 	}
 	all := transportsOf(env, protocol, nil)
-	a := packet.NewAssembler(packet.Options{New: func(c transport.Conn) transport.Transport {
+	a := packet.NewAssembler(packet.Options{Ports: snap.Traffic.Ports, New: func(c transport.Conn) transport.Transport {
 		if conn != "" && c.Name() != conn {
 			return nil
 		}

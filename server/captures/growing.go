@@ -84,10 +84,9 @@ func canReadOn(in *store.Captures, id string) bool {
 		return false
 	}
 	defer file.Close()
-	var head [4]byte
-	_, err = io.ReadFull(file, head[:])
-	form := pcap.SniffCapture(head[:])
-	return err == nil && form != "" && form != "gzip"
+	head := make([]byte, pcap.SniffHead)
+	n, _ := io.ReadFull(file, head) // shorter files have no format
+	return pcap.SniffCapture(head[:n]) != ""
 }
 
 // tail reads a growing file: Read waits for more at the end, until the file has not grown for growPatience. It never reads beyond the

@@ -45,8 +45,8 @@ func Messages(ctx context.Context, in *store.Captures, id string, snap *workspac
 	return n, nil
 }
 
-// withoutFrames returns the reason why a file that was read to its end has no frames.
-func withoutFrames(sum packet.Summary) string {
+// withoutFrames returns the reason why a file that was read to its end has no frames of a protocol.
+func withoutFrames(protocol string, sum packet.Summary) string {
 	if sum.Packets == 0 {
 		return "the capture has no packets"
 	}
@@ -54,7 +54,7 @@ func withoutFrames(sum packet.Summary) string {
 	if sum.Packets == 1 {
 		packets = "packet"
 	}
-	note := fmt.Sprintf("no frames of the protocol in %d %s", sum.Packets, packets)
+	note := fmt.Sprintf("read as %s, there are no frames in %d %s", protocol, sum.Packets, packets)
 	if left := sum.LeftOut(); len(left) > 0 {
 		note += "; skipped: " + strings.Join(left, ", ")
 	}

@@ -33,7 +33,7 @@ func (o *Capture) ID(n uint64) transport.FrameID {
 	if !ok {
 		return transport.FrameID{}
 	}
-	return e.ID(o.log.Extra(e))
+	return e.ID()
 }
 
 // spot is the place of an identity in this reading.
@@ -128,14 +128,15 @@ func (o *Capture) seek(ids []transport.FrameID) []spot {
 	for k := range s.skip {
 		s.skip[k] = k
 	}
+	var from []transport.Source
 	o.log.Each(o.log.Base(), o.log.Len(), func(i int, e live.Entry, _ []byte) bool {
-		x := o.log.Extra(e)
-		id, n := e.ID(x), uint64(i+1)
+		from = o.log.AppendFrom(from[:0], e)
+		id, n := e.ID(), uint64(i+1)
 		s.frame(id, n)
-		if id.Shown() && len(x.From) == 0 { // in a raw file
+		if id.Shown() && len(from) == 0 { // in a raw file
 			s.has(transport.Source{Packet: id.Packet, Off: id.Off, Len: e.Len}, n)
 		}
-		for _, x := range x.From {
+		for _, x := range from {
 			s.has(x, n)
 		}
 		return true
@@ -250,7 +251,7 @@ func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 	}
 	_, _ = ws.Captures.Edit(id, func(x *store.Capture) error { // on failure, each reading computes the numbers again
 		next := o.Numbered(x.Notes)
-		if next.Same(x.Notes) || o.key != readingOfCapture(ws.Name, ws.Now(), *x) {
+		if next.Same(x.Notes) || o.key != readingOfCapture(ws.Name, ws.For(*x), *x) {
 			return errSettled
 		}
 		x.Notes = next

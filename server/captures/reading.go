@@ -22,8 +22,14 @@ func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Ca
 
 // readingTold is readingOf with a callback for each connection of which a part was deciphered.
 func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
-	env := envOf(snap, x)
-	o := capture.Options{Options: packet.Options{Key: env.Key(), New: transportsOf(env, protocol, ciphered)}, Proto: transport.UDP}
+	return readingWith(EnvOf(snap, x), snap, protocol, x, ciphered)
+}
+
+// readingWith is readingTold with the environment of the transports.
+func readingWith(env *protocols.Env, snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
+	o := capture.Options{Options: packet.Options{
+		Ports: snap.Traffic.Ports, Dir: snap.Traffic.Dir, Key: env.Key(), New: transportsOf(env, protocol, ciphered),
+	}, Proto: transport.UDP}
 	if x.Framing != "" {
 		if f, err := capture.ParseFraming(x.Framing); err == nil {
 			o.Framing = &f
@@ -39,9 +45,9 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 	return o
 }
 
-// envOf returns the environment of the transports of a capture.
-func envOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
-	env := &protocols.Env{Definitions: snap, Options: snap.Options.Values}
+// EnvOf returns the environment of the transports of a capture. Keys that cannot be read are ignored.
+func EnvOf(snap *workspace.Snapshot, x store.Capture) *protocols.Env {
+	env := snap.Env()
 	if keys, err := protocols.ParseKeys(x.Keys); err == nil {
 		env.Keys = keys
 	}
@@ -75,27 +81,31 @@ func readingOfCapture(ws string, snap *workspace.Snapshot, x store.Capture) stri
 	if len(snap.Dialect.Frames) == 0 {
 		key += "/" + snap.ID // the definitions determine where messages end
 	}
-	return key + readingKey(x)
+	return key + readingKey(snap, x)
 }
 
-// CutBy returns a hash of the definitions if frame boundaries depend on them, else "". It is stable across restarts.
+// CutBy returns a hash of everything that frame boundaries depend on: the definitions, for some protocols, and the ports, groups and direction
+// chosen. It is "" if there is nothing, and stable across restarts.
 func CutBy(snap *workspace.Snapshot) string {
-	if len(snap.Dialect.Frames) > 0 {
+	chosen := !snap.Traffic.IsZero()
+	if len(snap.Dialect.Frames) > 0 && !chosen {
 		return ""
 	}
 	sum := sha256.New()
-	for f := range snap.Files() {
-		fmt.Fprintf(sum, "%q %q\n", f.Name, f.Text)
+	if len(snap.Dialect.Frames) == 0 {
+		for f := range snap.Files() {
+			fmt.Fprintf(sum, "%q %q\n", f.Name, f.Text)
+		}
+	}
+	if chosen {
+		fmt.Fprintf(sum, "%v\n", snap.Traffic)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// readingKey returns a hash of the keys and framing of a capture, "" if it has none.
-func readingKey(x store.Capture) string {
-	day, dated := paste.LogDay(x.Name)
-	if x.Framing == "" && x.Keys == "" && !dated {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(x.Framing + "\x00" + x.Keys + "\x00" + day.String()))
+// readingKey returns a hash of the keys and framing of a capture, and of the settings that it is read with.
+func readingKey(snap *workspace.Snapshot, x store.Capture) string {
+	day, _ := paste.LogDay(x.Name)
+	sum := sha256.Sum256([]byte(x.Framing + "\x00" + x.Keys + "\x00" + day.String() + "\x00" + snap.Reading()))
 	return "/" + hex.EncodeToString(sum[:8])
 }

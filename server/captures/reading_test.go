@@ -8,7 +8,9 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // Keys and framing of a capture determine how it is read, and distinguish its readings.
@@ -29,10 +31,22 @@ func TestReadingOf(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, x := range []store.Capture{{}, {Framing: "whole"}, {Framing: "fixed:4"}, {Keys: "fixed:4"}, {Framing: "fixed:4", Keys: "k"}} {
-		if key := readingKey(x); seen[key] || key == "" != (x.Framing+x.Keys == "") {
+		if key := readingKey(snap, x); seen[key] {
 			t.Errorf("%+v: %q", x, key)
 		} else {
 			seen[key] = true
 		}
+	}
+	other, err := workspace.Build(snap.Library, workspace.Settings{Dialect: "muta", Traffic: workspace.Traffic{Dir: schema.ToClient, Ports: []uint16{4000}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if readingKey(other, store.Capture{}) == readingKey(snap, store.Capture{}) || CutBy(other) == CutBy(snap) {
+		t.Error("other settings have the same reading")
+	}
+	told = nil
+	_, _, err = capture.ReadAny(strings.NewReader("\x01\x02"), readingOf(other, protocol, store.Capture{Framing: "whole"}), func(f *transport.Frame) { told = append(told, f.Dir.String()) })
+	if err != nil || fmt.Sprint(told) != "[s2c]" {
+		t.Error("the direction of a file that does not tell it: ", told, err)
 	}
 }

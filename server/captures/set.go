@@ -25,7 +25,7 @@ import (
 const (
 	maxOpenCaptures  = 12        // in total
 	maxIdleCaptures  = 4         // not listed by any page
-	maxCaptureMemory = 256 << 20 // bytes of frames of one capture
+	maxCaptureMemory = 256 << 20 // bytes of frames of one capture, where there is no disk for them
 	waitForCapture   = 20 * time.Second
 )
 
@@ -35,7 +35,7 @@ var (
 	ErrTooMany  = fmt.Errorf("%d captures are open in pages: close one first", maxOpenCaptures)
 )
 
-// Set holds the open captures, whose frames are in memory. The least recently used one is closed first.
+// Set holds the open captures. The least recently used one is closed first.
 type Set struct {
 	mu       sync.Mutex
 	open     map[string]*Capture
@@ -45,17 +45,19 @@ type Set struct {
 	briefs   briefLists
 	openFile func(in *store.Captures, id string) (io.ReadCloser, error)
 	budget   *admit.Budget // for reading files; nil means unlimited
+	disk     *live.Disk    // for the frames of large captures; nil: all are in memory
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 }
 
-// NewSet returns a set that reads files within a memory budget; nil means unlimited.
-func NewSet(budget *admit.Budget) *Set {
+// NewSet returns a set that reads files within a memory budget, nil meaning unlimited, and keeps the frames of large ones on a disk, which may
+// be nil.
+func NewSet(budget *admit.Budget, disk *live.Disk) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Set{
 		open: map[string]*Capture{}, live: map[string]*Capture{}, parts: map[string]bool{}, grows: map[string]growth{}, ctx: ctx, cancel: cancel,
-		openFile: (*store.Captures).Open, budget: budget,
+		openFile: (*store.Captures).Open, budget: budget, disk: disk,
 	}
 }
 
@@ -83,8 +85,9 @@ type Capture struct {
 	size, read atomic.Int64 // bytes of the file
 	ciphered   sync.Map     // names of connections of which a part was deciphered
 
-	key    string      // see readingOfCapture
-	filled atomic.Bool // the log is complete
+	key      string      // see readingOfCapture
+	protocol string      // title of the dialect
+	filled   atomic.Bool // the log is complete
 
 	// Valid after done.
 	sum packet.Summary
@@ -164,7 +167,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	if err != nil {
 		return nil, err
 	}
-	o, begun, err := c.begin(ws.Name+"/"+x.ID, reading, follow, grows, file, x)
+	o, begun, err := c.begin(ws.Name+"/"+x.ID, reading, snap.Dialect.Title, follow, grows, file, x)
 	if !begun {
 		file.Close()
 		return o, err
@@ -241,7 +244,7 @@ func (c *Set) keyOf(reading string, follow, grows bool) string {
 }
 
 // begin adds a capture to be read from a file to the set. begun is false if it has been opened meanwhile, and on errors.
-func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x store.Capture) (o *Capture, begun bool, err error) {
+func (c *Set) begin(id, reading, protocol string, follow, grows bool, file io.Reader, x store.Capture) (o *Capture, begun bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if o := c.openedLocked(id, reading, follow, grows); o != nil {
@@ -253,7 +256,7 @@ func (c *Set) begin(id, reading string, follow, grows bool, file io.Reader, x st
 	if len(c.open) >= maxOpenCaptures {
 		return nil, false, ErrTooMany
 	}
-	o = &Capture{log: live.New(maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading}
+	o = &Capture{log: live.NewOn(c.disk, maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading, protocol: protocol}
 	o.ctx, o.stop = context.WithCancel(c.ctx)
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
@@ -373,9 +376,10 @@ func (c *counted) Read(p []byte) (int, error) {
 // fill reads a file into the log: a capture, or a text that contains one.
 func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.Protocol, snap *workspace.Snapshot, x store.Capture) (packet.Summary, error) {
 	conns := map[int]uint32{}
-	full, recorded := false, false
+	var full error // why frames from here on are missing
+	recorded := false
 	add := func(f *transport.Frame) {
-		if full {
+		if full != nil {
 			return
 		}
 		conn, ok := conns[f.Conn.ID]
@@ -386,7 +390,7 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 				o.ciphered.Store(f.Conn.Name(), true)
 			}
 		}
-		full = o.log.AddFlagged(conn, f, live.FlagsOf(f.Marks)) != nil
+		full = o.log.AddFlagged(conn, f, live.FlagsOf(f.Marks))
 	}
 	how := readingTold(snap, protocol, x, func(conn string) { o.ciphered.Store(conn, true) })
 	if takes := how.Recorded; takes != nil {
@@ -396,8 +400,8 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 		}
 	}
 	sum, _, err := capture.ReadAny(&counted{file, &o.read, o.log.Touch, ctx}, how, add)
-	if err == nil && full {
-		err = live.ErrFull
+	if err == nil && full != nil {
+		err = fmt.Errorf("only the first %d of %d frames are listed: %w", o.log.Len(), sum.Frames, full)
 	}
 	return sum, err
 }
@@ -448,7 +452,7 @@ func (o *Capture) Note() string {
 	case !o.complete():
 		return ""
 	case o.err == nil && o.sum.Torn == nil && o.sum.Frames == 0 && !o.running:
-		return withoutFrames(o.sum)
+		return withoutFrames(o.protocol, o.sum)
 	}
 	return o.PartNote()
 }

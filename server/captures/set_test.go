@@ -23,7 +23,7 @@ func TestSlowFileHoldsNoLock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := NewSet(nil)
+	c := NewSet(nil, nil)
 	opening, goOn := make(chan struct{}), make(chan struct{})
 	c.openFile = func(in *store.Captures, id string) (io.ReadCloser, error) {
 		if id == slow.ID {

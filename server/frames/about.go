@@ -132,8 +132,7 @@ func groupOf(snap *workspace.Snapshot, f *transport.Frame, conn live.Conn) strin
 	case f.Key.Group != "" || f.Kind != transport.Problem:
 		return f.Key.Group
 	case len(snap.Dialect.Frames) == 0: // the direction and the server port determine it
-		env := &protocols.Env{Definitions: snap}
-		return env.Group(serverPort(conn.Name), f.Dir)
+		return snap.Env().Group(serverPort(conn.Name), f.Dir)
 	}
 	p, _ := protocols.Of(snap.Dialect.Name)
 	if l := p.Layers; l != nil && l.Is != nil && l.Is(f.Bytes) && snap.Frame(l.Group) != nil && snap.Frame(l.Group).Key.Group == l.Group {

@@ -37,7 +37,7 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	if !ok {
 		below := make([]string, len(c.paths))
 		for i, path := range c.paths {
-			below[i] = belowMessage(path, msg)
+			below[i] = BelowMessage(path, msg)
 		}
 		of = corpus.NewCells(m.Rec.Program, below)
 		c.of[msg] = of
@@ -45,8 +45,8 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	return of.Append(nil, m.Rec)
 }
 
-// belowMessage removes the name of msg from a path. For a path of another message it returns one that no field has.
-func belowMessage(path string, msg *schema.Message) string {
+// BelowMessage removes the name of msg from a path. For a path of another message it returns one that no field has.
+func BelowMessage(path string, msg *schema.Message) string {
 	if rest, ok := strings.CutPrefix(path, "."); ok {
 		return rest
 	}

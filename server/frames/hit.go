@@ -224,11 +224,14 @@ func (w *wanted) in(ctx context.Context, data []byte) (start, end int) {
 	for _, n := range w.needles {
 		take(n.in(ctx, data))
 	}
-	if w.float != nil && w.off > 0 {
+	if w.isNear() {
 		take(w.near(data))
 	}
 	return start, end
 }
+
+// isNear reports whether floats need not be equal to the value.
+func (w *wanted) isNear() bool { return w.float != nil && w.off > 0 }
 
 // near returns the first range with a float within the tolerance.
 func (w *wanted) near(data []byte) (start, end int) {

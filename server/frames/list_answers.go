@@ -221,7 +221,7 @@ func (l *List) Find(ctx context.Context, a *FindQuery) (Found, error) {
 	}
 	f, mistakes := l.snap.Filter(text)
 	if len(mistakes) > 0 {
-		return Found{Pos: -1, Mistakes: mistakesIn("find", 0, text, mistakes)}, nil
+		return Found{Pos: -1, Mistakes: a.mistakes(mistakesIn("find", 0, text, mistakes))}, nil
 	}
 	f.Until(ctx)
 	var frame transport.Frame
@@ -286,7 +286,7 @@ func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 	if !ok && a.By != "mark" && a.By != "note" && a.By != "problem" {
 		return Found{}, missing("frame %d is no longer in memory", a.N)
 	}
-	group, name := log.Group(at), log.Extra(at).Name
+	group, name := log.Group(at), log.Name(at)
 	notes := l.notes()
 	pos := l.Position(a.N - 1)
 	if !a.Back && l.index(pos) != a.N-1 {
@@ -303,7 +303,7 @@ func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 		case "problem":
 			return e.Kind == transport.Problem
 		}
-		return e.Kind == at.Kind && e.HasKey == at.HasKey && e.Code == at.Code && e.Dir == at.Dir && log.Group(e) == group && log.Extra(e).Name == name
+		return e.Kind == at.Kind && e.HasKey == at.HasKey && e.Code == at.Code && e.Dir == at.Dir && log.Group(e) == group && log.Name(e) == name
 	})
 	return l.Found(found), err
 }

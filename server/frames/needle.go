@@ -45,25 +45,40 @@ func textNeedle(text string, fold bool) needle {
 	}}
 }
 
-// hexNeedle returns a needle for bytes in filter syntax: "e8 03 ?? 00". An invalid text matches nothing; the filter reports the mistake.
+// hexNeedle returns a needle for bytes in filter syntax: "e8 03 ?? 0?". An invalid text matches nothing; the filter reports the mistake.
 func hexNeedle(text string) needle {
-	digits := strings.NewReplacer(" ", "", "\t", "", ":", "", "-", "").Replace(text)
+	digits := strings.NewReplacer(" ", "", "\t", "", ":", "", "-", "", ".", "?").Replace(text)
 	var places [][][]byte
 	for ; len(digits) >= 2; digits = digits[2:] {
 		if digits[:2] == "??" {
 			places = append(places, nil)
 			continue
 		}
-		b, err := strconv.ParseUint(digits[:2], 16, 8)
-		if err != nil {
-			return needle{}
+		var place [][]byte
+		for _, wild := range wildDigits(digits[:2]) {
+			b, err := strconv.ParseUint(wild, 16, 8)
+			if err != nil {
+				return needle{}
+			}
+			place = append(place, []byte{byte(b)})
 		}
-		places = append(places, [][]byte{{byte(b)}})
+		places = append(places, place)
 	}
 	if digits != "" || len(places) == 0 {
 		return needle{}
 	}
 	return needle{[]needleForm{newNeedleForm(places)}}
+}
+
+// wildDigits returns the bytes that two digits stand for, of which one may be "?".
+func wildDigits(two string) (all []string) {
+	if !strings.Contains(two, "?") {
+		return []string{two}
+	}
+	for _, digit := range "0123456789abcdef" {
+		all = append(all, strings.Replace(two, "?", string(digit), 1))
+	}
+	return all
 }
 
 func newNeedleForm(places [][][]byte) needleForm {

@@ -45,12 +45,14 @@ func (l *List) Packet(ctx context.Context, a PacketQuery) (*Packet, error) {
 	out := &Packet{N: a.N, Frames: []packetFrame{}}
 	m := RowMaker{Snap: l.snap}
 	var f transport.Frame
+	var from []transport.Source
 	for i := max(a.Near-1-packetReach, log.Base()); i < min(a.Near+packetReach, log.Len()); i++ {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		e, data, ok := log.Get(i)
-		if !ok || !cameIn(log.Extra(e).From, a.N) {
+		from = log.AppendFrom(from[:0], e)
+		if !ok || !cameIn(from, a.N) {
 			continue
 		}
 		if len(out.Frames) == maxPacketFrames {
@@ -81,7 +83,7 @@ func cameIn(from []transport.Source, packet uint32) bool {
 // frameOffer proposes the start of a definition for a frame without one.
 type frameOffer struct {
 	Name  string `json:"name"`            // of the message, without a version
-	Map   string `json:"map,omitempty"`   // the code map that lacks a name for the code
+	Map   string `json:"map,omitempty"`   // the code map that can get a name for the code
 	Code  uint32 `json:"code"`            // code of the message
 	Known bool   `json:"known,omitempty"` // the map has a name for the code
 	First string `json:"first,omitempty"` // suffix of the name: a version, if the dialect has versions
@@ -103,7 +105,7 @@ func (m *RowMaker) offer(f *transport.Frame) *frameOffer {
 		return o
 	}
 	o.Name = fmt.Sprintf("%sUNKNOWN_%04X", sidePrefix(f.Dir), f.Key.Code)
-	o.Map = m.Snap.CodeMap
+	o.Map = m.Snap.MapForCodes()
 	return o
 }
 

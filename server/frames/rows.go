@@ -79,24 +79,35 @@ func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 		if m.Snap.Dialect.Versions {
 			r.Ver = msg.Version
 		}
-		var info []byte
-		if m.Rec.Status() != codec.OK {
-			if list := view.Problems(m.Rec); len(list) > 0 {
-				info = append(append(info, list[0].Message...), "; "...)
-			}
-		}
-		r.Info = CutText(string(view.AppendBrief(info, m.Rec, maxBrief)), maxBrief+80)
 	case f.Kind == transport.Message:
 		r.Status = "unknown"
 		r.Name = cmp.Or(m.nameOf(f), f.Name) // a log may have a name that the code map does not have
-		r.Info = string(appendPrintable(nil, f.Bytes[:min(len(f.Bytes), maxBrief)]))
-	case f.Kind == transport.Problem:
-		r.Info = f.Note
 	}
-	if r.Info == "" {
-		r.Info = f.Note
-	}
+	r.Info = string(AppendInfo(nil, f, m.Rec))
 	return r
+}
+
+// AppendInfo appends a summary of a frame: of a decoded one its first problem and its values, of one without a definition its bytes as
+// text, of others the note of the transport. rec is nil if the frame has no definition.
+func AppendInfo(dst []byte, f *transport.Frame, rec *codec.Record) []byte {
+	start := len(dst)
+	switch {
+	case rec != nil:
+		if rec.Status() != codec.OK {
+			if list := view.Problems(rec); len(list) > 0 {
+				dst = append(append(dst, list[0].Message...), "; "...)
+			}
+		}
+		if dst = view.AppendBrief(dst, rec, maxBrief); len(dst)-start > maxBrief+80 {
+			dst = append(dst[:start], CutText(string(dst[start:]), maxBrief+80)...)
+		}
+	case f.Kind == transport.Message:
+		dst = appendPrintable(dst, f.Bytes[:min(len(f.Bytes), maxBrief)])
+	}
+	if len(dst) == start {
+		dst = append(dst, f.Note...)
+	}
+	return dst
 }
 
 // Decode decodes a frame and returns its definition, nil if it has none.

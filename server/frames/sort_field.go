@@ -55,7 +55,7 @@ type fieldFeed struct {
 }
 
 func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
-	below := belowMessage(path, t.msg)
+	below := BelowMessage(path, t.msg)
 	f := &fieldFeed{k: k, none: below == ""}
 	f.program, f.take = t.program, f.values
 	if f.none {

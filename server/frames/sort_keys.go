@@ -213,7 +213,7 @@ var sortKeys = map[string]keyOf{
 	"name": func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
 		t := k.typeOf(e, data, false)
 		if t.nameless { // but a log may have a name
-			if name := k.view.Log.Extra(e).Name; name != "" {
+			if name := k.view.Log.Name(e); name != "" {
 				k.text(rank, []byte(name))
 				return
 			}

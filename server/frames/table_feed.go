@@ -2,7 +2,6 @@ package frames
 
 import (
 	"context"
-	"slices"
 
 	"wirebench/codec"
 	"wirebench/codec/columns"
@@ -66,11 +65,7 @@ func (b *byType[T]) specialOf(e live.Entry) (specialType, bool) {
 	if !named && !wrapped {
 		return specialType{}, false
 	}
-	x := b.log.Extra(e)
-	t := specialType{number: e.Type(), alternate: wrapped && slices.Contains(x.Via, b.alternate.Name)}
-	if named {
-		t.name = x.Name
-	}
+	t := specialType{number: e.Type(), name: b.log.Name(e), alternate: wrapped && b.log.Via(e, b.alternate.Name)}
 	return t, named || t.alternate
 }
 

@@ -3,11 +3,14 @@
 package live
 
 import (
+	"cmp"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -18,30 +21,36 @@ const (
 	DefaultBytes = 1 << 30 // of frames, including their index
 	blockFrames  = 1 << 14
 	blockBytes   = 1 << 20
-	entryBytes   = 48        // memory of a frame beside its bytes
-	extraMask    = 1<<31 - 1 // numbers of extras restart after 2^31: they need to be unique only among retained frames
+	entryBytes   = int64(unsafe.Sizeof(Entry{})) // memory of a frame beside its bytes
+	startOnDisk  = 64 << 20                      // bytes in memory of a log that continues on a disk
+	maxNames     = 1<<16 - 1                     // names of definitions, and of groups; the rest are stored with each frame
 )
 
 // ErrFull reports that a log is full.
-var ErrFull = errors.New("the capture has more frames than fit in memory")
+var ErrFull = errors.New("there is no room for more frames")
 
-// Entry describes a frame in the log, without its bytes.
+// Entry describes a frame in the log, without its bytes. It has no pointers: it may be in a file.
 type Entry struct {
 	At     int64 // nanoseconds since 1970; 0 if unknown
+	offset int64 // Frame.Offset
 	block  uint32
 	off    uint32
 	Len    uint32 // bytes
 	Code   uint32
-	Conn   uint32 // index of Conns
-	extra  int32  // number of the Extra, -1 if there is none
+	Conn   uint32           // index of Conns
+	more   uint32           // bytes behind those of the frame that hold the rest of its Extra; 0: nothing else
+	from   transport.Source // the first one
+	length uint32           // Frame.Length, if it fits
+	nth    uint32           // FrameID.Nth
 	group  uint16
+	name   uint16 // Frame.Name, as an index of Log.names
 	turn   uint16 // Conn.turn of its connection
-	nth    uint32 // FrameID.Nth
 	shown  shown
 	Kind   transport.Kind
 	Dir    schema.Dir
-	HasKey bool
 	Flags  Flags
+	HasKey bool
+	sent   bool // from is set
 }
 
 // shown is the kind of evidence of a frame in the capture file.
@@ -67,25 +76,15 @@ const (
 	Wrapped // Extra has the headers around it
 )
 
-// Extra holds the properties that only few frames have.
-type Extra struct {
-	From   []transport.Source
-	Via    []string
-	Offset int64
-	Length int64
-	Note   string
-	Name   string // name of the definition, where messages have no code
-}
-
-// ID returns the identity of the frame. x must be the result of Log.Extra for the entry.
-func (e Entry) ID(x Extra) transport.FrameID {
+// ID returns the identity of the frame.
+func (e Entry) ID() transport.FrameID {
 	switch {
 	case e.shown == shownByOffset:
-		return transport.FrameID{Packet: 1, Off: uint32(x.Offset), Nth: e.nth}
-	case e.shown == notShown || len(x.From) == 0: // or the frame was discarded
+		return transport.FrameID{Packet: 1, Off: uint32(e.offset), Nth: e.nth}
+	case e.shown == notShown || !e.sent:
 		return transport.FrameID{Nth: e.nth}
 	}
-	return transport.FrameID{Packet: x.From[0].Packet, Off: x.From[0].Off, Nth: e.nth}
+	return transport.FrameID{Packet: e.from.Packet, Off: e.from.Off, Nth: e.nth}
 }
 
 // Conn is a connection in the log.
@@ -105,34 +104,69 @@ func (c *Conn) Of(e Entry) bool { return c.turn == e.turn }
 
 // Log holds frames in the order of their arrival. One goroutine adds frames; any number of goroutines read them.
 //
-// The log of a file is full when it reaches its limit. A log of running traffic (NewRolling) discards its oldest frames instead; the
-// indexes of the other frames do not change. The log retains the frames from Base() to Len()-1.
+// The log of a file is full when it reaches its limit, or continues on a Disk. A log of running traffic (NewRolling) discards its oldest
+// frames instead; the indexes of the other frames do not change. The log retains the frames from Base() to Len()-1.
 type Log struct {
 	limit   int64
 	rolling bool
+	disk    *Disk // for what exceeds the limit; may be nil
+	spill   *spill
+	noDisk  error // why there is no spill
 
 	mu     sync.RWMutex
 	conns  []Conn
 	free   []uint32 // indexes of conns to be reused
-	groups []string
+	groups names
+	names  names
 	blocks [][]Entry // of blockFrames each, except the last
 	arena  [][]byte  // all of full length; only the first used bytes of the last one are used
 	used   int
-	extras [][]Extra            // like blocks
-	nExtra int                  // number of the next extra
-	kept   int                  // extras in the blocks, including discarded ones in the first block
+	more   []byte               // scratch space
 	ids    transport.Identifier // for frames added without an identity
 
 	// Number of discarded blocks before the first one, by kind.
 	oldBlocks, oldArena int
-	firstExtra          int           // number of the first extra in extras
 	changed             chan struct{} // closed with the next change; nil if nobody waits
 	touched             int64         // number of calls of Touch
 	closed              bool
 
 	base  atomic.Int64 // first retained frame
 	n     atomic.Int64 // number of frames that may be read
-	bytes atomic.Int64
+	began atomic.Int64 // Entry.At of the first frame
+	bytes atomic.Int64 // in memory
+}
+
+// names are strings by number, in the order of their first use; "" is the first.
+type names struct {
+	all []string
+	of  map[string]uint16
+}
+
+// number returns the number of a name; ok is false if there are too many.
+func (n *names) number(name string) (number uint16, ok bool) {
+	if name == "" {
+		return 0, true
+	}
+	if i, ok := n.of[name]; ok {
+		return i, true
+	}
+	if len(n.all) >= maxNames {
+		return 0, false
+	}
+	if n.of == nil {
+		n.all, n.of = []string{""}, map[string]uint16{}
+	}
+	n.all = append(n.all, name)
+	n.of[name] = uint16(len(n.all) - 1)
+	return n.of[name], true
+}
+
+// name returns a name by its number.
+func (n *names) name(number uint16) string {
+	if number == 0 {
+		return ""
+	}
+	return n.all[number]
 }
 
 // New returns an empty log of about limit bytes; 0 selects DefaultBytes.
@@ -140,7 +174,15 @@ func New(limit int64) *Log {
 	if limit <= 0 {
 		limit = DefaultBytes
 	}
-	return &Log{limit: limit, groups: []string{""}}
+	return &Log{limit: limit}
+}
+
+// NewOn returns an empty log that continues on a disk when it has outgrown some memory. If the disk cannot be used, it has about limit bytes
+// of memory.
+func NewOn(disk *Disk, limit int64) *Log {
+	l := New(limit)
+	l.disk = disk
+	return l
 }
 
 // NewRolling returns an empty log that retains the newest frames, about limit bytes of them; 0 selects DefaultBytes.
@@ -218,6 +260,9 @@ func (l *Log) Len() int { return int(l.n.Load()) }
 // Base returns the index of the first retained frame: 0 unless the log is rolling. It can increase at any time.
 func (l *Log) Base() int { return int(l.base.Load()) }
 
+// Began returns the time of the first frame ever added, which may be discarded by now; zero if there is none, or if it has no time.
+func (l *Log) Began() time.Time { return Entry{At: l.began.Load()}.Time() }
+
 // Bytes returns the approximate memory use of the frames.
 func (l *Log) Bytes() int64 { return l.bytes.Load() }
 
@@ -227,25 +272,17 @@ func (l *Log) Add(conn uint32, f *transport.Frame) error { return l.AddFlagged(c
 
 // AddFlagged is like Add, with additional flags. A frame without an identity gets one.
 func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
-	cost := int64(len(f.Bytes)) + entryBytes
-	x, noted := extraOf(f)
-	whole := cost
-	if l.rolling && noted {
-		whole += x.cost()
-	}
-	if whole > l.limit || !l.rolling && l.bytes.Load()+cost > l.limit {
-		return ErrFull
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.bytes.Load()+whole > l.limit {
-		l.drop(whole)
-	}
 	e := Entry{
-		At: nanos(f.At), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, extra: -1, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey,
-		Flags: flags,
+		At: nanos(f.At), Len: uint32(len(f.Bytes)), Code: f.Key.Code, Conn: conn, Kind: f.Kind, Dir: f.Dir, HasKey: f.HasKey, Flags: flags,
+		offset: f.Offset, turn: l.conns[conn].turn,
 	}
-	e.turn = l.conns[conn].turn
+	rest := l.split(&e, f)
+	cost := entryBytes + int64(len(f.Bytes)+len(rest))
+	if err := l.makeRoom(cost); err != nil {
+		return err
+	}
 	if f.ID == (transport.FrameID{}) {
 		l.ids.Identify(int(conn), f)
 	}
@@ -255,7 +292,7 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	case len(f.From) == 0:
 		e.shown = shownByOffset
 	}
-	e.group = l.group(f.Key.Group)
+	e.group, _ = l.groups.number(f.Key.Group)
 	if f.Resumed {
 		e.Flags |= Resumed
 	}
@@ -268,19 +305,26 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 	if len(f.Via) > 0 {
 		e.Flags |= Wrapped
 	}
-	e.block, e.off = l.keep(f.Bytes)
-	if noted {
-		cost += x.cost()
-		l.addExtra(&e, x)
-	}
 	if last := len(l.blocks) - 1; last < 0 || len(l.blocks[last]) == blockFrames {
-		l.blocks = append(l.blocks, make([]Entry, 0, blockFrames))
+		block, err := l.newBlock()
+		if err != nil {
+			return err
+		}
+		l.blocks = append(l.blocks, block)
+	}
+	if err := l.keep(&e, f.Bytes, rest); err != nil {
+		return err
 	}
 	last := len(l.blocks) - 1
 	l.blocks[last] = append(l.blocks[last], e)
 	l.conns[conn].Frames++
 	l.conns[conn].kept++
-	l.bytes.Add(cost)
+	if l.spill == nil {
+		l.bytes.Add(cost)
+	}
+	if l.n.Load() == 0 {
+		l.began.Store(e.At)
+	}
 	l.n.Add(1)
 	l.wake()
 	return nil
@@ -299,19 +343,8 @@ func (l *Log) dropUntil(enough func() bool) {
 	var next uint32 // arena block of the first retained frame
 	for ; first < end && !enough(); first++ {
 		e := &l.blocks[first/blockFrames-l.oldBlocks][first%blockFrames]
-		cost := int64(e.Len) + entryBytes
 		next = e.block
-		if e.extra >= 0 {
-			at := (int(e.extra) - l.firstExtra) & extraMask
-			cost += l.extras[at/blockFrames][at%blockFrames].cost()
-			l.extras[at/blockFrames][at%blockFrames] = Extra{}
-			if gone := at / blockFrames; gone > 0 {
-				l.extras = slices.Clone(l.extras[gone:])
-				l.firstExtra = (l.firstExtra + gone*blockFrames) & extraMask
-				l.kept -= gone * blockFrames
-			}
-		}
-		l.bytes.Add(-cost)
+		l.bytes.Add(-entryBytes - int64(e.Len) - int64(e.more))
 		l.conns[e.Conn].kept--
 		l.freeConn(e.Conn)
 	}
@@ -330,41 +363,65 @@ func (l *Log) dropUntil(enough func() bool) {
 	l.base.Store(int64(first))
 }
 
-func (l *Log) group(name string) uint16 {
-	i := slices.Index(l.groups, name)
-	if i < 0 && len(l.groups) < 1<<16-1 {
-		l.groups = append(l.groups, name)
-		i = len(l.groups) - 1
+// makeRoom makes room for a frame of cost bytes.
+func (l *Log) makeRoom(cost int64) error {
+	had := l.bytes.Load()
+	if l.disk != nil && l.spill == nil && l.noDisk == nil && had+cost > min(l.limit, startOnDisk) {
+		spill, err := l.disk.open()
+		if l.noDisk = err; err == nil {
+			l.spillTo(spill)
+		}
 	}
-	return uint16(max(i, 0))
+	switch {
+	case l.spill != nil, had+cost <= l.limit:
+		return nil
+	case !l.rolling || cost > l.limit:
+		return cmp.Or(l.noDisk, ErrFull)
+	}
+	l.drop(cost)
+	return nil
 }
 
-// keep copies bytes into the arena. A block never moves, so slices returned by Data stay valid.
-func (l *Log) keep(data []byte) (block, off uint32) {
-	if last := len(l.arena) - 1; last < 0 || len(l.arena[last])-l.used < len(data) {
-		l.arena = append(l.arena, make([]byte, max(blockBytes, len(data))))
+// newBlock returns an empty block of entries.
+func (l *Log) newBlock() ([]Entry, error) {
+	if l.spill == nil {
+		return make([]Entry, 0, blockFrames), nil
+	}
+	b, err := l.spill.alloc(forEntries, blockFrames*int(entryBytes))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*Entry)(unsafe.Pointer(unsafe.SliceData(b))), blockFrames)[:0], nil // Entry has no pointers, and b starts with a page
+}
+
+// keep copies the bytes of a frame and the rest of its Extra into the arena. A block never moves, so slices returned by Data stay valid.
+func (l *Log) keep(e *Entry, data, rest []byte) error {
+	need := len(data) + len(rest)
+	if last := len(l.arena) - 1; last < 0 || len(l.arena[last])-l.used < need {
+		var block []byte
+		if l.spill == nil {
+			block = make([]byte, max(blockBytes, need))
+		} else {
+			var err error
+			if block, err = l.spill.alloc(forBytes, max(blockBytes, need)); err != nil {
+				return err
+			}
+		}
+		l.arena = append(l.arena, block)
 		l.used = 0
 	}
 	last := len(l.arena) - 1
-	off = uint32(l.used)
-	l.used += copy(l.arena[last][off:], data)
-	return uint32(last + l.oldArena), off
+	e.block, e.off, e.more = uint32(last+l.oldArena), uint32(l.used), uint32(len(rest))
+	l.used += copy(l.arena[last][l.used:], data)
+	l.used += copy(l.arena[last][l.used:], rest)
+	return nil
 }
 
-func (l *Log) addExtra(e *Entry, x Extra) {
-	last := len(l.extras) - 1
-	if last < 0 || len(l.extras[last]) == blockFrames {
-		l.extras = append(l.extras, make([]Extra, 0, blockFrames))
-		last++
-	}
-	l.extras[last] = append(l.extras[last], x)
-	e.extra = int32(l.nExtra)
-	l.nExtra = (l.nExtra + 1) & extraMask
-	l.kept++
-}
-
-func (x *Extra) cost() int64 {
-	return 96 + int64(len(x.From))*12 + int64(len(x.Via))*24 + int64(len(x.Note)+len(x.Name))
+// spillTo continues on a disk. The last blocks in memory stay as they are, filled or not.
+func (l *Log) spillTo(to *spill) {
+	l.spill = to
+	to.firstBlock, to.firstArena = len(l.blocks), len(l.arena)
+	runtime.AddCleanup(l, (*spill).release, to)
 }
 
 // Entry returns the frame with an index from Base() to Len()-1, or the zero Entry if the frame was discarded.
@@ -372,7 +429,7 @@ func (l *Log) Entry(i int) Entry {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if i < l.Base() {
-		return Entry{extra: -1}
+		return Entry{}
 	}
 	return l.blocks[i/blockFrames-l.oldBlocks][i%blockFrames]
 }
@@ -393,7 +450,7 @@ func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if i < l.Base() || i >= l.Len() {
-		return Entry{extra: -1}, nil, false
+		return Entry{}, nil, false
 	}
 	e = l.blocks[i/blockFrames-l.oldBlocks][i%blockFrames]
 	end := e.off + e.Len
@@ -403,25 +460,11 @@ func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
 // Group returns the message group of a frame.
 func (l *Log) Group(e Entry) string {
 	if e.group == 0 {
-		return "" // the first group is ""
+		return ""
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.groups[e.group]
-}
-
-// Extra returns the rare properties of a frame, or the zero Extra if the frame was discarded.
-func (l *Log) Extra(e Entry) Extra {
-	if e.extra < 0 {
-		return Extra{}
-	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	at := (int(e.extra) - l.firstExtra) & extraMask
-	if at >= l.kept {
-		return Extra{}
-	}
-	return l.extras[at/blockFrames][at%blockFrames]
+	return l.groups.name(e.group)
 }
 
 // Time returns the time at which the frame was complete, or the zero time if it is unknown.
@@ -443,6 +486,7 @@ func nanos(at time.Time) int64 {
 // Each calls f for the frames from index from up to but excluding index to, in order, until f returns false. It skips discarded frames.
 // Each is cheaper than calling Entry and Data for each frame.
 func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
+	defer runtime.KeepAlive(l) // its blocks may be in a file
 	to = min(to, l.Len())
 	for from < to {
 		l.mu.RLock()
@@ -451,9 +495,10 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 			return
 		}
 		block := l.blocks[from/blockFrames-l.oldBlocks]
-		arena, old := l.arena, uint32(l.oldArena)
+		arena, old, spill := l.arena, uint32(l.oldArena), l.spill
 		l.mu.RUnlock()
-		for at := from % blockFrames; at < blockFrames && from < to; at++ {
+		start := from % blockFrames
+		for at := start; at < blockFrames && from < to; at++ {
 			e := block[at]
 			end := e.off + e.Len
 			if !f(from, e, arena[e.block-old][e.off:end:end]) {
@@ -461,12 +506,16 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 			}
 			from++
 		}
+		if spill != nil && from%blockFrames == 0 && from/blockFrames > spill.firstBlock { // a log with a spill never drops blocks
+			spill.letGo(block[:blockFrames], arena, block[start].block, block[blockFrames-1].block)
+		}
 	}
 }
 
 // EachOf calls f for the frames with the given indexes, which must ascend, until f returns false. It skips frames that are not in the log.
 // block is the memory block that holds the frame at the offset given by Entry.Place; the memory after the frame may be written at any time.
 func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
+	defer runtime.KeepAlive(l)
 	for {
 		l.mu.RLock()
 		for len(indexes) > 0 && indexes[0] < l.Base() {

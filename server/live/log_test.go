@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -93,5 +94,106 @@ func BenchmarkAdd(b *testing.B) {
 		if err := l.Add(conn, f); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// full returns a frame with everything that a log keeps.
+func full(i int) *transport.Frame {
+	f := frame(i)
+	f.Offset, f.Length = int64(i)*7, int64(i%5)-1
+	for n := range i % 4 {
+		f.From = append(f.From, transport.Source{Packet: uint32(i + n), Off: uint32(n), Len: uint32(i)})
+	}
+	if i%2 == 0 {
+		f.Via = []string{"cluster:1", fmt.Sprint("reliable:", i)}
+	}
+	if i%5 == 0 {
+		f.Name = fmt.Sprint("name ", i%70)
+	}
+	return f
+}
+
+func same(l *live.Log, i int, e live.Entry, data []byte) error {
+	want, got := full(i), transport.Frame{}
+	l.Frame(i, e, data, &got)
+	x := l.Extra(e)
+	if !slices.Equal(got.From, want.From) || !slices.Equal(l.AppendFrom(nil, e), want.From) || !slices.Equal(got.Via, want.Via) || got.Offset != want.Offset ||
+		got.Length != want.Length || got.Note != want.Note || got.Name != want.Name || l.Name(e) != want.Name || !bytes.Equal(got.Bytes, want.Bytes) ||
+		l.Via(e, fmt.Sprint("reliable:", i)) != (want.Via != nil) || l.Via(e, "stream") || x.Name != want.Name {
+		return fmt.Errorf("frame %d is %+v, want %+v", i, got, want)
+	}
+	return nil
+}
+
+// A log keeps all properties of frames, in memory and on a disk, whatever the size of the frames.
+func TestDisk(t *testing.T) {
+	for _, name := range []string{"disk", "memory"} {
+		t.Run(name, func(t *testing.T) {
+			disk := live.NewDisk(t.TempDir(), 1<<30)
+			l := live.New(0)
+			if name == "disk" {
+				l = live.NewOn(disk, 1<<30)
+			}
+			conn := l.Connection(live.Conn{})
+			if name == "disk" { // exceeds what is kept in memory first
+				if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 60<<20)}); err != nil {
+					t.Fatal(err)
+				}
+				if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 8<<20)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := l.Len()
+			for i := range 60_000 {
+				if err := l.Add(conn, full(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := l.Add(conn, &transport.Frame{Bytes: bytes.Repeat([]byte("large"), 1<<20)}); err != nil {
+				t.Fatal(err)
+			}
+			l.Each(first, l.Len()-1, func(i int, e live.Entry, data []byte) bool {
+				if err := same(l, i-first, e, data); err != nil {
+					t.Fatal(err)
+				}
+				return true
+			})
+			if _, data, ok := l.Get(l.Len() - 1); !ok || len(data) != 5<<20 || data[5<<20-1] != 'e' {
+				t.Errorf("%d bytes, %t", len(data), ok)
+			}
+			if onDisk := disk.Used() > 0; onDisk != (name == "disk") || onDisk && l.Bytes() > 68<<20 {
+				t.Errorf("%d bytes on disk, %d in memory", disk.Used(), l.Bytes())
+			}
+		})
+	}
+}
+
+// A log whose disk has no room is full, with the reason, and what it has stays readable.
+func TestDiskFull(t *testing.T) {
+	disk := live.NewDisk(t.TempDir(), 4<<20)
+	l := live.NewOn(disk, 1<<30)
+	conn := l.Connection(live.Conn{})
+	var err error
+	big := &transport.Frame{Bytes: make([]byte, 1<<20)}
+	for range 100 {
+		if err = l.Add(conn, big); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, live.ErrFull) || l.Len() < 60 || l.Len() > 70 {
+		t.Fatalf("%d frames, %v", l.Len(), err)
+	}
+	if e, data, ok := l.Get(l.Len() - 1); !ok || len(data) != 1<<20 || e.Len != 1<<20 {
+		t.Error("the last frame is gone")
+	}
+	gone := live.NewOn(live.NewDisk(t.TempDir()+"/gone", 1<<30), 80<<20)
+	conn = gone.Connection(live.Conn{})
+	for range 100 {
+		if err = gone.Add(conn, big); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, live.ErrFull) || gone.Len() < 75 { // it goes on in memory
+		t.Fatalf("%d frames, %v", gone.Len(), err)
 	}
 }

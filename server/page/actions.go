@@ -19,17 +19,18 @@ var actions = map[string]action{
 	"paste":  {}, // see work.show
 	"values": {}, // see work.values
 	"value":  {}, // see livePage.value
+	"types":  {}, // see livePage.choices
+	"find":   {}, // see livePage.found
+	"form":   {}, // see livePage.formed
 
 	"open":     {before: func(p *work) { p.openAnother(p.form.arg) }},
+	"begin":    {before: func(p *work) { p.beginFrom(p.form.arg) }},
 	"new":      {before: func(p *work) { p.beginNew(p.form.arg) }},
 	"stored":   {before: (*work).dropEdit},
 	"theirs":   {before: (*work).dropEdit},
 	"mine":     {before: func(p *work) { p.form.base = "" }}, // the text stays, as an edit of the text stored now
-	"show":     {before: func(p *work) { p.form.show, p.form.bytes, p.form.rows = p.form.number(), 0, 0 }},
+	"show":     {before: func(p *work) { p.form.show, p.form.bytes = p.form.number(), 0 }},
 	"bytes":    {before: func(p *work) { p.form.bytes = p.form.number() }},
-	"rows":     {before: func(p *work) { p.form.rows = p.form.number() }},
-	"fold":     {before: (*work).fold},
-	"order":    {before: func(p *work) { p.form.written = p.form.arg == "written" }},
 	"pick":     {before: func(p *work) { p.form.part = p.form.number() }},
 	"sample":   {before: func(p *work) { p.takeSample(p.form.number()) }},
 	"original": {before: func(p *work) { delete(p.form.edits, p.form.show) }},
@@ -44,7 +45,15 @@ var actions = map[string]action{
 	"insert": {after: (*work).changeValue},
 	"remove": {after: (*work).changeValue},
 	"copy":   {after: (*work).changeValue},
+	"up":     {after: (*work).changeValue},
+	"down":   {after: (*work).changeValue},
+	"case":   {after: (*work).changeValue},
+	"fill":   {after: (*work).fill},
 	"repair": {after: (*work).repair},
+	"define": {after: (*work).reshape},
+	"split":  {after: (*work).reshape},
+	"rename": {after: (*work).reshape},
+	"erase":  {after: (*work).reshape},
 
 	"save":    {after: (*work).save},
 	"version": {after: (*work).newVersion},
@@ -55,14 +64,6 @@ var actions = map[string]action{
 
 // dropEdit opens the stored definition and discards the edited text.
 func (p *work) dropEdit() { p.form.definition, p.form.base = "", "" }
-
-// fold folds a run of list elements, or unfolds it.
-func (p *work) fold() {
-	f := &p.form
-	if f.opened[f.arg] = !f.opened[f.arg]; !f.opened[f.arg] {
-		delete(f.opened, f.arg)
-	}
-}
 
 // maxActionLogged bounds the name of an action in the log, which clients can choose.
 const maxActionLogged = 40

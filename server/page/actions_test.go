@@ -19,6 +19,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/projects"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
@@ -47,7 +48,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 			if err := json.Unmarshal(set, &m.Set); err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.newLivePage(b.Workspaces[0], r).work(t.Context(), m)
+			got, err := b.newLivePage(b.Projects.First(), r).work(t.Context(), m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 		for role := access.Nobody; role <= access.Operator; role++ {
 			for way, do := range ways {
 				b, dir, log := testWorkbench(t)
-				r := httptest.NewRequest("POST", "/w/one", nil)
+				r := httptest.NewRequest("POST", "/p/one/definitions", nil)
 				route := chi.NewRouteContext()
 				route.URLParams.Add("ws", "one")
 				r = access.As(r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, route)), access.Principal{Role: role})
@@ -91,9 +92,13 @@ func testWorkbench(t *testing.T) (b *Workbench, dir string, log *bytes.Buffer) {
 		"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"12000100080039304c0061006e006e000000","about":"a text"}` + "\n",
 	})
 	home, _ := workspacetest.Dir(t, nil)
-	ws := workspacetest.Open(t, workspace.Config{Title: "One", Files: files, Home: home})
+	ws := workspacetest.Open(t, workspace.Config{FirstTitle: "One", Files: files, Home: home})
+	set, err := projects.Fixed(ws)
+	if err != nil {
+		t.Fatal(err)
+	}
 	log = &bytes.Buffer{}
-	return &Workbench{Workspaces: []*workspace.Workspace{ws}, Budget: admit.New(1 << 30), Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
+	return &Workbench{Projects: set, Budget: admit.New(1 << 30), Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
 }
 
 // stored returns the texts of the files in a directory.

@@ -1,33 +1,38 @@
 package page
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"slices"
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
 // Answer is the response to an open page: the changes of its parts. Missing parts are unchanged.
 type Answer struct {
-	N        int                 `json:"n"`                  // number of the last message that it takes into account
-	HTML     map[string]string   `json:"html,omitempty"`     // parts of the page by element id
-	Lists    []ListChange        `json:"lists,omitempty"`    // changes of lists
-	Set      *Controls           `json:"set,omitempty"`      // controls changed by the server
-	Mistakes []diag.Info         `json:"mistakes,omitempty"` // all mistakes in the text of the page
-	Outline  *ListPatch[Outline] `json:"outline,omitempty"`  // parts of the message by line of the definition
-	Behind   bool                `json:"behind,omitempty"`   // the outline is of an older text
-	Data     *Data               `json:"data,omitempty"`     // the shown message
-	Export   *Exports            `json:"export,omitempty"`   // requested files
-	Failed   string              `json:"failed,omitempty"`   // reason why a value could not be changed
-	Status   string              `json:"status"`
+	N        int               `json:"n"`                  // number of the last message that it takes into account
+	HTML     map[string]string `json:"html,omitempty"`     // parts of the page by element id
+	Patches  map[string]Splice `json:"patches,omitempty"`  // changes of parts that the page has
+	Resend   bool              `json:"resend,omitempty"`   // send the message again with all texts: it changes texts that the server does not have
+	Set      *Controls         `json:"set,omitempty"`      // controls changed by the server
+	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // all mistakes in the text of the page
+	Layout   *Layout           `json:"layout,omitempty"`
+	Data     *Data             `json:"data,omitempty"`   // the shown message
+	Export   *Exports          `json:"export,omitempty"` // requested files
+	Failed   string            `json:"failed,omitempty"` // reason why a value or a field could not be changed
+	Line     int               `json:"line,omitempty"`   // of the changed field in the definition
+
+	Renamed []workspace.Renaming `json:"renamed,omitempty"` // messages with new names
+	Status  *string              `json:"status,omitempty"`
+	Took    string               `json:"took,omitempty"` // time of decoding
 }
 
 // Controls are the controls of a page that the server may change. Missing ones are unchanged.
@@ -41,7 +46,6 @@ type Controls struct {
 	ByCode     *bool              `json:"bycode,omitempty"`
 	Show       *int               `json:"show,omitempty"`
 	Edits      *map[string]string `json:"edits,omitempty"`
-	Opened     *[]string          `json:"opened,omitempty"`
 	Edited     *bool              `json:"edited,omitempty"` // the text differs from the file on disk
 }
 
@@ -51,12 +55,11 @@ type toldControls struct {
 	byCode, edited                         bool
 	show                                   int
 	edits                                  map[string]string
-	opened                                 []string
 }
 
 // has returns the values that a page has after it has sent its form.
 func (f *form) has(edited bool) toldControls {
-	return toldControls{f.message, f.definition, f.base, f.input, f.form, f.byCode, edited, f.show, writeEdits(f.edits), sortedNames(f.opened)}
+	return toldControls{f.message, f.definition, f.base, f.input, f.form, f.byCode, edited, f.show, writeEdits(f.edits)}
 }
 
 // controls adds the controls that differ from the values of the page.
@@ -70,7 +73,7 @@ func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	}
 	another := now.message != ""
 	if l.told != nil {
-		another = *l.told != now.message
+		another = *l.told != now.message && *l.told != p.former
 	} else {
 		c.Edited = &now.edited // the page has the state of an earlier connection
 	}
@@ -80,21 +83,15 @@ func (l *livePage) controls(out *Answer, p *work, had toldControls) {
 	if !maps.Equal(had.edits, now.edits) {
 		c.Edits = &now.edits
 	}
-	if !slices.Equal(had.opened, now.opened) {
-		c.Opened = &now.opened
-	}
 	if another {
 		c.Base = &now.base // the page opened with the base of its draft
 	}
-	l.told, l.edited = &now.message, now.edited
+	if l.typed && !now.edited {
+		c.Edited = &now.edited
+	}
+	l.told, l.edited, l.typed = &now.message, now.edited, false
 	if c != (Controls{}) {
 		out.Set = &c
-	}
-	if p.def != nil {
-		out.Mistakes = d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]
-	}
-	if out.Behind = p.view.Layout == nil || p.view.Stale; !out.Behind {
-		out.Outline = patched(l, "outline", outline(p.view.Layout))
 	}
 }
 
@@ -106,70 +103,218 @@ func other[T comparable](was, is T) *T {
 	return &is
 }
 
-// Outline is a part of the open message that a line of its definition describes.
-type Outline struct {
-	Key  string `json:"key"`
-	Step int    `json:"step"`           // lines since the previous part, or since line 0
-	Text string `json:"text,omitempty"` // annotation of the line
+// Layout is the layout of the open message, without what the page has.
+type Layout struct {
+	Rows  []ListPatch[LayoutRow] `json:"rows,omitempty"`
+	Cells []ListPatch[Cell]      `json:"cells,omitempty"`
+	Stale bool                   `json:"stale,omitempty"` // the line numbers are of an older text
+	Holes []int                  `json:"holes,omitempty"` // lines that are shown as they were before their mistakes
 }
 
-// maxOutline bounds the parts sent to a page.
-const maxOutline = 5000
+// LayoutRow is a row of a layout. What follows from the row before is missing.
+type LayoutRow struct {
+	Path    string `json:"path"`
+	Role    string `json:"role,omitempty"` // "" for a value
+	Type    string `json:"type,omitempty"`
+	Family  string `json:"family,omitempty"`  // its color; "" for integers
+	Depth   int    `json:"depth,omitempty"`   // number of lists around it
+	Bits    int64  `json:"bits"`              // minimum size
+	Most    int64  `json:"most,omitempty"`    // maximum size if it is another, -1 if unlimited
+	Element bool   `json:"element,omitempty"` // the offset is in an element
+	After   string `json:"after,omitempty"`   // the variable parts before: " + name"
+	Jump    int64  `json:"jump,omitempty"`    // bits between the end of the row before and the offset
+	Skip    int    `json:"skip,omitempty"`    // lines between that of the previous row with a line and its own
+	Unlined bool   `json:"unlined,omitempty"`
+	Note    string `json:"note,omitempty"`
+	Doc     string `json:"doc,omitempty"`
+}
 
-// outline returns the parts described by each line of a definition. Of several parts of a line one has the text: the last value, or else
-// the first part.
-func outline(l *view.LayoutInfo) []Outline {
-	out, line, said := []Outline{}, 0, map[int]int{}
-	for _, r := range l.Rows[:min(len(l.Rows), maxOutline)] {
-		if r.Line <= 0 {
-			continue
+// Cell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing.
+type Cell struct {
+	Caption string             `json:"caption,omitempty"` // "" for one that a kind describes
+	Width   int                `json:"width,omitempty"`   // columns; 0 for a caption
+	Row     int                `json:"row,omitempty"`     // rows between the row after that of the previous cell and its own
+	Bits    int                `json:"bits,omitempty"`    // number of rows that share these bytes
+	Kind    templates.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,at,then"`
+	Alt     bool               `json:"alt,omitempty"`  // the second tint of its family
+	Path    string             `json:"path,omitempty"` // of an element that is drawn by itself
+	Bit     int64              `json:"bit,omitempty"`  // and its place in its list
+	Text    string             `json:"text,omitempty"`
+	Plain   string             `json:"plain,omitempty"` // instead of all else: cells that only have a width, a letter each; see plainLetter
+}
+
+// maxLayout bounds the rows sent to a page.
+const maxLayout = 5000
+
+// layout sends the layout, except for the parts that the page has.
+func (l *livePage) layout(out *Answer, w *templates.Workbench) {
+	rows, cells := []LayoutRow{}, []Cell{}
+	if w.Layout != nil {
+		rows, cells = layoutRows(w.Layout.Rows), diagramCells(w.Layout)
+	}
+	x := &Layout{Rows: patched(l, "layout", rows), Cells: withPlain(patchedApart(l, "cells", cells, commonCells)), Stale: w.Layout == nil || w.Stale}
+	for _, h := range w.Holes {
+		if h.Kept {
+			x.Holes = append(x.Holes, h.Line)
 		}
-		x := Outline{Key: templates.Key(r.Path, r.Role), Step: r.Line - line}
-		before, ok := said[r.Line]
-		if !ok || r.Role == codec.RoleValue.String() {
-			if x.Text = templates.RowTitle(r); ok {
-				out[before].Text = ""
-			}
-			said[r.Line] = len(out)
+	}
+	if same := l.same("lines", fmt.Sprint(x.Stale, x.Holes)); !same || x.Rows != nil || x.Cells != nil {
+		out.Layout = x
+	}
+}
+
+func layoutRows(list []view.LayoutRow) []LayoutRow {
+	list = list[:min(len(list), maxLayout)]
+	out, line := make([]LayoutRow, len(list)), 0
+	ends := []int64{0} // by depth: where the next row begins if it follows the one before
+	for i := range list {
+		r := &list[i]
+		for len(ends) <= r.Depth {
+			ends = append(ends, 0)
 		}
-		out, line = append(out, x), r.Line
+		ends = ends[:r.Depth+1]
+		x := LayoutRow{
+			Path: r.Path, Role: r.Role, Type: r.Type, Family: string(r.Family), Depth: r.Depth, Bits: r.MinBits,
+			Element: r.InElement, After: r.After, Jump: r.AtBits - ends[r.Depth], Unlined: r.Line <= 0, Note: r.Note, Doc: r.Doc,
+		}
+		if x.Role == codec.RoleValue.String() {
+			x.Role = ""
+		}
+		if x.Family == string(view.FamilyInt) {
+			x.Family = ""
+		}
+		if r.MaxBits == nil {
+			x.Most = -1
+		} else if *r.MaxBits != r.MinBits {
+			x.Most = *r.MaxBits
+		}
+		if !x.Unlined {
+			x.Skip, line = r.Line-line-1, r.Line
+		}
+		out[i], ends[r.Depth] = x, r.AtBits+r.MinBits
 	}
 	return out
 }
 
-// Data is a message for the hex grid: its bytes and its runs of bits. Len and Part have one entry per run, in wire order. Missing bytes and
-// lists are unchanged.
-type Data struct {
-	Bytes   *[]byte            `json:"bytes,omitempty"` // base64
-	Built   bool               `json:"built,omitempty"` // there was no message before
-	Changed [][2]int           `json:"changed,omitempty"`
-	Len     *ListPatch[uint32] `json:"len,omitempty"`    // bits
-	Part    *ListPatch[int]    `json:"part,omitempty"`   // index in Parts
-	Jumps   [][2]int           `json:"jumps,omitempty"`  // run and first bit, for runs that do not begin at the end of the previous one
-	Parts   *ListPatch[Part]   `json:"parts,omitempty"`  // distinct parts of runs
-	Linked  bool               `json:"linked,omitempty"` // the shown layout is that of the message
-	Stale   bool               `json:"stale,omitempty"`  // the line numbers of the parts are of an older text
-	Used    int                `json:"used"`
-	Name    string             `json:"name"`
-	Dir     string             `json:"dir"`
+func diagramCells(l *view.LayoutInfo) []Cell {
+	cells := templates.Diagram(l)
+	out, next := make([]Cell, 0, len(cells)), 0
+	for _, c := range cells {
+		x := Cell{Caption: c.Caption, Width: c.Width, Bits: len(c.Bits), Kind: c.Kind, Alt: c.Alt, Path: c.Path, Bit: c.Bit}
+		switch {
+		case c.Kind == templates.CellCut:
+			x.Text = c.Top
+		case c.Width == 0 && c.Kind != "":
+			x.Caption, x.Text = "", c.Low
+		}
+		if c.Row >= maxLayout {
+			break
+		}
+		if c.Row >= 0 {
+			x.Row = c.Row - next
+		}
+		if c.Row >= 0 && c.Width > 0 {
+			next = c.Row + max(len(c.Bits), 1)
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
-// Part describes runs of bits that belong to the same part of a message.
-type Part struct {
-	Key    string `json:"key"`  // as in the layout
-	Path   string `json:"path"` // without indexes
-	Type   string `json:"type"`
-	Role   string `json:"role"`
-	Lined  bool   `json:"lined,omitempty"` // it has a line in the definition
-	Step   int    `json:"step,omitempty"`  // lines since the previous part with a line
-	Family string `json:"family"`          // its color
+// plainLetter returns the letter of a cell of which only the width and the tint are to be said, or that has the further bytes of the one
+// before: '0' plus the width less 1, plus 16 for the second tint, plus 32 for further bytes. Contents of variable size have letters, too. It
+// is 0 for other cells.
+func plainLetter(c Cell) byte {
+	switch c {
+	case Cell{Kind: templates.CellAt}:
+		return '!'
+	case Cell{Kind: templates.CellBody, Width: 16}:
+		return '#'
+	case Cell{Kind: templates.CellBody, Width: 16, Alt: true}:
+		return '$'
+	}
+	letter := byte('0' + c.Width - 1)
+	rest := Cell{Width: c.Width}
+	if rest.Alt = c.Alt; c.Alt {
+		letter += 16
+	}
+	if c.Kind == templates.CellMore {
+		letter += 32
+		rest.Kind, rest.Row = c.Kind, -1
+	}
+	if c.Width < 1 || c.Width > 16 || c != rest {
+		return 0
+	}
+	return letter
+}
+
+// withPlain joins the plain cells of changes: a field inserted into a long definition moves most of them.
+func withPlain(list []ListPatch[Cell]) []ListPatch[Cell] {
+	for i := range list {
+		out := make([]Cell, 0, len(list[i].New))
+		var plain []byte
+		end := func() {
+			if len(plain) > 0 {
+				out, plain = append(out, Cell{Plain: string(plain)}), nil
+			}
+		}
+		for _, c := range list[i].New {
+			if letter := plainLetter(c); letter != 0 {
+				plain = append(plain, letter)
+				continue
+			}
+			end()
+			out = append(out, c)
+		}
+		end()
+		list[i].New = out
+	}
+	return list
+}
+
+// Data is the shown message: its bytes, and the rows of its tree. What the page has is missing.
+type Data struct {
+	Bytes   *BytesPatch         `json:"bytes,omitempty"`
+	Built   bool                `json:"built,omitempty"` // there was no message before
+	Changed [][2]int            `json:"changed,omitempty"`
+	Parts   []ListPatch[Part]   `json:"parts,omitempty"`
+	Rows    []ListPatch[int]    `json:"rows,omitempty"`  // index in Parts
+	Bits    []ListPatch[uint32] `json:"bits,omitempty"`  // length of each run of bits: of each row that is not a group
+	Texts   []ListPatch[string] `json:"texts,omitempty"` // and its value
+	Jumps   []ListPatch[Jump]   `json:"jumps,omitempty"`
+	Named   []ListPatch[Named]  `json:"named,omitempty"`
+	Linked  bool                `json:"linked,omitempty"` // the shown layout is that of the message
+	Stale   bool                `json:"stale,omitempty"`  // the line numbers of the parts are of an older text
+	Used    int                 `json:"used"`
+	Name    string              `json:"name"`
+	Dir     string              `json:"dir"`
+}
+
+// BytesPatch is a change of the bytes: New replaces Remove of them from At on.
+type BytesPatch struct {
+	At     int    `json:"at,omitempty"`
+	Remove int    `json:"remove,omitempty"` // -1 for all
+	New    []byte `json:"new"`              // base64
+}
+
+// changedBytes returns the change between two messages: of what is between their common start and end.
+func changedBytes(was, now []byte) *BytesPatch {
+	start, end := 0, 0
+	for start < min(len(was), len(now)) && was[start] == now[start] {
+		start++
+	}
+	for end < min(len(was), len(now))-start && was[len(was)-1-end] == now[len(now)-1-end] {
+		end++
+	}
+	return &BytesPatch{start, len(was) - start - end, now[start : len(now)-end]}
 }
 
 // message sends the shown message, except for the parts that the page has.
 func (l *livePage) message(out *Answer, p *work) {
-	d := &Data{Jumps: [][2]int{}}
-	data, lens, kinds, parts := []byte{}, []uint32{}, []int{}, []Part{}
-	if m := p.view.Shown; m != nil {
+	d := &Data{}
+	data := []byte{}
+	m := p.view.Shown
+	if m != nil {
 		d.Built, d.Linked, d.Stale, d.Used = m.Edited && m.Was == nil, m.Linked, m.Stale, m.Used
 		d.Name, d.Dir = m.Name, p.job.Messages[m.Number].Dir.String()
 		if m.Data != nil {
@@ -178,14 +323,18 @@ func (l *livePage) message(out *Answer, p *work) {
 		if m.Edited && m.Was != nil {
 			d.Changed = templates.Changes(m.Was, m.Data)
 		}
-		lens, kinds, parts = d.runs(m)
 	}
+	t := treeOf(m)
 	same := l.same("data", fmt.Sprint(*d))
-	if !l.same("bytes", string(data)) {
-		d.Bytes = &data
+	if l.shown == nil {
+		d.Bytes = &BytesPatch{0, -1, data}
+	} else if !bytes.Equal(l.shown, data) {
+		d.Bytes = changedBytes(l.shown, data)
 	}
-	d.Len, d.Part, d.Parts = patched(l, "len", lens), patched(l, "part", kinds), patched(l, "parts", parts)
-	if !same || d.Bytes != nil || d.Len != nil || d.Part != nil || d.Parts != nil {
+	l.shown = data
+	d.Parts, d.Rows, d.Bits, d.Texts = patched(l, "parts", t.parts), patched(l, "rows", t.rows), patched(l, "bits", t.bits), patched(l, "texts", t.texts)
+	d.Jumps, d.Named = patched(l, "jumps", t.jumps), patched(l, "named", t.named)
+	if !same || d.Bytes != nil || d.Parts != nil || d.Rows != nil || d.Bits != nil || d.Texts != nil || d.Jumps != nil || d.Named != nil {
 		out.Data = d
 	}
 }
@@ -198,41 +347,24 @@ func (l *livePage) same(id, is string) bool {
 	return ok && old == sum
 }
 
-// runs returns the runs of bits of a message: their lengths, the indexes of their parts, and these parts. It records the runs that do not
-// begin at the end of the previous one in Jumps.
-func (d *Data) runs(m *templates.Message) (lens []uint32, kinds []int, parts []Part) {
-	lens, kinds, parts = make([]uint32, len(m.Fields)), make([]int, len(m.Fields)), []Part{}
-	type kind struct {
-		field      uint16
-		role, path string // path for bookkeeping without a field, or the type of a gap
+// mistakes sends the mistakes in the text, if they differ from those of the page.
+func (l *livePage) mistakes(out *Answer, d *templates.Definition) {
+	list := append([]diag.Info{}, d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]...)
+	text, _ := json.Marshal(list) // cannot fail: it has only texts and numbers
+	if !l.same("mistakes", string(text)) {
+		out.Mistakes = &list
 	}
-	numbers, end, line := map[kind]int{}, uint32(0), 0
-	for i := range m.Fields {
-		f := &m.Fields[i]
-		if f.BitOffset != end {
-			d.Jumps = append(d.Jumps, [2]int{i, int(f.BitOffset)})
-		}
-		end = f.BitOffset + f.BitLength
-		k := kind{f.Field, f.Role, ""}
-		if f.Role == codec.RoleGap.String() {
-			k.path = f.Type
-		} else if f.Field == codec.NoField {
-			k.path = templates.Indexless(f.Path)
-		}
-		n, ok := numbers[k]
-		if !ok {
-			n = len(parts)
-			numbers[k] = n
-			part := Part{Key: templates.Key(f.Path, f.Role), Path: templates.Indexless(f.Path), Type: f.Type, Role: f.Role, Family: templates.Family(f)}
-			if m.Linked && f.Line > 0 {
-				part.Lined, part.Step = true, f.Line-line
-				line = f.Line
-			}
-			parts = append(parts, part)
-		}
-		lens[i], kinds[i] = f.BitLength, n
-	}
-	return lens, kinds, parts
+}
+
+// first returns what the page draws before it is connected.
+func first(p *work) *Answer {
+	l := &livePage{seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{}}
+	status := templates.StatusText(*p.view)
+	out := &Answer{Status: &status}
+	l.mistakes(out, &p.view.Definition)
+	l.layout(out, p.view)
+	l.message(out, p)
+	return out
 }
 
 // ValueAnswer is a value of the shown message, for copying or editing.
@@ -255,7 +387,7 @@ func (l *livePage) value() *ValueAnswer {
 	v := &out.Value
 	v.Path, v.Role = l.form.path, l.form.role
 	view := templates.Workbench{}
-	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, pastes: &l.pastes}
+	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, pastes: &l.pastes}
 	p.form.action = ""
 	p.open()
 	p.show()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/server/store"
 	"wirebench/templates"
 )
 
@@ -20,10 +21,12 @@ func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
 		b.NotFound(w, r)
 		return
 	}
+	ws.of = store.Capture{Settings: x.Settings}
+	ws = ws.again()
 	view := templates.Workbench{Frame: b.Frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
 	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
 	b.putRelays(&view, ws.Workspace)
-	ws.fill(&view, form{byCode: true, opened: map[string]bool{}, frame: &FrameForm{}})
+	ws.fill(&view, form{byCode: true, frame: &FrameForm{}})
 	b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 }

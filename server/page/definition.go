@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/defs/edit"
 	"wirebench/defs/emit"
 	"wirebench/defs/source"
 	"wirebench/server/store"
@@ -23,8 +24,9 @@ func textRevision(text string) string {
 // open opens the definition that the form names or contains.
 func (p *work) open() {
 	f := &p.form
+	p.follow()
 	p.def, p.use = nil, nil
-	p.view.Layout, p.view.Stale, p.view.Message = nil, false, f.message
+	p.view.Layout, p.view.Stale, p.view.Holes, p.view.Message = nil, false, nil, f.message
 	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Snapshot.Dialect.Language, New: f.message, NewLabel: p.ws.newLabel()}
 	p.view.Targets = nil
 	for _, t := range emit.Targets {
@@ -59,7 +61,7 @@ func (p *work) open() {
 	}
 	def, err := p.ws.Snapshot.Open(f.message, text)
 	if err != nil {
-		p.notice("The definition cannot be read: " + err.Error() + ".")
+		p.notice(sentence("The definition cannot be read: " + err.Error()))
 		return
 	}
 	if stored != nil { // the name under which it is stored; the text may have another one now
@@ -84,6 +86,17 @@ func (p *work) open() {
 	p.view.Layout = &info
 }
 
+// follow continues with the new name of a stored message that has been renamed.
+func (p *work) follow() {
+	f := &p.form
+	if f.message == "" || f.name != "" || f.base == "" && f.definition != "" { // none, or a new one
+		return
+	}
+	if name := p.ws.NewName(f.message); name != "" {
+		p.former, f.message = f.message, name
+	}
+}
+
 // chooseOne opens the requested message of a text with several. A stored message is referred to by name from then on.
 func (p *work) chooseOne(def *workspace.Definition) {
 	f, d := &p.form, &p.view.Definition
@@ -98,9 +111,8 @@ func (p *work) chooseOne(def *workspace.Definition) {
 	if f.part > len(all) {
 		f.part = 0
 	}
-	if f.part > 0 && all[f.part-1] != def.Message {
-		def.Message = all[f.part-1]
-		def.Compile()
+	if f.part > 0 {
+		def.Choose(f.part - 1)
 	}
 	d.Part = slices.Index(all, def.Message)
 	if m, err := p.ws.Find(def.Snap.NameOf(def.Message)); err == nil && m.Span.File.Name == def.File.Name {
@@ -116,20 +128,36 @@ func (ws *space) newLabel() string {
 	return "Name of the new file"
 }
 
-// useGood uses the last definition without mistakes while the open one has some.
+// useGood uses the definition without its lines with errors, or the last one without errors, while the open one has some.
 func (p *work) useGood(def *workspace.Definition) {
 	if !def.Broken() {
 		p.good = def
 		return
 	}
-	if g := p.good; g != nil && g.File.Name == def.File.Name {
-		p.use, p.view.Stale = g, true
+	g := p.good
+	if g != nil && g.File.Name != def.File.Name {
+		g = nil
+	}
+	if g == nil && def.Edited {
+		if stored, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !stored.Broken() { // the stored text may be valid
+			g = stored
+		}
+	}
+	good := ""
+	if g != nil {
+		good = g.File.Text
+	}
+	if mended, holes := def.Mended(p.ws.Snapshot, p.form.message, good); mended != nil {
+		if p.form.part > 0 {
+			mended.Choose(p.form.part - 1)
+		}
+		p.use = mended
+		for _, h := range holes {
+			p.view.Holes = append(p.view.Holes, templates.Hole{Line: h.Line, Kept: h.Kept})
+		}
 		return
 	}
-	if !def.Edited {
-		return
-	}
-	if g, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !g.Broken() { // the stored text may be valid
+	if g != nil {
 		p.use, p.view.Stale, p.good = g, true, g
 	}
 }
@@ -143,7 +171,7 @@ func (p *work) openAnother(message string) {
 	if keep {
 		return
 	}
-	f.input, f.form, f.edits, f.show, f.opened = "", "", nil, 0, map[string]bool{}
+	f.input, f.form, f.edits, f.show = "", "", nil, 0
 	if m, err := p.ws.Find(message); err == nil {
 		for _, s := range p.ws.Samples(m.Span.File.Name) {
 			if of, err := p.ws.Find(s.Message); err == nil && of == m {
@@ -231,7 +259,9 @@ func (p *work) save() {
 	text, expect := p.def.File.Text, store.Revision("")
 	if f := p.ws.File(d.File); f != nil {
 		expect = workspace.Revision(f)
-		text = withLineEnds(text, f)
+		text = edit.Restore(f.Text, text)
+	} else {
+		text = p.ws.likeOthers(text)
 	}
 	if _, err := p.ws.Save(d.File, []byte(text), &expect); err != nil {
 		p.notSaved(err)
@@ -241,9 +271,25 @@ func (p *work) save() {
 	p.stored("Saved " + d.File + ".")
 }
 
+// likeOthers returns the text of a new file with the line ends of the library, if all its definitions have the same.
+func (ws *space) likeOthers(text string) string {
+	some := false
+	for _, f := range ws.Library.Files {
+		crlf := strings.Count(f.Text, "\r\n")
+		if crlf != strings.Count(f.Text, "\n") {
+			return text
+		}
+		some = some || crlf > 0
+	}
+	if some {
+		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
+	}
+	return text
+}
+
 // keepOpen keeps the same message of a text open after it has been stored, under its new name.
 func (p *work) keepOpen(def *workspace.Definition) {
-	now := &space{p.ws.Workspace, p.ws.Now()}
+	now := p.ws.again()
 	f := now.File(def.File.Name)
 	if f == nil || def.Message == nil {
 		return
@@ -254,17 +300,9 @@ func (p *work) keepOpen(def *workspace.Definition) {
 	}
 }
 
-// withLineEnds converts a text to the line ends of the file on disk.
-func withLineEnds(text string, f *source.File) string {
-	if crlf := strings.Count(f.Text, "\r\n"); crlf > 0 && crlf == strings.Count(f.Text, "\n") {
-		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
-	}
-	return text
-}
-
 // stored continues with the current library.
 func (p *work) stored(text string) {
-	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.ws = p.ws.again()
 	p.form.definition, p.form.base, p.form.name, p.form.action = "", "", "", ""
 	p.done(text)
 	p.open()
@@ -276,7 +314,7 @@ func (p *work) notSaved(err error) {
 	var older *workspace.OlderError
 	switch {
 	case errors.As(err, &moved):
-		p.ws = &space{p.ws.Workspace, p.ws.Now()}
+		p.ws = p.ws.again()
 		p.open()
 		p.notice("Not saved: " + p.view.Definition.File + " has just been changed by someone else. Choose below which text to keep.")
 	case errors.As(err, &older):
@@ -286,7 +324,7 @@ func (p *work) notSaved(err error) {
 	case errors.Is(err, store.ErrReadOnly):
 		p.notice("Not saved: the folder of the definitions cannot be written to. The text stays here; copy it if you close this page.")
 	default:
-		p.notice("Not saved: " + err.Error() + ".")
+		p.notice(sentence("Not saved: " + err.Error()))
 	}
 }
 
@@ -300,7 +338,11 @@ func (p *work) newVersion() {
 		p.notice("The name of this file has no version.")
 		return
 	}
-	name, _, err := p.ws.SaveVersion(p.def.Message, []byte(p.def.File.Text))
+	text := p.def.File.Text
+	if f := p.ws.File(p.def.File.Name); f != nil {
+		text = edit.Restore(f.Text, text)
+	}
+	name, _, err := p.ws.SaveVersion(p.def.Message, []byte(text))
 	if err != nil {
 		p.notSaved(err)
 		return
@@ -338,13 +380,13 @@ func (p *work) remove() {
 		return
 	}
 	rev := workspace.Revision(f)
-	if err := p.ws.Delete(d.File, &rev); err != nil {
+	if _, err := p.ws.Delete(d.File, &rev); err != nil {
 		p.notSaved(err)
 		return
 	}
 	// The text stays in the page: saving restores the file.
 	text := d.Text
-	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.ws = p.ws.again()
 	p.form.definition, p.form.base, p.form.name = text, "", p.form.message
 	p.done("Deleted " + d.File + ". Its text is still here: Save restores the file.")
 	p.open()
@@ -416,4 +458,12 @@ func lineChanges(disk, page string) []templates.ChangedLine {
 	add(a[first:len(a)-last], "disk")
 	add(b[first:len(b)-last], "here")
 	return out
+}
+
+// sentence ends a text with a full stop, unless it ends with another sign.
+func sentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }

@@ -34,9 +34,16 @@ func (p *work) change() error {
 	switch {
 	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String()):
 		next, err = p.patched(res, was)
+	case f.action == "case":
+		next, err = p.alternated(res, res.Value, f.number())
 	default:
 		var value []byte
-		if value, err = changedValue(res.Value, f); err == nil {
+		if value, err = changedValue(res.Value, f); err != nil {
+			break
+		}
+		if to, changed := selectedBy(view.FormOf(p.job.Rec.Program).Cases, f.path, res.Value, value); changed && f.action == "set" {
+			next, err = p.alternated(res, value, to)
+		} else {
 			next, err = p.encoded(res, value)
 		}
 	}
@@ -81,12 +88,17 @@ func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(problems) > 0:
-		if problems[0].Path != "" {
-			return nil, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Message)
-		}
-		return nil, errors.New(problems[0].Message)
+		return nil, problemError(problems[0])
 	}
 	return slices.Clone(data), nil
+}
+
+// problemError returns a problem as an error, with its path.
+func problemError(p view.ProblemInfo) error {
+	if p.Path != "" {
+		return fmt.Errorf("%s: %s", p.Path, p.Message)
+	}
+	return errors.New(p.Message)
 }
 
 // patched overwrites the bytes of one value and leaves all others unchanged, even if they become inconsistent.
@@ -181,6 +193,8 @@ func changedValue(have []byte, f *form) ([]byte, error) {
 			return nil, errors.New("only elements of a list can be duplicated")
 		}
 		return splice(have, at.To, at.To, slices.Concat([]byte{','}, have[at.From:at.To])), nil
+	case "up", "down": // exchanges an element with its neighbor
+		return exchanged(have, f.path, f.action == "up")
 	case "insert": // a default element: before an element, or at the end of a list
 		switch {
 		case at.Element:
@@ -193,6 +207,27 @@ func changedValue(have []byte, f *form) ([]byte, error) {
 		return nil, errors.New("elements can only be added to lists")
 	}
 	return nil, fmt.Errorf("unknown change: %s", f.action)
+}
+
+// exchanged exchanges an element with the one before or after it.
+func exchanged(have []byte, path string, before bool) ([]byte, error) {
+	list := path[:max(strings.LastIndexByte(path, '['), 0)]
+	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(path[len(list):], "["), "]"))
+	if err != nil || list == "" {
+		return nil, errors.New("only elements of a list can be moved")
+	}
+	if before {
+		n--
+	}
+	a, err := value.FindJSON(have, fmt.Sprintf("%s[%d]", list, n))
+	if n < 0 || err != nil || !a.Element {
+		return nil, errors.New("it is the first element")
+	}
+	b, err := value.FindJSON(have, fmt.Sprintf("%s[%d]", list, n+1))
+	if err != nil {
+		return nil, errors.New("it is the last element")
+	}
+	return slices.Concat(have[:a.From], have[b.From:b.To], have[a.To:b.From], have[a.From:a.To], have[b.To:]), nil
 }
 
 func splice(data []byte, from, to int, with []byte) []byte {

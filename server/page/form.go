@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -34,17 +33,15 @@ type form struct {
 	about      string // description of a sample to store
 	show       int    // index of the shown message, from 0
 	bytes      int    // first byte shown
-	rows       int    // first row of the tree shown
-	written    bool   // the layout table is in the order of the definition
 	values     bool   // the values are visible; over a websocket only
 
-	edits  map[int][]byte  // changed bytes by index of the message
-	opened map[string]bool // unfolded runs of list elements
-	frame  *FrameForm      // on a capture page, the frame that is the input; nil for none
+	edits map[int][]byte // changed bytes by index of the message
+	frame *FrameForm     // on a capture page, the frame that is the input; nil for none
 
 	// A value to change, over a websocket only.
 	path, role, typed string
-	exactly           bool // leave everything else unchanged, even if it becomes inconsistent
+	field             string // name of a field of the definition
+	exactly           bool   // leave everything else unchanged, even if it becomes inconsistent
 }
 
 // FrameForm describes the frame whose bytes are the input.
@@ -68,33 +65,20 @@ func postedForm(q url.Values) form {
 		message: q.Get("message"), name: strings.TrimSpace(q.Get("name")), definition: source.UnixLines(q.Get("definition")), base: q.Get("base"),
 		input: source.UnixLines(q.Get("input")), form: q.Get("form"), byCode: q.Get("bycode") != "",
 		value: source.UnixLines(q.Get("value")), made: q.Get("made"), code: strings.TrimSpace(q.Get("code")),
-		about: strings.TrimSpace(q.Get("about")), opened: map[string]bool{},
+		about: strings.TrimSpace(q.Get("about")),
 	}
 	f.action, f.arg, _ = cutAction(q.Get("action"))
-	f.written = q.Get("written") != ""
 	f.part = atLeast0(q.Get("part"))
-	f.show, f.bytes, f.rows = atLeast0(q.Get("show")), atLeast0(q.Get("bytes")), atLeast0(q.Get("rows"))
-	for _, name := range q["opened"] {
-		f.opened[name] = true
-	}
+	f.show, f.bytes = atLeast0(q.Get("show")), atLeast0(q.Get("bytes"))
 	f.edits = readEdits(q.Get("edits"))
-	if made := q.Get("from"); made != "" && made != sumOf(f.input) { // the input has been replaced: the unfolded rows belong to the old one
-		f.show, f.bytes, f.rows, f.edits = 0, 0, 0, nil
+	if made := q.Get("from"); made != "" && made != sumOf(f.input) { // the input has been replaced
+		f.show, f.bytes, f.edits = 0, 0, nil
 	}
 	return f
 }
 
 // cutAction splits "rows:1000" into the name of the action and its argument.
 func cutAction(text string) (action, arg string, found bool) { return strings.Cut(text, ":") }
-
-// sortedNames returns the names of a set, sorted.
-func sortedNames(set map[string]bool) []string {
-	out := slices.Sorted(maps.Keys(set))
-	if out == nil {
-		return []string{}
-	}
-	return out
-}
 
 // Bounds of changed messages.
 const (
@@ -134,8 +118,8 @@ func writeEdits(edits map[int][]byte) map[string]string {
 
 // addressForm returns the form for the query of an address: a message and, if there is one, its first sample. An empty query selects a
 // sample, so that a first visit shows something.
-func (ws *space) addressForm(q url.Values) form {
-	f := form{message: q.Get("message"), filter: q.Get("filter"), opened: map[string]bool{}}
+func (ws *space) addressForm(message string, q url.Values) form {
+	f := form{message: message, filter: q.Get("filter")}
 	if f.message == "" && f.filter == "" && !q.Has("new") {
 		f.message = ws.firstShown()
 	}
@@ -190,6 +174,31 @@ func sumOf(text string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// edit applies a change to a text. It reports whether the form has the text that the page has changed.
+func (f *form) edit(e *TextEdit) bool {
+	text := map[string]*string{"definition": &f.definition, "input": &f.input, "value": &f.value}[e.Control]
+	if text != nil {
+		now, ok := e.apply(*text)
+		if ok {
+			*text = now
+		}
+		return ok
+	}
+	was, known := f.edits[e.Number]
+	now, ok := e.apply(hex.EncodeToString(was))
+	data, err := hex.DecodeString(now)
+	total := len(data) - len(was)
+	for _, other := range f.edits {
+		total += len(other)
+	}
+	if e.Control != "edits" || !known || !ok || err != nil || total > maxEditBytes {
+		return false
+	}
+	f.edits = maps.Clone(f.edits)
+	f.edits[e.Number] = data
+	return true
 }
 
 // work returns the kind and the maximum cost of the work for a form.

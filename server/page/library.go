@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,7 +12,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
 	"wirebench/server/api"
-	"wirebench/server/workspace"
+	"wirebench/server/settings"
 	"wirebench/templates"
 )
 
@@ -24,7 +23,7 @@ func (b *Workbench) Upload(w http.ResponseWriter, r *http.Request) {
 		b.NotFound(w, r)
 		return
 	}
-	view := templates.Uploaded{Frame: b.Frame(r, "Wirebench: upload", ws.Name), Back: "/w/" + url.PathEscape(ws.Name)}
+	view := templates.Uploaded{Frame: b.Frame(r, "Wirebench: upload", ws.Name), Back: templates.ProjectPath(ws.Name, "definitions")}
 	report, err := api.TakeUpload(r.Context(), ws.Workspace, w, r, false)
 	status := http.StatusOK
 	var files []*api.UploadedFile
@@ -40,17 +39,24 @@ func (b *Workbench) Upload(w http.ResponseWriter, r *http.Request) {
 	default:
 		files = report.Files
 	}
+	view.Files = uploadedRows(ws.Name, files)
+	b.Render(w, r, status, templates.UploadPage(view))
+}
+
+// uploadedRows returns the rows of the files of an upload to a project.
+func uploadedRows(project string, files []*api.UploadedFile) []templates.UploadedFile {
+	var rows []templates.UploadedFile
 	for _, f := range files {
 		row := templates.UploadedFile{File: f.File, From: f.From, Result: f.Result, Reason: f.Reason, Mistakes: f.Diagnostics}
 		if f.Message != "" {
-			row.Href = ws.address("message", f.Message)
+			row.Href = templates.ProjectPath(project, "definitions", f.Message)
 		}
 		if f.Capture != "" {
-			row.Href = view.Back + "/captures/" + f.Capture
+			row.Href = templates.ProjectPath(project, "captures", f.Capture)
 		}
-		view.Files = append(view.Files, row)
+		rows = append(rows, row)
 	}
-	b.Render(w, r, status, templates.UploadPage(view))
+	return rows
 }
 
 // Settings changes the settings of a workspace from the form of the page, and redirects to the page.
@@ -67,7 +73,7 @@ func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 		constants, err = postedConstants(r.PostForm.Get("constants"))
 	}
 	if err == nil {
-		err = ws.Configure(func(u *workspace.UserSettings) {
+		err = ws.Configure(func(u *settings.Settings) {
 			if r.PostForm.Has("map") {
 				u.Map = r.PostForm.Get("map")
 			}
@@ -82,10 +88,10 @@ func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		b.Render(w, r, http.StatusUnprocessableEntity, templates.Trouble(b.Frame(r, "Wirebench: settings", ws.Name), "The settings were not changed", err.Error()+".", "/w/"+url.PathEscape(ws.Name)))
+		b.Render(w, r, http.StatusUnprocessableEntity, templates.Trouble(b.Frame(r, "Wirebench: settings", ws.Name), "The settings were not changed", sentence(err.Error()), templates.ProjectPath(ws.Name, "definitions")))
 		return
 	}
-	http.Redirect(w, r, "/w/"+url.PathEscape(ws.Name), http.StatusSeeOther)
+	http.Redirect(w, r, templates.ProjectPath(ws.Name, "definitions"), http.StatusSeeOther)
 }
 
 // postedConstants parses the constants of the form. An unreadable line is an error, so that nothing is lost.

@@ -1,47 +1,68 @@
 package page
 
 import (
+	"hash/maphash"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// applied applies a change to a list, as web/src/morph.ts does.
-func applied(have []string, c *ListChange) []string {
-	if c == nil {
-		return have
+// apply is what web/src/patch.ts does.
+func apply[T any](list []T, patches []ListPatch[T]) []T {
+	var out []T
+	at := 0
+	for _, p := range patches {
+		if p.Remove < 0 {
+			return p.New
+		}
+		out = append(append(out, list[at:p.At]...), p.New...)
+		at = p.At + p.Remove
 	}
-	for i, html := range c.Change {
-		have[i] = html
-	}
-	switch {
-	case c.Remove < 0:
-		return slices.Clone(c.New)
-	case len(c.Change) == 0:
-		return slices.Concat(have[:c.At], c.New, have[c.At+c.Remove:])
-	}
-	return have
+	return append(out, list[at:]...)
 }
 
-// For any sequence of lists the page has the rendered list after each change, and nothing is sent without a change.
-func TestListChanges(t *testing.T) {
+// For any sequence of lists the page has the list after each change, and nothing is sent without a change.
+func TestListPatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sent := sentLists{}
-		var page []string
-		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abc]"), 0, 6), 1, 6).Draw(t, "lists")
+		l := &livePage{seed: maphash.MakeSeed(), lists: sentLists{}}
+		page := []string{"came with the page"}
+		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abc]"), 0, 12), 1, 6).Draw(t, "lists")
 		for i, list := range lists {
-			items := make([]drawn, len(list))
-			for k, text := range list {
-				items[k] = drawn{uint64(text[0]), text}
+			patches := patched(l, "x", list)
+			if page = apply(page, patches); !slices.Equal(page, list) {
+				t.Fatalf("the page has %q, not %q, after %+v", page, list, patches)
 			}
-			c := sent.change("x", items)
-			if i > 0 && slices.Equal(lists[i-1], list) && c != nil {
-				t.Fatalf("sent for nothing: %+v", c)
-			}
-			if page = applied(page, c); !slices.Equal(page, list) {
-				t.Fatalf("the page has %v, drawn was %v (%+v)", page, list, c)
+			if i > 0 && slices.Equal(lists[i-1], list) && patches != nil {
+				t.Fatalf("sent without a change: %+v", patches)
 			}
 		}
 	})
+}
+
+// Changes at distant places are sent alone, and lists that differ everywhere are compared in bounded time.
+func TestListPatchesAreSmall(t *testing.T) {
+	l := &livePage{seed: maphash.MakeSeed(), lists: sentLists{}}
+	list := make([]int, 5000)
+	for i := range list {
+		list[i] = i
+	}
+	patched(l, "x", list)
+	now := slices.Insert(slices.Clone(list), 100, -1)
+	now = slices.Delete(now, 4000, 4001)
+	now[2000] = -2
+	sent := 0
+	patches := patched(l, "x", now)
+	for _, p := range patches {
+		sent += len(p.New)
+	}
+	if len(patches) != 3 || sent != 2 || !slices.Equal(apply(list, patches), now) {
+		t.Errorf("%+v", patches)
+	}
+	for i := range now {
+		now[i] += 10_000
+	}
+	if patches := patched(l, "x", now); len(patches) != 1 || len(patches[0].New) != len(now) {
+		t.Errorf("%d patches of lists that have nothing in common", len(patches))
+	}
 }

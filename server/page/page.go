@@ -12,49 +12,63 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/answer"
+	"wirebench/server/api"
 	"wirebench/server/captures"
+	"wirebench/server/projects"
 	"wirebench/server/relay"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
 // Workbench serves the pages of the workspaces. All fields must be set.
 type Workbench struct {
-	Workspaces []*workspace.Workspace // with distinct names
-	Captures   *captures.Set
-	Relays     *relay.Set
-	Budget     *admit.Budget // memory budget of all work
-	Log        *slog.Logger
+	Projects *projects.Set
+	Captures *captures.Set
+	Relays   *relay.Set
+	API      *api.API
+	Budget   *admit.Budget // memory budget of all work
+	Log      *slog.Logger
 }
 
 // space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.
 type space struct {
 	*workspace.Workspace
 	*workspace.Snapshot
+	of store.Capture // on the page of a capture, its settings
 }
+
+// spaceOf returns a workspace with its current library, as a capture is read with.
+func spaceOf(w *workspace.Workspace, of store.Capture) *space { return &space{w, w.For(of), of} }
+
+// again returns the workspace with its library of now.
+func (ws *space) again() *space { return spaceOf(ws.Workspace, ws.of) }
 
 // space returns the workspace named in the address, nil if there is none.
 func (b *Workbench) space(r *http.Request) *space {
-	name := chi.URLParam(r, "ws")
-	for _, w := range b.Workspaces {
-		if w.Name == name {
-			return &space{w, w.Now()}
-		}
+	w := b.Projects.Find(chi.URLParam(r, "ws"))
+	if w == nil {
+		return nil
 	}
-	return nil
+	return spaceOf(w, store.Capture{})
 }
 
-// Home redirects to the first workspace.
+// Home redirects to the definitions of the first project, or to the list of projects.
 func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, "/w/"+b.Workspaces[0].Name, http.StatusFound)
+	to := "/projects"
+	if first := b.Projects.First(); first != nil {
+		to = templates.ProjectPath(first.Name, "definitions")
+	}
+	http.Redirect(w, r, to, http.StatusFound)
 }
 
 // Frame returns the frame of a page: title, navigation and role.
 func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	who := access.Of(r)
 	f := templates.Frame{Title: title, Workspace: ws, LookOnly: who.Role < access.Operator, SignedIn: who.SignedIn}
-	for _, w := range b.Workspaces {
-		f.Workspaces = append(f.Workspaces, templates.Link{Href: "/w/" + w.Name, Text: w.Title})
+	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
+	for _, w := range b.Projects.All() {
+		f.Projects = append(f.Projects, templates.Project{Name: w.Name, Title: w.Title()})
 	}
 	return f
 }

@@ -16,6 +16,7 @@ const (
 	TopicListeners = "listeners" // running listeners, and their counters
 	TopicHeld      = "held:"     // held messages of a session
 	TopicReplay    = "replay:"   // state of a replay
+	TopicProjects  = "projects"  // the list of projects
 )
 
 // Bounds of notifications.
@@ -38,12 +39,19 @@ type pushedPage struct {
 	topics []string // changed since the last notification
 }
 
-// Tell reports a change of a topic of a workspace.
+// Tell reports a change of a topic of a project to its pages.
 func (p *Pushes) Tell(ws, topic string) {
+	p.tell(topic, func(page *pushedPage) bool { return page.ws == ws })
+}
+
+// TellAll reports a change of a topic to the pages of all projects.
+func (p *Pushes) TellAll(topic string) { p.tell(topic, func(*pushedPage) bool { return true }) }
+
+func (p *Pushes) tell(topic string, to func(*pushedPage) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for page := range p.pages {
-		if page.ws != ws {
+		if !to(page) {
 			continue
 		}
 		page.mu.Lock()

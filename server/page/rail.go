@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -83,7 +84,7 @@ func (p *work) rail() {
 		}
 		for _, v := range versions {
 			full := snap.NameOf(v)
-			x := templates.ItemVersion{Number: v.Version, Href: p.ws.address("message", full), Current: open == full, Sampled: sampled[v]}
+			x := templates.ItemVersion{Number: v.Version, Href: templates.ProjectPath(p.ws.Name, "definitions", full), Current: open == full, Sampled: sampled[v]}
 			if s, ok := worst.of(v); ok {
 				x.State = s.String()
 				if it.State != "error" {
@@ -166,7 +167,7 @@ func missingConstants(snap *workspace.Snapshot) []string {
 	for m := range snap.Messages() {
 		walk(m.Body)
 	}
-	return sortedNames(found)
+	return slices.Sorted(maps.Keys(found))
 }
 
 // setTitle returns the heading of the messages of a group and a direction.
@@ -272,7 +273,7 @@ func (p *work) undefined(wanted []string) {
 	slices.Sort(names)
 	r.UndefinedCount = len(names)
 	for _, name := range names[:min(len(names), maxUndefined)] {
-		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: p.ws.address("new", snap.FirstVersion(name))})
+		r.Undefined = append(r.Undefined, templates.Undefined{Name: name, Code: fmt.Sprintf("0x%04X", snap.Options.Codes[name]), Href: templates.ProjectPath(p.ws.Name, "definitions") + "?" + url.Values{"new": {snap.FirstVersion(name)}}.Encode()})
 	}
 }
 
@@ -284,7 +285,7 @@ func (p *work) railNotes() {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	for _, m := range snap.Library.Maps {
+	for _, m := range slices.Concat(snap.Library.Maps, snap.Library.Valid) {
 		for _, d := range snap.DiagnosticsOf(m) {
 			note(d.String())
 		}

@@ -68,7 +68,7 @@ func (p *work) tryRepair() error {
 	changes := p.changesTo(res, next)
 	if lost := res.Leftover; !complete && lost > 0 && p.form.arg != "anyway" {
 		p.view.Ask = templates.Ask{
-			Text:   fmt.Sprintf("Repair would remove %d bytes that no field explains. %s", lost, changes),
+			Text:   fmt.Sprintf("Repair removes the bytes that no field explains (%d). %s", lost, changes),
 			Action: "repair:anyway", Title: "Repair anyway",
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -26,6 +27,7 @@ func (p *work) samples() {
 		s.CanKeep = s.CanKeep && !row.Current
 		s.Rows = append(s.Rows, row)
 	}
+	p.judge()
 	slices.SortStableFunc(s.Rows, func(a, b templates.SampleRow) int { // samples of the open message first
 		if a.Other == b.Other {
 			return 0
@@ -35,6 +37,55 @@ func (p *work) samples() {
 		}
 		return -1
 	})
+}
+
+// maxJudged bounds the bytes of samples that are decoded for each change of the text.
+const maxJudged = 256 << 10
+
+// judge decodes the samples of the open message with its text.
+func (p *work) judge() {
+	s, use := &p.view.Samples, p.use
+	if use == nil || use.Program == nil {
+		return
+	}
+	var stored *codec.Program
+	if m, err := p.ws.Find(p.form.message); err == nil && p.def.Edited {
+		stored, _ = p.ws.Program(m)
+	}
+	list, fitStored, left := p.ws.Samples(p.view.Definition.File), 0, maxJudged
+	rec := &codec.Record{}
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		if left -= row.Size; left < 0 {
+			break
+		}
+		data, err := hex.DecodeString(list[row.Number].Hex)
+		if row.Other || err != nil {
+			continue
+		}
+		if x := list[row.Number]; x.Broken() {
+			if s.Broken++; s.Broken == 1 {
+				s.How = x.Text()
+			}
+			continue
+		}
+		if stored != nil {
+			if stored.Decode(rec, data); workspace.Wrong(rec) == "" {
+				fitStored++
+			}
+		}
+		s.Judged++
+		use.Program.Decode(rec, data)
+		if row.Wrong = workspace.Wrong(rec); row.Wrong == "" {
+			s.Fit++
+		} else if s.Why == "" {
+			s.Failing, s.Why = row.Number, row.Wrong
+			if row.About != "" {
+				s.Why = row.About + ": " + row.Wrong
+			}
+		}
+	}
+	s.Worse = stored != nil && s.Fit < fitStored
 }
 
 // takeSample replaces the input by a sample.
@@ -49,7 +100,7 @@ func (p *work) takeSample(n int) {
 		return
 	}
 	f := &p.form
-	f.input, f.form, f.byCode, f.edits, f.show, f.bytes, f.rows = list[n].Hex, "", false, nil, 0, 0, 0
+	f.input, f.form, f.byCode, f.edits, f.show, f.bytes = list[n].Hex, "", false, nil, 0, 0
 	if list[n].Message != f.message {
 		if of, err := p.ws.Find(list[n].Message); err == nil && of.Span.File == m.Span.File {
 			f.message = list[n].Message
@@ -70,7 +121,7 @@ func (p *work) keepSample() {
 		p.notSaved(err)
 		return
 	}
-	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.ws = p.ws.again()
 	p.form.about = ""
 	p.done("Kept as a sample of " + p.view.Message + ".")
 }
@@ -87,6 +138,6 @@ func (p *work) dropSample(n int) {
 		p.notSaved(err)
 		return
 	}
-	p.ws = &space{p.ws.Workspace, p.ws.Now()}
+	p.ws = p.ws.again()
 	p.done("Removed the sample.")
 }

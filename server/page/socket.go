@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/a-h/templ"
@@ -17,6 +19,7 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/api"
 	"wirebench/server/socket"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 	"wirebench/templates"
@@ -26,12 +29,21 @@ import (
 const (
 	MaxMessage = api.MaxBody // maximum bytes of a message of the page
 	maxPending = 64          // maximum number of waiting actions, more than a user can trigger
+
+	maxTextEdits = 16 // maximum number of changes of texts in a message, or in several that are merged
 )
 
 // Channel is the channel for the panes of a page: it receives changes by the user, and sends the affected parts of the page.
 func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kind {
-	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
+	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		var of Opened
+		if len(with) > 0 {
+			if err := json.Unmarshal(with, &of); err != nil {
+				return err
+			}
+		}
 		page := b.newLivePage(ws, r)
+		page.capture = of.Capture
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		var listening sync.WaitGroup
@@ -44,6 +56,11 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 		}
 		return err
 	}}
+}
+
+// Opened is the argument with which a page opens the channel.
+type Opened struct {
+	Capture string `json:"capture,omitempty"` // id of the capture that the page shows: its settings apply
 }
 
 // Message is a message of the page: changed controls, and an action. Missing fields are unchanged.
@@ -61,35 +78,44 @@ type Message struct {
 		Made       *string            `json:"made,omitempty"`
 		Code       *string            `json:"code,omitempty"`
 		Show       *int               `json:"show,omitempty"`
-		Rows       *int               `json:"rows,omitempty"`
 		Edits      *map[string]string `json:"edits,omitempty"`
-		Opened     *[]string          `json:"opened,omitempty"`
 		Values     *bool              `json:"values,omitempty"`
 		Frame      *FrameForm         `json:"frame,omitempty"`
 	} `json:"set"`
-	Have   string `json:"have,omitempty"`   // state of the library with which the page was rendered
-	Action string `json:"action,omitempty"` // as of a button: "save", "show:3"
+	Edit   []TextEdit `json:"edit,omitempty"`   // after set: changes of texts that the server has, at most maxTextEdits
+	Have   string     `json:"have,omitempty"`   // state of the library with which the page was rendered
+	Action string     `json:"action,omitempty"` // as of a button: "save", "show:3"
 
-	// For the actions "set", "insert", "remove", "copy" and "value".
+	// For the actions "set", "insert", "remove", "copy" and "value", for those on fields of the definition, and for "find".
 	Path    string `json:"path,omitempty"`
+	Field   string `json:"field,omitempty"` // name
 	Role    string `json:"role,omitempty"`
 	Typed   string `json:"typed,omitempty"`
 	Exactly bool   `json:"exactly,omitempty"`
 	About   string `json:"about,omitempty"`
+
+	behind bool // changes of texts were dropped: the page must send the texts
+}
+
+// hasTexts reports whether a message has all texts, so that it does not matter which ones the server has.
+func (m *Message) hasTexts() bool {
+	return m.Set.Definition != nil && m.Set.Input != nil && m.Set.Value != nil && m.Set.Edits != nil && len(m.Edit) == 0
 }
 
 // livePage is the state of an open page.
 type livePage struct {
-	ws     *workspace.Workspace
-	bench  *Workbench
-	opener *http.Request // the request that opened the page: its principal performs the actions
-	frame  templates.Frame
-	wake   chan struct{}
+	ws      *workspace.Workspace
+	bench   *Workbench
+	opener  *http.Request // the request that opened the page: its principal performs the actions
+	frame   templates.Frame
+	capture string // id of the capture that the page shows, "" for none
+	wake    chan struct{}
 
 	mu      sync.Mutex
 	pending []Message // unprocessed messages; consecutive ones without an action are merged
 
 	// Used by answer only.
+	of     store.Capture // the settings of the capture
 	form   form
 	n      int
 	good   *workspace.Definition
@@ -97,17 +123,21 @@ type livePage struct {
 	fitted fitCache
 	pastes workspace.PasteCache
 	railed string
+	rename int // number of renamings known to the page
 	seed   maphash.Seed
 	sent   map[string]uint64 // hashes of the parts that the page has
 	lists  sentLists         // and of each list
+	parted map[string]string // the small parts that the page has
+	behind bool              // texts of the form are not those of the page, until it sends all
+	shown  []byte            // bytes of the message of the page; nil if they came with the page
 	told   *string           // message that is open in the page; nil at first
 	edited bool              // value of Controls.Edited known to the page
+	typed  bool              // it has sent a text since, and assumes that this differs from the file
 }
 
 func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
 	return &livePage{
-		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{},
-		form: form{opened: map[string]bool{}},
+		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, parted: map[string]string{}, lists: sentLists{},
 	}
 }
 
@@ -153,13 +183,24 @@ func together(a, b Message) Message {
 	later(&set.Made, b.Set.Made)
 	later(&set.Code, b.Set.Code)
 	later(&set.Show, b.Set.Show)
-	later(&set.Rows, b.Set.Rows)
 	later(&set.Edits, b.Set.Edits)
-	later(&set.Opened, b.Set.Opened)
 	later(&set.Values, b.Set.Values)
 	later(&set.Frame, b.Set.Frame)
+	whole := map[string]bool{"definition": b.Set.Definition != nil, "input": b.Set.Input != nil, "value": b.Set.Value != nil, "edits": b.Set.Edits != nil}
 	b.Set = set
+	b.Edit = slices.Concat(slices.DeleteFunc(a.Edit, func(e TextEdit) bool { return whole[e.Control] }), b.Edit)
+	if b.behind = a.behind || b.behind; len(b.Edit) > maxTextEdits || insertedBy(b.Edit) > MaxMessage {
+		b.Edit, b.behind = nil, true
+	}
 	return b
+}
+
+func insertedBy(list []TextEdit) int {
+	n := 0
+	for i := range list {
+		n += len(list[i].Insert)
+	}
+	return n
 }
 
 func later[T any](into **T, from *T) {
@@ -172,6 +213,8 @@ func later[T any](into **T, from *T) {
 func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	changed, stop := l.ws.Changed()
 	defer stop()
+	noted, stopNotes := l.followCapture()
+	defer stopNotes()
 	started := false
 	for {
 		m, ok := l.next()
@@ -182,11 +225,15 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 			case <-l.wake:
 				continue
 			case <-changed:
-				if !started {
-					continue // the page has not sent its state yet
+			case <-noted:
+				if !l.readSettings() {
+					continue
 				}
-				m = Message{N: l.n}
 			}
+			if !started || l.behind {
+				continue // the page will send its state
+			}
+			m = Message{N: l.n}
 		}
 		started = true
 		answer, err := l.work(ctx, m)
@@ -197,6 +244,26 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 			return err
 		}
 	}
+}
+
+// followCapture reads the settings of the capture, and returns a channel that receives a value when its description has changed.
+func (l *livePage) followCapture() (noted <-chan struct{}, stop func()) {
+	if l.capture == "" || l.ws.Captures == nil {
+		return nil, func() {}
+	}
+	noted, stop = l.ws.Captures.Changed(l.capture)
+	l.readSettings()
+	return noted, stop
+}
+
+// readSettings reads the settings of the capture again, and reports whether they have changed.
+func (l *livePage) readSettings() bool {
+	x, err := l.ws.Captures.Get(l.capture)
+	if err != nil || x.Settings.Key() == l.of.Settings.Key() {
+		return false
+	}
+	l.of = store.Capture{Settings: x.Settings}
+	return true
 }
 
 func (l *livePage) next() (m Message, ok bool) {
@@ -210,12 +277,14 @@ func (l *livePage) next() (m Message, ok bool) {
 	return m, true
 }
 
-// take applies a message to the form.
-func (l *livePage) take(m Message) {
+// take applies a message to the form. It reports whether the form then has the texts of the page; if not, nothing is done with it, and the
+// page sends the message again with all texts.
+func (l *livePage) take(m Message) bool {
 	f, s := &l.form, m.Set
 	put(&f.message, s.Message)
 	put(&f.name, s.Name)
 	put(&f.definition, s.Definition)
+	l.typed = l.typed || s.Definition != nil
 	put(&f.base, s.Base)
 	put(&f.input, s.Input)
 	put(&f.form, s.Form)
@@ -224,28 +293,26 @@ func (l *livePage) take(m Message) {
 	put(&f.made, s.Made)
 	put(&f.code, s.Code)
 	put(&f.show, s.Show)
-	put(&f.rows, s.Rows)
 	put(&f.values, s.Values)
 	if s.Frame != nil {
 		f.frame = s.Frame
 	}
-	f.show, f.rows = max(f.show, 0), max(f.rows, 0)
+	f.show = max(f.show, 0)
 	f.definition, f.input, f.value = source.UnixLines(f.definition), source.UnixLines(f.input), source.UnixLines(f.value)
 	if s.Edits != nil {
 		f.edits = decodeEdits(*s.Edits)
 	}
-	if s.Opened != nil {
-		f.opened = map[string]bool{}
-		for _, name := range *s.Opened {
-			f.opened[name] = true
-		}
+	l.behind = (l.behind || m.behind || len(m.Edit) > maxTextEdits) && !m.hasTexts()
+	for i := range m.Edit {
+		l.behind = l.behind || !f.edit(&m.Edit[i])
 	}
 	f.action, f.arg, _ = cutAction(m.Action)
-	f.path, f.role, f.typed, f.exactly, f.about = m.Path, m.Role, m.Typed, m.Exactly, m.About
+	f.path, f.role, f.typed, f.exactly, f.about, f.field = m.Path, m.Role, m.Typed, m.Exactly, m.About, strings.TrimSpace(m.Field)
 	l.n = max(l.n, m.N)
 	if m.Have != "" {
 		l.railed = m.Have
 	}
+	return !l.behind
 }
 
 func put[T any](into *T, from *T) {
@@ -266,9 +333,11 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// work processes a message: it returns an *Answer or a *ValueAnswer.
+// work processes a message: it returns an *Answer, or the answer of an action that only asks.
 func (l *livePage) work(ctx context.Context, m Message) (any, error) {
-	l.take(m)
+	if !l.take(m) {
+		return &Answer{N: l.n, Resend: true}, nil
+	}
 	why := l.bench.permit(l.opener, &l.form)
 	done, err := l.begin(ctx)
 	if err != nil {
@@ -278,20 +347,38 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if l.form.action == "value" {
 		return l.value(), nil
 	}
+	if l.form.action == "types" {
+		return l.choices(), nil
+	}
+	if l.form.action == "find" {
+		return l.found(ctx), nil
+	}
+	if l.form.action == "form" {
+		return l.formed(), nil
+	}
 	had := l.form.has(l.edited)
-	view := templates.Workbench{Frame: l.frame, Live: true, Notice: why}
-	p := &work{ws: &space{l.ws, l.ws.Now()}, form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, railed: l.railed}
+	view := templates.Workbench{Frame: l.frame, Notice: why}
+	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, railed: l.railed}
 	p.work()
 	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
 	l.form.action, l.form.arg, l.form.name = "", "", ""
 	if view.Message != "" {
 		l.form.message = view.Message
 	}
-	out := Answer{N: l.n, Export: p.export, Failed: p.failed, Status: templates.StatusText(view)}
+	out := Answer{N: l.n, Export: p.export, Failed: p.failed, Line: p.line}
+	if status := templates.StatusText(view); !l.same("status", status) {
+		out.Status = &status
+	}
+	if view.Shown != nil && view.Shown.Took > 0 {
+		out.Took = templates.TookText(view.Shown.Took)
+	}
 	if err := l.parts(&out, view); err != nil {
 		return nil, err
 	}
 	l.controls(&out, p, had)
+	out.Renamed, l.rename = l.ws.RenamedSince(l.rename)
+	l.mistakes(&out, &view.Definition)
+	l.layout(&out, &view)
 	l.message(&out, p)
 	return &out, nil
 }
@@ -305,20 +392,6 @@ func (l *livePage) parts(out *Answer, view templates.Workbench) error {
 		return maphash.Bytes(l.seed, buf.Bytes()), err
 	}
 	for _, f := range templates.Fragments(view) {
-		if f.List {
-			items := make([]drawn, len(f.Items))
-			for i, c := range f.Items {
-				sum, err := draw(c)
-				if err != nil {
-					return err
-				}
-				items[i] = drawn{sum, buf.String()}
-			}
-			if s := l.lists.change(f.ID, items); s != nil {
-				out.Lists = append(out.Lists, *s)
-			}
-			continue
-		}
 		sum, err := draw(f.Part)
 		if err != nil {
 			return err
@@ -327,10 +400,29 @@ func (l *livePage) parts(out *Answer, view templates.Workbench) error {
 			continue
 		}
 		l.sent[f.ID] = sum
-		if out.HTML == nil {
-			out.HTML = map[string]string{}
-		}
-		out.HTML[f.ID] = buf.String()
+		l.part(out, f.ID, buf.String())
 	}
 	return nil
+}
+
+// maxPatched is the length of the longest part that is sent as changes: the page and the server keep such parts.
+const maxPatched = 8 << 10
+
+// part sends a part of the page, or its change.
+func (l *livePage) part(out *Answer, id, html string) {
+	was, known := l.parted[id]
+	if delete(l.parted, id); len(html) <= maxPatched {
+		l.parted[id] = html
+	}
+	if known {
+		if out.Patches == nil {
+			out.Patches = map[string]Splice{}
+		}
+		out.Patches[id] = spliceOf(was, html)
+		return
+	}
+	if out.HTML == nil {
+		out.HTML = map[string]string{}
+	}
+	out.HTML[id] = html
 }

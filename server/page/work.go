@@ -32,8 +32,10 @@ type work struct {
 	half   bool                  // the last byte of the input has only one digit
 	job    *workspace.Input      // nil without input, or if it is unreadable
 	export *Exports              // requested files, sent instead of the page
-	failed string                // reason why a value could not be changed
+	failed string                // reason why a value or a field could not be changed
+	line   int                   // of the changed field in the definition, 0 if none was
 	live   bool                  // for an open page
+	former string                // name of the open message before it was renamed, "" if it was not
 	railed string                // ID of the snapshot whose list of messages the page has
 }
 
@@ -72,6 +74,7 @@ func (e *Exports) send(w http.ResponseWriter) {
 func (ws *space) fill(v *templates.Workbench, f form) *work {
 	p := &work{ws: ws, form: f, view: v}
 	p.work()
+	v.First = first(p)
 	return p
 }
 
@@ -94,9 +97,32 @@ func (p *work) work() {
 	p.values()
 	p.samples()
 	p.rail()
+	p.uses()
 	p.view.Form = templates.FormState{
-		Show: p.form.show, Bytes: p.form.bytes, Rows: p.form.rows, Edits: writeEdits(p.form.edits), Opened: p.form.opened,
-		From: sumOf(p.form.input), Base: p.form.base, Written: p.form.written,
+		Show: p.form.show, Bytes: p.form.bytes, Edits: writeEdits(p.form.edits), From: sumOf(p.form.input), Base: p.form.base,
+	}
+}
+
+// maxUses bounds the settings that the status line names.
+const maxUses = 3
+
+// uses fills in the settings in force.
+func (p *work) uses() {
+	snap := p.ws.Snapshot
+	u := &p.view.Uses
+	u.Codes, u.Map, u.Own = snap.Dialect.Codes != nil, snap.CodeMap, !p.ws.of.Settings.IsZero()
+	for _, o := range snap.Dialect.Options {
+		value := snap.Options.Values[o.Name]
+		switch {
+		case value == "" || value == o.Default || len(u.Other) == maxUses:
+		case o.Kind == schema.SwitchOption:
+			u.Other = append(u.Other, o.Name)
+		default:
+			u.Other = append(u.Other, o.Name+" "+value)
+		}
+	}
+	if t := snap.Traffic; len(t.Rules) > 0 && len(u.Other) < maxUses {
+		u.Other = append(u.Other, "groups chosen")
 	}
 }
 
@@ -166,7 +192,7 @@ func (p *work) readHalf(j *workspace.Input) {
 	if text == "" || !scan.IsHex(text[len(text)-1]) {
 		return
 	}
-	half := &workspace.Input{}
+	half := &workspace.Input{Snap: p.ws.Snapshot}
 	if err := half.ReadPaste(text[:len(text)-1], in.Form); err == nil && half.PasteErr == nil && strings.HasPrefix(half.Paste.Form, "hex") {
 		j.Paste, j.PasteErr, j.Messages, p.half = half.Paste, nil, half.Messages, true
 	}
@@ -249,21 +275,23 @@ func (p *work) show() {
 		}
 	}
 	shown.Linked = p.use != nil && p.use.Message != nil && shown.Message != "" && sameMessage(j.Rec.Program.Message, p.use.Message)
-	shown.Stale = shown.Linked && p.use != p.def
+	shown.Stale = shown.Linked && p.view.Stale
 	p.offer(shown)
+	p.beginning(shown)
 	p.view.Shown = shown
 	if len(j.Messages) > 1 {
 		p.list(p.form.show, shown.Status)
 	}
 }
 
-// otherCodes reports whether the code of a message belongs to another definition than the open one, unless that one is being edited.
+// otherCodes reports whether the code of a message belongs to another definition than the open one, or the text names another one, unless
+// the open one is being edited.
 func (p *work) otherCodes() bool {
 	if p.form.byCode || p.def == nil || p.def.Edited {
 		return false
 	}
 	for i := range p.job.Messages[:min(len(p.job.Messages), maxListed)] {
-		if p.message(i).Other != "" {
+		if named := p.job.Named(i); named != "" && p.def.Message != nil && named != p.def.Snap.NameOf(p.def.Message) || p.message(i).Other != "" {
 			return true
 		}
 	}
@@ -277,7 +305,7 @@ const maxFacts = 20
 func (p *work) message(i int) *templates.Message {
 	j := p.job
 	from := time.Now()
-	m := &templates.Message{Result: j.Decode(i), Data: j.Messages[i].Data, Number: i, FirstByte: p.form.bytes, FirstRow: p.form.rows, Opened: p.form.opened}
+	m := &templates.Message{Result: j.Decode(i), Data: j.Messages[i].Data, Number: i, FirstByte: p.form.bytes}
 	if f := p.form.frame; f != nil && f.About != nil && p.form.byCode {
 		p.about(m, f)
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/go-chi/chi/v5"
+
 	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
@@ -21,18 +23,25 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		b.NotFound(w, r)
 		return
 	}
-	view := templates.Workbench{Frame: b.Frame(r, "Wirebench: "+ws.Workspace.Title, ws.Name)}
+	if message := r.URL.Query().Get("message"); message != "" && r.Method != http.MethodPost { // of a form or of an earlier version
+		q := r.URL.Query()
+		q.Del("message")
+		to := url.URL{Path: templates.ProjectPath(ws.Name, "definitions") + "/" + message, RawQuery: q.Encode()}
+		http.Redirect(w, r, to.String(), http.StatusFound)
+		return
+	}
+	view := templates.Workbench{Frame: b.Frame(r, "Wirebench: "+ws.Workspace.Title(), ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
 	b.putRelays(&view, ws.Workspace)
 	if r.Method != http.MethodPost {
-		ws.fill(&view, ws.addressForm(r.URL.Query()))
+		ws.fill(&view, ws.addressForm(chi.URLParam(r, "message"), r.URL.Query()))
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
 	status := http.StatusOK
 	if err := r.ParseForm(); err != nil {
 		var big *http.MaxBytesError
-		status, view.Notice = http.StatusBadRequest, "The form could not be read: "+err.Error()+"."
+		status, view.Notice = http.StatusBadRequest, sentence("The form could not be read: "+err.Error())
 		if errors.As(err, &big) {
 			status, view.Notice = http.StatusRequestEntityTooLarge, fmt.Sprintf("The form has more than %d bytes.", api.MaxBody)
 		}
@@ -63,11 +72,6 @@ func allowStyles(w http.ResponseWriter) string {
 	const policy = "Content-Security-Policy"
 	w.Header().Set(policy, w.Header().Get(policy)+"; style-src 'self' 'nonce-"+nonce+"'")
 	return nonce
-}
-
-// address returns the address of the page with one query parameter.
-func (ws *space) address(key, value string) string {
-	return "/w/" + url.PathEscape(ws.Name) + "?" + url.Values{key: {value}}.Encode()
 }
 
 // putRelays adds the running listeners of a workspace to its page.

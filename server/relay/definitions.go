@@ -9,20 +9,20 @@ import (
 	"wirebench/server/workspace"
 )
 
-// definitions are the current definitions of a workspace, for splitting running traffic into messages. They follow changes, since traffic
+// definitions are the current definitions for splitting running traffic into messages. They follow changes, since traffic
 // outlives them. While a file has new errors, the previous definitions stay in use: a stream of messages without a length field loses
 // synchronization at the first message without a definition.
 type definitions struct {
-	ws   *workspace.Workspace
+	now  func() *workspace.Snapshot
 	used atomic.Pointer[goodSnapshot]
 }
 
 // goodSnapshot holds the last seen snapshot and the one in use: the same, or an earlier one without the new errors.
 type goodSnapshot struct{ seen, good *workspace.Snapshot }
 
-// now returns the snapshot in use.
-func (c *definitions) now() *workspace.Snapshot {
-	now, used := c.ws.Now(), c.used.Load()
+// inUse returns the snapshot in use.
+func (c *definitions) inUse() *workspace.Snapshot {
+	now, used := c.now(), c.used.Load()
 	if used != nil && used.seen == now {
 		return used.good
 	}
@@ -54,8 +54,10 @@ func newlyBroken(before, now *workspace.Snapshot) bool {
 	return false
 }
 
-func (c *definitions) Frame(group string) *schema.Message { return c.now().Frame(group) }
+func (c *definitions) Frame(group string) *schema.Message { return c.inUse().Frame(group) }
 
-func (c *definitions) Lookup(key schema.Key) *schema.Message             { return c.now().Lookup(key) }
-func (c *definitions) Groups() []string                                  { return c.now().Groups() }
-func (c *definitions) Program(m *schema.Message) (*codec.Program, error) { return c.now().Program(m) }
+func (c *definitions) Lookup(key schema.Key) *schema.Message { return c.inUse().Lookup(key) }
+
+func (c *definitions) Groups() []string { return c.inUse().Groups() }
+
+func (c *definitions) Program(m *schema.Message) (*codec.Program, error) { return c.inUse().Program(m) }

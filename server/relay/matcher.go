@@ -3,6 +3,7 @@ package relay
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"wirebench/codec/filter"
 	"wirebench/server/proxy"
@@ -11,8 +12,9 @@ import (
 
 // matcher is a filter for the proxy. It uses the current definitions, and is safe for concurrent use by all connections.
 type matcher struct {
-	ws   *workspace.Workspace
+	snap func() *workspace.Snapshot // the current definitions
 	text string
+	from func() time.Time // time of the first frame; may be nil
 	now  atomic.Pointer[compiledFilter]
 }
 
@@ -32,7 +34,7 @@ type frameReading struct {
 // match reports whether a message matches. If the filter has become invalid because definitions changed, nothing matches.
 func (m *matcher) match(x *proxy.Message) bool {
 	now := m.now.Load()
-	if snap := m.ws.Now(); now == nil || now.snap != snap {
+	if snap := m.snap(); now == nil || now.snap != snap {
 		first, mistakes := snap.Filter(m.text)
 		now = &compiledFilter{snap: snap, ok: len(mistakes) == 0}
 		now.pool.New = func() any { return first.Again() }
@@ -54,5 +56,8 @@ func (m *matcher) match(x *proxy.Message) bool {
 	defer now.pool.Put(one)
 	c := x.Conn
 	where := filter.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String()}
+	if m.from != nil {
+		where.Start = m.from()
+	}
 	return one.FitsReading(workspace.Where{Where: where, Before: x.Frame.At}, read.Reading)
 }

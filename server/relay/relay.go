@@ -19,6 +19,7 @@ import (
 	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
+	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
 
@@ -32,12 +33,15 @@ const (
 
 // Config configures a session. It has the same form in a request, on the command line and in a file.
 type Config struct {
-	Workspace string `json:"workspace,omitempty" doc:"workspace that shows the frames; in a request the one of the URL"`
+	Workspace string `json:"workspace,omitempty" doc:"project that shows the frames; in a request the one of the URL"`
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"display name"`
 	Listen    string `json:"listen" doc:"IP:port or :port"`
 	Upstream  string `json:"upstream" doc:"host:port"`
 	Operate   bool   `json:"operate,omitempty" doc:"messages can be held, changed and injected when enabled"`
+	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
+
+	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project. They are kept with the recording, and can be changed there"`
 }
 
 // Info describes a session.
@@ -107,6 +111,7 @@ type Session struct {
 	ID        string // also the id of the capture that records it
 	Workspace *workspace.Workspace
 
+	read    *decoding
 	rulesMu sync.Mutex
 	written []Rule // the rules as entered
 }
@@ -115,7 +120,7 @@ type Session struct {
 func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
 	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
 	if !ok || ws.Captures == nil {
-		return nil, errors.New("the protocol of this workspace cannot be relayed")
+		return nil, errors.New("the protocol of this project cannot be relayed")
 	}
 	ports := cfg.Ports
 	if ports == 0 {
@@ -125,10 +130,14 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	if err != nil {
 		return nil, err
 	}
+	read, err := newDecoding(ws, cfg)
+	if err != nil {
+		return nil, err
+	}
 	name := cmp.Or(cfg.Name, cfg.Upstream)
 	now := time.Now()
 	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
-	x, file, err := ws.Captures.Record(title, now)
+	x, file, err := ws.Captures.Record(read.recording(title), now)
 	if err != nil {
 		return nil, &RecordError{err}
 	}
@@ -137,14 +146,13 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		if n == 1 {
 			return x.Name, file, nil
 		}
-		y, next, err := ws.Captures.Record(fmt.Sprintf("%s, part %d", title, n), time.Now())
+		y, next, err := ws.Captures.Record(read.recording(fmt.Sprintf("%s, part %d", title, n)), time.Now())
 		if err == nil {
 			part.Is(y.ID)
 		}
 		return y.Name, next, err
 	}
 	log := live.NewRolling(liveMemory)
-	env := &protocols.Env{Definitions: &definitions{ws: ws}, Options: ws.Now().Options.Values}
 	network := "udp"
 	if protocol.Streams {
 		network = "tcp"
@@ -152,15 +160,15 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	through := proxy.Config{
 		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
 		Transport: func(c transport.Conn) transport.Transport {
-			return protocol.New(env.For(c.Name(), c.Session), c.Server.Port())
+			return protocol.New(read.env().For(c.Name(), c.Session), c.Server.Port())
 		},
 	}
 	if cfg.Operate {
 		through.Rewriter = func(c transport.Conn) transport.Rewriter {
-			return protocol.Rewriter(env.For(c.Name(), c.Session), c.Server.Port())
+			return protocol.Rewriter(read.env().For(c.Name(), c.Session), c.Server.Port())
 		}
-		through.Record.Cut = func() string { return captures.CutBy(ws.Now()) }
-		through.Identify = func(c transport.Conn, f *transport.Frame) { identify(ws.Now(), env, c, f) }
+		through.Record.Cut = func() string { return captures.CutBy(read.now()) }
+		through.Identify = func(c transport.Conn, f *transport.Frame) { identify(read.now(), c, f) }
 	}
 	s, err := p.proxy.Start(ctx, through)
 	if err != nil {
@@ -169,7 +177,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		return nil, proxy.ListenProblem(err)
 	}
 	done := make(chan struct{})
-	one := &Session{Session: s, ID: x.ID, Workspace: ws}
+	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read}
 	p.captures.Live(ws.Name, x.ID, log, done)
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
@@ -177,13 +185,19 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	p.captures.Go(func() {
 		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) })
 	})
+	noted, stopNotes := ws.Captures.Changed(x.ID)
 	p.captures.Go(func() {
 		changed, stop := ws.Changed()
 		defer stop()
+		defer stopNotes()
 		for running := true; running; {
 			select {
 			case <-changed:
 				log.Touch() // filters of followers must be compiled again
+			case <-noted:
+				if y, err := ws.Captures.Get(x.ID); err == nil && read.set(y) {
+					log.Touch()
+				}
 			case <-s.Done():
 				running = false
 			}
@@ -233,11 +247,19 @@ func (p *Set) Get(ws, id string) *Session {
 	return nil
 }
 
+// Now returns the current definitions with the settings of the session.
+func (s *Session) Now() *workspace.Snapshot {
+	if s.read == nil { // not started by Start
+		return s.Workspace.Now()
+	}
+	return s.read.now()
+}
+
 // identify sets the key of a message made by a user.
-func identify(snap *workspace.Snapshot, env *protocols.Env, c transport.Conn, f *transport.Frame) {
+func identify(snap *workspace.Snapshot, c transport.Conn, f *transport.Frame) {
 	group := ""
 	if len(snap.Dialect.Frames) == 0 {
-		group = env.Group(c.Server.Port(), f.Dir)
+		group = snap.Env().Group(c.Server.Port(), f.Dir)
 	}
 	var rec codec.Record
 	if m := snap.ByCode(&rec, f.Bytes, workspace.Request{Dir: f.Dir, Group: group}); m != nil {

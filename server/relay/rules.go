@@ -34,10 +34,13 @@ type Rule struct {
 func (s *Session) Intercept(text, who string) error {
 	x := proxy.Intercept{Filter: text}
 	if strings.TrimSpace(text) != "" {
-		x.Match = (&matcher{ws: s.Workspace, text: text}).match
+		x.Match = (&matcher{snap: s.Now, text: text, from: s.began}).match
 	}
 	return s.SetIntercept(x, who)
 }
+
+// began returns the time of the first frame of the session.
+func (s *Session) began() time.Time { return s.Log().Began() }
 
 // WrittenRules returns the rules of the session as entered, with their counts.
 func (s *Session) WrittenRules() []Rule {
@@ -77,8 +80,8 @@ func (s *Session) WriteRules(written []Rule, who string) error {
 // rule compiles a rule.
 func (s *Session) rule(b Rule) (proxy.Rule, error) {
 	r := proxy.Rule{ID: b.ID, Name: b.Name, On: b.On, Action: proxy.RuleAction(b.Action), Note: b.Note}
-	m := &matcher{ws: s.Workspace, text: b.Filter}
-	if _, mistakes := s.Workspace.Now().Filter(b.Filter); len(mistakes) > 0 {
+	m := &matcher{snap: s.Now, text: b.Filter, from: s.began}
+	if _, mistakes := s.Now().Filter(b.Filter); len(mistakes) > 0 {
 		return r, fmt.Errorf("filter: %s", mistakes[0].Message)
 	}
 	if err := m.useless(); err != nil {
@@ -98,7 +101,7 @@ func (s *Session) rule(b Rule) (proxy.Rule, error) {
 		if err := m.takes(b.Field, b.Value); err != nil {
 			return r, err
 		}
-		r.Replace = func(f *transport.Frame) ([]byte, error) { return replaceField(s.Workspace.Now(), f, b.Field, b.Value) }
+		r.Replace = func(f *transport.Frame) ([]byte, error) { return replaceField(s.Now(), f, b.Field, b.Value) }
 	}
 	return r, nil
 }

@@ -31,7 +31,7 @@ func TestRulesThatCannotWork(t *testing.T) {
 	if d := ws.Now().Diagnostics(); ws.Now().Count() != 2 {
 		t.Fatal(d)
 	}
-	s := &Session{Workspace: ws}
+	s := (&Session{Workspace: ws})
 	for _, c := range []struct{ filter, field, value, want string }{
 		{"say", "text", `"hello"`, ""},
 		{".text contains \"gold\"", "text", `"lead"`, ""},
@@ -80,7 +80,7 @@ func TestFilterOfRules(t *testing.T) {
 	} {
 		if _, mistakes := ws.Now().Filter(text); len(mistakes) > 0 {
 			t.Errorf("%s: %+v", text, mistakes)
-		} else if got := (&matcher{ws: ws, text: text}).match(&proxy.Message{Conn: &transport.Conn{}, Frame: f, N: 1}); got != want {
+		} else if got := (&matcher{snap: ws.Now, text: text}).match(&proxy.Message{Conn: &transport.Conn{}, Frame: f, N: 1}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestRulesDecodeOnce(t *testing.T) {
 	ws := opened(t, "tera", map[string]string{"C_LIST.1.def": "uint32 id\n", "protocol.1.map": "C_LIST 2\n"})
 	f := &transport.Frame{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 2}, HasKey: true, Bytes: []byte{8, 0, 2, 0, 5, 0, 0, 0}}
 	m := &proxy.Message{Conn: &transport.Conn{}, Frame: f}
-	rules := []*matcher{{ws: ws, text: "status == ok"}, {ws: ws, text: "status == ok || len > 100"}, {ws: ws, text: "status == ok && len == 4"}}
+	rules := []*matcher{{snap: ws.Now, text: "status == ok"}, {snap: ws.Now, text: "status == ok || len > 100"}, {snap: ws.Now, text: "status == ok && len == 4"}}
 	fit := func(n uint64) (out []bool) {
 		m.N = n
 		for _, r := range rules {

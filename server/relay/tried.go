@@ -23,7 +23,7 @@ var messageName = regexp.MustCompile(`^[A-Za-z0-9]+(_[A-Za-z0-9]+)+$`)
 
 // useless returns an error if no message can match the filter of a rule.
 func (m *matcher) useless() error {
-	snap := m.ws.Now()
+	snap := m.snap()
 	f, _ := snap.Filter(m.text)
 	if word := strings.TrimSpace(m.text); f.Rewritten() != "" && messageName.MatchString(word) {
 		return fmt.Errorf("filter: no message is called %s; text to search for must be quoted", word)
@@ -49,7 +49,7 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 	if body == nil {
 		return nil
 	}
-	snap := m.ws.Now()
+	snap := m.snap()
 	f, _ := snap.Filter(m.text)
 	var first error
 	for message := range snap.Messages() {

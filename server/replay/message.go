@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +79,9 @@ type encoder struct {
 func (e *encoder) encode(m *schema.Message, p *codec.Program, values []byte) ([]byte, error) {
 	if m.Broken {
 		return nil, errBroken
+	}
+	if m.ReadOnly != "" {
+		return nil, errors.New(m.ReadOnly)
 	}
 	if !m.HasKey && p.NeedsCode() {
 		return nil, errNoCode

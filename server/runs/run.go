@@ -59,7 +59,8 @@ func (x *Run) Stop() { x.stop() }
 // Done is closed when the run has ended.
 func (x *Run) Done() <-chan struct{} { return x.done }
 
-func (x *Run) ended() bool {
+// Ended reports whether the run has ended.
+func (x *Run) Ended() bool {
 	select {
 	case <-x.done:
 		return true

@@ -117,7 +117,7 @@ func (s *Set) add(x *Run) error {
 		return ErrTooMany
 	}
 	for len(s.all) >= MaxKept {
-		oldest := slices.IndexFunc(s.all, (*Run).ended)
+		oldest := slices.IndexFunc(s.all, (*Run).Ended)
 		s.all = slices.Delete(s.all, oldest, oldest+1) // there is one, since fewer are running
 	}
 	s.last++
@@ -142,7 +142,7 @@ func (s *Set) Running() int {
 
 func (s *Set) running() (n int) {
 	for _, one := range s.all {
-		if !one.ended() {
+		if !one.Ended() {
 			n++
 		}
 	}
@@ -160,7 +160,7 @@ func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.R
 		return nil, nil, errors.New(`either "to" or "listen" is required`)
 	}
 	run := &Run{
-		ws: ws.Name, snap: snap, protocol: protocol, cfg: cfg, env: envOf(of), done: make(chan struct{}),
+		ws: ws.Name, snap: snap, protocol: protocol, cfg: cfg, env: captures.EnvOf(snap, of.Capture), done: make(chan struct{}),
 		info: Info{Capture: of.Capture.ID, To: cfg.To, State: "connecting", Play: "client"},
 	}
 	run.changed = func() { s.Changed(ws.Name, run.info.ID) }
@@ -205,7 +205,7 @@ func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.R
 		return nil, nil, fmt.Errorf("the script is for the other side: use %q", map[bool]string{true: "listen", false: "to"}[cfg.To != ""])
 	}
 	if run.script.Protocol != "" && run.script.Protocol != snap.Dialect.Name {
-		return nil, nil, fmt.Errorf("the script is for protocol %.40q, this workspace for %s", run.script.Protocol, snap.Dialect.Name)
+		return nil, nil, fmt.Errorf("the script is for protocol %.40q, this project for %s", run.script.Protocol, snap.Dialect.Name)
 	}
 	run.cfg.Script = nil // it is long, and no longer needed
 	run.info.Steps = turns(run.script.Steps, 1)
@@ -216,13 +216,13 @@ func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.R
 		return nil, nil, err
 	}
 	started = true
-	s.Log.Info("replay started", "workspace", ws.Name, "capture", of.Capture.ID, "replay", run.info.ID, "with", cmp.Or(cfg.To, run.info.Listen))
+	s.Log.Info("replay started", "project", ws.Name, "capture", of.Capture.ID, "replay", run.info.ID, "with", cmp.Or(cfg.To, run.info.Listen))
 	s.Captures.Go(func() {
 		defer stop()
 		defer close(run.done)
 		run.play(playing)
 		end := run.Now()
-		s.Log.Info("replay ended", "workspace", ws.Name, "replay", end.ID, "results", end.Total, "error", end.Error)
+		s.Log.Info("replay ended", "project", ws.Name, "replay", end.ID, "results", end.Total, "error", end.Error)
 	})
 	return run, text, nil
 }

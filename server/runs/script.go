@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/captures"
 	"wirebench/server/live"
@@ -156,13 +155,4 @@ func messagesOf(log *live.Log, conn uint32) (list []replay.Message, all bool) {
 		return true
 	})
 	return list, all
-}
-
-// envOf returns the keys of a capture; nil if they cannot be read, as in readingOf.
-func envOf(of Recording) *protocols.Env {
-	env := &protocols.Env{Definitions: of.Snapshot, Options: of.Snapshot.Options.Values}
-	if keys, err := protocols.ParseKeys(of.Capture.Keys); err == nil {
-		env.Keys = keys
-	}
-	return env
 }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"wirebench/server/settings"
 )
 
 // Bounds of captures.
@@ -28,12 +30,13 @@ const (
 	MaxNote         = 4096     // bytes of the note of one frame
 	MaxMarkers      = 1000
 	MaxMarkerText   = 400     // bytes
+	MaxDismissed    = 100     // the oldest are forgotten
 	maxAboutBytes   = 6 << 20 // bytes of the description file of one capture
 )
 
 const (
 	captureEnding = ".capture" // the uploaded file, unchanged, in any format
-	aboutEnding   = ".json"    // its description: name, notes, framing, keys
+	aboutEnding   = ".json"    // its description: name, notes, framing, keys, settings
 )
 
 // Captures is a folder of unchanged capture files, each with a JSON file beside it that holds its description and notes. It is safe for
@@ -57,6 +60,10 @@ type Capture struct {
 	Framing string `json:"framing,omitempty" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a ..."`
 	Keyed   bool   `json:"keyed,omitempty" doc:"keys from elsewhere are kept with it"`
 	Keys    string `json:"-"` // in the syntax of protocols.ParseKeys; never sent to clients
+
+	Dismissed []string `json:"dismissed,omitempty" doc:"ids of proposals that were dismissed"`
+
+	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"settings that override those of the project"`
 }
 
 // stored is the JSON form of a capture in its description file.
@@ -252,7 +259,7 @@ func (c *Captures) Note(id string, change func(*Notes)) (Capture, error) {
 	})
 }
 
-// Edit changes the description of a capture: its name, notes, framing and keys. An error of change is returned, and nothing is written
+// Edit changes the description of a capture: its name, notes, framing, keys and settings. An error of change is returned, and nothing is written
 // then. A description above the bounds is ErrTooLarge. When Edit returns nil, the change is on disk.
 func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error) {
 	c.dir.mu.Lock()

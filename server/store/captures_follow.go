@@ -25,13 +25,10 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 		err = watcher.Add(c.dir.path)
 	}
 	var events chan fsnotify.Event
+	var lost chan error
 	var look <-chan time.Time
 	if err == nil {
-		events = watcher.Events
-		go func() { // a change missed because of an error is seen with the next event
-			for range watcher.Errors {
-			}
-		}()
+		events, lost = watcher.Events, watcher.Errors
 	} else {
 		c.dir.log.Warn("the system does not report changes of the captures; polling them", "folder", c.dir.path, "every", followLater, "reason", err)
 		ticker := time.NewTicker(followLater)
@@ -47,10 +44,12 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 			if soon == nil {
 				soon = time.After(followSoon)
 			}
-		case e, ok := <-events:
+		case <-lost: // events
+			if later == nil {
+				later = time.After(followLater)
+			}
+		case e := <-events:
 			switch {
-			case !ok:
-				events = nil
 			case strings.HasSuffix(e.Name, temporaryEnd):
 			case e.Has(fsnotify.Write) && strings.HasSuffix(e.Name, captureEnding):
 				if later == nil {

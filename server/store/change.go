@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,8 +124,10 @@ func (d *Dir) temporary(dir *os.Root, text []byte, was fs.FileInfo) (_ string, e
 	if err := d.step("sync"); err != nil {
 		return "", err
 	}
-	if err := f.Sync(); err != nil {
-		return "", err
+	if !d.later {
+		if err := f.Sync(); err != nil {
+			return "", err
+		}
 	}
 	if err := d.step("close"); err != nil {
 		return "", err
@@ -217,7 +220,7 @@ func (d *Dir) appendTo(f *os.File, size int64, line []byte) error {
 	return f.Sync()
 }
 
-// Remove removes a file and the directories that become empty. expect is as in Write; if there is no file, the error is fs.ErrNotExist,
+// Remove removes a file, or a symbolic link to one, and the directories that become empty. expect is as in Write; if there is no file, the error is fs.ErrNotExist,
 // whatever revision is expected.
 func (d *Dir) Remove(name string, expect *Revision) error {
 	if err := CheckName(name); err != nil {
@@ -229,17 +232,22 @@ func (d *Dir) Remove(name string, expect *Revision) error {
 }
 
 func (d *Dir) remove(name string, expect *Revision) error {
-	p, err := d.place(name, false)
+	of, err := d.place(name, false) // what a link leads to
+	if err != nil {
+		return err
+	}
+	defer of.close()
+	if _, err := of.dir.Lstat(of.base); err != nil {
+		return err
+	}
+	if _, err := of.expect(name, expect); err != nil {
+		return err
+	}
+	p, err := d.placeOf(name, false)
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	if _, err := p.dir.Lstat(p.base); err != nil {
-		return err
-	}
-	if _, err := p.expect(name, expect); err != nil {
-		return err
-	}
 	if err := d.step("remove"); err != nil {
 		return err
 	}
@@ -268,7 +276,7 @@ func (d *Dir) step(name string) error {
 
 // syncDir syncs the entries of a directory to disk.
 func (d *Dir) syncDir(dir *os.Root) error {
-	if err := d.step("sync directory"); err != nil {
+	if err := d.step("sync directory"); err != nil || d.later {
 		return err
 	}
 	return syncDir(dir)
@@ -299,9 +307,44 @@ type place struct {
 
 var errNotRegular = errors.New(notRegular)
 
-// place opens the directory of a file. With make it creates missing directories, and refuses a new name that differs from an existing one
+// maxLinks bounds the links from one to the next.
+const maxLinks = 8
+
+// place is placeOf for the file that a symbolic link leads to, if that is in the folder: a change goes to this file, and the link stays.
+func (d *Dir) place(name string, make bool) (*place, error) {
+	p, err := d.placeOf(name, make)
+	for range maxLinks {
+		if err != nil {
+			return nil, err
+		}
+		target, ok := p.link(name)
+		if !ok {
+			break
+		}
+		p.close()
+		name = target
+		p, err = d.placeOf(name, false)
+	}
+	return p, err
+}
+
+// link returns the name that a symbolic link leads to, ok is false if the place has none, or one that leads out of the folder.
+func (p *place) link(name string) (target string, ok bool) {
+	info, err := p.dir.Lstat(p.base)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return "", false
+	}
+	to, err := p.dir.Readlink(p.base)
+	if err != nil || filepath.IsAbs(to) {
+		return "", false
+	}
+	target = path.Join(path.Dir(name), filepath.ToSlash(to))
+	return target, CheckName(target) == nil
+}
+
+// placeOf opens the directory of a file. With make it creates missing directories, and refuses a new name that differs from an existing one
 // only in case: on other systems the two would be one file.
-func (d *Dir) place(name string, make bool) (_ *place, err error) {
+func (d *Dir) placeOf(name string, make bool) (_ *place, err error) {
 	root, err := d.root()
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 const (
 	lockFile   = "wirebench.lock" // locked while a server runs; names the process
 	formatFile = "format.json"
-	setAside   = "set-aside" // copies made before an upgrade
+	SetAside   = "set-aside" // a folder of copies made before upgrades
 )
 
 // Data is the data folder of a server. It holds a lock on the folder until Close, so that a second server cannot remove files that this one

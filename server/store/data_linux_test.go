@@ -186,7 +186,7 @@ func TestDataFormat(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 		openedData(t, root, rename, step) // resumes, with the existing copy
-		copies, _ := filepath.Glob(filepath.Join(root, setAside, "*"))
+		copies, _ := filepath.Glob(filepath.Join(root, SetAside, "*"))
 		if len(copies) != 1 {
 			t.Fatal(copies)
 		}

@@ -18,8 +18,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // Bounds of a folder, so that a wrong one is refused instead of filling the memory. Write enforces the first; List enforces the others, so
@@ -56,11 +54,12 @@ type Dir struct {
 	mu   sync.Mutex // held while files change
 
 	alone  bool     // no other program writes here
+	later  bool     // changes are synced by Sync
 	logged sync.Map // damaged and unreadable files already logged: path and reason → struct{}
 
 	// Set by tests.
 	before     func(step string) error // fails a step of a change; see the calls of step
-	newWatcher func() (*fsnotify.Watcher, error)
+	newWatcher func() (*watcher, error)
 	maxFiles   int
 	maxBytes   int           // of all files
 	pollEvery  time.Duration // how often Watch polls for changes that cause no event
@@ -75,6 +74,31 @@ func WithLog(log *slog.Logger) Option { return func(d *Dir) { d.log = log } }
 // Alone declares that no other program writes to the folder, so that temporary files of any age are left over from a crash.
 func Alone() Option { return func(d *Dir) { d.alone = true } }
 
+// SyncLater leaves changes in the memory of the system until Sync is called: for a new folder that is of no use unless it is complete.
+func SyncLater() Option { return func(d *Dir) { d.later = true } }
+
+// Sync syncs the files that List reads, and their directories.
+func (d *Dir) Sync() error {
+	root, err := d.root()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	sync := func(name string) error {
+		f, err := root.Open(name)
+		if err != nil {
+			return failure("sync", name, err)
+		}
+		defer f.Close()
+		return failure("sync", name, f.Sync())
+	}
+	dirs := sync
+	if onWindows {
+		dirs = nil
+	}
+	return d.walk(root, visitor{file: sync, dir: dirs})
+}
+
 // crashed is the age from which a temporary file counts as left over from a crash where other programs may be writing. Writing one takes
 // seconds.
 const crashed = 10 * time.Minute
@@ -87,7 +111,7 @@ func Open(root string, options ...Option) (*Dir, error) {
 	}
 	d := &Dir{
 		path: abs, log: slog.New(slog.DiscardHandler), maxFiles: MaxFiles, maxBytes: MaxAllBytes,
-		newWatcher: fsnotify.NewWatcher, pollEvery: 2 * time.Second,
+		newWatcher: newWatcher, pollEvery: 2 * time.Second,
 	}
 	for _, option := range options {
 		option(d)
@@ -269,7 +293,7 @@ func (d *Dir) walk(root *os.Root, v visitor) error {
 		switch {
 		case e.IsDir():
 			return v.enter(name)
-		case !e.Type().IsRegular():
+		case !e.Type().IsRegular() && !linked(root, name, e):
 			skip(name, notRegular)
 		case !counts(name):
 			skip(name, "not a definition")
@@ -278,6 +302,15 @@ func (d *Dir) walk(root *os.Root, v visitor) error {
 		}
 		return nil
 	})
+}
+
+// linked reports whether an entry is a symbolic link to a regular file of the folder.
+func linked(root *os.Root, name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (v visitor) enter(name string) error {
@@ -291,13 +324,18 @@ func tooMany(bound int, things string) error { return fmt.Errorf("more than %d %
 
 const notRegular = "not a regular file"
 
-// readFile reads a regular file of at most MaxFileBytes. Links are not followed: other users may be able to write to the folder, and a
-// change would replace the link instead of the file.
+// readFile reads a regular file of at most MaxFileBytes. Links are followed within the root only: other users may be able to write to the
+// folder.
 func readFile(root *os.Root, name string) ([]byte, error) { return readUpTo(root, name, MaxFileBytes) }
 
 // readUpTo is readFile with another bound.
 func readUpTo(root *os.Root, name string, most int64) ([]byte, error) {
 	info, err := root.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = root.Stat(name); err != nil {
+			return nil, &fs.PathError{Op: "read", Path: name, Err: errNotRegular}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

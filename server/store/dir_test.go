@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,7 +99,7 @@ func TestListReadsTheFilesThatCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"1/2/3/4/5/6/7/deep.def", "README", "a.def", "a/z.def", "b.def", "b.samples.jsonl", "full.def", "notes.TXT", "protocol.7.map"}
+	want := []string{"1/2/3/4/5/6/7/deep.def", "README", "a.def", "a/z.def", "b.def", "b.samples.jsonl", "full.def", "link.def", "notes.TXT", "protocol.7.map"}
 	if diff := cmp.Diff(want, namesOf(files)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -107,7 +108,6 @@ func TestListReadsTheFilesThatCount(t *testing.T) {
 		"1/2/3/4/5/6/7/8/deeper.def: at most 8 folders deep",
 		"a:b.def: the character : is not allowed in names",
 		"big.def: 4194305 bytes, a file has at most 4194304",
-		"link.def: not a regular file",
 		"linked: not a regular file",
 		"other.jsonl: not a definition",
 		"page.html: not a definition",
@@ -240,6 +240,47 @@ func TestNoLinkLeadsOutside(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside: %v, %v", entries, err)
+	}
+}
+
+// A change goes to the file that a link leads to, and the link stays; removing it leaves the file.
+func TestLinksWithinTheFolder(t *testing.T) {
+	d := open(t, map[string]string{"shared/a.def": "one"})
+	for link, target := range map[string]string{"link.def": "shared/a.def", "shared/again.def": "../link.def", "loop.def": "loop.def"} {
+		if err := os.Symlink(target, filepath.Join(d.path, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for i, name := range []string{"link.def", "shared/again.def"} {
+		f, err := d.Read(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprint("text ", i)
+		if _, err := d.Write(name, []byte(text), &f.Revision); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"link.def", "shared/again.def", "shared/a.def"} {
+			if f, err := d.Read(name); err != nil || string(f.Text) != text {
+				t.Errorf("%s: %q, %v", name, f.Text, err)
+			}
+			info, err := os.Lstat(filepath.Join(d.path, name))
+			if link := name != "shared/a.def"; err != nil || link != (info.Mode()&fs.ModeSymlink != 0) {
+				t.Errorf("%s: %v, %v", name, info.Mode(), err)
+			}
+		}
+	}
+	if _, err := d.Read("loop.def"); err == nil {
+		t.Error("a link to itself was read")
+	}
+	if files, _, err := d.List(); err != nil || len(files) != 3 {
+		t.Errorf("%v, %v", files, err)
+	}
+	if err := d.Remove("link.def", nil); err != nil {
+		t.Error(err)
+	}
+	if f, err := d.Read("shared/a.def"); err != nil || string(f.Text) != "text 1" {
+		t.Errorf("%q, %v", f.Text, err)
 	}
 }
 

@@ -103,8 +103,14 @@ const leftOut = "node_modules"
 // SamplesEnding is the ending of sample files. List reads them beside definitions and maps.
 const SamplesEnding = ".samples.jsonl"
 
-// counts reports whether a name has the ending of a definition, map or sample file.
+// ValidityName is the name of files with the versions of the game that definitions are valid for.
+const ValidityName = "deprecated.json"
+
+// counts reports whether a name has the ending of a definition, map or sample file, or is ValidityName.
 func counts(name string) bool {
+	if path.Base(name) == ValidityName {
+		return true
+	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".def", ".map", ".txt", "":
 		return true

@@ -14,9 +14,9 @@ type Recording interface {
 	Sync() error
 }
 
-// Record starts a growing capture. It exists at once, and data written to it survives a crash of the program.
-func (c *Captures) Record(name string, now time.Time) (_ Capture, _ Recording, err error) {
-	defer func() { err = failure("record", shown(name), err) }()
+// Record starts a growing capture with a name, keys and settings. It exists at once, and data written to it survives a crash of the program.
+func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, err error) {
+	defer func() { err = failure("record", shown(like.Name), err) }()
 	all, err := c.List()
 	if err != nil {
 		return Capture{}, nil, err
@@ -29,7 +29,7 @@ func (c *Captures) Record(name string, now time.Time) (_ Capture, _ Recording, e
 		return Capture{}, nil, err
 	}
 	defer root.Close()
-	x := Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC()}
+	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings}
 	if err := c.write(x); err != nil {
 		return Capture{}, nil, err
 	}

@@ -15,7 +15,7 @@ func TestRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	x, f, err := c.Record("live", now)
+	x, f, err := c.Record(store.Capture{Name: "live"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

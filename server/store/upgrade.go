@@ -22,6 +22,7 @@ type upgrade struct {
 var upgrades = []upgrade{
 	{"the folder has a format version", func(*Data) error { return nil }},
 	{"marks and notes name their frames by identity", func(d *Data) error { return d.eachCapture(identifyNotes) }},
+	{"workspaces are projects", (*Data).describeProjects},
 }
 
 // Format is the format of data folders that the program writes. Folders of versions that did not write one have format 0.
@@ -112,10 +113,10 @@ func (d *Data) writeFormat(f format, old []byte) error {
 // copy gets its name only when it is complete and synced.
 func (d *Data) copyAside(have int) (string, error) {
 	name := fmt.Sprintf("%s-format-%d", time.Now().UTC().Format("20060102-150405.000"), have)
-	if err := os.MkdirAll(d.Path(setAside), 0o777); err != nil {
+	if err := os.MkdirAll(d.Path(SetAside), 0o777); err != nil {
 		return "", err
 	}
-	temp, err := os.MkdirTemp(d.Path(setAside), ".new-")
+	temp, err := os.MkdirTemp(d.Path(SetAside), ".new-")
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +132,7 @@ func (d *Data) copyAside(have int) (string, error) {
 			return err
 		case rel == ".":
 			return nil
-		case rel == setAside || e.IsDir() && e.Name() == "lost+found":
+		case rel == SetAside || e.IsDir() && e.Name() == "lost+found":
 			return fs.SkipDir
 		case e.IsDir():
 			return os.Mkdir(to, 0o777)
@@ -154,15 +155,15 @@ func (d *Data) copyAside(have int) (string, error) {
 	if err := os.Chmod(temp, 0o777&^0o022); err != nil {
 		return "", err
 	}
-	if err := os.Rename(temp, d.Path(setAside, name)); err != nil {
+	if err := os.Rename(temp, d.Path(SetAside, name)); err != nil {
 		return "", err
 	}
-	root, err := os.OpenRoot(d.Path(setAside))
+	root, err := os.OpenRoot(d.Path(SetAside))
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	return setAside + "/" + name, syncDir(root)
+	return SetAside + "/" + name, syncDir(root)
 }
 
 // writeSynced writes a new file and syncs it.

@@ -102,7 +102,7 @@ func TestUpgradeNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkUpgraded(t, x)
-	copies, _ := filepath.Glob(filepath.Join(root, setAside, "*", "muta", "captures", "a.json"))
+	copies, _ := filepath.Glob(filepath.Join(root, SetAside, "*", "muta", "captures", "a.json"))
 	if len(copies) != 2 || read(t, copies[0]) != oldNotes && read(t, copies[1]) != oldNotes {
 		t.Errorf("set aside: %q", copies)
 	}
@@ -183,7 +183,7 @@ func TestUpgradeKilled(t *testing.T) {
 		for _, x := range all {
 			checkUpgraded(t, x)
 		}
-		copies, _ := filepath.Glob(filepath.Join(root, setAside, "*", "muta", "captures", "*.json"))
+		copies, _ := filepath.Glob(filepath.Join(root, SetAside, "*", "muta", "captures", "*.json"))
 		for _, name := range copies {
 			if text := read(t, name); text != oldNotes {
 				t.Errorf("round %d: set aside is %s", round, text)

@@ -90,10 +90,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 			if f.replaced() {
 				return nil
 			}
-		case event, ok := <-f.watcher.Events:
-			if !ok {
-				return fsnotify.ErrClosed
-			}
+		case event := <-f.watcher.Events:
 			if !f.matters(event) {
 				continue
 			}
@@ -101,11 +98,8 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 				first = time.Now()
 			}
 			settled.Reset(min(quiet, patience-time.Since(first)))
-		case err, ok := <-f.watcher.Errors:
-			switch {
-			case !ok:
-				return fsnotify.ErrClosed
-			case !errors.Is(err, fsnotify.ErrEventOverflow):
+		case err := <-f.watcher.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return err
 			}
 			return nil // an unknown number of events was lost
@@ -127,7 +121,7 @@ func (d *Dir) follow(ctx context.Context, tell func()) error {
 // following is a set of watches.
 type following struct {
 	d       *Dir
-	watcher *fsnotify.Watcher
+	watcher *watcher
 	root    fs.FileInfo     // nil if the folder is gone
 	dirs    map[string]bool // watched directories by path
 	moved   bool            // a watched directory has moved

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -192,7 +193,7 @@ func TestWatchTellsChanges(t *testing.T) {
 					d := watched(t)
 					if poll {
 						d.pollEvery = 5 * time.Millisecond
-						d.newWatcher = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+						d.newWatcher = func() (*watcher, error) { return nil, syscall.EMFILE }
 					}
 					calls := watch(t, d)
 					change.do(t, d)
@@ -253,7 +254,7 @@ func TestWatchWaitsForTheLastCall(t *testing.T) {
 	for _, poll := range []bool{false, true} {
 		d := watched(t)
 		if poll {
-			d.newWatcher = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+			d.newWatcher = func() (*watcher, error) { return nil, syscall.EMFILE }
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var over atomic.Bool
@@ -319,18 +320,23 @@ func (b *buffer) String() string {
 }
 
 func TestWatchLooksWhereNoEventsCome(t *testing.T) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Skip("the system has no watcher left: ", err)
+	}
+	w.Close()
 	for _, test := range []struct {
 		about  string
 		broken func(d *Dir)
 	}{
 		{"no watcher is to be had", func(d *Dir) {
-			d.newWatcher = func() (*fsnotify.Watcher, error) { return nil, errors.New("the reason") }
+			d.newWatcher = func() (*watcher, error) { return nil, errors.New("the reason") }
 		}},
 		{"one directory too many", func(d *Dir) { failAt(d, "watch", 2, errors.New("the reason")) }},
 		{"reading events fails", func(d *Dir) {
-			d.newWatcher = func() (*fsnotify.Watcher, error) {
-				w, err := fsnotify.NewWatcher()
-				go func() { w.Errors <- errors.New("the reason") }()
+			d.newWatcher = func() (*watcher, error) {
+				w, err := newWatcher()
+				w.fail(errors.New("the reason"))
 				return w, err
 			}
 		}},
@@ -356,9 +362,9 @@ func TestWatchLooksWhereNoEventsCome(t *testing.T) {
 // Dropped events are made up for by a complete check of the folder.
 func TestWatchAfterAnOverflow(t *testing.T) {
 	d := watched(t)
-	watchers := make(chan *fsnotify.Watcher, 10)
-	d.newWatcher = func() (*fsnotify.Watcher, error) {
-		w, err := fsnotify.NewWatcher()
+	watchers := make(chan *watcher, 10)
+	d.newWatcher = func() (*watcher, error) {
+		w, err := newWatcher()
 		watchers <- w
 		return w, err
 	}
@@ -368,4 +374,49 @@ func TestWatchAfterAnOverflow(t *testing.T) {
 	<-watchers
 	put(t, d, "x/y/c.def", "newer")
 	await(t, calls, "a change after it", func(f content) bool { return f["x/y/c.def"] == "newer" })
+}
+
+// All folders share one watcher of the system, and each sees its own changes: also a folder below another one, one by two names, and one whose
+// neighbor is no longer watched.
+func TestWatchesShareOneWatcher(t *testing.T) {
+	shared := &sharedWatcher{users: map[*watcher]bool{}, watched: map[string]int{}}
+	base := t.TempDir()
+	folder := func(path string) (*Dir, <-chan content) {
+		t.Helper()
+		d, err := Open(filepath.Join(base, path))
+		do(t, err)
+		put(t, d, "a.def", "old")
+		d.newWatcher = shared.newWatcher
+		return d, watch(t, d)
+	}
+	outer, inOuter := folder("one")
+	inner, inInner := folder("one/x")
+	do(t, os.Symlink(filepath.Join(base, "one"), filepath.Join(base, "link")))
+	linked, inLinked := folder("link")
+	ctx, stop := context.WithCancel(t.Context())
+	brief := make(chan struct{})
+	go func() {
+		defer close(brief)
+		_ = outer.Watch(ctx, func() {})
+	}()
+	var many []<-chan content
+	var dirs []*Dir
+	for i := range 150 {
+		d, c := folder(fmt.Sprintf("many/%d", i))
+		dirs, many = append(dirs, d), append(many, c)
+	}
+	stop()
+	<-brief
+	put(t, outer, "a.def", "outer")
+	await(t, inOuter, "a change", func(f content) bool { return f["a.def"] == "outer" })
+	await(t, inLinked, "a change by another name", func(f content) bool { return f["a.def"] == "outer" })
+	put(t, inner, "a.def", "inner")
+	await(t, inInner, "a change below", func(f content) bool { return f["a.def"] == "inner" })
+	await(t, inOuter, "a change in a folder below", func(f content) bool { return f["x/a.def"] == "inner" })
+	put(t, linked, "b.def", "new")
+	await(t, inOuter, "a change by the other name", func(f content) bool { return f["b.def"] == "new" })
+	for i, d := range dirs {
+		put(t, d, "a.def", "new")
+		await(t, many[i], "a change in one of many", func(f content) bool { return f["a.def"] == "new" })
+	}
 }

@@ -48,22 +48,25 @@ var ErrTime = errors.New("not stored: out of time")
 
 // SaveAll stores many files, and reads the library once. A file that fails does not keep others from being stored, unless the disk is full;
 // nothing is rolled back. A file whose text differs from the stored one is stored only with replace. The results are in the order of the
-// files. The error reports that the library could not be read.
+// files. The step undoes all of it; it is nil if nothing was stored, or too much. The error reports that the library could not be read.
 //
 // The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
 // in no folder or its name determines the message that it defines: of two such files only one would be used.
-func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) ([]SaveResult, error) {
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) ([]SaveResult, *Step, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b := &batch{w: w, snap: w.Now(), files: files, replace: replace, results: make([]SaveResult, len(files))}
 	b.index()
 	b.plan()
 	b.keepOlder()
+	changes := b.changes()
+	step := w.record(aboutFiles(changes), nil, changes)
 	b.write(ctx)
-	return b.results, w.reload(false)
+	step = w.amend(step, changes, b.done)
+	return b.results, step, w.reload(false)
 }
 
 // batch is the work of one SaveAll.
@@ -73,7 +76,8 @@ type batch struct {
 	files   []NewFile
 	replace bool
 	results []SaveResult
-	planned []int // indexes of files to write
+	planned []int    // indexes of files to write
+	done    []change // by write
 
 	known  map[string]string   // texts of the library by name
 	byBase map[string][]string // names in the library by their last element
@@ -83,7 +87,7 @@ type batch struct {
 // index fills the maps.
 func (b *batch) index() {
 	b.known, b.byBase, b.naming = map[string]string{}, map[string][]string{}, map[string]bool{}
-	for _, f := range b.snap.Library.all() {
+	for _, f := range b.snap.Library.All() {
 		b.known[f.Name] = f.Text
 		b.byBase[path.Base(f.Name)] = append(b.byBase[path.Base(f.Name)], f.Name)
 	}
@@ -256,18 +260,34 @@ func (b *batch) write(ctx context.Context) {
 	}
 }
 
+// changes returns what writing the planned files will do.
+func (b *batch) changes() []change {
+	out := make([]change, len(b.planned))
+	for k, i := range b.planned {
+		out[k] = change{b.results[i].Name, b.stored(b.results[i].Name), textOf(string(b.files[i].Text))}
+	}
+	return out
+}
+
+// stored returns the text of a file of the library, nil if there is none.
+func (b *batch) stored(name string) []byte {
+	if text, there := b.known[name]; there {
+		return []byte(text)
+	}
+	return nil
+}
+
 // writeOne writes a file. Another program may have changed it since the library was read, so the outcome is decided again.
 func (b *batch) writeOne(r *SaveResult, text []byte) {
-	expect := store.Revision("")
-	if stored, there := b.known[r.Name]; there {
-		expect = store.RevisionOf([]byte(stored))
-	}
+	was := b.stored(r.Name)
+	expect := revisionOf(was)
 	for range 3 {
 		rev, err := b.w.Files.Write(r.Name, text, &expect)
 		if rev != "" {
 			if r.Outcome, r.Err = Replaced, err; expect == "" {
 				r.Outcome = Created
 			}
+			b.done = append(b.done, change{r.Name, was, textOf(string(text))})
 			return
 		}
 		r.Outcome, r.Err = Refused, err
@@ -282,7 +302,7 @@ func (b *batch) writeOne(r *SaveResult, text []byte) {
 			r.Outcome, r.Stored, r.Err = Exists, moved.Text, nil
 			return
 		}
-		expect = moved.Have
+		expect, was = moved.Have, moved.Text
 	}
 }
 

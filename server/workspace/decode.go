@@ -35,6 +35,9 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 			return s.unknown(rec, data, req)
 		}
 	}
+	if m.Unreadable {
+		return ErrorResult(deprecated, m.ReadOnly)
+	}
 	p, err := s.Program(m)
 	if err != nil {
 		return ErrorResult("bad-definition", err.Error())
@@ -190,6 +193,11 @@ func (s *Snapshot) cannotTell(group string) view.Result {
 // whyUnknown says which part is missing: a name for the code, or a definition for the name.
 func (s *Snapshot) whyUnknown(code uint32) string {
 	if name, ok := s.codeNames.of(code); ok {
+		for _, m := range s.set.Named(name) {
+			if m.Unreadable {
+				return m.ReadOnly
+			}
+		}
 		return fmt.Sprintf("code %d (0x%04X) is %s, which has no definition", code, code, name)
 	}
 	if len(s.Options.Codes) == 0 && len(s.set.Groups()) == 0 {

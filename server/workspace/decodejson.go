@@ -16,7 +16,7 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 		m = s.ByCode(rec, data, req)
 	}
 	var p *codec.Program
-	if m != nil && !req.Unknown {
+	if m != nil && !req.Unknown && !m.Unreadable {
 		p, _ = s.Program(m)
 	}
 	if p == nil {

@@ -9,6 +9,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
+	"wirebench/defs/edit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -76,6 +77,14 @@ func (d *Definition) Messages() []*schema.Message {
 	return d.Snap.MessagesOf(d.File)
 }
 
+// Choose chooses a message of the text, by its index.
+func (d *Definition) Choose(i int) {
+	if all := d.Messages(); i < len(all) && all[i] != d.Message {
+		d.Message = all[i]
+		d.Compile()
+	}
+}
+
 // Compile compiles the program of the message.
 func (d *Definition) Compile() {
 	d.Program = nil
@@ -99,6 +108,45 @@ func (d *Definition) Layout() view.LayoutInfo {
 		return view.LayoutInfo{Rows: []view.LayoutRow{}}
 	}
 	return view.Layout(d.Program)
+}
+
+// maxMended is the number of times that Mended looks for errors.
+const maxMended = 3
+
+// Mended returns the definition without the errors of single lines, which are as in an earlier text without errors, or empty: the rest of a
+// text can be shown while a line is being typed. It returns nil if there is more wrong with the text.
+func (d *Definition) Mended(in *Snapshot, name, good string) (*Definition, []edit.Hole) {
+	var holes []edit.Hole
+	mended, now := source.UnixLines(d.File.Text), d
+	for range maxMended {
+		var bad []int
+		for _, x := range now.Diagnostics {
+			if breaks(x) && x.File == d.File.Name && !slices.Contains(bad, x.Line) {
+				bad = append(bad, x.Line)
+			}
+		}
+		text, more, ok := edit.Mend(mended, source.UnixLines(good), bad)
+		if !ok || text == mended {
+			return nil, nil
+		}
+		next, err := in.Open(name, text)
+		if err != nil || next.Message == nil {
+			return nil, nil
+		}
+		mended, holes, now = text, append(holes, more...), next
+		if now.Program != nil && !slices.ContainsFunc(now.Diagnostics, breaks) {
+			slices.SortFunc(holes, func(a, b edit.Hole) int { return a.Line - b.Line })
+			return now, holes
+		}
+		good = "" // lines with errors that come of this are left out
+	}
+	return nil, nil
+}
+
+// breaks reports whether a diagnostic is an error that leaves a line without meaning. A line with a constant that has no value keeps its
+// layout, which is symbolic.
+func breaks(x diag.Info) bool {
+	return x.Severity == diag.Error.String() && x.Code != "unresolved-constant"
 }
 
 // Broken reports whether the definition has errors, or no message at all.

@@ -17,6 +17,7 @@ type FrameFilter struct {
 	read  Reading // used by Fits
 	frame filter.Frame
 	last  time.Time
+	first time.Time // of the first frame tested
 	done  <-chan struct{}
 }
 
@@ -69,7 +70,7 @@ type Where struct {
 	Before time.Time // time of the previous frame; zero means the last frame tested
 }
 
-// Fits reports whether a frame matches. Unless Where.Before is set, Fits must be called for all frames in order.
+// Fits reports whether a frame matches. Unless Where.Before and Where.Start are set, Fits must be called for all frames in order.
 func (f *FrameFilter) Fits(w Where, x *transport.Frame) bool {
 	f.read.Take(x)
 	return f.FitsReading(w, &f.read)
@@ -83,11 +84,17 @@ func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
 		before = f.last
 	}
 	f.last = x.At
+	if f.first.IsZero() {
+		f.first = x.At
+	}
 	if f.Everything() {
 		return true
 	}
 	frame := &f.frame
 	*frame = filter.Frame{Frame: x, Where: w.Where, Message: r.Message(), Done: f.done}
+	if frame.Start.IsZero() {
+		frame.Start = f.first
+	}
 	if !before.IsZero() {
 		frame.Delta = x.At.Sub(before)
 	}

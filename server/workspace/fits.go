@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,26 +19,31 @@ import (
 	"wirebench/defs/source"
 )
 
-// Fit is a definition that explains all bytes of a message without a problem, except perhaps its code.
+// Fit is a definition that explains a message, or most of it, without a problem, except perhaps its code.
 type Fit struct {
-	Name     string // as NameOf returns it
-	Evidence string // fields that support it: "2 texts, 3 offsets and counts"
+	Name      string // as NameOf returns it
+	Evidence  string // fields that support it: "2 texts, 3 offsets and counts"
+	Explained int    // bytes of the message that fields explain
 
-	bits float64 // improbability of a match by random bytes, in bits
+	bits  float64 // improbability of a match by random bytes, in bits
+	zeros float64 // of them, those of counts and offsets that are 0
 }
 
 const (
 	maxFitSize = 16 << 10              // bytes of a message
-	maxFitTime = 50 * time.Millisecond // after which no more definitions are tried
+	maxFitTime = 50 * time.Millisecond // of one search
+	leastPart  = 0.6                   // of a message that a definition must explain
 )
 
-// Fits returns the definitions that explain a message, the one with most evidence first, at most n. Definitions without any evidence are
-// omitted: nearly any bytes of that size would fit. It does nothing for messages of more than 16 KiB and stops after 50 ms.
-func (s *Snapshot) Fits(data []byte, req Request, n int) []Fit {
+// Fits returns the definitions that explain a message, at most n: first those that explain all of it, the one with most evidence first, then
+// those that explain most of it, such as other versions. Definitions without any evidence are omitted: nearly any bytes of that size would
+// fit. A message of more than 16 KiB has none. complete is false if the search stopped after 50 ms; the programs that it has compiled make
+// the next one faster.
+func (s *Snapshot) Fits(data []byte, req Request, n int) (fits []Fit, complete bool) {
 	if len(data) == 0 || len(data) > maxFitSize {
-		return nil
+		return nil, true
 	}
-	var fits []Fit
+	complete = true
 	rec := &codec.Record{}
 	until := time.Now().Add(maxFitTime)
 	for m := range s.Messages() {
@@ -49,30 +55,59 @@ func (s *Snapshot) Fits(data []byte, req Request, n int) []Fit {
 			continue
 		}
 		rec.Session = req.Session
-		if p.Decode(rec, data); !explains(rec) {
-			continue
-		}
-		if f := evidenceOf(rec); f.bits >= minEvidence {
-			f.Name = s.NameOf(m)
-			fits = append(fits, f)
+		p.Decode(rec, data)
+		if left := explains(rec); left >= 0 && float64(len(data)-left) >= leastPart*float64(len(data)) {
+			f := evidenceOf(rec)
+			if f.Explained = len(data) - left; f.bits >= minEvidence && (left == 0 || f.bits-f.zeros >= minPartEvidence) {
+				f.Name = s.NameOf(m)
+				fits = append(fits, f)
+			}
 		}
 		if time.Now().After(until) {
+			complete = false
 			break
 		}
 	}
-	slices.SortStableFunc(fits, func(a, b Fit) int { return cmp.Compare(b.bits, a.bits) })
-	return fits[:min(n, len(fits))]
-}
-
-// explains reports whether all bytes of a message belong to fields, without a problem except for its code.
-func explains(rec *codec.Record) bool {
-	if rec.Status() != codec.OK || rec.Used < len(rec.Data) || rec.Unexplained() > 0 {
-		return false
+	rank := func(f Fit) float64 { // each unexplained byte counts as much as a text of four characters
+		return f.bits - 8*float64(len(data)-f.Explained)
 	}
-	return !slices.ContainsFunc(rec.AppendWarnings(nil), func(p codec.Problem) bool { return p.Code != codec.WrongCode })
+	slices.SortStableFunc(fits, func(a, b Fit) int {
+		if (a.Explained == len(data)) != (b.Explained == len(data)) {
+			return cmp.Compare(b.Explained, a.Explained)
+		}
+		return cmp.Compare(rank(b), rank(a))
+	})
+	return fits[:min(n, len(fits))], complete
 }
 
-const minEvidence = 4 // bits
+// explains returns the number of bytes of a message that belong to no field, -1 if there is a problem other than these and its code.
+func explains(rec *codec.Record) (left int) {
+	if rec.Status() != codec.OK {
+		return -1
+	}
+	for _, p := range rec.AppendWarnings(nil) {
+		if p.Code != codec.WrongCode && p.Code != codec.Unexplained && p.Code != codec.LeftOver {
+			return -1
+		}
+	}
+	return rec.Unexplained()
+}
+
+// Wrong returns why a definition does not explain a message, "" if it does. A wrong code is no reason.
+func Wrong(rec *codec.Record) string {
+	for _, p := range rec.AllProblems() {
+		if p.Code != codec.WrongCode && p.Code != codec.DefinitionErrors {
+			return p.Message(rec)
+		}
+	}
+	return ""
+}
+
+// Least evidence of a definition that explains a message, and of one that explains a part of it, in bits.
+const (
+	minEvidence     = 4
+	minPartEvidence = 16
+)
 
 // evidenceOf weighs the fields of a message in which random bytes would rarely be valid.
 func evidenceOf(rec *codec.Record) (f Fit) {
@@ -82,6 +117,9 @@ func evidenceOf(rec *codec.Record) (f Fit) {
 		case v.Role == codec.RoleCount.String() || v.Role == codec.RoleOffset.String() || v.Role == codec.RoleHere.String() || v.Role == codec.RoleNext.String():
 			links++
 			f.bits += float64(v.BitLength) / 2
+			if string(v.Value) == "0" {
+				f.zeros += float64(v.BitLength) / 2
+			}
 		case v.Role == codec.RoleConst.String():
 			constants++
 			f.bits += float64(v.BitLength)
@@ -122,12 +160,13 @@ func evidenceOf(rec *codec.Record) (f Fit) {
 }
 
 // OtherSetting returns a value of an option of the dialect with which a definition explains all bytes of a message that it does not explain
-// with the current value, such as "patch 73"; "" if there is none. The text is that of the definition's file.
+// with the current value, such as "patch 73"; "" if there is none, or none was found in 50 ms.
 func (d *Definition) OtherSetting(data []byte, session codec.Session) (option, value string) {
 	if d.Message == nil || len(data) > maxFitSize {
 		return "", ""
 	}
 	s := d.Snap
+	until := time.Now().Add(maxFitTime)
 	for _, o := range s.Dialect.Options {
 		values := o.Values
 		if o.Tries != nil {
@@ -137,11 +176,12 @@ func (d *Definition) OtherSetting(data []byte, session codec.Session) (option, v
 			if s.Options.Values[o.Name] == value {
 				continue
 			}
+			if time.Now().After(until) {
+				return "", ""
+			}
 			options := s.Options
 			options.Values = map[string]string{}
-			for name, v := range s.Options.Values {
-				options.Values[name] = v
-			}
+			maps.Copy(options.Values, s.Options.Values)
 			options.Values[o.Name] = value
 			if explainedWith(s.Dialect, options, d, data, session) {
 				return o.Name, value
@@ -163,7 +203,7 @@ func explainedWith(dialect defs.Dialect, options schema.Options, d *Definition, 
 		}
 		rec := &codec.Record{Session: session}
 		p.Decode(rec, data)
-		return explains(rec)
+		return explains(rec) == 0
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"wirebench/codec"
 )
@@ -31,6 +32,7 @@ func TestFits(t *testing.T) {
 		{"1300 0900 0100000000000080 07 0200 03000000", ""},
 		{"0a00 0900 0000 0000 0500", "C_LIST.1 (2 offsets and counts)"},
 		{"0c00 0900 00000000 01000000", ""},
+		{"1600 0900 0800 5000 4100420043004400450000000700", "C_NAME.1 (20 of 22: 1 text, 1 offset or count)"},
 		{"0400 0900", ""},
 		{"", ""},
 	} {
@@ -39,8 +41,16 @@ func TestFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, f := range s.Fits(data, Request{}, 5) {
-			got = append(got, fmt.Sprintf("%s (%s)", f.Name, f.Evidence))
+		fits, complete := s.Fits(data, Request{}, 5)
+		if !complete {
+			t.Errorf("%s: not all definitions were tried", c.hex)
+		}
+		for _, f := range fits {
+			part := ""
+			if f.Explained < len(data) {
+				part = fmt.Sprintf("%d of %d: ", f.Explained, len(data))
+			}
+			got = append(got, fmt.Sprintf("%s (%s%s)", f.Name, part, f.Evidence))
 		}
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: %q, want %q", c.hex, got, c.want)
@@ -79,5 +89,25 @@ func BenchmarkFits(b *testing.B) {
 	}
 	for b.Loop() {
 		s.Fits(data, Request{}, 8)
+	}
+}
+
+// A definition whose meaning changes at thousands of patches costs a bounded time for each message.
+func TestOtherSettingIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&text, "uint32 field%d ^%d.%02d\n", i, i/100, i%100)
+	}
+	s := built(t, fstest.MapFS{"C_MANY.1.def": {Data: []byte(text.String())}, "protocol.1.map": {Data: []byte("C_MANY 1\n")}})
+	d, err := s.Open("C_MANY.1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Now()
+	if option, value := d.OtherSetting([]byte{4, 0, 1, 0, 0}, codec.Session{}); option != "" {
+		t.Errorf("%s %s", option, value)
+	}
+	if took := time.Since(from); took > 100*maxFitTime { // without a bound it is minutes
+		t.Errorf("it took %v", took)
 	}
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"wirebench/codec"
@@ -36,6 +37,8 @@ type Piece struct {
 	err  error
 	code string // machine-readable form of err
 
+	name string // of its definition in the text that it is from, "" if it has none
+
 	Was    []byte // original bytes of an edited message
 	Edited bool
 }
@@ -47,7 +50,42 @@ func (j *Input) Use(d *Definition) {
 
 // ReadPaste reads messages from a text of any form.
 func (j *Input) ReadPaste(text, form string) error {
-	return j.takePaste(Recognise(text, form))
+	return j.takePaste(j.recognise(text, form))
+}
+
+// recognise reads a pasted text. The lengths in the messages decide whether lines of hex are messages, if there are any.
+func (j *Input) recognise(text, form string) (*paste.Paste, error) {
+	found, err := Recognise(text, form)
+	if err != nil || form != "" || j.Snap == nil {
+		return found, err
+	}
+	other := map[string]string{paste.Hex: paste.HexLines, paste.HexLines: paste.Hex}[found.Form]
+	if other == "" || !strings.Contains(strings.TrimSpace(text), "\n") || j.areFrames(found) {
+		return found, nil
+	}
+	if again, err := Recognise(text, other); err == nil && j.areFrames(again) {
+		return again, nil
+	}
+	return found, nil
+}
+
+// areFrames reports whether all messages have their own length at their start, in a dialect where they have.
+func (j *Input) areFrames(p *paste.Paste) bool {
+	frame := j.Snap.Frame("")
+	if frame == nil || !slices.ContainsFunc(frame.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Length }) {
+		return false
+	}
+	prog, err := j.Snap.Program(frame)
+	if err != nil {
+		return false
+	}
+	rec := &codec.Record{}
+	for _, m := range p.Messages {
+		if prog.Decode(rec, m.Bytes); rec.Status() != codec.OK || rec.Used != len(m.Bytes) {
+			return false
+		}
+	}
+	return len(p.Messages) > 0
 }
 
 func (j *Input) takePaste(paste *paste.Paste, err error) error {
@@ -60,10 +98,30 @@ func (j *Input) takePaste(paste *paste.Paste, err error) error {
 		return fmt.Errorf("%d messages; a request may have at most %d", len(j.Paste.Messages), maxMessages)
 	}
 	for _, m := range j.Paste.Messages {
-		j.Messages = append(j.Messages, Piece{Data: m.Bytes, Dir: m.Dir})
+		j.Messages = append(j.Messages, Piece{Data: m.Bytes, Dir: m.Dir, name: j.nameIn(m)})
 	}
 	return nil
 }
+
+// nameIn returns the definition that a log names for a message, "" if it names none of the library. Without a version it is the highest.
+func (j *Input) nameIn(m paste.Message) string {
+	if m.Name == "" || j.Snap == nil {
+		return ""
+	}
+	name := m.Name
+	if m.Version > 0 {
+		name = fmt.Sprintf("%s.%d", m.Name, m.Version)
+	}
+	for _, name := range []string{name, m.Name} {
+		if found, err := j.Snap.Find(name); err == nil {
+			return j.Snap.NameOf(found)
+		}
+	}
+	return ""
+}
+
+// Named returns the definition that the text names for message i, "" if it names none of the library.
+func (j *Input) Named(i int) string { return j.Messages[i].name }
 
 // PasteCache caches the last recognized text: a page sends the same text again when only another part has changed.
 type PasteCache struct {
@@ -79,7 +137,7 @@ func (j *Input) ReadPasteOnce(c *PasteCache, text, form string) error {
 	}
 	if c.paste == nil && c.err == nil || c.text != text || c.form != form {
 		c.text, c.form = text, form
-		c.paste, c.err = Recognise(text, form)
+		c.paste, c.err = j.recognise(text, form)
 	}
 	return j.takePaste(c.paste, c.err)
 }
@@ -118,6 +176,9 @@ func (j *Input) Decode(i int) view.Result {
 	req := j.Request
 	if req.Dir == schema.Both {
 		req.Dir = m.Dir
+	}
+	if req.Message == nil && m.name != "" && !req.Unknown {
+		req.Message, _ = j.Snap.Find(m.name)
 	}
 	res := j.Snap.Decode(&j.Rec, m.Data, req)
 	if res.Status == "unknown" && req.Dir == schema.Both && j.Likely != schema.Both {

@@ -5,8 +5,11 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -28,6 +31,7 @@ const (
 type Library struct {
 	Files   []*source.File    // definitions, named by their path below the library
 	Maps    []*source.File    // code maps
+	Valid   []*source.File    // files with the versions of the game that definitions are valid for
 	Skipped []string          // other files, with the reason
 	samples map[string]string // texts of sample files by name
 
@@ -35,8 +39,24 @@ type Library struct {
 	bytes    int
 }
 
-// all returns the definitions and the maps.
-func (l *Library) all() []*source.File { return slices.Concat(l.Files, l.Maps) }
+// All returns the definitions and the files about them.
+func (l *Library) All() []*source.File { return slices.Concat(l.Files, l.Maps, l.Valid) }
+
+// Texts returns all files of the library with their texts as stored: definitions, the files about them, and samples.
+func (l *Library) Texts() iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		for _, f := range l.All() {
+			if !yield(f.Name, f.Text) {
+				return
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(l.samples)) {
+			if !yield(name, l.samples[name]) {
+				return
+			}
+		}
+	}
+}
 
 // Read reads definitions from files and directories, including subdirectories. Skipped lists files of other kinds.
 func Read(paths ...string) (*Library, error) { return read(paths, len(paths) > 1) }
@@ -112,8 +132,11 @@ func (l *Library) readFS(fsys fs.FS, prefix string) error {
 	})
 }
 
-// mayBeDefinition reports whether a name has the ending of a definition or map.
+// mayBeDefinition reports whether a name has the ending of a definition or map, or is that of another file of a library.
 func mayBeDefinition(name string) bool {
+	if defs.IsValidity(name) {
+		return true
+	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".def", ".map", ".txt", "":
 		return true
@@ -134,12 +157,16 @@ func (l *Library) add(name string, text []byte, named bool) error {
 // take is add for a parsed file with a known dialect.
 func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.bytes += len(f.Text)
-	if len(l.Files)+len(l.Maps) >= maxFiles || l.bytes > maxAllBytes {
+	if len(l.Files)+len(l.Maps)+len(l.Valid) >= maxFiles || l.bytes > maxAllBytes {
 		return fmt.Errorf("more than %d definitions or %d bytes", maxFiles, maxAllBytes)
 	}
 	name := f.Name
 	if defs.IsCodeMap(name) {
 		l.Maps = append(l.Maps, f)
+		return nil
+	}
+	if defs.IsValidity(name) {
+		l.Valid = append(l.Valid, f)
 		return nil
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
@@ -179,4 +206,25 @@ func (l *Library) Only(dialect string) []*source.File {
 		}
 	}
 	return out
+}
+
+// ProtocolOf returns the protocol of the definitions among new files. The error lists the protocols if there are several.
+func ProtocolOf(files []NewFile) (string, error) {
+	lib := &Library{}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name, samplesEnding) || defs.IsCodeMap(f.Name) {
+			continue
+		}
+		if err := lib.add(f.Name, f.Text, false); err != nil {
+			return "", err
+		}
+	}
+	switch found := lib.Dialects(); len(found) {
+	case 0:
+		return "", errors.New("no definitions of a known protocol among the files: name the protocol")
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("the files have definitions of several protocols (%s): name one", strings.Join(found, ", "))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -63,10 +64,10 @@ func TestSave(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "C_A.2.def")); err != nil || string(text) != "uint16 y\n" {
 		t.Errorf("on disk: %q %v", text, err)
 	}
-	if err := w.Delete("C_NEW.1.def", revision("something else")); !errors.As(err, &conflict) {
+	if _, err := w.Delete("C_NEW.1.def", revision("something else")); !errors.As(err, &conflict) {
 		t.Error(err)
 	}
-	if err := w.Delete("C_NEW.1.def", nil); err != nil || w.Now().File("C_NEW.1.def") != nil {
+	if _, err := w.Delete("C_NEW.1.def", nil); err != nil || w.Now().File("C_NEW.1.def") != nil {
 		t.Error(err)
 	}
 }
@@ -166,18 +167,18 @@ func TestConfigure(t *testing.T) {
 	if w.Now().CodeMap != "" {
 		t.Error("one of two maps was chosen automatically")
 	}
-	set := func(change func(*workspace.UserSettings)) error { return w.Configure(change) }
-	if err := set(func(u *workspace.UserSettings) { u.Map = "protocol.2.map"; u.Set("patch", "92.03") }); err != nil {
+	set := func(change func(*settings.Settings)) error { return w.Configure(change) }
+	if err := set(func(u *settings.Settings) { u.Map = "protocol.2.map"; u.Set("patch", "92.03") }); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := w.Now().Find("C_A"); err != nil || m.Key.Code != 6 || w.Now().Options.Values["patch"] != "92.03" {
 		t.Errorf("%+v %v", m, err)
 	}
-	for what, change := range map[string]func(*workspace.UserSettings){
-		"a map that is not there": func(u *workspace.UserSettings) { u.Map = "protocol.3.map" },
-		"a patch that is none":    func(u *workspace.UserSettings) { u.Set("patch", "new") },
-		"a platform":              func(u *workspace.UserSettings) { u.Set("platform", "toaster") },
-		"an angle":                func(u *workspace.UserSettings) { u.Set("angle", "steep") },
+	for what, change := range map[string]func(*settings.Settings){
+		"a map that is not there": func(u *settings.Settings) { u.Map = "protocol.3.map" },
+		"a patch that is none":    func(u *settings.Settings) { u.Set("patch", "new") },
+		"a platform":              func(u *settings.Settings) { u.Set("platform", "toaster") },
+		"an angle":                func(u *settings.Settings) { u.Set("angle", "steep") },
 	} {
 		if set(change) == nil || w.UserSettings().Map != "protocol.2.map" || w.UserSettings().Options["patch"] != "92.03" {
 			t.Errorf("%s was taken: %+v", what, w.UserSettings())

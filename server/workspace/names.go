@@ -103,7 +103,7 @@ func (s *Snapshot) FindIn(name, group string, dir schema.Dir) (*schema.Message, 
 func (s *Snapshot) highest(name string, fits func(*schema.Message) bool) *schema.Message {
 	var best *schema.Message
 	for _, m := range s.set.Named(name) {
-		if fits(m) && (best == nil || m.Version > best.Version) {
+		if fits(m) && (best == nil || best.Unreadable && !m.Unreadable || best.Unreadable == m.Unreadable && m.Version > best.Version) {
 			best = m
 		}
 	}

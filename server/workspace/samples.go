@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/server/store"
 )
 
@@ -28,7 +29,19 @@ type Sample struct {
 	Message string `json:"message" doc:"NAME.VERSION"`
 	Hex     string `json:"hex"`
 	About   string `json:"about,omitempty" doc:"description, one sentence"`
+	Status  string `json:"status,omitempty" enum:"ok,incomplete,illegal" doc:"of its decoding; a sample that is not ok is broken on purpose, and no definition has to explain it"`
 }
+
+// onPurpose begins the description of a sample that is broken on purpose.
+const onPurpose = "broken on purpose: "
+
+// Broken reports whether the sample is broken on purpose.
+func (s Sample) Broken() bool {
+	return s.Status != "" && s.Status != codec.OK.String() || strings.HasPrefix(s.About, onPurpose)
+}
+
+// Text returns the description, without that it is broken.
+func (s Sample) Text() string { return strings.TrimPrefix(s.About, onPurpose) }
 
 // samplesFile returns the name of the sample file of a definition.
 func samplesFile(definition string) string {

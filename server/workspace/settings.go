@@ -1,128 +1,35 @@
 package workspace
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
+	"slices"
+	"strings"
 
-	"wirebench/defs"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/settings"
 )
 
 // settingsFile is the name of the file with the settings of a workspace.
 const settingsFile = "settings.json"
 
-// maxConstants bounds the constants of a workspace.
-const maxConstants = 10_000
-
-// UserSettings are the settings that users change. An empty one has its value from the start of the program.
-type UserSettings struct {
-	Map       string            `json:"map,omitempty" maxLength:"500" doc:"file of the library with the codes of messages"`
-	Constants map[string]string `json:"constants,omitempty" doc:"values of named constants"`
-	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
-}
-
-// plainSettings is UserSettings without options and methods, for package json.
-type plainSettings UserSettings
-
-// MarshalJSON writes the options as members beside the others; an option that is not set is written as "".
-func (u UserSettings) MarshalJSON() ([]byte, error) {
-	all := map[string]any{}
-	for name, value := range u.Options {
-		if value != "" {
-			all[name] = value
-		}
-	}
-	if u.Map != "" {
-		all["map"] = u.Map
-	}
-	if len(u.Constants) > 0 {
-		all["constants"] = u.Constants
-	}
-	return json.Marshal(all)
-}
-
-// UnmarshalJSON reads the known members and ignores all others.
-func (u *UserSettings) UnmarshalJSON(text []byte) error {
-	var p plainSettings
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &p); err != nil {
+// apply sets the chosen values. If the chosen map no longer exists, the library is still usable: the codes are unknown, and the page reports
+// it.
+func apply(u settings.Settings, set *Settings, lib *Library) error {
+	u, err := u.Checked()
+	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
-		return err
+	all := u.Over(settings.Settings{Options: set.Options.Values, Constants: set.Options.Constants})
+	set.Options.Values, set.Options.Constants = all.Options, all.Constants
+	set.Traffic = Traffic{Rules: u.Rules(), Dir: schema.DirNamed(u.Direction)}
+	for _, p := range u.Ports {
+		set.Traffic.Ports = append(set.Traffic.Ports, uint16(p))
 	}
-	for _, o := range defs.Options() {
-		var value string
-		if err := json.Unmarshal([]byte(cmp.Or(string(all[o.Name]), `""`)), &value); err != nil {
-			var wrong *json.UnmarshalTypeError
-			if errors.As(err, &wrong) {
-				wrong.Field = o.Name
-			}
-			return err
-		}
-		if value != "" {
-			if p.Options == nil {
-				p.Options = map[string]string{}
-			}
-			p.Options[o.Name] = value
-		}
-	}
-	*u = UserSettings(p)
-	return nil
-}
-
-// SettingNames returns the names of the JSON members of settings.
-func SettingNames() []string {
-	names := []string{"constants", "map"}
-	for _, o := range defs.Options() {
-		names = append(names, o.Name)
-	}
-	return names
-}
-
-// Set sets an option; "" restores the value from the start of the program.
-func (u *UserSettings) Set(option, value string) {
-	if u.Options == nil {
-		u.Options = map[string]string{}
-	}
-	u.Options[option] = value
-}
-
-// apply overrides the settings from the start of the program.
-func (u *UserSettings) apply(set *Settings, lib *Library) error {
-	o := &set.Options
-	o.Values = maps.Clone(o.Values)
-	for name, value := range u.Options {
-		if value == "" {
-			continue
-		}
-		read, err := defs.CheckOption(name, value)
-		if err != nil {
-			return fmt.Errorf("%s %q: %w", name, value, err)
-		}
-		if o.Values == nil {
-			o.Values = map[string]string{}
-		}
-		o.Values[name] = read
-	}
-	if len(u.Constants) > maxConstants {
-		return fmt.Errorf("%d constants; at most %d are allowed", len(u.Constants), maxConstants)
-	}
-	if len(u.Constants) > 0 {
-		o.Constants = maps.Clone(o.Constants)
-		if o.Constants == nil {
-			o.Constants = map[string]string{}
-		}
-		maps.Copy(o.Constants, u.Constants)
-	}
-	if u.Map != "" {
-		if f := lib.mapNamed(u.Map); f != nil {
-			set.Codes = f
-		}
-		// If the chosen map no longer exists, the library is still usable: the codes are unknown, and the page reports it.
+	if f := lib.mapNamed(u.Map); f != nil {
+		set.Codes = f
 	}
 	return nil
 }
@@ -137,22 +44,21 @@ func (l *Library) mapNamed(name string) *source.File {
 }
 
 // UserSettings returns the settings in force.
-func (w *Workspace) UserSettings() UserSettings {
+func (w *Workspace) UserSettings() settings.Settings {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.settings
+	return w.settings.Clone()
 }
 
 // Configure changes the settings and rebuilds the library. change gets a copy of the settings in force.
-func (w *Workspace) Configure(change func(*UserSettings)) error {
+func (w *Workspace) Configure(change func(*settings.Settings)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.settings
-	next := old
-	next.Constants, next.Options = maps.Clone(old.Constants), maps.Clone(old.Options)
+	next := old.Clone()
 	change(&next)
-	if next.Map != "" && next.Map != old.Map && w.Now().Library.mapNamed(next.Map) == nil {
-		return fmt.Errorf("no code map %q in the library", next.Map)
+	if err := w.Now().check(next, old); err != nil {
+		return err
 	}
 	w.settings = next
 	if _, err := w.build(w.Now().Library); err != nil {
@@ -168,13 +74,46 @@ func (w *Workspace) Configure(change func(*UserSettings)) error {
 	return w.reload(true)
 }
 
+// check checks new settings against the library: their map and groups exist, unless they were chosen before.
+func (s *Snapshot) check(next, old settings.Settings) error {
+	if next.Map != "" && next.Map != old.Map && s.Library.mapNamed(next.Map) == nil {
+		return fmt.Errorf("no code map %q in the library", next.Map)
+	}
+	known := slices.DeleteFunc(s.Groups(), func(g string) bool { return g == "" })
+	for _, r := range next.Rules() {
+		switch {
+		case slices.Contains(known, r.Group) || slices.ContainsFunc(old.Rules(), func(o protocols.Rule) bool { return o.Group == r.Group }):
+		case len(known) == 0:
+			return fmt.Errorf("group %.100s: the definitions have no groups", r.Group)
+		default:
+			return fmt.Errorf("unknown group %.100s; the groups are %s", r.Group, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// CopySettings copies the stored settings of a workspace to another one that has none.
+func CopySettings(from, to Files) error {
+	if from == nil {
+		return nil
+	}
+	f, err := from.Read(settingsFile)
+	if notThere(err) {
+		return nil
+	}
+	if err == nil {
+		_, err = to.Write(settingsFile, f.Text, nil)
+	}
+	return err
+}
+
 // writeSettings stores the settings, and keeps members that other versions of the program have stored. A damaged file is set aside.
-func (w *Workspace) writeSettings(next *UserSettings) error {
+func (w *Workspace) writeSettings(next *settings.Settings) error {
 	was, err := w.Home.Read(settingsFile)
 	if err != nil && !notThere(err) {
 		return err
 	}
-	if err == nil && json.Unmarshal(was.Text, &UserSettings{}) != nil {
+	if err == nil && json.Unmarshal(was.Text, &settings.Settings{}) != nil {
 		if d, ok := w.Home.(interface{ SetAside(string, []byte) error }); ok {
 			err = d.SetAside(settingsFile, was.Text)
 		}
@@ -184,7 +123,7 @@ func (w *Workspace) writeSettings(next *UserSettings) error {
 	}
 	all := map[string]json.RawMessage{}
 	_ = json.Unmarshal(was.Text, &all) // valid: it was read above, or set aside
-	for _, name := range SettingNames() {
+	for _, name := range settings.Names() {
 		delete(all, name)
 	}
 	text, err := json.Marshal(next)
@@ -210,15 +149,15 @@ func (w *Workspace) readSettings() {
 	if notThere(err) {
 		return
 	}
-	var said UserSettings
+	var said settings.Settings
 	if err == nil {
 		err = json.Unmarshal(f.Text, &said)
 	}
 	if err == nil {
-		err = said.apply(&Settings{}, &Library{})
+		said, err = said.Checked()
 	}
 	if err != nil {
-		w.Log.Error("damaged settings are ignored", "workspace", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
+		w.Log.Error("damaged settings are ignored", "project", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
 		return
 	}
 	w.settings = said

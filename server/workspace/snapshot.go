@@ -9,11 +9,13 @@ import (
 	"sync"
 
 	"wirebench/codec"
+	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/settings"
 )
 
 // Settings determine the meaning of a library beside its text.
@@ -21,7 +23,18 @@ type Settings struct {
 	Dialect string // "" detects it from the files
 	Options schema.Options
 	Codes   *source.File // code map; nil selects the one of the library, if it has exactly one
+	Traffic Traffic
 }
+
+// Traffic says how captured traffic becomes messages.
+type Traffic struct {
+	Ports []uint16         // of servers; none: a server is the end that did not open the connection
+	Rules []protocols.Rule // groups of messages by port and direction
+	Dir   schema.Dir       // of messages whose direction a file does not tell
+}
+
+// IsZero reports whether nothing is chosen.
+func (t Traffic) IsZero() bool { return len(t.Ports) == 0 && len(t.Rules) == 0 && t.Dir == schema.Both }
 
 // Snapshot is the meaning of a library. It is immutable and safe for concurrent use. Two snapshots that differ in a few files share
 // everything else, including programs.
@@ -31,10 +44,12 @@ type Snapshot struct {
 	Options schema.Options
 	CodeMap string // name of the code map in use, "" if none
 	ID      string // unique among the snapshots of workspaces
+	Traffic Traffic
 
+	chosen    settings.Settings // of the workspace
 	set       *build.Set
 	draft     bool                    // Library lacks the file added by With
-	ofMap     diag.List               // diagnostics of the code map
+	beside    diag.List               // diagnostics of the code map and of other files beside the definitions
 	others    map[string]*source.File // files of the library outside of set, by name: maps, and definitions of other dialects
 	codeNames *codeNames
 	drafts    drafts
@@ -70,15 +85,18 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	if !ok {
 		return nil, fmt.Errorf("unsupported protocol %q", dialect)
 	}
-	s := &Snapshot{Dialect: d, Library: lib, Options: set.Options}
+	s := &Snapshot{Dialect: d, Library: lib, Options: set.Options, Traffic: set.Traffic}
 	switch m := set.Codes; {
 	case m != nil:
-		s.Options.Codes, s.ofMap = defs.ParseCodeMap(m)
+		s.Options.Codes, s.beside = defs.ParseCodeMap(m)
 		s.CodeMap = m.Name
 	case len(lib.Maps) == 1:
-		s.Options.Codes, s.ofMap = defs.ParseCodeMap(lib.Maps[0])
+		s.Options.Codes, s.beside = defs.ParseCodeMap(lib.Maps[0])
 		s.CodeMap = lib.Maps[0].Name
 	}
+	var wrong diag.List
+	s.Options.Validity, wrong = defs.ParseValidity(lib.Valid)
+	s.beside = append(s.beside, wrong...)
 	s.codeNames = &codeNames{codes: s.Options.Codes}
 	files := lib.Only(dialect)
 	if earlier != nil && earlier.Dialect.Name == dialect && reflect.DeepEqual(earlier.Options, s.Options) {
@@ -87,7 +105,7 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 		s.set = build.New(d.Rules, files, s.Options)
 	}
 	s.others = map[string]*source.File{}
-	for _, f := range lib.all() {
+	for _, f := range lib.All() {
 		if s.set.File(f) == nil {
 			s.others[f.Name] = f
 		}
@@ -112,6 +130,17 @@ func difference(set *build.Set, files []*source.File) (gone, come []*source.File
 	return gone, come
 }
 
+// Reading returns a text that differs between snapshots with other settings for splitting captures into messages, and is the same for all
+// versions of the definitions and of code maps.
+func (s *Snapshot) Reading() string {
+	return fmt.Sprintf("%v %v", s.Options.Values, s.Traffic)
+}
+
+// Env returns the environment of transports of the snapshot, without keys.
+func (s *Snapshot) Env() *protocols.Env {
+	return &protocols.Env{Definitions: s, Options: s.Options.Values, Rules: s.Traffic.Rules}
+}
+
 // Schema returns all messages as one value. It is computed on first use, at a cost that depends on the whole library.
 func (s *Snapshot) Schema() *schema.Schema { return s.set.Schema() }
 
@@ -121,12 +150,12 @@ func (s *Snapshot) Messages() iter.Seq[*schema.Message] { return s.set.Messages(
 // Count returns the number of messages.
 func (s *Snapshot) Count() int { return s.set.Len() }
 
-// Diagnostics returns the diagnostics of the code map and of all files, sorted. They are computed on first use.
-func (s *Snapshot) Diagnostics() diag.List { return slices.Concat(s.ofMap, s.set.Diagnostics()) }
+// Diagnostics returns the diagnostics of all files, sorted, those of the code map and of other files beside the definitions first. They are computed on first use.
+func (s *Snapshot) Diagnostics() diag.List { return slices.Concat(s.beside, s.set.Diagnostics()) }
 
 // DiagnosticsOf returns the diagnostics of one file.
 func (s *Snapshot) DiagnosticsOf(f *source.File) diag.List {
-	if list := s.ofMap.Of(f); len(list) > 0 {
+	if list := s.beside.Of(f); len(list) > 0 {
 		return list
 	}
 	return s.set.DiagnosticsOf(f)
@@ -176,6 +205,9 @@ func (c *codeNames) of(code uint32) (name string, ok bool) {
 	name, ok = c.names[code]
 	return name, ok
 }
+
+// CodeName returns the name of the code map for a code.
+func (s *Snapshot) CodeName(code uint32) (name string, ok bool) { return s.codeNames.of(code) }
 
 // NotFoundError reports that the library has no message with a name.
 type NotFoundError struct {

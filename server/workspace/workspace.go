@@ -17,6 +17,7 @@ import (
 	"wirebench/defs"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/settings"
 	"wirebench/server/store"
 )
 
@@ -32,28 +33,32 @@ type Files interface {
 
 // Config holds the parts of a workspace.
 type Config struct {
-	Name, Title string
-	Dialect     string
-	Files       Files           // definitions, code maps and samples
-	Home        Files           // settings.json; nil keeps settings in memory only
-	Captures    *store.Captures // nil if the workspace has no captures
-	Options     schema.Options  // overridden by the settings
-	Codes       *source.File    // a code map from outside the library; the settings may choose one of the library
-	Log         *slog.Logger
+	Name       string
+	FirstTitle string // until Retitle is called
+	Dialect    string
+	Files      Files           // definitions, code maps and samples
+	Home       Files           // settings.json; nil keeps settings in memory only
+	Captures   *store.Captures // nil if the workspace has no captures
+	Options    schema.Options  // overridden by the settings
+	Codes      *source.File    // a code map from outside the library; the settings may choose one of the library
+	Log        *slog.Logger
 }
 
 // Workspace is a library that changes: by Save and similar methods, or by other programs that write to its folder. Its current meaning is a
 // Snapshot. It is safe for concurrent use.
 type Workspace struct {
 	Config
-	now atomic.Pointer[Snapshot]
+	now   atomic.Pointer[Snapshot]
+	title atomic.Pointer[string]
 
 	mu          sync.Mutex // held while files or settings are changed or read
-	settings    UserSettings
+	settings    settings.Settings
 	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
 
 	watchers watchers
+	variants variants
+	renamed  renames
 }
 
 // Open reads a workspace.
@@ -62,12 +67,19 @@ func Open(c Config) (*Workspace, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	w := &Workspace{Config: c}
+	w.Retitle(c.FirstTitle)
 	w.readSettings()
 	if err := w.Reload(); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
+
+// Title returns the display name.
+func (w *Workspace) Title() string { return *w.title.Load() }
+
+// Retitle changes the display name.
+func (w *Workspace) Retitle(title string) { w.title.Store(&title) }
 
 // Now returns the current snapshot.
 func (w *Workspace) Now() *Snapshot { return w.now.Load() }
@@ -76,7 +88,7 @@ func (w *Workspace) Now() *Snapshot { return w.now.Load() }
 func (w *Workspace) Run(ctx context.Context) error {
 	return w.Files.Watch(ctx, func() {
 		if err := w.Reload(); err != nil {
-			w.Log.Error("reload the library", "workspace", w.Name, "error", err)
+			w.Log.Error("reload the library", "project", w.Name, "error", err)
 		}
 	})
 }
@@ -101,7 +113,7 @@ func (w *Workspace) reload(force bool) error {
 	old := w.Now()
 	known := map[string]*source.File{}
 	if old != nil {
-		for _, f := range old.Library.all() {
+		for _, f := range old.Library.All() {
 			known[f.Name] = f
 		}
 	}
@@ -125,9 +137,10 @@ func (w *Workspace) reload(force bool) error {
 			return fmt.Errorf("read library %s: %w", w.Name, err)
 		}
 	}
-	if same && len(lib.all()) == len(known) && maps.Equal(lib.samples, old.Library.samples) {
+	if same && len(lib.All()) == len(known) && maps.Equal(lib.samples, old.Library.samples) {
 		return nil
 	}
+	w.keepMap(lib)
 	next, err := w.build(lib)
 	if err != nil {
 		return err
@@ -140,11 +153,20 @@ func (w *Workspace) reload(force bool) error {
 
 // build makes a snapshot with the settings.
 func (w *Workspace) build(lib *Library) (*Snapshot, error) {
-	set := Settings{Dialect: w.Dialect, Options: w.Options, Codes: w.Codes}
-	if err := w.settings.apply(&set, lib); err != nil {
+	set := w.engine()
+	if err := apply(w.settings, &set, lib); err != nil {
 		return nil, err
 	}
-	return rebuild(lib, set, w.Now())
+	next, err := rebuild(lib, set, w.Now())
+	if err == nil {
+		next.chosen = w.settings
+	}
+	return next, err
+}
+
+// engine returns the settings from the start of the program.
+func (w *Workspace) engine() Settings {
+	return Settings{Dialect: w.Dialect, Options: w.Options, Codes: w.Codes}
 }
 
 // OlderError reports a change that would move bytes of a definition that has a newer version: recordings made with it could no longer be
@@ -189,14 +211,23 @@ func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (stor
 	return rev, w.reload(false)
 }
 
-// Delete removes a file. Its samples stay, in case it is restored.
-func (w *Workspace) Delete(name string, expect *store.Revision) error {
+// Delete removes a file. Its samples stay, in case it is restored. The step restores it; it is nil if that is not possible.
+func (w *Workspace) Delete(name string, expect *store.Revision) (*Step, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.Files.Remove(name, expect); err != nil {
-		return err
+	was, err := w.Files.Read(name)
+	if err == nil && expect != nil && *expect != was.Revision {
+		err = &store.ConflictError{Name: name, Have: was.Revision, Text: was.Text}
 	}
-	return w.reload(false)
+	if err != nil {
+		return nil, err
+	}
+	gone := []change{{name: name, before: was.Text}}
+	step, err := w.change(aboutFiles(gone), nil, gone)
+	if err != nil {
+		return nil, err
+	}
+	return step, w.reload(false)
 }
 
 // checkName refuses files that would be stored but not read.
@@ -207,7 +238,7 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	if len(text) > maxFileBytes {
 		return &NameError{name, fmt.Sprintf("%d bytes; definitions have at most %d", len(text), maxFileBytes)}
 	}
-	if defs.IsCodeMap(name) {
+	if defs.IsCodeMap(name) || defs.IsValidity(name) {
 		return nil
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
@@ -218,7 +249,7 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	}
 	switch d, ok := defs.Detect(source.New(name, string(text))); {
 	case ok && d != w.Dialect:
-		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the workspace is for %s", d, w.Dialect)}
+		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the project is for %s", d, w.Dialect)}
 	case !ok && !strings.EqualFold(path.Ext(name), ".def"):
 		return &NameError{name, "not a definition; definitions end in .def"}
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -27,7 +28,8 @@ import (
 
 // Open opens an address and waits until an element is visible. Any error or warning of the browser fails the test.
 //
-// WIREBENCH_BROWSER=off skips the test, WIREBENCH_BROWSER=required fails it if no Chromium is found.
+// WIREBENCH_BROWSER=off skips the test, WIREBENCH_BROWSER=required fails it if no Chromium is found. WIREBENCH_SLOW=8 makes pages eight times as
+// slow, to find tests, and pages, that depend on a fast one.
 func Open(t *testing.T, url, visible string) context.Context {
 	return OpenAllowing(t, url, visible, nil)
 }
@@ -95,6 +97,9 @@ func openWindow(t *testing.T, ctx context.Context, url, visible string, allowed 
 	tab, cancel := chromedp.NewContext(ctx, chromedp.WithTargetID(id))
 	t.Cleanup(cancel)
 	watch(t, tab, allowed)
+	if slow, err := strconv.ParseFloat(os.Getenv("WIREBENCH_SLOW"), 64); err == nil { // a page must work on a slow machine too
+		Run(t, tab, emulation.SetCPUThrottlingRate(slow))
+	}
 	Run(t, tab, log.Enable(), emulation.SetFocusEmulationEnabled(true), emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(url))
 	Arrive(t, tab, visible)
 	return tab
@@ -175,7 +180,7 @@ func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 		case *runtime.EventConsoleAPICalled:
 			complaints = append(complaints, fmt.Sprintf("console.%s", e.Type))
 		case *log.EventEntryAdded:
-			complaints = append(complaints, e.Entry.Text)
+			complaints = append(complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 		}
 	})
 	t.Cleanup(func() {

@@ -62,6 +62,7 @@ func (p Page) spotOf(role, name string) spot {
 	var at spot
 	expression := fmt.Sprintf(`(() => {
 		const all = %s;
+		if (all.length === 0) return { Why: "there is none; these can be seen: " + %s.slice(0, 20).map((e) => JSON.stringify(e.textContent.slice(0, 60))).join(" ") };
 		if (all.length !== 1) return { Why: all.length + " of them: " + all.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join(" ") };
 		const e = all[0];
 		if (e.disabled || e.getAttribute("aria-disabled") === "true") return { Why: "disabled" };
@@ -73,7 +74,7 @@ func (p Page) spotOf(role, name string) spot {
 			if (hit !== null) return { Why: "covered by " + hit.outerHTML.slice(0, 120) };
 		}
 		return { Why: "outside the window" };
-	})()`, p.found(role, name))
+	})()`, p.found(role, name), p.found(role, ""))
 	if err := poll(p.Ctx, expression, func(s spot) bool { at = s; return s.Why == "" }); err != nil {
 		p.Fatalf("%s cannot be clicked: %s (%v)", p.what(role, name), at.Why, err)
 	}

@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,8 +17,9 @@ import (
 
 // bundled is the content of static/ built from web/src.
 type bundled struct {
-	files   map[string][]byte // by name in static/
-	summary string            // sizes of the contents, as text
+	files   map[string][]byte   // by name in static/
+	imports map[string][]string // of the scripts of pages
+	summary string              // sizes of the contents, as text
 }
 
 // engines are the oldest browsers that support everything the pages use without a fallback; light-dark() in CSS is the newest feature.
@@ -28,16 +29,7 @@ var engines = []api.Engine{
 	{Name: api.EngineSafari, Version: "17.5"},
 }
 
-// scripts are the files that pages load, in loading order.
-var scripts = []struct{ name, entry, shares string }{
-	{"early", "early.ts", "early.ts"},             // before the first drawing
-	{"app", "main.ts", "shared.ts"},               // on every page
-	{"capture", "capture.ts", "frames/shared.ts"}, // on pages that list frames
-	{"dialogs", "dialogs/script.ts", ""},          // loaded when a dialog is first opened
-	{"drawers", "frames/drawers.ts", ""},          // loaded when a drawer is first opened
-}
-
-// pages are the scripts that a page loads when it opens, and their maximum size.
+// pages are the scripts that a page loads when it opens, and their maximum size with everything that they import.
 var pages = []struct {
 	name    string
 	scripts []string
@@ -47,28 +39,30 @@ var pages = []struct {
 	{"capture page", []string{"early.js", "app.js", "capture.js"}, 250_000},
 }
 
+// importsFile names the scripts that each script of a page imports, so that pages request them at once.
+const importsFile = "imports.json"
+
 // bundle builds the files of static/ from the directory web. It writes nothing.
 //
-// A script imports modules that earlier scripts of its page contain from them, see shared.
+// early.js runs before the first drawing. The other scripts are modules: code that several of them need, and code that is imported on demand
+// (import("./x")), is in files of chunks/, whose names contain the hash of their content.
 func bundle(web string) (bundled, error) {
 	out := bundled{files: map[string][]byte{}}
-	if err := out.build(web, []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}); err != nil {
+	early := []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}
+	modules := []api.EntryPoint{{InputPath: "src/main.ts", OutputPath: "app"}}
+	for _, optional := range []struct {
+		list        *[]api.EntryPoint
+		entry, name string
+	}{{&early, "src/early.ts", "early"}, {&modules, "src/capture.ts", "capture"}} { // a test has main.ts only
+		if _, err := os.Stat(filepath.Join(web, optional.entry)); err == nil {
+			*optional.list = append(*optional.list, api.EntryPoint{InputPath: optional.entry, OutputPath: optional.name})
+		}
+	}
+	if err := out.build(web, early, api.FormatIIFE); err != nil {
 		return bundled{}, err
 	}
-	names := map[string]string{}
-	for _, s := range scripts {
-		if _, err := os.Stat(filepath.Join(web, "src", s.entry)); err != nil && s.name != "app" {
-			continue // a test, which is one script
-		}
-		if err := out.build(web, []api.EntryPoint{{InputPath: "src/" + s.entry, OutputPath: s.name}}, shared(names)); err != nil {
-			return bundled{}, err
-		}
-		if s.shares == "" {
-			continue
-		}
-		if err := sharedBy(filepath.Join(web, "src", filepath.FromSlash(s.shares)), names); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return bundled{}, err
-		}
+	if err := out.build(web, modules, api.FormatESModule, ofEarly(web, "sizes")); err != nil {
+		return bundled{}, err
 	}
 	icon, err := os.ReadFile(filepath.Join(web, "src", "favicon.svg"))
 	if err != nil {
@@ -78,7 +72,7 @@ func bundle(web string) (bundled, error) {
 	return out, nil
 }
 
-// stale returns the names of files that the directory static lacks or has with other content, sorted.
+// stale returns the names of files that the directory static lacks or has with other content, and of old files in chunks/, sorted.
 func (b bundled) stale(static string) []string {
 	var names []string
 	for name, content := range b.files {
@@ -87,28 +81,46 @@ func (b bundled) stale(static string) []string {
 			names = append(names, name)
 		}
 	}
+	old, _ := os.ReadDir(filepath.Join(static, "chunks")) // there may be none
+	for _, file := range old {
+		if name := "chunks/" + file.Name(); b.files[name] == nil {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return names
 }
 
-// write writes the named files to static.
+// write writes the named files to static, and removes those that are not in b.
 func (b bundled) write(static string, names []string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, os.WriteFile(filepath.Join(static, name), b.files[name], 0o644))
+		path := filepath.Join(static, name)
+		if b.files[name] == nil {
+			errs = append(errs, os.Remove(path))
+			continue
+		}
+		if dir := filepath.Dir(path); dir != filepath.Clean(static) {
+			if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				errs = append(errs, err)
+			}
+		}
+		errs = append(errs, os.WriteFile(path, b.files[name], 0o644))
 	}
 	return errors.Join(errs...)
 }
 
 // build bundles files.
-func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plugin) error {
+func (b *bundled) build(web string, entries []api.EntryPoint, format api.Format, plugins ...api.Plugin) error {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:       web,
 		EntryPointsAdvanced: entries,
 		Plugins:             plugins,
 		Outdir:              "out", // only for the names of the files; nothing is written
 		Bundle:              true,
-		Format:              api.FormatIIFE,
+		Format:              format,
+		Splitting:           format == api.FormatESModule,
+		ChunkNames:          "chunks/[name]-[hash]",
 		Engines:             engines,
 		Charset:             api.CharsetUTF8,
 		JSXFactory:          "h",
@@ -127,57 +139,98 @@ func (b *bundled) build(web string, entries []api.EntryPoint, plugins ...api.Plu
 		return fmt.Errorf("bundle %s:\n%s", web, strings.Join(text, ""))
 	}
 	b.summary += api.AnalyzeMetafile(result.Metafile, api.AnalyzeMetafileOptions{})
+	out := filepath.Join(web, "out")
 	for _, file := range result.OutputFiles {
-		b.files[filepath.Base(file.Path)] = file.Contents
+		name, err := filepath.Rel(out, file.Path)
+		if err != nil {
+			return fmt.Errorf("name of %s: %w", file.Path, err)
+		}
+		b.files[filepath.ToSlash(name)] = file.Contents
 	}
-	return nil
-}
-
-var sharedImport = regexp.MustCompile(`import \* as (\w+) from "\./([^"]+)"`)
-
-// sharedBy adds the modules that file imports as a whole to names, by path: the script of the file shares them.
-func sharedBy(file string, names map[string]string) error {
-	text, err := os.ReadFile(file)
+	if format != api.FormatESModule {
+		return nil
+	}
+	imports, err := importsOf(result.Metafile, entries)
 	if err != nil {
-		return fmt.Errorf("read the shared modules: %w", err)
+		return err
 	}
-	for _, m := range sharedImport.FindAllStringSubmatch(string(text), -1) {
-		names[filepath.Join(filepath.Dir(file), filepath.FromSlash(m[2]))] = m[1]
+	b.imports = imports
+	text, err := json.MarshalIndent(imports, "", "\t")
+	if err != nil {
+		return fmt.Errorf("write the imports: %w", err)
 	}
+	b.files[importsFile] = append(text, '\n')
 	return nil
 }
 
-// shared makes a script take modules from earlier scripts, which put them into the global wirebench. A page then has one copy.
-func shared(names map[string]string) api.Plugin {
-	names = maps.Clone(names)
-	return api.Plugin{Name: "shared", Setup: func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: `^\.`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			if name := names[filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path))]; name != "" {
-				return api.OnResolveResult{Path: name, Namespace: "shared"}, nil
+// importsOf lists the scripts that each entry imports when it is loaded, directly or not, by the names in static/.
+func importsOf(metafile string, entries []api.EntryPoint) (map[string][]string, error) {
+	var meta struct {
+		Outputs map[string]struct {
+			Imports []struct{ Path, Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return nil, fmt.Errorf("read the imports: %w", err)
+	}
+	imports := map[string][]string{}
+	for _, entry := range entries {
+		list := []string{}
+		var follow func(name string)
+		follow = func(name string) {
+			for _, i := range meta.Outputs["out/"+name].Imports {
+				to := strings.TrimPrefix(i.Path, "out/")
+				if i.Kind == "import-statement" && !slices.Contains(list, to) {
+					list = append(list, to)
+					follow(to)
+				}
 			}
-			return api.OnResolveResult{}, nil
+		}
+		follow(entry.OutputPath + ".js")
+		imports[entry.OutputPath+".js"] = list
+	}
+	return imports, nil
+}
+
+// ofEarly makes modules take a module of src from early.js, which has its state and puts it into the global wirebench.
+func ofEarly(web, module string) api.Plugin {
+	path := filepath.Join(web, "src", module)
+	return api.Plugin{Name: "early", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^\..*/` + module + `$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path)) != path {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: module, Namespace: "early"}, nil
 		})
-		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "shared"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			module := "module.exports = globalThis.wirebench." + a.Path
-			return api.OnLoadResult{Contents: &module, Loader: api.LoaderJS}, nil
+		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "early"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text := "module.exports = globalThis.wirebench." + a.Path
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})
 	}}
 }
 
-// weigh lists the size of the scripts of each page. It fails if a page exceeds its maximum.
+// weigh lists the size of the scripts that each page loads when it opens. It fails if a page exceeds its maximum.
 func (b bundled) weigh() (string, error) {
 	var text strings.Builder
 	var err error
 	for _, p := range pages {
-		sum := 0
+		var names []string
 		for _, name := range p.scripts {
+			for _, n := range append([]string{name}, b.imports[name]...) {
+				if !slices.Contains(names, n) {
+					names = append(names, n)
+				}
+			}
+		}
+		sum := 0
+		for _, name := range names {
 			n, failed := gzipped(b.files[name])
 			if failed != nil {
 				return "", failed
 			}
 			sum += n
 		}
-		fmt.Fprintf(&text, "%s: %d bytes of JavaScript, gzipped, of %d (%s)\n", p.name, sum, p.most, strings.Join(p.scripts, ", "))
+		fmt.Fprintf(&text, "%s: %d bytes of JavaScript at start, gzipped, of %d (%s)\n", p.name, sum, p.most, strings.Join(names, ", "))
 		if sum > p.most {
 			err = errors.Join(err, fmt.Errorf("the scripts of %s have %d bytes gzipped; the maximum is %d", p.name, sum, p.most))
 		}

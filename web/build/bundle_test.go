@@ -39,7 +39,7 @@ func TestBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"app.css", "app.js", "favicon.svg"}, slices.Sorted(maps.Keys(first.files))); diff != "" {
+	if diff := cmp.Diff([]string{"app.css", "app.js", "favicon.svg", "imports.json"}, slices.Sorted(maps.Keys(first.files))); diff != "" {
 		t.Errorf("names of the files (-want +got):\n%s", diff)
 	}
 	if script := string(first.files["app.js"]); !strings.Contains(script, "→") || strings.Contains(script, "import") {
@@ -70,13 +70,47 @@ func TestBundleRefusesBrokenSource(t *testing.T) {
 	}
 }
 
+// Code imported on demand is in a file of its own, and does not count as loaded at start; an old file of another build is removed.
+func TestBundleSplits(t *testing.T) {
+	built, err := bundle(sources(t, "void import(\"./part\").then((part) => { document.title = part.word; });\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []string
+	for name, content := range built.files {
+		if strings.HasPrefix(name, "chunks/part-") && strings.Contains(string(content), "→") {
+			chunks = append(chunks, name)
+		}
+	}
+	if len(chunks) != 1 || strings.Contains(string(built.files["app.js"]), "→") || !strings.Contains(string(built.files["app.js"]), `import("./`+chunks[0]) {
+		t.Fatalf("not split: %q, app.js: %s", chunks, built.files["app.js"])
+	}
+	if got := string(built.files["imports.json"]); strings.Contains(got, chunks[0]) {
+		t.Errorf("counted as loaded at start: %s", got)
+	}
+
+	static := t.TempDir()
+	if err := built.write(static, built.stale(static)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(static, "chunks", "part-OLD.js"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"chunks/part-OLD.js"}, built.stale(static)); diff != "" {
+		t.Errorf("stale files (-want +got):\n%s", diff)
+	}
+	if err := built.write(static, built.stale(static)); err != nil || built.stale(static) != nil {
+		t.Errorf("the old file stays: %v", err)
+	}
+}
+
 func TestStale(t *testing.T) {
 	built, err := bundle(sources(t, goodScript))
 	if err != nil {
 		t.Fatal(err)
 	}
 	static := t.TempDir()
-	all := []string{"app.css", "app.js", "favicon.svg"}
+	all := []string{"app.css", "app.js", "favicon.svg", "imports.json"}
 	if diff := cmp.Diff(all, built.stale(static)); diff != "" {
 		t.Errorf("stale files of an empty directory (-want +got):\n%s", diff)
 	}

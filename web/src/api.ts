@@ -20,6 +20,12 @@ export interface SocketDown {
   closed?: string;
 }
 
+/** PageOpened is the argument with which a page opens the channel. */
+export interface PageOpened {
+  /** id of the capture that the page shows: its settings apply */
+  capture?: string;
+}
+
 /** PageMessage is a message of the page: changed controls, and an action. Missing fields are unchanged. */
 export interface PageMessage {
   /** increasing; the answer has the number of the last message it takes into account */
@@ -36,18 +42,20 @@ export interface PageMessage {
     made?: string;
     code?: string;
     show?: number;
-    rows?: number;
     edits?: Record<string, string>;
-    opened?: string[];
     values?: boolean;
     frame?: PageFrameForm;
   };
+  /** after set: changes of texts that the server has, at most maxTextEdits */
+  edit?: PageTextEdit[];
   /** state of the library with which the page was rendered */
   have?: string;
   /** as of a button: "save", "show:3" */
   action?: string;
-  /** For the actions "set", "insert", "remove", "copy" and "value". */
+  /** For the actions "set", "insert", "remove", "copy" and "value", for those on fields of the definition, and for "find". */
   path?: string;
+  /** name */
+  field?: string;
   role?: string;
   typed?: string;
   exactly?: boolean;
@@ -70,6 +78,18 @@ export interface PageFrameForm {
   offer: string;
 }
 
+/** PageTextEdit is a change of a text that the page and the server both have. Numbers count UTF-16 code units, as in the browser. */
+export interface PageTextEdit {
+  control: "definition" | "input" | "value" | "edits";
+  /** of the message, for edits: the text is its bytes in hex */
+  number?: number;
+  at: number;
+  remove?: number;
+  insert?: string;
+  /** sum32 of the new text: both must have the same */
+  sum: number;
+}
+
 /** FramesAbout describes a frame that is not a message: a title, and labels with their texts. */
 export interface FramesAbout {
   what: string;
@@ -82,32 +102,35 @@ export interface PageAnswer {
   n: number;
   /** parts of the page by element id */
   html?: Record<string, string>;
-  /** changes of lists */
-  lists?: PageListChange[];
+  /** changes of parts that the page has */
+  patches?: Record<string, PageSplice>;
+  /** send the message again with all texts: it changes texts that the server does not have */
+  resend?: boolean;
   /** controls changed by the server */
   set?: PageControls;
   /** all mistakes in the text of the page */
   mistakes?: DiagInfo[];
-  /** parts of the message by line of the definition */
-  outline?: PageListPatchOutline;
-  /** the outline is of an older text */
-  behind?: boolean;
+  layout?: PageLayout;
   /** the shown message */
   data?: PageData;
   /** requested files */
   export?: PageExports;
-  /** reason why a value could not be changed */
+  /** reason why a value or a field could not be changed */
   failed?: string;
-  status: string;
+  /** of the changed field in the definition */
+  line?: number;
+  /** messages with new names */
+  renamed?: WorkspaceRenaming[];
+  status?: string;
+  /** time of decoding */
+  took?: string;
 }
 
-/** PageListChange is a change of the children of an element: first Change replaces children by index, then New replaces Remove of them from At on. */
-export interface PageListChange {
-  id: string;
-  change?: Record<string, string>;
+/** PageSplice is a change of a text of the page: Insert replaces Remove code units from At on. */
+export interface PageSplice {
   at: number;
   remove?: number;
-  new?: string[];
+  insert?: string;
 }
 
 /** PageControls are the controls of a page that the server may change. Missing ones are unchanged. */
@@ -122,7 +145,6 @@ export interface PageControls {
   bycode?: boolean;
   show?: number;
   edits?: Record<string, string>;
-  opened?: string[];
   /** the text differs from the file on disk */
   edited?: boolean;
 }
@@ -144,28 +166,31 @@ export interface DiagInfo {
   fix?: DiagFixInfo;
 }
 
-/** PageListPatchOutline is a change of a list of the page: New replaces Remove of its elements from At on. */
-export interface PageListPatchOutline {
-  at: number;
-  remove?: number;
-  new?: PageOutline[];
+/** PageLayout is the layout of the open message, without what the page has. */
+export interface PageLayout {
+  rows?: PageListPatchLayoutRow[];
+  cells?: PageListPatchCell[];
+  /** the line numbers are of an older text */
+  stale?: boolean;
+  /** lines that are shown as they were before their mistakes */
+  holes?: number[];
 }
 
-/** PageData is a message for the hex grid: its bytes and its runs of bits. Len and Part have one entry per run, in wire order. Missing bytes and lists are unchanged. */
+/** PageData is the shown message: its bytes, and the rows of its tree. What the page has is missing. */
 export interface PageData {
-  /** base64 */
-  bytes?: string;
+  bytes?: PageBytesPatch;
   /** there was no message before */
   built?: boolean;
   changed?: [number, number][];
-  /** bits */
-  len?: PageListPatchUint32;
+  parts?: PageListPatchPart[];
   /** index in Parts */
-  part?: PageListPatchInt;
-  /** run and first bit, for runs that do not begin at the end of the previous one */
-  jumps?: [number, number][];
-  /** distinct parts of runs */
-  parts?: PageListPatchPart;
+  rows?: PageListPatchInt[];
+  /** length of each run of bits: of each row that is not a group */
+  bits?: PageListPatchUint32[];
+  /** and its value */
+  texts?: PageListPatchString[];
+  jumps?: PageListPatchJump[];
+  named?: PageListPatchNamed[];
   /** the shown layout is that of the message */
   linked?: boolean;
   /** the line numbers of the parts are of an older text */
@@ -182,6 +207,12 @@ export interface PageExports {
   Losses: string[];
 }
 
+/** WorkspaceRenaming is a new name of a file or a message. */
+export interface WorkspaceRenaming {
+  from: string;
+  to: string;
+}
+
 /** DiagFixInfo is a Fix in JSON, with positions as in Info. */
 export interface DiagFixInfo {
   line: number;
@@ -193,34 +224,69 @@ export interface DiagFixInfo {
   text: string;
 }
 
-/** PageOutline is a part of the open message that a line of its definition describes. */
-export interface PageOutline {
-  key: string;
-  /** lines since the previous part, or since line 0 */
-  step: number;
-  /** annotation of the line */
-  text?: string;
-}
-
-/** PageListPatchUint32 is a change of a list of the page: New replaces Remove of its elements from At on. */
-export interface PageListPatchUint32 {
+/** PageListPatchLayoutRow is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchLayoutRow {
   at: number;
   remove?: number;
-  new?: number[];
+  new?: PageLayoutRow[];
 }
 
-/** PageListPatchInt is a change of a list of the page: New replaces Remove of its elements from At on. */
+/** PageListPatchCell is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchCell {
+  at: number;
+  remove?: number;
+  new?: PageCell[];
+}
+
+/** PageBytesPatch is a change of the bytes: New replaces Remove of them from At on. */
+export interface PageBytesPatch {
+  at?: number;
+  /** -1 for all */
+  remove?: number;
+  /** base64 */
+  new: string;
+}
+
+/** PageListPatchPart is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchPart {
+  at: number;
+  remove?: number;
+  new?: PagePart[];
+}
+
+/** PageListPatchInt is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
 export interface PageListPatchInt {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** PageListPatchPart is a change of a list of the page: New replaces Remove of its elements from At on. */
-export interface PageListPatchPart {
+/** PageListPatchUint32 is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchUint32 {
   at: number;
   remove?: number;
-  new?: PagePart[];
+  new?: number[];
+}
+
+/** PageListPatchString is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchString {
+  at: number;
+  remove?: number;
+  new?: string[];
+}
+
+/** PageListPatchJump is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchJump {
+  at: number;
+  remove?: number;
+  new?: PageJump[];
+}
+
+/** PageListPatchNamed is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface PageListPatchNamed {
+  at: number;
+  remove?: number;
+  new?: PageNamed[];
 }
 
 /** PageExport is a file to save. */
@@ -230,20 +296,90 @@ export interface PageExport {
   Text: string;
 }
 
-/** PagePart describes runs of bits that belong to the same part of a message. */
-export interface PagePart {
-  /** as in the layout */
-  key: string;
-  /** without indexes */
+/** PageLayoutRow is a row of a layout. What follows from the row before is missing. */
+export interface PageLayoutRow {
   path: string;
-  type: string;
-  role: string;
-  /** it has a line in the definition */
-  lined?: boolean;
-  /** lines since the previous part with a line */
-  step?: number;
-  /** its color */
-  family: string;
+  /** "" for a value */
+  role?: string;
+  type?: string;
+  /** its color; "" for integers */
+  family?: string;
+  /** number of lists around it */
+  depth?: number;
+  /** minimum size */
+  bits: number;
+  /** maximum size if it is another, -1 if unlimited */
+  most?: number;
+  /** the offset is in an element */
+  element?: boolean;
+  /** the variable parts before: " + name" */
+  after?: string;
+  /** bits between the end of the row before and the offset */
+  jump?: number;
+  /** lines between that of the previous row with a line and its own */
+  skip?: number;
+  unlined?: boolean;
+  note?: string;
+  doc?: string;
+}
+
+/** PageCell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing. */
+export interface PageCell {
+  /** "" for one that a kind describes */
+  caption?: string;
+  /** columns; 0 for a caption */
+  width?: number;
+  /** rows between the row after that of the previous cell and its own */
+  row?: number;
+  /** number of rows that share these bytes */
+  bits?: number;
+  kind?: "more" | "cut" | "body" | "pointer" | "next" | "list" | "at" | "then";
+  /** the second tint of its family */
+  alt?: boolean;
+  /** of an element that is drawn by itself */
+  path?: string;
+  /** and its place in its list */
+  bit?: number;
+  text?: string;
+  /** instead of all else: cells that only have a width, a letter each; see plainLetter */
+  plain?: string;
+}
+
+/** PagePart describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups. */
+export interface PagePart {
+  /** without indexes: members[].name */
+  path: string;
+  /** "" for a value */
+  role?: string;
+  /** in the tree, if it is not the last name of the path */
+  name?: string;
+  type?: string;
+  /** its color; "" for integers */
+  family?: string;
+  /** rows around it */
+  depth?: number;
+  /** lines between that of the previous part with a line and its own */
+  skip?: number;
+  unlined?: boolean;
+  /** it shares bytes with a part before */
+  overlaps?: boolean;
+  /** severity of its worst problem */
+  bad?: string;
+}
+
+/** PageJump is a run of bits that does not begin at the end of the run before. */
+export interface PageJump {
+  /** since the previous jump */
+  runs: number;
+  /** from there to its first bit */
+  bits: number;
+}
+
+/** PageNamed is the row of an element whose index does not follow that of the element before, or of a first one that is not 0. */
+export interface PageNamed {
+  /** since the previous of these */
+  rows: number;
+  index: number;
 }
 
 /** PageValueAnswer is a value of the shown message, for copying or editing. */
@@ -258,6 +394,124 @@ export interface PageValueAnswer {
     typed: string;
     failed?: string;
   };
+}
+
+/** PageChoicesAnswer is the response to the action "types". */
+export interface PageChoicesAnswer {
+  n: number;
+  choices: PageChoices;
+}
+
+/** PageChoices are the types that some bytes of the shown message may have. */
+export interface PageChoices {
+  types: ReshapeChoice[];
+  /** an unused name; "" if the bytes are a field, which keeps its name */
+  name: string;
+  failed?: string;
+}
+
+/** ReshapeChoice is a type that some bytes may have. */
+export interface ReshapeChoice {
+  type: string;
+  /** heading in a menu */
+  group: string;
+  /** of the field, as JSON, shortened */
+  value: string;
+  /** OFFSET:LENGTH of the field in bits: the chosen range, or that of its pointer */
+  at: string;
+}
+
+/** PageHitsAnswer is the response to the action "find". */
+export interface PageHitsAnswer {
+  n: number;
+  hits: FramesHits;
+}
+
+/** FramesHits are the matches of a search in the bytes of one message. They do not overlap. */
+export interface FramesHits {
+  count: number;
+  /** two numbers for each of the first matches: bytes between the end of the previous match and its start, and its length */
+  at: number[];
+  /** of the typed text */
+  mistakes?: FramesViewMistake[];
+  /** the search took too long: these are the matches found until then */
+  late?: boolean;
+}
+
+/** FramesViewMistake is a mistake in a filter. */
+export interface FramesViewMistake {
+  /** "filter", "chip", "highlight", "color", "column" or "sort" */
+  in: string;
+  index?: number;
+  /** UTF-16 code units, as browsers count */
+  start: number;
+  end: number;
+  message: string;
+  help?: string;
+}
+
+/** PageFormAnswer is the response to the action "form". */
+export interface PageFormAnswer {
+  n: number;
+  form: PageValuesForm;
+}
+
+/** PageValuesForm is the values of the shown message for a form, or those of an empty message of the open definition. */
+export interface PageValuesForm {
+  message: string;
+  form: ViewForm;
+  value: unknown;
+  /** index of the alternative of the message, -1 if it has none */
+  case: number;
+  /** there is no message: these are defaults */
+  made: boolean;
+  failed?: string;
+}
+
+/** ViewForm describes the values of a message. */
+export interface ViewForm {
+  fields: ViewFormField[];
+  cases?: ViewFormCase[];
+  /** fields were omitted, because there are too many */
+  more?: boolean;
+}
+
+/** ViewFormField is a field of a message as a form shows it: with the kind of its value, and with what it may contain. */
+export interface ViewFormField {
+  /** as in values; "" for the value of a plain list element */
+  name: string;
+  /** as written in the definition */
+  type: string;
+  kind: string;
+  doc?: string;
+  /** least legal value of a number */
+  min?: string;
+  max?: string;
+  /** named values of a number */
+  values?: ViewFormValue[];
+  /** of a group, or of an element of a list */
+  fields?: ViewFormField[];
+  /** elements of a list are values: Fields has one without a name */
+  plain?: boolean;
+  /** the number of elements is fixed */
+  fixed?: boolean;
+}
+
+/** ViewFormCase is an alternative for the contents after the common part of a message. */
+export interface ViewFormCase {
+  title: string;
+  fields: ViewFormField[];
+  /** of the number that selects it, "" if the size of the message does */
+  name?: string;
+  /** of that number, decimal */
+  value?: string;
+}
+
+/** ViewFormValue is a named value of a number. */
+export interface ViewFormValue {
+  name: string;
+  /** decimal */
+  value: string;
 }
 
 /** PagePushed is a notification. */
@@ -405,7 +659,7 @@ export interface ListState {
   size: number;
   /** reason why frames of the file are missing */
   note: string;
-  /** microseconds since 1970 */
+  /** of the first frame, also after it was discarded: microseconds since 1970 */
   start?: number;
   end?: number;
   /** all connections, in the first message */
@@ -426,18 +680,6 @@ export interface ListConn {
   session: number;
   proto: string;
   frames: number;
-}
-
-/** FramesViewMistake is a mistake in a filter. */
-export interface FramesViewMistake {
-  /** "filter", "chip", "highlight", "color", "column" or "sort" */
-  in: string;
-  index?: number;
-  /** UTF-16 code units, as browsers count */
-  start: number;
-  end: number;
-  message: string;
-  help?: string;
 }
 
 /** StoreNoted is the mark and the note of a frame. */
@@ -572,7 +814,7 @@ export interface FramesFrameRun {
 export interface FramesFrameOffer {
   /** of the message, without a version */
   name: string;
-  /** the code map that lacks a name for the code */
+  /** the code map that can get a name for the code */
   map?: string;
   /** code of the message */
   code: number;
@@ -735,6 +977,10 @@ export interface StoreCapture {
   framing?: string;
   /** keys from elsewhere are kept with it */
   keyed?: boolean;
+  /** ids of proposals that were dismissed */
+  dismissed?: string[];
+  /** settings that override those of the project */
+  settings?: Record<string, unknown>;
 }
 
 /** StoreNotes are the notes on a capture and its frames. */
@@ -794,12 +1040,32 @@ export interface DefinitionBody {
   read_only?: string;
 }
 
+/** SearchBody is what a search has found, the best first. */
+export interface SearchBody {
+  found: WorkspaceHit[];
+}
+
+/** WorkspaceHit is a part of the library that a search has found. */
+export interface WorkspaceHit {
+  kind: "message" | "field" | "comment" | "code";
+  /** the message, the path of the field, the comment, or the name in the code map */
+  title: string;
+  /** NAME or NAME.VERSION of its definition; of a code without a definition, the name of a new one */
+  message: string;
+  /** 1-based, in the definition */
+  line?: number;
+  /** code of a message, type of a field, place of a comment */
+  hint?: string;
+}
+
 /** UploadReport lists the results of an upload, file by file. */
 export interface UploadReport {
   /** number of new or replaced files */
   stored: number;
   /** in the order of the upload */
   files: UploadedFile[];
+  /** the change of the library, for undo */
+  undo?: WorkspaceStep;
 }
 
 /** UploadedFile is the result for one file. */
@@ -822,12 +1088,232 @@ export interface UploadedFile {
   diagnostics?: number;
 }
 
+/** WorkspaceStep is a change of the library that can be undone as a whole. */
+export interface WorkspaceStep {
+  id: string;
+  at: string;
+  /** what was done: 3 files replaced, 1 new */
+  about: string;
+  /** number of files */
+  files: number;
+  /** names of the first files */
+  names: string[];
+  /** it was undone, and can be redone */
+  undone?: boolean;
+  /** bytes that it takes in the journal */
+  size: number;
+  /** new names of messages */
+  renamed?: WorkspaceRenaming[];
+}
+
 /** Differences counts the lines in which two texts differ. */
 export interface Differences {
   /** lines only in the stored text */
   stored: number;
   /** lines only in the uploaded text */
   uploaded: number;
+}
+
+/** CodeReport reports the code map that a message has its code from. */
+export interface CodeReport {
+  /** name without a version */
+  message: string;
+  code: number;
+  /** file name of the code map */
+  map: string;
+  /** this code map is in use */
+  used: boolean;
+  /** the change of the code map, for undo; missing if it had the code already */
+  undo?: WorkspaceStep;
+}
+
+/** CodesReport reports the code map that messages have their codes from. */
+export interface CodesReport {
+  /** file name of the code map */
+  map: string;
+  /** this code map is in use */
+  used: boolean;
+  /** the change of the code map, for undo; missing if it had all the codes already */
+  undo?: WorkspaceStep;
+}
+
+/** WorkspaceRenamed reports what a renaming has changed. */
+export interface WorkspaceRenamed {
+  /** names with their folders */
+  files: WorkspaceRenaming[];
+  /** NAME.VERSION, where the name of the file is that of its message */
+  messages: WorkspaceRenaming[];
+  /** code maps whose names have followed */
+  maps?: string[];
+  /** the change of all these files, for undo */
+  undo?: WorkspaceStep;
+}
+
+/** ChangeList is the journal of a project. */
+export interface ChangeList {
+  /** newest first: uploads, new names of messages, codes, deleted files */
+  changes: WorkspaceStep[];
+}
+
+/** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */
+export interface ChangeProblem {
+  /** A URI reference to human-readable documentation for the error. */
+  type?: string;
+  /** A short, human-readable summary of the problem type. This value should not change between occurrences of the error. */
+  title?: string;
+  /** HTTP status code */
+  status?: number;
+  /** A human-readable explanation specific to this occurrence of the problem. */
+  detail?: string;
+  /** A URI reference that identifies the specific occurrence of the problem. */
+  instance?: string;
+  /** Optional list of individual error details */
+  errors?: V2ErrorDetail[];
+  /** files that have changed since */
+  changed: string[];
+  /** number of files of the change */
+  files: number;
+}
+
+export interface V2ErrorDetail {
+  /** Error message text */
+  message?: string;
+  /** Where the error occurred, e.g. 'body.items[3].tags' or 'path.thing-id' */
+  location?: string;
+  /** The value at the given location */
+  value?: unknown;
+}
+
+/** WorkspaceEmitted is the output of a target as JSON. */
+export interface WorkspaceEmitted {
+  files: WorkspaceEmittedFile[];
+  /** what the target cannot express */
+  losses: WorkspaceEmittedLoss[];
+  /** messages whose definitions have errors */
+  left?: string[];
+}
+
+/** WorkspaceEmittedFile is a generated file. */
+export interface WorkspaceEmittedFile {
+  name: string;
+  text: string;
+  /** first line about the messages, from 1; the lines around this part are the same for all messages. 0: all lines */
+  from?: number;
+  /** last line about the messages */
+  to?: number;
+}
+
+/** WorkspaceEmittedLoss is a kind of feature of the definitions that the target lacks. */
+export interface WorkspaceEmittedLoss {
+  /** the missing feature, and its substitute */
+  reason: string;
+  /** number of places; without it: about the definitions as a whole */
+  count?: number;
+  /** the first places: a message, or a message and the path of a field without indexes */
+  places?: string[];
+}
+
+/** ComparedDefinitions is a comparison of two definitions. */
+export interface ComparedDefinitions {
+  old: ViewComparedSide;
+  new: ViewComparedSide;
+  /** in the order of the new layout; removed rows are after the row that they followed */
+  rows: ViewComparedRow[];
+  /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
+  more?: number;
+  /** of both texts; moved lines are removed and added */
+  lines: ComparedLine[];
+  /** definitions with mistakes: the layout has only what is valid in them */
+  wrong?: string[];
+}
+
+/** ViewComparedSide is one of two layouts. */
+export interface ViewComparedSide {
+  message: string;
+  version?: number;
+  /** 14 bytes, 14 bytes or more */
+  size: string;
+}
+
+/** ViewComparedRow is a part of one or both messages. */
+export interface ViewComparedRow {
+  change: "same" | "moved" | "renamed" | "retyped" | "added" | "removed";
+  /** how far it has moved, in bytes, relative to the start of the message or of its element: "+4", "-2", "+4 + name" if the size of a name is before it now */
+  shift?: string;
+  /** absent if it was added */
+  old?: ViewComparedPart;
+  /** absent if it was removed */
+  new?: ViewComparedPart;
+}
+
+/** ComparedLine is a line of one or both texts. */
+export interface ComparedLine {
+  /** its number, from 1; absent if it was added */
+  old?: number;
+  /** its number, from 1; absent if it was removed */
+  new?: number;
+  text: string;
+}
+
+/** ViewComparedPart is a row of a layout in a comparison. */
+export interface ViewComparedPart {
+  path: string;
+  role: string;
+  depth: number;
+  type: string;
+  offset: string;
+  /** null where it depends on data */
+  bit_offset: number | null;
+  min_bits: number;
+  /** in bytes: "4", "2+", "3 bits" */
+  size: string;
+  line?: number;
+  note?: string;
+}
+
+/** SettingsInUse describes how messages are decoded, and where the settings come from. */
+export interface SettingsInUse {
+  /** chosen for the capture or the project */
+  settings: Record<string, unknown>;
+  /** for a capture: those of its project, which its own override */
+  inherited: Record<string, unknown>;
+  /** the capture has keys */
+  keyed: boolean;
+  /** of a capture that is a file of raw bytes */
+  framing?: string;
+  /** code map in use */
+  map?: string;
+  /** code map without a choice */
+  inherited_map?: string;
+  /** options of the protocol */
+  options: OptionInUse[];
+  /** values of constants in use */
+  constants?: Record<string, string>;
+  /** language of the definitions */
+  protocol: string;
+  /** the protocol has code maps */
+  codes: boolean;
+  /** the protocol has constants whose values are settings */
+  has_constants: boolean;
+  /** connections of the protocol may be enciphered */
+  has_keys: boolean;
+  /** available code maps */
+  maps: string[];
+  /** groups of messages in the definitions */
+  groups: string[];
+}
+
+/** OptionInUse is an option of the protocol with its value. */
+export interface OptionInUse {
+  name: string;
+  title: string;
+  doc: string;
+  /** all valid values; empty if any text of a form is valid */
+  choices: string[];
+  /** value in use */
+  value: string;
+  /** value without a choice */
+  inherited: string;
 }
 
 /** FilterInfo describes a filter. Its offsets are in UTF-16 code units, as in JavaScript. */
@@ -942,7 +1428,7 @@ export interface PacketInfo {
 
 /** ElsewhereList lists the workspaces in which a capture has messages. */
 export interface ElsewhereList {
-  /** other workspaces whose protocol finds messages in it */
+  /** other projects whose protocol finds messages in it */
   workspaces: Elsewhere[];
 }
 
@@ -952,6 +1438,92 @@ export interface Elsewhere {
   title: string;
   /** messages found in the first part of the file; counting stops early */
   frames: number;
+}
+
+/** ProposalList lists the proposals for a capture. */
+export interface ProposalList {
+  /** apply the settings of one with PATCH of the capture */
+  proposals: CapturesProposal[];
+  /** ids of proposals that were dismissed and are omitted */
+  dismissed: string[];
+}
+
+/** CapturesProposal is a better way to read a capture, with its evidence. */
+export interface CapturesProposal {
+  /** the same for the same proposal; to dismiss it */
+  id: string;
+  /** settings: apply them; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
+  kind: "settings" | "keys" | "map" | "open";
+  /** what to do */
+  text: string;
+  /** why */
+  evidence: string;
+  /** for settings: to be merged into those of the capture */
+  settings?: Record<string, unknown>;
+  /** for open: name of the other project */
+  project?: string;
+}
+
+/** ProjectList lists the projects. */
+export interface ProjectList {
+  /** those of users, those of samples, archived and deleted ones */
+  projects: ProjectsInfo[];
+  /** folders on the server below which the definitions of a new project may be */
+  libraries: string[];
+}
+
+/** ProjectsInfo describes a project. */
+export interface ProjectsInfo {
+  /** part of its addresses */
+  name: string;
+  /** display name */
+  title: string;
+  /** language of the definitions */
+  protocol: string;
+  state: "open" | "archived" | "deleted";
+  /** made of the samples that ship with the program */
+  samples?: boolean;
+  /** folder of the definitions on the server, where it is not in the data folder */
+  library?: string;
+  /** earlier names; their addresses still lead here */
+  formerly?: string[];
+  created?: string;
+  /** number of files of an open project */
+  definitions: number;
+  /** number of messages of an open project, counting each version */
+  messages: number;
+  /** number of captures of an open project */
+  captures: number;
+  /** why an open project could not be loaded */
+  trouble?: string;
+}
+
+/** MadeProject is a project and, if it was made of files, what was done with each. */
+export interface MadeProject {
+  /** part of its addresses */
+  name: string;
+  /** display name */
+  title: string;
+  /** language of the definitions */
+  protocol: string;
+  state: "open" | "archived" | "deleted";
+  /** made of the samples that ship with the program */
+  samples?: boolean;
+  /** folder of the definitions on the server, where it is not in the data folder */
+  library?: string;
+  /** earlier names; their addresses still lead here */
+  formerly?: string[];
+  created?: string;
+  /** number of files of an open project */
+  definitions: number;
+  /** number of messages of an open project, counting each version */
+  messages: number;
+  /** number of captures of an open project */
+  captures: number;
+  /** why an open project could not be loaded */
+  trouble?: string;
+  /** of a project made of files: what was done with each */
+  files?: UploadedFile[];
 }
 
 /** RelatedType is a message type that is frequent near a marker. */

@@ -3,28 +3,27 @@
 //   #frames                     the list and its tools: frames/panel.ts, filterbox/
 //   #byte-tabs                  the bytes of the frame, and of its packets
 
-import type { ElsewhereList, StoreCapture } from "./api";
 import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
-import { nameCode } from "./define";
+import { canName, nameCode } from "./define";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
-import { button } from "./dom";
 import type { FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
-import { share } from "./frames/shared";
 import { opcode } from "./frames/text";
-import { apiOf, ask, failure, request } from "./http";
+import { apiOf, failure, request } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
+import { load } from "./load";
 import { type FieldForFilter, openPage, type Page } from "./page";
 import { markersOf, openRelays } from "./relays";
+import { openSettings } from "./settings";
 import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
-import { forOperators, lookOnly } from "./role";
+import { lookOnly } from "./role";
 
 const mostExported = 20_000; // characters of an address that lists frames
 
@@ -87,8 +86,12 @@ function isLive(): boolean {
   return document.getElementById("live-bar") !== null;
 }
 
+const proposeMillis = 300;
+const enoughFrames = 50; // of live traffic, after which it is looked at again
+
 class CapturePage {
   private readonly api: string;
+  private readonly id: string;
   private readonly page: Page;
   readonly frames: Frames;
   private readonly box: FilterBox;
@@ -109,13 +112,13 @@ class CapturePage {
   constructor(main: HTMLElement, host: HTMLElement, page: Page) {
     const workspace = main.dataset["workspace"] ?? "";
     const id = main.dataset["capture"] ?? "";
+    this.id = id;
     this.api = `${apiOf(workspace)}/captures/${encodeURIComponent(id)}`;
     this.page = page;
     this.workspace = workspace;
     this.name = main.dataset["captureName"] ?? "";
     this.frames = new Frames(host, {
       channel: (events) => page.connected.channel("frames", { capture: id }, events),
-      drawers: host.dataset["drawers"] ?? "",
       remember: `${workspace}/${id}`,
       filter: this.place.filter,
       highlight: this.place.highlight,
@@ -123,7 +126,7 @@ class CapturePage {
       frame: this.place.frame,
       frameNumber: this.place.number,
       markers: markersOf(this.api),
-      without: () => otherWorkspaces(this.api),
+      decodeAs: openSettings,
       events: {
         select: (row, jumped) => void this.select(row, jumped),
         found: (n, range) => this.point(n, range),
@@ -141,6 +144,7 @@ class CapturePage {
     onDeleted(id, () => this.frames.socket.gone());
     this.box = new FilterBox(this.frames.filterHost, {
       workspace,
+      capture: id,
       draft: () => this.draft,
       apply: (text) => {
         this.frames.setFilter(text);
@@ -230,12 +234,11 @@ class CapturePage {
   /** Moves the focus from the list to the fields. */
   private openFields(): void {
     const pane = document.getElementById("fields-pane");
-    const row = document.querySelector<HTMLElement>(".tree tr[tabindex='0']");
     if (pane !== null) {
       showPane(pane);
       focusPane(pane);
     }
-    row?.focus();
+    this.page.focusFields();
   }
 
   /** Shows the frames of a packet; 0 is none. */
@@ -268,7 +271,7 @@ class CapturePage {
       }
       this.page.begin(name + (offer.first ?? ""));
     };
-    if (offer.map === undefined || offer.map === "") {
+    if (!canName(offer)) {
       begin(offer.name);
       return;
     }
@@ -278,7 +281,7 @@ class CapturePage {
         notify("Names consist of letters, digits and _", "warn");
         return;
       }
-      void nameCode(this.workspace, offer, name).then((done) => done && begin(name));
+      void nameCode(this.workspace, offer, name).then((given) => given !== undefined && begin(name));
     });
   }
 
@@ -289,7 +292,7 @@ class CapturePage {
     const bare = name.replace(/\.\d+$/, "");
     if (was === "") {
       const offer = this.shown?.offer;
-      this.typedFor = offer === null || offer === undefined || lookOnly() || !/^[A-Za-z_]\w*$/.test(bare) ? undefined : { offer, name: "" };
+      this.typedFor = offer === null || offer === undefined || !canName(offer) || lookOnly() || !/^[A-Za-z_]\w*$/.test(bare) ? undefined : { offer, name: "" };
     }
     const typed = this.typedFor;
     if (typed === undefined || typed.name !== was.replace(/\.\d+$/, "") || !/^[A-Za-z_]\w*$/.test(bare)) {
@@ -297,9 +300,9 @@ class CapturePage {
     }
     const before = typed.name;
     typed.name = bare;
-    void nameCode(this.workspace, typed.offer, bare, before).then((done) => {
-      if (done && (typed.offer.map ?? "") !== "") {
-        notify(`${bare} is ${opcode(typed.offer.code)} in ${typed.offer.map}`, "ok");
+    void nameCode(this.workspace, typed.offer, bare, before).then((given) => {
+      if (given !== undefined) {
+        notify(`${bare} is ${opcode(given.code)} in ${given.map}`, "ok");
       }
     });
   }
@@ -370,6 +373,29 @@ class CapturePage {
       }
       this.cuts = state.cuts;
     }
+    this.propose(state);
+  }
+
+  private proposed = ""; // the list for which proposals were asked for
+  private proposing: ReturnType<typeof setTimeout> | undefined;
+  private look: (() => Promise<void>) | undefined;
+
+  /** Asks for proposals when the frames are there or are decoded differently; of live traffic a while after its first frames. */
+  private propose({ done, live, total, epoch, cuts }: State): void {
+    const of = `${epoch}.${cuts}.${live && total < enoughFrames}`;
+    if (this.gone || !(done || (live && total > 0)) || this.proposed === of) {
+      return;
+    }
+    this.proposed = of;
+    clearTimeout(this.proposing);
+    this.proposing = setTimeout(() => void load(() => import("./proposals")).then((m) => {
+      if (this.frames.socket.connection !== "open") { // the next state asks again
+        this.proposed = "";
+        return undefined;
+      }
+      this.look ??= m?.startProposals(this.frames.proposals, this.workspace, this.id, () => this.name);
+      return this.look?.();
+    }), proposeMillis);
   }
 
   /** The capture was renamed. */
@@ -555,23 +581,6 @@ function offered(frame: FrameAnswer): string {
   return offer === null || offer === undefined ? "" : offer.name + (offer.first ?? "");
 }
 
-/** Buttons that open a capture in the other workspaces whose protocol finds messages in it. */
-async function otherWorkspaces(api: string): Promise<HTMLElement[]> {
-  const reply = await request<ElsewhereList>(`${api}/elsewhere`);
-  return (reply.answer.workspaces ?? []).map(({ name, title }) => {
-    const open = button(`Open it in ${title}`, () => void openIn(api, name), "", "btn");
-    open.title = "Also store the file in that workspace, whose protocol decodes it";
-    return forOperators(open);
-  });
-}
-
-async function openIn(api: string, workspace: string): Promise<void> {
-  const stored = await ask<StoreCapture>(`${api}/copy?${new URLSearchParams({ to: workspace }).toString()}`, "POST");
-  if (stored !== undefined) {
-    location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(stored.id)}`);
-  }
-}
-
 /** Ascending numbers as ranges: 1-3,7. */
 function spans(numbers: readonly number[]): string {
   const out: string[] = [];
@@ -602,5 +611,4 @@ function startCapture(): void {
   }
 }
 
-share();
-document.addEventListener("DOMContentLoaded", startCapture); // after the listener of app.js, which opens the page
+document.addEventListener("DOMContentLoaded", startCapture); // after the listener of main.ts, which opens the page

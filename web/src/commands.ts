@@ -11,6 +11,8 @@ export interface Command {
   run(): void;
   /** Evaluated each time; without it the command is always enabled. */
   enabled?(): boolean;
+  /** Whether its keys apply to what has the focus; without it they always do. */
+  here?(): boolean;
   /** Its keys also work in text fields, if they have Ctrl or are a function key or Escape. */
   anywhere?: boolean;
 }
@@ -48,6 +50,11 @@ export function find(id: string): Command | undefined {
 /** Whether a command is enabled. */
 export function ready(command: Command): boolean {
   return command.enabled?.() ?? true;
+}
+
+/** Whether the keys of a command run it. */
+export function pressable(command: Command): boolean {
+  return ready(command) && (command.here?.() ?? true);
 }
 
 /** Runs a command if it is known and enabled; returns whether it did. */

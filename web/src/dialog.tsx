@@ -68,7 +68,7 @@ export function Select({ options, value, change, ...more }: { options: readonly 
 }
 
 /** A button; the title is also its accessible name if the text is only a sign. */
-export function Button({ text, title, run, primary = false, kind = "", ...more }: { text: string; title?: string; run(): void; primary?: boolean; kind?: string; disabled?: boolean; "data-focus"?: string }) {
+export function Button({ text, title, run, primary = false, kind = "", ...more }: { text: string; title?: string; run(): void; primary?: boolean; kind?: string; disabled?: boolean; "aria-label"?: string; "data-focus"?: string }) {
   const label = title !== undefined && !/\p{L}{2}/u.test(text) ? { "aria-label": title } : {};
   return <button type="button" class={`btn ${primary ? "primary" : "quiet"} ${kind}`} title={title} {...label} {...more} onClick={run}>{text}</button>;
 }

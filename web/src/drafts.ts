@@ -1,6 +1,9 @@
 // Drafts: unsaved texts of definitions, stored in this browser, so that closing the page or opening another definition loses nothing. Each tab
 // has its own drafts; those of closed tabs go to the next tab that opens the definition.
 
+import { pathOf } from "./address";
+import { listedLink } from "./messages";
+
 export interface Draft {
   text: string;
   base: string; // the revision at the start of the edit
@@ -70,7 +73,7 @@ const fileOfKey = (key: string): string => key.replace(/\n.*/, "");
 
 /** The file of a draft: the list has the messages of files with several. */
 function fileOf(workspace: string, message: string): string {
-  const link = document.querySelector(`#rail-list .item[data-file] a[href$="?message=${CSS.escape(encodeURIComponent(message))}"]`);
+  const link = listedLink(pathOf(workspace, "definitions", message));
   return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
 }
 
@@ -136,14 +139,16 @@ export function takeDraft(workspace: string, message: string): Draft | undefined
   write();
   const file = fileOf(workspace, message);
   const key = own(file);
-  const kept = read(localStorage, key);
+  const kept = attempt(() => read(localStorage, key));
   if (kept !== undefined) {
     return kept;
   }
   const left = all(file).find((draft) => fileOfKey(draft.key) === file && attempt(() => localStorage.getItem(tabs + draft.key.slice(file.length + 1))) === null);
   if (left !== undefined) {
-    localStorage.removeItem(left.key);
-    attempt(() => store(key, JSON.stringify({ ...left, key: undefined })));
+    attempt(() => {
+      store(key, JSON.stringify({ ...left, key: undefined }));
+      localStorage.removeItem(left.key); // not before: the storage may be full
+    });
   }
   return left;
 }
@@ -152,6 +157,23 @@ export function takeDraft(workspace: string, message: string): Draft | undefined
 export function otherDrafts(workspace: string, message?: string): Kept[] {
   const file = fileOf(workspace, message ?? "");
   return all(file).filter(({ key }) => !key.endsWith(`\n${tab}`) && (message === undefined || fileOfKey(key) === file));
+}
+
+/** Gives the drafts of a renamed message its new name: those of this tab, and of closed tabs. */
+export function moveDrafts(workspace: string, from: string, to: string): void {
+  write();
+  const [was, is] = [fileOf(workspace, from), fileOf(workspace, to)];
+  for (const draft of all(`${was}\n`)) {
+    const of = draft.key.slice(was.length + 1);
+    if (of === tab || attempt(() => localStorage.getItem(tabs + of)) === null) {
+      const { text, base, at } = draft;
+      attempt(() => {
+        mine.delete(draft.key);
+        localStorage.setItem(`${is}\n${of}`, JSON.stringify({ text, base, message: to, at }));
+        localStorage.removeItem(draft.key);
+      });
+    }
+  }
 }
 
 /** The stored drafts whose keys have a prefix, newest first. */
@@ -174,14 +196,15 @@ export interface Pasted {
   bycode: boolean;
   show: number;
   edits: Record<string, string>;
+  bookmarks: string;
 }
 
 const pasted = "wirebench.pasted"; // of this tab
 
 /** Stores the input for a reload of this tab. */
-export function keepPasted(workspace: string, { message, input, form, bycode, show, edits }: Pasted & { message: string }): void {
+export function keepPasted(workspace: string, { message, input, form, bycode, show, edits, bookmarks }: Pasted & { message: string }): void {
   try {
-    sessionStorage.setItem(pasted, JSON.stringify({ of: `${workspace}.${message}`, pasted: { input, form, bycode, show, edits } }));
+    sessionStorage.setItem(pasted, JSON.stringify({ of: `${workspace}.${message}`, pasted: { input, form, bycode, show, edits, bookmarks } }));
   } catch {
     sessionStorage.removeItem(pasted); // no space: delete the input of an earlier page
   }

@@ -49,6 +49,7 @@ export class HeldQueue {
   readonly isAway = signal(false);
   private readonly api: string;
   private readonly gone = new Set<number>(); // decided, while a pending request may still list them
+  private readonly deciding = new Set<number>(); // requests of these are under way
   private running = false;
   private looking = false;
   private again = false;
@@ -128,10 +129,11 @@ export class HeldQueue {
     this.unlisted.value = unlisted;
   }
 
-  /** The message that keys apply to. */
+  /** The message that keys apply to. A key pressed again before the server has answered applies to the next one. */
   private target(): Held | undefined {
     const id = Number(document.activeElement?.closest<HTMLElement>("#held .held-row")?.dataset["id"] ?? -1);
-    return this.held.value.find((m) => m.id === id) ?? this.held.value[0];
+    const at = Math.max(0, this.held.value.findIndex((m) => m.id === id));
+    return this.held.value.find((m, i) => i >= at && !this.deciding.has(m.id));
   }
 
   edit(): void {
@@ -194,12 +196,14 @@ export class HeldQueue {
 
   /** Decides about a message; resolves to whether that succeeded. */
   async decide(action: string, m = this.target(), more: object = {}, wrong?: (text: string) => void): Promise<boolean> {
-    if (m === undefined) {
+    if (m === undefined || this.deciding.has(m.id)) {
       return false;
     }
+    this.deciding.add(m.id);
     const kept = this.edited(m);
     const body = action === "forward" && kept !== undefined ? { action: "replace", ...("value" in kept ? { message: m.name, ...kept } : kept) } : { action, ...more };
     const done = (await ask(`${this.api}/held`, "POST", { id: m.id, ...body }, wrong)) !== undefined;
+    this.deciding.delete(m.id);
     if (done) {
       this.gone.add(m.id);
       this.show(this.held.value.filter((x) => x.id !== m.id), this.unlisted.value);

@@ -9,6 +9,8 @@ export interface Failure<T> {
   why: string;
   /** no server answered */
   away: boolean;
+  /** of HTTP, 0 without a response */
+  status: number;
   /** other members of the error response */
   answer: Partial<T>;
 }
@@ -29,7 +31,7 @@ interface Problem {
 
 /** The address of the operations of a workspace. */
 export function apiOf(workspace: string): string {
-  return `/api/${encodeURIComponent(workspace)}`;
+  return `/api/v1/${encodeURIComponent(workspace)}`;
 }
 
 /** The error message of a response, with its first position. */
@@ -56,12 +58,12 @@ export async function request<T>(address: string, { method, body, headers, signa
     const text = await response.text();
     const json = text === "" || (response.headers.get("Content-Type") ?? "").includes("json");
     const answer = (text !== "" && json ? JSON.parse(text) : {}) as T & Problem;
-    return response.ok && json ? { ok: true, answer } : { ok: false, why: whyOf(answer, response.statusText), away: false, answer };
+    return response.ok && json ? { ok: true, answer } : { ok: false, why: whyOf(answer, response.statusText), away: false, status: response.status, answer };
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") {
       throw error;
     }
-    return { ok: false, why: "The server cannot be reached", away: true, answer: {} };
+    return { ok: false, why: "The server cannot be reached", away: true, status: 0, answer: {} };
   }
 }
 

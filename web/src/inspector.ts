@@ -1,19 +1,19 @@
-// The data inspector: the bytes at one offset in all common interpretations.
+// The data inspector: the bytes at one offset in all common interpretations, each of which can be changed.
 //
-//   .inspector > .inspect-head > .place, .ok[role=status]; table > tbody > tr > th, td > button.val
+//   .inspector > .inspect-head > .place, .ok[role=status], [data-segments=order]; table > tbody > tr > th, td > button.val
 //
-// The table is built once; only its texts change. It is one tab stop: arrow keys move between values.
+// The table is built once; only its texts change. It is one tab stop: arrow keys move between values. A click copies a value; a double click,
+// Enter or F2 change it.
 
+import { copyText } from "./copy/index";
+import { make } from "./dom";
+import { editIn } from "./edit";
 import { hexNumber } from "./hex/text";
+import { guidOrder, type Place, writers } from "./hex/write";
+import { openMenu } from "./menu";
+import { valueOf } from "./numbers";
 
 const textLimit = 32; // of text shown
-
-/** The bytes from an offset on, and the number of selected ones. */
-interface Place {
-  data: Uint8Array;
-  view: DataView;
-  selected: Uint8Array;
-}
 
 /** A value as shown, and as copied if that differs; null if there are too few bytes or no valid value. */
 type Reading = string | { shown: string; copied: string } | null;
@@ -28,6 +28,7 @@ interface Way {
 
 interface Cell {
   button: HTMLButtonElement;
+  field: HTMLTableCellElement;
   way: Way;
   little: boolean;
   copied: string | null;
@@ -73,13 +74,15 @@ function time(ms: number, fraction: boolean): Reading {
   return { shown: iso.slice(0, fraction ? 23 : 19).replace("T", " "), copied: fraction ? iso : `${iso.slice(0, 19)}Z` };
 }
 
+/** Text with invisible characters escaped. */
+function escaped(text: string): string {
+  return Array.from(text, (c) => (c === "\ufffd" || /[\p{C}\p{Zl}\p{Zp}]/u.test(c) ? (escapes.get(c) ?? escape(c)) : c)).join("");
+}
+
 /** Text with invisible characters escaped, truncated if long. */
 function text(whole: string): Reading {
   const all = Array.from(whole);
-  const shown = all
-    .slice(0, textLimit)
-    .map((c) => (c === "\ufffd" || /[\p{C}\p{Zl}\p{Zp}]/u.test(c) ? (escapes.get(c) ?? escape(c)) : c))
-    .join("");
+  const shown = escaped(all.slice(0, textLimit).join(""));
   return all.length === 0 ? null : { shown: all.length > textLimit ? `${shown}…` : shown, copied: whole };
 }
 
@@ -130,7 +133,7 @@ function utf16(p: Place, little: boolean): Reading {
 }
 
 function guid(data: Uint8Array, little: boolean): string {
-  const order = little ? [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15] : Array.from({ length: 16 }, (_, i) => i);
+  const order = little ? guidOrder : guidOrder.map((_, i) => i);
   const digits = order.map((i) => (data[i] ?? 0).toString(16).padStart(2, "0")).join("");
   return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-");
 }
@@ -139,7 +142,7 @@ function guid(data: Uint8Array, little: boolean): string {
 const plain: readonly Way[] = [
   { name: "length", title: "Selected bytes", bytes: 0, read: ({ selected }) => {
     const n = selected.length;
-    return n === 0 ? null : { shown: `${n} (0x${n.toString(16)})`, copied: String(n) };
+    return n === 0 ? null : { shown: `${n} (${hexNumber(n)})`, copied: String(n) };
   } },
   { name: "binary", title: "Bits of the byte", bytes: 1, read: ({ view }) => {
     const bits = view.getUint8(0).toString(2).padStart(8, "0");
@@ -173,158 +176,244 @@ const ordered: readonly Way[] = [
   { name: "GUID", title: "16 bytes; little endian is Microsoft's order", bytes: 16, tall: true, read: ({ data }, le) => guid(data, le) },
 ];
 
-function create<K extends keyof HTMLElementTagNameMap>(parent: Element, tag: K, className = ""): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  if (className !== "") {
-    element.className = className;
-  }
-  parent.append(element);
-  return element;
-}
+const noPlace: Place = { all: new Uint8Array(), data: new Uint8Array(), view: new DataView(new ArrayBuffer(0)), selected: new Uint8Array() };
 
-/** Copies text, also without HTTPS. */
-async function copy(value: string): Promise<boolean> {
-  if (navigator.clipboard !== undefined) {
-    try {
-      await navigator.clipboard.writeText(value);
-      return true;
-    } catch {
-      // Not permitted; execCommand may be.
-    }
-  }
-  const put = (event: ClipboardEvent): void => {
-    event.clipboardData?.setData("text/plain", value);
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  };
-  document.addEventListener("copy", put, { capture: true, once: true });
-  const done = document.execCommand("copy");
-  document.removeEventListener("copy", put, { capture: true });
-  return done;
+/** The shown byte orders; see segments.ts. */
+function chosenOrder(): string {
+  return document.documentElement.dataset["order"] ?? "both";
 }
 
 /** A table of interpretations of the bytes at an offset. */
 export class Inspector {
-  private readonly outer = document.createElement("div");
-  private readonly place: HTMLElement;
-  private readonly note: HTMLElement;
+  private readonly outer = make("div", "inspector");
+  private readonly place = make("span", "place");
+  private readonly note = make("span", "ok");
+  private readonly write: (at: number, bytes: Uint8Array) => void;
   private readonly lines: Cell[][] = []; // in table order
   private readonly cells = new Map<Element, Cell>();
   private noteTimer = 0;
+  private shown: Place = noPlace;
+  private at = 0;
+  private writable = false;
+  private cancel: (() => void) | undefined; // of the value being changed
 
-  /** Adds the table, without values, to an element. */
-  constructor(host: HTMLElement) {
-    this.outer.className = "inspector";
-    const head = create(this.outer, "div", "inspect-head");
-    this.place = create(head, "span", "place");
-    this.note = create(head, "span", "ok");
+  /** Adds the table, without values, to an element. write replaces bytes of the message. */
+  constructor(host: HTMLElement, write: (at: number, bytes: Uint8Array) => void = () => undefined) {
+    this.write = write;
     this.note.setAttribute("role", "status");
-    this.table();
+    const orders = make("span", "segments");
+    orders.dataset["segments"] = "order";
+    orders.setAttribute("role", "group");
+    orders.setAttribute("aria-label", "Byte order");
+    for (const [order, short, long] of [["le", "LE", "Little endian"], ["be", "BE", "Big endian"], ["both", "Both", "Both byte orders"]] as const) {
+      const choice = make("button", "btn quiet", short);
+      choice.type = "button";
+      choice.title = long;
+      choice.dataset["segment"] = order;
+      choice.setAttribute("aria-pressed", String(order === chosenOrder()));
+      orders.append(choice);
+    }
+    const head = make("div", "inspect-head");
+    head.append(this.place, this.note, orders);
+    this.outer.append(head, this.table());
     host.append(this.outer);
-    this.outer.addEventListener("click", (event) => {
-      const cell = event.target instanceof Element ? this.cells.get(event.target) : undefined;
-      if (cell !== undefined) {
-        void this.copy(cell);
-      }
+    const on = <K extends "click" | "dblclick" | "contextmenu" | "focusin">(type: K, run: (cell: Cell, event: HTMLElementEventMap[K]) => void): void =>
+      this.outer.addEventListener(type, (event) => {
+        const cell = event.target instanceof Element ? this.cells.get(event.target) : undefined;
+        if (cell !== undefined) {
+          run(cell, event);
+        }
+      });
+    on("click", (cell) => void this.copy(cell));
+    on("dblclick", (cell) => this.edit(cell));
+    on("contextmenu", (cell, event) => {
+      event.preventDefault();
+      this.menu(cell, { x: event.clientX, y: event.clientY });
     });
+    on("focusin", (cell) => this.cells.forEach(({ button }) => (button.tabIndex = button === cell.button ? 0 : -1)));
     this.outer.addEventListener("keydown", (event) => this.key(event));
-    this.outer.addEventListener("focusin", (event) => {
-      const cell = event.target instanceof Element ? this.cells.get(event.target) : undefined;
-      if (cell !== undefined) {
-        this.cells.forEach(({ button }) => (button.tabIndex = button === cell.button ? 0 : -1));
-      }
-    });
-    this.show(new Uint8Array(), 0, 0);
+    document.addEventListener("wb:segment", () => this.order());
+    this.order();
+    this.show(new Uint8Array(), 0, 0, false);
   }
 
   /** Shows the interpretations of the bytes from `at` on; those up to `end` are selected. */
-  show(data: Uint8Array, at: number, end: number): void {
+  show(data: Uint8Array, at: number, end: number, writable = false): void {
+    if (at !== this.at || data !== this.shown.all) {
+      this.cancel?.();
+    }
     const rest = data.subarray(Math.min(at, data.length));
     const place: Place = {
+      all: data,
       data: rest,
       view: new DataView(rest.buffer, rest.byteOffset, rest.byteLength),
       selected: data.subarray(Math.min(at, data.length), Math.min(Math.max(at, end), data.length)),
     };
+    this.shown = place;
+    this.at = at;
+    this.writable = writable;
     this.place.textContent = rest.length === 0 ? "no byte here" : `at ${hexNumber(at)} (${at})`;
     for (const cell of this.cells.values()) {
       const reading = rest.length < cell.way.bytes ? null : cell.way.read(place, cell.little);
-      const shown = reading === null ? "–" : typeof reading === "string" ? reading : reading.shown;
+      const shown = reading === null ? "–" : typeof reading === "string" ? (cell.way.name.startsWith("f") ? reading : valueOf(reading)) : reading.shown;
       cell.copied = reading === null ? null : typeof reading === "string" ? reading : reading.copied;
       if (cell.button.textContent !== shown) {
         cell.button.textContent = shown;
       }
-      cell.button.setAttribute("aria-disabled", String(reading === null));
+      const editable = this.editable(cell);
+      cell.button.classList.toggle("editable", editable);
+      cell.button.setAttribute("aria-disabled", String(reading === null && !editable));
     }
   }
 
-  private table(): void {
-    const table = create(this.outer, "table");
+  private editable({ way }: Cell): boolean {
+    return this.writable && way.bytes > 0 && this.shown.data.length >= way.bytes;
+  }
+
+  private table(): HTMLTableElement {
+    const table = make("table");
     table.setAttribute("aria-label", "Interpretations of the bytes");
-    const columns = create(table, "colgroup");
-    create(columns, "col", "names");
-    create(columns, "col");
-    create(columns, "col");
-    const first = create(table, "tbody");
-    plain.forEach((way) => this.line(first, way, [true]));
-    const second = create(table, "tbody");
-    const orders = create(second, "tr", "orders");
-    create(orders, "td");
-    for (const [short, long] of [["LE", "Little endian"], ["BE", "Big endian"]] as const) {
-      const order = create(orders, "th");
+    const columns = make("colgroup");
+    columns.append(make("col", "names"), make("col", "le"), make("col", "be"));
+    const first = make("tbody");
+    first.append(...plain.map((way) => this.line(way, [true])));
+    const second = make("tbody");
+    const orders = make("tr", "orders");
+    orders.append(make("td"));
+    for (const [short, long, column] of [["LE", "Little endian", "le"], ["BE", "Big endian", "be"]] as const) {
+      const order = make("th", column, short);
       order.scope = "col";
       order.title = long;
-      order.textContent = short;
+      orders.append(order);
     }
-    ordered.forEach((way) => this.line(second, way, [true, false]));
+    second.append(orders, ...ordered.map((way) => this.line(way, [true, false])));
+    table.append(columns, first, second);
     const start = this.lines[0]?.[0];
     if (start !== undefined) {
       start.button.tabIndex = 0;
     }
+    return table;
   }
 
-  private line(body: HTMLElement, way: Way, orders: readonly boolean[]): void {
-    const row = create(body, "tr", way.tall === true ? "tall" : "");
-    const name = create(row, "th");
+  private line(way: Way, orders: readonly boolean[]): HTMLTableRowElement {
+    const row = make("tr", way.tall === true ? "tall" : "");
+    const name = make("th", "", way.name);
     name.scope = "row";
     name.title = way.title;
-    name.textContent = way.name;
+    row.append(name);
     this.lines.push(
       orders.map((little) => {
-        const field = create(row, "td");
-        field.colSpan = orders.length === 1 ? 2 : 1;
-        const button = create(field, "button", "val");
+        const field = make("td", orders.length === 1 ? "all" : little ? "le" : "be");
+        const button = make("button", "val");
         button.type = "button";
         button.tabIndex = -1;
-        const cell: Cell = { button, way, little, copied: null };
+        field.append(button);
+        row.append(field);
+        const cell: Cell = { button, field, way, little, copied: null };
         this.cells.set(button, cell);
         return cell;
       }),
     );
+    return row;
+  }
+
+  /** Shows the columns of the chosen byte order. */
+  private order(): void {
+    const order = chosenOrder();
+    for (const element of this.outer.querySelectorAll<HTMLElement>(".le, .be")) {
+      element.hidden = order !== "both" && !element.classList.contains(order);
+    }
+    for (const field of this.outer.querySelectorAll<HTMLTableCellElement>("td.all")) {
+      field.colSpan = order === "both" ? 2 : 1;
+    }
+  }
+
+  private menu(cell: Cell, at: { x: number; y: number } | HTMLElement): void {
+    openMenu(at, {
+      label: cell.way.title,
+      items: [
+        { title: "Copy", disabled: cell.copied === null, run: () => void this.copy(cell) },
+        { title: "Change …", hint: "Enter", disabled: !this.editable(cell), run: () => this.edit(cell) },
+      ],
+    });
   }
 
   private async copy(cell: Cell): Promise<void> {
     const { copied } = cell;
-    if (copied === null) {
-      return;
+    if (copied !== null) {
+      this.say((await copyText(copied)) ? "copied" : "the browser does not allow copying");
     }
-    const done = await copy(copied);
-    this.note.textContent = done ? "copied" : "the browser does not allow copying";
+  }
+
+  private say(text: string): void {
+    this.note.textContent = text;
     clearTimeout(this.noteTimer);
     this.noteTimer = setTimeout(() => (this.note.textContent = ""), 2000);
   }
 
+  /** Changes a value in its place. */
+  private edit(cell: Cell): void {
+    const { way, button, field, little } = cell;
+    const write = writers[way.name];
+    if (write === undefined || !this.editable(cell)) {
+      this.say(way.bytes === 0 ? "" : this.writable ? "too few bytes" : "these bytes cannot be changed");
+      return;
+    }
+    const { at, shown } = this;
+    const order = way.bytes === 1 ? "" : little ? ", little endian" : ", big endian";
+    this.cancel?.();
+    this.cancel = editIn(field, {
+      text: escaped(cell.copied ?? ""),
+      label: `New value of ${way.name}${order}`,
+      commit: (typed) => {
+        const bytes = write(typed, shown, little);
+        if (typeof bytes === "string") {
+          return bytes;
+        }
+        if (bytes.some((byte, i) => byte !== shown.data[i])) {
+          this.cancel = undefined; // the field closes by itself
+          this.write(at, bytes);
+        }
+        return "";
+      },
+      back: button,
+      done: () => {
+        this.cancel = undefined;
+        field.replaceChildren(button);
+      },
+    });
+  }
+
   private key(event: KeyboardEvent): void {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) {
+    if (event.altKey || event.metaKey || event.shiftKey) {
       return;
     }
     const row = this.lines.findIndex((line) => line.some(({ button }) => button === event.target));
-    const column = this.lines[row]?.findIndex(({ button }) => button === event.target) ?? -1;
-    if (row < 0) {
+    const cells = (this.lines[row] ?? []).filter(({ field }) => !field.hidden);
+    const column = cells.findIndex(({ button }) => button === event.target);
+    const cell = cells[column];
+    if (cell === undefined) {
+      return;
+    }
+    const used = (): void => {
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    if (event.ctrlKey) {
+      if (event.key === "c") {
+        used();
+        void this.copy(cell);
+      }
+      return;
+    }
+    if (event.key === "Enter" || event.key === "F2") {
+      used();
+      this.edit(cell);
       return;
     }
     const to = (line: number, at: number): HTMLElement | undefined => {
-      const cells = this.lines[Math.max(0, Math.min(line, this.lines.length - 1))] ?? [];
-      return cells[Math.max(0, Math.min(at, cells.length - 1))]?.button;
+      const there = (this.lines[Math.max(0, Math.min(line, this.lines.length - 1))] ?? []).filter(({ field }) => !field.hidden);
+      return there[Math.max(0, Math.min(at, there.length - 1))]?.button;
     };
     const targets: Readonly<Record<string, HTMLElement | undefined>> = {
       ArrowUp: to(row - 1, column),
@@ -337,8 +426,7 @@ export class Inspector {
     const target = targets[event.key];
     if (target !== undefined) {
       target.focus();
-      event.preventDefault();
-      event.stopPropagation();
+      used();
     }
   }
 }

@@ -10,7 +10,7 @@
 // The listener is on the window, above the document: other listeners run first and may prevent the default action, in whichever order the
 // parts of the page were started.
 
-import { all, find, onRegister, ready, run, type Command } from "./commands";
+import { all, find, onRegister, pressable, run, type Command } from "./commands";
 
 const storageKey = "wirebench.keys";
 const sequenceMillis = 1000;
@@ -321,8 +321,8 @@ function look(keys: string, typing: boolean): Found {
     }
     found.known = true;
     if (longer) {
-      found.longer ||= ready(command);
-    } else if (found.run === undefined && ready(command)) {
+      found.longer ||= pressable(command);
+    } else if (found.run === undefined && pressable(command)) {
       found.run = command;
     }
   }

@@ -1,12 +1,14 @@
 // The links between the panes: hover and selection in one are shown in all.
 //
 // Three attributes link the panes: bits of the message (data-range="START:LENGTH"), lines of the definition (data-line), and keys (data-key),
-// which name a part of every message, such as "members[].player_id/value". Elements have those that apply; the hex grid and the editor are
-// notified.
+// which name a part of every message, such as "members[].player_id/value". Elements have those that apply; the hex grid, the editor, the
+// layout and the tree, of which the document has only a part, are told.
 
-import type { DefinitionEditor } from "./editor/index";
+import type { DefinitionField } from "./editor/field";
 import type { HexGrid } from "./hex/index";
+import type { Layout, Mark } from "./layout";
 import type { Bits, Message } from "./model";
+import type { Tree } from "./tree";
 
 /** A hovered or selected part. */
 export interface Target {
@@ -43,17 +45,7 @@ function lineOf(key: string): number {
   return lineOfKey.get(listOf(key) ?? key) ?? 0;
 }
 
-/** The row itself, or the collapsed row that hides it. */
-function unfolded(row: HTMLElement): HTMLElement {
-  let shown = row;
-  for (let before = row.previousElementSibling; shown.hidden && before instanceof HTMLElement; before = before.previousElementSibling) {
-    if (Number(before.ariaLevel) < Number(shown.ariaLevel)) {
-      shown = before;
-    }
-  }
-  return shown;
-}
-
+/** The part that an element represents. */
 function placeOf(element: HTMLElement): Place {
   const key = element.dataset["key"] ?? "";
   const [start, length] = (element.dataset["range"] ?? "").split(":").map(Number);
@@ -72,8 +64,10 @@ function placeOf(element: HTMLElement): Place {
 export class Links {
   private message: Message | null = null;
   private hex: HexGrid | null = null;
-  private editor: DefinitionEditor | null = null;
-  private places: Place[] | null = null; // a cache, cleared when the page changes
+  private editor: DefinitionField | null = null;
+  private tree: Tree | null = null;
+  private layout: Layout | null = null;
+  private places: Place[] | null = null; // of other elements: problems; a cache, cleared when the page changes
   private shown: Target | null = null; // hovered
   private picked: Target | null = null; // selected
   private readonly past: Target[] = [];
@@ -85,9 +79,11 @@ export class Links {
     this.watch = watch;
   }
 
-  attach(hex: HexGrid, editor: DefinitionEditor): void {
+  attach(hex: HexGrid, editor: DefinitionField, tree: Tree, layout: Layout): void {
     this.hex = hex;
     this.editor = editor;
+    this.tree = tree;
+    this.layout = layout;
   }
 
   /** Shows another message or text: the selection stays if its target still exists. */
@@ -109,6 +105,9 @@ export class Links {
       this.picked = this.again(this.picked);
       this.draw("picked", this.picked);
     }
+    if (this.shown !== null) {
+      this.shown = this.again(this.shown);
+    }
     this.draw("lit", this.shown);
     this.watch(this.shown ?? this.picked, this.shown === null);
   }
@@ -123,19 +122,18 @@ export class Links {
     if (target.from === "layout" && key !== undefined) {
       return this.ofKey(key, target.lines[0] ?? 0);
     }
-    const row = this.all().find((p) => p.tree && target.path !== "" && p.element.dataset["path"] === target.path && (p.key === "" || target.keys.has(p.key)));
+    const row = m === null || target.path === "" ? -1 : rowOfPath(m, target.path, target.keys);
     // The selection keeps its origin: the caret of the grid stays.
-    if (row !== undefined) {
-      const now = this.ofElement(row.element);
-      return now === null ? null : { ...now, from: target.from };
+    if (m !== null && row >= 0) {
+      return { ...this.ofRow(m, row), from: target.from };
     }
     const start = target.ranges[0]?.start;
     const now = m === null || start === undefined || start >= m.data.length * 8 ? null : this.ofByte(start >> 3);
     return now === null ? null : { ...now, from: target.from };
   }
 
-  private all(): Place[] {
-    this.places ??= Array.from(document.querySelectorAll<HTMLElement>(selector), placeOf);
+  private others(): Place[] {
+    this.places ??= Array.from(document.querySelectorAll<HTMLElement>(selector), placeOf).filter(({ element }) => element.closest(".virtual") === null);
     return this.places;
   }
 
@@ -146,7 +144,7 @@ export class Links {
       return null;
     }
     const run = m.runAt(byte * 8);
-    if (run >= 0 && m.part(run)?.role !== "gap") {
+    if (run >= 0 && m.partOfRun(run)?.role !== "gap") {
       return this.ofRun(run, "hex");
     }
     return { from: "hex", ranges: [{ start: byte * 8, end: byte * 8 + 8 }], lines: [], keys: new Set(), path: m.runs > 0 ? "unexplained" : "", run: -1 };
@@ -155,14 +153,18 @@ export class Links {
   /** The target of a run of bits. */
   ofRun(run: number, from: Target["from"]): Target | null {
     const m = this.message;
-    const part = m?.part(run);
+    const part = m?.partOfRun(run);
     if (m === null || part === undefined) {
       return null;
     }
-    const bits = m.bits(run);
-    const row = this.all().find((p) => p.tree && p.start === bits.start && p.end === bits.end && p.element.dataset["role"] === part.role);
     const line = m.line(run) || (m.linked ? lineOf(part.key) : 0);
-    return { from, ranges: [bits], lines: line > 0 ? [line] : [], keys: new Set(m.linked ? [part.key] : []), path: row?.element.dataset["path"] ?? part.path, run };
+    return { from, ranges: [m.bits(run)], lines: line > 0 ? [line] : [], keys: new Set(m.linked ? [part.key] : []), path: m.pathOf(m.row(run)), run };
+  }
+
+  /** The target of a row of the message. */
+  private ofRow(m: Message, row: number): Target {
+    const { start, end } = m.place(row);
+    return this.ofBits(start, end, m.linked ? m.part(row).key : "", m.lineOf(row), m.pathOf(row));
   }
 
   /** The target of a line: all parts that it defines. */
@@ -171,12 +173,10 @@ export class Links {
     const runs = m?.linked === true ? m.runsOfLine(line) : [];
     const keys = new Set<string>();
     for (const run of runs) {
-      keys.add(m?.part(run)?.key ?? "");
+      keys.add(m?.partOfRun(run)?.key ?? "");
     }
-    for (const p of this.all()) {
-      if (p.line === line && p.key !== "" && !p.tree) {
-        keys.add(p.key);
-      }
+    for (const key of this.layout?.keysOfLine(line) ?? []) {
+      keys.add(key);
     }
     let ranges = m?.ranges(runs) ?? [];
     if (runs.length === 0 && m?.linked === true) {
@@ -189,7 +189,7 @@ export class Links {
     const m = this.message;
     const runs = m?.linked === true ? m.runsOfKey(key) : [];
     const cut = key.lastIndexOf("/");
-    const role = key.endsWith("/value") ? "" : ` [${key.slice(cut + 1)}]`;
+    const role = key.endsWith("/value") ? "" : ` ${key.slice(cut + 1)}`;
     return { from: "layout", ranges: m?.ranges(runs) ?? [], lines: line > 0 ? [line] : [], keys: new Set([key]), path: key.slice(0, cut) + role, run: -1 };
   }
 
@@ -202,12 +202,16 @@ export class Links {
     if (p.start < 0) {
       return p.line > 0 ? this.ofLine(p.line) : null;
     }
-    const line = p.line || lineOf(p.key);
-    const list = listOf(p.key);
-    const run = this.message?.runAt(p.start) ?? -1;
-    const own = run >= 0 && this.message !== null && this.message.bits(run).end === p.end ? run : -1;
-    const keys = new Set([p.key, p.key.endsWith("/value") ? (list ?? "") : ""].filter((key) => key !== "")); // the layout has no row for an element itself
-    return { from: "tree", ranges: [{ start: p.start, end: p.end }], lines: line > 0 ? [line] : [], keys, path: element.dataset["path"] ?? "", run: own };
+    return this.ofBits(p.start, p.end, p.key, p.line, element.dataset["path"] ?? "");
+  }
+
+  private ofBits(start: number, end: number, key: string, known: number, path: string): Target {
+    const line = known || lineOf(key);
+    const list = listOf(key);
+    const run = this.message?.runAt(start) ?? -1;
+    const own = run >= 0 && this.message !== null && this.message.bits(run).end === end ? run : -1;
+    const keys = new Set([key, key.endsWith("/value") ? (list ?? "") : ""].filter((k) => k !== "")); // the layout has no row for an element itself
+    return { from: "tree", ranges: [{ start, end }], lines: line > 0 ? [line] : [], keys, path, run: own };
   }
 
   /** Sets the hovered target, or none. */
@@ -232,6 +236,20 @@ export class Links {
       }
     }
     this.watch(target, true);
+  }
+
+  /** The bits of a part in the layout, without a message; undefined if they depend on it. */
+  layoutBits(target: Target): Bits | undefined {
+    return this.layout?.bitsOf(target.keys);
+  }
+
+  /** Selects the part of the message with a path, if there is one. */
+  pickPath(path: string): void {
+    const m = this.message;
+    const row = m === null || path === "" ? -1 : rowOfPath(m, path, undefined);
+    if (m !== null && row >= 0) {
+      this.pick(this.ofRow(m, row));
+    }
   }
 
   get chosen(): Target | null {
@@ -261,18 +279,7 @@ export class Links {
     this.pick(this.ofRun(next, "keys"));
   }
 
-  private isShown(p: Place, target: Target, exact: Set<string>, byPlace: boolean): boolean {
-    if (!p.tree) {
-      return (p.key !== "" && target.keys.has(p.key)) || (p.key === "" && p.line > 0 && target.lines.includes(p.line));
-    }
-    if (byPlace) {
-      return p.start >= 0 && exact.has(`${p.start}:${p.end}`) && (target.keys.size === 0 || p.key === "" || target.keys.has(p.key));
-    }
-    return (p.key !== "" && target.keys.has(p.key)) || (p.line > 0 && target.lines.includes(p.line) && target.from === "editor");
-  }
-
-  private draw(name: "lit" | "picked", target: Target | null): void {
-    const marked = new Set<Element>();
+  private draw(name: Mark, target: Target | null): void {
     const ranges = target?.ranges ?? [];
     const bytes = ranges.map((r) => ({ start: r.start >> 3, end: (r.end + 7) >> 3 }));
     if (name === "lit") {
@@ -286,30 +293,37 @@ export class Links {
         this.hex?.select(first?.start ?? 0, first?.end ?? 0, { reveal: first !== undefined });
       }
     }
-    if (target === null) {
-      this.mark(name, marked);
-      return;
+    const byPlace = target !== null && ["hex", "tree", "keys"].includes(target.from);
+    const places = new Set(byPlace ? ranges.map((r) => `${r.start}:${r.end}`) : []);
+    const rows = new Set<number>();
+    const m = this.message;
+    if (m !== null && target !== null) {
+      for (const row of byPlace ? rowsAt(m, ranges) : m.rowsOf((part) => (m.linked && target.keys.has(part.key)) || (part.line > 0 && target.from === "editor" && target.lines.includes(part.line)))) {
+        if (!byPlace || target.keys.size === 0 || !m.linked || m.part(row).key === "" || target.keys.has(m.part(row).key)) {
+          rows.add(row);
+        }
+      }
     }
-    const byPlace = target.from === "hex" || target.from === "tree" || target.from === "keys";
-    const exact = new Set(ranges.map((r) => `${r.start}:${r.end}`));
-    let found = false;
-    for (const p of this.all()) {
-      if (this.isShown(p, target, exact, byPlace)) {
-        marked.add(p.tree ? unfolded(p.element) : p.element);
+    let found = rows.size > 0;
+    const marked = new Set<Element>();
+    for (const p of target === null ? [] : this.others()) {
+      const byBits = p.start >= 0 && places.has(`${p.start}:${p.end}`) && (target?.keys.size === 0 || p.key === "" || target?.keys.has(p.key) === true);
+      const byLine = p.line > 0 && target?.lines.includes(p.line) === true;
+      if (p.tree ? (byPlace ? byBits : byLine && target?.from === "editor") : byLine) {
+        marked.add(p.element);
         found ||= p.tree;
       }
     }
-    const around = !found && byPlace ? this.around(target) : undefined;
-    if (around !== undefined) {
-      marked.add(around);
+    if (!found && byPlace && m !== null && ranges[0] !== undefined) {
+      const around = rowAround(m, ranges[0]);
+      if (around >= 0) {
+        rows.add(around);
+      }
     }
-    this.mark(name, marked);
-  }
-
-  /** Changes the classes only of elements that differ: each change causes painting. */
-  private mark(name: "lit" | "picked", marked: ReadonlySet<Element>): void {
-    for (const old of document.querySelectorAll(`.${name}`)) {
-      if (!marked.has(old)) {
+    this.tree?.mark(name, rows);
+    this.layout?.mark(name, target?.keys ?? new Set());
+    for (const old of document.querySelectorAll(`tr.${name}, li.${name}`)) {
+      if (!marked.has(old) && old.closest(".virtual") === null) {
         old.classList.remove(name);
       }
     }
@@ -318,33 +332,51 @@ export class Links {
     }
   }
 
-  /** The smallest row that covers a target inside a collapsed row. */
-  private around(target: Target): HTMLElement | undefined {
-    const [bits] = target.ranges;
-    let best: Place | undefined;
-    for (const p of this.all()) {
-      if (p.tree && bits !== undefined && p.start >= 0 && p.start <= bits.start && p.end >= bits.end && (best === undefined || p.end - p.start <= best.end - best.start)) {
-        best = p;
-      }
-    }
-    return best?.element;
-  }
-
-  /** Scrolls to the selection in every pane except its origin, without scrolling the page. */
+  /** Scrolls to the selection in every pane except its origin. */
   private reveal(target: Target): void {
-    for (const [pane, from] of [["layout-body", "layout"], ["fields-body", "tree"]] as const) {
-      const body = document.getElementById(pane);
-      const element = body?.querySelector<HTMLElement>(".picked");
-      if (body === null || element === null || element === undefined || target.from === from) {
-        continue;
-      }
-      const inner = element.getBoundingClientRect();
-      const outer = body.getBoundingClientRect();
-      if (inner.top < outer.top + 28 || inner.bottom > outer.bottom) {
-        body.scrollTop += inner.top - outer.top - Math.max(28, (outer.height - inner.height) / 2);
-      }
+    if (target.from !== "layout") {
+      this.layout?.reveal();
+    }
+    if (target.from !== "tree") {
+      this.tree?.reveal();
     }
   }
+}
+
+/** The rows that have exactly one of the ranges. */
+function rowsAt(m: Message, ranges: readonly Bits[]): number[] {
+  const ends = new Map<number, Set<number>>();
+  for (const { start, end } of ranges) {
+    ends.set(start, (ends.get(start) ?? new Set()).add(end));
+  }
+  const found: number[] = [];
+  for (let row = 0; row < m.rows; row++) {
+    const { start, end } = m.place(row);
+    if (ends.get(start)?.has(end) === true) {
+      found.push(row);
+    }
+  }
+  return found;
+}
+
+/** The smallest row that covers a range, -1 for none. */
+function rowAround(m: Message, bits: Bits): number {
+  let best = -1;
+  let size = Infinity;
+  for (let row = 0; row < m.rows; row++) {
+    const { start, end } = m.place(row);
+    if (start <= bits.start && end >= bits.end && end - start <= size) {
+      best = row;
+      size = end - start;
+    }
+  }
+  return best;
+}
+
+/** The row of a path, and of one of the keys if they are given; -1 for none. */
+function rowOfPath(m: Message, path: string, keys: ReadonlySet<string> | undefined): number {
+  const plain = path.replaceAll(/\[\d+\]/g, "[]");
+  return m.rowsOf((part) => part.path === plain && (keys === undefined || !m.linked || part.key === "" || keys.has(part.key))).find((row) => m.pathOf(row) === path) ?? -1;
 }
 
 /** The element of a pane that an event belongs to. */

@@ -1,19 +1,26 @@
 // Scripting of the pages. Everything here is optional: each page works without it.
 //
-// The script is deferred; early.ts has what the first drawing needs.
+// early.ts has what the first drawing needs; what is loaded later is imported with import(), see load.ts.
 
+import { startCodes } from "./codes";
 import { register } from "./commands";
+import { startFiles } from "./files";
 import { startFilter } from "./filter";
 import { dialogs } from "./dialogs";
+import { startJournal } from "./journal";
 import { startKeys } from "./keys";
+import { startPrefetching } from "./load";
 import { startMenus } from "./menus";
+import { startMessages } from "./messages";
 import { startPage } from "./page";
 import { startPalette } from "./palette";
 import { startPanes } from "./panes";
+import { startProjects, takeEarlier } from "./projects";
 import { startRail } from "./rail";
 import { startRelays } from "./relays";
 import { startRemember } from "./remember";
-import { share } from "./shared";
+import { startScrollers } from "./scrollers";
+import { startSettings } from "./settings";
 import { startUpload } from "./upload";
 
 startPalette();
@@ -23,7 +30,6 @@ startFilter();
 startMenus();
 startRemember();
 startUpload();
-share();
 register({
   id: "help", title: "Keyboard shortcuts", group: "General", keys: ["?", "F1"], anywhere: true,
   run: () => void dialogs().then((d) => d?.openHelp()),
@@ -32,7 +38,16 @@ register({
   run: () => document.getElementById("sign-out")?.click(),
 });
 document.addEventListener("DOMContentLoaded", () => {
+  takeEarlier();
+  startMessages();
   startPage();
   startRelays();
   startRail();
+  startProjects();
+  startSettings();
+  startCodes();
+  startFiles();
+  startJournal();
+  startScrollers();
+  startPrefetching();
 });

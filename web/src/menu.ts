@@ -2,7 +2,7 @@
 //
 // A menu is in the top layer, so that panes do not clip it, and inside a modal dialog if one is open, because everything else is inert.
 
-import { make } from "./dom";
+import { above, make } from "./dom";
 
 /** An item of a menu. */
 export interface MenuItem {
@@ -11,6 +11,8 @@ export interface MenuItem {
   group?: string;
   /** The shortcut to display. */
   hint?: string;
+  /** Text beside the title, such as a value; truncated if it is long. */
+  note?: string;
   /** The preview; called on first focus. */
   preview?(): string;
   run(): void;
@@ -125,6 +127,11 @@ function open(anchor: Anchor, options: MenuOptions): Open {
       row.title = item.why;
     }
     row.append(make("span", "pop-text", item.title));
+    if (item.note !== undefined && item.note !== "") {
+      const note = make("span", "pop-note", item.note);
+      note.title = item.note;
+      row.append(note);
+    }
     if (item.hint !== undefined) {
       row.append(make("kbd", "pop-hint", item.hint));
     }
@@ -293,7 +300,7 @@ function open(anchor: Anchor, options: MenuOptions): Open {
   if (expands) {
     anchor.setAttribute("aria-expanded", "true");
   }
-  (document.querySelector("dialog:modal") ?? document.body).append(root);
+  above().append(root);
   root.showPopover();
   placed();
   focus(all.find((row) => rows.get(row)?.disabled !== true) ?? all[0], true);

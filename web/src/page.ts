@@ -3,30 +3,46 @@
 // The page is a form that works without scripts. Here its controls are followed, its buttons become actions over the websocket, and the editor
 // and the hex grid replace the text field and the static bytes.
 
-import { addressOf, linkTo, readAddress, writeAddress, type Shown } from "./address";
-import type { PageControls as ControlChanges, PageFrameForm as FrameContext, PageListChange as ListChange, PageValueAnswer as Answered } from "./api";
+import { addressOf, linkTo, messageIn, pathOf, readAddress, unpacked, writeAddress, type Shown } from "./address";
+import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameForm as FrameContext, PageValueAnswer as Answered } from "./api";
 import { tellChanged } from "./changes";
 import { register } from "./commands";
 import { Connection } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
-import { keepDraft, keepPasted, type Kept, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
-import { DefinitionEditor, type Language, type Mistake } from "./editor/index";
+import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
+import { put } from "./dom";
+import { DefinitionField } from "./editor/field";
+import type { Language } from "./editor/index";
 import { refilter } from "./filter";
-import { HexGrid } from "./hex/index";
+import { CodeArea } from "./codearea";
+import { FormPane } from "./formpane";
+import type { FieldsHost, Subject } from "./fields";
+import { Hold } from "./hold";
+import { hueNames } from "./frames/protocol";
+import { askText } from "./frames/notebox";
+import { type Bookmark, bookmarkList, drawBookmarks, movedBookmarks, packBookmarks, unpackBookmarks } from "./hex/bookmarks";
+import type { ByteFind } from "./hex/find";
+import { HexGrid, type HexSettings } from "./hex/index";
 import { hexNumber, hexOf } from "./hex/text";
 import { Inspector } from "./inspector";
+import { Layout } from "./layout";
 import { linkedElement, Links, type Target } from "./link";
 import { literal } from "./frames/filters";
 import { type MenuItem, openMenu } from "./menu";
-import { Message } from "./model";
-import { morph, morphList } from "./morph";
+import { load, prefetch } from "./load";
+import { listedLinks, markMessage, update as updateMessages } from "./messages";
+import { type Bits, Message } from "./model";
+import { morph } from "./morph";
 import { notify } from "./notify";
+import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "./numbers";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import { lookOnly } from "./role";
-import { type Action, type Answer, type Controls, Socket, type State } from "./socket";
-import { editValue, isEditing, refold, startTree } from "./tree";
+import { roleWord } from "./roles";
+import { searchLibrary } from "./search";
+import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
+import { editValue, startTree, Tree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
   return document.getElementById(id) as T | null;
@@ -62,6 +78,7 @@ interface Step {
   form: string;
   bycode: boolean;
   edits: Record<string, string>;
+  bookmarks: string;
 }
 
 /** A value as a filter literal, undefined for lists and groups. */
@@ -72,23 +89,35 @@ function literalOf(value: ValueAnswer): string | undefined {
   return literal(value.typed, typeof value.value === "string" && !/^u?int|^uint|^int|^[iu]\d+$/.test(value.type) ? (/^(bytes|byte\[|blob)/.test(value.type) ? "bytes" : "text") : "");
 }
 
+/** Selected bytes in words: where they are, how many, and their sum. */
+function selectionText(data: Uint8Array, start: number, end: number): string {
+  let sum = 0;
+  for (let i = start; i < end; i++) {
+    sum += data[i] ?? 0;
+  }
+  const n = end - start;
+  return `${n} ${n === 1 ? "byte" : "bytes"} (${hexNumber(n)}) selected at ${hexNumber(start)}, sum ${sum} (${hexNumber(sum)})`;
+}
+
 /** The page of a workspace. */
 export class Page {
   private readonly workspace: string;
   private readonly form: HTMLFormElement;
   private readonly controls: Controls;
-  private readonly editor: DefinitionEditor;
+  private readonly editor: DefinitionField;
   private readonly hex: HexGrid;
   private readonly inspector: Inspector;
   private readonly links: Links;
+  private readonly tree: Tree;
+  private readonly layout: Layout;
   private readonly socket: Socket;
   readonly connected: Connection;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
   private readonly done: Step[] = [];
+  private readonly selected = field("selected") ?? document.createElement("span"); // in the status line
   private resting = ""; // the status line without hover
-  private late: ListChange[] = []; // changes of the tree that arrived while a value was edited
   private edited = false;
   private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
   private opening: string | undefined; // the text of the definition being opened, "" for the stored one
@@ -118,9 +147,7 @@ export class Page {
       made: value("made"),
       code: value("code"),
       show: Number(value("show")),
-      rows: Number(value("rows")),
       edits: JSON.parse(value("edits") || "{}") as Record<string, string>,
-      opened: [],
       values: document.documentElement.dataset["tools"] === "values",
     };
     const asked: ReturnType<typeof readAddress> = this.capture ? {} : readAddress();
@@ -139,28 +166,38 @@ export class Page {
     }
     const before = this.capture ? undefined : pastedBefore(this.workspace, this.controls.message);
     if (before !== undefined) {
-      Object.assign(this.controls, before);
+      const { bookmarks, ...controls } = before;
+      Object.assign(this.controls, controls);
+      this.bookmarks = unpackBookmarks(bookmarks);
       const area = field<HTMLTextAreaElement>("input");
       if (area !== null) {
         area.value = before.input;
       }
     }
-    const draft = asked.text === undefined ? takeDraft(this.workspace, this.controls.message) : typedBefore(this.workspace, this.controls.message);
+    if (asked.bookmarks !== undefined && before === undefined) {
+      this.bookmarks = unpackBookmarks(asked.bookmarks);
+    }
+    const draft = asked.text === undefined && asked.code === undefined ? takeDraft(this.workspace, this.controls.message) : typedBefore(this.workspace, this.controls.message);
     if (draft !== undefined) {
       this.controls.definition = draft.text;
       this.controls.base = draft.base;
     }
     this.links = new Links((target, picked) => this.tell(target, picked));
-    const host = document.createElement("div");
-    host.className = "editor-host";
-    this.editor = new DefinitionEditor(host, {
+    this.editor = new DefinitionField(code ?? document.createElement("div"), text ?? document.createElement("textarea"), {
       text: this.controls.definition,
       language: JSON.parse(code?.dataset["language"] ?? '{"comment":"#","words":[]}') as Language,
       nonce: main.dataset["nonce"] ?? "",
       label: "Definition text",
       events: {
-        change: (now) => this.typed(now),
+        change: (now, line) => {
+          if (line > 0) {
+            this.hold.typed(line);
+          }
+          this.typed(now);
+        },
+        left: () => this.hold.end(),
         caret: (line) => {
+          this.hold.left(line);
           this.links.pick(this.links.ofLine(line));
           this.caretLine = line;
           this.follow();
@@ -171,23 +208,22 @@ export class Page {
         format: () => this.press("format"),
       },
     });
-    this.editor.setMistakes(JSON.parse(code?.dataset["mistakes"] ?? "[]") as Mistake[], this.controls.definition);
-    code?.classList.add("live");
-    code?.append(host);
     const grid = field<HTMLElement>("hex");
     const live = document.createElement("div");
     live.className = "hex-host";
     live.hidden = true; // until the server sends bytes: without a websocket those of the page stay
     grid?.append(live);
+    grid?.before(this.bookmarkBar);
     this.hex = new HexGrid(live, {
       hover: (byte) => this.links.point(byte === null ? null : this.links.ofByte(byte)),
       select: (start, end, caret, how) => this.chose(start, end, caret, how),
-      edit: (data) => this.changeBytes(data),
+      edit: (data, start, end) => this.changeBytes(data, start, end),
       undo: () => this.undo(),
       redo: () => this.redo(),
+      menu: (byte, at) => this.bytesMenu(byte, at),
       notice: (said) => notify(said, "warn"),
-      mayEdit: () => this.message !== null && this.socket.state === "open",
-      changed: (settings) => localStorage.setItem("wirebench.hex", JSON.stringify(settings)),
+      mayEdit: () => this.mayEdit(),
+      offsets: () => notify(`Numbers: ${nextNumbers()}`),
     });
     try {
       const columns = matchMedia("(max-width: 600px)").matches ? 0 : 16; // as many as fit there
@@ -195,12 +231,25 @@ export class Page {
     } catch {
       // The stored value is invalid.
     }
-    this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"));
-    this.links.attach(this.hex, this.editor);
+    const decimal = (): void => this.hex.apply({ ...this.hex.settings, decimal: numbers() === "decimal" });
+    decimal();
+    onNumbers(() => {
+      decimal();
+      this.tree.list.redraw();
+      this.layout.redraw();
+      this.links.refresh();
+      this.inspect();
+    });
+    this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"), (at, bytes) => this.hex.replace(at, bytes));
+    const part = (id: string): HTMLElement => field(id) ?? document.createElement("div");
+    this.tree = new Tree(part("tree-rows"), part("fields-body"));
+    this.layout = new Layout(part("layout-body"), part("layout-diagram"), part("layout-rows"));
+    this.links.attach(this.hex, this.editor, this.tree, this.layout);
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     this.connected = new Connection(`${scheme}//${location.host}/ws/${encodeURIComponent(this.workspace)}/page`);
     this.socket = new Socket(
       this.connected,
+      main.dataset["capture"],
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
@@ -210,8 +259,31 @@ export class Page {
     this.connection("connecting");
     this.listen();
     this.commands();
+    const first = field("first")?.textContent ?? "";
+    if (first !== "" && !this.capture) {
+      this.draw(this.socket.first(JSON.parse(first) as PageAnswer), text?.value ?? "");
+    }
     this.pendingSelection = asked.selection;
+    if (asked.code !== undefined) {
+      void unpacked(asked.code).then((text) => {
+        if (text === undefined) {
+          notify("The definition in this link cannot be read", "err");
+        } else {
+          this.editor.replace(text);
+        }
+      });
+    }
     this.tellOthers();
+  }
+
+  private mistakes: { list: readonly DiagInfo[]; of: string } = { list: [], of: "" };
+  private readonly hold = new Hold(() => this.showMistakes());
+
+  /** Shows the mistakes of the text, except those of the line that is being typed. */
+  private showMistakes(): void {
+    const held = this.hold.mark();
+    const { list, of } = this.mistakes;
+    this.editor.setMistakes(list.filter(({ line }) => line !== held), of);
   }
 
   private caretLine: number | null = null; // line of the caret, until a message is selected in another way
@@ -232,7 +304,7 @@ export class Page {
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
     const { kind, dir, group, name, alternate, about, offer } = frame ?? { kind: "", dir: "", group: "", name: "", alternate: false, about: null, offer: "" };
-    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, rows: 0, frame: { kind, dir, group, name, alternate, about, offer } };
+    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, frame: { kind, dir, group, name, alternate, about, offer } };
     const begin = field<HTMLInputElement>("name");
     if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {
       begin.value = offer;
@@ -241,9 +313,41 @@ export class Page {
     this.socket.set(change);
   }
 
+  /** The open definition, "" if it is not stored. */
+  get storedMessage(): string {
+    return this.controls.base === "" ? "" : this.controls.message;
+  }
+
+  /** Opens a definition. */
+  openMessage(message: string, line = 0): void {
+    void (message === this.controls.message ? Promise.resolve() : this.open(message)).then(() => {
+      if (line > 0) {
+        this.editor.select(line);
+        this.editor.focus();
+      }
+    });
+  }
+
+  /** The unsaved text of a definition, if it is the open one. */
+  editedText(message: string): string | undefined {
+    return this.edited && message === this.controls.message ? this.controls.definition : undefined;
+  }
+
   /** Starts an unsaved definition; the message stays. */
   begin(name: string): void {
     void this.press(`new:${name}`).then(() => this.editor.focus());
+  }
+
+  /** Decodes the message by its code instead of the open definition. */
+  byItsCode(): void {
+    this.controls.bycode = true;
+    this.socket.set({ bycode: true });
+  }
+
+  /** Moves the focus to the fields. */
+  focusFields(): void {
+    showPane(field("fields-pane") ?? this.form);
+    this.tree.focus();
   }
 
   /** The shown bytes, with edits. */
@@ -314,25 +418,28 @@ export class Page {
 
   private setInput(text: string): void {
     this.remember();
+    this.setBookmarks([]);
     this.controls.input = text;
     this.controls.edits = {};
     this.controls.show = 0;
-    this.controls.rows = 0;
-    this.controls.opened = [];
-    this.socket.set({ input: text, edits: {}, show: 0, rows: 0, opened: [] });
+    this.socket.set({ input: text, edits: {}, show: 0 });
   }
 
-  private changeBytes(data: Uint8Array): void {
+  private changeBytes(data: Uint8Array, start: number, end: number): void {
     this.remember();
+    this.setBookmarks(movedBookmarks(this.bookmarks, this.controls.show, start, end - start + this.size - data.length, end - start));
+    this.size = data.length;
     this.drawn = null; // the grid shows its own edit
+    this.find?.changed();
     const key = String(this.controls.show);
     this.controls.edits = { ...this.controls.edits, [key]: hexOf(data) };
     this.socket.set({ edits: this.controls.edits });
+    this.inspect();
   }
 
   private step(): Step {
     const { message, show, input, form, bycode, edits } = this.controls;
-    return { message, show, input, form, bycode, edits: { ...edits } };
+    return { message, show, input, form, bycode, edits: { ...edits }, bookmarks: packBookmarks(this.bookmarks) };
   }
 
   /** Stores the input for a reload of this tab: the address has space for one short message only. */
@@ -355,7 +462,8 @@ export class Page {
       return;
     }
     to.push(this.step());
-    const { message, show, input, form, bycode, edits } = step;
+    const { message, show, input, form, bycode, edits, bookmarks } = step;
+    this.setBookmarks(unpackBookmarks(bookmarks));
     Object.assign(this.controls, { show, input, form, bycode, edits });
     const area = field<HTMLTextAreaElement>("input");
     if (area !== null) {
@@ -375,13 +483,13 @@ export class Page {
     this.back(this.undone, this.done, "Nothing to redo");
   }
 
-  private async press(action: string, more: Partial<Action> = {}): Promise<Answer> {
+  private async press(action: string, more: Partial<Action> = {}, anchor?: HTMLElement): Promise<Answer> {
     const [name] = action.split(":");
     if (name === "save") {
       this.rename(); // the name field may still have the focus
     }
     const before = this.step();
-    const changes = ["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy"].includes(name ?? "");
+    const changes = ["encode", "build", "repair", "original", "sample", "set", "insert", "remove", "copy", "up", "down", "fill", "case"].includes(name ?? "");
     if (changes) {
       this.remember();
     }
@@ -393,12 +501,11 @@ export class Page {
     if (changes && JSON.stringify(this.step()) === JSON.stringify(before)) {
       this.done.pop(); // it changed nothing, so there is nothing to undo
     }
-    if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined) {
+    if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined && name !== "fill") {
       notify(answer.failed, "err");
     }
     if (answer.export !== undefined) {
-      const menu = name === "emit" ? "#definition-head details.code-menu summary" : "#layout-head details summary";
-      this.exported(answer.export, document.querySelector<HTMLElement>(menu) ?? this.form);
+      this.exported(answer.export, anchor ?? document.querySelector<HTMLElement>("#layout-head details summary") ?? this.form);
     }
     return answer;
   }
@@ -431,7 +538,7 @@ export class Page {
   /** Opens another definition. Unsaved text is kept as a draft. */
   private open(message: string, push = true): Promise<void> {
     this.caretLine = null;
-    this.socket.set({ ...this.leave(message), rows: 0 });
+    this.socket.set(this.leave(message));
     const before = this.step();
     this.remember();
     return this.press(`open:${message}`).then((answer) => {
@@ -440,7 +547,7 @@ export class Page {
         this.done.pop(); // the bytes stay
       }
       if (push && !this.capture && (answer.failed ?? "") === "") {
-        history.pushState({ message }, "", `/w/${encodeURIComponent(this.workspace)}?message=${encodeURIComponent(message)}`);
+        history.pushState({ message }, "", pathOf(this.workspace, "definitions", message));
       }
       this.address();
       showPane(field("definition-pane") ?? this.form);
@@ -482,22 +589,39 @@ export class Page {
     return { definition: this.opening, base: draft?.base ?? "" };
   }
 
+  /** Shows the list of all mistakes over the text, or hides it. */
+  private listMistakes(): void {
+    const pane = field("definition-pane");
+    pane?.toggleAttribute("data-listed");
+    this.markListed();
+  }
+
+  private markListed(): void {
+    const listed = field("definition-pane")?.hasAttribute("data-listed") === true;
+    document.querySelector('[data-command="mistakes"]')?.setAttribute("aria-expanded", String(listed));
+  }
+
   // 2. From the server to the page.
 
   private take(answer: Answer): void {
-    if (answer.value !== undefined) {
+    if (isAnswer(answer)) {
       return; // for its caller
     }
     const set = answer.set ?? {};
     const before = this.controls.message;
+    for (const { from, to } of answer.renamed ?? []) {
+      moveDrafts(this.workspace, from, to);
+    }
+    const renamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true && set.definition === undefined;
     Object.assign(this.controls, set, { name: "" });
     if (answer.older !== true) {
-      this.takeDefinition(set, before);
+      this.takeDefinition(set, before, renamed);
     }
     if (set.input !== undefined) {
       const area = field<HTMLTextAreaElement>("input");
       if (area !== null && area.value !== set.input) {
         area.value = set.input;
+        this.setBookmarks([]);
       }
     }
     const form = field<HTMLSelectElement>("form");
@@ -515,35 +639,9 @@ export class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
-    for (const change of answer.lists ?? []) {
-      this.list(change);
-    }
-    this.links.lines(answer.keys ?? new Map());
-    if (answer.data !== undefined) {
-      const shown = new Message(answer.data);
-      this.message = shown.empty ? null : shown;
-      document.documentElement.classList.toggle("no-message", shown.empty);
-      const host = document.querySelector<HTMLElement>(".hex-host");
-      if (host?.hidden === true) {
-        host.parentElement?.removeAttribute("tabindex");
-        host.parentElement?.replaceChildren(host);
-        host.hidden = false;
-      }
-      if (!shown.looksLike(this.drawn)) {
-        this.hex.show(shown.hex(), { scroll: true });
-      }
-      this.drawn = shown;
-    }
-    this.editor.setMistakes(answer.mistakes ?? [], this.controls.definition);
-    if (answer.lines !== undefined) {
-      this.editor.setLineHelp(answer.lines);
-    }
-    if (answer.status !== undefined) {
-      this.resting = answer.status;
-    }
-    refold();
+    document.getElementById("took")?.replaceChildren(answer.took ?? "");
+    this.draw(answer, this.controls.definition);
     this.markOpen();
-    this.links.show(this.message);
     if (answer.data !== undefined) {
       this.host?.shown();
     }
@@ -557,16 +655,61 @@ export class Page {
     if (Object.keys(answer.html ?? {}).some((id) => id !== "facts")) {
       document.dispatchEvent(new CustomEvent("wb:morphed"));
     }
+    this.formPane.refresh();
+    this.codeArea.refresh();
     performance.mark("wb:answered", { detail: answer.n });
     this.reveal();
     this.follow();
     document.dispatchEvent(new CustomEvent("wb:answered", { detail: answer.n }));
   }
 
+  /** Draws the layout, the message and the mistakes of a text. */
+  private draw(answer: Answer, text: string): void {
+    if (answer.layout !== undefined) {
+      this.layout.show(answer.layout);
+      this.tree.setHoles(answer.layout.holes);
+      this.links.lines(this.layout.keys());
+      const help = this.layout.help();
+      if (help !== undefined) {
+        this.editor.setLineHelp(help);
+      }
+    }
+    if (answer.data !== undefined) {
+      const shown = new Message(answer.data);
+      this.message = shown.empty ? null : shown;
+      document.documentElement.classList.toggle("no-message", shown.empty);
+      const host = document.querySelector<HTMLElement>(".hex-host");
+      if (host?.hidden === true) {
+        host.parentElement?.removeAttribute("tabindex");
+        host.parentElement?.replaceChildren(host);
+        host.hidden = false;
+      }
+      this.size = shown.data.length;
+      this.setBookmarks(this.bookmarks);
+      if (!shown.looksLike(this.drawn)) {
+        this.hex.show(shown.hex(), { scroll: true });
+        this.find?.changed();
+      }
+      this.drawn = shown;
+      this.tree.show(this.message);
+    }
+    this.mistakes = { list: answer.mistakes ?? this.mistakes.list, of: text };
+    this.showMistakes();
+    if (answer.status !== undefined) {
+      this.resting = answer.status;
+    }
+    this.links.show(this.message);
+    this.inspect(); // even while something else is hovered
+  }
+
   /** Takes the open definition from an answer, and its text if it differs from the page's. */
-  private takeDefinition(set: ControlChanges, before: string): void {
+  private takeDefinition(set: ControlChanges, before: string, renamed: boolean): void {
     const { message, base } = this.controls;
-    const another = message !== before;
+    if (renamed && !this.capture) {
+      document.title = `${message} · Wirebench`;
+      history.replaceState(history.state, "", addressOf(location.href, this.workspace, message, base !== "") + location.hash);
+    }
+    const another = message !== before && !renamed;
     this.edited = set.edited ?? this.edited;
     const { opening } = this;
     this.opening = undefined;
@@ -576,7 +719,7 @@ export class Page {
         document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
       }
       if (opening === undefined && !this.capture) { // a new one, or the one of the message
-        history.pushState({}, "", addressOf(location.href, message, base !== ""));
+        history.pushState({}, "", addressOf(location.href, this.workspace, message, base !== ""));
       }
       // The draft is restored, whoever opened the definition: for a new message, or one of the shown bytes.
       const begun = base === "" || (opening === undefined && !this.edited) ? takeDraft(this.workspace, message) : undefined;
@@ -606,25 +749,29 @@ export class Page {
 
   /** Marks the open definition in the list, which the server draws the same for all pages. */
   private markOpen(): void {
-    const open = this.controls.message;
-    if (document.querySelector("#rail-list a[aria-current]")?.getAttribute("href")?.endsWith(`?message=${encodeURIComponent(open)}`) === true) {
-      return;
+    markMessage(pathOf(this.workspace, "definitions", this.controls.message));
+  }
+
+  /** Follows a link to a definition, or to a new one, in this page. Returns false for other links. */
+  private openLink(link: HTMLAnchorElement): boolean {
+    const url = new URL(link.href);
+    const message = messageIn(url);
+    const name = url.searchParams.get("new");
+    if (message !== null) {
+      void this.open(message);
+    } else if (name !== null) {
+      void this.press(`new:${name}`).then(() => this.editor.focus());
     }
-    const now = document.querySelector<HTMLAnchorElement>("#rail-list a[aria-current]");
-    const wanted = open === "" ? null : document.querySelector<HTMLAnchorElement>(`#rail-list a[href$="?message=${CSS.escape(encodeURIComponent(open))}"]`);
-    if (now === wanted) {
-      return;
-    }
-    now?.removeAttribute("aria-current");
-    wanted?.setAttribute("aria-current", "true");
-    wanted?.scrollIntoView({ block: "nearest" });
+    return message !== null || name !== null;
   }
 
   private part(id: string, html: string): void {
-    morph(id, html);
     if (id === "rail-list") {
+      updateMessages(html);
       refilter();
+      return;
     }
+    morph(id, html);
     if (id === "values-body") {
       const value = field<HTMLTextAreaElement>("value");
       const made = this.form.elements.namedItem("made");
@@ -634,13 +781,8 @@ export class Page {
     if (id === "notices") {
       this.notices();
     }
-  }
-
-  private list(change: ListChange): void {
-    if (change.id === "tree-rows" && isEditing()) {
-      this.late.push(change); // keep the focused field
-    } else {
-      morphList(change);
+    if (id === "definition-notes") {
+      this.markListed();
     }
   }
 
@@ -685,13 +827,13 @@ export class Page {
       return;
     }
     const name = this.message?.name ?? this.controls.message;
-    const part = target.run >= 0 ? this.message?.part(target.run) : undefined;
+    const part = target.run >= 0 ? this.message?.partOfRun(target.run) : undefined;
     const [first] = target.ranges;
     const size = first === undefined ? 0 : first.end - first.start;
-    const where = first === undefined ? "" : ` @ ${hexNumber(first.start >> 3)}${first.start % 8 === 0 ? "" : `.${first.start % 8}`} +${size % 8 === 0 ? size / 8 : `${size} bit`}`;
+    const where = first === undefined ? "" : ` @ ${bitOffsetOf(first.start)} +${size % 8 === 0 ? numberOf(size / 8) : `${size} bit`}`;
     const more = target.ranges.length > 1 ? `, ${target.ranges.length} places` : "";
     const gap = part?.role === "gap";
-    const role = part === undefined || gap || part.role === "value" ? "" : ` [${part.role}]`;
+    const role = part === undefined || gap ? "" : roleWord(part.role, target.path);
     line.textContent = `${name} › ${target.path || (gap ? "unexplained" : target.lines[0] === undefined ? "bytes" : `line ${target.lines[0]}`)}${role}${part === undefined ? "" : `: ${part.type}`}${where}${more}`;
   }
 
@@ -726,13 +868,21 @@ export class Page {
     this.inspect();
   }
 
+  private mayEdit(): boolean {
+    return this.message !== null && this.socket.state === "open";
+  }
+
   private inspect(): void {
     if (this.elsewhere !== undefined) {
       this.inspector.show(this.elsewhere.data, this.elsewhere.start, this.elsewhere.end);
       return;
     }
     const { start, end, caret } = this.hex.selection;
-    this.inspector.show(this.message?.data ?? new Uint8Array(), end - start > 1 ? start : caret, end);
+    const { data } = this.hex;
+    const target = this.links.chosen;
+    const nowhere = target !== null && target.ranges.length === 0; // a line that no byte of the message belongs to
+    this.inspector.show(data, nowhere ? data.length : end - start > 1 ? start : caret, end, this.mayEdit());
+    put(this.selected, "textContent", end > start ? selectionText(data, start, end) : "");
   }
 
   private pick(target: Target | null): void {
@@ -761,6 +911,7 @@ export class Page {
       text: this.edited ? this.controls.definition : undefined,
       data: this.message?.data,
       selection: end > start ? { start, end } : undefined,
+      bookmarks: packBookmarks(this.bookmarks),
     };
   }
 
@@ -794,37 +945,163 @@ export class Page {
       const answer = await this.press(`set:${at ?? ""}`, { path: value.path, role, typed, exactly });
       return answer.failed ?? "";
     };
-    editValue(row, value.typed, commit, () => {
-      const late = this.late;
-      this.late = [];
-      for (const change of late) {
-        morphList(change);
-      }
-      refold();
-      this.links.refresh();
-    });
+    editValue(row, value.typed, commit, () => this.tree.list.redraw());
   }
 
   private rowMenu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void {
-    const filters = row.dataset["run"] !== undefined ? [] : (this.host?.fieldMenu(() => this.fieldForFilter(row)) ?? []);
-    const element = row.dataset["element"] !== undefined;
-    const list = row.dataset["list"] !== undefined;
-    const path = row.dataset["path"] ?? "";
-    const run = row.dataset["run"] !== undefined;
     const target = this.links.ofElement(row);
     const line = target?.lines[0];
-    const change = (action: string): void => this.changeList(action, row);
+    const goTo = { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) };
     this.pick(target);
+    if (row.closest(".tree") === null) {
+      void this.fieldMenu(at, [goTo]);
+      return;
+    }
+    const filters = row.dataset["run"] !== undefined ? [] : (this.host?.fieldMenu(() => this.fieldForFilter(row)) ?? []);
+    const element = row.dataset["element"] !== undefined;
+    const path = row.dataset["path"] ?? "";
+    const list = row.dataset["list"] !== undefined || (["count", "offset"].includes(row.dataset["role"] ?? "") && this.layout.isList(path)); // an empty list
+    const run = row.dataset["run"] !== undefined;
+    const gap = row.classList.contains("gap");
+    const change = (action: string): void => this.changeList(action, row);
     const items = [
-      { title: "Copy value as …", hint: "c", disabled: run || row.classList.contains("gap"), run: () => void this.copyValue(row, at) },
+      { title: "Copy value as …", hint: "c", disabled: run || gap, run: () => void this.copyValue(row, at) },
       { title: "Copy bytes as …", run: () => this.copyBytes(at) },
       { title: "Edit value", hint: "Enter", disabled: row.dataset["role"] === undefined, run: () => void this.edit(row) },
-      { title: "Go to its line in the definition", disabled: line === undefined, run: () => line !== undefined && this.editor.select(line) },
+      goTo,
       ...filters,
       ...(list || element ? [{ title: element ? "Insert an element before" : "Add an element", hint: "Insert", run: () => change("insert") }] : []),
-      ...(element && !run ? [{ title: "Duplicate this element", run: () => change("copy") }, { title: "Remove this element", hint: "Delete", run: () => change("remove") }] : []),
+      ...(element && !run ? [
+        { title: "Duplicate this element", hint: "Ctrl+D", run: () => change("copy") },
+        { title: "Move this element up", hint: "Alt+↑", run: () => change("up") },
+        { title: "Move this element down", hint: "Alt+↓", run: () => change("down") },
+        { title: "Remove this element", hint: "Delete", run: () => change("remove") },
+      ] : []),
+      ...(this.layout.alternatives && !run ? [{ title: "Change to another alternative …", run: () => void this.alternatives(at) }] : []),
+      ...(run ? [] : [{ title: gap ? "Define these bytes …" : "Type, name and parts of the field …", hint: "t", run: () => void this.fieldMenu(at) }]),
     ];
     openMenu(at, { label: path === "" ? "Field" : path, items });
+  }
+
+  /** Offers the alternatives of the message. The bytes are made anew, with defaults for fields that only the chosen one has. */
+  private async alternatives(at: { x: number; y: number } | HTMLElement): Promise<void> {
+    const { form } = await this.socket.act({ action: "form" });
+    const cases = form?.form.cases ?? [];
+    if (form === undefined || form.made || cases.length === 0) {
+      notify(form?.failed ?? "The message has no alternatives", "warn");
+      return;
+    }
+    openMenu(at, {
+      label: "Alternative",
+      items: cases.map(({ title, fields }, i) => ({
+        title, note: i === form.case ? "now" : fields.map(({ name }) => name).join(", "), disabled: i === form.case, why: "the message has this alternative",
+        run: () => this.changeMessage(`case:${i}`, ""),
+      })),
+    });
+  }
+
+  private readonly formPane = new FormPane({
+    ask: (action) => this.socket.act(action),
+    press: (action, more) => this.press(action, more),
+    point: (path) => this.links.pickPath(path),
+  });
+
+  private readonly codeArea = new CodeArea({
+    subject: () => (this.controls.message === "" ? undefined : {
+      workspace: this.workspace, message: this.controls.message, text: this.edited ? this.controls.definition : undefined, state: field("rail-list")?.dataset["state"] ?? "",
+    }),
+    save: (target, anchor) => void this.press(`emit:${target}`, {}, anchor),
+  });
+
+  // 4a. Fields of the definition.
+
+  private readonly fieldsHost: FieldsHost = {
+    choices: async ({ start, end }) => {
+      const answer = await this.socket.act({ action: `types:${start}:${end - start}` });
+      return answer.choices ?? { types: [], name: "", failed: answer.failed ?? "the server cannot be reached" };
+    },
+    act: (action) => this.press(action.action, action),
+    changed: (bits, line) => {
+      if (bits !== undefined && this.message !== null) {
+        this.hex.select(bits.start >> 3, (bits.end + 7) >> 3, { reveal: true });
+        this.chose(bits.start >> 3, (bits.end + 7) >> 3, bits.start >> 3, "click");
+      }
+      if (line > 0) {
+        this.editor.select(line);
+      }
+    },
+  };
+
+  /** The selected bytes, or the selected part of the message or the layout. */
+  private subject(): Subject {
+    const { start, end } = this.hex.selection;
+    const target = this.links.chosen;
+    const [part] = target?.ranges ?? [];
+    const path = target === null || target.run < 0 && target.from === "hex" ? "" : target.path.replace(/ \[\w+\]$/, "");
+    let bits: Bits | undefined = end > start ? { start: start * 8, end: end * 8 } : undefined;
+    if (part !== undefined && (bits === undefined || (part.start >> 3 === start && (part.end + 7) >> 3 === end))) {
+      bits = { ...part }; // which may be bits of a byte
+    } else if (this.message === null && target !== null) {
+      bits = this.links.layoutBits(target);
+    }
+    const run = bits === undefined ? -1 : (this.message?.runAt(bits.end) ?? -1);
+    const next = run >= 0 ? this.message?.bits(run) : undefined;
+    return { bits, path: path === "unexplained" ? "" : path, next: next?.start === bits?.end ? next : undefined };
+  }
+
+  /** Where a menu of the selected bytes opens, without a pointer. */
+  private menuPlace(): { x: number; y: number } | HTMLElement {
+    const row = document.activeElement?.closest<HTMLElement>(".tree tr, .layout-table tr");
+    return row?.querySelector("td") ?? this.hex.pointOf(this.hex.selection.start);
+  }
+
+  /** Opens the menu of the selected bytes or field. */
+  private async fieldMenu(at: { x: number; y: number } | HTMLElement, more: readonly MenuItem[] = []): Promise<void> {
+    const fields = await load(() => import("./fields"));
+    await fields?.fieldsMenu(at, this.fieldsHost, this.subject(), more);
+  }
+
+  /** Opens the menu of a byte: of the selection if it is inside. */
+  private bytesMenu(byte: number, at: { x: number; y: number }): void {
+    const { start, end } = this.hex.selection;
+    if (byte < start || byte >= end) {
+      this.hex.select(byte, byte + 1, { reveal: false });
+      this.chose(byte, byte + 1, byte, "click");
+    }
+    void this.fieldMenu(at, [
+      { title: "Copy bytes as …", hint: "c", group: "Bytes", run: () => this.copyBytes(at) },
+      ...(this.capture ? [] : [{ title: "Bookmark …", hint: "m", group: "Bytes", run: () => this.addBookmark() }]),
+      { title: "Edit bytes", hint: "Enter", group: "Bytes", run: () => { this.hex.focus(); this.hex.setEditing(true); } },
+    ]);
+  }
+
+  private async renameField(): Promise<void> {
+    const { path } = this.subject();
+    if (path === "") {
+      notify("Select a field first", "warn");
+      return;
+    }
+    const at = this.menuPlace();
+    (await load(() => import("./fields")))?.rename(at, this.fieldsHost, path);
+  }
+
+  /** Starts a definition of the shown message, under a name that the user may change. */
+  private async beginFrom(button: HTMLElement): Promise<void> {
+    const { begin = "", code = "", map = "" } = button.dataset;
+    askText(button, { label: "Name of the new definition", text: begin, button: "Begin", most: 100 }, (name) => {
+      void this.press(`begin:${name}`).then(async (answer) => {
+        if ((answer.failed ?? "") !== "") {
+          return;
+        }
+        showPane(field("definition-pane") ?? this.form);
+        this.editor.focusEnd();
+        // The name of a code is in a code map: the message is found by its code then, too.
+        if (map !== "" && !lookOnly()) {
+          const { nameCode } = await import("./define");
+          await nameCode(this.workspace, { name, map, code: Number(code) }, name.replace(/\.\d+$/, ""));
+        }
+      });
+    });
   }
 
   /** A field of the tree for filters, with its value. */
@@ -840,10 +1117,27 @@ export class Page {
 
   /** Inserts, duplicates or removes an element of a list. */
   private changeList(action: string, row: HTMLElement): void {
-    void this.press(action, { path: row.dataset["path"] ?? "" }).then((answer) => {
+    this.changeMessage(action, row.dataset["path"] ?? "");
+  }
+
+  private changeMessage(action: string, path: string): void {
+    void this.press(action, { path }).then((answer) => {
       if ((answer.failed ?? "") !== "") {
         notify(answer.failed ?? "", "warn");
       }
+    });
+  }
+
+  /** Exchanges an element with the one before or after it; the focus goes with it. */
+  private shiftElement(row: HTMLElement, by: -1 | 1): void {
+    const path = row.dataset["path"] ?? "";
+    void this.press(by < 0 ? "up" : "down", { path }).then((answer) => {
+      if ((answer.failed ?? "") !== "") {
+        notify(answer.failed ?? "", "warn");
+        return;
+      }
+      const next = path.replace(/\[(\d+)\]$/, (_, n: string) => `[${Number(n) + by}]`);
+      document.querySelector<HTMLElement>(`.tree tr[data-path="${CSS.escape(next)}"][data-element]`)?.focus();
     });
   }
 
@@ -938,6 +1232,10 @@ export class Page {
         return;
       }
       event.preventDefault();
+      if (button.dataset["begin"] !== undefined) {
+        void this.beginFrom(button);
+        return;
+      }
       if (button.name === "bycode") {
         this.controls.bycode = true;
         this.socket.set({ bycode: true });
@@ -958,6 +1256,7 @@ export class Page {
         this.controls.values = values;
         this.socket.set({ values });
       }
+      this.formPane.refresh();
     });
     document.addEventListener("pointerover", (event) => {
       const element = linkedElement(event.target);
@@ -988,14 +1287,8 @@ export class Page {
       }
       const link = event.target.closest<HTMLAnchorElement>(".rail a[href],.fits a");
       if (link !== null && this.socket.state === "open" && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
-        const query = new URL(link.href).searchParams;
-        const message = query.get("message");
-        if (message !== null) {
+        if (this.openLink(link)) {
           event.preventDefault();
-          void this.open(message);
-        } else if (query.has("new")) {
-          event.preventDefault();
-          void this.press(`new:${query.get("new") ?? ""}`).then(() => this.editor.focus());
         }
         return;
       }
@@ -1011,9 +1304,9 @@ export class Page {
       }
     });
     addEventListener("popstate", () => {
-      const query = new URL(location.href).searchParams;
-      const message = query.get("message");
-      const begun = query.get("new");
+      const url = new URL(location.href);
+      const message = messageIn(url);
+      const begun = url.searchParams.get("new");
       if (message !== null && message !== this.controls.message) {
         void this.open(message, false);
       } else if (begun !== null && begun !== "" && begun !== this.controls.message) {
@@ -1029,15 +1322,21 @@ export class Page {
         location.reload();
       }
     });
-    startTree({
+    startTree(this.tree, this.layout.list, {
       edit: (row) => void this.edit(row),
       menu: (row, at) => this.rowMenu(row, at),
       insert: (row) => this.changeList("insert", row),
       remove: (row) => this.changeList("remove", row),
+      copy: (row) => this.changeList("copy", row),
+      shift: (row, by) => this.shiftElement(row, by),
     });
   }
 
   private commands(): void {
+    prefetch(() => import("./fields"));
+    prefetch(() => import("./hex/find"));
+    const onParts = (): boolean => document.activeElement?.closest("#bytes-pane, #fields-pane, #layout-pane") !== null;
+    const onBytes = (): boolean => document.activeElement?.closest("#bytes-pane") != null;
     const focus = (id: string) => (): void => {
       const element = field<HTMLElement>(id);
       showPane(element ?? this.form);
@@ -1051,16 +1350,29 @@ export class Page {
       { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], enabled: () => field("input") !== null, run: focus("input") },
       { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
-      { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => { showPane(field("fields-pane") ?? this.form); document.querySelector<HTMLElement>(".tree tr[tabindex='0']")?.focus(); } },
-      { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPane(field("layout-pane") ?? this.form); document.querySelector<HTMLElement>(".layout-table tr[tabindex='0']")?.focus(); } },
+      { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => this.focusFields() },
+      { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPane(field("layout-pane") ?? this.form); this.layout.focus(); } },
+      { id: "layout-order", title: "Table of the layout in the order of the definition, or of the wire", group: "View", run: () => this.layout.reorder() },
       { id: "offset", title: "Go to an offset", group: "Go to", keys: ["Ctrl+G"], run: () => this.goTo() },
+      ...(this.capture ? [] : [
+        { id: "bookmark", title: "Bookmark the selected bytes", group: "Message", keys: ["m"], enabled: () => this.hasBytes(), here: onBytes, run: () => this.addBookmark() },
+        { id: "bookmark-next", title: "Next bookmark", group: "Go to", keys: ["."], enabled: () => this.hasBytes(), here: onBytes, run: () => this.stepBookmark(1) },
+        { id: "bookmark-previous", title: "Previous bookmark", group: "Go to", keys: [","], enabled: () => this.hasBytes(), here: onBytes, run: () => this.stepBookmark(-1) },
+      ]),
+      { id: "find-bytes", title: "Find in bytes", group: "Go to", keys: ["Ctrl+F"], enabled: () => this.hasBytes(), here: onBytes, run: () => { showPane(field("bytes-pane") ?? this.form); void this.findBytes((find) => find.open()); } },
+      { id: "find-bytes-next", title: "Find the next in bytes", group: "Go to", keys: ["F3"], anywhere: true, enabled: () => this.hasBytes(), here: onBytes, run: () => void this.findBytes((find) => find.next(false)) },
+      { id: "find-bytes-previous", title: "Find the previous in bytes", group: "Go to", keys: ["Shift+F3"], anywhere: true, enabled: () => this.hasBytes(), here: onBytes, run: () => void this.findBytes((find) => find.next(true)) },
       { id: "field-before", title: "Previous field", group: "Go to", keys: ["["], run: () => this.links.step(-1) },
       { id: "field-after", title: "Next field", group: "Go to", keys: ["]"], run: () => this.links.step(1) },
       { id: "back", title: "Back to the previous selection", group: "Go to", keys: ["Alt+ArrowLeft"], run: () => this.links.travel(-1) },
       { id: "forth", title: "Forward again", group: "Go to", keys: ["Alt+ArrowRight"], run: () => this.links.travel(1) },
+      { id: "type", title: "Type of the selected bytes …", group: "Definition", keys: ["t"], enabled: () => onParts(), run: () => void this.fieldMenu(this.menuPlace()) },
+      { id: "rename-field", title: "Rename the selected field", group: "Definition", keys: ["F2"], enabled: () => onParts(), run: () => void this.renameField() },
+      { id: "mistakes", title: "List all mistakes of the definition", group: "Definition", keys: ["Shift+F8"], enabled: () => document.querySelector(".strip .problems") !== null, run: () => this.listMistakes() },
       { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.press("save") },
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
+      { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },
       { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => this.editor.focus()) },
       { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
@@ -1075,27 +1387,38 @@ export class Page {
       { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
       { id: "link", title: "Copy a link to this view", group: "Message", keys: ["l"], run: () => this.copyLink() },
       { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },
-      { id: "upper", title: "Bytes in upper or lower case", group: "View", run: () => this.hex.apply({ ...this.hex.settings, upper: !this.hex.settings.upper }) },
-      { id: "columns", title: "Bytes per row: 8, 16, 32, automatic", group: "View", run: () => this.hex.apply({ ...this.hex.settings, columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
+      { id: "numbers", title: "Offsets and numbers in hex or decimal", group: "View", keys: ["#"], run: () => notify(`Numbers: ${nextNumbers()}`) },
+      { id: "upper", title: "Bytes in upper or lower case", group: "View", run: () => this.setGrid({ upper: !this.hex.settings.upper }) },
+      { id: "byte-order", title: "Byte order of the inspector: little endian, big endian, both", group: "View", run: () => (document.querySelector<HTMLElement>("[data-segments=order] [aria-pressed=true] + button") ?? document.querySelector<HTMLElement>("[data-segments=order] button"))?.click() },
+      { id: "inspector", title: "Inspector", group: "Go to", keys: ["g i"], run: () => { showPane(field("tools-pane") ?? this.form); document.querySelector<HTMLElement>('[data-segment="inspector"]')?.click(); document.querySelector<HTMLElement>('.inspector [tabindex="0"]')?.focus(); } },
+      { id: "columns", title: "Bytes per row: 8, 16, 32, automatic", group: "View", run: () => this.setGrid({ columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
     );
+    searchLibrary(this.workspace, (message, line) => {
+      void this.open(message).then(() => {
+        if (line > 0) {
+          this.links.pick(this.links.ofLine(line));
+        }
+      });
+    }, (message) => void this.press(`new:${message}`).then(() => this.editor.focus()));
     addProvider({
       group: "Messages",
       entries: () =>
-        Array.from(document.querySelectorAll<HTMLAnchorElement>("#rail-list .item a[href]"), (link) => ({
+        listedLinks().map((link) => ({
           title: link.closest<HTMLElement>(".item")?.dataset["name"] ?? "",
           hint: link.querySelector("small")?.textContent?.trim() ?? link.textContent?.trim() ?? "",
-          run: () => link.click(),
+          run: () => {
+            if (this.socket.state !== "open" || !this.openLink(link)) {
+              location.assign(link.href);
+            }
+          },
         })),
     });
     addProvider({
       group: "Fields of the message",
       entries: () =>
-        Array.from(document.querySelectorAll<HTMLElement>(".tree tr[data-path]"), (row) => ({
-          title: row.dataset["path"] ?? "",
-          hint: row.querySelector("td.value")?.textContent?.trim().slice(0, 40) ?? "",
-          run: () => { showPane(row); row.focus(); },
-        })).filter((entry) => entry.title !== ""),
+        this.tree.fields().map(({ title, hint, focus }) => ({ title, hint, run: () => { showPane(field("fields-pane") ?? this.form); focus(); } })),
     });
+    addProvider({ group: "Bookmarks", entries: () => this.marked.map((b) => ({ title: b.name, hint: `${numberOf(b.end - b.start)} at ${offsetOf(b.start)}`, run: () => this.goToBookmark(b) })) });
     addProvider({
       group: "Other tabs",
       entries: () =>
@@ -1111,13 +1434,94 @@ export class Page {
     });
   }
 
+  private bookmarks: readonly Bookmark[] = [];
+  private readonly bookmarkBar = bookmarkList();
+  private size = 0; // of the shown message, in bytes
+
+  /** The bookmarks of the shown message, in order. */
+  private get marked(): Bookmark[] {
+    return this.bookmarks.filter(({ show }) => show === this.controls.show).sort((a, b) => a.start - b.start || a.end - b.end);
+  }
+
+  private setBookmarks(list: readonly Bookmark[]): void {
+    this.bookmarks = list;
+    this.hex.bookmark(this.marked);
+    drawBookmarks(this.bookmarkBar, this.marked, {
+      go: (b) => this.goToBookmark(b),
+      change: (from, to) => this.changeBookmark(from, to),
+      rename: (b, anchor) => askText(anchor, { label: "Name of the bookmark", text: b.name, button: "Rename", most: 100 }, (name) => this.changeBookmark(b, { ...b, name: name || b.name })),
+    });
+  }
+
+  /** Replaces, adds or removes a bookmark, as a step that can be undone. */
+  private changeBookmark(from: Bookmark | undefined, to: Bookmark | undefined): void {
+    this.remember();
+    this.setBookmarks([...this.bookmarks.filter((b) => b !== from), ...(to === undefined ? [] : [to])]);
+    this.address();
+  }
+
+  private goToBookmark({ start, end }: Bookmark): void {
+    this.selectBytes(start, Math.min(end, this.size));
+    this.hex.focus();
+  }
+
+  /** Bookmarks the selected bytes. */
+  private addBookmark(): void {
+    const { start, end, caret } = this.hex.selection;
+    const range = end > start ? { start, end } : { start: caret, end: caret + 1 };
+    const path = this.links.chosen?.path ?? "";
+    askText(this.hex.pointOf(range.start), { label: "Name of the bookmark", text: path === "unexplained" ? "" : path, button: "Bookmark", most: 100 }, (name) => {
+      const n = this.bookmarks.length;
+      this.changeBookmark(undefined, { show: this.controls.show, ...range, hue: (n % hueNames.length) + 1, name: name || `bookmark ${n + 1}` });
+    });
+  }
+
+  /** Goes to the next bookmark, or the previous one. */
+  private stepBookmark(by: -1 | 1): void {
+    const all = this.marked;
+    const { start } = this.hex.selection;
+    const next = by > 0 ? (all.find((b) => b.start > start) ?? all[0]) : (all.findLast((b) => b.start < start) ?? all.at(-1));
+    if (next === undefined) {
+      notify("No bookmarks", "warn");
+    } else {
+      this.goToBookmark(next);
+    }
+  }
+
+  private find: ByteFind | undefined; // once it was opened
+
+  /** Whether the bytes of a message are shown. */
+  private hasBytes(): boolean {
+    return this.message !== null && field("hex")?.hidden === false;
+  }
+
+  private async findBytes(what: (find: ByteFind) => void): Promise<void> {
+    const hex = field("hex");
+    const module = await load(() => import("./hex/find"));
+    if (module !== undefined && hex !== null) {
+      this.find ??= new module.ByteFind(hex, { grid: this.hex, ask: (action) => this.socket.act(action), select: (start, end) => this.selectBytes(start, end) });
+      what(this.find);
+    }
+  }
+
+  /** Changes settings of the grid, and stores them. */
+  private setGrid(change: Partial<HexSettings>): void {
+    const { decimal, ...rest } = { ...this.hex.settings, ...change };
+    this.hex.apply({ ...rest, decimal });
+    try {
+      localStorage.setItem("wirebench.hex", JSON.stringify(rest));
+    } catch {
+      // The settings then last as long as the page.
+    }
+  }
+
   private goTo(): void {
     const size = this.message?.data.length ?? 0;
     if (size === 0) {
       notify("No bytes", "warn");
       return;
     }
-    void askDialog("Go to offset", `0 to ${size - 1}, decimal or hex with 0x`, "Go", (text) => {
+    void askDialog("Go to offset", `0 to ${size - 1} (${hexNumber(size - 1)}), decimal or hex with 0x`, "Go", (text) => {
       const at = text === "" ? NaN : Number(text);
       return Number.isInteger(at) && at >= 0 && at < size ? "" : `An offset is a number from 0 to ${size - 1}`;
     }).then((text) => {
@@ -1131,8 +1535,8 @@ export class Page {
   }
 
   private copyLink(): void {
-    const { href, left } = linkTo(this.shown());
-    void copyText(href).then((done) => {
+    void linkTo(this.shown()).then(async ({ href, left }) => {
+      const done = await copyText(href);
       if (!done) {
         notify("The browser does not allow copying here", "err");
       } else if (left === "") {

@@ -1,4 +1,4 @@
-// "Go to anything": a few letters find a command, or an entry of a provider: messages, samples, fields.
+// "Go to anything": a few letters find a command, or an entry of a provider: messages, samples, fields. The server searches the library.
 
 import { make } from "./dom";
 import { all, ready, register } from "./commands";
@@ -30,6 +30,26 @@ export function addProvider(provider: Provider): void {
   providers.splice(at < 0 ? providers.length : at, at < 0 ? 0 : 1, provider);
 }
 
+/** An entry found by a search. */
+export interface FoundEntry extends Entry {
+  group: string;
+  exact?: boolean; // its name is exactly the query
+}
+
+/** Searches beyond the entries of the providers, such as on the server. */
+export type Searcher = (query: string, signal: AbortSignal) => Promise<readonly FoundEntry[]>;
+
+let searcher: Searcher | undefined;
+
+/** Sets the search beyond the providers; `groups` says what it finds. */
+export function setSearcher(search: Searcher, groups: readonly string[]): void {
+  searcher = search;
+  searchedGroups = groups;
+}
+
+let searchedGroups: readonly string[] = [];
+const searchPause = 40; // ms after a key
+
 // 1. Search.
 
 interface Item {
@@ -42,6 +62,7 @@ interface Item {
   lowHint: string;
   keys: string;
   command: boolean;
+  exact?: boolean;
   run(): void;
 }
 
@@ -244,14 +265,22 @@ let recent: string[] = [];
 let shown: Item[] = [];
 let active = 0;
 let sayTimer = 0;
+let found: readonly Item[] = []; // by the searcher, for the query foundFor
+let foundFor = "";
+let asked: AbortController | undefined;
+let askTimer = 0;
+
+function itemOf(group: string, title: string, hint: string, keys: string, command: boolean, run: () => void): Item {
+  const low = title.toLowerCase();
+  // Some letters have lower-case forms of another length; the positions of marks would be wrong.
+  const safe = low.length === title.length ? low : title;
+  return { group, title, low: safe, starts: undefined, mask: maskOf(safe), hint, lowHint: hint.toLowerCase(), keys, command, run };
+}
 
 function collect(): Item[] {
   const found: Item[] = [];
   const add = (group: string, title: string, hint: string, keys: string, command: boolean, run: () => void): void => {
-    const low = title.toLowerCase();
-    // Some letters have lower-case forms of another length; the positions of marks would be wrong.
-    const safe = low.length === title.length ? low : title;
-    found.push({ group, title, low: safe, starts: undefined, mask: maskOf(safe), hint, lowHint: hint.toLowerCase(), keys, command, run });
+    found.push(itemOf(group, title, hint, keys, command, run));
   };
   for (const command of all()) {
     if (command.id !== "palette" && ready(command)) {
@@ -315,8 +344,35 @@ function say(text: string): void {
 }
 
 function whatCanBeTyped(): string {
-  const groups = providers.map((p) => p.group.toLowerCase());
+  const groups = [...new Set([...providers.map((p) => p.group), ...searchedGroups])].map((group) => group.toLowerCase());
   return groups.length === 0 ? "commands" : `commands, ${groups.join(", ")}`;
+}
+
+/** Asks the searcher, once per query. The list is filled again when it has found something. */
+function ask(query: string): void {
+  if (searcher === undefined || foundFor === query) {
+    return;
+  }
+  clearTimeout(askTimer);
+  asked?.abort();
+  const { signal } = (asked = new AbortController());
+  const search = searcher;
+  askTimer = window.setTimeout(() => {
+    search(query, signal).then((entries) => {
+      if (!signal.aborted) {
+        foundFor = query;
+        found = entries.map((entry) => ({ ...itemOf(entry.group, entry.title, entry.hint ?? "", "", false, () => entry.run()), exact: entry.exact === true }));
+        if (parts?.dialog.open === true && found.length > 0) {
+          const chosen = active === 0 ? undefined : shown[active];
+          update();
+          const again = chosen === undefined ? -1 : shown.findIndex((item) => nameOf(item) === nameOf(chosen));
+          if (again > 0) {
+            activate(again);
+          }
+        }
+      }
+    }, () => undefined); // aborted
+  }, searchPause);
 }
 
 /** Fills the list for the typed text. */
@@ -346,7 +402,16 @@ function update(): void {
       const at = recent.length === 0 ? -1 : recent.indexOf(nameOf(item));
       return at < 0 ? 0 : 40 - at;
     };
-    search(query, pool, bonus).forEach((item) => put(item.group, item));
+    const own = search(query, pool, bonus);
+    const more = onlyCommands || foundFor !== query ? [] : found.filter((item) => !own.some((o) => o.group === item.group && (o.title === item.title || (item.low !== query.toLowerCase() && item.title.startsWith(`${o.title}.`)))));
+    const exact = [...own, ...more].find((item) => item.exact === true || (!item.command && item.low === query.toLowerCase()));
+    if (exact !== undefined) {
+      put(exact.group, exact); // its group is the first
+    }
+    [...own, ...more].forEach((item) => item !== exact && put(item.group, item));
+    if (!onlyCommands) {
+      ask(query);
+    }
   }
   shown = [...groups.values()].flat();
   let at = 0;
@@ -480,6 +545,7 @@ export function openPalette(text = ""): void {
     return;
   }
   items = collect();
+  foundFor = "";
   recent = remembered();
   parts.input.value = text;
   parts.dialog.showModal();

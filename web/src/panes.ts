@@ -103,7 +103,8 @@ function describe(splitter: HTMLElement): void {
   }
 }
 
-function changed(): void {
+/** Describes the splitters again, and reports new sizes of panes. */
+export function changed(): void {
   document.querySelectorAll<HTMLElement>("[data-splitter]").forEach(describe);
   document.dispatchEvent(new CustomEvent("wb:panes"));
 }

@@ -3,6 +3,7 @@
 //   #verdict [data-keep-capture]    on the workbench, beside the recognized form of the pasted text
 //   Ctrl+V on the page of a capture, outside text fields: describes the clipboard and offers to keep it
 
+import { pathOf } from "./address";
 import type { PasteInfo } from "./api";
 import { arrow, Button, dialog } from "./dialog";
 import { apiOf, request } from "./http";
@@ -48,7 +49,7 @@ function ask(workspace: string, text: string, pasted: PasteInfo): void {
   const [only] = pasted.messages;
   const single = only !== undefined && pasted.messages.length === 1 && only.hex.length / 2 <= mostShared ? only : undefined;
   const notes = [pasted.why ?? "", ...(pasted.notes ?? []).slice(0, 3)].filter((note) => note !== "");
-  dialog("PasteInfo", (d) => {
+  dialog("Pasted text", (d) => {
     const act = (run: () => void) => (): void => {
       d.close();
       run();
@@ -59,12 +60,12 @@ function ask(workspace: string, text: string, pasted: PasteInfo): void {
         {notes.map((note) => <p class="dim">{note}</p>)}
         <div class="row">
           <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={act(() => keep(workspace, pasted.title, text))} />
-          {single === undefined ? null : <Button text="Open in the workbench" run={act(() => location.assign(`/w/${encodeURIComponent(workspace)}#hex=${single.hex}`))} />}
+          {single === undefined ? null : <Button text="Open in the workbench" run={act(() => location.assign(`${pathOf(workspace, "definitions")}#hex=${single.hex}`))} />}
           <Button text="Cancel" run={d.close} />
         </div>
       </>
     );
-  }, { label: "PasteInfo text" });
+  });
 }
 
 export function startPasted(take: (workspace: string, files: File[]) => void): void {

@@ -2,11 +2,13 @@
 //
 //   #rail-lists[data-relays][data-demo][data-captures]    their place, with attributes for the available lists
 
+import { pathOf } from "./address";
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "./captures";
 import type { CaptureList as Captures, StoreCapture } from "./api";
 import { onChanged } from "./changes";
 import { confirmDialog } from "./dialog";
 import { dialogs } from "./dialogs";
+import type { Decoding } from "./dialogs/settings";
 import { askText } from "./frames/notebox";
 import { bytes, counted } from "./frames/text";
 import { openMenu } from "./menu";
@@ -21,7 +23,7 @@ const mostName = 200; // maximum length, as on the server
 const mostListed = 50; // maximum number of captures
 const accepted = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
-/** A capture, as in GET /api/{ws}/captures. */
+/** A capture, as in GET /api/v1/{ws}/captures. */
 type Listed = Omit<StoreCapture, "notes">;
 
 const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
@@ -32,7 +34,7 @@ const away = signal(false); // the state of listeners is unknown
 const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
 
 function pageOf(workspace: string, id: string): string {
-  return `/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`;
+  return pathOf(workspace, "captures", id);
 }
 
 function here(page: string): "page" | undefined {
@@ -41,11 +43,21 @@ function here(page: string): "page" | undefined {
 
 // 1. Listeners.
 
+/** How the traffic of the next listener is decoded; undefined: as the project does. */
+const decoding = signal<Decoding | undefined>(undefined);
+
+/** What is chosen for the next listener, in a line. */
+function decodingText({ project, title, settings, keys }: Decoding, workspace: string): string {
+  const { map, ...more } = settings;
+  return [project === workspace ? "" : title, typeof map === "string" ? map : "", ...Object.entries(more).map(([name, value]) => (typeof value === "string" ? `${name} ${value}` : name)), keys === "" ? "" : "keys"].filter((part) => part !== "").join(" · ");
+}
+
 function Live({ workspace, relays, demo }: { workspace: string; relays: Relays; demo: boolean }) {
   const start = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
-    void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null });
+    const { project = workspace, settings = {}, keys = "" } = decoding.value ?? {};
+    void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null, settings, ...(keys === "" ? {} : { keys }) }, project);
   };
   const play = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -79,7 +91,12 @@ function Live({ workspace, relays, demo }: { workspace: string; relays: Relays; 
               <input id="live-upstream" name="upstream" placeholder="127.0.0.1:7802" autocomplete="off" spellcheck={false} required />
             </div>
             <label class="check" title="Messages can be held, changed and sent from this page"><input type="checkbox" name="operate" value="true" /> allow changes</label>
-            <button class="btn" type="submit">Start</button>
+            <div class="row">
+              <button class="btn" type="submit">Start</button>
+              <button class="btn quiet" type="button" aria-haspopup="dialog" title="Protocol, code map, game version, groups, keys: where they differ from those of the project"
+                onClick={() => void dialogs().then((d) => d?.decodingDialog(workspace, decoding.value)).then((chosen) => chosen !== undefined && (decoding.value = chosen))}>Decode as…</button>
+            </div>
+            {decoding.value === undefined || decodingText(decoding.value, workspace) === "" ? null : <p class="hint">Decoded as: {decodingText(decoding.value, workspace)}</p>}
             <p class="hint">Point the client at the first address. Traffic is shown and recorded as a capture.</p>
           </form>
           {demo ? (
@@ -113,7 +130,7 @@ function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed): voi
       return;
     }
     if (here(pageOf(workspace, x.id)) !== undefined) {
-      location.assign(`/w/${encodeURIComponent(workspace)}`);
+      location.assign(pathOf(workspace, "definitions"));
       return;
     }
     lookAtCaptures();
@@ -123,6 +140,7 @@ function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed): voi
     label: x.name,
     items: [
       { title: "Rename …", ...operatorsItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
+      { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
       { title: "Replay …", ...operatorsItem(), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
       { title: "Save its file", run: save },
       { title: "Delete …", ...operatorsItem(), run: () => void remove() },
@@ -153,7 +171,7 @@ function Captures({ workspace, shown }: { workspace: string; shown: string | und
                 <span class="name">{x.name}</span>
                 <small>{bytes(recorded.value.get(x.id) ?? x.size)}</small>
               </a>
-              <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title="Rename, save the file, delete"
+              <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title="Rename, decode as, replay, save, delete"
                 onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x)}>⋯</button>
             </li>
           );

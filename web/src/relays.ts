@@ -1,5 +1,6 @@
 // The listeners of the proxy, from the API.
 
+import { pathOf } from "./address";
 import type { ListenerList, RelayInfo } from "./api";
 import { onChanged } from "./changes";
 import { pauseAfter } from "./connection";
@@ -9,7 +10,7 @@ import { apiOf, ask, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
-/** A session of the proxy, as in GET /api/{ws}/proxies. */
+/** A session of the proxy, as in GET /api/v1/{ws}/proxies. */
 export type Session = RelayInfo;
 
 const patience = 4000; // milliseconds for a response: a hanging server counts as away
@@ -78,9 +79,9 @@ export class Relays {
     this.look();
   }
 
-  /** Starts a listener and opens its page. */
-  start(what: { listen: string; upstream: string; operate: boolean }): Promise<void> {
-    return this.begin(this.api, what);
+  /** Starts a listener in a project and opens its page. */
+  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string }, project = this.workspace): Promise<void> {
+    return this.begin(`${apiOf(project)}/proxies`, what, project);
   }
 
   /** Starts the demo game with a listener, and opens its page. */
@@ -88,15 +89,15 @@ export class Relays {
     return this.begin(`${apiOf(this.workspace)}/demo`, undefined);
   }
 
-  private async begin(address: string, body: object | undefined): Promise<void> {
+  private async begin(address: string, body: object | undefined, project = this.workspace): Promise<void> {
     const session = await ask<Session>(address, "POST", body);
     if (session !== undefined) {
-      location.href = this.page(session.id);
+      location.href = pathOf(project, "captures", session.id);
     }
   }
 
   page(id: string): string {
-    return `/w/${encodeURIComponent(this.workspace)}/captures/${encodeURIComponent(id)}`;
+    return pathOf(this.workspace, "captures", id);
   }
 
   /** Calls back with the running sessions after each request. */

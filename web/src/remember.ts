@@ -11,7 +11,8 @@ function stored(name: string): string | null {
   }
 }
 
-function store(name: string, open: boolean): void {
+/** Remembers whether a part is open. */
+export function remember(name: string, open: boolean): void {
   try {
     localStorage.setItem(prefix + name, String(open));
   } catch {
@@ -34,7 +35,7 @@ export function startRemember(): void {
     const summary = event.target instanceof Element ? event.target.closest("summary") : null;
     const part = summary?.parentElement;
     if (part instanceof HTMLDetailsElement && part.dataset["remember"] !== undefined) {
-      store(part.dataset["remember"], !part.open); // it is about to change
+      remember(part.dataset["remember"], !part.open); // it is about to change
     }
   });
 }

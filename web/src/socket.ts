@@ -1,31 +1,34 @@
 // The channel of the panes: one message at a time goes to the server, and its effects come back.
 
-import type { PageAnswer, PageControls, PageMessage, PageOutline, PageValueAnswer } from "./api";
+import type { FramesHits, PageAnswer, PageChoices, PageControls, PageMessage, PageValueAnswer, PageValuesForm } from "./api";
 import type { Channel, Connection } from "./connection";
-import type { MessageData } from "./model";
+import { type LayoutData, noLayout, withPlain } from "./layout";
+import { type MessageData, noData } from "./model";
+import { patched, patchedBytes, spliced } from "./patch";
+import { Texts } from "./texts";
 
 /** The controls of the page whose values the server needs. */
 export type Controls = Omit<Required<PageMessage["set"]>, "frame"> & Pick<PageMessage["set"], "frame">; // frame: of a page of a capture
 
 /** A pressed button with its parameters. */
-export type Action = Omit<PageMessage, "n" | "set" | "have"> & { action: string };
+export type Action = Omit<PageMessage, "n" | "set" | "edit" | "have"> & { action: string };
 
 /** An answer with patches applied. */
-export interface Answer extends Omit<PageAnswer, "outline" | "data" | "status"> {
+export interface Answer extends Omit<PageAnswer, "layout" | "data" | "status"> {
   status?: string;
   value?: PageValueAnswer["value"];
+  choices?: PageChoices;
+  hits?: FramesHits;
+  form?: PageValuesForm;
   older?: boolean; // than the page's text of the definition
   data?: MessageData;
-  keys?: Map<string, number>; // lines of the definition, by key of the part
-  lines?: Map<number, string>; // tooltips of lines
+  layout?: LayoutData;
 }
 
-/** Applies a patch to a list: `remove` elements from `at` on, all if -1, are replaced by new ones. */
-function patched<T>(list: readonly T[], patch: { at: number; remove?: number; new?: T[] } | undefined): readonly T[] {
-  return patch === undefined ? list : list.toSpliced(patch.at, patch.remove === -1 ? list.length : (patch.remove ?? 0), ...(patch.new ?? []));
+/** Whether an answer is only for its caller: it changes nothing on the page. */
+export function isAnswer({ value, choices, hits, form }: Pick<Answer, "value" | "choices" | "hits" | "form">): boolean {
+  return value !== undefined || choices !== undefined || hits !== undefined || form !== undefined;
 }
-
-const noData: MessageData = { bytes: "", len: [], part: [], parts: [], used: 0, name: "", dir: "" };
 
 export type State = "connecting" | "open" | "lost";
 
@@ -38,20 +41,24 @@ export class Socket {
   private n = 0; // of the last message sent
   private known = 0; // of the last answered message
   private dirty: Partial<Controls> = {};
+  private readonly told = new Texts(); // texts that the server has
   private readonly actions: Action[] = [];
+  private readonly unanswered = new Map<number, { set: Partial<Controls>; action: Action | undefined }>(); // messages by number
   private readonly waiting = new Map<number, (answer: Answer) => void>();
   private readonly sentAt = new Map<string, number>(); // by control, its last message
   private skipped: MessageData | undefined; // of bytes older than the typed ones, the server's last state
   private late: PageControls = {}; // of answers older than the text
-  private data = noData; // merged; the server sends changes of this and the outline
-  private outline: readonly PageOutline[] = [];
+  private data = noData; // merged; the server sends changes of this and the layout
+  private layout = noLayout;
+  private readonly parts = new Map<string, string>(); // of the page, as sent
   state: State = "connecting";
 
-  constructor(connection: Connection, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
+  /** `capture` is the id of the capture that the page shows, whose settings apply. */
+  constructor(connection: Connection, capture: string | undefined, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
     this.all = all;
     this.answered = answered;
     this.changed = changed;
-    this.channel = connection.channel("page", undefined, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
+    this.channel = connection.channel("page", capture === undefined ? undefined : { capture }, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
   private turn(state: State): void {
@@ -64,7 +71,10 @@ export class Socket {
     this.skipped = undefined;
     this.late = {};
     this.data = noData;
-    this.outline = [];
+    this.layout = noLayout;
+    this.parts.clear();
+    this.told.clear();
+    this.unanswered.clear();
     // The server has no state of earlier connections: it gets everything.
     this.dirty = this.all();
     this.turn("open");
@@ -80,41 +90,68 @@ export class Socket {
   }
 
   /** An answer with patches applied. */
-  private whole({ data, outline, ...answer }: PageAnswer & Pick<Answer, "value">): Answer {
+  private whole({ data, layout, patches, ...answer }: PageAnswer & Pick<Answer, "value" | "choices" | "hits" | "form">): Answer {
     const whole: Answer = answer;
-    if (answer.value !== undefined) {
-      return whole;
+    if (patches !== undefined) {
+      whole.html = { ...answer.html, ...Object.fromEntries(Object.entries(patches).map(([id, patch]) => [id, spliced(this.parts.get(id) ?? "", patch)])) };
+    }
+    for (const [id, html] of Object.entries(whole.html ?? {})) {
+      this.parts.set(id, html);
     }
     if (data !== undefined) {
-      const { bytes, len, part, parts } = this.data;
-      this.data = { ...data, bytes: data.bytes ?? bytes, len: patched(len, data.len), part: patched(part, data.part), parts: patched(parts, data.parts) };
-      whole.data = this.data;
+      const { bytes, parts, rows, bits, texts, jumps, named } = this.data;
+      whole.data = this.data = {
+        ...data, bytes: patchedBytes(bytes, data.bytes), parts: patched(parts, data.parts), rows: patched(rows, data.rows), bits: patched(bits, data.bits),
+        texts: patched(texts, data.texts), jumps: patched(jumps, data.jumps), named: patched(named, data.named),
+      };
     }
-    this.outline = patched(this.outline, outline);
-    const keys = (whole.keys = new Map<string, number>());
-    if (answer.behind !== true) {
-      const lines = (whole.lines = new Map<number, string>());
-      let line = 0;
-      for (const { key, step, text } of this.outline) {
-        keys.set(key, (line += step));
-        if (text !== undefined) {
-          lines.set(line, text);
-        }
-      }
+    if (layout !== undefined) {
+      const { rows, cells } = this.layout;
+      whole.layout = this.layout = { rows: patched(rows, layout.rows), cells: patched(cells, layout.cells?.map(withPlain)), stale: layout.stale === true, holes: new Set(layout.holes) };
     }
     return whole;
+  }
+
+  /** The answer that came with the page, to be drawn only: the state of the text comes over the connection. */
+  first(answer: PageAnswer): Answer {
+    return this.whole(answer);
+  }
+
+  /** Sends messages again, up to n, with all controls: the server has other texts than the page assumed. */
+  private resend(n: number): void {
+    this.told.clear();
+    const sets: Partial<Controls>[] = [];
+    for (const [of, { set, action }] of this.unanswered) {
+      if (of <= n) {
+        sets.push(set);
+        this.actions.push(...(action === undefined ? [] : [action])); // at most one: the server does not merge actions
+        this.unanswered.delete(of);
+      }
+    }
+    this.dirty = Object.assign({}, this.all(), ...sets, this.dirty) as Controls;
+    const resolve = this.waiting.get(n);
+    this.waiting.delete(n);
+    this.flush(resolve);
   }
 
   private take(from: PageAnswer): void {
     const answer = this.whole(from);
     this.known = Math.max(this.known, answer.n);
+    if (answer.resend === true) {
+      this.resend(answer.n);
+      return;
+    }
+    for (const n of [...this.unanswered.keys()].filter((n) => n <= answer.n)) {
+      this.unanswered.delete(n);
+    }
+    this.told.take(answer.set ?? {}, (key) => (this.sentAt.get(key) ?? 0) <= answer.n);
     if (answer.data !== undefined) {
       this.skipped = undefined;
     } else if (this.skipped !== undefined && (this.sentAt.get("edits") ?? 0) <= answer.n && !("edits" in this.dirty)) {
       answer.data = this.skipped; // later edits changed nothing, so the server sends nothing
       this.skipped = undefined;
     }
-    if (answer.value === undefined) {
+    if (!isAnswer(answer)) {
       // Newer typed values take precedence over the server's.
       const newer = (key: string): boolean => key in this.dirty || (this.sentAt.get(key) ?? 0) > answer.n;
       const set: Record<string, unknown> = { ...this.late, ...answer.set };
@@ -175,7 +212,8 @@ export class Socket {
     if (resolve !== undefined) {
       this.waiting.set(this.n, resolve);
     }
-    this.channel.send({ n: this.n, set: this.dirty, ...more, ...action });
+    this.unanswered.set(this.n, { set: this.dirty, action });
+    this.channel.send({ n: this.n, ...this.told.changes(this.dirty), ...more, ...action });
     this.dirty = {};
   }
 }

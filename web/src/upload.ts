@@ -2,8 +2,10 @@
 // other files to the input.
 
 import type { UploadReport } from "./api";
+import { dialogs } from "./dialogs";
 import { hexOf } from "./hex/text";
 import { apiOf, failure, request } from "./http";
+import { undoOffer } from "./journal";
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
 import { readPasted, startPasted } from "./pasted";
@@ -16,6 +18,9 @@ const likeOne = 4096; // bytes: a raw file up to this size is decoded as one mes
 async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
   if (lookOnly()) {
     notify(lookOnlyWhy, "warn");
+    return;
+  }
+  if (document.getElementById("main")?.dataset["samples"] !== undefined && (await (await dialogs())?.projectDialog(files)) !== true) {
     return;
   }
   const body = new FormData();
@@ -33,7 +38,7 @@ async function upload(workspace: string, files: File[], replace: boolean): Promi
   const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || (reply.ok ? "No changes" : failure("The upload failed", reply));
   const bad = report.filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
   const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
-  notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, !reply.ok ? "err" : bad.length === 0 ? "ok" : "warn");
+  notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, !reply.ok ? "err" : bad.length === 0 ? "ok" : "warn", undoOffer(workspace, reply.answer.undo));
 }
 
 /** Sends the settings of the library; the changed parts of the page come over the websocket. */

@@ -1,5 +1,6 @@
 // Files stored as captures: how they are recognized and uploaded.
 
+import { pathOf } from "./address";
 import { hexOf } from "./hex/text";
 import type { PasteInfo, StoreCapture } from "./api";
 import { dialogs } from "./dialogs";
@@ -59,7 +60,7 @@ async function store(workspace: string, file: File, framing: string): Promise<st
 }
 
 function lead(workspace: string, id: string): void {
-  location.assign(`/w/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(id)}`);
+  location.assign(pathOf(workspace, "captures", id));
 }
 
 /** Stores files as captures and opens the first. */

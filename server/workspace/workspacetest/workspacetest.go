@@ -41,7 +41,7 @@ func Captures(t testing.TB) *store.Captures {
 // Open opens a workspace. Its defaults are the name "one" and the first dialect.
 func Open(t testing.TB, c workspace.Config) *workspace.Workspace {
 	t.Helper()
-	c.Name, c.Title, c.Dialect = cmp.Or(c.Name, "one"), cmp.Or(c.Title, "One protocol"), cmp.Or(c.Dialect, defs.Dialects[0].Name)
+	c.Name, c.FirstTitle, c.Dialect = cmp.Or(c.Name, "one"), cmp.Or(c.FirstTitle, "One protocol"), cmp.Or(c.Dialect, defs.Dialects[0].Name)
 	w, err := workspace.Open(c)
 	if err != nil {
 		t.Fatal(err)

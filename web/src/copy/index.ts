@@ -39,6 +39,10 @@ function copyBySelection(text: string): boolean {
     event.stopImmediatePropagation();
     event.clipboardData?.setData("text/plain", text);
   };
+  // The focus only seems to leave its element: a field must not close, and a menu neither.
+  const hide = (event: Event): void => event.stopImmediatePropagation();
+  const moves = ["blur", "focus", "focusout", "focusin"] as const;
+  moves.forEach((type) => addEventListener(type, hide, { capture: true }));
   document.addEventListener("copy", put, { capture: true });
   area.focus({ preventScroll: true });
   area.select();
@@ -53,6 +57,7 @@ function copyBySelection(text: string): boolean {
   if (focused instanceof HTMLElement) {
     focused.focus({ preventScroll: true });
   }
+  moves.forEach((type) => removeEventListener(type, hide, { capture: true }));
   return done;
 }
 

@@ -32,7 +32,8 @@ export type { Language, Word } from "./words";
 
 /** Events of the editor. Lines count from 1. */
 export interface EditorEvents {
-  change(text: string): void; // by the user, or by replace
+  change(text: string, line: number): void; // by the user, with the line of the caret, or by replace, with 0
+  left?(): void; // the text has lost the focus
   caret(line: number): void; // the user has moved the caret to another line, or focused the editor
   hover(line: number | null): void; // the pointer is on a line, or on none
   save(): void;
@@ -46,8 +47,15 @@ export interface EditorOptions {
   language: Language;
   nonce: string; // of the page's content security policy, for the editor's style sheet
   label: string; // accessible name
+  caret?: number; // its initial offset
   events: EditorEvents;
 }
+
+// Characters that cannot be seen are shown as signs. A byte order mark at the start of a file belongs to it, and has none.
+const invisible = {
+  specialChars: /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202d\u202e\u2066\u2067\u2069\ufff9-\ufffc]/gu,
+  addSpecialChars: /(?<=.)\ufeff/gu,
+};
 
 // Marks a change by replace.
 const outside = Annotation.define<boolean>();
@@ -86,7 +94,7 @@ export class DefinitionEditor {
     this.events = o.events;
     host.classList.add("definition-editor");
     this.extensions = this.extend(o);
-    this.view = new EditorView({ state: this.newState(o.text), parent: host });
+    this.view = new EditorView({ state: this.newState(o.text, o.caret), parent: host });
     followPointer(this.view, (line) => this.events.hover(line));
   }
 
@@ -113,7 +121,7 @@ export class DefinitionEditor {
     if (changes.length > 0) {
       this.view.dispatch({ changes, annotations: [outside.of(true), isolateHistory.of("full")], userEvent: "input.replace" });
     } else if (this.text !== was) {
-      this.events.change(this.text);
+      this.events.change(this.text, 0);
     }
   }
 
@@ -166,17 +174,24 @@ export class DefinitionEditor {
     this.view.focus();
   }
 
+  /** Focuses the text, with the caret at its end. */
+  focusEnd(): void {
+    this.view.focus();
+    this.view.dispatch({ selection: { anchor: this.view.state.doc.length }, scrollIntoView: true });
+  }
+
   /** Removes the editor from its element. */
   destroy(): void {
     this.view.dom.parentElement?.classList.remove("definition-editor");
     this.view.destroy();
   }
 
-  private newState(text: string): EditorState {
+  private newState(text: string, caret = 0): EditorState {
     const { text: doc, crlf } = unified(text);
     this.crlf = crlf;
     return EditorState.create({
       doc,
+      selection: { anchor: Math.min(caret, doc.length) },
       extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names))],
     });
   }
@@ -196,7 +211,7 @@ export class DefinitionEditor {
       EditorState.lineSeparator.of("\n"),
       EditorState.allowMultipleSelections.of(true),
       EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
-      EditorView.contentAttributes.of({ "aria-label": o.label }),
+      EditorView.contentAttributes.of({ "aria-label": o.label, tabindex: "0" }), // focusable anyway: for tools that do not know
       Prec.high(
         keymap.of([
           { key: "Mod-s", run: does(() => this.events.save()), preventDefault: true },
@@ -214,7 +229,7 @@ export class DefinitionEditor {
       lineNumbers(),
       highlightActiveLine(),
       highlightActiveLineGutter(),
-      highlightSpecialChars(),
+      highlightSpecialChars(invisible),
       highlightSelectionMatches({ wholeWords: true, minSelectionLength: 2 }),
       drawSelection(),
       rectangularSelection(),
@@ -239,10 +254,13 @@ export class DefinitionEditor {
         before = tr.newDoc;
       }
     }
-    if (update.docChanged) {
-      this.events.change(this.text);
-    }
     const line = state.doc.lineAt(state.selection.main.head).number;
+    if (update.docChanged) {
+      this.events.change(this.text, update.transactions.some((tr) => tr.annotation(outside)) ? 0 : line);
+    }
+    if (update.focusChanged && !update.view.hasFocus) {
+      this.events.left?.();
+    }
     const came = update.focusChanged && update.view.hasFocus;
     if (line !== this.line || came) {
       this.line = line;

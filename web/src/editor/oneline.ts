@@ -1,10 +1,17 @@
 // A one-line editor with the completion of the definition editor, for the filter box.
 
 import {
-  acceptCompletion, autocompletion, closeCompletion, type Command, common, type Completion, type CompletionContext, type CompletionResult, completionStatus, currentCompletions,
-  EditorState, EditorView, type Extension, history, historyKeymap, keymap, moveCompletionSelection, pickedCompletion, placeholder, Prec, selectedCompletionIndex, setDiagnostics,
-  setSelectedCompletion, standardKeymap, startCompletion, StateEffect, StateField, tips, typeOver,
-} from "./base";
+  acceptCompletion, autocompletion, closeCompletion, type Completion, type CompletionContext, type CompletionResult, completionStatus, currentCompletions, moveCompletionSelection,
+  pickedCompletion, selectedCompletionIndex, setSelectedCompletion, startCompletion,
+} from "@codemirror/autocomplete";
+import { history, historyKeymap, standardKeymap } from "@codemirror/commands";
+import { setDiagnostics } from "@codemirror/lint";
+import { EditorState, type Extension, Prec, StateEffect, StateField } from "@codemirror/state";
+import { type Command, EditorView, keymap, placeholder } from "@codemirror/view";
+
+import { common } from "./theme";
+import { tips } from "./tips";
+import { typeOver } from "./typeover";
 
 /** A replacement for a range of the line. */
 export interface Offer {

@@ -35,8 +35,19 @@ const sign = { position: "absolute", left: "5px", fontSize: "0.8rem", lineHeight
 
 const active = "color-mix(in srgb, var(--text) 6%, transparent)";
 
+/**
+ * Puts the caret of an editor that gets the focus by a script, as after the palette or a dialog, back to its place: the browser moves it to the
+ * start, and the editor would follow.
+ */
+const keepCaret: Extension = EditorView.domEventHandlers({
+  focus: (_, view) => {
+    view.focus();
+    return false;
+  },
+});
+
 /** Mistakes and lists of completions, common to all editors. */
-export const common: Extension = EditorView.theme({
+export const common: Extension = [keepCaret, EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-lintRange-error": squiggle("var(--bad)"),
   ".cm-lintRange-warning": squiggle("var(--warn)"),
@@ -67,7 +78,7 @@ export const common: Extension = EditorView.theme({
   ".cm-completionDetail": { minWidth: "0", marginLeft: "auto", overflow: "hidden", textOverflow: "ellipsis", color: "var(--dim)", font: "0.92rem/1.63 var(--ui)" },
   ".cm-completionMatchedText": { color: "var(--type)", textDecoration: "none", fontWeight: "600" },
   ".cm-tooltip.cm-completionInfo": { padding: "0", maxWidth: "22rem" },
-});
+})];
 
 /** The style of the definition editor. */
 export const theme: Extension = [common, EditorView.theme({

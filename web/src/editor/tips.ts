@@ -1,4 +1,4 @@
-// Tooltips of editors are at the end of the page, because panes clip their contents.
+// Tooltips of editors are at the end of the main part of the page, because panes clip their contents.
 
 import { type Extension } from "@codemirror/state";
 import { EditorView, tooltips } from "@codemirror/view";
@@ -10,7 +10,7 @@ export function tips(): Extension {
   const host = (element ??= Object.assign(document.createElement("div"), { className: "editor-tips" }));
   const attach = (): void => {
     if (!host.isConnected) {
-      document.body.append(host);
+      (document.querySelector("main") ?? document.body).append(host);
     }
   };
   attach();

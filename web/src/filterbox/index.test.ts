@@ -56,7 +56,7 @@ function storage(): Storage {
   };
 }
 
-function bench(more: Partial<FilterBoxOptions> = {}): Bench {
+async function bench(more: Partial<FilterBoxOptions> = {}): Promise<Bench> {
   const host = document.createElement("div");
   document.body.append(host);
   const applied: string[] = [];
@@ -69,9 +69,12 @@ function bench(more: Partial<FilterBoxOptions> = {}): Bench {
     place: storage(),
     ...more,
   });
-  const input = host.querySelector<HTMLElement>("[role=textbox]");
+  let input: HTMLElement | null = null; // not the input before the editor
+  while ((input = host.querySelector<HTMLElement>("[role=textbox]")) === null) {
+    await new Promise((done) => setTimeout(done, 5));
+  }
   const root = host.querySelector<HTMLElement>(".filterbox");
-  if (input === null || root === null) {
+  if (root === null) {
     throw new Error("no box");
   }
   input.focus();
@@ -96,7 +99,7 @@ function options(): string[] {
 }
 
 test("a filter is checked while typing and applied by Enter", async () => {
-  const b = bench();
+  const b = await bench();
   equal(b.root.dataset["state"], "empty");
   await b.type("len > 3");
   equal([b.root.dataset["state"], b.applied], ["ok", []]);
@@ -107,7 +110,7 @@ test("a filter is checked while typing and applied by Enter", async () => {
 });
 
 test("an invalid filter is not applied, and its mistake is shown", async () => {
-  const b = bench();
+  const b = await bench();
   await b.type("x == bad");
   equal([b.root.dataset["state"], b.input.getAttribute("aria-invalid")], ["wrong", "true"]);
   equal(b.root.querySelector(".filterbox-says")?.textContent, 'at 6 unknown "bad"');
@@ -122,7 +125,7 @@ test("an invalid filter is not applied, and its mistake is shown", async () => {
 
 test("Esc leaves the box and keeps the text", async () => {
   let left = 0;
-  const b = bench({ leave: () => left++ });
+  const b = await bench({ leave: () => left++ });
   equal(await b.box.set("a == 1", true), true);
   b.input.focus();
   await b.type("a == 12");
@@ -133,7 +136,7 @@ test("Esc leaves the box and keeps the text", async () => {
 });
 
 test("short forms show their meaning", async () => {
-  const b = bench();
+  const b = await bench();
   await b.type("party");
   equal(b.root.querySelector(".filterbox-says")?.textContent, 'means lower(name) contains "party" || lower(info) contains "party" – text alone');
   b.key("Enter");
@@ -145,7 +148,7 @@ test("short forms show their meaning", async () => {
 });
 
 test("completion: Enter applies unless a line is selected, Tab accepts the offer, Esc closes", async () => {
-  const b = bench();
+  const b = await bench();
   await b.type("C_");
   equal(options(), ["C_CHAT", "C_PONG"]);
   b.key("Escape");
@@ -168,7 +171,7 @@ test("completion: Enter applies unless a line is selected, Tab accepts the offer
 
 test("seen values are offered", async () => {
   const paths: string[] = [];
-  const b = bench({ values: async (path) => (paths.push(path), ['"lfg"', '"hello"']) });
+  const b = await bench({ values: async (path) => (paths.push(path), ['"lfg"', '"hello"']) });
   await b.type(".message == ");
   equal([paths, options()], [[".message"], ['"lfg"', '"hello"']]);
   b.key("Tab");
@@ -178,7 +181,7 @@ test("seen values are offered", async () => {
 
 test("late responses are dropped", async () => {
   const waiting: (() => void)[] = [];
-  const b = bench({ ask: (q) => new Promise((done) => waiting.push(() => void reply(q).then(done))) });
+  const b = await bench({ ask: (q) => new Promise((done) => waiting.push(() => void reply(q).then(done))) });
   await b.type("bad");
   await b.type("len > 3");
   waiting[1]?.();
@@ -190,7 +193,7 @@ test("late responses are dropped", async () => {
 });
 
 test("a missing response is reported", async () => {
-  const b = bench({ ask: () => Promise.reject(new Error("gone")) });
+  const b = await bench({ ask: () => Promise.reject(new Error("gone")) });
   await b.type("len > 3");
   equal([b.root.dataset["state"], b.root.querySelector(".filterbox-says")?.textContent], ["unknown", "not checked: gone"]);
   b.key("Enter");
@@ -200,7 +203,7 @@ test("a missing response is reported", async () => {
 });
 
 test("history is offered in an empty box", async () => {
-  const b = bench();
+  const b = await bench();
   b.key("ArrowDown");
   await b.settle();
   equal([options(), b.root.querySelector(".filterbox-says")?.textContent], [[], "no recent filters"]);
@@ -219,7 +222,7 @@ test("history is offered in an empty box", async () => {
 });
 
 test("a condition is prepared, not applied", async () => {
-  const b = bench();
+  const b = await bench();
   await b.box.set("a == 1 || b == 2", false);
   await b.box.prepare("c == 3", "and");
   equal([b.box.text, b.applied], ["(a == 1 || b == 2) && c == 3", []]);
@@ -236,7 +239,7 @@ test("a condition is prepared, not applied", async () => {
 });
 
 test("a preset is saved, used and deleted", async () => {
-  const b = bench();
+  const b = await bench();
   const press = (label: string): void => b.root.querySelector<HTMLElement>(label)?.click();
   await b.box.set("party", true);
   press('[title="Save as a preset"]');
@@ -272,7 +275,7 @@ test("a preset is saved, used and deleted", async () => {
 });
 
 test("the draft is part of each request, and the box cleans up", async () => {
-  const b = bench({ draft: () => ({ name: "C_NEW", text: "byte b" }) });
+  const b = await bench({ draft: () => ({ name: "C_NEW", text: "byte b" }) });
   await b.type("C_NEW.b == 1");
   equal(b.asked[0], { text: "C_NEW.b == 1", caret: 12, draft: { name: "C_NEW", text: "byte b" } });
   await b.type("C_");

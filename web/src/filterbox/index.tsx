@@ -1,6 +1,7 @@
 // The filter box. While typing it checks the filter, shows mistakes, the meaning of short forms, and completions; Enter applies the filter.
 
-import { type Offer, OneLine } from "../editor/oneline";
+import { Line } from "../editor/line";
+import type { Offer } from "../editor/oneline";
 import { openMenu } from "../menu";
 import { batch, computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "../ui";
 import { Presets, SaveForm } from "./presets";
@@ -18,6 +19,8 @@ type Item = Omit<FilterOption, "kind"> & { kind: FilterOption["kind"] | "seen" }
 /** The interface of the page for the box. */
 export interface FilterBoxOptions {
   workspace: string;
+  /** id of the capture whose settings apply */
+  capture?: string;
   /** The unsaved definition with which filters are checked. */
   draft(): Draft | undefined;
   /** Applies a valid filter with presets expanded; "" is every frame. */
@@ -67,7 +70,7 @@ function whole(c: Checked): string {
 
 export class FilterBox {
   readonly stored: StoredFilters;
-  readonly line: OneLine;
+  readonly line: Line;
   readonly options: FilterBoxOptions;
   readonly typed = signal("");
   readonly inForce = signal({ typed: "", text: "" });
@@ -92,10 +95,10 @@ export class FilterBox {
   constructor(host: HTMLElement, options: FilterBoxOptions) {
     this.options = options;
     this.#host = host;
-    this.#ask = options.ask ?? asker(options.workspace);
+    this.#ask = options.ask ?? asker(options.workspace, options.capture);
     this.stored = new StoredFilters(options.workspace, options.place ?? localPlace());
     this.presets.value = this.stored.presets();
-    this.line = new OneLine({
+    this.line = new Line({
       label: "Filter",
       describedBy: "filterbox-says",
       placeholder: "Filter: party, C_CHAT, .damage > 1000  /",

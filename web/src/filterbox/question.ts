@@ -13,15 +13,17 @@ export interface Question {
   text: string;
   caret?: number;
   draft?: Draft;
+  /** id of the capture whose settings apply */
+  capture?: string;
 }
 
 /** Requests the meaning of a filter. Rejects with the reason on failure. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<FilterInfo>;
 
-/** Requests for the filters of a workspace. */
-export function asker(workspace: string): Ask {
+/** Requests for the filters of a workspace, or of a capture of it. */
+export function asker(workspace: string, capture?: string): Ask {
   return async (question, signal) => {
-    const reply = await request<FilterInfo>(`${apiOf(workspace)}/filter`, { body: question, signal });
+    const reply = await request<FilterInfo>(`${apiOf(workspace)}/filter`, { body: capture === undefined ? question : { ...question, capture }, signal });
     if (!reply.ok) {
       throw new Error(reply.why);
     }

@@ -66,7 +66,7 @@ export interface Drawer {
   compare?(a: number, b: number): void;
 }
 
-/** The drawers, as exported by drawers.js. */
+/** The drawers by name. */
 export type DrawerTable = Readonly<Record<DrawerName, new (host: DrawerHost) => Drawer>>;
 
 const restMillis = 1000; // between two requests while the list grows

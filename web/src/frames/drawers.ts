@@ -1,4 +1,4 @@
-// The script of the drawers, loaded when the first one is opened.
+// The drawers, loaded when the first one is opened.
 
 import { ConnectionsDrawer } from "./conns";
 import { DiffDrawer } from "./diff";
@@ -8,6 +8,4 @@ import { MarkersDrawer } from "./markers";
 import { TimelineDrawer } from "./timeline";
 import { TypesDrawer } from "./types";
 
-const drawers: DrawerTable = { types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer };
-
-Object.assign((globalThis as unknown as { wirebench: object }).wirebench ??= {}, { drawers });
+export const drawers: DrawerTable = { types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer };

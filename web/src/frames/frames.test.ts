@@ -270,6 +270,8 @@ test("texts of frames", () => {
   equal(layers(row), "reliable:3 › chunk of 1, 2, 3, 4, 5, 6 and 2 more");
   equal(info(row), "incomplete · a b");
   equal(flags(row, true, true), { text: "◆✎!*", words: "marked, has a note, a problem, injected" });
+  equal(info({ ...row, status: "", info: "a", note: "a" }), "a");
+  equal(flags({ ...row, d: -40_000 }, false, false).text, "!↶*");
   equal(shortConnection({ name: "10.0.0.2:4000-10.0.0.1:7801", session: 1, proto: "tcp", frames: 1 }), "4000 ⇄ 7801 ·2");
 });
 

@@ -163,6 +163,31 @@ test("frame list: the current frame keeps its position when the filter changes",
   t.end();
 });
 
+test("frame list: keys move on and rows stay while the same frames are decoded again", async () => {
+  const t = listOf(1000);
+  await drawn();
+  t.list.go(3);
+  await drawn();
+  t.list.reset(true);
+  t.update({ seq: 2, epoch: 1, fit: 0, scanned: 0, done: false });
+  t.asked.length = 0;
+  t.list.step(1);
+  equal([t.list.position, t.list.row?.n, t.asked.length], [4, 5, 0]);
+  t.update({ fit: 10, scanned: 10 });
+  t.list.step(1);
+  await drawn();
+  equal([t.list.position, t.list.row?.n, t.view()[0], t.asked.length], [5, 6, "F1", 0]); // not a part of a page in place of the whole
+  t.update({ fit: 1000, scanned: 1000, done: true });
+  await drawn();
+  equal([t.list.position, t.list.row?.n, t.asked.length > 0], [5, 6, true]);
+  t.list.reset(true);
+  t.update({ seq: 3, epoch: 2, fit: 0, scanned: 0, done: false });
+  t.update({ fit: 4, scanned: 1000, done: true }); // others no longer match
+  await drawn();
+  equal([t.list.size, t.frames().length], [4, 4]);
+  t.end();
+});
+
 test("frame list: a live list follows its end until the user scrolls, and then counts new frames", async () => {
   const t = listOf(1000);
   t.update({ live: true, fit: 1010, total: 1010 });

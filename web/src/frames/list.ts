@@ -90,6 +90,7 @@ export class FrameList {
   private asked: ReturnType<typeof setTimeout> | undefined;
   private lastTop = 0;
   private frozen = false;
+  private refilled = 0; // until so many frames of the same rows have been examined again, their number stays: keys must not stop at row 0
   private outdated = false; // until the next drawing: the drawn rows have other positions now
   private freezing: ReturnType<typeof setTimeout> | undefined;
   private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its position when the list changes
@@ -147,6 +148,7 @@ export class FrameList {
 
   /** The rows have changed; with `places` the same frames keep their positions and only look different. */
   reset(places: boolean): void {
+    this.refilled = places ? Math.max(this.refilled, this.state.fit) : 0;
     if (!places) {
       const row = this.pages.get(this.current);
       const first = Math.ceil(this.scroll.top / this.scroll.rowPx);
@@ -220,6 +222,13 @@ export class FrameList {
     const before = this.state;
     const looks = state.marked !== before.marked || state.notes !== before.notes || state.markers !== before.markers || state.conns !== before.conns || state.start !== before.start || marked !== this.marked;
     this.known = state.fit;
+    const refills = this.refilled > 0;
+    const examined = state.done || (state.live && state.scanned >= state.total);
+    if (examined || state.fit >= this.refilled) {
+      this.refilled = 0;
+    } else {
+      state = { ...state, fit: this.refilled };
+    }
     const reaches = this.follows && state.live && !this.frozen && state.seq === before.seq && before.fit > 0 && state.fit > before.fit;
     if (reaches) {
       state = { ...state, fit: before.fit };
@@ -236,7 +245,7 @@ export class FrameList {
     if (reaches) {
       this.reachOn();
     } else {
-      this.pages.resize(state.fit);
+      this.pages.resize(state.fit, this.known);
     }
     if (this.frozen && state.done && state.fit === 0) {
       this.thaw();
@@ -248,6 +257,8 @@ export class FrameList {
       } else {
         this.layout();
       }
+    } else if (refills) {
+      this.want();
     }
     this.findHeld();
     this.showPill();
@@ -537,9 +548,10 @@ export class FrameList {
     return this.current;
   }
 
-  /** The current row, if loaded. */
+  /** The current row, if loaded. While its position in a changed list is being found, it is the row as it was. */
   get row(): FrameRow | undefined {
-    return this.pages.get(this.current);
+    const { row } = this.told;
+    return this.pages.get(this.current) ?? (this.current < 0 && this.hold !== undefined && row?.n === this.currentN ? row : undefined);
   }
 
   /** The number of the current frame, even if it is not in the list; 0 before the first. */

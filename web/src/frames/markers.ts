@@ -17,6 +17,10 @@ function table(label: string, heads: readonly (readonly [string, string])[], bod
   element.setAttribute("aria-label", label);
   const head = make("tr");
   for (const [title, className] of heads) {
+    if (title === "") {
+      head.append(make("td")); // a column of buttons
+      continue;
+    }
     const cell = make("th", className, title);
     cell.scope = "col";
     head.append(cell);

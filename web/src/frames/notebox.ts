@@ -1,7 +1,7 @@
 // A small text field over the page, for notes about frames.
 
 import type { Anchor } from "../menu";
-import { button, make } from "../dom";
+import { above, button, make } from "../dom";
 
 const mostNote = 4000;
 
@@ -10,7 +10,6 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
   const before = document.activeElement;
   const form = make("form", "frames-ask");
   form.popover = "manual";
-  form.setAttribute("role", "dialog");
   form.setAttribute("aria-label", options.label);
   const input = make("input");
   input.type = "text";
@@ -51,7 +50,7 @@ export function askText(anchor: Anchor, options: { label: string; text: string; 
       form.remove(); // a click elsewhere cancels
     }
   });
-  document.body.append(form);
+  above().append(form);
   form.showPopover();
   const at = anchor instanceof HTMLElement ? { x: anchor.getBoundingClientRect().left, y: anchor.getBoundingClientRect().bottom } : anchor;
   const box = form.getBoundingClientRect();

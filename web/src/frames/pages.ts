@@ -20,6 +20,7 @@ export class Pages<T> {
   private readonly underWay = new Set<number>();
   private wanted: readonly number[] = [];
   private total = 0;
+  private available = 0;
   private age = 0;
   private failedUntil = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,13 +46,18 @@ export class Pages<T> {
     }
   }
 
-  /** Sets the number of rows. */
-  resize(total: number): void {
+  /** Sets the number of rows, and how many of them the source has now: pages beyond are not requested yet. */
+  resize(total: number, available = total): void {
     this.total = total;
+    this.available = available;
   }
 
   get(index: number): T | undefined {
     return this.pages.get(Math.floor(index / pageRows))?.rows[index % pageRows];
+  }
+
+  private isAvailable(page: number): boolean {
+    return this.available >= this.total || (page + 1) * pageRows <= this.available;
   }
 
   /** Whether all rows [first, end) of the current list are loaded. */
@@ -72,7 +78,7 @@ export class Pages<T> {
   /** Requests rows [first, end) and one more row instead of earlier requests; pending ones complete. */
   want(first: number, end: number, also = -1): void {
     const wanted: number[] = [];
-    if (also >= 0 && also < this.total && !this.isWhole(Math.floor(also / pageRows))) {
+    if (also >= 0 && also < this.total && !this.isWhole(Math.floor(also / pageRows)) && this.isAvailable(Math.floor(also / pageRows))) {
       wanted.push(Math.floor(also / pageRows));
     }
     for (let page = Math.max(0, Math.floor(first / pageRows)); page * pageRows < Math.min(end, this.total); page++) {
@@ -81,7 +87,7 @@ export class Pages<T> {
         this.pages.delete(page); // to the end of the map: most recently used
         this.pages.set(page, found);
       }
-      if (!this.isWhole(page)) {
+      if (!this.isWhole(page) && this.isAvailable(page)) {
         wanted.push(page);
       }
     }

@@ -1,7 +1,7 @@
 // The pane of a list of frames: filter, chips, find bar, list and drawers.
 //
 //   .frames > .frames-top > .frames-filter, .frames-tools
-//           > .frames-chips, .frames-find
+//           > .frames-chips, .find-bar
 //           > .frames-body > .frames-list (+ .frames-empty), .frames-drawer > .drawer-head, the drawer
 //           > .frames-line
 
@@ -9,22 +9,22 @@ import type { How } from "../filterbox/syntax";
 import { combine } from "../filterbox/syntax";
 import { dialogs } from "../dialogs";
 import { isTyping } from "../keys";
-import { load } from "../load";
+import { load, prefetch } from "../load";
 import { type Anchor, type MenuItem, openMenu } from "../menu";
 import { announce, notify } from "../notify";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
 import { type FrameActions, offerCommands, runKey } from "./commands";
 import { button, make } from "../dom";
-import type { Drawer, DrawerHost, DrawerName, DrawerTable, MarkerSource } from "./drawer";
+import type { Drawer, DrawerHost, DrawerName, MarkerSource } from "./drawer";
 import { not } from "./filters";
-import { FindBar } from "./findbar";
+import { type FindAs, FindBar, mistakeIn } from "../findbar";
 import { History } from "./history";
 import { FrameList } from "./list";
 import { Minimap } from "./minimap";
 import { NamedFrames } from "./named";
 import { askText } from "./notebox";
-import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Sort, type State, type StepBy, type View } from "./protocol";
+import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Requests, type Sort, type State, type StepBy, type View } from "./protocol";
 import type { Range } from "./ranges";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import type { Channel, ChannelEvents } from "../connection";
@@ -70,8 +70,6 @@ export interface FilterSlot {
 export interface FramesOptions {
   /** Opens the channel of the list. */
   channel(events: ChannelEvents): Channel;
-  /** Address of the script of the drawers. */
-  drawers: string;
   /** Storage key of chips, per capture. Columns, colors and drawers are common to all. */
   remember: string;
   events: FramesEvents;
@@ -82,8 +80,8 @@ export interface FramesOptions {
   /** The initial frame, and its former number; 0: none. */
   frame?: FrameName;
   frameNumber?: number;
-  /** Buttons for a file without frames. */
-  without?(): Promise<HTMLElement[]>;
+  /** Opens the settings by which the frames are decoded. */
+  decodeAs?(): void;
   /** Storage of markers. */
   markers?: MarkerSource;
 }
@@ -93,6 +91,10 @@ const mostMarks = 100; // frames marked by one key
 const mostIDs = 20_000; // of rows
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
+
+const drawers = () => import("./drawers");
+
+prefetch(drawers);
 
 const drawerTitles: Readonly<Record<DrawerName, string>> = {
   types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare", markers: "Markers",
@@ -127,13 +129,15 @@ export class Frames {
   private readonly events: FramesEvents;
   private readonly columns = new Columns("columns");
   private readonly chipBar: Chips;
-  private readonly findBar: FindBar;
+  private readonly findBar: FindBar<FindAs>;
   private readonly line: StatusLine;
   private readonly body = make("div", "frames-body");
   private readonly empty = make("div", "frames-empty");
   private readonly shelf = make("div", "frames-drawer");
   private readonly shelfTitle = make("h3");
   private readonly splitter = make("div", "frames-split");
+  /** Above everything: proposals, see proposals.tsx. */
+  readonly proposals = make("div");
   private readonly tools = new Map<DrawerName, HTMLButtonElement>();
   private readonly history = new History();
   private readonly named: NamedFrames;
@@ -172,6 +176,7 @@ export class Frames {
   private startNumber: number;
   private begun = false; // an initial frame was selected
   private given = 0; // that frame, unless the user requested one
+  private going = 0; // number of moves in the list; an answer about an earlier one is void
 
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
@@ -208,6 +213,9 @@ export class Frames {
     }
     const columns = button("Columns ▾", () => this.columnsMenu(columns, ""));
     tools.append(columns);
+    if (options.decodeAs !== undefined) {
+      tools.append(button("Decode as…", options.decodeAs));
+    }
     const top = make("div", "frames-top");
     top.append(this.filterHost, tools);
 
@@ -217,16 +225,21 @@ export class Frames {
       next: () => void this.nextHighlighted(false),
       plain: () => this.highlightBy(""),
     });
-    this.findBar = new FindBar({
-      find: (text, as, back, fold, signal) => this.socket.ask("find", { text, as, from: this.list.position, back, fold }, signal),
-      found: (found, back) => {
+    this.findBar = new FindBar<FindAs>({ label: "Find frames", ways: ["text", "regex", "hex", "value", "filter"], store: "find" }, {
+      find: async ({ text, as, exact }, back, signal) => {
+        const found = await this.find({ text, as, back, fold: !exact }, signal);
+        const wrong = mistakeIn(found.mistakes);
+        if (wrong !== undefined || found.pos < 0) {
+          return wrong ?? { text: "not found", wrong: true };
+        }
         const round = this.list.position >= 0 && (back ? found.pos >= this.list.position : found.pos <= this.list.position);
         this.jumpTo(found.pos);
         if (found.at !== undefined) {
           this.events.found?.(found.n, { start: found.at[0], end: found.at[1] });
         }
-        return round;
+        return { text: round ? `frame ${found.n}, ${back ? "wrapped to the end" : "wrapped to the start"}` : `frame ${found.n}` };
       },
+      failed: (error) => (isGivenUp(error) ? "" : error instanceof FramesError ? error.message : "failed"),
       closed: () => this.list.focus(),
     });
     this.line = new StatusLine();
@@ -251,12 +264,14 @@ export class Frames {
     this.splitter.setAttribute("role", "separator");
     this.splitter.setAttribute("aria-orientation", "horizontal");
     this.splitter.setAttribute("aria-label", "Height of the drawer");
+    this.splitter.setAttribute("aria-valuenow", "50");
     this.shelf.append(head);
     this.body.append(this.splitter, this.shelf);
 
     const { listHost } = this;
     this.body.prepend(listHost);
-    this.element.append(top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
+    this.proposals.hidden = true;
+    this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
     host.append(this.element);
     this.element.style.setProperty("--drawer-height", this.rememberedHeight());
 
@@ -357,6 +372,9 @@ export class Frames {
 
   /** Decodes with an unsaved definition, or with the stored ones. */
   setDraft(draft: Draft | undefined): void {
+    if (draft?.name === this.view.draft?.name && draft?.text === this.view.draft?.text) {
+      return;
+    }
     const { draft: _, ...rest } = this.view;
     this.view = draft === undefined ? rest : { ...rest, draft };
     this.change({}, this.view.filter === "" && this.view.chips.length === 0);
@@ -387,8 +405,13 @@ export class Frames {
 
   /** Shows a frame, or the next listed one after it; `jumped`: the user requested it. */
   async goTo(frame: FrameName, jumped = true): Promise<void> {
+    this.moves();
+    const { going } = this;
     try {
       const found = await this.socket.ask("where", typeof frame === "number" ? { n: frame } : { frame });
+      if (going !== this.going) {
+        return;
+      }
       const n = found.meant ?? frame;
       if (found.pos < 0) {
         notify(`Frame ${n} is not in the list.`, "warn");
@@ -535,9 +558,8 @@ export class Frames {
     this.drawnSeq = state.seq;
     const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then no list exists to go to it in
     if (this.startFrame !== 0 && !wrong && (state.scanned >= this.startNumber && this.startNumber > 0 || state.done)) {
-      void this.goTo(this.startFrame, false);
-      this.startFrame = 0;
       this.begun = true;
+      void this.goTo(this.startFrame, false);
     }
     if (!this.begun && !wrong && state.fit > 0) {
       this.begun = true;
@@ -552,9 +574,10 @@ export class Frames {
     if (state.live || this.startFrame !== 0 || this.list.position >= 0) {
       return;
     }
+    const { going } = this;
     try {
       const found = await this.socket.ask("find", { text: "kind == message", as: "filter", from: -1, back: false });
-      if (found.pos >= 0 && this.list.position < 0) {
+      if (found.pos >= 0 && this.list.position < 0 && going === this.going) {
         this.given = found.n;
         this.jumped = false;
         this.list.go(found.pos);
@@ -728,14 +751,22 @@ export class Frames {
     this.events.select(row, jumped);
   }
 
+  /** The user moves in the list: moves under way, also to the initial frame, are void. */
+  private moves(): void {
+    this.startFrame = 0;
+    this.going++;
+  }
+
   /** Goes to a row on request, with a history entry. */
   private jumpTo(pos: number, extend = false): void {
+    this.moves();
     this.jumped = !extend;
     this.list.go(pos, extend);
   }
 
   /** Moves by rows, without a history entry. */
   private walk(by: number, extend: boolean): void {
+    this.moves();
     this.jumped = false;
     this.list.step(by, extend);
   }
@@ -750,6 +781,9 @@ export class Frames {
           rows.push(row);
         }
       }
+    }
+    if (rows.length === 0 && this.list.row !== undefined) {
+      rows.push(this.list.row);
     }
     return rows;
   }
@@ -876,6 +910,19 @@ export class Frames {
     this.events.changed(this.view);
   }
 
+  /** Finds the next row from the current one; if the list changes meanwhile, in the new list. */
+  private async find(what: Omit<Requests["find"]["ask"], "from">, signal?: AbortSignal): Promise<Found> {
+    for (;;) {
+      try {
+        return await this.socket.ask("find", { ...what, from: this.list.position }, signal);
+      } catch (error) {
+        if (!(error instanceof FramesError && error.why === "stale")) {
+          throw error;
+        }
+      }
+    }
+  }
+
   private async nextHighlighted(back: boolean): Promise<void> {
     const { highlight } = this.view;
     if (highlight === "") {
@@ -883,7 +930,7 @@ export class Frames {
       return;
     }
     try {
-      const found = await this.socket.ask("find", { text: highlight, as: "filter", from: this.list.position, back });
+      const found = await this.find({ text: highlight, as: "filter", back });
       if (found.pos < 0) {
         notify("No highlighted frame in the list.", "warn");
       } else {
@@ -1027,21 +1074,22 @@ export class Frames {
       this.tools.get(name)?.setAttribute("aria-expanded", "true");
       keep("drawer", name);
     }
-    load<DrawerTable>("drawers", this.options.drawers).then((drawers) => {
+    void load(drawers).then((loaded) => {
       if (this.drawerName !== name) {
         return; // closed in the meantime
       }
+      if (loaded === undefined) {
+        this.closeDrawer(focus);
+        return;
+      }
       if (this.drawer === undefined) {
-        this.drawer = new drawers[name](this.drawerHost());
+        this.drawer = new loaded.drawers[name](this.drawerHost());
         this.shelf.append(this.drawer.element);
       }
       then?.(this.drawer);
       if (focus) {
         this.drawer.focus();
       }
-    }, (error: unknown) => {
-      notify(error instanceof Error ? error.message : String(error), "err");
-      this.closeDrawer(focus);
     });
   }
 
@@ -1107,6 +1155,7 @@ export class Frames {
     const most = Math.max(leastDrawer, this.body.clientHeight * mostHeight);
     const height = Math.round(Math.max(leastDrawer, Math.min(px, most)));
     this.element.style.setProperty("--drawer-height", `${height}px`);
+    this.splitter.setAttribute("aria-valuenow", String(Math.round((100 * height) / Math.max(1, this.body.clientHeight)))); // percent
     keep("drawer.height", height);
   }
 
@@ -1147,7 +1196,7 @@ export class Frames {
     if (key === "gone") {
       this.gone();
       const link = make("a", "btn", "Back to the workbench");
-      link.href = location.pathname.replace(/\/captures\/.*/, "");
+      link.href = location.pathname.replace(/\/captures\/.*/, "/definitions");
       say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The last selected frame stays in the panes until you leave.", link);
     } else if (key === "connecting") {
       say("Connecting …", "The list appears once the server answers.");
@@ -1163,13 +1212,7 @@ export class Frames {
     } else if (key.startsWith("waiting")) {
       say("No frames yet", this.waitingFor);
     } else if (key === "none") {
-      const note = state.note === "" ? "There are no frames in this capture." : state.note;
-      say("No frames", note);
-      void this.options.without?.().then((buttons) => {
-        if (this.emptyKey === key && buttons.length > 0) {
-          say("No frames", note, ...buttons);
-        }
-      }, () => undefined); // without a response there is nothing to offer
+      say("No frames", state.note === "" ? "There are no frames in this capture." : state.note);
     }
   }
 
@@ -1210,7 +1253,11 @@ export class Frames {
     // The current row before the menu opens, for "compare with".
     this.list.element.addEventListener("mousedown", (event) => {
       this.before = this.list.row;
-      this.jumped = event.target instanceof Element && event.target.closest(".frame") !== null && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      const onRow = event.target instanceof Element && event.target.closest(".frame") !== null;
+      if (onRow) {
+        this.moves();
+      }
+      this.jumped = onRow && !event.ctrlKey && !event.metaKey && !event.shiftKey;
     }, { capture: true, signal });
     this.list.element.addEventListener("keydown", () => (this.before = undefined), { capture: true, signal });
     this.shelf.addEventListener("keydown", (event) => {

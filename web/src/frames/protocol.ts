@@ -35,7 +35,6 @@ export interface State extends Required<Omit<ListState, "conn_changes" | "sorted
 /** The identity of a frame, PACKET:OFFSET:NTH, or its number if the identity is unknown. */
 export type FrameName = string | number;
 
-export type FindAs = "filter" | "text" | "regex" | "hex" | "value";
 export type StepBy = "type" | "conn" | "mark" | "note" | "problem";
 
 interface Answers {

@@ -60,6 +60,7 @@ interface Waiting {
 }
 
 const toldOnce: ReadonlySet<string> = new Set(["noted", "markers", "conns"]); // sent once until they change, whatever the view
+const repeated: ReadonlySet<RequestKind> = new Set(["where", "step"]); // made again if the list changes: they do not depend on its positions
 const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
 
 export class FramesSocket {
@@ -87,22 +88,35 @@ export class FramesSocket {
   /** Sets the view and returns its number. Requests about the old view are cancelled. */
   show(view: View): number {
     this.view = view;
-    this.turn();
+    const again = this.turn();
     this.channel.send({ view: { seq: this.seqNow, ...view } });
+    again.forEach((w) => this.repeat(w));
     return this.seqNow;
   }
 
-  /** Starts a new view, with an empty state. */
-  private turn(): void {
+  /** Starts a new view, with an empty state; returns the requests to be made again. */
+  private turn(): Waiting[] {
+    const again: Waiting[] = [];
     this.seqNow++;
     this.state = { ...this.state, seq: this.seqNow, scanned: 0, fit: 0, done: false, mistakes: [], rewritten: "" };
     for (const [id, w] of this.waiting) {
       if (!w.sent) {
         w.seq = this.seqNow; // not sent yet
+      } else if (repeated.has(w.kind)) {
+        this.waiting.delete(id);
+        again.push(w);
       } else if (w.seq !== this.seqNow && w.kind !== "diff" && w.kind !== "frame" && w.kind !== "packet") {
         this.giveUp(id, "stale");
       }
     }
+    return again;
+  }
+
+  /** Makes a request about the new view; an answer to the former one is void. */
+  private repeat(w: Waiting): void {
+    const id = ++this.lastID;
+    this.waiting.set(id, { ...w, seq: this.seqNow });
+    this.put(id, w.kind, w.question);
   }
 
   /**

@@ -32,7 +32,7 @@ export class StatusLine {
   }
 
   show(s: State, connection: Connection, paused = false): void {
-    const all = s.live ? !paused && s.fit === s.scanned : s.fit === s.total && s.done; // the newest frames are filtered in a moment
+    const all = s.live ? !paused && s.fit === s.scanned : s.done ? s.fit === s.total : s.fit === 0; // the newest frames are filtered in a moment
     const lost = s.done ? nowhere(s.noted, s.total).length : 0;
     this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}${lost === 0 ? "" : ` · ${count(lost)} noted elsewhere`}`);
     const reading = s.reading && s.size > 0;

@@ -138,7 +138,7 @@ export function isBad(row: FrameRow): boolean {
 
 /** The Info text of a row, with problems first. */
 export function info(row: FrameRow): string {
-  const parts = [row.info ?? "", row.note ?? ""].filter((part) => part !== "");
+  const parts = [...new Set([row.info ?? "", row.note ?? ""])].filter((part) => part !== ""); // Info may be the note
   if (row.status === "incomplete" || row.status === "illegal") {
     parts.unshift(row.status);
   }
@@ -147,10 +147,11 @@ export function info(row: FrameRow): string {
 
 const flagWords: Readonly<Record<string, string>> = { "*": "injected", "~": "modified", X: "dropped" };
 
-/** The signs of a row and their meanings. */
+/** The signs of a row and their meanings. A row may be older than the one before it. */
 export function flags(row: FrameRow, marked: boolean, noted: boolean): { text: string; words: string } {
-  const text = (marked ? "◆" : "") + (noted ? "✎" : "") + (isBad(row) ? "!" : "") + (row.flags ?? "");
-  const words = [marked ? "marked" : "", noted ? "has a note" : "", isBad(row) ? "a problem" : ""];
+  const older = (row.d ?? 0) < 0;
+  const text = (marked ? "◆" : "") + (noted ? "✎" : "") + (isBad(row) ? "!" : "") + (older ? "↶" : "") + (row.flags ?? "");
+  const words = [marked ? "marked" : "", noted ? "has a note" : "", isBad(row) ? "a problem" : "", older ? "older than the row before: it could be read only when its key was known, or its packet was late" : ""];
   for (const flag of row.flags ?? "") {
     words.push(flagWords[flag] ?? flag);
   }
@@ -160,4 +161,9 @@ export function flags(row: FrameRow, marked: boolean, noted: boolean): { text: s
 /** Marks and notes of frames that are not in a list of total frames. */
 export function nowhere(noted: readonly Noted[], total: number): Noted[] {
   return noted.filter(({ n }) => n === undefined || n > total);
+}
+
+/** A text with a capital letter, as a sentence begins. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

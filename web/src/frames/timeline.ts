@@ -63,6 +63,7 @@ export class TimelineDrawer implements Drawer {
     bar.append(this.readout, this.clear);
     this.plot.tabIndex = 0;
     this.plot.setAttribute("role", "slider");
+    this.plot.setAttribute("aria-valuenow", "0");
     this.plot.setAttribute("aria-label", "Time. Arrows move, Shift selects a range, Enter goes there or filters by it");
     this.plot.addEventListener("keydown", (event) => this.key(event));
     this.element.append(bar, this.plot, this.probe);

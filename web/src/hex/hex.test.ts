@@ -1,6 +1,6 @@
 import { equal, test } from "../testing";
 import { type HexEvents, type HexMessage, HexGrid } from "./index";
-import { Marks } from "./marks";
+import { Marks, noRanges, rangeAfter } from "./marks";
 import { edited } from "./message";
 import { parseHex, spacedHex } from "./text";
 
@@ -98,13 +98,21 @@ test("an edit keeps the old message and marks the new bytes", () => {
 test("the outline of a range runs around all of its rows", () => {
   const marks = new Marks();
   const none = { start: 0, end: 0 };
-  marks.set(0, 3, 8, { selection: none, light: [{ start: 6, end: 18 }], aim: [] });
+  marks.set(0, 3, 8, { selection: none, light: [{ start: 6, end: 18 }], aim: [], hits: noRanges, bookmarks: [] });
   equal(marks.classes(5, 5), "");
   equal(marks.classes(6, 6), " on on-t on-l");
   equal(marks.classes(7, 7), " on on-t on-r");
   equal(marks.classes(8, 0), " on on-t on-l");
   equal(marks.classes(14, 6), " on on-b");
   equal(marks.classes(17, 1), " on on-r on-b");
+});
+
+test("found bytes are marked, and the next is known", () => {
+  const hits = { starts: Uint32Array.of(2, 9, 40), ends: Uint32Array.of(4, 11, 41) };
+  equal([0, 1, 3, 4, 10, 11, 40, 41].map((byte) => rangeAfter(hits, byte)), [0, 0, 0, 1, 1, 2, 2, 3]);
+  const marks = new Marks();
+  marks.set(1, 1, 8, { selection: { start: 9, end: 10 }, light: [], aim: [], hits, bookmarks: [{ start: 8, end: 9, hue: 3 }] });
+  equal([8, 9, 10, 11].map((byte) => marks.classes(byte, byte - 8)), [" bookmarked hue3", " hit sel", " hit", ""]);
 });
 
 test("Shift extends from the anchor, also after the page widened the selection", () => {

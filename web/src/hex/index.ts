@@ -5,7 +5,7 @@
 //
 // Copy and paste use the clipboard events of the browser, which need no permission and work without HTTPS.
 
-import { type ByteRange, Marks } from "./marks";
+import { type ByteRange, Marks, noRanges, type Ranges } from "./marks";
 import { edited, type HexMessage, noMessage } from "./message";
 import { newRow, Rows } from "./rows";
 import { Scroll } from "./scroll";
@@ -30,12 +30,14 @@ export interface HexEvents {
   undo(): void;
   /** Ctrl+Y or Ctrl+Shift+Z. */
   redo(): void;
+  /** The menu of a byte: by the right mouse button, or by the keyboard at the caret. */
+  menu?(byte: number, at: { x: number; y: number }): void;
   /** A message for the user, such as why a paste was refused. */
   notice(text: string): void;
   /** Edit mode or insert mode started or ended. */
   mode?(editing: boolean, insert: boolean): void;
-  /** The user changed a setting in the grid. */
-  changed?(settings: HexSettings): void;
+  /** The user wants offsets to be written in another way. */
+  offsets?(): void;
   /** Whether bytes may be edited; by default they may. */
   mayEdit?(): boolean;
 }
@@ -93,6 +95,8 @@ export class HexGrid {
   private message: HexMessage = noMessage;
   private lights: readonly ByteRange[] = [];
   private aims: readonly ByteRange[] = [];
+  private hits: Ranges = noRanges;
+  private bookmarks: readonly (ByteRange & { hue: number })[] = [];
   private range: ByteRange = { start: 0, end: 0 };
   private caret = 0;
   private anchor = 0; // fixed end of the selection; Shift moves the other
@@ -131,6 +135,18 @@ export class HexGrid {
     return { start: this.range.start, end: this.range.end, caret: this.caret };
   }
 
+  /** The shown bytes, with edits. */
+  get data(): Uint8Array {
+    return this.message.data;
+  }
+
+  /** Overwrites bytes as an edit by the user; the selection stays. */
+  replace(at: number, bytes: Uint8Array): void {
+    this.message = edited(this.message, at, bytes.length, bytes);
+    this.later();
+    this.events.edit(this.message.data, at, at + bytes.length);
+  }
+
   /** Whether the grid is in edit mode. */
   get editing(): boolean {
     return this.edits;
@@ -162,6 +178,18 @@ export class HexGrid {
   /** Outlines bytes with dashes: the target of a count or an offset under the pointer. */
   aim(ranges: readonly ByteRange[]): void {
     this.aims = ranges;
+    this.later();
+  }
+
+  /** Marks bookmarked bytes. */
+  bookmark(bookmarks: readonly (ByteRange & { hue: number })[]): void {
+    this.bookmarks = bookmarks;
+    this.later();
+  }
+
+  /** Marks what a search has found. */
+  found(hits: Ranges): void {
+    this.hits = hits;
     this.later();
   }
 
@@ -328,7 +356,7 @@ export class HexGrid {
     head.offset.textContent = decimal ? "dec" : "hex";
     head.offset.title = `Offsets are ${decimal ? "decimal" : "hex"}; click to change`;
     head.bytes.forEach((c, i) => {
-      c.text.data = i.toString(16).padStart(2);
+      c.text.data = i.toString(decimal ? 10 : 16).padStart(2);
       c.element.className = "hx";
     });
     head.chars.forEach((c) => {
@@ -354,7 +382,7 @@ export class HexGrid {
     // The first row is even: row heights may be half pixels.
     const first = clamp((Math.floor(top / rowPx) - spareRows) & ~1, 0, Math.max(0, rows - wanted) & ~1);
     const count = Math.min(wanted + 1, rows - first);
-    this.marks.set(first, count, this.columns, { selection: this.range, light: this.lights, aim: this.aims });
+    this.marks.set(first, count, this.columns, { selection: this.range, light: this.lights, aim: this.aims, hits: this.hits, bookmarks: this.bookmarks });
     const { message, marks, caret } = this;
     this.rows.draw(first, count, { message, marks, caret, caretLook: this.caretLook() }, all);
     this.body.style.setProperty("transform", `translateY(${this.scroll.place(first)}px)`);
@@ -556,6 +584,7 @@ export class HexGrid {
     on("pointercancel", () => this.released(false));
     on("click", (event) => this.clicked(event));
     on("dblclick", (event) => this.doubleClicked(event));
+    on("contextmenu", (event) => this.contextMenu(event));
     on("keydown", (event) => {
       if (!event.isComposing && !event.defaultPrevented && this.key(event)) {
         event.preventDefault();
@@ -575,6 +604,24 @@ export class HexGrid {
         this.paste(event.clipboardData?.getData("text/plain") ?? "");
       }
     });
+  }
+
+  private contextMenu(event: MouseEvent): void {
+    if (this.events.menu === undefined || event.shiftKey || this.message.data.length === 0) {
+      return; // Shift: the menu of the browser
+    }
+    const under = this.byteUnder(event);
+    if (under === undefined && event.button === 2 && event.target instanceof Element && event.target.closest(".hex-line") !== null) {
+      return; // an offset
+    }
+    event.preventDefault();
+    this.events.menu(under ?? this.caret, under === undefined ? this.pointOf(this.caret) : { x: event.clientX, y: event.clientY });
+  }
+
+  /** The lower left corner of a byte in the window, or of the grid if the byte is not in view. */
+  pointOf(byte: number): { x: number; y: number } {
+    const box = (this.rows.cellOf(byte) ?? this.box).getBoundingClientRect();
+    return { x: box.left, y: Math.min(box.bottom, innerHeight) };
   }
 
   private copy(event: ClipboardEvent): void {
@@ -690,8 +737,7 @@ export class HexGrid {
 
   private clicked(event: MouseEvent): void {
     if (event.target instanceof Element && event.target.closest(".off") !== null) {
-      this.apply({ ...this.settings, decimal: !this.settings.decimal });
-      this.events.changed?.({ ...this.settings });
+      this.events.offsets?.();
       return;
     }
     const byte = this.byteUnder(event);

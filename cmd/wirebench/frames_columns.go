@@ -1,0 +1,141 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"wirebench/codec/corpus"
+	"wirebench/codec/transport"
+	"wirebench/defs/schema"
+	"wirebench/server/frames"
+	"wirebench/server/workspace"
+)
+
+// columnNames are the columns that every frame has, in the order of the help text.
+var columnNames = []string{"n", "time", "t", "dir", "conn", "proto", "kind", "name", "code", "len", "status", "flags", "note", "info", "hex"}
+
+// frameColumns prints frames as lines of values, separated by tabs.
+type frameColumns struct {
+	names []string
+	paths []string // of fields, for each column; "" for one of columnNames
+	cells map[*schema.Message]*corpus.Cells
+	texts []string // of the fields of the last frame
+	start time.Time
+}
+
+// parseColumns reads a list of columns: names, and fields as in filters.
+func parseColumns(list string) (*frameColumns, error) {
+	c := &frameColumns{names: strings.Split(list, ","), cells: map[*schema.Message]*corpus.Cells{}}
+	c.paths = make([]string, len(c.names))
+	for i, name := range c.names {
+		name = strings.TrimSpace(name)
+		c.names[i] = name
+		switch {
+		case slices.Contains(columnNames, name):
+		case strings.Contains(name, "."): // .field or MESSAGE.field
+			c.paths[i] = name
+		default:
+			return nil, fmt.Errorf("--columns: no column %q; the columns are %s, and fields: .name or MESSAGE.name", name, strings.Join(columnNames, ", "))
+		}
+	}
+	return c, nil
+}
+
+func (c *frameColumns) appendHead(dst []byte) []byte {
+	return append(append(dst, strings.Join(c.names, "\t")...), '\n')
+}
+
+// appendLine appends the values of a frame.
+func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame, in workspace.Listed) []byte {
+	c.texts = c.texts[:0]
+	m, rec := f.reading.Message(), f.reading.Record()
+	if rec != nil {
+		of, ok := c.cells[m]
+		if !ok {
+			below := make([]string, len(c.paths))
+			for i, path := range c.paths {
+				below[i] = frames.BelowMessage(path, m)
+			}
+			of = corpus.NewCells(rec.Program, below)
+			c.cells[m] = of
+		}
+		c.texts = of.Append(c.texts, rec)
+	}
+	for i, name := range c.names {
+		if i > 0 {
+			dst = append(dst, '\t')
+		}
+		if c.paths[i] != "" {
+			if rec != nil {
+				dst = appendPrintable(dst, c.texts[i])
+			}
+			continue
+		}
+		switch name {
+		case "n":
+			dst = strconv.AppendUint(dst, uint64(x.N), 10)
+		case "time":
+			if !x.At.IsZero() {
+				dst = f.write.AppendTime(dst, x.At)
+			}
+		case "t":
+			if c.start.IsZero() {
+				c.start = x.At
+			}
+			if !x.At.IsZero() {
+				dst = strconv.AppendFloat(dst, x.At.Sub(c.start).Seconds(), 'f', 6, 64)
+			}
+		case "dir":
+			dst = append(dst, x.Dir.String()...)
+		case "conn":
+			dst = appendPrintable(dst, in.Conn)
+		case "proto":
+			dst = append(dst, x.Conn.Proto.String()...)
+		case "kind":
+			dst = append(dst, x.Kind.String()...)
+		case "name":
+			dst = appendPrintable(dst, f.name(x))
+		case "code":
+			if x.HasKey {
+				dst = strconv.AppendUint(dst, uint64(x.Key.Code), 10)
+			}
+		case "len":
+			dst = strconv.AppendInt(dst, int64(len(x.Bytes)), 10)
+		case "status":
+			dst = append(dst, f.status(x)...)
+		case "flags":
+			dst = append(dst, strings.Join(x.Marks.Flags(), ",")...)
+		case "note":
+			dst = appendPrintable(dst, x.Note)
+		case "info":
+			f.info = frames.AppendInfo(f.info[:0], x, rec)
+			dst = appendPrintable(dst, f.info)
+		case "hex":
+			dst = hex.AppendEncode(dst, x.Bytes)
+		}
+	}
+	return append(dst, '\n')
+}
+
+// appendPrintable appends a text as printable returns it.
+func appendPrintable[T string | []byte](dst []byte, text T) []byte {
+	for i := 0; i < len(text); {
+		if c := text[i]; c >= 0x20 && c < 0x7F {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
+		if r < 0x20 || r >= 0x7F && r < 0xA0 {
+			r = '·'
+		}
+		dst = utf8.AppendRune(dst, r)
+		i += n
+	}
+	return dst
+}

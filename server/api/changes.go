@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerChanges(api huma.API) {
+	add(api, "GET /api/v1/{ws}/changes", "changes", "The last changes of many files of a project, which can be undone", s.listChanges)
+	add(api, "POST /api/v1/{ws}/changes/{id}/undo", "undo-change", "Undo a change: its files have their texts of before", s.undoChange, small, status(403, 409, 507))
+	add(api, "POST /api/v1/{ws}/changes/{id}/redo", "redo-change", "Redo a change that was undone", s.redoChange, small, status(403, 409, 507))
+	describeChangeProblem(api)
+}
+
+type changesOutput struct{ Body ChangeList }
+
+// ChangeList is the journal of a project.
+type ChangeList struct {
+	Changes []workspace.Step `json:"changes" doc:"newest first: uploads, new names of messages, codes, deleted files"`
+}
+
+// listChanges lists the journal of a project.
+func (s *API) listChanges(_ context.Context, in *workspaceInput) (*changesOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	out := &changesOutput{}
+	out.Body.Changes = ws.Steps()
+	return out, nil
+}
+
+type changeInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	ID        string `path:"id" maxLength:"40" doc:"id of the change"`
+	Rest      bool   `query:"rest" doc:"leave files that have changed since, instead of refusing"`
+}
+
+type changeOutput struct{ Body workspace.Step }
+
+// ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since.
+type ChangeProblem struct {
+	huma.ErrorModel
+	Changed []string `json:"changed" doc:"files that have changed since"`
+	Files   int      `json:"files" doc:"number of files of the change"`
+}
+
+func describeChangeProblem(api huma.API) {
+	body := SchemaOf[ChangeProblem](api, "ChangeProblem")
+	for _, path := range []string{"/api/v1/{ws}/changes/{id}/undo", "/api/v1/{ws}/changes/{id}/redo"} {
+		api.OpenAPI().Paths[path].Post.Responses["409"].Content["application/problem+json"].Schema = body
+	}
+}
+
+func (s *API) undoChange(_ context.Context, in *changeInput) (*changeOutput, error) {
+	return s.turnChange(in, (*workspace.Workspace).Undo)
+}
+
+func (s *API) redoChange(_ context.Context, in *changeInput) (*changeOutput, error) {
+	return s.turnChange(in, (*workspace.Workspace).Redo)
+}
+
+// turnChange undoes or redoes a change.
+func (s *API) turnChange(in *changeInput, turn func(w *workspace.Workspace, id string, rest bool) (workspace.Step, error)) (*changeOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	step, err := turn(ws.Workspace, in.ID, in.Rest)
+	if err != nil {
+		return nil, storeProblem(err)
+	}
+	return &changeOutput{step}, nil
+}
+
+// stepProblem converts a *workspace.StepError to an error with a status.
+func stepProblem(e *workspace.StepError) error {
+	if e.Gone {
+		return huma.Error404NotFound(e.Error())
+	}
+	changed := append([]string{}, e.Changed...)
+	return &ChangeProblem{errorModel(http.StatusConflict, e.Error()), changed, e.Files}
+}

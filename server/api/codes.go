@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerCodes(api huma.API) {
+	add(api, "POST /api/v1/{ws}/codes", "give-code", "Give a message a code: a code map is extended, or made", s.giveCode, small, status(403, 409, 413, 422, 507))
+	add(api, "PUT /api/v1/{ws}/codes", "give-codes", "Give many messages codes, all of them or none", s.giveCodes, status(403, 409, 413, 422, 507))
+}
+
+// MapChoice says which code map to change, and how.
+type MapChoice struct {
+	Map  string `json:"map,omitempty" maxLength:"500" doc:"file name of the code map to change; default: the one in use, or a new one if the library has none"`
+	Take bool   `json:"take,omitempty" doc:"take the codes from other messages that have them"`
+}
+
+type codeInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      struct {
+		workspace.GivenCode
+		MapChoice
+	}
+}
+
+type codesInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      struct {
+		Codes []workspace.GivenCode `json:"codes" minItems:"1" maxItems:"5000" doc:"the last one applies where a message is given twice"`
+		MapChoice
+	}
+}
+
+type codeOutput struct{ Body CodeReport }
+
+// CodeReport reports the code map that a message has its code from.
+type CodeReport struct {
+	Message string          `json:"message" doc:"name without a version"`
+	Code    uint32          `json:"code"`
+	Map     string          `json:"map" doc:"file name of the code map"`
+	Used    bool            `json:"used" doc:"this code map is in use"`
+	Undo    *workspace.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had the code already"`
+}
+
+type codesOutput struct{ Body CodesReport }
+
+// CodesReport reports the code map that messages have their codes from.
+type CodesReport struct {
+	Map  string          `json:"map" doc:"file name of the code map"`
+	Used bool            `json:"used" doc:"this code map is in use"`
+	Undo *workspace.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had all the codes already"`
+}
+
+// giveCode gives a message a code.
+func (s *API) giveCode(_ context.Context, in *codeInput) (*codeOutput, error) {
+	b := &in.Body
+	codes, used, step, err := s.give(in.Workspace, []workspace.GivenCode{b.GivenCode}, b.MapChoice)
+	if err != nil {
+		return nil, err
+	}
+	return &codeOutput{CodeReport{workspace.MessageName(b.Message), b.Code, codes, used, step}}, nil
+}
+
+// giveCodes gives many messages codes.
+func (s *API) giveCodes(_ context.Context, in *codesInput) (out *codesOutput, err error) {
+	out = &codesOutput{}
+	b := &out.Body
+	b.Map, b.Used, b.Undo, err = s.give(in.Workspace, in.Body.Codes, in.Body.MapChoice)
+	return out, err
+}
+
+func (s *API) give(project string, codes []workspace.GivenCode, to MapChoice) (codeMap string, used bool, step *workspace.Step, err error) {
+	ws, err := s.workspaceNamed(project)
+	if err != nil {
+		return "", false, nil, err
+	}
+	codeMap, step, err = ws.GiveCodes(workspace.GivenCodes{Codes: codes, Map: to.Map, Take: to.Take})
+	if err != nil {
+		return "", false, nil, storeProblem(err)
+	}
+	return codeMap, ws.Workspace.Now().CodeMap == codeMap, step, nil
+}

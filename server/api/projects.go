@@ -1,0 +1,255 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/projects"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerProjects(api huma.API) {
+	add(api, "GET /api/v1/projects", "projects", "All projects, archived and deleted ones included", s.listProjects)
+	add(api, "POST /api/v1/projects", "make-project", "Make a project: empty, of files or a zip, of a folder on the server, or as a copy", s.makeProject, created, status(400, 403, 409, 413, 415, 422, 507))
+	add(api, "GET /api/v1/projects/{project}", "project", "A project, in any state", s.readProject)
+	add(api, "PATCH /api/v1/projects/{project}", "change-project", "Rename, archive or restore a project; missing members stay", s.changeProject, status(400, 403, 409, 507))
+	add(api, "DELETE /api/v1/projects/{project}", "delete-project", "Delete a project: it can be restored until it is deleted again, for good", s.deleteProject, status(403, 409))
+}
+
+// ProjectList lists the projects.
+type ProjectList struct {
+	Projects  []projects.Info `json:"projects" doc:"those of users, those of samples, archived and deleted ones"`
+	Libraries []string        `json:"libraries" doc:"folders on the server below which the definitions of a new project may be"`
+}
+
+type projectsOutput struct{ Body ProjectList }
+
+// ProjectPath names the project of a request.
+type ProjectPath struct {
+	Project string `path:"project" doc:"name of the project"`
+}
+
+type projectOutput struct {
+	Status int
+	Body   MadeProject
+}
+
+// MadeProject is a project and, if it was made of files, what was done with each.
+type MadeProject struct {
+	projects.Info
+	Files []*UploadedFile `json:"files,omitempty" doc:"of a project made of files: what was done with each"`
+}
+
+func (s *API) listProjects(context.Context, *struct{}) (*projectsOutput, error) {
+	out := &projectsOutput{ProjectList{s.Projects.List(), s.Projects.Allowed()}}
+	if out.Body.Libraries == nil {
+		out.Body.Libraries = []string{}
+	}
+	return out, nil
+}
+
+func (s *API) readProject(_ context.Context, in *ProjectPath) (*projectOutput, error) {
+	info, err := s.Projects.Info(in.Project)
+	return s.project(info, err)
+}
+
+func (s *API) project(info projects.Info, err error) (*projectOutput, error) {
+	if err != nil {
+		return nil, ProjectProblem(err)
+	}
+	return &projectOutput{http.StatusOK, MadeProject{Info: info}}, nil
+}
+
+// ProjectProblem converts an error of projects to an error with a status.
+func ProjectProblem(err error) error {
+	var missing *projects.NotFoundError
+	var name *projects.NameError
+	var invalid *projects.InvalidError
+	switch {
+	case errors.As(err, &missing):
+		return huma.Error404NotFound(err.Error())
+	case errors.As(err, &name), errors.As(err, &invalid):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, projects.ErrFixed):
+		return huma.Error409Conflict(err.Error())
+	}
+	return storeProblem(err)
+}
+
+type makeInput struct{ RawRequest }
+
+// ProjectConfig is the JSON body of a new project.
+type ProjectConfig struct {
+	Name     string `json:"name,omitempty" maxLength:"64" doc:"part of its addresses: lower-case letters, digits, - and _; default: made of the title"`
+	Title    string `json:"title,omitempty" maxLength:"100" doc:"display name; default: the name, or that of the file, the folder or the copied project"`
+	Protocol string `json:"protocol,omitempty" doc:"default: that of the files, the folder or the copied project"`
+	Library  string `json:"library,omitempty" doc:"a folder on the server, below one of libraries, whose definitions are edited in place"`
+	Copy     string `json:"copy,omitempty" doc:"a project whose definitions and settings are copied"`
+	Captures bool   `json:"captures,omitempty" doc:"with copy: its captures, too"`
+}
+
+func (c *ProjectConfig) new() projects.New {
+	return projects.New{Name: c.Name, Title: c.Title, Protocol: c.Protocol, Library: c.Library, From: c.Copy, Captures: c.Captures}
+}
+
+// makeProject makes a project of a JSON body, or of a form with files.
+func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, error) {
+	kind, _, _ := mime.ParseMediaType(in.request.Header.Get("Content-Type"))
+	switch kind {
+	case "multipart/form-data":
+		info, report, err := s.TakeProject(ctx, in.writer, in.request)
+		if err != nil {
+			return nil, err
+		}
+		return &projectOutput{http.StatusCreated, MadeProject{info, report.Files}}, nil
+	case "", "application/json":
+	default:
+		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the project as application/json, or with its files as multipart/form-data")
+	}
+	body, err := in.body(MaxSmallBody)
+	if err != nil {
+		return nil, err
+	}
+	var config ProjectConfig
+	if err := strictJSON(body, &config); err != nil {
+		return nil, err
+	}
+	w, err := s.Projects.Make(ctx, config.new())
+	if err != nil {
+		return nil, ProjectProblem(err)
+	}
+	out, err := s.project(s.Projects.Info(w.Name))
+	if err == nil {
+		out.Status = http.StatusCreated
+	}
+	return out, err
+}
+
+// TakeProject makes a project of a form: the members of ProjectConfig as fields, and files. The error has a status; if it is about the
+// files, it is an UploadProblem. Nothing is left of a project that could not be made.
+func (s *API) TakeProject(ctx context.Context, w http.ResponseWriter, r *http.Request) (projects.Info, *UploadReport, error) {
+	config := ProjectConfig{}
+	u := &upload{replace: true, otherFields: map[string]func(string) error{
+		"name":     func(v string) error { config.Name = v; return nil },
+		"title":    func(v string) error { config.Title = v; return nil },
+		"protocol": func(v string) error { config.Protocol = v; return nil },
+		"library":  func(v string) error { config.Library = v; return nil },
+		"copy":     func(v string) error { config.Copy = v; return nil },
+		"captures": func(v string) error { config.Captures = v == "on" || v == "true"; return nil },
+	}}
+	if err := u.receive(ctx, w, r); err != nil {
+		return projects.Info{}, nil, err
+	}
+	if len(u.files) > 0 && config.Protocol == "" && config.Copy == "" {
+		protocol, err := workspace.ProtocolOf(u.files)
+		if err != nil {
+			return projects.Info{}, nil, huma.Error422UnprocessableEntity(err.Error())
+		}
+		config.Protocol = protocol
+	}
+	if len(u.files) > 0 && (config.Library != "" || config.Copy != "") {
+		return projects.Info{}, nil, huma.Error422UnprocessableEntity("a project is made of files, of a folder or of another project: only one of them")
+	}
+	if config.Title == "" && config.Name == "" && len(u.all) > 0 {
+		config.Title = titleOf(u.all[0])
+	}
+	n := config.new()
+	report := &UploadReport{Files: u.all}
+	if len(u.all) > 0 {
+		n.Fill = func(w *workspace.Workspace) (err error) {
+			report, err = u.store(ctx, w)
+			return err
+		}
+	}
+	made, err := s.Projects.Make(ctx, n)
+	var useless *UploadProblem
+	switch {
+	case errors.As(err, &useless):
+		return projects.Info{}, nil, useless
+	case err != nil:
+		return projects.Info{}, nil, ProjectProblem(err)
+	}
+	info, err := s.Projects.Info(made.Name)
+	if err != nil {
+		return projects.Info{}, nil, ProjectProblem(err)
+	}
+	return info, report, nil
+}
+
+// titleOf returns the title of a project made of a file: its name, or that of the zip that contained it, without the endings.
+func titleOf(f *UploadedFile) string {
+	name := path.Base(strings.ReplaceAll(cmp.Or(f.From, f.File), "\\", "/"))
+	if bare, _, _ := strings.Cut(name, "."); f.From == "" && bare != "" {
+		return bare // C_LOGIN.2.def
+	}
+	return strings.TrimSuffix(name, path.Ext(name)) // game 98.02.zip
+}
+
+type changeProjectInput struct {
+	ProjectPath
+	Body struct {
+		Name  string         `json:"name,omitempty" maxLength:"64" doc:"its new name; addresses with the earlier one lead to it"`
+		Title string         `json:"title,omitempty" maxLength:"100"`
+		State projects.State `json:"state,omitempty" enum:"open,archived"`
+	}
+}
+
+func (s *API) changeProject(_ context.Context, in *changeProjectInput) (*projectOutput, error) {
+	info, err := s.Projects.Edit(in.Project, projects.Change{Name: in.Body.Name, Title: in.Body.Title, State: in.Body.State}, s.InUse)
+	return s.project(info, err)
+}
+
+type deleteProjectInput struct {
+	ProjectPath
+	Forever bool `query:"forever" doc:"remove the files of a deleted project; a library in a folder elsewhere stays"`
+}
+
+type deletedOutput struct{ Status int }
+
+func (s *API) deleteProject(_ context.Context, in *deleteProjectInput) (*deletedOutput, error) {
+	var err error
+	if in.Forever {
+		err = s.Projects.Remove(in.Project)
+	} else {
+		_, err = s.Projects.Edit(in.Project, projects.Change{State: projects.Deleted}, s.InUse)
+	}
+	if err != nil {
+		return nil, ProjectProblem(err)
+	}
+	return &deletedOutput{http.StatusNoContent}, nil
+}
+
+// InUse returns an error with status 409 if listeners or replays run in a project, which then cannot be closed.
+func (s *API) InUse(w *workspace.Workspace) error {
+	var why []string
+	n := 0
+	for _, one := range s.Relays.Of(w.Name) {
+		if one.State().Running {
+			n++
+		}
+	}
+	if n > 0 {
+		why = append(why, fmt.Sprintf("%d running listeners", n))
+	}
+	n = 0
+	for _, run := range s.Runs.Of(w.Name) {
+		if !run.Ended() {
+			n++
+		}
+	}
+	if n > 0 {
+		why = append(why, fmt.Sprintf("%d running replays", n))
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	return huma.Error409Conflict("the project has " + strings.Join(why, " and ") + ": stop them first")
+}

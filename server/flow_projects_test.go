@@ -1,0 +1,88 @@
+package server
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/projects"
+	"wirebench/web/browsertest"
+)
+
+// A project is made of a zip of 1,192 definitions by mouse and keyboard, renamed and deleted on one page while another page shows it, and
+// brought back; nothing typed is lost.
+func TestFlowProjects(t *testing.T) {
+	t.Parallel()
+	browsertest.Require(t)
+	s := projectServer(t, t.TempDir(), projects.Options{})
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	files := map[string]string{"protocol.1.map": "C_M7 7\n"}
+	for i := range 1192 {
+		files[fmt.Sprintf("C_M%d.1.def", i)] = "uint32 number\nstring text\n"
+	}
+	zipped := filepath.Join(t.TempDir(), "my game.zip")
+	if err := os.WriteFile(zipped, []byte(zipOf(t, sentAll(files)...)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx := browsertest.OpenAllowing(t, srv.URL, openSelector, regexp.MustCompile(`404`))
+	f := flow{T: t, ctx: ctx}
+	p := f.page()
+	f.shows("#definition-head", "C_EDIT_PRIVATE_CHANNEL") // of the samples
+	// Definitions dropped on the samples become a project of their own.
+	browsertest.Run(t, ctx, chromedp.SetUploadFiles("#files", []string{zipped}), chromedp.Evaluate(`document.querySelector("#upload").requestSubmit()`, nil))
+	p.Visible("dialog", "Make a project of these definitions?")
+	p.Click("button", "Make the project")
+	f.arrives("the project", `location.pathname === "/p/my-game/definitions"`)
+	browsertest.Arrive(t, ctx, openSelector)
+	if _, err := s.Projects.Edit("my-game", projects.Change{Name: "dropped"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.arrives("its new name", `location.pathname === "/p/dropped/definitions"`)
+	browsertest.Arrive(t, ctx, openSelector)
+
+	f.click(`.views summary`)
+	p.Click("link", "All projects, new project …")
+	browsertest.Arrive(t, ctx, ".projects")
+	p.Visible("textbox", "Title") // which need not be given: it is that of the zip
+	browsertest.Run(t, ctx, chromedp.SetUploadFiles("#new-files", []string{zipped}))
+	p.Click("button", "Make the project")
+	browsertest.Arrive(t, ctx, openSelector)
+	f.is("the definitions of the project", `location.pathname === "/p/my-game/definitions"`)
+	f.is("its title", `document.querySelector(".views summary").textContent === "my game"`)
+	if n := s.Projects.Find("my-game").Now().Count(); n != 1192 {
+		t.Errorf("%d messages", n)
+	}
+	f.open("C_M7.1")
+	f.caret(1)
+	f.types("_typed")
+	f.shows("#layout-rows", "number_typed")
+
+	// Renamed on another page: this one goes along, with what was typed.
+	if _, err := s.Projects.Edit("my-game", projects.Change{Name: "game", Title: "The game"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.arrives("it is at its new address", `location.pathname === "/p/game/definitions/C_M7.1"`)
+	browsertest.Arrive(t, ctx, openSelector)
+	f.is("its new title", `document.querySelector(".views summary").textContent === "The game"`)
+	f.says("what was typed", "uint32 number_typed\nstring text\n")
+
+	// Deleted on another page: this one says so and stores nothing.
+	if _, err := s.Projects.Edit("game", projects.Change{State: projects.Deleted}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.shows(".toasts", "has been archived or deleted")
+	f.says("the text", "uint32 number_typed\nstring text\n")
+	if _, err := s.Projects.Edit("game", projects.Change{State: projects.Open}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.shows(".toasts", "open again")
+	f.press("Ctrl+S")
+	f.shows(".toasts", "Saved C_M7.1.def")
+}

@@ -1,0 +1,289 @@
+package page
+
+import (
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/codec/view"
+	"wirebench/templates"
+)
+
+// Part describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups.
+type Part struct {
+	Path     string `json:"path"`           // without indexes: members[].name
+	Role     string `json:"role,omitempty"` // "" for a value
+	Name     string `json:"name,omitempty"` // in the tree, if it is not the last name of the path
+	Type     string `json:"type,omitempty"`
+	Family   string `json:"family,omitempty"` // its color; "" for integers
+	Depth    int    `json:"depth,omitempty"`  // rows around it
+	Skip     int    `json:"skip,omitempty"`   // lines between that of the previous part with a line and its own
+	Unlined  bool   `json:"unlined,omitempty"`
+	Overlaps bool   `json:"overlaps,omitempty"` // it shares bytes with a part before
+	Bad      string `json:"bad,omitempty"`      // severity of its worst problem
+}
+
+// Jump is a run of bits that does not begin at the end of the run before.
+type Jump struct {
+	Runs int `json:"runs"` // since the previous jump
+	Bits int `json:"bits"` // from there to its first bit
+}
+
+// Named is the row of an element whose index does not follow that of the element before, or of a first one that is not 0.
+type Named struct {
+	Rows  int `json:"rows"` // since the previous of these
+	Index int `json:"index"`
+}
+
+// roleGroup is the role of lists, elements and groups, which have rows inside.
+const roleGroup = "group"
+
+// tree is a message as rows, in wire order. Lists, elements and groups have their own rows, above their first field; a group whose fields are
+// apart on the wire has several rows.
+type tree struct {
+	parts []Part
+	rows  []int    // index in parts
+	bits  []uint32 // by row that is a run of bits: its length
+	texts []string // and its value
+	jumps []Jump   // runs that do not begin at the end of the run before
+	named []Named  // elements that do not follow the element before
+}
+
+// treeOf returns the rows of a message; an empty tree without one.
+func treeOf(m *templates.Message) tree {
+	b := treeBuilder{numbers: map[partKind]int{}}
+	b.rows, b.bits, b.texts, b.jumps, b.named = []int{}, []uint32{}, []string{}, []Jump{}, []Named{}
+	if m == nil {
+		b.parts = []Part{}
+		return b.tree
+	}
+	b.message, b.bad = m, worstProblems(m.Problems)
+	end := uint32(0)
+	for i := range m.Fields {
+		f := &m.Fields[i]
+		around, name := place(f)
+		if f.Role == codec.RoleGap.String() {
+			around = b.between(m.Fields[i+1:])
+		}
+		b.enter(around)
+		if f.BitOffset != end {
+			b.jumps = append(b.jumps, Jump{i - b.jumped, int(f.BitOffset) - int(end)})
+			b.jumped = i
+		}
+		end = f.BitOffset + f.BitLength
+		b.run(f, name)
+	}
+	return b.tree
+}
+
+// partKind is what the rows of a part have in common.
+type partKind struct {
+	field      uint16
+	role, path string // path for bookkeeping without a field and for groups, the type of a gap
+	depth      int
+	overlaps   bool
+	bad        string
+}
+
+type treeBuilder struct {
+	tree
+	message *templates.Message
+	bad     map[[2]uint32]string // severity of the worst problem, by exact place
+	numbers map[partKind]int     // index in parts
+	open    []openRow            // rows around the next one, outermost first
+	root    openRow              // of elements without a list
+	line    int                  // of the last part with a line
+	jumped  int                  // run of the last jump
+	renamed int                  // row of the last element in named
+}
+
+// openRow is a row that may get more rows inside.
+type openRow struct {
+	name string
+	next int // index of its next element
+}
+
+// part returns the index of a part, which is described on first use.
+func (b *treeBuilder) part(k partKind, describe func() Part) int {
+	n, ok := b.numbers[k]
+	if !ok {
+		n = len(b.parts)
+		b.numbers[k] = n
+		b.parts = append(b.parts, describe())
+	}
+	return n
+}
+
+// run adds a run of bits inside the open rows.
+func (b *treeBuilder) run(f *view.FieldValue, name string) {
+	k := partKind{f.Field, f.Role, "", len(b.open), f.Overlap, b.bad[[2]uint32{f.BitOffset, f.BitOffset + f.BitLength}]}
+	gap := f.Role == codec.RoleGap.String()
+	if gap {
+		k.path = f.Type
+	} else if f.Field == codec.NoField {
+		k.path = templates.Indexless(f.Path)
+	}
+	n := b.part(k, func() Part {
+		p := Part{
+			Path: templates.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: f.Overlap, Bad: k.bad,
+		}
+		if p.Role == codec.RoleValue.String() {
+			p.Role = ""
+		}
+		if p.Family == string(view.FamilyInt) {
+			p.Family = ""
+		}
+		if !gap && !isIndex(name) && name != lastName(p.Path) {
+			p.Name = name
+		}
+		if b.message.Linked && f.Line > 0 {
+			p.Unlined, p.Skip = false, f.Line-b.line-1
+			b.line = f.Line
+		}
+		return p
+	})
+	if f.Role == codec.RoleValue.String() && isIndex(name) {
+		b.element(name)
+	}
+	b.rows, b.bits, b.texts = append(b.rows, n), append(b.bits, f.BitLength), append(b.texts, f.Text)
+}
+
+// element counts an element of the innermost open row.
+func (b *treeBuilder) element(name string) {
+	index := 0
+	for _, c := range name[1 : len(name)-1] {
+		index = index*10 + int(c-'0')
+	}
+	list := &b.root
+	if len(b.open) > 0 {
+		list = &b.open[len(b.open)-1]
+	}
+	if list.next != index {
+		b.named = append(b.named, Named{len(b.rows) - b.renamed, index})
+		b.renamed = len(b.rows)
+	}
+	list.next = index + 1
+}
+
+// isIndex reports whether a name is that of an element: "[17]".
+func isIndex(name string) bool {
+	if len(name) < 3 || len(name) > 12 || name[0] != '[' || name[len(name)-1] != ']' {
+		return false
+	}
+	return strings.Trim(name[1:len(name)-1], "0123456789") == ""
+}
+
+// lastName returns the name in members[].name, and members[] in party.members[].
+func lastName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// between returns the rows around both the last row and the next explained one: a gap between two elements belongs to their list.
+func (b *treeBuilder) between(rest []view.FieldValue) []string {
+	for i := range rest {
+		if rest[i].Role == codec.RoleGap.String() {
+			continue
+		}
+		next, _ := place(&rest[i])
+		n := 0
+		for n < len(next) && n < len(b.open) && next[n] == b.open[n].name {
+			n++
+		}
+		return next[:n]
+	}
+	return nil
+}
+
+// enter closes and opens rows until exactly the given rows are open.
+func (b *treeBuilder) enter(around []string) {
+	same := 0
+	for same < len(around) && same < len(b.open) && b.open[same].name == around[same] {
+		same++
+	}
+	b.open = b.open[:same]
+	for i := same; i < len(around); i++ {
+		path := templates.Indexless(joinSteps(around[:i+1]))
+		n := b.part(partKind{field: codec.NoField, role: roleGroup, path: path, depth: i}, func() Part {
+			p := Part{Path: path, Role: roleGroup, Depth: i, Unlined: true}
+			if name := around[i]; name[0] != '[' {
+				p.Type = b.message.Types[templates.WithoutIndexes(path)]
+				if name != lastName(path) {
+					p.Name = name
+				}
+			} else if !isIndex(name) {
+				p.Name = name
+			}
+			return p
+		})
+		if isIndex(around[i]) {
+			b.element(around[i])
+		}
+		b.rows = append(b.rows, n)
+		b.open = append(b.open, openRow{around[i], 0})
+	}
+}
+
+// place returns the rows around a run of bits in the tree, and its name there. Lengths, counts and offsets are not inside the group that they
+// describe, because their bytes are elsewhere; brackets mark them.
+func place(f *view.FieldValue) (around []string, name string) {
+	if f.Role == codec.RoleGap.String() {
+		return nil, ""
+	}
+	steps := pathSteps(f.Path)
+	if f.Role == codec.RoleValue.String() {
+		if len(steps) == 0 {
+			return nil, ""
+		}
+		return steps[:len(steps)-1], steps[len(steps)-1]
+	}
+	elem := 0
+	for i, s := range steps {
+		if s[0] == '[' {
+			elem = i + 1
+		}
+	}
+	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // a number of the element, or of the frame
+		return around, f.Role
+	}
+	return around, strings.Join(steps[elem:], ".")
+}
+
+// pathSteps splits members[0].player_id into members, [0] and player_id.
+func pathSteps(path string) []string {
+	out := make([]string, 0, 4)
+	from := 0
+	for i := 0; i <= len(path); i++ {
+		switch {
+		case i == len(path) || path[i] == '.' || path[i] == '[':
+			if i > from {
+				out = append(out, path[from:i])
+			}
+			if from = i; i < len(path) && path[i] == '.' {
+				from++
+			}
+		case path[i] == ']' && path[from] == '[':
+			out = append(out, path[from:i+1])
+			from = i + 1
+		}
+	}
+	return out
+}
+
+func joinSteps(steps []string) string {
+	var b strings.Builder
+	for i, s := range steps {
+		if i > 0 && s[0] != '[' {
+			b.WriteByte('.')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// worstProblems returns the severity of the worst problem of each exact place: of its first and last bit.
+func worstProblems(problems []view.ProblemInfo) map[[2]uint32]string {
+	worst := map[[2]uint32]string{}
+	for _, p := range problems {
+		if at := [2]uint32{p.BitOffset, p.BitOffset + p.BitLength}; p.BitLength > 0 && worst[at] != "error" {
+			worst[at] = p.Severity
+		}
+	}
+	return worst
+}

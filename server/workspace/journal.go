@@ -1,0 +1,424 @@
+package workspace
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"wirebench/server/store"
+)
+
+// Bounds of the journal. A step beyond them is done all the same, but cannot be undone.
+const (
+	maxSteps      = 20       // older ones are dropped
+	maxStepBytes  = 64 << 20 // of the texts of a step
+	maxStepsBytes = 32 << 20 // of the files of all steps
+	maxStepNames  = 20       // names in the description of a step
+)
+
+// The journal is in the folder of the project, which is never the folder of another program: a list of the steps, and a file for each with
+// the texts before and after it.
+const (
+	journalFile   = "changes.json"
+	journalFolder = "changes"
+)
+
+// Step is a change of the library that can be undone as a whole.
+type Step struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	About  string    `json:"about" doc:"what was done: 3 files replaced, 1 new"`
+	Files  int       `json:"files" doc:"number of files"`
+	Names  []string  `json:"names" doc:"names of the first files"`
+	Undone bool      `json:"undone,omitempty" doc:"it was undone, and can be redone"`
+	Size   int       `json:"size" doc:"bytes that it takes in the journal"`
+
+	Renamed []Renaming `json:"renamed,omitempty" doc:"new names of messages"`
+}
+
+// change is what a step does to a file: its texts before and after, nil if there is no file.
+type change struct {
+	name          string
+	before, after []byte
+}
+
+// textOf returns the text of a file that is there, which is not nil even if it is empty.
+func textOf(text string) []byte { return append([]byte{}, text...) }
+
+// StepError reports why a step cannot be undone or redone. Nothing was changed.
+type StepError struct {
+	Reason  string
+	Gone    bool     // there is no such step
+	Changed []string // files with other texts; the others can be undone
+	Files   int      // of the step
+}
+
+func (e *StepError) Error() string { return e.Reason }
+
+func goneStep() error {
+	return &StepError{Reason: "this change is no longer in the journal: it keeps the last ones only", Gone: true}
+}
+
+// Steps returns the steps of the journal, newest first.
+func (w *Workspace) Steps() []Step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.steps()
+}
+
+func (w *Workspace) steps() []Step {
+	out := []Step{}
+	if w.Home == nil {
+		return out
+	}
+	f, err := w.Home.Read(journalFile)
+	if notThere(err) {
+		return out
+	}
+	if err == nil {
+		err = json.Unmarshal(f.Text, &out)
+	}
+	if err != nil {
+		w.Log.Error("a damaged journal is ignored", "project", w.Name, "file", pathOf(w.Home, journalFile), "error", err)
+		return []Step{}
+	}
+	return slices.DeleteFunc(out, func(s Step) bool { return !isStepID(s.ID) })
+}
+
+// isStepID reports whether an id may be part of a file name.
+func isStepID(id string) bool {
+	return len(id) == 26 && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+func stepFile(id string) string { return journalFolder + "/" + id + ".tar.gz" }
+
+// record stores a step before its files are written, so that one interrupted by a crash can be undone, too. It returns nil if the step
+// cannot be kept. The caller holds the lock.
+func (w *Workspace) record(about string, renamed []Renaming, changes []change) *Step {
+	if w.Home == nil || len(changes) == 0 {
+		return nil
+	}
+	size := 0
+	s := &Step{ID: rand.Text(), At: time.Now().UTC().Truncate(time.Second), About: about, Files: len(changes), Names: []string{}, Renamed: renamed}
+	for _, c := range changes {
+		size += len(c.before) + len(c.after)
+		if len(s.Names) < maxStepNames {
+			s.Names = append(s.Names, c.name)
+		}
+	}
+	err := error(errTooLargeStep)
+	if size <= maxStepBytes {
+		var packed []byte
+		if packed, err = pack(changes); err == nil {
+			s.Size = len(packed)
+			_, err = w.Home.Write(stepFile(s.ID), packed, nil)
+		}
+	}
+	if err == nil {
+		if err = w.keepSteps(slices.Insert(w.steps(), 0, *s)); err != nil {
+			_ = w.Home.Remove(stepFile(s.ID), nil)
+		}
+	}
+	if err != nil {
+		w.Log.Error("a change cannot be undone: it is not in the journal", "project", w.Name, "change", about, "error", err)
+		return nil
+	}
+	return s
+}
+
+var errTooLargeStep = fmt.Errorf("more than %d MB", maxStepBytes>>20)
+
+// pack writes the texts of a step: a file for each text, below one of two folders.
+func pack(changes []change) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	t := tar.NewWriter(z)
+	put := func(folder, name string, text []byte) error {
+		if text == nil {
+			return nil
+		}
+		if err := t.WriteHeader(&tar.Header{Name: folder + name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			return err
+		}
+		_, err := t.Write(text)
+		return err
+	}
+	for _, c := range changes {
+		if err := errors.Join(put(beforeFolder, c.name, c.before), put(afterFolder, c.name, c.after)); err != nil {
+			return nil, err
+		}
+	}
+	err := errors.Join(t.Close(), z.Close())
+	return out.Bytes(), err
+}
+
+const (
+	beforeFolder = "before/"
+	afterFolder  = "after/"
+)
+
+// unpack reads what pack has written.
+func unpack(packed []byte) ([]change, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	t := tar.NewReader(io.LimitReader(z, 2*maxStepBytes))
+	var out []change
+	at := map[string]int{}
+	for {
+		h, err := t.Next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(t) // never nil
+		if err != nil {
+			return nil, err
+		}
+		folder, name, _ := strings.Cut(h.Name, "/")
+		if err := store.CheckName(name); err != nil {
+			return nil, err
+		}
+		i, known := at[name]
+		if !known {
+			i, at[name], out = len(out), len(out), append(out, change{name: name})
+		}
+		if folder+"/" == beforeFolder {
+			out[i].before = text
+		} else {
+			out[i].after = text
+		}
+	}
+}
+
+// change records a step and does it, wholly or not at all. The step is nil if it cannot be undone. The caller holds the lock.
+func (w *Workspace) change(about string, renamed []Renaming, changes []change) (*Step, error) {
+	s := w.record(about, renamed, changes)
+	now := make([]store.Revision, len(changes))
+	for i, c := range changes {
+		now[i] = revisionOf(c.before)
+	}
+	err := w.apply(changes, now)
+	if err != nil && s != nil {
+		w.forget(s.ID)
+		s = nil
+	}
+	return s, err
+}
+
+// apply gives files their texts of after. now are their present revisions; those of other texts are left as they are. If one cannot be
+// written, those before it get their texts of before. A file that changes its name exists under one of the names all the time.
+func (w *Workspace) apply(changes []change, now []store.Revision) error {
+	var done []change
+	for _, write := range []bool{true, false} {
+		for i, c := range changes {
+			if now[i] == other || now[i] == revisionOf(c.after) || (c.after != nil) != write {
+				continue
+			}
+			there, err := w.put(c.name, c.after, now[i])
+			if there {
+				done = append(done, c)
+			}
+			if err == nil {
+				continue
+			}
+			for _, c := range slices.Backward(done) {
+				_, failed := w.put(c.name, c.before, revisionOf(c.after))
+				err = errors.Join(err, failed)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes a file, or removes it if its text is nil. done with an error means that the change may be lost if the power fails now.
+func (w *Workspace) put(name string, text []byte, expect store.Revision) (done bool, err error) {
+	if text == nil {
+		err = w.Files.Remove(name, &expect)
+		return err == nil, err
+	}
+	rev, err := w.Files.Write(name, text, &expect)
+	return rev != "", err
+}
+
+// amend limits a recorded step to what was done: files may have been refused, or written by another program before they were replaced. It
+// returns nil if nothing is left. The caller holds the lock.
+func (w *Workspace) amend(s *Step, planned, done []change) *Step {
+	same := slices.EqualFunc(planned, done, func(a, b change) bool {
+		return a.name == b.name && revisionOf(a.before) == revisionOf(b.before) && revisionOf(a.after) == revisionOf(b.after)
+	})
+	if s == nil || same {
+		return s
+	}
+	w.forget(s.ID)
+	return w.record(aboutFiles(done), nil, done)
+}
+
+// aboutFiles describes changes of files.
+func aboutFiles(changes []change) string {
+	var replaced, added, removed int
+	for _, c := range changes {
+		switch {
+		case c.before == nil:
+			added++
+		case c.after == nil:
+			removed++
+		default:
+			replaced++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		verb string
+	}{{replaced, "replaced"}, {added, "new"}, {removed, "deleted"}} {
+		switch {
+		case p.n == 1 && len(changes) == 1:
+			parts = append(parts, changes[0].name+" "+p.verb)
+		case p.n == 1 && len(parts) == 0:
+			parts = append(parts, "1 file "+p.verb)
+		case p.n > 0 && len(parts) == 0:
+			parts = append(parts, fmt.Sprintf("%d files %s", p.n, p.verb))
+		case p.n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.verb))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// keepSteps stores the list, newest first, and drops what is beyond the bounds.
+func (w *Workspace) keepSteps(list []Step) error {
+	kept, size := 0, 0
+	for kept < min(len(list), maxSteps) && (kept == 0 || size+list[kept].Size <= maxStepsBytes) {
+		size += list[kept].Size
+		kept++
+	}
+	text, err := json.MarshalIndent(list[:kept], "", "  ")
+	if err == nil {
+		_, err = w.Home.Write(journalFile, append(text, '\n'), nil)
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range list[kept:] {
+		_ = w.Home.Remove(stepFile(s.ID), nil)
+	}
+	return nil
+}
+
+// forget drops a step. The caller holds the lock.
+func (w *Workspace) forget(id string) {
+	if err := w.keepSteps(slices.DeleteFunc(w.steps(), func(s Step) bool { return s.ID == id })); err == nil {
+		_ = w.Home.Remove(stepFile(id), nil)
+	}
+}
+
+// Undo gives the files of a step their texts of before; files that it made are removed, files that it removed are made. If some have other
+// texts than the step left, nothing is changed and the error is a *StepError that names them; with rest these files are left as they are. A
+// step that was interrupted by a crash can be undone, too, and an interrupted Undo repeated.
+func (w *Workspace) Undo(id string, rest bool) (Step, error) { return w.turn(id, rest, true) }
+
+// Redo is the inverse of Undo.
+func (w *Workspace) Redo(id string, rest bool) (Step, error) { return w.turn(id, rest, false) }
+
+func (w *Workspace) turn(id string, rest, undo bool) (Step, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.steps()
+	i := slices.IndexFunc(list, func(s Step) bool { return s.ID == id })
+	if i < 0 {
+		return Step{}, goneStep()
+	}
+	changes, err := w.changesOf(id)
+	if err != nil {
+		return Step{}, err
+	}
+	if undo {
+		for k, c := range changes {
+			changes[k].before, changes[k].after = c.after, c.before
+		}
+	}
+	now, err := w.unchangedSince(changes, rest)
+	if err == nil {
+		err = w.apply(changes, now)
+	}
+	if err != nil {
+		return Step{}, errors.Join(err, w.reload(false))
+	}
+	for _, r := range list[i].Renamed {
+		if undo {
+			r.From, r.To = r.To, r.From
+		}
+		w.renamed.add([]Renaming{r})
+	}
+	list[i].Undone = undo
+	return list[i], errors.Join(w.keepSteps(list), w.reload(false))
+}
+
+// changesOf reads the texts of a step.
+func (w *Workspace) changesOf(id string) ([]change, error) {
+	f, err := w.Home.Read(stepFile(id))
+	if notThere(err) {
+		return nil, goneStep()
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes, err := unpack(f.Text)
+	if err != nil {
+		w.Log.Error("damaged journal", "project", w.Name, "file", pathOf(w.Home, stepFile(id)), "error", err)
+		return nil, &StepError{Reason: "the journal of this change is damaged"}
+	}
+	return changes, nil
+}
+
+// unchangedSince returns the revisions of the files of a step. Each has its text of before or, if the program ended meanwhile, of after. With
+// rest, the revision of a file with any other text is other.
+func (w *Workspace) unchangedSince(changes []change, rest bool) ([]store.Revision, error) {
+	now := make([]store.Revision, len(changes))
+	e := &StepError{Files: len(changes)}
+	for i, c := range changes {
+		f, err := w.Files.Read(c.name)
+		switch {
+		case notThere(err):
+		case err != nil:
+			return nil, err
+		default:
+			now[i] = f.Revision
+		}
+		if now[i] != revisionOf(c.after) && now[i] != revisionOf(c.before) {
+			now[i], e.Changed = other, append(e.Changed, c.name)
+		}
+	}
+	if len(e.Changed) == 0 || rest && len(e.Changed) < len(changes) {
+		return now, nil
+	}
+	more := ""
+	if len(e.Changed) > 3 {
+		more = fmt.Sprintf(" and %d more", len(e.Changed)-3)
+	}
+	e.Reason = "changed since: " + strings.Join(e.Changed[:min(3, len(e.Changed))], ", ") + more
+	return nil, e
+}
+
+const other store.Revision = "other"
+
+// revisionOf is store.RevisionOf for a text that is nil if there is no file.
+func revisionOf(text []byte) store.Revision {
+	if text == nil {
+		return ""
+	}
+	return store.RevisionOf(text)
+}

@@ -1,0 +1,14 @@
+// Less common dialogs, which ../dialogs.ts loads.
+
+export { codeDialog } from "./code";
+export { codesDialog } from "./codes";
+export { colorsDialog } from "./colors";
+export { compareDialog } from "./compare";
+export { askFraming } from "./framing";
+export { openHelp } from "./help";
+export { editHeld, sendMessage } from "./messages";
+export { projectDialog } from "./newproject";
+export { copyDialog, renameDialog } from "./rename";
+export { replayDialog } from "./replay";
+export { rulesDialog } from "./rules";
+export { decodingDialog, settingsDialog } from "./settings";

@@ -1,0 +1,116 @@
+// The text field of a definition, which the editor replaces once it is loaded: it is large, and the page works without it.
+
+import { load } from "../load";
+import type { DefinitionEditor, EditorOptions, Mistake } from "./index";
+
+/** The definition's text, in its text field or in the editor. The methods are those of DefinitionEditor. */
+export class DefinitionField {
+  private readonly field: HTMLTextAreaElement;
+  private readonly options: EditorOptions;
+  private readonly waiting = new Map<string, (editor: DefinitionEditor) => void>(); // for the editor: the last call of each kind
+  private editor: DefinitionEditor | undefined;
+  private plain: string; // the text without the editor; fields normalize line ends
+
+  /** Puts the editor beside the field, in the element. */
+  constructor(element: HTMLElement, field: HTMLTextAreaElement, options: EditorOptions) {
+    this.field = field;
+    this.options = options;
+    this.plain = options.text;
+    if (field.value !== options.text) {
+      field.value = options.text;
+    }
+    field.addEventListener("input", () => {
+      this.plain = field.value;
+      options.events.change(this.plain, 0);
+    });
+    const start = (): void => void this.start(element);
+    field.addEventListener("focus", start); // again after a failure
+    start();
+  }
+
+  private async start(element: HTMLElement): Promise<void> {
+    const module = await load(() => import("./index"));
+    if (module === undefined || this.editor !== undefined) {
+      return;
+    }
+    const { field } = this;
+    const focused = document.activeElement === field;
+    const host = document.createElement("div");
+    host.className = "editor-host";
+    element.append(host);
+    element.classList.add("live"); // hides the field
+    this.editor = new module.DefinitionEditor(host, { ...this.options, text: this.plain, caret: focused ? field.selectionEnd : 0 });
+    for (const call of this.waiting.values()) {
+      call(this.editor);
+    }
+    this.waiting.clear();
+    if (focused) {
+      this.editor.focus();
+    }
+  }
+
+  private call(kind: string, call: (editor: DefinitionEditor) => void): void {
+    if (this.editor === undefined) {
+      this.waiting.set(kind, call);
+    } else {
+      call(this.editor);
+    }
+  }
+
+  get text(): string {
+    return this.editor?.text ?? this.plain;
+  }
+
+  open(text: string): void {
+    this.plain = text;
+    if (this.editor === undefined) {
+      this.field.value = text;
+    } else {
+      this.editor.open(text);
+    }
+  }
+
+  replace(text: string): void {
+    if (this.editor !== undefined) {
+      this.editor.replace(text);
+    } else if (text !== this.plain) {
+      this.open(text);
+      this.options.events.change(text, 0);
+    }
+  }
+
+  setMistakes(list: readonly Mistake[], of: string): void {
+    this.call("mistakes", (editor) => editor.setMistakes(list, of));
+  }
+
+  setLineHelp(help: ReadonlyMap<number, string>): void {
+    this.call("help", (editor) => editor.setLineHelp(help));
+  }
+
+  light(lines: readonly number[]): void {
+    this.call("light", (editor) => editor.light(lines));
+  }
+
+  select(line: number): void {
+    this.call("select", (editor) => editor.select(line));
+  }
+
+  reveal(line: number): void {
+    this.call("reveal", (editor) => editor.reveal(line));
+  }
+
+  /** Focuses the text, with the caret at its end. */
+  focusEnd(): void {
+    this.focus();
+    this.field.setSelectionRange(this.field.value.length, this.field.value.length);
+    this.call("end", (editor) => editor.focusEnd());
+  }
+
+  focus(): void {
+    if (this.editor === undefined) {
+      this.field.focus();
+    } else {
+      this.editor.focus();
+    }
+  }
+}

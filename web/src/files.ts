@@ -1,0 +1,123 @@
+// Files of definitions: their menu, in the list and at the title, and the commands that rename, copy and save them.
+//
+//   #rail-list .item[data-name] > a[href]    a message of the list; .older is a version of it
+//   [data-definition="ID"]                   a button that runs a command for the open definition
+
+import { messageIn, pathOf } from "./address";
+import { giveCode, hasCodes } from "./codes";
+import { register } from "./commands";
+import { dialogs } from "./dialogs";
+import { apiOf } from "./http";
+import { type Anchor, openMenu } from "./menu";
+import { listedLink, listedLinks } from "./messages";
+import { openPage } from "./page";
+import { lookOnly, operatorsItem } from "./role";
+
+function workspace(): string {
+  return document.getElementById("main")?.dataset["workspace"] ?? "";
+}
+
+/** The message of an element of the list, or of the title; "" for none. */
+function messageOf(element: Element | null): string {
+  const item = element?.closest(".item[data-name]");
+  const link = element?.closest<HTMLAnchorElement>("#rail-list a[href]") ?? item?.querySelector<HTMLAnchorElement>("a[href]");
+  if (link != null) {
+    return link.closest(".undefined") === null ? messageIn(new URL(link.href)) ?? "" : "";
+  }
+  return element?.closest("#definition-head") != null ? stored() : "";
+}
+
+/** The open definition if it is stored, else "". */
+function stored(): string {
+  return openPage()?.storedMessage ?? "";
+}
+
+/** The message that a command is about: the one with the focus in the list, else the open one. */
+function chosen(): string {
+  return messageOf(document.activeElement) || stored();
+}
+
+/** All stored versions of a message, as in the list. */
+function versions(message: string): string[] {
+  const link = listedLink(pathOf(workspace(), "definitions", message));
+  return Array.from(link?.closest(".item")?.querySelectorAll<HTMLAnchorElement>("a[href]") ?? [], (a) => messageIn(new URL(a.href)) ?? "").filter((name) => name !== "");
+}
+
+function rename(message: string): void {
+  void dialogs().then((d) => d?.renameDialog(workspace(), message, versions(message), hasCodes()));
+}
+
+function copy(message: string): void {
+  void dialogs().then((d) => d?.copyDialog(workspace(), message, versions(message))).then((made) => {
+    if (made !== undefined && made !== "") {
+      openPage()?.openMessage(made);
+    }
+  });
+}
+
+function compare(message: string): void {
+  const page = openPage();
+  const names = listedLinks().map((a) => messageIn(new URL(a.href)) ?? "").filter((name) => name !== "");
+  const edited = page?.editedText(message);
+  void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: versions(message), edited, names, go: (to, line) => page?.openMessage(to, line) }));
+}
+
+/** Saves the response of an address as a file. */
+function download(path: string): void {
+  const link = document.createElement("a");
+  link.href = `${apiOf(workspace())}/${path}`;
+  link.download = "";
+  link.click();
+}
+
+const save = (message: string): void => download(`definitions/${encodeURIComponent(message)}?download=true`);
+
+function openFileMenu(anchor: Anchor, message: string): void {
+  openMenu(anchor, {
+    label: message,
+    items: [
+      { title: "Rename…", hint: "F2", ...operatorsItem(), run: () => rename(message) },
+      { title: "Duplicate…", ...operatorsItem(), run: () => copy(message) },
+      { title: "Compare…", run: () => compare(message) },
+      { title: "Save its file", run: () => save(message) },
+      ...(hasCodes() ? [{ title: "Give it a code…", ...operatorsItem(), run: () => giveCode(message) }] : []),
+    ],
+  });
+}
+
+export function startFiles(): void {
+  const names: Readonly<Record<string, (message: string) => void>> = { rename, copy, save, compare };
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-definition]") : null;
+    if (button !== null && stored() !== "") {
+      button.closest("details")?.removeAttribute("open");
+      names[button.dataset["definition"] ?? ""]?.(stored());
+    }
+  });
+  document.addEventListener("dblclick", (event) => {
+    if (event.target instanceof Element && event.target.id === "definition-title" && stored() !== "" && !lookOnly()) {
+      rename(stored());
+    }
+  });
+  document.addEventListener("contextmenu", (event) => {
+    const target = event.target instanceof Element ? event.target.closest("#rail-list .item, #definition-title") : null;
+    const message = messageOf(event.target instanceof Element && target !== null ? event.target : null);
+    const undefinedName = target?.closest<HTMLElement>(".undefined .item")?.dataset["name"];
+    if (undefinedName !== undefined && hasCodes()) {
+      event.preventDefault();
+      openMenu({ x: event.clientX, y: event.clientY }, { label: undefinedName, items: [{ title: "Give it a code…", ...operatorsItem(), run: () => giveCode(undefinedName) }] });
+    } else if (message !== "") {
+      event.preventDefault();
+      openFileMenu({ x: event.clientX, y: event.clientY }, message);
+    }
+  });
+  const about = (): boolean => chosen() !== "";
+  const free = (): boolean => about() && !lookOnly();
+  register(
+    { id: "rename-definition", title: "Rename the definition …", group: "Definition", keys: ["F2"], enabled: free, run: () => rename(chosen()) },
+    { id: "copy-definition", title: "Duplicate the definition …", group: "Definition", enabled: free, run: () => copy(chosen()) },
+    { id: "compare-definitions", title: "Compare the definition with another version, or its saved text …", group: "Definition", enabled: about, run: () => compare(chosen()) },
+    { id: "save-file", title: "Save the file of the definition", group: "Definition", enabled: about, run: () => save(chosen()) },
+    { id: "save-zip", title: "Save all definitions of the project as a zip file", group: "Definition", enabled: () => document.getElementById("rail-list") !== null, run: () => download("definitions.zip") },
+  );
+}

@@ -1,0 +1,58 @@
+// The tab "Form" of the tools: it follows the message while it is visible. Its code is loaded when it is first opened.
+
+import type { ValuesFormPane } from "./form/index";
+import { load } from "./load";
+import type { Action, Answer } from "./socket";
+
+/** The page. */
+export interface FormPaneHost {
+  ask(action: Action): Promise<Answer>; // an action that changes nothing
+  press(action: string, more: Partial<Action>): Promise<Answer>;
+  point(path: string): void; // a value has the focus
+}
+
+/** The tab. */
+export class FormPane {
+  private readonly host: FormPaneHost;
+  private pane: ValuesFormPane | undefined;
+  private asking = false;
+  private again = false;
+
+  constructor(host: FormPaneHost) {
+    this.host = host;
+  }
+
+  private get visible(): boolean {
+    return document.documentElement.dataset["tools"] === "form";
+  }
+
+  /** Shows the current values, if the tab is visible. */
+  refresh(): void {
+    if (this.asking) {
+      this.again = true;
+    } else if (this.visible) {
+      void this.show();
+    }
+  }
+
+  private async show(): Promise<void> {
+    this.asking = true;
+    const element = document.getElementById("values-form");
+    const module = await load(() => import("./form/index"));
+    if (element !== null && module !== undefined) {
+      this.pane ??= new module.ValuesFormPane(element, {
+        fill: async (value) => (await this.host.press("fill", { typed: value })).failed ?? "",
+        focused: (path) => this.host.point(path),
+      });
+      const { form } = await this.host.ask({ action: "form" });
+      if (form !== undefined) {
+        this.pane.show(form);
+      }
+    }
+    this.asking = false;
+    if (this.again) {
+      this.again = false;
+      this.refresh();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// The bar of proposals above the list of a capture: better ways to read it, each with its evidence, to accept or to dismiss.
+//
+//   .proposals > .proposal > span, button
+
+import type { CapturesProposal, ProposalList } from "./api";
+import { Button } from "./dialog";
+import { dialogs } from "./dialogs";
+import { openElsewhere } from "./elsewhere";
+import { sentence } from "./frames/text";
+import { ask, request } from "./http";
+import { lookOnly, lookOnlyWhy } from "./role";
+import { h, render, signal } from "./ui";
+
+const mostShown = 3;
+
+/** Draws the bar into an element, which is hidden while there are no proposals. Returns a function that asks for them again. */
+export function startProposals(host: HTMLElement, workspace: string, capture: string, name: () => string): () => Promise<void> {
+  const api = `/api/v1/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(capture)}`;
+  const all = signal<readonly CapturesProposal[]>([]);
+  let asked = 0;
+
+  const look = async (): Promise<void> => {
+    const n = ++asked;
+    const reply = await request<ProposalList>(`${api}/proposals`);
+    if (n === asked && reply.ok) { // after a failure the next change of the list repeats it
+      all.value = reply.answer.proposals;
+      host.hidden = all.value.length === 0;
+    }
+  };
+  const change = async (body: object): Promise<void> => {
+    if (await ask(api, "PATCH", body) !== undefined) {
+      await look();
+    }
+  };
+  const accept = (p: CapturesProposal): void => {
+    if (p.kind === "settings") {
+      void change({ settings: p.settings });
+    } else if (p.kind === "open") {
+      void openElsewhere(api, p.project ?? "");
+    } else {
+      void dialogs().then((d) => d?.settingsDialog(workspace, capture, name(), "keys"));
+    }
+  };
+  const may = lookOnly() ? { disabled: true, title: lookOnlyWhy } : {};
+  const Bar = () => (
+    <div class="proposals" role="region" aria-label="Proposals">
+      {all.value.slice(0, mostShown).map((p) => (
+        <div class="proposal" key={p.id}>
+          <span class="proposal-text">{sentence(p.evidence)}.</span>
+          {p.kind === "map" ? <span>{sentence(p.text)}.</span> : <Button kind="proposal-do" text={sentence(p.text)} {...may} run={() => accept(p)} />}
+          <Button text="Dismiss" aria-label={`Dismiss: ${p.text}`} title="Do not propose this again for this capture" {...may} run={() => void change({ dismiss: [p.id] })} />
+        </div>
+      ))}
+    </div>
+  );
+  render(<Bar />, host);
+  return look;
+}
