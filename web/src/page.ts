@@ -839,6 +839,7 @@ export class Page {
 
   /** A selection in the hex grid: a click selects the whole field. */
   private chose(start: number, end: number, caret: number, how: "click" | "drag" | "keyboard"): void {
+    this.pendingSelection = undefined; // a selection made meanwhile stays
     const target = this.links.ofByte(caret);
     const [bits] = target?.ranges ?? [];
     if (how === "click" && bits !== undefined && end - start <= 1) {
@@ -1057,8 +1058,9 @@ export class Page {
 
   /** Opens the menu of the selected bytes or field. */
   private async fieldMenu(at: { x: number; y: number } | HTMLElement, more: readonly MenuItem[] = []): Promise<void> {
+    const subject = this.subject(); // the selection can change while the menu is loaded
     const fields = await load(() => import("./fields"));
-    await fields?.fieldsMenu(at, this.fieldsHost, this.subject(), more);
+    await fields?.fieldsMenu(at, this.fieldsHost, subject, more);
   }
 
   /** Opens the menu of a byte: of the selection if it is inside. */
