@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"regexp"
 	"strings"
@@ -216,6 +217,25 @@ func TestFlowCaptureDefinition(t *testing.T) {
 	f.info(5, `word "text 4"`)
 	f.info(10, `word "text 9"`)
 	f.shows(row("word"), `"text 4"`)
+}
+
+// Definitions that explain an unknown frame are ranked, as for pasted bytes; one opens beside the frame, or gets the code.
+func TestFlowCaptureFits(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"S_HEARD.1.def": "string heard\n", "S_COUNTED.1.def": "uint32 count\n"}
+	maps.Copy(files, chatFiles)
+	f := beginCapture(t, files, chatCapture(t, 40), "#n=5")
+	f.shows(".fits", "S_HEARD.1 all 20 bytes: 1 text, 1 offset or count")
+	p := f.page()
+	p.Click("link", "S_HEARD.1")
+	f.shows(row("heard"), `"text 4"`)
+	f.choose(10, false)
+	f.shows(".fits", "S_HEARD.1 all")
+	p.Click("button", "Give the code of this message to S_HEARD.1")
+	p.Click("button", "Give the code")
+	f.info(5, `heard "text 4"`)
+	f.info(10, `heard "text 9"`)
+	f.is("no fits", `document.querySelector(".fits") === null`)
 }
 
 // A packet of a frame is shown as captured, with the frames in it.

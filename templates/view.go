@@ -280,6 +280,7 @@ type Samples struct {
 	Rows    []SampleRow
 	CanKeep bool // the shown message can be stored
 
+	Left        int    // samples that were not decoded: there are too many bytes
 	Judged, Fit int    // samples that were decoded, and those that are explained without a problem
 	Worse       bool   // with the stored text more of them fit
 	Failing     int    // number of the first that does not fit
@@ -345,6 +346,8 @@ type Message struct {
 	Fits      []Fit             // definitions that explain it, if its own does not
 	Begin     Begin             // of a new one
 	Setting   string            // with which its own does: "patch 73"
+
+	FitsPartial bool // not all definitions were tried
 
 	// Of a frame that is not a message, from its transport.
 	What  string // title, "" of messages

@@ -19,6 +19,8 @@ type fitCache struct {
 	dir  schema.Dir
 	data []byte
 	fits []workspace.Fit
+
+	partial bool // the search took too long; it continues with the next change
 }
 
 // offer adds other definitions and settings that explain a message, if its definition does not.
@@ -27,7 +29,7 @@ func (p *work) offer(m *templates.Message) {
 	if c == nil {
 		c = &fitCache{}
 	}
-	if p.view.Capture != nil || m.Status == "error" || m.What != "" || m.Status == codec.OK.String() && m.Leftover == 0 {
+	if m.Status == "error" || m.What != "" || m.Status == codec.OK.String() && m.Leftover == 0 {
 		*c = fitCache{} // so that it retains no old library
 		return
 	}
@@ -39,11 +41,13 @@ func (p *work) offer(m *templates.Message) {
 	}
 	if c.snap != snap || c.by != req.Message || c.dir != req.Dir || !bytes.Equal(c.data, m.Data) {
 		fits, complete := snap.Fits(m.Data, req, maxFits)
-		*c = fitCache{snap, req.Message, req.Dir, m.Data, fits}
+		*c = fitCache{snap: snap, by: req.Message, dir: req.Dir, data: m.Data, fits: fits}
 		if !complete {
 			c.snap = nil
 		}
+		c.partial = !complete
 	}
+	m.FitsPartial = c.partial
 	for _, f := range c.fits {
 		m.Fits = append(m.Fits, templates.Fit{Name: f.Name, Evidence: f.Evidence, Explained: f.Explained, Href: templates.ProjectPath(p.ws.Name, "definitions", f.Name)})
 	}

@@ -56,11 +56,12 @@ func (p *work) judge() {
 	rec := &codec.Record{}
 	for i := range s.Rows {
 		row := &s.Rows[i]
-		if left -= row.Size; left < 0 {
-			break
-		}
 		data, err := hex.DecodeString(list[row.Number].Hex)
 		if row.Other || err != nil {
+			continue
+		}
+		if left -= row.Size; left < 0 {
+			s.Left++
 			continue
 		}
 		if x := list[row.Number]; x.Broken() {

@@ -93,11 +93,15 @@ func explains(rec *codec.Record) (left int) {
 	return rec.Unexplained()
 }
 
-// Wrong returns why a definition does not explain a message, "" if it does. A wrong code is no reason.
+// Wrong returns why a definition does not explain a message, with the path of the field; "" if it does. A wrong code is no reason.
 func Wrong(rec *codec.Record) string {
 	for _, p := range rec.AllProblems() {
 		if p.Code != codec.WrongCode && p.Code != codec.DefinitionErrors {
-			return p.Message(rec)
+			text, path := p.Message(rec), string(rec.AppendSpotPath(nil, p.Spot))
+			if path != "" && !strings.Contains(text, path) {
+				return path + ": " + text
+			}
+			return text
 		}
 	}
 	return ""

@@ -33,8 +33,9 @@ const (
 // Bounds of searches.
 const (
 	maxSearchWords = 8
-	maxSearchField = 500 // fields of a message that are searched
-	maxSearchDoc   = 300 // bytes of a comment
+	maxSearchField = 5000    // fields and comments of a message that are searched
+	maxSearchDoc   = 8 << 10 // bytes of a comment that are searched
+	maxSearchTitle = 300     // bytes of a comment that are shown
 )
 
 // searched is the text of a message that searches look at. It is kept with the message's file.
@@ -52,15 +53,17 @@ type searchedPart struct {
 
 type searchedOf struct{ m *schema.Message }
 
-// Search finds messages, fields, codes and comments by words that their names or texts contain; a number also finds the code. At most n are
-// returned, the best first: a message of exactly that name is the first of all.
+// Search finds messages, fields, codes and comments by words that their names or texts contain; a number, in decimal or
+// hex, also finds the code. At most n are returned, the best first: a message of exactly that name is the first of all.
 func (s *Snapshot) Search(query string, n int) []Hit {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 || len(words) > maxSearchWords || n <= 0 {
 		return []Hit{}
 	}
-	code, err := strconv.ParseUint(words[0], 0, 32)
-	isCode := err == nil && len(words) == 1
+	number := ""
+	if len(words) == 1 {
+		number = words[0]
+	}
 	whole := strings.Join(words, " ")
 	out := []Hit{}
 	least := 0.0
@@ -75,9 +78,11 @@ func (s *Snapshot) Search(query string, n int) []Hit {
 	}
 	for m := range s.Messages() {
 		t := s.searched(m)
-		if isCode && m.HasKey && uint64(m.Key.Code) == code {
-			add(Hit{Kind: HitMessage, Title: m.Name, message: m, score: 900 + float64(m.Version)/1000})
-		} else if score := scoreName(whole, words, t.name, m); score > 0 {
+		score := scoreName(whole, words, t.name, m)
+		if byCode := scoreCode(number, m.Key.Code); m.HasKey && byCode > score {
+			score = byCode + float64(m.Version)/1000
+		}
+		if score > 0 {
 			add(Hit{Kind: HitMessage, Title: m.Name, message: m, score: score})
 		}
 		for i := range t.parts {
@@ -91,14 +96,8 @@ func (s *Snapshot) Search(query string, n int) []Hit {
 		if len(s.set.Named(name)) > 0 {
 			continue
 		}
-		score := 0.0
-		if isCode && uint64(c) == code {
-			score = 850
-		} else if score = scoreName(whole, words, strings.ToLower(name), nil); score > 0 {
-			score = max(score-50, 1)
-		}
-		if score > 0 {
-			add(Hit{Kind: HitCode, Title: name, Message: s.FirstVersion(name), Hint: fmt.Sprintf("0x%04X, without a definition", c), score: score})
+		if score := max(scoreName(whole, words, strings.ToLower(name), nil), scoreCode(number, c)) - 50; score > -50 {
+			add(Hit{Kind: HitCode, Title: name, Message: s.FirstVersion(name), Hint: fmt.Sprintf("0x%04X, without a definition", c), score: max(score, 1)})
 		}
 	}
 	out = best(out, n)
@@ -113,13 +112,29 @@ func (s *Snapshot) Search(query string, n int) []Hit {
 		case HitMessage:
 			f.Title = f.Message
 			if m.HasKey {
-				f.Hint = fmt.Sprintf("code %d (0x%02X)", m.Key.Code, m.Key.Code)
+				f.Hint = fmt.Sprintf("code %d (0x%04X)", m.Key.Code, m.Key.Code)
 			}
 		default:
 			f.Hint = strings.TrimSpace(f.Message + " " + f.Hint)
 		}
 	}
 	return out
+}
+
+// scoreCode rates a code by a word that is a number: in decimal, in hex after "0x", or, behind names, in hex without it. 0 is another code.
+func scoreCode(word string, code uint32) float64 {
+	digits, marked := strings.CutPrefix(word, "0x")
+	if n, err := strconv.ParseUint(word, 10, 32); err == nil && uint32(n) == code {
+		return 900
+	}
+	n, err := strconv.ParseUint(digits, 16, 32)
+	switch {
+	case err != nil || uint32(n) != code:
+		return 0
+	case marked:
+		return 900
+	}
+	return 350
 }
 
 // best returns the n best, in descending order; equals are in the order of their titles.
@@ -148,10 +163,11 @@ func searchedText(m *schema.Message) *searched {
 	t := &searched{name: strings.ToLower(m.Name)}
 	comment := func(text, at string, line int) {
 		if text = strings.Join(strings.Fields(text), " "); text != "" {
-			if len(text) > maxSearchDoc {
-				text = strings.ToValidUTF8(text[:maxSearchDoc], "") + "…"
+			low := strings.ToLower(text[:min(len(text), maxSearchDoc)])
+			if len(text) > maxSearchTitle {
+				text = strings.ToValidUTF8(text[:maxSearchTitle], "") + "…"
 			}
-			t.parts = append(t.parts, searchedPart{HitComment, text, strings.ToLower(text), at, line})
+			t.parts = append(t.parts, searchedPart{HitComment, text, low, at, line})
 		}
 	}
 	comment(m.Doc, "", m.Span.Pos().Line)

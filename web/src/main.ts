@@ -2,6 +2,7 @@
 //
 // early.ts has what the first drawing needs; what is loaded later is imported with import(), see load.ts.
 
+import { startButtons } from "./buttons";
 import { startCodes } from "./codes";
 import { register } from "./commands";
 import { startFiles } from "./files";
@@ -30,6 +31,7 @@ startFilter();
 startMenus();
 startRemember();
 startUpload();
+startButtons();
 register({
   id: "help", title: "Keyboard shortcuts", group: "General", keys: ["?", "F1"], anywhere: true,
   run: () => void dialogs().then((d) => d?.openHelp()),

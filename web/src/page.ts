@@ -1118,6 +1118,18 @@ export class Page {
   }
 
   /** Inserts, duplicates or removes an element of a list. */
+  /** The row of the current element of a list in the tree, or null. */
+  private elementRow(): HTMLElement | null {
+    return document.querySelector<HTMLElement>('.tree tr[data-element][tabindex="0"]:not([data-run])');
+  }
+
+  private changeElement(action: string): void {
+    const row = this.elementRow();
+    if (row !== null) {
+      this.changeList(action, row);
+    }
+  }
+
   private changeList(action: string, row: HTMLElement): void {
     this.changeMessage(action, row.dataset["path"] ?? "");
   }
@@ -1202,7 +1214,8 @@ export class Page {
       const button = event.submitter;
       const byForms = document.documentElement.classList.contains("forms");
       if (document.activeElement === field("name") && !byForms) {
-        event.preventDefault(); // Enter only ends editing the name
+        event.preventDefault(); // Enter ends editing the name
+        this.editor.focusEnd();
         return;
       }
       if (!(button instanceof HTMLButtonElement)) {
@@ -1375,11 +1388,18 @@ export class Page {
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },
-      { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => this.editor.focus()) },
+      { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => focus("name")()) },
       { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
       { id: "build", title: "Build a message from scratch", group: "Message", run: () => void this.press("build") },
+      { id: "alternative", title: "Change to another alternative …", group: "Message", enabled: () => this.message !== null && this.layout.alternatives, run: () => void this.alternatives(this.menuPlace()) },
+      { id: "element-insert", title: "Insert an element into the list", group: "Message", enabled: () => this.elementRow() !== null, run: () => this.changeElement("insert") },
+      { id: "element-copy", title: "Duplicate the element of the list", group: "Message", enabled: () => this.elementRow() !== null, run: () => this.changeElement("copy") },
+      { id: "element-up", title: "Move the element of the list up", group: "Message", enabled: () => this.elementRow() !== null, run: () => this.changeElement("up") },
+      { id: "element-down", title: "Move the element of the list down", group: "Message", enabled: () => this.elementRow() !== null, run: () => this.changeElement("down") },
+      { id: "element-remove", title: "Remove the element of the list", group: "Message", enabled: () => this.elementRow() !== null, run: () => this.changeElement("remove") },
+      { id: "mistake-next", title: "Next mistake of the definition", group: "Definition", keys: ["F8"], enabled: () => this.mistakes.list.length > 0, run: () => { showPane(field("definition-pane") ?? this.form); this.editor.nextMistake(); } },
       { id: "keep", title: "Keep the message as a sample", group: "Message", enabled: () => !lookOnly() && this.message !== null, run: () => { const menu = field<HTMLDetailsElement>("samples"); if (menu !== null) { menu.open = true; field("about")?.focus(); } } },
       { id: "repair", title: "Repair lengths, counts and offsets", group: "Message", enabled: () => this.message !== null, run: () => void this.press("repair") },
       { id: "original", title: "Back to the pasted bytes", group: "Message", run: () => void this.press("original") },

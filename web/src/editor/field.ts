@@ -99,6 +99,10 @@ export class DefinitionField {
     this.call("reveal", (editor) => editor.reveal(line));
   }
 
+  nextMistake(): void {
+    this.call("mistake", (editor) => editor.nextMistake());
+  }
+
   /** Focuses the text, with the caret at its end. */
   focusEnd(): void {
     this.focus();

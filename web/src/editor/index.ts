@@ -1,6 +1,7 @@
 // The editor of a definition.
 
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
+import { nextDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import {
@@ -172,6 +173,12 @@ export class DefinitionEditor {
   /** Focuses the text. */
   focus(): void {
     this.view.focus();
+  }
+
+  /** Focuses the text, with the caret at the next mistake. */
+  nextMistake(): void {
+    this.view.focus();
+    nextDiagnostic(this.view);
   }
 
   /** Focuses the text, with the caret at its end. */
