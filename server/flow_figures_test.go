@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/tracing"
@@ -326,4 +327,62 @@ func TestFlowFigures(t *testing.T) {
 	}))
 	f.press("End")
 	f.keyFigures("new lines", strings.Split("Enter|u|i|n|t|3|2| |n|e|w|Enter|i|n|t|1|6| |y", "|"))
+
+	heap := func() float64 {
+		browsertest.Run(t, f.ctx, heapprofiler.CollectGarbage())
+		return f.metrics()["JSHeapUsedSize"] / 1e6
+	}
+	edits := func(n int) {
+		for i := range n {
+			f.key(string(rune('a' + i%26)))
+			if i%10 == 9 {
+				for range 10 {
+					f.key("Backspace")
+				}
+			}
+		}
+	}
+	edits(100)
+	first := heap()
+	edits(1000) // 2,000 with their removal
+	t.Logf("heap %.1f MB after 200 edits, %.1f MB after 2,200", first, heap())
+}
+
+// TestFlowFiguresOfMessages prints how long the page with a large library takes to open, to show a large message and to scroll it.
+func TestFlowFiguresOfMessages(t *testing.T) {
+	if !*figures {
+		t.Skip("measures, with -figures")
+	}
+	srv := corpusLibrary(t)
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_BIG.1", openSelector)}
+	var opened []float64
+	for range 10 {
+		f.visit(srv.URL+"/p/one/definitions/C_BIG.1", openSelector)
+		f.is("the editor", `document.querySelector(".cm-content") !== null && performance.getEntriesByType("navigation")[0].loadEventEnd > 0`)
+		opened = append(opened, browsertest.Value[float64](t, f.ctx, `performance.getEntriesByType("navigation")[0].loadEventEnd`))
+	}
+	t.Logf("loaded: %s", percentiles(opened))
+	f.do(timedKeys)
+	for _, c := range []struct{ what, name, hex string }{{"8,100 elements", "C_BIG.1", bigList()}, {"a run of bytes", "C_BLOB.1", bigBlob()}} {
+		f.open(c.name)
+		f.do(`window.keys = []; window.longtasks = []`)
+		for i := range 10 {
+			f.do(`document.dispatchEvent(new Event("measured"))`)
+			f.paste(c.hex + strings.Repeat("00", i%2))
+			f.is("it is painted", fmt.Sprintf(`window.keys.length >= %d`, i+1))
+		}
+		var painted []float64
+		for _, k := range browsertest.Value[[]struct{ InPage, Painted float64 }](t, f.ctx, `window.keys`) {
+			painted = append(painted, k.Painted)
+		}
+		t.Logf("64 KB, %s: painted: %s", c.what, percentiles(painted))
+		f.do(`window.longtasks = []`)
+		browsertest.Run(t, f.ctx, chromedp.Evaluate(`new Promise(done => {
+			const box = document.querySelector(".hex-scroll")
+			let n = 0
+			const step = () => { box.scrollTop += 700; n++ < 120 ? requestAnimationFrame(step) : setTimeout(() => done(true), 100) }
+			step()
+		})`, nil, awaited))
+		t.Logf("scrolling it: tasks over 50 ms: [%s]", browsertest.Value[string](t, f.ctx, `window.longtasks.map(Math.round).join(" ")`))
+	}
 }

@@ -66,9 +66,10 @@ func TestFlowKeyboardAlone(t *testing.T) {
 	f.shows(row("number"), "258")
 	f.is("its bytes", `document.querySelector(".hex-host").textContent.replaceAll(/\s/g, "").includes("02010000")`)
 	palette("Keep the message as a sample")
+	f.is("its description has the focus", `document.activeElement.id === "about"`)
 	f.types("a number of 258")
 	f.press("Enter")
-	f.shows(".toasts", "Kept")
+	f.is("the sample is listed", `document.querySelector("#samples").textContent.includes("a number of 258")`)
 	if text, err := os.ReadFile(filepath.Join(dir, "C_KEYS.1.samples.jsonl")); err != nil || !strings.Contains(string(text), `"about":"a number of 258"`) {
 		t.Errorf("%q %v", text, err)
 	}

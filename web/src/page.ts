@@ -1210,6 +1210,12 @@ export class Page {
         this.socket.set({ code: target.value });
       }
     });
+    form.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing && event.target === field("about")) {
+        event.preventDefault(); // a browser presses the first button of the form
+        field("samples")?.querySelector<HTMLElement>('button[value="keep"]')?.click();
+      }
+    });
     form.addEventListener("submit", (event) => {
       const button = event.submitter;
       const byForms = document.documentElement.classList.contains("forms");
