@@ -99,7 +99,7 @@ func (c ProblemCode) Severity() diag.Severity {
 
 // Message describes the problem. It names a field by its path.
 func (p Problem) Message(r *Record) string {
-	at := func(v uint64) string { return fmt.Sprintf("0x%X", v) }
+	at := func(v uint64) string { return fmt.Sprintf("0x%02x", v) }
 	name := ""
 	if r.Program != nil {
 		name = string(r.AppendSpotPath(nil, p.Spot))

@@ -19,11 +19,11 @@ func TestProblemsNameElements(t *testing.T) {
 		},
 		{
 			"array<string> names", "1600 3412 0200 0800 0800 1000 0e00 0000 1000 0000 ff00", "names[1]",
-			`offset 0xFF of "names[1]" is outside the frame of 22 bytes`,
+			`offset 0xff of "names[1]" is outside the frame of 22 bytes`,
 		},
 		{
 			"array members\n- string name\n- byte x", "1500 3412 0200 0800 0800 0f00 0200 07 0f00 0000 0000", "members[0].name",
-			`offset 0x2 of "members[0].name" points into the header, which takes 4 bytes`,
+			`offset 0x02 of "members[0].name" points into the header, which takes 4 bytes`,
 		},
 		{
 			"array members\n- bytes data", "1800 3412 0200 0800 0800 1000 1800 0000 1000 0000 1800 0500", "members[1].data",
@@ -39,13 +39,13 @@ func TestProblemsNameElements(t *testing.T) {
 		},
 		{
 			"array<int16> a", "0e00 3412 0200 0800 0800 ff00 0700", "a[1]",
-			`offset 0xFF of "a[1]" is outside the frame of 14 bytes`,
+			`offset 0xff of "a[1]" is outside the frame of 14 bytes`,
 		},
 		{
 			"array<array<int16>> a", "1600 3412 0100 0800 0800 0000 0200 1000 1000 1000 0700", "a[0]",
 			`list "a[0]" loops back to its element at 0x10; its count is 2`,
 		},
-		{"array<int16> a", "0e00 3412 0100 0800 0900 0000 0700", "a[0]", `"a[0]" at 0x8 has 0x9 as its own offset`},
+		{"array<int16> a", "0e00 3412 0100 0800 0900 0000 0700", "a[0]", `"a[0]" at 0x08 has 0x09 as its own offset`},
 	} {
 		p := compile(t, "C_TEST.1.def", c.def+"\n", schema.Options{})
 		data, err := hex.DecodeString(strings.ReplaceAll(c.data, " ", ""))

@@ -16,7 +16,7 @@ func TestSharedBytes(t *testing.T) {
 		fit             codec.Fit
 		want            []string // code and path, and a part of the message
 	}{
-		{"text in the fixed part", "int32 a\nint32 b\nstring s", "0e00 3412 0a00 01000000 4c000000", codec.Misplaced, []string{`shared-bytes s: "s" shares 4 bytes with "b", from 0xA on`}},
+		{"text in the fixed part", "int32 a\nint32 b\nstring s", "0e00 3412 0a00 01000000 4c000000", codec.Misplaced, []string{`shared-bytes s: "s" shares 4 bytes with "b", from 0x0a on`}},
 		{"text over two fields", "int32 a\nint16 b\nstring s", "0c00 3412 0600 41004200 0000", codec.Misplaced, []string{
 			`shared-bytes s: "s" shares 4 bytes with "a"`, `shared-bytes s: "s" shares 2 bytes with "b"`,
 		}},
@@ -28,8 +28,8 @@ func TestSharedBytes(t *testing.T) {
 			`shared-bytes b[0]: the here of "b[0]" shares 2 bytes with the here of "a[0]"`, `shared-bytes b[0]: the next of "b[0]"`, `shared-bytes b[0]: "b[0]" shares 2 bytes with "a[0]"`,
 		}},
 		{"texts that are one", "string a\nstring b", "0c00 3412 0800 0800 6800 0000", codec.Misplaced, []string{`shared-bytes b: "b" shares 4 bytes with "a"`}},
-		{"text in an element", "array l\n- int32 v\n- string s", "1400 3412 0100 0800 0800 0000 0e00 0100 4c00 0000", codec.Misplaced, []string{`shared-bytes l[0].s: "l[0].s" shares 4 bytes with "l[0].v", from 0xE on`}},
-		{"empty list behind the end", "array l\n- byte v\nint16 x", "0a00 3412 0000 0b00 0100", codec.Misplaced, []string{`unused-offset-out-of-range l: "l" is empty, but its offset 0xB is outside the frame of 10 bytes`}},
+		{"text in an element", "array l\n- int32 v\n- string s", "1400 3412 0100 0800 0800 0000 0e00 0100 4c00 0000", codec.Misplaced, []string{`shared-bytes l[0].s: "l[0].s" shares 4 bytes with "l[0].v", from 0x0e on`}},
+		{"empty list behind the end", "array l\n- byte v\nint16 x", "0a00 3412 0000 0b00 0100", codec.Misplaced, []string{`unused-offset-out-of-range l: "l" is empty, but its offset 0x0b is outside the frame of 10 bytes`}},
 		{"empty bytes behind the end", "array o\n- bytes b", "1000 3412 0100 0800 0800 0000 ff00 0000", codec.Misplaced, []string{`unused-offset-out-of-range o[0].b:`}},
 		{"empty at the end", "bytes b\narray l\n- byte v", "0c00 3412 0c00 0000 0000 0c00", codec.Exact, nil},
 		{"empty in the fixed part", "int32 x\narray l\n- byte v", "0c00 3412 0000 0600 07000000", codec.Exact, nil},

@@ -26,7 +26,7 @@ func TestScores(t *testing.T) {
 		{"10000100" + "0800" + "0c00" + "41000000" + "42000000", "clean", ""},
 		{"10000100" + "0c00" + "0800" + "41000000" + "42000000", "differ", "the values are encoded as 16 other bytes of 16, from byte 4 on"},
 		{"12000100" + "0800" + "0c00" + "41000000" + "42000000" + "ffff", "leftover", "2 bytes that the definition does not explain"},
-		{"10000100" + "0800" + "ff00" + "41000000" + "42000000", "over", `offset 0xFF of "b" is outside the frame of 16 bytes`},
+		{"10000100" + "0800" + "ff00" + "41000000" + "42000000", "over", `offset 0xff of "b" is outside the frame of 16 bytes`},
 		{"0e000200" + "0a00" + "01000000" + "4c000000", "doubtful", ""},
 		{"0d000300" + "0200" + "0800" + "08000800" + "07", "differ", ""},
 		{"04000900", "", ""},
