@@ -29,7 +29,6 @@ func TestSearch(t *testing.T) {
 		{"0xb", "code S_NOBODY"},
 		{"0003000", "message S_CHAT.2"},
 		{"bb8", "message S_CHAT.2"},
-
 		{"nobody", "code S_NOBODY"},
 		{"playerid", "field members.playerId"},
 		{"chat_list player", "field members.playerId"},
