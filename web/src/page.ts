@@ -1220,8 +1220,7 @@ export class Page {
       const button = event.submitter;
       const byForms = document.documentElement.classList.contains("forms");
       if (document.activeElement === field("name") && !byForms) {
-        event.preventDefault(); // Enter ends editing the name
-        this.editor.focusEnd();
+        event.preventDefault(); // Enter only ends editing the name
         return;
       }
       if (!(button instanceof HTMLButtonElement)) {
