@@ -266,6 +266,16 @@ func TestFlowDefineSubSpace(t *testing.T) {
 	f.shows(row("words"), `"hi"`)
 }
 
+// A definition that places a text in the bytes of a number reads the message, and the page does not call that ok.
+func TestFlowSharedBytesAreDoubtful(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	f, _, _ := begin(t, map[string]string{"C_TALK.1.def": "int32 a\nint32 b\nstring s\n", "protocol.1.map": "C_TALK 4660\n"}, "/p/one/definitions/C_TALK.1")
+	f.paste("0e0034120a00010000004c000000")
+	f.shows("#fields-head", "doubtful")
+	f.shows("#tree-problems", `"s" shares 4 bytes with "b"`)
+}
+
 // Definitions that explain a message, or most of it, are ranked with the reason.
 func TestFlowFitsAreRanked(t *testing.T) {
 	browsertest.Require(t)

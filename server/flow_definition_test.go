@@ -227,6 +227,7 @@ func TestFlowRestart(t *testing.T) {
 	f.shows("#connection", "reconnecting")
 	f.caret(2)
 	f.types("_typed_meanwhile")
+	f.is("it is not called saved", `document.querySelector("#facts .ok") === null && document.querySelector("#facts").innerText.includes("not saved")`)
 	f.press("Ctrl+S")
 	f.is("it says that it cannot save", `document.body.innerText.includes("no connection")`)
 	again := serverOf(t, openWorkspace(t, dir, nil))

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
+	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -359,6 +361,13 @@ type Message struct {
 type Fit struct {
 	Name, Evidence, Href string
 	Explained            int // bytes
+}
+
+// Doubtful reports whether the definition places contents where they hardly are: in bytes of other fields, or outside the message.
+func (m *Message) Doubtful() bool {
+	return slices.ContainsFunc(m.Problems, func(p view.ProblemInfo) bool {
+		return p.Code == codec.SharedBytes.String() || p.Code == codec.EmptyOutside.String()
+	})
 }
 
 // Begin is a proposed definition of a message without one.

@@ -29,7 +29,7 @@ func (p *work) offer(m *templates.Message) {
 	if c == nil {
 		c = &fitCache{}
 	}
-	if m.Status == "error" || m.What != "" || m.Status == codec.OK.String() && m.Leftover == 0 {
+	if m.Status == "error" || m.What != "" || m.Status == codec.OK.String() && m.Leftover == 0 && !m.Doubtful() {
 		*c = fitCache{} // so that it retains no old library
 		return
 	}

@@ -369,6 +369,11 @@ export class Page {
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean the stored one
     this.edited = true;
+    const saved = document.querySelector("#facts .ok");
+    if (saved !== null && this.socket.state !== "open") { // the server cannot say so
+      put(saved, "className", "warn");
+      put(saved, "textContent", "not saved");
+    }
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
     this.socket.set({ definition: this.controls.definition, ...begun });
