@@ -294,6 +294,10 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	dst = appendRight(dst, uint64(len(x.Bytes)), 5)
 	if status != "" && status != "ok" {
 		dst = append(append(dst, ' ', ' '), status...)
+	} else if rec := f.reading.Record(); rec != nil {
+		if n := rec.Unexplained(); n > 0 {
+			dst = append(strconv.AppendInt(append(dst, ' ', ' '), int64(n), 10), " left over"...)
+		}
 	}
 	if len(x.Via) > 0 {
 		dst = append(append(dst, ' ', ' '), printable(strings.Join(x.Via, " "))...)

@@ -11,6 +11,7 @@ import (
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/templates"
@@ -433,30 +434,31 @@ func (p *work) exportLayout() {
 // maxChangedLines is the number of changed lines shown of each side.
 const maxChangedLines = 60
 
-// lineChanges returns the lines that differ between two texts, without their common start and end: first those on disk, then those of the
-// page.
+// lineChanges returns the lines that differ between two texts, in their order; where both have some, those on disk come first.
 func lineChanges(disk, page string) []templates.ChangedLine {
 	a, b := strings.Split(disk, "\n"), strings.Split(page, "\n")
-	first := 0
-	for first < len(a) && first < len(b) && a[first] == b[first] {
-		first++
-	}
-	last := 0
-	for last < len(a)-first && last < len(b)-first && a[len(a)-1-last] == b[len(b)-1-last] {
-		last++
-	}
 	var out []templates.ChangedLine
-	add := func(lines []string, sign string) {
-		for i, l := range lines {
-			if i == maxChangedLines {
-				out = append(out, templates.ChangedLine{Sign: sign, Text: fmt.Sprintf("… %d more lines", len(lines)-i)})
-				return
+	onDisk, here := 0, 0
+	for _, e := range text.Diff(a, b) {
+		switch {
+		case e.New == 0:
+			if onDisk++; onDisk <= maxChangedLines {
+				out = append(out, templates.ChangedLine{Sign: "disk", Number: e.Old, Text: a[e.Old-1]})
 			}
-			out = append(out, templates.ChangedLine{Sign: sign, Number: first + i + 1, Text: l})
+		case e.Old == 0:
+			if here++; here <= maxChangedLines {
+				out = append(out, templates.ChangedLine{Sign: "here", Number: e.New, Text: b[e.New-1]})
+			}
 		}
 	}
-	add(a[first:len(a)-last], "disk")
-	add(b[first:len(b)-last], "here")
+	for _, more := range []struct {
+		sign string
+		n    int
+	}{{"disk", onDisk - maxChangedLines}, {"here", here - maxChangedLines}} {
+		if more.n > 0 {
+			out = append(out, templates.ChangedLine{Sign: more.sign, Text: fmt.Sprintf("… %d more lines", more.n)})
+		}
+	}
 	return out
 }
 

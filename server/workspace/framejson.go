@@ -95,6 +95,10 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 		dst = append(dst, `,"status":"`...)
 		dst = append(dst, rec.Status().String()...)
 		dst = append(dst, '"')
+		if n := rec.Unexplained(); n > 0 {
+			dst = append(dst, `,"leftover":`...)
+			dst = strconv.AppendInt(dst, int64(n), 10)
+		}
 	}
 	dst = append(dst, `,"hex":"`...)
 	dst = hex.AppendEncode(dst, x.Bytes)

@@ -31,6 +31,7 @@ func TestFrameWriter(t *testing.T) {
 		{Kind: transport.Problem, Offset: -1, Note: "gap"},
 		{Kind: transport.Opaque, Bytes: []byte{1}},
 		{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 6}, HasKey: true, Via: []string{"integrity"}, Bytes: say},
+		{Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 6}, HasKey: true, Bytes: append([]byte("\x0e\x00"), append(say[2:len(say):len(say)], 1, 2)...)}, // two bytes left over
 	}
 	in := []workspace.Listed{{Conn: "a:1-b:2"}, {Conn: "ö", Session: 2, ID: transport.FrameID{Packet: 3, Nth: 1}}}
 	for i, x := range frames {
@@ -52,6 +53,9 @@ func TestFrameWriter(t *testing.T) {
 			}
 			if line = w.Append(line[:0], r, listed); out.String() != string(line) {
 				t.Errorf("frame %d\ngot  %swant %s", i, line, &out)
+			}
+			if left := bytes.Contains(line, []byte(`"status":"ok","leftover":2,`)); left != (i == len(frames)-1) {
+				t.Errorf("frame %d: bytes left over: %t\n%s", i, left, line)
 			}
 		}
 		if want.Fields {

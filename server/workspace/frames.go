@@ -28,6 +28,7 @@ type FrameInfo struct {
 	Message  string             `json:"message,omitempty"`
 	Version  int                `json:"version,omitempty"`
 	Status   string             `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
+	Leftover int                `json:"leftover,omitempty" doc:"bytes that no field explains"`
 	Hex      string             `json:"hex"`
 	Value    json.RawMessage    `json:"value,omitempty"`
 	Fields   []view.FieldValue  `json:"fields,omitempty"`
@@ -134,7 +135,7 @@ func (r *Reading) Describe(want Want, in Listed) FrameInfo {
 	case rec == nil:
 		return info
 	}
-	info.Message, info.Version, info.Status = m.Name, m.Version, rec.Status().String()
+	info.Message, info.Version, info.Status, info.Leftover = m.Name, m.Version, rec.Status().String(), rec.Unexplained()
 	if want.Value {
 		info.Value = value.AppendJSON(nil, rec)
 	}

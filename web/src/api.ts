@@ -1774,6 +1774,8 @@ export interface WorkspaceFrameInfo {
   message?: string;
   version?: number;
   status?: "ok" | "incomplete" | "illegal" | "unknown";
+  /** bytes that no field explains */
+  leftover?: number;
   hex: string;
   value?: unknown;
   fields?: ViewFieldValue[];
