@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,16 +51,14 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 		}
 	}
 	all := captures.Propose(ctx, ws.Workspace, x, open, same)
-	if whole && !open.Running() && !hasMessages(open.Log()) {
+	if here, few := fewMessages(open.Log()); whole && few && !open.Running() {
 		found, err := s.elsewhere(ctx, ws, x)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range found {
-			all = append(all, captures.Proposal{
-				ID: "open:" + e.Name, Kind: "open", Text: "open it in " + e.Title, Project: e.Name,
-				Evidence: fmt.Sprintf("no messages here; the protocol of %s finds %d in its first part", e.Title, e.Frames),
-			})
+		if other := proposeProtocols(found, here); len(other) > 0 {
+			// Frames of another protocol look enciphered; keys would be for nothing.
+			all = append(other, slices.DeleteFunc(all, func(p captures.Proposal) bool { return p.Kind == "keys" })...)
 		}
 	}
 	out := &proposalsOutput{ProposalList{[]captures.Proposal{}, []string{}}}
@@ -73,13 +72,46 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 	return out, nil
 }
 
-// hasMessages reports whether a log has a message.
-func hasMessages(log *live.Log) (found bool) {
+// fewMessages counts the messages of a log. few reports that they have at most a tenth of its bytes: some bytes of another protocol can look
+// like a message.
+func fewMessages(log *live.Log) (n int, few bool) {
+	var messages, all int64 // bytes
 	log.Each(log.Base(), log.Len(), func(_ int, e live.Entry, _ []byte) bool {
-		found = e.Kind == transport.Message
-		return !found
+		all += int64(e.Len)
+		if e.Kind == transport.Message {
+			n++
+			messages += int64(e.Len)
+		}
+		return n <= manyMessages
 	})
-	return found
+	return n, n <= manyMessages && messages*10 <= all
+}
+
+// Bounds of proposing another protocol.
+const (
+	manyMessages  = 100 // in a capture that is of its protocol in any case
+	fewestOfOther = 3   // messages that are evidence for another protocol
+)
+
+// proposeProtocols proposes the projects whose protocols find clearly more messages than the n found here, the one with most first.
+func proposeProtocols(found []Elsewhere, n int) (out []captures.Proposal) {
+	slices.SortStableFunc(found, func(a, b Elsewhere) int { return cmp.Compare(b.Frames, a.Frames) })
+	here := "no messages here"
+	if n == 1 {
+		here = "1 message here"
+	} else if n > 1 {
+		here = fmt.Sprintf("%d messages here", n)
+	}
+	for _, e := range found {
+		if e.Frames < fewestOfOther || e.Frames < 3*n || e.Frames*10 < found[0].Frames {
+			break
+		}
+		out = append(out, captures.Proposal{
+			ID: "open:" + e.Name, Kind: "open", Text: "open it in " + e.Title, Project: e.Name,
+			Evidence: fmt.Sprintf("%s; the protocol of %s finds %d in its first part", here, e.Title, e.Frames),
+		})
+	}
+	return out
 }
 
 // dismiss adds and removes dismissed proposals.

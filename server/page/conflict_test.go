@@ -18,8 +18,10 @@ func TestLineChanges(t *testing.T) {
 	}
 	disk[0], page[299] = "uint64 field1", "uint64 field300"
 	want := []templates.ChangedLine{
-		{Sign: "disk", Number: 1, Text: "uint64 field1"}, {Sign: "here", Number: 1, Text: "uint32 field1"},
-		{Sign: "disk", Number: 300, Text: "uint32 field300"}, {Sign: "here", Number: 300, Text: "uint64 field300"},
+		{Sign: "disk", Number: 1, Text: "uint64 field1"},
+		{Sign: "here", Number: 1, Text: "uint32 field1"},
+		{Sign: "disk", Number: 300, Text: "uint32 field300"},
+		{Sign: "here", Number: 300, Text: "uint64 field300"},
 	}
 	if got := lineChanges(strings.Join(disk, "\n"), strings.Join(page, "\n")); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
