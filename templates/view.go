@@ -375,6 +375,8 @@ type Begin struct {
 	Name string // with a version, if the dialect has versions; "": nothing is proposed
 	Code uint32
 	Map  string // the code map that can get a name for the code, "" if none is needed
+
+	Offered bool // the list of frames offers to begin it
 }
 
 // Values are the values to encode.

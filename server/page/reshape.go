@@ -144,10 +144,12 @@ func (l *livePage) choices() *ChoicesAnswer {
 func (p *work) beginning(m *templates.Message) {
 	snap := p.ws.Snapshot
 	explained := m.Status == codec.OK.String() && m.Leftover == 0 && (m.Other != "" || !hasProblem(m.Problems, codec.WrongCode.String()))
-	if explained || m.What != "" || len(m.Data) == 0 || snap.Dialect.Edits == nil || m.Status == "error" && !hasProblem(m.Problems, "no-message") {
+	begun := m.Linked && !p.view.Definition.Stored
+	if explained || begun || m.What != "" || len(m.Data) == 0 || snap.Dialect.Edits == nil || m.Status == "error" && !hasProblem(m.Problems, "no-message") {
 		return
 	}
 	b := &m.Begin
+	b.Offered = p.form.frame != nil && p.form.frame.Offer != ""
 	of := p.unknown()
 	b.Code = of.Code
 	name, known := "", false
