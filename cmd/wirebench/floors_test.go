@@ -39,7 +39,7 @@ defs/schema < defs/diag
 defs/text   < defs/diag
 
 defs/build < defs/schema
-defs/edit  < defs/schema
+defs/edit  < defs/schema defs/text
 defs/wire  < defs/schema
 
 defs/tera     < defs/build defs/text defs/edit

@@ -128,18 +128,10 @@ func (f *Framing) decides(w *framedWay) bool {
 	case Fixed:
 		return len(w.buf) >= f.Size
 	case Prefixed:
-		head := f.Before + f.Size
-		if len(w.buf) < head {
+		if len(w.buf) < f.Before+f.Size {
 			return false
 		}
-		size := f.length(w.buf[f.Before:])
-		switch {
-		case f.All:
-		case f.Counted:
-			size += uint64(f.Before)
-		default:
-			size += uint64(head)
-		}
+		_, size := f.lengths(w.buf)
 		return size <= uint64(len(w.buf)) || size > maxFramed
 	case Delimited:
 		if bytes.Contains(w.buf[w.searched:], f.Delimiter) {

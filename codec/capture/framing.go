@@ -82,15 +82,7 @@ func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 			}
 			return 0, 0, 0, fmt.Sprintf("only %d of %d bytes up to the end of a length are left", len(data), head)
 		}
-		said := f.length(data[f.Before:])
-		size := said
-		switch {
-		case f.All:
-		case f.Counted:
-			size += uint64(f.Before)
-		default:
-			size += uint64(head)
-		}
+		said, size := f.lengths(data)
 		if size < uint64(head) {
 			counted := f.Size
 			if f.All {
@@ -107,6 +99,18 @@ func (f *Framing) cut(data []byte) (from, to, next int, why string) {
 		return from, int(size), int(size), ""
 	}
 	return 0, len(data), len(data), ""
+}
+
+// lengths returns the number in front of a message, and the size of the message with its head, which data has.
+func (f *Framing) lengths(data []byte) (said, size uint64) {
+	said = f.length(data[f.Before:])
+	switch {
+	case f.All:
+		return said, said
+	case f.Counted:
+		return said, said + uint64(f.Before)
+	}
+	return said, said + uint64(f.Before+f.Size)
 }
 
 func (f *Framing) length(data []byte) uint64 {

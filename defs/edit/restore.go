@@ -3,13 +3,12 @@ package edit
 import (
 	"slices"
 	"strings"
+
+	"wirebench/defs/text"
 )
 
 // byteOrderMark starts files of some programs. It is not shown, so it cannot be removed by typing.
 const byteOrderMark = "\ufeff"
-
-// mostMatched bounds the work of finding the lines of a text in another one: the product of the numbers of lines that differ.
-const mostMatched = 1 << 22
 
 // Restore returns a text that was edited where line ends are "\n" and bytes that are not UTF-8 are U+FFFD: lines that it shares with the
 // text of before are as they were, a line that replaces another ends like it, a new one like the line above, and the byte order mark stays.
@@ -69,43 +68,12 @@ func shown(lines []string) []string {
 	return out
 }
 
-// common returns for each line its index in the old lines, or -1: a longest common subsequence, unless the texts differ in very many lines.
+// common returns for each line its index in the old lines, or -1.
 func common(old, now []string) []int {
 	at := slices.Repeat([]int{-1}, len(now))
-	first := 0
-	for first < len(old) && first < len(now) && old[first] == now[first] {
-		at[first] = first
-		first++
-	}
-	n, m := len(old), len(now)
-	for n > first && m > first && old[n-1] == now[m-1] {
-		n, m = n-1, m-1
-		at[m] = n
-	}
-	rows, columns := n-first, m-first
-	if rows == 0 || columns == 0 || rows*columns > mostMatched {
-		return at
-	}
-	length := make([]int32, (rows+1)*(columns+1)) // of the common subsequence of the lines from there on
-	cell := func(i, j int) *int32 { return &length[i*(columns+1)+j] }
-	for i := rows - 1; i >= 0; i-- {
-		for j := columns - 1; j >= 0; j-- {
-			if old[first+i] == now[first+j] {
-				*cell(i, j) = *cell(i+1, j+1) + 1
-			} else {
-				*cell(i, j) = max(*cell(i+1, j), *cell(i, j+1))
-			}
-		}
-	}
-	for i, j := 0, 0; i < rows && j < columns; {
-		switch {
-		case old[first+i] == now[first+j]:
-			at[first+j] = first + i
-			i, j = i+1, j+1
-		case *cell(i+1, j) >= *cell(i, j+1):
-			i++
-		default:
-			j++
+	for _, e := range text.Diff(old, now) {
+		if e.Old > 0 && e.New > 0 {
+			at[e.New-1] = e.Old - 1
 		}
 	}
 	return at

@@ -80,6 +80,14 @@ func (e *editor) at(s source.Span) (i int, ok bool) {
 	return i, i < len(e.lines) && e.lines[i].kind == attrLine
 }
 
+// editAt begins to edit a file, and returns the index of the line of a field.
+func editAt(f *source.File, at source.Span) (e *editor, i int, ok bool) {
+	if e, ok = newEditor(f); ok {
+		i, ok = e.at(at)
+	}
+	return e, i, ok
+}
+
 // recordOf returns the index of the record that a line is in, or -1.
 func (e *editor) recordOf(i int) int {
 	n, _ := slices.BinarySearchFunc(e.records, i+1, func(r record, line int) int { return r.line - line })
@@ -181,11 +189,7 @@ func (e *editor) replace(lines []source.Span, fields []edit.Field) (string, bool
 
 // retypeArray changes the type of the elements of an array. Its bounds and its length type stay.
 func retypeArray(f *source.File, at source.Span, typ string) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok || !e.lines[i].readable {
 		return "", false
 	}
@@ -195,11 +199,7 @@ func retypeArray(f *source.File, at source.Span, typ string) (string, bool) {
 
 // renameField renames a field.
 func renameField(f *source.File, at source.Span, _, name string) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}
@@ -226,11 +226,7 @@ func namePacket(f *source.File, message source.Span, name string) (string, bool)
 
 // removeField removes a field and its comment.
 func removeField(f *source.File, at source.Span) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}

@@ -109,6 +109,14 @@ func (e *editor) at(s source.Span) (i int, ok bool) {
 	return i, i < len(e.lines) && (e.lines[i].kind == rowLine || e.lines[i].kind == sentenceLine)
 }
 
+// editAt begins to edit a file, and returns the index of the line of a row.
+func editAt(f *source.File, at source.Span) (e *editor, i int, ok bool) {
+	if e, ok = newEditor(f); ok {
+		i, ok = e.at(at)
+	}
+	return e, i, ok
+}
+
 // row returns the text of a row that looks like another one; nil: one in canonical form.
 func (e *editor) row(like *line, off, size, rest string) string {
 	if like == nil {
@@ -316,11 +324,7 @@ func (ln *line) nameOf() source.Span {
 // renameRow renames a row, and the references to it in its packet: lengths in brackets, and sentences. A name without dots is one in the group
 // of the row.
 func renameRow(f *source.File, at source.Span, _, name string) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok || e.lines[i].kind != rowLine {
 		return "", false
 	}
@@ -395,11 +399,7 @@ func nameTable(f *source.File, message source.Span, name string) (string, bool) 
 
 // removeRow removes a row.
 func removeRow(f *source.File, at source.Span) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}

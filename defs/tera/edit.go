@@ -149,6 +149,14 @@ func (e *editor) at(s source.Span) (i int, ok bool) {
 	return i, i < len(e.lines) && e.lines[i].kind == fieldLine
 }
 
+// editAt begins to edit a file, and returns the index of the line of a field.
+func editAt(f *source.File, at source.Span) (e *editor, i int, ok bool) {
+	if e, ok = newEditor(f); ok {
+		i, ok = e.at(at)
+	}
+	return e, i, ok
+}
+
 // inside reports whether line k is below line i and inside it, or belongs to neither.
 func (e *editor) inside(i, k int) bool {
 	ln := &e.lines[k]
@@ -382,11 +390,7 @@ func (ln *line) pointerBytes() int {
 
 // retypeContents changes the type of a field with a pointer. An array with fields stays one.
 func retypeContents(f *source.File, at source.Span, typ string) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok || e.lines[i].pointerBytes() == 0 {
 		return "", false
 	}
@@ -403,11 +407,7 @@ func retypeContents(f *source.File, at source.Span, typ string) (string, bool) {
 
 // loosenPointer makes the pointer of a field a plain number.
 func loosenPointer(f *source.File, at source.Span) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}
@@ -553,11 +553,7 @@ func (e *editor) replace(lines []source.Span, fields []edit.Field) bool {
 
 // renameField renames a field, and its ref line.
 func renameField(f *source.File, at source.Span, _, name string) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}
@@ -586,11 +582,7 @@ func renameField(f *source.File, at source.Span, _, name string) (string, bool) 
 
 // removeField removes a field, the fields inside it, its comment and its ref line.
 func removeField(f *source.File, at source.Span) (string, bool) {
-	e, ok := newEditor(f)
-	if !ok {
-		return "", false
-	}
-	i, ok := e.at(at)
+	e, i, ok := editAt(f, at)
 	if !ok {
 		return "", false
 	}

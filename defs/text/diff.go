@@ -4,7 +4,7 @@ package text
 type Edit struct{ Old, New int }
 
 // maxEdits bounds the differing lines that Diff aligns exactly; texts that differ in more are compared as a whole.
-const maxEdits = 600
+const maxEdits = 1000
 
 // Diff aligns the lines of two texts with the fewest differing lines (E. Myers, An O(ND) Difference Algorithm and Its Variations, 1986).
 func Diff(before, after []string) []Edit {
