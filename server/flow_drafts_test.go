@@ -135,6 +135,24 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#definition-head", "C_WIDE.2.def")
 }
 
+// A browser that cannot store unsaved text says so, and asks before the page is closed.
+func TestFlowDraftsWithoutStorage(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	asks := `(() => { const e = new Event("beforeunload", {cancelable: true}); dispatchEvent(e); return e.defaultPrevented })()`
+	f.caret(2)
+	f.types("_a")
+	f.shows("#layout-rows", "password_a")
+	f.is("it does not ask", "!"+asks)
+	f.do(`Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }`)
+	f.types("b")
+	f.shows(".toasts", "This browser cannot store unsaved text")
+	f.is("it asks", asks)
+	f.press("Ctrl+S")
+	f.shows("#facts", "saved")
+	f.is("it does not ask after saving", "!"+asks)
+}
+
 // rename enters the name of a new definition.
 func (f flow) rename(name string) {
 	f.Helper()

@@ -3,6 +3,7 @@
 
 import { pathOf } from "./address";
 import { listedLink } from "./messages";
+import { notify } from "./notify";
 
 export interface Draft {
   text: string;
@@ -19,7 +20,7 @@ export interface Kept extends Draft {
 const prefix = "wirebench.draft."; // a key is this, the workspace, a dot, the file, a line break, the tab
 const tabs = "wirebench.tab."; // followed by the name of a tab: it is open
 const here = "wirebench.typed"; // the last draft of this tab
-const most = 100; // drafts in a browser; the oldest are deleted
+const most = 100; // drafts in a browser; the oldest of closed tabs are deleted
 
 let tab = "";
 const mine = new Map<string, string>(); // drafts stored by this page
@@ -81,6 +82,7 @@ const atOnce = 1 << 14; // characters written at each keystroke; a reloaded page
 const soon = 300; // milliseconds, for longer texts, so that typing stays fast
 let waiting: { key: string; draft: Draft & { message: string } } | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
+let unkept: string | undefined; // the key of a draft that lasts only as long as the page
 
 function write(): void {
   clearTimeout(timer);
@@ -89,20 +91,38 @@ function write(): void {
   if (now === undefined) {
     return;
   }
-  // Without space or storage the text lasts as long as the page.
-  attempt(() => {
+  const isNew = !mine.has(now.key);
+  const kept = attempt(() => {
     sessionStorage.setItem(here, JSON.stringify({ ...now.draft, key: now.key }));
-    const isNew = !mine.has(now.key);
     store(now.key, JSON.stringify({ ...now.draft, at: Date.now() }));
-    if (isNew) {
-      for (const old of all(prefix).slice(most)) {
+    return true;
+  });
+  if (kept === undefined) {
+    if (unkept === undefined) {
+      notify("This browser cannot store unsaved text: its storage is full or disabled. Save the definition before you close the page.", "err");
+    }
+    unkept = now.key;
+    return;
+  }
+  unkept = undefined;
+  if (isNew) {
+    attempt(() => {
+      for (const old of all(prefix).slice(most).filter(({ key }) => isClosed(key))) {
         localStorage.removeItem(old.key);
       }
-    }
-  });
+    });
+  }
 }
 
-addEventListener("beforeunload", write); // the next page may read before this one is hidden
+/** Whether no open tab has a draft. */
+const isClosed = (key: string): boolean => attempt(() => localStorage.getItem(tabs + key.slice(key.indexOf("\n") + 1))) === null;
+
+addEventListener("beforeunload", (event) => {
+  write(); // the next page may read before this one is hidden
+  if (unkept !== undefined) {
+    event.preventDefault(); // the browser asks
+  }
+});
 addEventListener("pagehide", write);
 document.addEventListener("visibilitychange", write);
 
@@ -126,6 +146,7 @@ export function keepDraft(workspace: string, message: string, draft: Draft | und
     return;
   }
   waiting = undefined;
+  unkept = undefined;
   clearTimeout(timer);
   mine.delete(key);
   attempt(() => {
@@ -143,7 +164,7 @@ export function takeDraft(workspace: string, message: string): Draft | undefined
   if (kept !== undefined) {
     return kept;
   }
-  const left = all(file).find((draft) => fileOfKey(draft.key) === file && attempt(() => localStorage.getItem(tabs + draft.key.slice(file.length + 1))) === null);
+  const left = all(file).find((draft) => fileOfKey(draft.key) === file && isClosed(draft.key));
   if (left !== undefined) {
     attempt(() => {
       store(key, JSON.stringify({ ...left, key: undefined }));
@@ -165,7 +186,7 @@ export function moveDrafts(workspace: string, from: string, to: string): void {
   const [was, is] = [fileOf(workspace, from), fileOf(workspace, to)];
   for (const draft of all(`${was}\n`)) {
     const of = draft.key.slice(was.length + 1);
-    if (of === tab || attempt(() => localStorage.getItem(tabs + of)) === null) {
+    if (of === tab || isClosed(draft.key)) {
       const { text, base, at } = draft;
       attempt(() => {
         mine.delete(draft.key);
