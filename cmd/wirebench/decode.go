@@ -83,6 +83,7 @@ type decoder struct {
 	data   []byte // its bytes
 	failed bool
 	count  int
+	hinted map[string]bool // definitions for which hint was called
 }
 
 func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, error) {
@@ -90,7 +91,7 @@ func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, err
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{cmd: cmd, snap: snap, json: m.json, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)}
+	d := &decoder{cmd: cmd, snap: snap, json: m.json, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), hinted: map[string]bool{}}
 	d.req.Fields = fields
 	if d.req.Dir, err = m.direction(); err != nil {
 		return nil, err
@@ -174,6 +175,23 @@ func (d *decoder) message(data []byte, dir schema.Dir) {
 		text = unknownTranscript(&d.rec, res)
 	}
 	d.out.WriteString(text)
+	if m := res.Message; m != "" && workspace.Wrong(&d.rec) != "" && !d.hinted[m] {
+		d.hinted[m] = true
+		d.hint(data)
+	}
+}
+
+// hint names the setting with which the definition of the last message explains all of it.
+func (d *decoder) hint(data []byte) {
+	name := d.snap.NameOf(d.rec.Program.Message)
+	def, err := d.snap.Open(name, "")
+	if err != nil {
+		return
+	}
+	if option, value := def.OtherSetting(data, d.req.Session); option != "" {
+		d.out.Flush()
+		note(d.cmd, "%s: with %s %s all bytes are explained", name, option, value)
+	}
 }
 
 // unknownTranscript is the transcript of a message without a definition.

@@ -257,3 +257,16 @@ func TestResultsAreJSON(t *testing.T) {
 		}
 	}
 }
+
+// A definition that explains a message with another setting says so, once.
+func TestDecodeNamesTheSetting(t *testing.T) {
+	dir := write(t, map[string]string{"C_SKILL.1.def": "skillid skill\nstring name\n"})
+	in := strings.Repeat("0e0004000a000700000041000000\n", 2)
+	const hint = "C_SKILL.1: with patch 73 all bytes are explained\n"
+	if _, errs, _ := cli(t, in, "decode", "--library", dir, "--message", "C_SKILL.1"); strings.Count(errs, hint) != 1 {
+		t.Errorf("%q", errs)
+	}
+	if _, errs, _ := cli(t, in, "decode", "--library", dir, "--message", "C_SKILL.1", "--patch", "73"); errs != "" {
+		t.Errorf("%q", errs)
+	}
+}

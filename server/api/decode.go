@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec"
 	"wirebench/codec/paste"
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
@@ -35,6 +36,21 @@ type decodeBody struct {
 	Group      string `json:"group,omitempty" doc:"group in which to look up codes"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
+	Session  sessionBody       `json:"session,omitzero" doc:"of the connection, for headers with a checksum"`
+}
+
+// sessionBody is the part of a connection's state that headers with a checksum depend on.
+type sessionBody struct {
+	Key     *uint32 `json:"key,omitempty" doc:"of the checksum. Decoding verifies the checksum with it; encoding uses 0 by default"`
+	Counter uint32  `json:"counter,omitempty" doc:"sequence number of the message to encode; default 1"`
+}
+
+func (b sessionBody) session() codec.Session {
+	s := codec.Session{Counter: max(b.Counter, 1)}
+	if b.Key != nil {
+		s.Key, s.KeyKnown = *b.Key, true
+	}
+	return s
 }
 
 type decodeOutput struct {
@@ -88,7 +104,7 @@ func decodeJobOf(ws *workspace.Snapshot, b decodeBody) (*workspace.Input, error)
 	if b.Hex != "" && b.Paste != "" {
 		return nil, errors.New("either hex or paste, not both")
 	}
-	j := &workspace.Input{Snap: ws, Request: workspace.Request{Group: b.Group, Dir: schema.DirNamed(b.Dir), Fields: true}}
+	j := &workspace.Input{Snap: ws, Request: workspace.Request{Group: b.Group, Dir: schema.DirNamed(b.Dir), Fields: true, Session: b.Session.session()}}
 	if b.Message != "" || b.Definition != "" {
 		name := b.Message
 		if m, err := ws.FindIn(name, b.Group, schema.DirNamed(b.Dir)); err == nil {

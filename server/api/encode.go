@@ -35,6 +35,7 @@ type encodeBody struct {
 	Value   json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
+	Session  sessionBody       `json:"session,omitzero" doc:"of the connection, for headers with a checksum"`
 }
 
 type encodeOutput struct {
@@ -60,17 +61,19 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 	if err != nil {
 		return nil, asHTTP(err)
 	}
-	data, rec, problems, err := ws.Snapshot.EncodeValue(m, b.Code, b.Value)
+	enc, err := ws.Snapshot.Encoder(m, b.Code, b.Session.session())
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, huma.Error422UnprocessableEntity(err.Error() + ": give a code")
 	case err != nil:
 		return nil, asHTTP(err)
-	case len(problems) > 0:
+	}
+	data, problems := enc.Encode(b.Value)
+	if len(problems) > 0 {
 		return nil, refused(problems)
 	}
 	out := &encodeOutput{}
-	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), view.Fields(rec)
+	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), view.Fields(enc.Record())
 	return out, nil
 }
 
