@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -80,6 +81,21 @@ func statusOf(err error) int {
 		return known.GetStatus()
 	}
 	return http.StatusInternalServerError
+}
+
+// maxEchoed is the maximum size in bytes of a refused value in an error response.
+const maxEchoed = 200
+
+// BriefErrors shortens the refused values in the error of an invalid request, which can be as large as its body.
+func BriefErrors(_ huma.Context, _ string, v any) (any, error) {
+	if e, ok := v.(*huma.ErrorModel); ok {
+		for _, d := range e.Errors {
+			if text := fmt.Sprint(d.Value); len(text) > maxEchoed {
+				d.Value = strings.ToValidUTF8(text[:maxEchoed], "") + "…"
+			}
+		}
+	}
+	return v, nil
 }
 
 // storeProblem converts an error of reading or changing files to an error with a status.

@@ -50,7 +50,7 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err err
 	}
 	for _, c := range g.Codes {
 		if name := MessageName(c.Message); !text.IsName(name) {
-			return "", nil, badCode("%.100q is not the name of a message: letters, digits and _ are allowed", name)
+			return "", nil, badCode("%.100q is not the name of a message: letters, digits and _ are allowed", c.Message)
 		}
 		if c.Code > dialect.Codes.Max {
 			return "", nil, badCode("the code %d is above %d", c.Code, dialect.Codes.Max)
