@@ -275,8 +275,10 @@ func (m *messageFlags) chosen(cmd *cobra.Command, snap *workspace.Snapshot) (msg
 	if msg.Broken {
 		fmt.Fprint(cmd.ErrOrStderr(), snap.DiagnosticsOf(msg.Span.File).Render())
 	}
-	if msg.ReadOnly != "" {
-		note(cmd, "warning: %s", msg.ReadOnly)
+	for _, d := range snap.DiagnosticsOf(msg.Span.File) {
+		if d.Code == workspace.Deprecated && !msg.Broken {
+			note(cmd, "warning: %s", d.Message)
+		}
 	}
 	return msg, msg.Broken, nil
 }

@@ -270,3 +270,21 @@ func TestDecodeNamesTheSetting(t *testing.T) {
 		t.Errorf("%q", errs)
 	}
 }
+
+// A definition for some patches only warns where the patch is not known, when it decodes and when it encodes.
+func TestDeprecatedWarns(t *testing.T) {
+	dir := write(t, map[string]string{"C_OLD.1.def": "int32 a\n", "deprecated.json": `{"C_OLD": {"1": {"max": 113, "readable": true}}}`})
+	for _, c := range []struct {
+		patch, warning string
+		status         int
+	}{{"", "the patch is not known", 0}, {"113", "", 0}, {"114", "it can be decoded, but not encoded", 1}} {
+		_, errs, _ := cli(t, "0800010007000000\n", "decode", "--library", dir, "--message", "C_OLD", "--patch", c.patch)
+		if !strings.Contains(errs, c.warning) || (errs == "") != (c.warning == "") {
+			t.Errorf("decode, patch %q: %q", c.patch, errs)
+		}
+		_, errs, status := cli(t, `{"a":7}`+"\n", "encode", "--library", dir, "--message", "C_OLD", "--code", "1", "--patch", c.patch)
+		if !strings.Contains(errs, c.warning) || (errs == "") != (c.warning == "") || status != c.status {
+			t.Errorf("encode, patch %q: %d, %q", c.patch, status, errs)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 		}
 	}
 	if m.Unreadable {
-		return ErrorResult(deprecated, m.ReadOnly)
+		return ErrorResult(Deprecated, m.ReadOnly)
 	}
 	p, err := s.Program(m)
 	if err != nil {

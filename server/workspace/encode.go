@@ -13,8 +13,8 @@ import (
 // ErrNoCode reports that neither the definition, the code map nor the caller provides the code of a message.
 var ErrNoCode = errors.New("unknown message code")
 
-// deprecated is the code of problems with definitions that are not valid for the version of the game.
-const deprecated = "deprecated"
+// Deprecated is the code of problems with definitions that are not valid for the version of the game.
+const Deprecated = "deprecated"
 
 // Encoder encodes values of one message, one after another. It must not be used concurrently.
 type Encoder struct {
@@ -47,7 +47,7 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors and cannot encode values"}}
 	}
 	if why := e.program.Message.ReadOnly; why != "" {
-		return nil, []view.ProblemInfo{{Severity: "error", Code: deprecated, Message: why}}
+		return nil, []view.ProblemInfo{{Severity: "error", Code: Deprecated, Message: why}}
 	}
 	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
 		return nil, valueProblems(err)
