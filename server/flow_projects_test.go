@@ -86,3 +86,57 @@ func TestFlowProjects(t *testing.T) {
 	f.press("Ctrl+S")
 	f.shows(".toasts", "Saved C_M7.1.def")
 }
+
+// The list of projects renames, archives, deletes and opens them again, and makes a copy, by mouse.
+func TestFlowProjectsList(t *testing.T) {
+	t.Parallel()
+	browsertest.Require(t)
+	s := projectServer(t, t.TempDir(), projects.Options{})
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	if code := call(t, t.Context(), srv.URL, "POST", "/api/v1/projects", `{"title":"First","protocol":"tera"}`, nil); code != 201 {
+		t.Fatal(code)
+	}
+	if code := call(t, t.Context(), srv.URL, "PUT", "/api/v1/first/definitions/C_ONE.1.def", `{"text":"byte a\n"}`, nil); code/100 != 2 {
+		t.Fatal(code)
+	}
+	f := flow{T: t, ctx: browsertest.Open(t, srv.URL+"/projects", ".projects")}
+	p := f.page()
+	card := func(title string) string { return fmt.Sprintf(`li:has(a[href="/p/%s/definitions"])`, title) }
+	f.click(card("first") + " summary")
+	f.focus("#title-first")
+	f.press("Ctrl+A")
+	f.types("Second")
+	f.focus("#name-first")
+	f.press("Ctrl+A")
+	f.types("second")
+	p.Click("button", "Rename")
+	browsertest.Arrive(t, f.ctx, card("second"))
+	p.Visible("link", "Second")
+	if s.Projects.Find("second") == nil || s.Projects.Find("second").Title() != "Second" {
+		t.Error("it was not renamed")
+	}
+
+	browsertest.Run(t, f.ctx, chromedp.SetValue("[name=copy]", "second"))
+	f.focus("#new-title")
+	f.types("Third")
+	p.Click("button", "Make the project")
+	browsertest.Arrive(t, f.ctx, openSelector)
+	f.is("the copy", `location.pathname.startsWith("/p/third/")`)
+	f.shows("#rail-list", "C_ONE")
+
+	for _, button := range []string{"Archive", "Delete"} {
+		f.visit(srv.URL+"/projects", card("third"))
+		f.click(card("third") + " summary")
+		p.Click("button", button)
+		f.arrives("the list", `document.querySelector('.project-list:not(.closed) a[href="/p/third/definitions"]') === null`)
+		if s.Projects.Find("third") != nil {
+			t.Errorf("%s: still open", button)
+		}
+		p.Click("button", "Open again: Third")
+		browsertest.Arrive(t, f.ctx, card("third"))
+		if w := s.Projects.Find("third"); w == nil || w.Now().Count() != 1 {
+			t.Errorf("%s: its definition is gone", button)
+		}
+	}
+}
