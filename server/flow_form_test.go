@@ -139,3 +139,19 @@ func TestFlowTreeElements(t *testing.T) {
 	p.Press("Ctrl+Z", "Ctrl+Z")
 	f.shows(row("members[0].id"), "2")
 }
+
+// Fields of one name keep values of their own when one of them is edited in the tree.
+func TestFlowFieldsOfOneName(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, map[string]string{"C_TWICE.1.def": "int32 a\nint32 b\nint32 a\n", "protocol.1.map": "C_TWICE 7\n"}, "/p/one/definitions/C_TWICE.1")
+	f.paste("1000 0700 01000000 02000000 03000000")
+	f.is("both values", `[...document.querySelectorAll('#tree-rows tr')].map(r => r.querySelector(".value")?.textContent.trim()).join().endsWith("1,2,3")`)
+	f.do(`[...document.querySelectorAll('#tree-rows tr')].at(-3).focus()`)
+	f.press("Enter")
+	f.put("9")
+	f.is("only the first was changed", `document.querySelector("#input").value.replaceAll(/\s/g, "").includes("090000000200000003000000") || document.querySelector(".hex-host").textContent.replaceAll(/\s/g, "").includes("090000000200000003000000")`)
+	f.do(`[...document.querySelectorAll('#tree-rows tr')].at(-1).focus()`)
+	f.press("Enter")
+	f.put("8")
+	f.is("only the last was changed", `document.querySelector(".hex-host").textContent.replaceAll(/\s/g, "").includes("0900000002000000") && document.querySelector(".hex-host").textContent.replaceAll(/\s/g, "").includes("08000000")`)
+}
