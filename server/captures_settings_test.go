@@ -161,7 +161,7 @@ func TestPageFollowsSettings(t *testing.T) {
 	shows("C_SAY")
 }
 
-// Settings and keys of a listener are those of its recording.
+// A listener and its recording share settings and keys.
 func TestSettingsOfListener(t *testing.T) {
 	x := newReplayTest(t)
 	start := func(body string) (int, string) { return ask(x.s, "POST /api/v1/one/proxies", body) }

@@ -30,7 +30,7 @@ func TestFlowViewer(t *testing.T) {
 	page := "/p/one/captures/" + live.ID
 	allowed := regexp.MustCompile(`status of 40[13]|Close received after close`)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+page, "form[action='/access']", allowed)}, s}
-	f.page().Focused("textbox", "Access token") // by itself
+	f.page().Focused("textbox", "Access token") // without a click
 	f.types("look\r")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.counts("4 frames")
@@ -64,7 +64,7 @@ func TestFlowViewer(t *testing.T) {
 	browsertest.Arrive(t, f.ctx, "form[action='/access']")
 	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+page))
 	browsertest.Arrive(t, f.ctx, "form[action='/access']")
-	f.page().Focused("textbox", "Access token") // by itself
+	f.page().Focused("textbox", "Access token") // without a click
 	f.types("all\r")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.is("the operator may", `document.getElementById("live-marker")?.disabled === false && document.getElementById("sign-out") !== null`)

@@ -18,7 +18,7 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// axeShown lists each page and each dialog of the program: the file that makes it, what it has, and the test that checks it.
+// axeShown lists each page and each dialog of the program: its source file, a selector of its content, and the test that checks it.
 var axeShown = []struct{ file, selector, test string }{
 	{"templates/access.templ", `main.access`, "TestFlowAxeAccess"},
 	{"templates/capture.templ", `main.workbench.capture`, "TestFlowAxeCapture"},
@@ -59,7 +59,7 @@ var axeSeen struct {
 	of map[string]map[string]bool // selectors by test
 }
 
-// covered notes what of axeShown the checked page has. A test fails that ends without what is listed for it.
+// covered records the entries of axeShown that the checked page has. A test fails if it ends without all entries listed for it.
 func (f flow) covered() {
 	f.Helper()
 	name, t := f.Name(), f.T
@@ -255,7 +255,7 @@ func TestFlowAxeFiles(t *testing.T) {
 	f.axe("the captures")
 }
 
-// Changes: of a file by others, of many files, of names; what is found and kept of bytes; and no connection.
+// Changes of a file by others, of many files and of names; search and bookmarks in bytes; and no connection.
 func TestFlowAxeChanges(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()

@@ -336,11 +336,11 @@ func TestFlowAxeAccess(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", "form[action='/access']", regexp.MustCompile(`status of 40[13]`))}
 	f.axe("the access token")
-	f.page().Focused("textbox", "Access token") // by itself
+	f.page().Focused("textbox", "Access token") // without a click
 	f.types("wrong\r")
 	browsertest.Arrive(t, f.ctx, "main [role=alert]")
 	f.axe("a wrong access token")
-	f.page().Focused("textbox", "Access token") // by itself
+	f.page().Focused("textbox", "Access token") // without a click
 	f.types("look\r")
 	browsertest.Arrive(t, f.ctx, openSelector)
 	f.axe("a viewer")

@@ -60,7 +60,7 @@ func TestFlowFindBytes(t *testing.T) {
 	f.selects("6e 00")
 	f.found("0")
 
-	// F3 finds further; the bar keeps what was typed.
+	// F3 finds the next match; the bar keeps its text.
 	p.Press("F3")
 	f.shows(".find-note", "1 of 2, wrapped to the start")
 	p.Choose("Find by", "Value")
@@ -79,7 +79,7 @@ func TestFlowFindBytes(t *testing.T) {
 	p.Fill("textbox", "Find", "6e zz")
 	f.is("a mistake", `document.querySelector(".find-note.err")?.textContent.length > 5`)
 
-	// What is marked follows the bytes.
+	// The marks follow the bytes.
 	p.Fill("textbox", "Find", "4c")
 	f.shows(".find-note", "1 match")
 	f.paste(strings.Replace(joinHex, "3930", "4c4c", 1))

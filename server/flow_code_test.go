@@ -60,7 +60,7 @@ func TestFlowCode(t *testing.T) {
 	f.press("Ctrl+Z")
 	f.is("repaired", `document.querySelector("#code-pane.stale") === null || document.querySelector(".strip .problems") !== null`)
 
-	// Every target has the whole message; what is lost is a line a kind.
+	// Every target has the whole message, and one line for each kind of loss.
 	var targets []string
 	_ = json.Unmarshal([]byte(browsertest.Value[string](t, f.ctx, `JSON.stringify([...document.querySelectorAll("#code-pane option")].map(o => o.text))`)), &targets)
 	if len(targets) < 6 {

@@ -140,7 +140,7 @@ func codesOf(t *testing.T, text string) map[string]int {
 	return codes
 }
 
-// permuted gives the codes of a map to other names. Those of the version check are the same in all builds.
+// permuted gives the codes of a map to other names. The version check has the same codes in all builds.
 func permuted(codes map[string]int, by int) (next map[string]int, text string) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(codes)) {

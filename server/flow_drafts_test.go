@@ -224,7 +224,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	a.says("the first still has its own", text("_a_a"))
 }
 
-// A draft is kept while the server does not answer: what the page draws at first is not the state of the text.
+// A draft is kept while the server does not answer: the first drawing of the page does not show the state of the text.
 func TestFlowDraftsWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	s, _ := testServerOf(t, flowFiles())

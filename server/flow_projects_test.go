@@ -50,7 +50,7 @@ func TestFlowProjects(t *testing.T) {
 	f.click(`.views summary`)
 	p.Click("link", "All projects, new project …")
 	browsertest.Arrive(t, ctx, ".projects")
-	p.Visible("textbox", "Title") // which need not be given: it is that of the zip
+	p.Visible("textbox", "Title") // optional: the zip names the project
 	browsertest.Run(t, ctx, chromedp.SetUploadFiles("#new-files", []string{zipped}))
 	p.Click("button", "Make the project")
 	browsertest.Arrive(t, ctx, openSelector)
@@ -64,7 +64,7 @@ func TestFlowProjects(t *testing.T) {
 	f.types("_typed")
 	f.shows("#layout-rows", "number_typed")
 
-	// Renamed on another page: this one goes along, with what was typed.
+	// Renamed on another page: this page follows, with its unsaved text.
 	if _, err := s.Projects.Edit("my-game", projects.Change{Name: "game", Title: "The game"}, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestFlowSamplesJudged(t *testing.T) {
 	browsertest.Run(t, f.ctx, chromedp.Navigate(browsertest.Value[string](t, f.ctx, "location.origin")+"/p/one/definitions/C_OTHER.1"))
 	f.shows(".judged", "the sample fits; one is broken on purpose (it is truncated)")
 
-	// What the codec computes has its role beside its name, and labels say what they do.
+	// Computed fields have their role beside their name, and labels name their effect.
 	p.Visible("row", "channel_name offset uint16…")
 	f.is("the role is explained", `document.querySelector("#layout-rows small.role")?.title.includes("start")`)
 	p.Visible("checkbox", "definition by code")

@@ -116,7 +116,7 @@ func (p *projectFlags) connect() (base string, client *http.Client, end func(), 
 		}
 		return "", nil, nil, fmt.Errorf("%w (--data)", err)
 	}
-	set, err := projects.OpenData(projects.Options{Data: data, Log: log, Allowed: []string{string(filepath.Separator)}}) // whoever runs it is the operator
+	set, err := projects.OpenData(projects.Options{Data: data, Log: log, Allowed: []string{string(filepath.Separator)}}) // the user of the command line is the operator
 	if err != nil {
 		data.Close()
 		return "", nil, nil, err

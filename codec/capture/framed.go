@@ -84,7 +84,7 @@ func (t *framed) Flush(at time.Time, emit func(*transport.Frame)) {
 	}
 }
 
-// end emits what is left of a direction.
+// end emits the rest of a direction.
 func (t *framed) end(dir schema.Dir, at time.Time, emit func(*transport.Frame)) {
 	w := &t.ways[dir]
 	if w.failed == "" {

@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// talk writes a capture in which each text is a segment or datagram of its own; "<" is before those of the server.
+// talk writes a capture in which each text is a segment or datagram of its own; "<" marks those of the server.
 func talk(t testing.TB, proto transport.Proto, texts ...string) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -118,7 +118,7 @@ func TestFramedGapsAndCuts(t *testing.T) {
 	}
 }
 
-// Many streams without the end of a message are bounded together; nothing of them is lost, and what was held is counted to the end.
+// Many streams without the end of a message are bounded together; no bytes are lost, and the held bytes are counted to the end.
 func TestFramedBound(t *testing.T) {
 	held, most, total := 0, 0, 0
 	emit := func(f *transport.Frame) { total += len(f.Bytes) }

@@ -420,7 +420,7 @@ func (l *lineLengths) apart() bool {
 // minLine is the number of digits of the shortest line that may be a message: shorter ones are columns.
 const minLine = 10
 
-// wrapped are usual numbers of digits of wrapped lines, besides multiples of 16.
+// wrapped are the usual numbers of digits of wrapped lines, apart from multiples of 16.
 var wrapped = []int{20, 40, 60, 70, 72, 76, 78, 100, 120}
 
 // tryHexOrCSV reads plain hex. Cells of different widths between commas are tried as a table first.

@@ -171,7 +171,7 @@ func words(o order, numbers ...uint32) (b []byte) {
 	return b
 }
 
-// What the usual programs compress is read as if it were not; damage and a dictionary that is too large are told.
+// Files compressed by the usual programs are read like uncompressed ones; damage and a dictionary that is too large are errors.
 func TestPacked(t *testing.T) {
 	plain := sample(t, transport.TCP)
 	want, _ := readAll(t, plain)

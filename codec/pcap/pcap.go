@@ -15,7 +15,7 @@ const (
 	pcapMicroSwapped = 0xd4c3b2a1
 	pcapNanoSwapped  = 0x4d3cb2a1
 
-	// Of a patched tcpdump whose packets have an interface and a protocol besides.
+	// Of a patched tcpdump, whose packet headers also have an interface and a protocol.
 	pcapPatched        = 0xa1b2cd34
 	pcapPatchedSwapped = 0x34cdb2a1
 )
@@ -53,7 +53,7 @@ func (r *Reader) pcapHead() error {
 }
 
 // headSize finds the size of the headers of packets: the usual one, unless a header among the first packets cannot be right with it, and
-// more of them can be with another. It looks at what is read already: waiting for more would hold back the first packet of a pipe.
+// more of them can be with another. It looks only at buffered bytes: waiting for more would delay the first packet of a pipe.
 func (r *Reader) headSize() int {
 	heads := pcapHeads
 	if r.patched {

@@ -137,7 +137,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return p, nil
 }
 
-// Format is that of SniffCapture or SniffExport; if the file is compressed, "." and the format of scan.Packed follow.
+// Format is a result of SniffCapture or SniffExport; if the file is compressed, "." and the format of scan.Packed follow.
 func (r *Reader) Format() string {
 	if r.packed != "" {
 		return r.form + "." + r.packed

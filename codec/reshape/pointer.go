@@ -140,7 +140,7 @@ func (e *Editor) loosened(s *slot) (*Editor, error) {
 	return loose, nil
 }
 
-// keepsBut reports whether a record has all leaves of the original one, except for those of a field with a pointer.
+// keepsBut reports whether a record has all leaves of the original one, except the leaves of a field with a pointer.
 func (e *Editor) keepsBut(rec *codec.Record, s *slot) error {
 	path := string(e.rec.Program.AppendFieldPath(nil, s.field))
 	now := map[leafKey]bool{}

@@ -55,7 +55,7 @@ func (s *sample) editor(t testing.TB, text string) *Editor {
 	return e
 }
 
-// samples returns the messages of the built-in libraries, and those of the corpora if they are there.
+// samples returns the messages of the built-in libraries, and of the corpora if they are available.
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample

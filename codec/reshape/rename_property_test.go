@@ -9,7 +9,7 @@ import (
 	"wirebench/defs"
 )
 
-// Renaming and splitting the fields of any message: what is accepted keeps the bytes of all other fields, and what was renamed has its bytes
+// Renaming and splitting the fields of any message: an accepted change keeps the bytes of all other fields, and a renamed field has its bytes
 // under the new name.
 func TestRenameAndSplitHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -181,7 +181,7 @@ func (e *Editor) IsField(at codec.Range) bool {
 	return slices.ContainsFunc(e.slots, func(s slot) bool { return s.fixed && s.off == at.Off && s.len == at.Len })
 }
 
-// Define makes a range of the message a field. An empty name is replaced by an unused one, or by that of the field that the range was.
+// Define makes a range of the message a field. An empty name is replaced by an unused one, or by the name of the field that had the range.
 func (e *Editor) Define(at codec.Range, typ, name string) (Result, error) {
 	if s, ok := e.pointerAt(at); ok && s.has(at) {
 		done, err := e.retype(s, at, typ, name)

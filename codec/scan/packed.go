@@ -70,7 +70,7 @@ func CutPacked(name string) (rest string, packed bool) {
 // ErrPacked is the error for compressed data that are damaged or demand too much memory.
 var ErrPacked = errors.New("the compressed data cannot be read")
 
-// Unpack decompresses a file of a format that Packed returned. Errors of the data wrap ErrPacked, others are those of r.
+// Unpack decompresses a file of a format that Packed returned. Errors of the data wrap ErrPacked; other errors come from r.
 func Unpack(format string, r io.Reader) (io.Reader, error) {
 	i := slices.IndexFunc(packings, func(p packing) bool { return p.id == format })
 	from := &source{r: r}
@@ -85,7 +85,7 @@ func Unpack(format string, r io.Reader) (io.Reader, error) {
 const PackedHead = 5 << 20
 
 // UnpackHead decompresses the start of a file, at most size bytes, as far as head reaches. whole reports whether that is all of it, if
-// head is. It returns nil if the file is not compressed. Damage is reported by those who read the file.
+// head is. It returns nil if the file is not compressed. Damage is an error of reading.
 func UnpackHead(head []byte, size int, all bool) (inner []byte, whole bool) {
 	format := Packed(head)
 	if format == "" {

@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// FormField is a field of a message as a form shows it: with the kind of its value, and with what it may contain.
+// FormField is a field of a message for a form: the kind of its value, and its members or elements.
 type FormField struct {
 	Name   string      `json:"name"` // as in values; "" for the value of a plain list element
 	Type   string      `json:"type"` // as written in the definition

@@ -48,7 +48,7 @@ func Restore(before, now string) string {
 // bare returns a line without its end.
 func bare(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
 
-// lineEnd returns the end of a line; without one, that of the line above.
+// lineEnd returns the end of a line, or of the line above if it has none.
 func lineEnd(line, above string) string {
 	switch {
 	case strings.HasSuffix(line, "\r\n"):

@@ -44,7 +44,7 @@ type Options struct {
 	lost losses // messages that were removed from the schema
 }
 
-// Sessions is the code of a dissector that finds the group of a message: those of all messages of a session may depend on the first ones.
+// Sessions is the code of a dissector that finds the group of a message, which may depend on the first messages of the session.
 type Sessions struct {
 	Lua   string   // sets "sessions", see support_lua.txt
 	Named []string // messages without a code that it finds by their names
@@ -62,7 +62,7 @@ func (o Options) name() string {
 type File struct {
 	Name string // without folders: "messages.h"
 	Text string
-	Own  Range // the part about the messages; what is before and after it is the same for all
+	Own  Range // the part about the messages; the text before and after it is the same for all
 }
 
 // Range is a part of a text, in bytes. The zero Range is the whole text.

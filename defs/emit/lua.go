@@ -16,7 +16,7 @@ import (
 //go:embed support_lua.txt
 var luaSupport string
 
-// luaFrame are the filter names of properties of all messages, with their kinds. They are those of the program's filters.
+// luaFrame are the filter names of properties of all messages, with their kinds. The program's filters have the same names.
 var luaFrame = map[string]string{"name": "string", "status": "string", "op": "uint32", "len": "uint32", "ver": "uint32"}
 
 // emitLua writes a dissector for Wireshark 4 as one Lua file. The messages are tables after the code that interprets them.

@@ -13,7 +13,7 @@ import (
 type luaField struct {
 	f     *schema.Field
 	name  string // displayed
-	path  string // in filters, as in those of the program: without indexes of elements
+	path  string // in filters: without indexes of elements, as in the program's own filters
 	up    *luaField
 	scope *luaScope // of its nested fields
 	group string    // filter name of the field as a group, once its statement has been written

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/text"
 )
 
-// Edits change definitions by their fields. The place of a field among those of its kind is that of its line.
+// Edits change definitions by their fields. Fields of a kind are in the order of their lines.
 var Edits = edit.Rules{Begin: begin, Types: editTypes, Filler: filler, Write: writeFields, Retype: retypeArray, Rename: renameField, Name: namePacket, Remove: removeField}
 
 // begin returns a group with a packet that has the code of a message.

@@ -33,7 +33,7 @@ func fixedBytes(name typeName) int {
 	return 0
 }
 
-// begin returns a comment only: the name of the file is that of the message, and its code is in a map.
+// begin returns only a comment: the file name names the message, and its code is in a map.
 func begin(name string, _ edit.Message) string {
 	return "# description of " + name + "\n\n"
 }

@@ -179,7 +179,7 @@ func TestDeprecation(t *testing.T) {
 	}
 }
 
-// TestDeprecatedDefinitions checks what becomes of messages and what is reported about them.
+// TestDeprecatedDefinitions checks the messages of deprecated definitions and their diagnostics.
 func TestDeprecatedDefinitions(t *testing.T) {
 	d, _ := ParseDeprecated(source.New("deprecated.json", `{"S_A": {"1": {"max": 113, "readable": true}, "2": {"max": 113}}}`))
 	files := []*source.File{source.New("S_A.1.def", "int32 a\n"), source.New("S_A.2.def", "int32 a\n"), source.New("S_A.3.def", "int32 a\n")}

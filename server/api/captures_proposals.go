@@ -27,7 +27,7 @@ type ProposalList struct {
 	Dismissed []string            `json:"dismissed" doc:"ids of proposals that were dismissed and are omitted"`
 }
 
-// proposalsOf lists what the frames of a capture suggest. It waits a while for the file to be read.
+// proposalsOf lists the proposals for a capture. It waits a while for the file to be read.
 func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutput, error) {
 	ws, x, err := s.captureAt(*in)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func (s *API) registerChanges(api huma.API) {
 	add(api, "GET /api/v1/{ws}/changes", "changes", "The last changes of many files of a project, which can be undone", s.listChanges)
-	add(api, "POST /api/v1/{ws}/changes/{id}/undo", "undo-change", "Undo a change: its files have their texts of before", s.undoChange, small, status(403, 409, 507))
+	add(api, "POST /api/v1/{ws}/changes/{id}/undo", "undo-change", "Undo a change: restore the previous texts of its files", s.undoChange, small, status(403, 409, 507))
 	add(api, "POST /api/v1/{ws}/changes/{id}/redo", "redo-change", "Redo a change that was undone", s.redoChange, small, status(403, 409, 507))
 	describeChangeProblem(api)
 }

@@ -42,7 +42,7 @@ type projectOutput struct {
 	Body   MadeProject
 }
 
-// MadeProject is a project and, if it was made of files, what was done with each.
+// MadeProject is a project and, if it was made of files, the result for each file.
 type MadeProject struct {
 	projects.Info
 	Files []*UploadedFile `json:"files,omitempty" doc:"of a project made of files: what was done with each"`
@@ -184,7 +184,7 @@ func (s *API) TakeProject(ctx context.Context, w http.ResponseWriter, r *http.Re
 	return info, report, nil
 }
 
-// titleOf returns the title of a project made of a file: its name, or that of the zip that contained it, without the endings.
+// titleOf returns the title of a project made of a file: the name of the file, or of the zip that contained it, without the endings.
 func titleOf(f *UploadedFile) string {
 	name := path.Base(strings.ReplaceAll(cmp.Or(f.From, f.File), "\\", "/"))
 	if bare, _, _ := strings.Cut(name, "."); f.From == "" && bare != "" {

@@ -22,7 +22,7 @@ type searchOutput struct {
 	Body SearchBody
 }
 
-// SearchBody is what a search has found, the best first.
+// SearchBody is the result of a search, the best hits first.
 type SearchBody struct {
 	Found []workspace.Hit `json:"found"`
 }

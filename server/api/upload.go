@@ -191,7 +191,7 @@ type upload struct {
 	bomb         bool // a zip unpacked to more than is allowed; no other is opened
 	parts        int
 
-	otherFields map[string]func(value string) error // those of the form besides replace, by name
+	otherFields map[string]func(value string) error // the other fields of the form, by name
 
 	captures *store.Captures // nil: captures are not stored
 	framing  string          // of raw files; "": these are not stored

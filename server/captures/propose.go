@@ -43,7 +43,7 @@ type Proposal struct {
 	Project  string            `json:"project,omitempty" doc:"for open: name of the other project"`
 }
 
-// Propose returns what the frames of a capture suggest about the settings to read it with. other are projects with the same protocol, which may
+// Propose returns proposals for the settings of a capture, from the evidence in its frames. other are projects with the same protocol, which may
 // have the code map that this one lacks.
 func Propose(ctx context.Context, ws *workspace.Workspace, x store.Capture, o *Capture, other []*workspace.Workspace) []Proposal {
 	snap := ws.For(x)
@@ -170,7 +170,7 @@ type way struct {
 	dir  schema.Dir
 }
 
-// tally counts what a group makes of the bytes of one way.
+// tally counts the messages that a group decodes in the bytes of one way.
 type tally struct {
 	messages, frames int
 	explained, bytes int64

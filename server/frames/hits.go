@@ -70,7 +70,7 @@ func (a *FindQuery) Hits(ctx context.Context, snap *workspace.Snapshot, data []b
 // A seeker returns the first match in data; start is -1 if there is none.
 type seeker func(ctx context.Context, data []byte) (start, end int)
 
-// seekers returns the forms of what is searched for.
+// seekers returns the byte patterns of a query.
 func (a *FindQuery) seekers() (all []seeker) {
 	needles := []needle{a.needle()}
 	if a.As == "value" {

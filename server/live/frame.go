@@ -6,7 +6,7 @@ import (
 	"wirebench/codec/transport"
 )
 
-// A log stores a frame as an Entry, its bytes, and behind them what the Entry cannot hold. Frame converts them back.
+// A log stores a frame as an Entry, its bytes, and behind them the properties that do not fit into the Entry. Frame converts them back.
 
 // Extra holds the properties of a frame that lists do not need.
 type Extra struct {

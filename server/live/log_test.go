@@ -168,7 +168,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// A log whose disk has no room is full, with the reason, and what it has stays readable.
+// A log whose disk has no room is full, with the reason, and its frames stay readable.
 func TestDiskFull(t *testing.T) {
 	disk := live.NewDisk(t.TempDir(), 4<<20)
 	l := live.NewOn(disk, 1<<30)

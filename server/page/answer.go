@@ -103,7 +103,7 @@ func other[T comparable](was, is T) *T {
 	return &is
 }
 
-// Layout is the layout of the open message, without what the page has.
+// Layout is the layout of the open message, without the parts that the page has.
 type Layout struct {
 	Rows  []ListPatch[LayoutRow] `json:"rows,omitempty"`
 	Cells []ListPatch[Cell]      `json:"cells,omitempty"`
@@ -272,7 +272,7 @@ func withPlain(list []ListPatch[Cell]) []ListPatch[Cell] {
 	return list
 }
 
-// Data is the shown message: its bytes, and the rows of its tree. What the page has is missing.
+// Data is the shown message: its bytes, and the rows of its tree. The parts that the page has are missing.
 type Data struct {
 	Bytes   *BytesPatch         `json:"bytes,omitempty"`
 	Built   bool                `json:"built,omitempty"` // there was no message before
@@ -297,7 +297,7 @@ type BytesPatch struct {
 	New    []byte `json:"new"`              // base64
 }
 
-// changedBytes returns the change between two messages: of what is between their common start and end.
+// changedBytes returns the change between two messages: the bytes between their common start and end.
 func changedBytes(was, now []byte) *BytesPatch {
 	start, end := 0, 0
 	for start < min(len(was), len(now)) && was[start] == now[start] {
@@ -347,7 +347,7 @@ func (l *livePage) same(id, is string) bool {
 	return ok && old == sum
 }
 
-// mistakes sends the mistakes in the text, if they differ from those of the page.
+// mistakes sends the mistakes in the text, unless the page has the same ones.
 func (l *livePage) mistakes(out *Answer, d *templates.Definition) {
 	list := append([]diag.Info{}, d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]...)
 	text, _ := json.Marshal(list) // cannot fail: it has only texts and numbers
@@ -356,7 +356,7 @@ func (l *livePage) mistakes(out *Answer, d *templates.Definition) {
 	}
 }
 
-// first returns what the page draws before it is connected.
+// first returns the answer that the page draws before it is connected.
 func first(p *work) *Answer {
 	l := &livePage{seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{}}
 	status := templates.StatusText(*p.view)

@@ -27,7 +27,7 @@ func layoutOf(t *testing.T, text string) *view.LayoutInfo {
 	return &info
 }
 
-// What a page gets of a layout, and its picture, are a small multiple of the definition.
+// The layout sent to a page and its picture are at most a small multiple of the definition.
 func TestLayoutBudget(t *testing.T) {
 	var strs, lists strings.Builder
 	for i := range 3000 {

@@ -9,7 +9,7 @@ import (
 	"wirebench/templates"
 )
 
-// The lines that differ are those that were changed, not those between them.
+// Only changed lines are marked, not the lines between them.
 func TestLineChanges(t *testing.T) {
 	disk, page := make([]string, 300), make([]string, 300)
 	for i := range disk {

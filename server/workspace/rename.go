@@ -34,7 +34,7 @@ type Renames struct {
 // Renamed reports what a renaming has changed.
 type Renamed struct {
 	Files    []Renaming `json:"files" doc:"names with their folders"`
-	Messages []Renaming `json:"messages" doc:"NAME.VERSION, where the name of the file is that of its message"`
+	Messages []Renaming `json:"messages" doc:"NAME.VERSION, if the file is named after its message"`
 	Maps     []string   `json:"maps,omitempty" doc:"code maps whose names have followed"`
 	Undo     *Step      `json:"undo,omitempty" doc:"the change of all these files, for undo"`
 }

@@ -176,7 +176,7 @@ export interface PageLayout {
   holes?: number[];
 }
 
-/** PageData is the shown message: its bytes, and the rows of its tree. What the page has is missing. */
+/** PageData is the shown message: its bytes, and the rows of its tree. The parts that the page has are missing. */
 export interface PageData {
   bytes?: PageBytesPatch;
   /** there was no message before */
