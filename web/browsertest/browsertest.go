@@ -52,9 +52,10 @@ func Require(t *testing.T) {
 	}
 }
 
-// program returns the path of a Chromium, or "". The headless shell needs half the processor time of a full one.
+// program returns the path of a Chromium, or "". The headless shell needs half the processor time of a full one. Debian's command for it is a
+// script that would leave the browser behind when it is killed, so its program comes first.
 func program() string {
-	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"/usr/lib/chromium/chromium-headless-shell", "chromium-headless-shell", "chrome-headless-shell", "headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -149,6 +150,7 @@ func start() (context.Context, func(), error) {
 	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocated, chromedp.WithErrorf(complain))
 	closeBrowser := func() {
+		_ = chromedp.Cancel(ctx) // waits for the browser to end
 		cancel()
 		free()
 	}
