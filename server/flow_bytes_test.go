@@ -275,6 +275,21 @@ func TestFlowNumbers(t *testing.T) {
 	p.Press("#")
 	p.Says("Numbers: offsets in hex, numbers in decimal")
 	f.shows("#pointed", "@ 0x06")
+	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(1440, 900, 1, false))
+	f.paste(joinHex + "0000")
+	f.shows("#fields-head", "2 bytes left over")
+	f.pressByte(6)
+	problem := func(offset, size string) {
+		t.Helper()
+		f.is("in a problem "+offset, fmt.Sprintf(`(tr => tr.children[3].innerText === %q && tr.children[4].innerText === %q)(document.querySelector("#tree-problems tr"))`, offset, size))
+	}
+	problem("0x12", "2")
+	p.Press("#")
+	problem("0x12", "0x02")
+	p.Press("#")
+	problem("18", "2")
+	f.reload()
+	problem("18", "2")
 }
 
 // Bookmarks name ranges of bytes: they are listed, move with their bytes, are undone, and are in links and after a reload.

@@ -235,6 +235,7 @@ export class Page {
     decimal();
     onNumbers(() => {
       decimal();
+      this.numberProblems();
       this.tree.list.redraw();
       this.layout.redraw();
       this.links.refresh();
@@ -770,6 +771,14 @@ export class Page {
     return message !== null || name !== null;
   }
 
+  /** Writes the offsets and sizes of the problems, which come in hex and decimal, as chosen. */
+  private numberProblems(): void {
+    for (const e of document.querySelectorAll<HTMLElement>("#tree-problems :is([data-offset], [data-size])")) {
+      const { offset, size } = e.dataset;
+      put(e, "textContent", offset === undefined ? numberOf(Number(size)) : offsetOf(Number(offset)));
+    }
+  }
+
   private part(id: string, html: string): void {
     if (id === "rail-list") {
       updateMessages(html);
@@ -777,6 +786,9 @@ export class Page {
       return;
     }
     morph(id, html);
+    if (id === "tree-problems") {
+      this.numberProblems();
+    }
     if (id === "values-body") {
       const value = field<HTMLTextAreaElement>("value");
       const made = this.form.elements.namedItem("made");
