@@ -281,7 +281,7 @@ func TestFlowNumbers(t *testing.T) {
 	f.pressByte(6)
 	problem := func(offset, size string) {
 		t.Helper()
-		f.is("in a problem "+offset, fmt.Sprintf(`(tr => tr.children[3].innerText === %q && tr.children[4].innerText === %q)(document.querySelector("#tree-problems tr"))`, offset, size))
+		f.is("in a problem "+offset, fmt.Sprintf(`(tr => tr?.children[3].innerText === %q && tr.children[4].innerText === %q)(document.querySelector("#tree-problems tr"))`, offset, size))
 	}
 	problem("0x12", "2")
 	p.Press("#")
