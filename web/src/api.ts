@@ -166,7 +166,7 @@ export interface DiagInfo {
   fix?: DiagFixInfo;
 }
 
-/** PageLayout is the layout of the open message, without what the page has. */
+/** PageLayout is the layout of the open message, without the parts that the page has. */
 export interface PageLayout {
   rows?: PageListPatchLayoutRow[];
   cells?: PageListPatchCell[];
@@ -476,7 +476,7 @@ export interface ViewForm {
   more?: boolean;
 }
 
-/** ViewFormField is a field of a message as a form shows it: with the kind of its value, and with what it may contain. */
+/** ViewFormField is a field of a message for a form: the kind of its value, and its members or elements. */
 export interface ViewFormField {
   /** as in values; "" for the value of a plain list element */
   name: string;
@@ -1040,7 +1040,7 @@ export interface DefinitionBody {
   read_only?: string;
 }
 
-/** SearchBody is what a search has found, the best first. */
+/** SearchBody is the result of a search, the best hits first. */
 export interface SearchBody {
   found: WorkspaceHit[];
 }
@@ -1141,7 +1141,7 @@ export interface CodesReport {
 export interface WorkspaceRenamed {
   /** names with their folders */
   files: WorkspaceRenaming[];
-  /** NAME.VERSION, where the name of the file is that of its message */
+  /** NAME.VERSION, if the file is named after its message */
   messages: WorkspaceRenaming[];
   /** code maps whose names have followed */
   maps?: string[];
@@ -1498,7 +1498,7 @@ export interface ProjectsInfo {
   trouble?: string;
 }
 
-/** MadeProject is a project and, if it was made of files, what was done with each. */
+/** MadeProject is a project and, if it was made of files, the result for each file. */
 export interface MadeProject {
   /** part of its addresses */
   name: string;
