@@ -344,8 +344,10 @@ func TestFlowFigures(t *testing.T) {
 	}
 	edits(100)
 	first := heap()
-	edits(1000) // 2,000 with their removal
-	t.Logf("heap %.1f MB after 200 edits, %.1f MB after 2,200", first, heap())
+	edits(500) // 1,000 with their removal
+	second := heap()
+	edits(500)
+	t.Logf("heap %.1f MB after 200 edits, %.1f MB after 1,200, %.1f MB after 2,200", first, second, heap())
 }
 
 // TestFlowFiguresOfMessages prints how long the page with a large library takes to open, to show a large message and to scroll it.

@@ -226,6 +226,7 @@ func TestFlowListenerDecodeAs(t *testing.T) {
 	p.Visible("button", "Settings in force: protocol.2.map · patch 98.02 · for this capture")
 
 	f.visit(strings.Split(browsertest.Value[string](t, f.ctx, "location.href"), "/p/")[0]+"/p/one/definitions", openSelector)
+	f.shows("#live-count", "1") // the running listener is in the list above the form
 	p.In("Messages").Click("button", "Decode as…")
 	p.Choose("Protocol and project", "muta: My other game")
 	p.Visible("textbox", "Groups of messages, by port and direction…")
