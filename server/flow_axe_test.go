@@ -232,8 +232,6 @@ func TestFlowAxeCapture(t *testing.T) {
 	f.do(`document.activeElement.blur(); { const data = new DataTransfer(); data.setData("text/plain", ` + jsText(follow) + `); document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true})) }`)
 	p.Visible("dialog", "Pasted text")
 	f.dialog("a pasted text of several messages")
-	f.do(`document.querySelector("#captures").open = true`)
-	f.axe("the captures")
 	f.do(`document.querySelector("[data-capture-menu]").click()`)
 	f.menu("menu of a capture")
 	if code := request(t, f.s, "DELETE", "/api/one/captures/"+f.currentCapture(), nil, nil); code != 204 && code != 200 {
@@ -248,6 +246,7 @@ func TestFlowAxeLive(t *testing.T) {
 	t.Parallel()
 	f, g := beginLive(t)
 	p := f.page()
+	p.Click("button", "List of messages")
 	p.RightClick("link", "say…")
 	p.Click("menuitem", "Rename…")
 	p.Visible("textbox", "New name of the message")
@@ -351,8 +350,8 @@ func TestFlowAxeReplay(t *testing.T) {
 	x := newReplayTest(t)
 	f := flow{t, browsertest.OpenAllowing(t, x.base+"/p/one/definitions", openSelector, regexp.MustCompile(`status of 403`))}
 	p := f.page()
-	p.Click("button", "Captures…")
-	p.In("Captures").Click("button", "More about…")
+	p.Click("link", "Captures…")
+	p.Click("button", "More about…")
 	p.Click("menuitem", "Replay …")
 	p.Visible("button", "Script: 6 steps…")
 	f.axe("a replay")

@@ -33,7 +33,10 @@ func (f flow) pickFile(name string, data []byte) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		f.Fatal(err)
 	}
-	browsertest.Run(f.T, f.ctx, chromedp.QueryAfter(`#captures input[type="file"]`, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
+	f.do(`document.querySelector("[data-command='palette']").click()`)
+	f.page().Type("Open a capture file")
+	f.page().Press("Enter")
+	browsertest.Run(f.T, f.ctx, chromedp.QueryAfter(`#capture-files`, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
 		return dom.SetFileInputFiles([]string{path}).WithNodeID(nodes[0].NodeID).Do(ctx)
 	}, chromedp.ByQuery, chromedp.NodeReady))
 }

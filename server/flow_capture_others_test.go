@@ -31,14 +31,10 @@ func beginRefused(t *testing.T, data []byte, complaint string) captureFlow {
 	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, allowed)}, s}
 }
 
-// listsCaptures waits until the list at the side has these names.
-func (f captureFlow) listsCaptures(names ...string) {
+// listsCaptures waits until the bar counts so many captures, and names the open one.
+func (f captureFlow) listsCaptures(n int, open string) {
 	f.Helper()
-	want := ""
-	for _, n := range names {
-		want += n + ";"
-	}
-	f.is("the list has "+want, fmt.Sprintf(`[...document.querySelectorAll("#captures .name")].map(e => e.textContent + ";").join("") === %s && document.querySelector("#captures summary small").textContent === "%d"`, jsText(want), len(names)))
+	f.is(fmt.Sprintf("%d captures, %s", n, open), fmt.Sprintf(`+document.querySelector("#captures-count").textContent === %d && document.querySelector("#open-capture .name").textContent === %s`, n, jsText(open)))
 }
 
 // Changes of captures by other programs and pages show on an open page.
@@ -54,20 +50,20 @@ func TestFlowCaptureByOthers(t *testing.T) {
 		t.Fatal(got)
 	}
 	f.is("the title has the new name", `document.title.startsWith("evening talk")`)
-	f.listsCaptures("evening talk")
+	f.listsCaptures(1, "evening talk")
 	f.is("a note of others", frameRowOf(3)+`?.querySelector(".fc-flags").textContent.includes("✎")`)
 	f.is("a mark of others", frameRowOf(4)+`?.matches(".marked")`)
 
 	other := kept(t, f.s, "another", chatCapture(t, 2))
-	f.listsCaptures("another", "evening talk")
+	f.listsCaptures(2, "evening talk")
 	if code, got := patch(t, f.s, other.ID, `{"name":"the other"}`); code != 200 {
 		t.Fatal(got)
 	}
-	f.listsCaptures("the other", "evening talk")
+	f.listsCaptures(2, "evening talk")
 	if err := f.s.Projects.Find("one").Captures.Remove(other.ID); err != nil { // as another program does
 		t.Fatal(err)
 	}
-	f.listsCaptures("evening talk")
+	f.listsCaptures(1, "evening talk")
 
 	// The open capture is deleted.
 	f.focus(".frames-scroll")
@@ -79,15 +75,15 @@ func TestFlowCaptureByOthers(t *testing.T) {
 	f.is("the title says it", `document.title.startsWith("Deleted: evening talk")`)
 	f.is("the keys are at the way out", `document.activeElement?.matches(".frames-empty a")`)
 	f.shows(row("text"), `"text 2"`)
-	f.listsCaptures()
-	f.shows("#captures [data-none]", "No captures yet")
+	f.listsCaptures(0, "evening talk")
 	f.is("nor are its packets", `![...document.querySelectorAll("#byte-tabs [role=tab]")].some(e => e.offsetParent !== null && e.textContent.includes("Packet"))`)
 	f.do(`window.asked = 0; const open = WebSocket; window.WebSocket = function (...a) { window.asked++; return new open(...a) }`)
 	f.press("m", "x", "F3")
 	f.is("nothing is asked any more", `document.querySelector(".pop, .frames-ask") === null && window.asked === 0`)
 	f.press("Enter")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
-	f.is("the workbench", `location.pathname === "/p/one/definitions"`)
+	f.is("the workbench", `location.pathname === "/p/one/captures"`)
+	f.shows("#place [data-none]", "No captures yet")
 }
 
 // A capture in a folder cleared by another program counts as deleted, too.
@@ -97,7 +93,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	id := f.currentCapture()
 	f.counts("20 frames")
 	kept(t, f.s, "another", chatCapture(t, 2))
-	f.listsCaptures("another", "chat.pcapng")
+	f.listsCaptures(2, "chat.pcapng")
 	// It is deleted while the page has no connection.
 	f.do(`window.away = "x"; window.WebSocket = class extends WebSocket { constructor(address) { super(address + window.away) } }`)
 	for _, c := range f.s.pages.All() {
@@ -109,7 +105,7 @@ func TestFlowCaptureDeletedElsewhere(t *testing.T) {
 	}
 	f.do(`window.away = ""; dispatchEvent(new Event("online"))`)
 	f.shows(".frames-empty", "This capture has been deleted")
-	f.listsCaptures("another")
+	f.listsCaptures(1, "chat.pcapng")
 }
 
 // The export menu has every format of exports.

@@ -87,7 +87,7 @@ func TestFlowCaptureList(t *testing.T) {
 	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
 	f.counts("100 frames")
 	f.info(1, `text "text 0"`)
-	f.is("the rail marks it", `document.querySelector('#captures a[aria-current="page"] .name').textContent === "chat.pcapng"`)
+	f.is("the bar names it", `document.querySelector("#open-capture .name").textContent === "chat.pcapng" && document.querySelector(".places [aria-current]").textContent.includes("Captures")`)
 	f.choose(3, false)
 	f.shows(row("text"), `"text 2"`)
 	f.shows("#definition-head", "C_SAY.1.def")
@@ -261,14 +261,14 @@ func TestFlowCaptureRename(t *testing.T) {
 	f.pick("Rename")
 	f.is("the name is offered", `document.activeElement?.value === "chat.pcapng"`)
 	f.types("evening talk\r")
-	f.is("the rail says it", `document.querySelector('#captures .name').textContent === "evening talk"`)
+	f.is("the bar says it", `document.querySelector("#open-capture .name").textContent === "evening talk"`)
 	f.is("so does the title", `document.title.startsWith("evening talk")`)
 	p := f.page()
 	p.Click("button", "More about evening talk")
 	p.Click("menuitem", "Delete …")
 	p.Click("button", "Delete")
 	browsertest.Arrive(t, f.ctx, `html:not(:has(#frames))`)
-	f.is("it is gone", `location.pathname === "/p/one/definitions" && document.querySelectorAll("#captures .item").length === 0`)
+	f.is("it is gone", `location.pathname === "/p/one/captures" && document.querySelector("#place [data-none]") !== null`)
 }
 
 // Files without frames, or with missing ones, are reported.
@@ -318,7 +318,8 @@ func TestFlowCaptureSeveralMessages(t *testing.T) {
 	t.Cleanup(srv.Close)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/captures/"+x.ID+"#n=2", openSelector)}
 	f.shows("#fields-head", "ping")
-	f.is("the editor is at ping", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: ping") && e.getBoundingClientRect().top < document.querySelector("#bytes-pane").getBoundingClientRect().top && e.getBoundingClientRect().bottom > 0)`)
+	f.page().Click("button", "Definition")
+	f.is("the editor is at ping", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: ping") && e.getBoundingClientRect().top < document.querySelector("#definition-pane").getBoundingClientRect().bottom && e.getBoundingClientRect().bottom > 0)`)
 	f.press("k")
 	f.shows("#fields-head", "say")
 	f.is("the editor is at say", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: say") && e.getBoundingClientRect().top >= document.querySelector("#definition-head").getBoundingClientRect().top)`)

@@ -18,7 +18,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 
 	"wirebench/defs/schema"
 	"wirebench/server/projects"
@@ -49,13 +48,6 @@ func (h *hands) types(text string) {
 	h.Helper()
 	h.act("type %q", text)
 	h.page().Type(text)
-}
-
-// choose chooses a file for an input; the dialog belongs to the operating system.
-func (h *hands) choose(selector, name string) {
-	h.Helper()
-	h.act("choose %s", filepath.Base(name))
-	browsertest.Run(h.T, h.ctx, chromedp.SetUploadFiles(selector, []string{name}, chromedp.ByQuery))
 }
 
 // drop drops a file on the page.
@@ -244,8 +236,7 @@ func beginDay(t *testing.T, files map[string]string, codes map[string]int, build
 	}
 	p.Visible("button", "Settings in force: no code map")
 
-	h.click("button", "Captures…")
-	h.choose("#rail-lists input[type=file]", session)
+	h.drop(session)
 	browsertest.Arrive(t, h.ctx, "html:has(.frames-scroll)")
 	p.Visible("region", "Proposals")
 	f := captureFlow{h.flow, s}

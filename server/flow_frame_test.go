@@ -99,6 +99,7 @@ func TestFlowFrameTyped(t *testing.T) {
 	f := beginCapture(t, map[string]string{"protocol.1.map": "C_SAY 4097\n"}, chatCapture(t, 20), "#n=5")
 	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
 	f.is("its name is offered", `document.querySelector("#name").value === "S_UNKNOWN_7777.1"`)
+	f.opensDefinition()
 	f.do(`document.querySelector(".definition-editor .cm-content").focus()`)
 	f.types("string word")
 	f.is("the name stays where it can be changed", `document.querySelector("#name").checkVisibility() && document.querySelector("#name").value === "S_UNKNOWN_7777.1"`)

@@ -32,8 +32,7 @@ func TestFlowLiveServerAway(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`net::ERR|Close received after close|WebSocket`))}, s}
-	f.do(`document.querySelector("#live").open = true; document.querySelector("#captures").open = true`)
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/live", "#live-start", regexp.MustCompile(`net::ERR|Close received after close|WebSocket`))}, s}
 	f.do(`document.querySelector("#live-listen").value = "127.0.0.1:0"; document.querySelector("#live-upstream").value = "127.0.0.1:9"; document.querySelector("#live-start input[type=checkbox]").checked = true`)
 	f.click("#live-start button")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
@@ -48,13 +47,13 @@ func TestFlowLiveServerAway(t *testing.T) {
 	dropPages(s)
 	f.shows("#live-state", "server away")
 	f.shows("#live-facts", "The server has not answered since")
-	f.is("no green light", `document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 0 && document.querySelector("#live-bar .dot.err") !== null`)
+	f.is("no green light", `document.querySelectorAll("#live-bar .dot.ok").length === 0 && document.querySelector("#live-bar .dot.err") !== null`)
 	offered(false)
 	f.focus(".frames-scroll")
 	f.press("i")
 	f.lacks("dialog.operate[open]")
 	away.Store(false)
-	f.is("it is back", `document.querySelector("#live-state")?.textContent.trim() === "live" && document.querySelectorAll("#live-bar .dot.ok, #live-list .dot.ok").length === 2`)
+	f.is("it is back", `document.querySelector("#live-state")?.textContent.trim() === "live" && document.querySelectorAll("#live-bar .dot.ok").length === 1`)
 	f.shows("#live-facts", "connection")
 	offered(true)
 

@@ -246,8 +246,9 @@ func TestFlowCaptureGrows(t *testing.T) {
 	if _, err := f.s.Projects.Find("one").Captures.Add("from elsewhere.pcapng", time.Now(), strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
-	f.is("the new capture", `document.querySelector("#captures .items > :first-child .name")?.textContent === "from elsewhere.pcapng"`)
-	f.is("they are counted", `document.querySelector("#captures summary small").textContent === "2"`)
-	f.do(`document.querySelector("#captures .items > :first-child [data-capture-menu]").click()`)
+	f.is("they are counted", `document.querySelector("#captures-count").textContent === "2"`)
+	f.page().Click("link", "Captures 2")
+	browsertest.Arrive(t, f.ctx, ".place-list")
+	f.page().Click("button", "More about from elsewhere.pcapng")
 	f.is("its menu", `document.querySelector(".pop-head")?.textContent === "from elsewhere.pcapng"`)
 }

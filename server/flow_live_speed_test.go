@@ -128,9 +128,8 @@ func TestFlowLiveSpeed(t *testing.T) {
 	s.relays.Demo = g.start
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
-	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}, s}
-	f.do(`document.querySelector("#live").open = true`)
-	f.click("#live-demo button")
+	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/p/one/live", ".card")}, s}
+	f.page().Click("button", "Watch the demo game…")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	browsertest.Arrive(t, f.ctx, ".frame .fc-name")
 	browsertest.Run(t, f.ctx, performance.Enable())

@@ -151,13 +151,12 @@ func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	// Refused requests, and the list of a page that is left, are not errors of the page.
 	allowed := regexp.MustCompile(`status of 422|Close received after close`)
-	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, allowed)}, s}
-	f.do(`document.querySelector("#live").open = true`)
-	f.click("#live-demo button")
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/live", ".card", allowed)}, s}
+	f.page().Click("button", "Watch the demo game…")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.shows("#live-state", "live")
 	f.is("it can be operated", `document.querySelector("#live-operate")?.hidden === false`)
-	f.is("the rail has it", `document.querySelector('#live-list [aria-current="page"]')?.textContent.includes("demo game")`)
+	f.is("the bar has it", `document.querySelector("#open-capture")?.textContent.includes("demo game") && document.querySelector("#live-count").textContent === "1"`)
 	return f, g
 }
 
@@ -362,7 +361,7 @@ func TestFlowLiveMarkers(t *testing.T) {
 	f.focus(".frames-scroll")
 	f.press("End")
 	f.is("with its marker", frameRowOf(41)+`?.dataset.flag === "max HP = 48211"`)
-	f.is("the rail says that nothing runs", `document.querySelector("#live-list")?.children.length === 0`)
+	f.is("the bar says that nothing runs", `document.querySelector("#live-count").textContent === ""`)
 	if !strings.Contains(browsertest.Value[string](t, f.ctx, `document.title`), "demo") {
 		t.Error("the title does not name the recording")
 	}

@@ -97,18 +97,9 @@ func TestFlowLookPages(t *testing.T) {
 	if os.Getenv("WIREBENCH_LOOK") == "" {
 		t.Skip("WIREBENCH_LOOK is not set")
 	}
-	files, session := versionsLibrary(t)
-	f := beginCapture(t, files, session, "")
+	f, _, _ := begin(t, realLibrary(t), "/p/one/definitions")
 	p := f.page()
-	f.is("frames", `document.querySelectorAll(".frame").length > 10`)
-	f.choose(9, false)
-	f.is("fields", `document.querySelectorAll("#tree-rows tr").length > 0`)
-	f.shots("capture")
-	f.tool("Types")
-	f.shots("capture-types")
-	f.tool("Types")
 	origin := browsertest.Value[string](t, f.ctx, `location.origin`)
-	f.visit(origin+"/p/one/definitions", openSelector)
 	f.shots("empty")
 	f.visit(origin+"/p/one/definitions/S_PARTY_MEMBER_LIST.9", openSelector)
 	f.do(`document.querySelector('#samples button[value="build"]')?.click()`)
@@ -135,4 +126,24 @@ func TestFlowLookLive(t *testing.T) {
 	f.counts("40 frames")
 	f.choose(39, false)
 	f.shots("live")
+}
+
+// The page of a capture.
+func TestFlowLookCapture(t *testing.T) {
+	if os.Getenv("WIREBENCH_LOOK") == "" {
+		t.Skip("WIREBENCH_LOOK is not set")
+	}
+	files, session := versionsLibrary(t)
+	f := beginCapture(t, files, session, "")
+	p := f.page()
+	f.is("frames", `document.querySelectorAll(".frame").length > 10`)
+	f.choose(9, false)
+	f.is("fields", `document.querySelectorAll("#tree-rows tr").length > 0`)
+	f.shots("capture")
+	p.Click("button", "Definition")
+	f.shot("capture-definition", 1440, 900)
+	p.Click("button", "Definition")
+	f.tool("Types")
+	f.shots("capture-types")
+	f.tool("Types")
 }

@@ -18,10 +18,10 @@ func TestFlowReplay(t *testing.T) {
 	p := f.page()
 	menu := func() {
 		t.Helper()
-		p.In("Captures").Click("button", "More about…")
+		p.Click("button", "More about…")
 		p.Click("menuitem", "Replay …")
 	}
-	p.Click("button", "Captures…")
+	p.Click("link", "Captures…")
 	menu()
 	p.Visible("button", "Script: 6 steps…")
 	p.Chosen("Connection", "3 to the server, 3 to the client")

@@ -209,8 +209,9 @@ func TestFlowListenerDecodeAs(t *testing.T) {
 	t.Parallel()
 	f, _ := twoProtocols(t, "/p/one/definitions")
 	p := f.page()
-	p.Click("button", "Live…")
-	p.In("Messages").Click("button", "Decode as…")
+	p.Click("link", "Live")
+	browsertest.Arrive(t, f.ctx, "#live-start")
+	p.Click("button", "Decode as…")
 	p.Choose("Code map", "protocol.2.map")
 	p.Fill("textbox", "Game version", "98.02")
 	p.Click("button", "Use these settings")
@@ -225,9 +226,8 @@ func TestFlowListenerDecodeAs(t *testing.T) {
 	start()
 	p.Visible("button", "Settings in force: protocol.2.map · patch 98.02 · for this capture")
 
-	f.visit(strings.Split(browsertest.Value[string](t, f.ctx, "location.href"), "/p/")[0]+"/p/one/definitions", openSelector)
-	f.shows("#live-count", "1") // the running listener is in the list above the form
-	p.In("Messages").Click("button", "Decode as…")
+	f.visit(strings.Split(browsertest.Value[string](t, f.ctx, "location.href"), "/p/")[0]+"/p/one/live", "#live-list") // above the form
+	p.Click("button", "Decode as…")
 	p.Choose("Protocol and project", "muta: My other game")
 	p.Visible("textbox", "Groups of messages, by port and direction…")
 	p.Fill("textbox", "Groups of messages, by port and direction…", "c2s=clmsg")

@@ -94,9 +94,18 @@ func (f flow) paste(text string) {
 	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new Event("input", {bubbles: true})) }`, jsText(text)))
 }
 
+// opensDefinition opens the pane of the definition, which is folded away beside a capture.
+func (f flow) opensDefinition() {
+	f.Helper()
+	if browsertest.Value[bool](f.T, f.ctx, `document.querySelector('[data-fold-toggle="capture-definition"][aria-pressed="false"]')?.checkVisibility() === true`) {
+		f.page().Click("button", "Definition")
+	}
+}
+
 // caret moves the caret of the editor to the end of a line, from 1; 0 is the last.
 func (f flow) caret(line int) {
 	f.Helper()
+	f.opensDefinition()
 	f.do(fmt.Sprintf(`{
 		const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, doc = view.state.doc
 		view.focus()

@@ -28,6 +28,12 @@ type Frame struct {
 	Nonce     string   // permits the style sheet of the editor
 	LookOnly  bool     // read-only access: buttons for changes are not drawn
 	SignedIn  bool     // by a cookie, which signing out deletes
+	Messages  string   // the fold of the page's list of messages, or ""
+	Place     string   // the place of the project that the page belongs to: definitions, captures, live
+	Capture   string   // name of the open capture
+	Relays    bool     // the project has storage for captures, and listeners
+	Demo      bool     // the demo game can be played
+	First     bool     // the page of the samples says how to see frames, until the browser has seen some
 }
 
 // project returns the attributes of the open project besides its name.
@@ -39,7 +45,38 @@ func (f Frame) project() templ.Attributes {
 	if f.Samples {
 		a["data-samples"] = true
 	}
+	if f.Relays {
+		a["data-relays"] = true
+	}
+	if f.Demo {
+		a["data-demo"] = true
+	}
 	return a
+}
+
+// fold returns the attribute of a pane that folds away; the pages of captures store it apart. web/src/sizes.ts has the table.
+func (w Workbench) fold(pane string) templ.Attributes {
+	switch {
+	case w.Capture != nil:
+		return templ.Attributes{"data-fold": "capture-" + pane}
+	case pane == "messages":
+		return templ.Attributes{"data-fold": pane}
+	}
+	return templ.Attributes{}
+}
+
+// frame is the frame of the page, with a button for the list of messages.
+func (w Workbench) frame() Frame {
+	f := w.Frame
+	f.Messages, _ = w.fold("messages")["data-fold"].(string)
+	f.Place = "definitions"
+	if c := w.Capture; c != nil {
+		f.Capture, f.Place = c.Name, "captures"
+		if c.Live {
+			f.Place = "live"
+		}
+	}
+	return f
 }
 
 // projectTitle returns the title of the open project.
@@ -180,9 +217,6 @@ type Rail struct {
 	Count  int // definitions of messages in the library
 	More   int // matching names that are not listed
 
-	KeepsCaptures  bool        // the workspace has storage for captures
-	Relays         bool        // the workspace has listeners
-	Demo           bool        // the protocol has a demo game
 	Undefined      []Undefined // names of the code map without a definition
 	UndefinedCount int
 

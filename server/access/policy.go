@@ -26,7 +26,9 @@ var policy = map[string]Role{
 	"POST /p/{ws}/definitions":          Viewer, // the form of the page; see the actions
 	"POST /p/{ws}/settings":             Operator,
 	"POST /p/{ws}/upload":               Operator,
+	"GET /p/{ws}/captures":              Viewer,
 	"GET /p/{ws}/captures/{id}":         Viewer,
+	"GET /p/{ws}/live":                  Viewer,
 	"GET /ws/{ws}/page":                 Viewer,
 	"channel page":                      Viewer, // see the actions
 	"channel pushed":                    Viewer,

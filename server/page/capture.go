@@ -26,7 +26,20 @@ func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
 	view := templates.Workbench{Frame: b.Frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
 	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
-	b.putRelays(&view, ws.Workspace)
 	ws.fill(&view, form{byCode: true, frame: &FrameForm{}})
 	b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
+}
+
+// Place returns the handler of the place for the captures of a project, or for its live traffic.
+func (b *Workbench) Place(place, title string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ws := b.space(r)
+		if ws == nil || ws.Captures == nil {
+			b.NotFound(w, r)
+			return
+		}
+		f := b.Frame(r, title+" · "+ws.Title()+" · Wirebench", ws.Name)
+		f.Place = place
+		b.Render(w, r, http.StatusOK, templates.PlacePage(f))
+	}
 }

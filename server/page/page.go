@@ -67,6 +67,9 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	who := access.Of(r)
 	f := templates.Frame{Title: title, Workspace: ws, LookOnly: who.Role < access.Operator, SignedIn: who.SignedIn}
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
+	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
+		f.Relays, f.Demo = true, b.Relays.Demo != nil
+	}
 	for _, w := range b.Projects.All() {
 		f.Projects = append(f.Projects, templates.Project{Name: w.Name, Title: w.Title()})
 	}

@@ -36,7 +36,6 @@ func (p *work) rail() {
 		p.railed = snap.ID
 	}
 	r.Drawn = true
-	r.KeepsCaptures = p.ws.Captures != nil
 	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Codes != nil
 	r.MapName = snap.CodeMap
 	chosen := p.ws.UserSettings().Options

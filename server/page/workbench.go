@@ -12,7 +12,6 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
-	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -32,7 +31,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	}
 	view := templates.Workbench{Frame: b.Frame(r, "Wirebench: "+ws.Workspace.Title(), ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
-	b.putRelays(&view, ws.Workspace)
+	view.Frame.First = view.Frame.Relays && view.Frame.Samples && !view.Frame.LookOnly
 	if r.Method != http.MethodPost {
 		ws.fill(&view, ws.addressForm(chi.URLParam(r, "message"), r.URL.Query()))
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
@@ -72,12 +71,4 @@ func allowStyles(w http.ResponseWriter) string {
 	const policy = "Content-Security-Policy"
 	w.Header().Set(policy, w.Header().Get(policy)+"; style-src 'self' 'nonce-"+nonce+"'")
 	return nonce
-}
-
-// putRelays adds the running listeners of a workspace to its page.
-func (b *Workbench) putRelays(v *templates.Workbench, ws *workspace.Workspace) {
-	if ws.Captures == nil {
-		return
-	}
-	v.Rail.Relays, v.Rail.Demo = true, b.Relays.Demo != nil
 }

@@ -8,7 +8,6 @@ const buttons: readonly (readonly [id: string, title: string, group: string, sel
   ["form", "Form of the values of the message", "Go to", '[data-segment="form"]'],
   ["values", "Values of the message as JSON", "Go to", '[data-segment="values"]'],
   ["upload", "Upload definitions, code maps or a zip file …", "Library", "#files"],
-  ["open-capture", "Open a capture file …", "Captures", "input[data-upload]"],
   ["projects", "All projects, new project …", "Project", 'a[href="/projects"]'],
   ["theme", "Theme: system, light or dark", "View", "[data-theme-toggle]"],
 ];

@@ -7,6 +7,7 @@ import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
 import { canName, nameCode } from "./define";
+import { button } from "./dom";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
 import type { FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
@@ -86,6 +87,15 @@ function isLive(): boolean {
   return document.getElementById("live-bar") !== null;
 }
 
+/** A button that shows or hides a pane; panes.ts handles it. */
+function foldButton(fold: string, pane: string, title: string): HTMLButtonElement {
+  const b = button(title, () => undefined, `Show or hide: ${title}`);
+  b.dataset["foldToggle"] = fold;
+  b.setAttribute("aria-controls", pane);
+  b.classList.add("frames-fold");
+  return b;
+}
+
 const proposeMillis = 300;
 const enoughFrames = 50; // of live traffic, after which it is looked at again
 
@@ -127,6 +137,7 @@ class CapturePage {
       frameNumber: this.place.number,
       markers: markersOf(this.api),
       decodeAs: openSettings,
+      beside: [foldButton("capture-tools", "tools-pane", "Inspector"), foldButton("capture-definition", "definition-pane", "Definition")],
       events: {
         select: (row, jumped) => void this.select(row, jumped),
         found: (n, range) => this.point(n, range),

@@ -2,11 +2,13 @@
 //
 // The topics are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID".
 
+import type { Connection } from "./connection";
+
 const changed = "wb:changed";
 const everything = "*";
 
 /** Notifies the scripts of the page; without topics, that everything may have changed, as after reconnecting. */
-export function tellChanged(topics: readonly string[] = [everything]): void {
+function tellChanged(topics: readonly string[] = [everything]): void {
   for (const detail of topics) {
     document.dispatchEvent(new CustomEvent(changed, { detail }));
   }
@@ -21,4 +23,10 @@ export function onChanged(topic: string, run: () => void): () => void {
   };
   document.addEventListener(changed, listen);
   return () => document.removeEventListener(changed, listen);
+}
+
+/** Receives the notifications of a connection. */
+export function pushes(connection: Connection): void {
+  const pushed = (topics?: readonly string[]): void => tellChanged(topics);
+  connection.channel("pushed", undefined, { open: pushed, message: ({ changed }: { changed: string[] }) => pushed(changed), lost: pushed });
 }

@@ -32,6 +32,11 @@ export function pauseAfter(tries: number): number {
   return Math.min(10_000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
 }
 
+/** The address of the socket of a page. */
+export function socketOf(workspace: string): string {
+  return `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}/ws/${encodeURIComponent(workspace)}/page`;
+}
+
 export class Connection {
   tries = 0; // consecutive failures to connect
   opened = false; // ever connected

@@ -1,6 +1,7 @@
 // State needed before the first drawing of the page: the theme, the sizes of the panes, and the views of parts. Rendering waits for this
 // script only.
 
+import { startFirstSteps } from "./firststeps";
 import { startSegments } from "./segments";
 import * as sizes from "./sizes";
 import { startTheme } from "./theme";
@@ -9,4 +10,5 @@ document.documentElement.classList.add("js");
 startTheme();
 sizes.applyEarly();
 startSegments();
+startFirstSteps();
 Object.assign(globalThis, { wirebench: { sizes } });

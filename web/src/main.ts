@@ -16,8 +16,8 @@ import { startMessages } from "./messages";
 import { startPage } from "./page";
 import { startPalette } from "./palette";
 import { startPanes } from "./panes";
+import { startPlaces } from "./places/index";
 import { startProjects, takeEarlier } from "./projects";
-import { startRail } from "./rail";
 import { startRelays } from "./relays";
 import { startRemember } from "./remember";
 import { startScrollers } from "./scrollers";
@@ -44,7 +44,7 @@ document.addEventListener("DOMContentLoaded", () => {
   startMessages();
   startPage();
   startRelays();
-  startRail();
+  startPlaces();
   startProjects();
   startSettings();
   startCodes();

@@ -5,9 +5,9 @@
 
 import { addressOf, linkTo, messageIn, pathOf, readAddress, unpacked, writeAddress, type Shown } from "./address";
 import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameForm as FrameContext, PageValueAnswer as Answered } from "./api";
-import { tellChanged } from "./changes";
+import { pushes } from "./changes";
 import { register } from "./commands";
-import { Connection } from "./connection";
+import { Connection, socketOf } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
 import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
@@ -246,8 +246,7 @@ export class Page {
     this.tree = new Tree(part("tree-rows"), part("fields-body"));
     this.layout = new Layout(part("layout-body"), part("layout-diagram"), part("layout-rows"));
     this.links.attach(this.hex, this.editor, this.tree, this.layout);
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.connected = new Connection(`${scheme}//${location.host}/ws/${encodeURIComponent(this.workspace)}/page`);
+    this.connected = new Connection(socketOf(this.workspace));
     this.socket = new Socket(
       this.connected,
       main.dataset["capture"],
@@ -255,8 +254,7 @@ export class Page {
       (answer) => this.take(answer),
       (state) => this.connection(state),
     );
-    const pushed = (topics?: readonly string[]): void => tellChanged(topics);
-    this.connected.channel("pushed", undefined, { open: pushed, message: ({ changed }: { changed: string[] }) => pushed(changed), lost: pushed });
+    pushes(this.connected);
     this.connection("connecting");
     this.listen();
     this.commands();

@@ -3,6 +3,8 @@
 //   [data-split="row"|"column"]#ID               a row or a column of panes; may be a pane itself
 //     > [data-pane="NAME"][data-min="PX"]        NAME, or the element's id, is the key of its stored size
 //     > [data-splitter][role=separator][tabindex=0]    between two panes
+//     > [data-pane][data-fold=FOLD]              folds away in wide windows; sizes.ts has the table of folds
+//   [data-fold-toggle=FOLD]                      a button that opens and closes it
 //   [data-tabs]#ID                               narrow windows show one of its panes
 //   [data-tabs-for=ID] > [role=tab][data-tab=PANEID]   ... selected by this list
 //
@@ -14,7 +16,7 @@
 import { register } from "./commands";
 import { keysOf, keysText } from "./keys";
 import { announce, notify } from "./notify";
-import { applyEarly, draw, mins, save, type Share, splits, tabs, wide } from "./sizes";
+import { applyEarly, draw, folds, isOpen, mins, save, type Share, splits, tabs, wide } from "./sizes";
 
 // 2. Splitters.
 
@@ -280,8 +282,9 @@ function paneAt(address: Address): HTMLElement | undefined {
 function innermost(): HTMLElement[] {
   const panes = Array.from(document.querySelectorAll<HTMLElement>("[data-split] > [data-pane]"));
   const roomy = matchMedia(wide).matches;
+  const closed = (p: HTMLElement): boolean => p.dataset["fold"] !== undefined && !isOpen(p.dataset["fold"]);
   return panes.filter((p) => p.querySelector("[data-pane]") === null && p.closest("[hidden]") === null &&
-    (roomy || isShown(p) || tabFor(p) !== undefined));
+    (roomy ? !closed(p) : isShown(p) || tabFor(p) !== undefined));
 }
 
 function paneOf(element: Element | null | undefined): HTMLElement | undefined {
@@ -345,6 +348,10 @@ export function showPane(element: Element): void {
   }
   if (filling !== undefined && !pane.classList.contains("maximised")) {
     fill(undefined);
+  }
+  const { fold } = pane.dataset;
+  if (fold !== undefined && !isOpen(fold) && matchMedia(wide).matches) {
+    setFold(fold, true);
   }
   const found = isShown(pane) ? undefined : tabFor(pane);
   if (found !== undefined) {
@@ -495,7 +502,61 @@ function startTabs(): void {
   }, true);
 }
 
-// 5. The current page.
+// 5. Panes that fold away.
+
+function toggles(): NodeListOf<HTMLElement> {
+  return document.querySelectorAll<HTMLElement>("[data-fold-toggle]");
+}
+
+function describeFolds(): void {
+  for (const toggle of toggles()) {
+    toggle.setAttribute("aria-pressed", String(isOpen(toggle.dataset["foldToggle"] ?? "")));
+  }
+}
+
+function setFold(fold: string, open: boolean): void {
+  folds.set(fold, open);
+  save();
+  draw();
+  describeFolds();
+  changed();
+}
+
+/** Opens a folding pane and focuses it, or closes it; the button gets the focus that was inside. */
+function toggleFold(fold: string): void {
+  const pane = document.querySelector<HTMLElement>(`[data-fold="${CSS.escape(fold)}"]`);
+  if (pane === null) {
+    return;
+  }
+  const open = !isOpen(fold);
+  const inside = pane.contains(document.activeElement);
+  setFold(fold, open);
+  if (!open && filling !== undefined && paneAt(filling) === pane) {
+    fill(undefined);
+  }
+  if (open) {
+    showPane(pane);
+  } else if (inside) {
+    Array.from(toggles()).find((t) => t.dataset["foldToggle"] === fold)?.focus();
+  }
+}
+
+function startFolds(): void {
+  document.addEventListener("click", (event) => {
+    const toggle = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-fold-toggle]") : null;
+    if (toggle !== null) {
+      event.preventDefault();
+      toggleFold(toggle.dataset["foldToggle"] ?? "");
+    }
+  });
+  const foldOf = (kind: string): string | undefined => document.querySelector<HTMLElement>(`[data-fold="${kind}"], [data-fold="capture-${kind}"]`)?.dataset["fold"];
+  register(...([["messages", "Messages"], ["tools", "Inspector, form and values"], ["definition", "Definition"]] as const).map(([kind, title]) => ({
+    id: `pane.fold.${kind}`, title: `Show or hide: ${title}`, group: "Panes", enabled: () => foldOf(kind) !== undefined && matchMedia(wide).matches,
+    run: () => toggleFold(foldOf(kind) ?? ""),
+  })));
+}
+
+// 6. The current page.
 
 /** Reads the attributes of panes, initially and after parts of the page were replaced. */
 function read(): void {
@@ -516,6 +577,7 @@ function read(): void {
   }
   draw();
   drawFilling();
+  describeFolds();
   changed();
 }
 
@@ -525,6 +587,7 @@ export function startPanes(): void {
   startSplitters();
   startFilling();
   startTabs();
+  startFolds();
   document.addEventListener("DOMContentLoaded", read);
   document.addEventListener("wb:morphed", read);
   matchMedia(wide).addEventListener("change", read);

@@ -144,7 +144,7 @@ export class Relays {
 
 /** Starts following the listeners of the workspace, if the page shows them. */
 export function startRelays(): void {
-  const has = document.querySelector("#rail-lists[data-relays]") !== null;
+  const has = document.querySelector("#main[data-relays]") !== null;
   opened = has ? new Relays(document.getElementById("main")?.dataset["workspace"] ?? "") : undefined;
 }
 

@@ -16,6 +16,20 @@ export interface Split {
 export const splits = new Map<string, Split>(); // by id; only changed ones
 export const mins = new Map<string, Split>(); // by id; minimums from the page, sizes without meaning
 export const tabs = new Map<string, string>(); // id of a pane, by id of its tabbed element
+export const folds = new Map<string, boolean>(); // whether a folding pane is open, by name; only changed ones
+
+/** The panes that fold away in wide windows, by their data-fold: whether they are open at first. */
+const foldDefaults: Readonly<Record<string, () => boolean>> = {
+  "messages": () => true,
+  "capture-messages": () => false,
+  "capture-tools": () => innerWidth >= 1200,
+  "capture-definition": () => false,
+};
+
+/** Whether a folding pane is open. */
+export function isOpen(fold: string): boolean {
+  return folds.get(fold) ?? foldDefaults[fold]?.() ?? true;
+}
 
 const sheet = new CSSStyleSheet();
 
@@ -41,6 +55,11 @@ function load(): void {
         tabs.set(id, String(pane));
       }
     }
+    if ("folds" in value && typeof value.folds === "object") {
+      for (const [name, open] of Object.entries(value.folds ?? {})) {
+        folds.set(name, open === true);
+      }
+    }
   } catch {
     // No storage, or invalid: defaults apply.
   }
@@ -48,7 +67,7 @@ function load(): void {
 
 export function save(): void {
   try {
-    localStorage.setItem(storageKey, JSON.stringify({ splits: Object.fromEntries(splits), tabs: Object.fromEntries(tabs) }));
+    localStorage.setItem(storageKey, JSON.stringify({ splits: Object.fromEntries(splits), tabs: Object.fromEntries(tabs), folds: Object.fromEntries(folds) }));
   } catch {
     // The sizes then last as long as the page.
   }
@@ -68,9 +87,13 @@ export function draw(): void {
     rules.push(`@media ${wide} { ${selector(id, name)} { ${text} } }`);
   };
   for (const [id, { shares }] of splits) {
+    const here = mins.get(id)?.shares;
+    if (here !== undefined && !here.some(([name]) => shares.some((share) => share[0] === name))) {
+      continue; // the sizes are those of another page
+    }
     const total = shares.reduce((sum, [, size]) => sum + size, 0);
     const sizes = new Map(shares.map(([name, size]) => [name, size / total] as const));
-    for (const [name] of mins.get(id)?.shares ?? []) {
+    for (const [name] of here ?? []) {
       sizes.set(name, sizes.get(name) ?? 1 / shares.length); // a new pane without a stored size
     }
     for (const [name, size] of sizes) {
@@ -84,6 +107,13 @@ export function draw(): void {
         // Without space for all minimums the panes shrink proportionally.
         rule(id, name, `min-${row ? "width" : "height"}: min(${min}px, ${((100 * min) / sum).toFixed(3)}% - 1px)`);
       }
+    }
+  }
+  for (const name of Object.keys(foldDefaults)) {
+    if (!isOpen(name)) {
+      const pane = `[data-fold="${name}"]`;
+      // A splitter belongs to the pane before it, and to the pane after it if that is not the first.
+      rules.push(`@media ${wide} { ${pane}, [data-pane] ~ [data-splitter]:has(+ ${pane}), ${pane}:not([data-pane] ~ *) + [data-splitter] { display: none !important; } }`);
     }
   }
   rules.push(`@media ${narrow} { [data-tabs-for] { display: flex; } }`);

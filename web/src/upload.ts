@@ -3,6 +3,7 @@
 
 import type { UploadReport } from "./api";
 import { dialogs } from "./dialogs";
+import { make } from "./dom";
 import { hexOf } from "./hex/text";
 import { apiOf, failure, request } from "./http";
 import { undoOffer } from "./journal";
@@ -133,6 +134,28 @@ function take(workspace: string, files: File[]): void {
   }
 }
 
+const captureFiles = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
+
+/** Lets the user choose files, which are stored as captures, or are taken like dropped ones. */
+export function chooseCapture(): void {
+  const workspace = document.getElementById("main")?.dataset["workspace"];
+  if (workspace === undefined) {
+    return;
+  }
+  document.getElementById("capture-files")?.remove(); // of a dialog that was canceled
+  const picker = make("input", "sr-only");
+  Object.assign(picker, { id: "capture-files", type: "file", multiple: true, accept: captureFiles, ariaLabel: "Capture files", tabIndex: -1 });
+  picker.addEventListener("change", () => {
+    const files = Array.from(picker.files ?? []);
+    picker.remove();
+    if (files.length > 0) {
+      take(workspace, files);
+    }
+  });
+  document.body.append(picker); // outside the document, a browser may drop the choice
+  picker.click();
+}
+
 export function startUpload(): void {
   startPasted(take);
   const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
@@ -166,18 +189,6 @@ export function startUpload(): void {
     }
     event.preventDefault();
     take(workspace, files);
-  });
-  document.addEventListener("change", (event) => {
-    const picker = event.target;
-    const workspace = main()?.dataset["workspace"];
-    if (!(picker instanceof HTMLInputElement) || picker.type !== "file" || picker.dataset["upload"] === undefined || workspace === undefined) {
-      return;
-    }
-    const files = Array.from(picker.files ?? []);
-    picker.value = ""; // allows picking the same file again
-    if (files.length > 0) {
-      take(workspace, files);
-    }
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;

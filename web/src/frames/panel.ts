@@ -84,6 +84,8 @@ export interface FramesOptions {
   decodeAs?(): void;
   /** Storage of markers. */
   markers?: MarkerSource;
+  /** Controls at the end of the line below the list. */
+  beside?: readonly HTMLElement[];
 }
 
 const mostChips = 100;
@@ -271,6 +273,7 @@ export class Frames {
     const { listHost } = this;
     this.body.prepend(listHost);
     this.proposals.hidden = true;
+    this.line.element.append(...(options.beside ?? []));
     this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
     host.append(this.element);
     this.element.style.setProperty("--drawer-height", this.rememberedHeight());
@@ -1195,8 +1198,8 @@ export class Frames {
     };
     if (key === "gone") {
       this.gone();
-      const link = make("a", "btn", "Back to the workbench");
-      link.href = location.pathname.replace(/\/captures\/.*/, "/definitions");
+      const link = make("a", "btn", "All captures");
+      link.href = location.pathname.replace(/\/captures\/.*/, "/captures");
       say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The last selected frame stays in the panes until you leave.", link);
     } else if (key === "connecting") {
       say("Connecting …", "The list appears once the server answers.");

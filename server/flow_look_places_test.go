@@ -1,0 +1,34 @@
+package server
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wirebench/web/browsertest"
+)
+
+// The places of a project, empty and not.
+func TestFlowLookPlaces(t *testing.T) {
+	if os.Getenv("WIREBENCH_LOOK") == "" {
+		t.Skip("WIREBENCH_LOOK is not set")
+	}
+	files, session := versionsLibrary(t)
+	s := captureServer(t, "tera", files)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`Close received after close`))}
+	origin := browsertest.Value[string](t, f.ctx, `location.origin`)
+	f.visit(origin+"/p/one/captures", ".card")
+	f.shots("captures-empty")
+	f.visit(origin+"/p/one/live", "#live-start")
+	f.shots("live-empty")
+	for _, name := range []string{"chat.pcapng", strings.Repeat("a long evening in the guild, ", 6) + ".pcapng"} {
+		request(t, s, "POST", "/api/one/captures?name="+url.QueryEscape(name), session, nil)
+	}
+	f.visit(origin+"/p/one/captures", ".place-list")
+	f.shots("captures")
+}

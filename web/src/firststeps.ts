@@ -1,0 +1,22 @@
+// The first steps on a new server, until they are closed.
+
+const storageKey = "wirebench.first-steps";
+
+/** Hides the first steps if they were closed, before the page is drawn. */
+export function startFirstSteps(): void {
+  try {
+    document.documentElement.classList.toggle("no-first-steps", localStorage.getItem(storageKey) === "closed");
+  } catch {
+    // Without storage they come again.
+  }
+}
+
+/** Closes the first steps for good. */
+export function closeFirstSteps(): void {
+  try {
+    localStorage.setItem(storageKey, "closed");
+  } catch {
+    // They come again.
+  }
+  document.documentElement.classList.add("no-first-steps");
+}

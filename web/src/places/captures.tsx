@@ -1,0 +1,193 @@
+// The captures of a project: the list, which other pages, listeners and programs also change; its place; the menu of a capture.
+
+import { pathOf } from "../address";
+import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "../captures";
+import type { CaptureList as Captures, StoreCapture } from "../api";
+import { onChanged } from "../changes";
+import { confirmDialog } from "../dialog";
+import { dialogs } from "../dialogs";
+import { askText } from "../frames/notebox";
+import { bytes, counted } from "../frames/text";
+import { openMenu } from "../menu";
+import { notify } from "../notify";
+import { apiOf, ask, request } from "../http";
+import { lookOnly, operatorsItem } from "../role";
+import { Fragment, h, signal, useLayoutEffect, useRef } from "../ui";
+import { chooseCapture } from "../upload";
+import { Cards } from "./cards";
+import { recorded, sessions } from "./listeners";
+
+const mostName = 200; // maximum length, as on the server
+const mostListed = 500; // maximum number of captures
+
+/** A capture, as in GET /api/v1/{ws}/captures. */
+export type Listed = Omit<StoreCapture, "notes">;
+
+export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
+
+export function pageOf(workspace: string, id: string): string {
+  return pathOf(workspace, "captures", id);
+}
+
+function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
+  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
+  const rename = (name: string): void => {
+    if (name !== "" && name !== x.name) {
+      void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
+    }
+  };
+  const save = (): void => {
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = "";
+    link.click();
+  };
+  const remove = async (): Promise<void> => {
+    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask(address, "DELETE") === undefined) {
+      return;
+    }
+    if (shown) {
+      location.assign(pathOf(workspace, "captures"));
+      return;
+    }
+    lookAtCaptures();
+    notify(`${x.name} is deleted`, "ok");
+  };
+  openMenu(anchor, {
+    label: x.name,
+    items: [
+      { title: "Rename …", ...operatorsItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
+      { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
+      { title: "Replay …", ...operatorsItem(), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
+      { title: "Save its file", run: save },
+      { title: "Delete …", ...operatorsItem(), run: () => void remove() },
+    ],
+  });
+}
+
+function More({ workspace, x, shown = false }: { workspace: string; x: Listed; shown?: boolean }) {
+  return (
+    <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title="Rename, decode as, replay, save, delete"
+      onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x, shown)}>⋯</button>
+  );
+}
+
+/** The name of the open capture, in the top bar. */
+export function OpenCapture({ workspace, shown, name }: { workspace: string; shown: string; name: string }) {
+  const x = captures.value?.find(({ id }) => id === shown);
+  const last = useRef(name);
+  last.current = x?.name ?? last.current; // also after it was deleted
+  return (
+    <>
+      <span class="name" title={last.current}>{last.current}</span>
+      {x === undefined ? null : <More workspace={workspace} x={x} shown />}
+    </>
+  );
+}
+
+/** How a capture is read, where it differs from its project. */
+function settingsText({ settings, framing, keyed }: Listed): string {
+  const parts = Object.entries(settings ?? {}).map(([name, value]) => (name === "map" && typeof value === "string" ? value : typeof value === "string" ? `${name} ${value}` : name));
+  return [...parts, framing === undefined ? "" : `framing ${framing}`, keyed === true ? "keys" : ""].filter((part) => part !== "").join(" · ");
+}
+
+/** The place of the captures. */
+export function CapturesPlace({ workspace, demo }: { workspace: string; demo: boolean }) {
+  const all = captures.value ?? [];
+  const listed = all.slice(0, mostListed);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const focused = useRef(-1); // index of the focused row before drawing
+  focused.current = Array.from(body.current?.children ?? []).findIndex((row) => row.contains(document.activeElement));
+  useLayoutEffect(() => {
+    if (focused.current >= 0 && document.activeElement === document.body) { // the focused row was removed
+      body.current?.querySelectorAll("a").item(Math.min(focused.current, listed.length - 1))?.focus();
+    }
+  });
+  if (captures.value === undefined) {
+    return <p class="empty" />;
+  }
+  if (all.length === 0) {
+    return (
+      <>
+        <p class="dim" data-none>No captures yet. Drop a pcap, a pcapng or the log of a proxy on this page.</p>
+        <Cards workspace={workspace} demo={demo} />
+      </>
+    );
+  }
+  const running = new Set(sessions.value.map(({ id }) => id));
+  return (
+    <>
+      {lookOnly() ? null : <p><button type="button" class="btn primary" onClick={chooseCapture}>Open a capture…</button> <span class="dim">or drop files on this page</span></p>}
+      <div class="scroll">
+        <table class="data place-list" aria-label="Captures">
+          <thead><tr><th scope="col">Name</th><th scope="col" class="num">Size</th><th scope="col">Added</th><th scope="col">Decoded as</th><th scope="col"><span class="sr-only">More</span></th></tr></thead>
+          <tbody ref={body}>
+            {listed.map((x) => (
+              <tr key={x.id}>
+                <td class="name"><a href={pageOf(workspace, x.id)}>{x.name}</a>{running.has(x.id) ? <span class="tag ok">live</span> : null}</td>
+                <td class="num">{bytes(recorded.value.get(x.id) ?? x.size)}</td>
+                <td><time dateTime={x.added}>{new Date(x.added).toLocaleString()}</time></td>
+                <td class="dim">{settingsText(x)}</td>
+                <td><More workspace={workspace} x={x} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {all.length > listed.length ? <p class="empty" data-more>{counted(all.length - listed.length, "capture")} more; GET /api/…/captures lists all.</p> : null}
+    </>
+  );
+}
+
+/** Keeps the list up to date. */
+export class CaptureList {
+  private readonly api: string;
+  private readonly shown: string | undefined;
+  private tag = ""; // of the shown list
+  private looking = false;
+  private again = false; // a change arrived during a request
+
+  constructor(workspace: string, shown: string | undefined) {
+    this.api = `${apiOf(workspace)}/captures`;
+    this.shown = shown;
+    document.addEventListener("visibilitychange", () => void this.look());
+    onLookAtCaptures(() => void this.look());
+    onChanged("captures", () => void this.look());
+    void this.look();
+  }
+
+  private async look(): Promise<void> {
+    this.again = this.looking;
+    if (document.visibilityState !== "visible" || this.looking) {
+      return;
+    }
+    this.looking = true;
+    do {
+      this.again = false;
+      const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
+      if (reply.ok) {
+        this.took(reply.answer);
+      } // The page itself reports that the server is away.
+    } while (this.again as boolean);
+    this.looking = false;
+  }
+
+  private took(answer: Captures): void {
+    if (answer.same === true) {
+      return;
+    }
+    this.tag = answer.tag ?? "";
+    captures.value = answer.captures;
+    if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {
+      void this.check(this.shown);
+    }
+  }
+
+  /** Checks whether a capture exists: the list may be some seconds old, and the capture new. */
+  private async check(id: string): Promise<void> {
+    const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
+    if (reply.ok && !reply.answer.captures.some((x) => x.id === id)) {
+      tellDeleted(id);
+    } // After a failure the next change of the list repeats it.
+  }
+}
