@@ -128,3 +128,21 @@ func TestFlowCaptureFolds(t *testing.T) {
 	}
 	seen("#definition-pane")
 }
+
+// On a phone a row has two lines, the second with the info, and the tools are in a menu.
+func TestFlowCapturePhone(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	p := f.page()
+	browsertest.Run(t, f.ctx, chromedp.EmulateViewport(390, 800))
+	f.counts("100 frames")
+	f.is("rows have two lines", `((row) => ["n", "time", "dir", "name", "len"].every(c => { const b = row.querySelector(".fc-" + c).getBoundingClientRect(); return b.top === row.getBoundingClientRect().top && b.right <= innerWidth && b.width > 20 }) && row.querySelector(".fc-info").getBoundingClientRect().top > row.getBoundingClientRect().top + 10)(document.querySelector(".frame"))`)
+	f.is("the head is above its columns", `((name, head) => name.left === head.left && name.width === head.width)(document.querySelector(".fc-name").getBoundingClientRect(), document.querySelector(".fh[data-column=name]").getBoundingClientRect())`)
+	f.focus(".frames-scroll")
+	f.press("End")
+	f.is("the last row is whole", `((row, box) => row !== null && row.getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom + 1)(`+frameRowOf(100)+`, document.querySelector(".frames-scroll"))`)
+	p.Click("button", "More tools")
+	p.Click("menuitem", "Types")
+	f.shows(".frames-types", "C_SAY")
+	f.is("nothing is wider than the page", `document.documentElement.scrollWidth <= innerWidth`)
+}

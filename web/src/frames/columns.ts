@@ -190,6 +190,11 @@ export class Columns {
     return shown.map((c) => (c.column.id === rest ? `minmax(${this.cssWidth(c)}, 1fr)` : this.cssWidth(c))).join(" ");
   }
 
+  /** The widths in a narrow list, whose rows have the info in a second line. frames.css hides the other columns. */
+  get narrow(): string {
+    return this.list.filter((c) => c.shown && ["n", "time", "dir", "name", "len", "flags"].includes(c.column.id)).map((c) => (c.column.id === "name" ? "minmax(0, 1fr)" : this.cssWidth(c))).join(" ");
+  }
+
   /** The minimum width of a row in CSS. */
   get total(): string {
     return `calc(${this.list.filter((c) => c.shown).map((c) => this.cssWidth(c)).join(" + ")})`;

@@ -321,6 +321,7 @@ export class FrameList {
   private widen(): void {
     this.element.style.setProperty("--frame-columns", this.columns.template);
     this.element.style.setProperty("--frame-width", this.columns.total);
+    this.element.style.setProperty("--frame-narrow", this.columns.narrow);
   }
 
   /** The current width of a column, in pixels. */
@@ -408,12 +409,13 @@ export class FrameList {
   // 2. Drawing.
 
   private layout(): void {
-    const rowPx = this.header.element.offsetHeight || 20; // head and rows have the same height
+    const headPx = this.header.element.offsetHeight || 20;
+    const rowPx = headPx * (Number(getComputedStyle(this.element).getPropertyValue("--frame-lines")) || 1); // a line of a row has the height of the head
     const before = this.scroll.viewPx;
     const px = this.current * this.scroll.rowPx - this.scroll.top;
     const half = this.scroll.rowPx / 2; // a row cut by less counts as visible
     const seen = this.current >= 0 && px >= -half && px + half <= before;
-    this.scroll.resize(this.state.fit, rowPx, Math.max(0, this.box.clientHeight - rowPx));
+    this.scroll.resize(this.state.fit, rowPx, Math.max(0, this.box.clientHeight - headPx));
     if (this.follows && this.state.live) {
       this.scroll.moveTo(Infinity);
     } else if (seen && this.hold === undefined && this.scroll.viewPx < before) {

@@ -32,6 +32,7 @@ import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket"
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
+import { Toolbar } from "./toolbar";
 import { timeModes } from "./text";
 
 /** Events of the pane. */
@@ -94,6 +95,13 @@ const mostIDs = 20_000; // of rows
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
 
+const leastFilter = 420; // pixels
+
+/** The room for the buttons beside the filter, in pixels, of the width of both. */
+function toolsPx(both: number): number {
+  return both < 600 ? 40 : both - leastFilter;
+}
+
 const drawers = () => import("./drawers");
 
 prefetch(drawers);
@@ -140,7 +148,9 @@ export class Frames {
   private readonly splitter = make("div", "frames-split");
   /** Above everything: proposals, see proposals.tsx. */
   readonly proposals = make("div");
+  private readonly toolbar = new Toolbar("Beside the list");
   private readonly tools = new Map<DrawerName, HTMLButtonElement>();
+  private readonly fitting = new ResizeObserver(([entry]) => this.toolbar.fit(toolsPx(entry?.contentRect.width ?? 0)));
   private readonly history = new History();
   private readonly named: NamedFrames;
   private readonly stopped = new AbortController();
@@ -201,9 +211,6 @@ export class Frames {
     }
     this.element.setAttribute("aria-label", "Frames");
 
-    const tools = make("div", "frames-tools");
-    tools.setAttribute("role", "toolbar");
-    tools.setAttribute("aria-label", "Beside the list");
     for (const name of ["types", "timeline", "conns", "table", "markers"] as const) {
       if (name === "markers" && options.markers === undefined) {
         continue;
@@ -211,15 +218,15 @@ export class Frames {
       const tool = button(drawerTitles[name], () => this.toggleDrawer(name));
       tool.setAttribute("aria-expanded", "false");
       this.tools.set(name, tool);
-      tools.append(tool);
+      this.toolbar.add(tool);
     }
-    const columns = button("Columns ▾", () => this.columnsMenu(columns, ""));
-    tools.append(columns);
+    const columns = button("Columns ▾", () => this.columnsMenu(columns.hidden ? this.toolbar.element : columns, ""));
+    this.toolbar.add(columns);
     if (options.decodeAs !== undefined) {
-      tools.append(button("Decode as…", options.decodeAs));
+      this.toolbar.add(button("Decode as…", options.decodeAs));
     }
     const top = make("div", "frames-top");
-    top.append(this.filterHost, tools);
+    top.append(this.filterHost, this.toolbar.element);
 
     this.chipBar = new Chips({
       remove: (chip) => this.removeChip(chip),
@@ -347,6 +354,7 @@ export class Frames {
       this.openDrawer(opened as DrawerName, false);
     }
     this.watcher.observe(this.shelf);
+    this.fitting.observe(top);
     this.checkEmpty();
   }
 
@@ -443,6 +451,7 @@ export class Frames {
     this.stopped.abort();
     this.named.stop();
     this.watcher.disconnect();
+    this.fitting.disconnect();
     this.endCommands();
     this.endSorting();
     this.minimap?.destroy();
