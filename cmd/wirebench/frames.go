@@ -236,7 +236,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
 		f.conn, f.connName = x.Conn, x.Conn.Name()
 	}
-	f.list(where(f.connName, x.Conn.Session, x.Conn.Proto.String()), x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session})
+	f.list(where(f.connName, x.Conn.Session, x.Conn.ID, x.Conn.Proto.String()), x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session})
 }
 
 // list writes a frame that matches the filter and the kinds.
@@ -268,8 +268,8 @@ func (f *frameLister) begin(snap *workspace.Snapshot) {
 }
 
 // where returns the context of a frame for filters.
-func where(conn string, session int, proto string) workspace.Where {
-	return workspace.Where{Where: filter.Where{Conn: conn, Session: session, Proto: proto}}
+func where(conn string, session, stream int, proto string) workspace.Where {
+	return workspace.Where{Where: filter.Where{Conn: conn, Session: session, Stream: stream, Proto: proto}}
 }
 
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.

@@ -30,6 +30,7 @@ type compiler struct {
 	columns      map[string]bool // of the current message
 	mistakes     []Mistake
 	variety      map[*node]bool
+	deep         map[*node]bool // paths: see nested
 	conds        int
 	doubt        bool // while unknown names are reported: a field in the same comparison is unknown
 
@@ -64,7 +65,7 @@ const (
 func newCompiler(env Env) *compiler {
 	c := &compiler{
 		env: env, layers: env.Layers, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
-		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
+		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, deep: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
 	}
 	if c.layers == nil {
 		c.layers = &transport.Layers{}
@@ -156,6 +157,12 @@ func (c *compiler) build(n *node) *cond {
 	switch n.kind {
 	case nAnd, nOr:
 		out = c.list(n)
+	case nXor:
+		x := cond{op: cXor}
+		for _, kid := range n.kids {
+			x.kids = append(x.kids, c.build(kid))
+		}
+		out = c.add(x)
 	case nNot:
 		kid := c.build(n.kids[0])
 		switch kid.op {

@@ -2,7 +2,8 @@
 //
 // It follows the display filters of Wireshark and takes the types of fields from the definitions:
 //
-//	expr  = and { ("||" | "or") and }
+//	expr  = xor { ("||" | "or") xor }
+//	xor   = and { ("^^" | "xor") and }
 //	and   = not { ("&&" | "and") not }
 //	not   = { "!" | "not" } cmp
 //	cmp   = ["any" | "all"] sum [ op sum | ["not"] "in" set | "contains" sum | ("matches" | "~") string ]
@@ -11,8 +12,8 @@
 //	unary = ["-"] atom
 //	atom  = literal | field | function "(" args ")" | "(" expr ")"
 //	op    = == != > >= < <= | eq ne gt ge lt le
-//	set   = "{" item { "," item } "}"        item = value | value ".." value
-//	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]
+//	set   = "{" item { [","] item } "}"      item = value | value ".." value
+//	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]  (i may be negative: from the end)
 //	path  = name { "." name [ "#" n ] | "[" n "]" | "[*]" } | "." name { ... }
 //
 // Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
@@ -30,6 +31,9 @@
 //
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with
 // the links between its elements. @path[*] selects the bytes of each element.
+//
+// Names of Wireshark (tcp.port, frame.number) and of mitmproxy (~q), and capture filters (tcp port 7801), are understood and replaced: see
+// [Filter.Translated]. A field inside of lists and groups may be written alone, .level, if no message has a field of that name at its top.
 //
 // A code may be written as the name of its message: op == C_CHAT, core.type == cluster.
 //

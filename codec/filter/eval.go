@@ -59,6 +59,7 @@ const (
 	cAnd
 	cOr
 	cNot
+	cXor   // of any number of conditions: an odd number is true
 	cFixed // one number at a fixed offset against another
 	cOrder // a against a value
 	cJoin  // a against b, both of which may have several values
@@ -103,6 +104,8 @@ const (
 	leafVia    // layers around the frame
 	leafFrom   // numbers of packets
 	leafLayers // core.type and other fields of layers
+	leafIP     // addresses of both ends
+	leafPort   // ports of both ends
 )
 
 type siteConv struct {
@@ -253,6 +256,17 @@ func (m *machine) judge(c *cond) Verdict {
 			return No
 		}
 		return NeedsRecord
+	case cXor:
+		out := No
+		for _, kid := range c.kids {
+			switch m.judge(kid) {
+			case NeedsRecord:
+				return NeedsRecord
+			case Yes:
+				out = verdict(out == No)
+			}
+		}
+		return out
 	case cAnd:
 		out := Yes
 		for _, kid := range c.kids {
@@ -446,6 +460,8 @@ func (m *machine) advance(i int, l *leaf) bool {
 		return m.problem(s)
 	case leafTags:
 		return m.tag(s)
+	case leafIP, leafPort:
+		return m.ends(s, l)
 	case leafVia, leafFrom, leafLayers:
 		return m.layer(s, l)
 	}
@@ -703,6 +719,15 @@ func order(a, b value) int {
 
 // cut returns the part of a text or of bytes that a bracket selects. ok is false if it is not complete.
 func cut(v value, s bracket) ([]byte, bool) {
+	if s.at < 0 { // from the end
+		size := len(v.b)
+		if v.kind == vText {
+			size = characters(v.b)
+		}
+		if s.at += size; s.at < 0 {
+			return nil, false
+		}
+	}
 	from, to := s.at, s.at+1
 	switch s.form {
 	case length:

@@ -70,7 +70,7 @@ func (e *explainer) condition(n *node) {
 		e.say("the build is " + clip(v) + " in every frame")
 	}
 	switch n.kind {
-	case nOr, nAnd:
+	case nOr, nXor, nAnd:
 		for _, kid := range n.kids {
 			e.condition(kid)
 		}

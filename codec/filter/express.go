@@ -37,7 +37,7 @@ func (c *compiler) expr(n *node, s *side) (*expr, ty, outcome) {
 		if !c.isLiteral(n) {
 			return c.call(n, s)
 		}
-	case nOr, nAnd, nNot, nCompare, nIn, nContains, nMatches:
+	case nOr, nXor, nAnd, nNot, nCompare, nIn, nContains, nMatches:
 		return nil, ty{}, c.mistake(n, "a condition where a value is needed", "")
 	}
 	v, t, out := c.plain(n)
@@ -131,7 +131,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 		return found{}, absent
 	}
 	rest, ok := c.inMessage(n.parts, m)
-	if !ok || !hasField(m.Body, rest[0].name) {
+	if !ok || !hasField(m.Body, rest[0].name) && !c.nested(n) {
 		return found{}, absent
 	}
 	p := c.program(m)
@@ -219,6 +219,10 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 		e = s.leaf(&leaf{kind: leafVia})
 	case ffFrom:
 		e = s.leaf(&leaf{kind: leafFrom})
+	case ffIP:
+		e = s.leaf(&leaf{kind: leafIP})
+	case ffPort:
+		e = s.leaf(&leaf{kind: leafPort})
 	case ffOp:
 		t.codes = true
 	default:

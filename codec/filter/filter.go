@@ -34,6 +34,7 @@ type Env struct {
 type Filter struct {
 	everything bool
 	rewritten  string
+	translated string
 	explained  []string
 	fields     []string
 	plans      map[*schema.Message]*plan
@@ -68,23 +69,33 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 		f.everything, f.none = true, everything
 		return f, nil
 	}
-	root, rewritten, mistakes := read(text)
+	root, rewritten, foreign, mistakes := read(text)
 	if len(mistakes) > 0 {
 		return f, mistakes
 	}
 	c := newCompiler(env)
+	root, translated := c.translateRoot(root)
+	if len(c.mistakes) > 0 {
+		return f, c.mistakes
+	}
+	clear(c.paths)
 	if root.kind == nPath && len(root.parts) == 1 && !root.raw && len(root.parts[0].index) == 0 && root.quant == quantNone &&
 		!root.parts[0].glob && c.classify(root).kind == pathWord {
-		root, rewritten = bare(&node{kind: nWords, text: root.parts[0].name, start: root.start, end: root.end}), true
+		word := root.parts[0].name
+		root, rewritten = bare(&node{kind: nWords, text: word, start: root.start, end: root.end}), true
+		f.explained = c.nearly(word)
 	}
 	plans, none := c.plans(root)
 	if len(c.mistakes) > 0 {
 		return f, c.mistakes
 	}
-	if rewritten {
+	if translated || foreign {
+		f.translated = root.String()
+	}
+	if rewritten || f.translated != "" {
 		f.rewritten = root.String()
 	}
-	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), c.explain(root)
+	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), append(f.explained, c.explain(root)...)
 	f.names = make(map[uint32]string, len(c.codes()))
 	for name, code := range c.codes() {
 		if old, ok := f.names[code]; !c.messageNames[name] && (!ok || name < old) {
@@ -94,24 +105,30 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 	return f, nil
 }
 
-// read parses a filter, including short forms of the entire text.
-func read(text string) (root *node, rewritten bool, mistakes []Mistake) {
+// read parses a filter, including short forms of the entire text. foreign reports that parts are in the language of another program.
+func read(text string) (root *node, rewritten, foreign bool, mistakes []Mistake) {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	start := len(text) - len(trimmed)
 	switch {
 	case strings.HasPrefix(trimmed, "=") && !strings.HasPrefix(trimmed, "=="):
 		root, mistakes = findBox(text, start+1)
-		return root, true, mistakes
+		return root, true, false, mistakes
+	case captured(trimmed) != "":
+		root, _, mistakes = parse(captured(trimmed))
+		if len(mistakes) > 0 {
+			return nil, false, false, mistakes
+		}
+		return root.place(start, len(text)), true, true, nil
 	case isBareText(trimmed):
 		body := strings.TrimSpace(text)
-		return bare(&node{kind: nWords, text: body, start: start, end: start + len(body)}), true, nil
+		return bare(&node{kind: nWords, text: body, start: start, end: start + len(body)}), true, false, nil
 	}
-	root, rewritten, mistakes = parse(text)
+	root, foreign, mistakes = parse(text)
 	if len(mistakes) > 0 {
-		return nil, false, mistakes
+		return nil, false, false, mistakes
 	}
 	root, expanded := expand(root)
-	return root, rewritten || expanded, nil
+	return root, foreign || expanded, foreign, nil
 }
 
 // plans compiles the conditions of all messages.
@@ -246,6 +263,10 @@ func (f *Filter) Fields() []string { return f.fields }
 // Columns returns the fields of a message that the filter reads, in order and without duplicates, as written by
 // codec.Program.AppendFieldPath: "members[].name".
 func (f *Filter) Columns(m *schema.Message) []string { return f.planOf(m).columns }
+
+// Translated returns the filter in the words of this language, if it has names of Wireshark or mitmproxy, an address without a port, a number
+// of seconds as a time, a field without its dot, or the form of a capture filter; otherwise "".
+func (f *Filter) Translated() string { return f.translated }
 
 // Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "".
 func (f *Filter) Rewritten() string { return f.rewritten }

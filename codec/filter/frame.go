@@ -24,6 +24,7 @@ type Frame struct {
 type Where struct {
 	Conn    string    // client-server, each address:port, IPv6 in brackets
 	Session int       // of sessions that reuse the addresses: 0 is the first
+	Stream  int       // number of the connection in the capture, from 0
 	Proto   string    // transport protocol: "tcp" or "udp"
 	Start   time.Time // of the first frame of the capture; zero if it is unknown
 
@@ -77,6 +78,13 @@ const (
 	ffFrom
 	ffBytes
 	ffSince
+	ffIP
+	ffSrcIP
+	ffDstIP
+	ffPort
+	ffSrcPort
+	ffDstPort
+	ffStream
 	ffOfDay // internal: the time since midnight
 	ffLast
 )
@@ -143,6 +151,13 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffFrom:     {"from", cNumber, nil, "numbers of its packets in the capture"},
 	ffBytes:    {"bytes", cBytes, nil, "the complete message; bytes[4:2] are two from offset 4"},
 	ffSince:    {"t", cSpan, nil, `seconds since the first frame, or "20ms"`},
+	ffIP:       {"ip", cText, nil, "addresses of both ends: 10.0.0.1, or a network, 10.0.0.0/8"},
+	ffSrcIP:    {"srcip", cText, nil, "address of the sender"},
+	ffDstIP:    {"dstip", cText, nil, "address of the receiver"},
+	ffPort:     {"port", cNumber, nil, "ports of both ends"},
+	ffSrcPort:  {"srcport", cNumber, nil, "port of the sender"},
+	ffDstPort:  {"dstport", cNumber, nil, "port of the receiver"},
+	ffStream:   {"stream", cNumber, nil, "number of the connection, from 0"},
 	ffOfDay:    {"", cTime, nil, ""},
 }
 
@@ -152,8 +167,12 @@ var frameFields = func() map[string]frameField {
 	for f := range ffOfDay {
 		m[frameInfo[f].name] = f
 	}
+	m["code"], m["number"] = ffOp, ffN // other names of the same
 	return m
 }()
+
+// isWeak reports whether a message of the name takes precedence over the property of the frame: its name is newer than definitions.
+func (f frameField) isWeak(name string) bool { return f >= ffIP || name != frameInfo[f].name }
 
 // text returns the value of a text field of the frame, "" if it has none.
 func (f frameField) text(x *Frame) string {
@@ -168,6 +187,10 @@ func (f frameField) text(x *Frame) string {
 		return x.end(x.Dir != schema.ToClient)
 	case ffDst:
 		return x.end(x.Dir == schema.ToClient)
+	case ffSrcIP:
+		return hostOf(x.end(x.Dir != schema.ToClient))
+	case ffDstIP:
+		return hostOf(x.end(x.Dir == schema.ToClient))
 	case ffProto:
 		return x.Proto
 	case ffGroup:
@@ -202,6 +225,11 @@ func (f frameField) value(x *Frame) (v value, ok bool) {
 		return floatValue(x.Delta.Seconds()), true
 	case ffN:
 		return uintValue(uint64(x.N)), true
+	case ffSrcPort, ffDstPort:
+		port, ok := portOf(x.end((f == ffSrcPort) == (x.Dir != schema.ToClient)))
+		return intValue(port), ok
+	case ffStream:
+		return intValue(int64(x.Stream)), true
 	case ffSession:
 		return intValue(int64(x.Session)), true
 	case ffKind:

@@ -41,6 +41,24 @@ func (m *machine) layer(s *slot, l *leaf) bool {
 	}
 }
 
+// ends moves a leaf to the address or the port of the next end of the connection.
+func (m *machine) ends(s *slot, l *leaf) bool {
+	for s.next < 2 {
+		end := m.frame.end(s.next == 0)
+		if s.next++; end == "" {
+			continue
+		}
+		if l.kind == leafIP {
+			return m.say(s, hostOf(end))
+		}
+		if port, ok := portOf(end); ok {
+			s.val = intValue(port)
+			return true
+		}
+	}
+	return false
+}
+
 // packet returns the number of a packet of the frame, once for several parts in it. It is 0 if it is unknown.
 func (x *Frame) packet(i int) (number uint32, ok bool) {
 	number = x.From[i].Packet

@@ -67,7 +67,7 @@ func (s *scanner) space() {
 }
 
 // signs are the operators of more than one byte.
-var signs = [...]string{"==", "!=", ">=", "<=", "&&", "||", ".."}
+var signs = [...]string{"==", "!=", ">=", "<=", "&&", "||", "^^", ".."}
 
 func (s *scanner) next() token {
 	s.space()
@@ -79,6 +79,7 @@ func (s *scanner) next() token {
 	c := s.text[s.at]
 	switch {
 	case s.octets(&t):
+	case s.address(&t):
 	case c == 'x' && (s.peekByte(1) == '"' || s.peekByte(1) == '\''):
 		s.at++
 		s.pattern(&t)

@@ -94,7 +94,9 @@ func (p *parser) deeper() bool {
 	return true
 }
 
-func (p *parser) or() *node { return p.list(nOr, "||", "or", p.and) }
+func (p *parser) or() *node { return p.list(nOr, "||", "or", p.xor) }
+
+func (p *parser) xor() *node { return p.list(nXor, "^^", "xor", p.and) }
 
 func (p *parser) and() *node { return p.list(nAnd, "&&", "and", p.not) }
 
@@ -210,7 +212,7 @@ func (p *parser) items(n *node) {
 			p.advance()
 			return
 		}
-		if !p.failed && !p.sign(",") {
+		if !p.failed && !p.sign(",") && !p.isItem() {
 			if p.tok.kind == tEnd {
 				p.fail(p.tok.start, p.tok.end, `a set without its "}"`, "")
 				return
@@ -218,6 +220,17 @@ func (p *parser) items(n *node) {
 			p.fail(p.tok.start, p.tok.end, "unexpected "+strconv.Quote(p.text[p.tok.start:p.tok.end]), `items of a set are separated by ","`)
 		}
 	}
+}
+
+// isItem reports whether the token begins an item of a set: the commas may be left out.
+func (p *parser) isItem() bool {
+	switch p.tok.kind {
+	case tInt, tFloat, tText, tBytes:
+		return true
+	case tName:
+		return !slices.Contains(keywords, p.tok.text)
+	}
+	return false
 }
 
 func (p *parser) sum() *node {
@@ -272,7 +285,7 @@ func (p *parser) unary() *node {
 }
 
 // keywords are words that are not names.
-var keywords = []string{"and", "or", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le"}
+var keywords = []string{"and", "or", "xor", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le"}
 
 func (p *parser) atom() *node {
 	t := p.tok
@@ -451,7 +464,7 @@ func (p *parser) bracket(q *part) bool {
 		p.fail(b.start, b.start+end+1, message, help)
 		return false
 	}
-	const forms = "write [3], [*], [4:2] for two from offset 4, or [4-5]"
+	const forms = "write [3], [*], [4:2] for two from offset 4, [4-5], or [-2:] for the last two"
 	if len(q.index) >= maxDepth {
 		return bad("too many brackets", "")
 	}
@@ -462,8 +475,15 @@ func (p *parser) bracket(q *part) bool {
 		b.form = allOf
 	} else {
 		var ok bool
-		if b.at, ok = p.place(); !ok {
+		negative := p.peekByte(0) == '-'
+		if negative {
+			p.at++
+		}
+		if b.at, ok = p.place(); !ok || negative && b.at == 0 {
 			return bad("not understood: "+strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]), forms)
+		}
+		if negative {
+			b.at = -b.at
 		}
 		p.space()
 		switch c := p.peekByte(0); c {
@@ -479,7 +499,7 @@ func (p *parser) bracket(q *part) bool {
 			}
 			b.form = length
 			if c == '-' {
-				if b.form = upTo; b.to < b.at {
+				if b.form = upTo; b.to < b.at || negative {
 					return bad("the end is before the start", forms)
 				}
 			} else if b.to == 0 {

@@ -10,6 +10,7 @@ import (
 // The precedence levels of operators, the lowest first.
 const (
 	levelOr = iota
+	levelXor
 	levelAnd
 	levelNot
 	levelCompare
@@ -23,6 +24,8 @@ func (n *node) level() int {
 	switch n.kind {
 	case nOr:
 		return levelOr
+	case nXor:
+		return levelXor
 	case nAnd:
 		return levelAnd
 	case nNot:
@@ -73,7 +76,9 @@ func (n *node) print(b *strings.Builder, level int) {
 	}
 	switch n.kind {
 	case nOr:
-		between(" || ", levelAnd, levelAnd)
+		between(" || ", levelXor, levelXor)
+	case nXor:
+		between(" xor ", levelAnd, levelAnd)
 	case nAnd:
 		between(" && ", levelNot, levelNot)
 	case nNot:

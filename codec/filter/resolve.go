@@ -43,7 +43,7 @@ func (c *compiler) classify(n *node) *pathInfo {
 	if len(n.parts) == 1 {
 		f, reserved := frameFields[head.name]
 		switch {
-		case reserved && !head.glob:
+		case reserved && !head.glob && !(f.isWeak(head.name) && c.messageNames[head.name]):
 			info.kind, info.field = pathFrame, f
 		case c.namesMessage(head, info):
 			info.kind = pathMessage
@@ -236,6 +236,7 @@ type hit struct {
 // message has no such field.
 func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) (f found, why *wrong) {
 	hits := []hit{{field: -1}}
+	nested := c.nested(n)
 	for i := range parts {
 		q := &parts[i]
 		if part, ok := bitfieldPart(p, hits, q, i == len(parts)-1); ok {
@@ -250,8 +251,12 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 			return f, nil
 		}
 		var next []hit
-		for _, h := range hits {
-			next = append(next, inside(p, h, q.name)...)
+		if nested && i == 0 {
+			next = anywhere(p, q.name)
+		} else {
+			for _, h := range hits {
+				next = append(next, inside(p, h, q.name)...)
+			}
 		}
 		if len(next) == 0 || len(next) > 1000 {
 			return f, &wrong{part: i, known: childNames(p, hits)}
@@ -405,6 +410,73 @@ func inside(p *codec.Program, h hit, name string) (out []hit) {
 	return out
 }
 
+// anywhere returns the fields of a name at any depth, in all elements of lists.
+func anywhere(p *codec.Program, name string) (out []hit) {
+	var walk func(h hit)
+	walk = func(h hit) {
+		if h.field >= 0 && isList(p, h.field) {
+			h.index = append(h.index[:len(h.index):len(h.index)], -1)
+		}
+		children(p, h.field, func(i int) {
+			if p.Fields[i].Name == name {
+				out = append(out, hit{field: i, index: h.index})
+			}
+			walk(hit{field: i, index: h.index})
+		})
+	}
+	walk(hit{field: -1})
+	return out
+}
+
+// nested reports whether the first field of a path is at the top of no message that the path names, but inside of one.
+func (c *compiler) nested(n *node) bool {
+	if n.kind != nPath {
+		return false
+	}
+	if is, ok := c.deep[n]; ok {
+		return is
+	}
+	is := false
+	for _, m := range c.messages {
+		rest, ok := c.inMessage(n.parts, m)
+		if !ok || len(rest) == 0 || m.Body == nil {
+			continue
+		}
+		if hasField(m.Body, rest[0].name) {
+			is = false
+			break
+		}
+		is = is || hasInside(m.Body, rest[0].name)
+	}
+	c.deep[n] = is
+	return is
+}
+
+// hasInside reports whether a field of the name is in a group or a list of the struct, at any depth.
+func hasInside(s *schema.Struct, name string) bool {
+	inner := func(t schema.Type) bool {
+		var in *schema.Struct
+		switch x := t.(type) {
+		case *schema.Group:
+			in = x.Struct
+		case *schema.List:
+			in = x.Elem
+		}
+		return in != nil && (hasField(in, name) || hasInside(in, name))
+	}
+	for _, f := range s.Fields {
+		if inner(f.Type) {
+			return true
+		}
+	}
+	for _, v := range s.Variants {
+		if v.Body != nil && hasInside(v.Body, name) {
+			return true
+		}
+	}
+	return false
+}
+
 func childNames(p *codec.Program, hits []hit) (names []string) {
 	for _, h := range hits {
 		if h.field >= 0 {
@@ -467,7 +539,7 @@ func intoList(p *codec.Program, h hit, b *bracket) (hit, bool) {
 		}
 		h.field, h.fixed = e, false
 	}
-	if !isList(p, h.field) || b.form != oneOf && b.form != allOf {
+	if !isList(p, h.field) || b.form != oneOf && b.form != allOf || b.at < 0 {
 		return h, false
 	}
 	i := int32(-1)

@@ -140,7 +140,7 @@ func bare(n *node) *node {
 // expand replaces literals in place of conditions.
 func expand(n *node) (out *node, rewritten bool) {
 	switch n.kind {
-	case nOr, nAnd, nNot:
+	case nOr, nXor, nAnd, nNot:
 		for i, kid := range n.kids {
 			k, r := expand(kid)
 			n.kids[i] = k

@@ -78,7 +78,7 @@ func (c *compiler) selectedFrame(n *node, f frameField, q part) (*expr, ty, outc
 	switch f {
 	case ffName:
 		e.op = xCodeName
-	case ffState, ffStatus, ffErr, ffInfo, ffBuild, ffVer, ffTag, ffVia, ffFrom:
+	case ffState, ffStatus, ffErr, ffInfo, ffBuild, ffVer, ffTag, ffVia, ffFrom, ffIP, ffPort:
 		return nil, t, c.mistake(n, strconv.Quote(about.name)+" of the selected frame is unknown here", "")
 	default:
 		if about.class == cText {

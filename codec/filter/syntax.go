@@ -17,6 +17,7 @@ type kind uint8
 
 const (
 	nOr kind = iota
+	nXor
 	nAnd
 	nNot
 	nCompare  // kids: left, right; op
@@ -100,7 +101,7 @@ type part struct {
 type bracket struct {
 	start, end int
 	form       bracketForm
-	at, to     int // to: length, or the last one
+	at, to     int // at: from the end if negative; to: length, or the last one
 }
 
 type bracketForm uint8

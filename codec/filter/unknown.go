@@ -2,8 +2,10 @@ package filter
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"wirebench/defs/schema"
 )
@@ -37,7 +39,7 @@ func (c *compiler) unknown(n, at *node) {
 	}
 	for i, kid := range n.kids {
 		switch {
-		case n.kind == nAnd || n.kind == nOr || n.kind == nNot, n.kind == nIn && i > 0:
+		case n.kind == nAnd || n.kind == nOr || n.kind == nXor || n.kind == nNot, n.kind == nIn && i > 0:
 			c.unknown(kid, kid)
 		default:
 			c.unknown(kid, at)
@@ -59,7 +61,7 @@ func within(m *Mistake, n *node) bool { return m.Start >= n.start && m.End <= n.
 // misfits reports the comparisons that are valid for no message.
 func (c *compiler) misfits(n *node) {
 	switch n.kind {
-	case nAnd, nOr, nNot:
+	case nAnd, nOr, nXor, nNot:
 		for _, kid := range n.kids {
 			c.misfits(kid)
 		}
@@ -123,6 +125,9 @@ func (c *compiler) unknownName(n *node) {
 		return
 	}
 	help := didYouMean(name, c.names())
+	if more, ok := foreignHelp[name]; ok {
+		help = more
+	}
 	if help == "" && len(c.fieldNames(name)) > 0 {
 		help = "write " + strconv.Quote("."+name) + " for the field of any message"
 	}
@@ -130,6 +135,22 @@ func (c *compiler) unknownName(n *node) {
 		help = "put text in quotes"
 	}
 	c.report(n.start, n.end, "unknown name "+strconv.Quote(clip(name)), help)
+}
+
+// nearly explains a bare word that is searched as text, if it may be meant otherwise: as a name with a slip, or as a protocol.
+func (c *compiler) nearly(word string) []string {
+	if help, ok := foreignHelp[word]; ok {
+		return []string{help}
+	}
+	low := strings.ToLower(word)
+	known := slices.Sorted(maps.Keys(c.messageNames))
+	if slices.ContainsFunc(known, func(name string) bool { return strings.Contains(strings.ToLower(name), low) }) {
+		return nil
+	}
+	if help := didYouMean(word, known); help != "" {
+		return []string{help}
+	}
+	return nil
 }
 
 // names returns the names that may start a path.
@@ -215,7 +236,7 @@ func (c *compiler) unknownField(n *node) {
 			continue
 		}
 		heads++
-		if m.Body == nil || !hasField(m.Body, rest[0].name) && best != nil {
+		if m.Body == nil || !hasField(m.Body, rest[0].name) && !c.nested(n) && best != nil {
 			continue
 		}
 		p := c.program(m)
@@ -243,6 +264,10 @@ func (c *compiler) unknownField(n *node) {
 		}
 		if _, code := c.codes()[head.name]; code {
 			c.report(head.start, head.end, strconv.Quote(clip(head.name))+" has no definition", "its fields are unknown")
+			return
+		}
+		if more, ok := foreignHelp[head.name]; ok {
+			c.report(n.start, n.end, strconv.Quote(clip(n.String()))+" is not in the list", more)
 			return
 		}
 		c.report(head.start, head.end, "unknown message "+strconv.Quote(clip(head.name)), help)

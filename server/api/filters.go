@@ -35,6 +35,7 @@ type FilterInfo struct {
 	OK          bool              `json:"ok"`
 	Mistakes    []filterMistake   `json:"mistakes" doc:"in text order"`
 	Rewritten   string            `json:"rewritten" doc:"the long form of an abbreviated filter"`
+	Translated  string            `json:"translated" doc:"the filter in the words of this language, if it has those of another program; put it in the place of the text"`
 	Explain     string            `json:"explain" doc:"remarks on semantics that may surprise, in sentences"`
 	Completions filterCompletions `json:"completions"`
 }
@@ -85,7 +86,7 @@ func (s *API) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, 
 	out := &filterOutput{}
 	b, text := &out.Body, in.Body.Text
 	f, mistakes := snap.Filter(text)
-	b.OK, b.Rewritten, b.Explain = len(mistakes) == 0, f.Rewritten(), f.Explain()
+	b.OK, b.Rewritten, b.Translated, b.Explain = len(mistakes) == 0, f.Rewritten(), f.Translated(), f.Explain()
 	b.Mistakes = make([]filterMistake, 0, len(mistakes))
 	for _, m := range mistakes {
 		b.Mistakes = append(b.Mistakes, filterMistake{unitsOf(text, m.Start), unitsOf(text, m.End), m.Message, m.Help})

@@ -313,7 +313,7 @@ func (v *View) where(i int, e live.Entry, conn *live.Conn) workspace.Where {
 // whereAfter is where for a frame after another one; the zero Entry means none.
 func (v *View) whereAfter(i int, e, before live.Entry, conn *live.Conn) workspace.Where {
 	n := uint64(i + 1)
-	w := workspace.Where{Where: filter.Where{Conn: conn.Name, Session: conn.Session, Proto: conn.Proto, Start: v.Log.Began(), Note: v.notes.Frames[n]}}
+	w := workspace.Where{Where: filter.Where{Conn: conn.Name, Session: conn.Session, Stream: conn.Stream, Proto: conn.Proto, Start: v.Log.Began(), Note: v.notes.Frames[n]}}
 	if k := sort.Search(len(v.notes.Markers), func(k int) bool { return v.notes.Markers[k].N > n }); k > 0 {
 		w.Marker = v.notes.Markers[k-1].Text
 	}

@@ -91,6 +91,7 @@ func (e Entry) ID() transport.FrameID {
 type Conn struct {
 	Name    string // "client-server", each address:port
 	Session int    // 0, or the number of the session that reuses the addresses
+	Stream  int    // number of the connection, from 0
 	Proto   string // "tcp" or "udp"
 	Frames  int
 

@@ -169,7 +169,7 @@ func (s *Session) frame(o *observed, f *transport.Frame) { s.flagged(o, f, 0) }
 
 func (s *Session) flagged(o *observed, f *transport.Frame, flags live.Flags) {
 	if !o.logged {
-		index, ok := s.log.RollingConnection(live.Conn{Name: o.Name(), Session: o.Session, Proto: o.Proto.String()})
+		index, ok := s.log.RollingConnection(live.Conn{Name: o.Name(), Session: o.Session, Stream: o.ID, Proto: o.Proto.String()})
 		if !ok {
 			s.seen.unlogged.Add(1)
 			return

@@ -55,7 +55,7 @@ func (m *matcher) match(x *proxy.Message) bool {
 	one := now.pool.Get().(*workspace.FrameFilter)
 	defer now.pool.Put(one)
 	c := x.Conn
-	where := filter.Where{Conn: c.Name(), Session: c.Session, Proto: c.Proto.String()}
+	where := filter.Where{Conn: c.Name(), Session: c.Session, Stream: c.ID, Proto: c.Proto.String()}
 	if m.from != nil {
 		where.Start = m.from()
 	}

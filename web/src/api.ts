@@ -1323,6 +1323,8 @@ export interface FilterInfo {
   mistakes: FilterMistake[];
   /** the long form of an abbreviated filter */
   rewritten: string;
+  /** the filter in the words of this language, if it has those of another program; put it in the place of the text */
+  translated: string;
   /** remarks on semantics that may surprise, in sentences */
   explain: string;
   completions: FilterCompletions;

@@ -5,7 +5,7 @@ import type { Question } from "./question";
 
 /** An empty response. */
 function answer(more: Partial<FilterInfo> = {}): FilterInfo {
-  return { ok: true, mistakes: [], rewritten: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
+  return { ok: true, mistakes: [], rewritten: "", translated: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
 }
 
 /** A server whose response each test sets, after a delay. */
@@ -16,7 +16,7 @@ async function reply(q: Question): Promise<FilterInfo> {
     return answer({ rewritten: 'lower(name) contains "party" || lower(info) contains "party"', explain: "text alone" });
   }
   if (text === "~q") {
-    return answer({ rewritten: "dir == c2s" });
+    return answer({ rewritten: "dir == c2s", translated: "dir == c2s" });
   }
   const bad = text.indexOf("bad");
   if (bad >= 0) {

@@ -3,12 +3,13 @@
 import { Line } from "../editor/line";
 import type { Offer } from "../editor/oneline";
 import { openMenu } from "../menu";
+import { notify } from "../notify";
 import { batch, computed, Fragment, h, render, signal, useLayoutEffect, useRef } from "../ui";
 import { Presets, SaveForm } from "./presets";
 import type { FilterInfo, FilterOption } from "../api";
 import { type Ask, asker, type Draft } from "./question";
 import { StoredFilters } from "./stored";
-import { combine, expand, type Expanded, hasAlias, type How, mostText } from "./syntax";
+import { combine, expand, type Expanded, type How, mostText } from "./syntax";
 
 export type { How } from "./syntax";
 export type { Draft } from "./question";
@@ -190,9 +191,11 @@ export class FilterBox {
     if (c === undefined || !c.answer.ok || this.text.trim() !== typed) {
       return false; // the line below shows the mistake
     }
-    if (hasAlias(typed) && c.answer.rewritten !== "") {
-      this.line.text = c.answer.rewritten;
-      this.#commit(c.answer.rewritten, c.answer.rewritten);
+    const { translated } = c.answer;
+    if (translated !== "") {
+      this.line.text = translated;
+      this.#commit(translated, translated);
+      notify(`${typed} is ${translated} here`, "ok", { title: "Undo", run: () => this.put(typed) });
     } else {
       this.#commit(typed, c.expanded.text.trim());
     }

@@ -3,7 +3,7 @@
 /** The maximum length of a filter; the server refuses longer ones. */
 export const mostText = 8192;
 
-type Kind = "open" | "close" | "or" | "and" | "preset" | "alias" | "other";
+type Kind = "open" | "close" | "or" | "and" | "preset" | "other";
 
 interface Token {
   kind: Kind;
@@ -11,7 +11,7 @@ interface Token {
   end: number;
 }
 
-const token = /[xr]?(["'])|[A-Za-z0-9_\u0080-\uffff]+|\|\||&&|@[A-Za-z0-9_\u0080-\uffff]+(?![.[A-Za-z0-9_\u0080-\uffff])|~[a-z]+|\S/y;
+const token = /[xr]?(["'])|[A-Za-z0-9_\u0080-\uffff]+|\|\||&&|\^\^|@[A-Za-z0-9_\u0080-\uffff]+(?![.[A-Za-z0-9_\u0080-\uffff])|~[a-z]+|\S/y;
 const space = /\s*/y;
 
 /** The end of a string whose quote is before an offset. An unclosed string ends at the end of the text. */
@@ -49,14 +49,12 @@ function scan(text: string, found: (t: Token) => void): void {
       kind = "open";
     } else if (/^[)\]}]$/.test(word)) {
       kind = "close";
-    } else if (word === "||" || word === "or") {
-      kind = "or";
+    } else if (/^(\|\||\^\^|or|xor)$/.test(word)) {
+      kind = "or"; // all bind looser than "and"
     } else if (word === "&&" || word === "and") {
       kind = "and";
     } else if (word.startsWith("@") && word.length > 1) {
       kind = "preset";
-    } else if (word.startsWith("~") && word.length > 1) {
-      kind = "alias";
     }
     found({ kind, start: at, end });
     at = end;
@@ -98,17 +96,6 @@ function isEnclosed(text: string): boolean {
     }
   });
   return closed === text.length;
-}
-
-/** Whether a filter has words of mitmproxy such as ~q, which are expanded when it is applied. */
-export function hasAlias(text: string): boolean {
-  let found = false;
-  let start = true; // a condition may start here; elsewhere ~ is an operator
-  scan(text, ({ kind, start: from, end }) => {
-    found ||= start && kind === "alias";
-    start = kind === "open" || kind === "or" || kind === "and" || /^(!|not)$/.test(text.slice(from, end));
-  });
-  return found;
 }
 
 /** How a condition is combined with the filter in the box. */

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Each filter of the manual's table means what the table says, and finds as many frames of the sample capture.
+func TestFiltersFromWireshark(t *testing.T) {
+	text, err := os.ReadFile("../../web/docs/wireshark.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const capture = "../../defs/library/tera/demo.pcapng"
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.ReplaceAll(strings.TrimSpace(line), `\|`, "\x00"), " | ")
+		if len(cells) != 3 || !strings.HasPrefix(cells[0], "| `") {
+			continue
+		}
+		rows++
+		code := func(s string) string {
+			return strings.Trim(strings.ReplaceAll(strings.TrimPrefix(s, "| "), "\x00", "|"), "`")
+		}
+		filter, means, want := code(cells[0]), code(cells[1]), strings.TrimSuffix(cells[2], " |")
+		out, errs, status := cli(t, "", "frames", "--protocol", "tera", "--filter", filter, capture)
+		if status != 0 {
+			t.Errorf("%s: status %d\n%s", filter, status, errs)
+			continue
+		}
+		got := "as written"
+		if _, after, ok := strings.Cut(errs, "note: the filter is equivalent to "); ok {
+			got, _, _ = strings.Cut(after, "\n")
+		}
+		if n := strconv.Itoa(strings.Count(out, "\n")); got != means || n != want {
+			t.Errorf("%s\n got %s, %s frames\nwant %s, %s frames", filter, got, n, means, want)
+		}
+		// What it was translated to is a filter that means the same.
+		if got != "as written" {
+			again, errs, _ := cli(t, "", "frames", "--protocol", "tera", "--filter", got, capture)
+			if again != out || strings.Contains(errs, "equivalent") {
+				t.Errorf("%s: %s finds other frames, or is not in the words of the language: %s", filter, got, errs)
+			}
+		}
+	}
+	if rows < 60 {
+		t.Errorf("%d filters in the table", rows)
+	}
+}
+
+// Fields of Wireshark that frames do not have are mistakes with help.
+func TestFiltersOfPackets(t *testing.T) {
+	for filter, want := range map[string]string{
+		"tcp.analysis.retransmission": "kind == problem",
+		"tcp.flags.syn == 1":          "messages, not segments",
+		"http.host == \"x\"":          "one protocol",
+		"eth.addr == 00:11:22":        "headers of packets",
+		"not arp":                     "one protocol",
+		"ip.ttl < 5":                  "srcip",
+		"ip == 10.0.0.0/12":           "8, 16, 24 and 32 bits",
+		"S_CHTA == 5":                 "S_CHAT",
+	} {
+		_, errs, status := cli(t, "", "frames", "--protocol", "tera", "--filter", filter, "../../defs/library/tera/demo.pcapng")
+		if status != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %q lacks %q", filter, status, errs, want)
+		}
+	}
+}

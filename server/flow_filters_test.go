@@ -1,0 +1,24 @@
+package server
+
+import "testing"
+
+// A filter with the names of Wireshark is replaced by its words here, which is said, and can be undone.
+func TestFlowFilterFromWireshark(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	p := f.page()
+	f.counts("100 frames")
+	p.Fill("textbox", "Filter", "frame.number <= 10 and tcp")
+	p.Press("Enter")
+	p.Says(`frame.number <= 10 and tcp is n <= 10 && proto == "tcp" here`)
+	f.counts("100 frames · 10 shown")
+	f.is("the box has it", `document.querySelector(".filterbox-input .cm-content")?.textContent === 'n <= 10 && proto == "tcp"'`)
+	f.is("the address has it", `new URLSearchParams(location.search).get("f") === 'n <= 10 && proto == "tcp"'`)
+	p.Click("button", "Undo")
+	f.is("the text is back", `document.querySelector(".filterbox-input .cm-content")?.textContent === "frame.number <= 10 and tcp"`)
+	p.Fill("textbox", "Filter", "tcp port 7801")
+	p.Press("Enter")
+	p.Says(`port == 7801 here`)
+	p.Fill("textbox", "Filter", "http.host == 5")
+	p.Says("the list has messages of one protocol")
+}
