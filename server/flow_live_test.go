@@ -366,3 +366,26 @@ func TestFlowLiveMarkers(t *testing.T) {
 		t.Error("the title does not name the recording")
 	}
 }
+
+// Choosing a row ends following, so that it stays under the pointer; a link leads back to it.
+func TestFlowLiveChoosing(t *testing.T) {
+	t.Parallel()
+	f, g := beginLive(t)
+	p := f.page()
+	f.shows(".frames-empty", "Point the client at 127.0.0.1:")
+	g.say(t, words(50, "word ")...)
+	f.counts("100 frames")
+	f.is("it follows", atEnd(100))
+	f.choose(100, false)
+	g.say(t, words(20, "more ")...)
+	f.counts("140 frames")
+	f.is("the chosen row stays", frameRowOf(100)+`?.matches(".cur") === true && `+frameRowOf(140)+` === null`)
+	p.Click("button", "40 new ↓")
+	f.is("it follows again", atEnd(140))
+	p.Click("button", "at 100")
+	f.is("back at the row", frameRowOf(100)+`?.matches(".cur") === true && document.activeElement.matches(".frames-scroll")`)
+	f.press("End")
+	g.say(t, words(5, "last ")...)
+	f.counts("150 frames")
+	f.is("the last row follows", atEnd(150))
+}

@@ -611,6 +611,7 @@ export class FrameList {
   step(by: number, extend = false): void {
     const from = this.current < 0 ? this.inView().start - Math.sign(by) : this.current;
     this.go(from + by, extend);
+    this.chose();
   }
 
   private setCurrent(pos: number): void {
@@ -797,7 +798,25 @@ export class FrameList {
       this.anchorPos = place.pos;
     }
     this.setCurrent(place.pos);
+    this.chose();
     this.want();
+  }
+
+  /** A row was chosen: the list does not move away from it. */
+  private chose(): void {
+    this.catchUp();
+    this.follows = false;
+    this.showPill();
+  }
+
+  /** Scrolls back to the current row. */
+  reveal(): void {
+    if (this.current >= 0) {
+      this.chose();
+      this.scroll.reveal(this.current);
+      this.want();
+      this.draw(false);
+    }
   }
 
   /** Makes a frame current while the drawn rows are still those of the old list, by its number, not its position. */

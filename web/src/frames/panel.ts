@@ -251,7 +251,10 @@ export class Frames {
       failed: (error) => (isGivenUp(error) ? "" : error instanceof FramesError ? error.message : "failed"),
       closed: () => this.list.focus(),
     });
-    this.line = new StatusLine();
+    this.line = new StatusLine(() => {
+      this.list.reveal();
+      this.list.focus();
+    });
     this.named = new NamedFrames(options.remember, {
       row: () => this.list.row,
       goTo: (frame) => this.goTo(frame),

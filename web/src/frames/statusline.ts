@@ -1,6 +1,6 @@
 // The line below the list: counts of frames, progress and messages.
 
-import { make } from "../dom";
+import { button, make } from "../dom";
 import type { State } from "./protocol";
 import { sortWords } from "./sorting";
 import type { Connection } from "./socket";
@@ -12,7 +12,7 @@ export class StatusLine {
   readonly element = make("div", "frames-line");
   private readonly counts = make("span", "counts");
   private readonly order = make("span", "order");
-  private readonly choice = make("span", "chosen");
+  private readonly choice = button("", () => this.back(), "Back to this frame (the list stays there)", "chosen link");
   private readonly bar = make("progress");
   private readonly doing = make("span", "doing");
   private readonly note = make("span", "warn");
@@ -23,7 +23,13 @@ export class StatusLine {
   private letters = "";
   private many = 0;
 
-  constructor() {
+  private readonly back: () => void;
+
+  /** `back` scrolls to the current frame. */
+  constructor(back: () => void) {
+    this.back = back;
+    this.choice.removeAttribute("aria-label"); // its text is its name
+    this.choice.hidden = true;
     this.bar.max = 1;
     this.bar.hidden = true;
     this.said.setAttribute("role", "status");
@@ -67,6 +73,7 @@ export class StatusLine {
 
   private drawChoice(): void {
     this.set(this.choice, this.many > 1 ? `${count(this.many)} chosen` : this.current > 0 ? `at ${count(this.current)}${this.letters === "" ? "" : ` (${this.letters})`}` : "");
+    this.choice.hidden = this.choice.textContent === "";
   }
 
   /** Shows a message for a few seconds. */
