@@ -156,7 +156,7 @@ func BenchmarkMillion(b *testing.B) {
 	}{
 		{"types", func() error { _, err := list.Types(context.Background()); return err }},
 		{"timeline", func() error {
-			_, err := list.Timeline(context.Background(), 600)
+			_, err := list.Timeline(context.Background(), frames.TimelineQuery{Buckets: 600})
 			return err
 		}},
 		{"table", func() error {

@@ -210,7 +210,7 @@ func TestFlowAxeCapture(t *testing.T) {
 	f.axe("no matching frames")
 	f.filter("")
 	f.counts("100 frames · 1 marked")
-	for _, tool := range []string{"Types", "Timeline", "Connections", "Fields", "Markers"} {
+	for _, tool := range []string{"Types", "Problems", "Timeline", "Graph", "Connections", "Follow", "Flow", "Fields", "Markers"} {
 		if !browsertest.Value[bool](t, f.ctx, fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].some(e => e.textContent === %s)`, jsText(tool))) {
 			t.Errorf("no tool %s: %s", tool, browsertest.Value[string](t, f.ctx, `[...document.querySelectorAll(".frames-tools .btn")].map(e => e.textContent).join()`))
 			continue

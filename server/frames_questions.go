@@ -61,13 +61,33 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		}
 	case m.Timeline != nil:
 		return m.Timeline.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Timeline(ctx, m.Timeline.Buckets)
+			a, err := l.Timeline(ctx, m.Timeline.TimelineQuery)
 			return "timeline", a, err
 		}
 	case m.Table != nil:
 		return m.Table.ID, func(ctx context.Context, l *shownList) (string, any, error) {
 			a, err := l.Table(ctx, m.Table.TableQuery)
 			return "table", a, err
+		}
+	case m.Problems != nil:
+		return m.Problems.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.Problems(ctx)
+			return "problems", a, err
+		}
+	case m.Conns != nil:
+		return m.Conns.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.Conns(ctx)
+			return "conns", a, err
+		}
+	case m.Graph != nil:
+		return m.Graph.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.Graph(ctx, m.Graph.GraphQuery)
+			return "graph", a, err
+		}
+	case m.Follow != nil:
+		return m.Follow.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.Follow(ctx, m.Follow.FollowQuery)
+			return "follow", a, err
 		}
 	case m.Diff != nil:
 		return m.Diff.ID, func(_ context.Context, l *shownList) (string, any, error) {
@@ -80,7 +100,8 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 
 // scans reports whether a message is about all frames of the list, not just some.
 func (m *listMessage) scans() bool {
-	return m.Find != nil || m.Step != nil || m.Types != nil || m.Map != nil || m.Timeline != nil || m.Table != nil
+	return m.Find != nil || m.Step != nil || m.Types != nil || m.Map != nil || m.Timeline != nil || m.Table != nil ||
+		m.Problems != nil || m.Conns != nil || m.Graph != nil || m.Follow != nil
 }
 
 // asked is the part common to all queries: the id, which is repeated in the result.

@@ -80,8 +80,21 @@ type listMessage struct {
 	} `json:"step,omitempty"`
 	Types    *asked        `json:"types,omitempty"`
 	Map      *bucketsAsked `json:"map,omitempty"`
-	Timeline *bucketsAsked `json:"timeline,omitempty"`
-	Table    *struct {
+	Timeline *struct {
+		asked
+		frames.TimelineQuery
+	} `json:"timeline,omitempty"`
+	Problems *asked `json:"problems,omitempty"`
+	Conns    *asked `json:"conns,omitempty"`
+	Graph    *struct {
+		asked
+		frames.GraphQuery
+	} `json:"graph,omitempty"`
+	Follow *struct {
+		asked
+		frames.FollowQuery
+	} `json:"follow,omitempty"`
+	Table *struct {
 		asked
 		frames.TableQuery
 	} `json:"table,omitempty"`

@@ -274,7 +274,7 @@ func where(conn string, session, stream int, proto string) workspace.Where {
 
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
-	name, status := f.name(x), f.status(x)
+	name, status := f.reading.Name(), f.status(x)
 	dst = appendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
@@ -327,19 +327,6 @@ func (f *frameLister) appendTree(dst []byte, x *transport.Frame) []byte {
 		dst = append(append(dst, "    "...), line...)
 	}
 	return append(dst, '\n')
-}
-
-// name returns the name of a frame's message, or what can be said in its place.
-func (f *frameLister) name(x *transport.Frame) string {
-	switch m := f.reading.Message(); {
-	case m != nil && f.reading.Record() != nil:
-		return m.Name
-	case m == nil && x.Name != "":
-		return x.Name
-	case x.HasKey:
-		return fmt.Sprintf("? 0x%02X", x.Key.Code)
-	}
-	return x.Kind.String()
 }
 
 // status returns the status of a frame's message, "unknown" without a definition, "" for frames that are not messages.

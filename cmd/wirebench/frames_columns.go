@@ -99,7 +99,7 @@ func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame
 		case "kind":
 			dst = append(dst, x.Kind.String()...)
 		case "name":
-			dst = appendPrintable(dst, f.name(x))
+			dst = appendPrintable(dst, f.reading.Name())
 		case "code":
 			if x.HasKey {
 				dst = strconv.AppendUint(dst, uint64(x.Key.Code), 10)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,7 +13,6 @@ import (
 
 	"wirebench/codec/corpus"
 	"wirebench/codec/transport"
-	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -33,15 +31,13 @@ var statisticsOf = map[string]func() frameStatistics{
 	"types":       func() frameStatistics { return &typeStatistics{of: map[string]*typeCount{}} },
 	"fields":      func() frameStatistics { return &fieldStatistics{of: map[*schema.Message]*corpus.Table{}} },
 	"connections": func() frameStatistics { return &connStatistics{of: map[connKey]*connCount{}} },
-	"problems":    func() frameStatistics { return &problemStatistics{of: map[problemKey]*problemCount{}} },
+	"problems":    func() frameStatistics { return &problemStatistics{} },
 }
 
 func statisticsNames() []string { return slices.Sorted(maps.Keys(statisticsOf)) }
 
 // maxCounted bounds the types and the problems that are counted separately: a capture can have any number of names.
 const maxCounted = 1 << 16
-
-const otherNames = "(others)"
 
 // printStatistics writes the result as a table or as JSON Lines.
 func printStatistics(w io.Writer, s frameStatistics, asJSON bool) error {
@@ -74,14 +70,14 @@ type typeCount struct {
 type typeStatistics struct{ of map[string]*typeCount }
 
 func (s *typeStatistics) add(f *frameLister, x *transport.Frame, _ workspace.Listed) {
-	name := f.name(x)
+	name := f.reading.Name()
 	if m := f.reading.Message(); m != nil && m.Version > 0 {
 		name = fmt.Sprintf("%s.%d", m.Name, m.Version)
 	}
 	c := s.of[name]
 	if c == nil {
 		if len(s.of) >= maxCounted {
-			name = otherNames
+			name = workspace.OtherNames
 		}
 		if c = s.of[name]; c == nil {
 			c = &typeCount{Name: name, First: uint64(x.N)}
@@ -181,79 +177,14 @@ func (s *connStatistics) print(w io.Writer) {
 	}
 }
 
-type problemKey struct{ name, code, path string }
+type problemStatistics struct{ workspace.Problems }
 
-// problemCount counts the frames of a type with the same problem.
-type problemCount struct {
-	Name    string `json:"name"`
-	Code    string `json:"code"`
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"` // of the first
-	Frames  uint64 `json:"frames"`
-	First   uint64 `json:"first"`
-}
+func (s *problemStatistics) add(f *frameLister, _ *transport.Frame, _ workspace.Listed) { s.Add(f.reading) }
 
-type problemStatistics struct {
-	of map[problemKey]*problemCount
-}
-
-func (s *problemStatistics) add(f *frameLister, x *transport.Frame, _ workspace.Listed) {
-	if x.Kind == transport.Problem {
-		s.count(problemKey{"problem", "transport", ""}, x, x.Note)
-		return
-	}
-	rec := f.reading.Record()
-	if rec == nil {
-		if f.status(x) == "unknown" {
-			s.count(problemKey{f.name(x), "unknown-message", ""}, x, "no definition")
-		}
-		return
-	}
-	list := view.Problems(rec)
-	for i, p := range list {
-		key := keyOf(f.name(x), p)
-		if !slices.ContainsFunc(list[:i], func(q view.ProblemInfo) bool { return keyOf(key.name, q) == key }) { // once a frame
-			s.count(key, x, p.Message)
-		}
-	}
-}
-
-var elementIndex = regexp.MustCompile(`\[\d+\]`)
-
-// keyOf returns the key of a problem, the same for all elements of a list.
-func keyOf(name string, p view.ProblemInfo) problemKey {
-	return problemKey{name, p.Code, elementIndex.ReplaceAllString(p.Path, "[]")}
-}
-
-func (s *problemStatistics) count(key problemKey, x *transport.Frame, message string) {
-	if key.code == "transport" {
-		key.path = message // the kinds of notes are few, but their numbers differ
-	}
-	c := s.of[key]
-	if c == nil && len(s.of) >= maxCounted {
-		key = problemKey{otherNames, "", ""}
-		c = s.of[key]
-	}
-	if c == nil {
-		c = &problemCount{Name: key.name, Code: key.code, Message: message, First: uint64(x.N)}
-		if key.code != "transport" {
-			c.Path = key.path
-		}
-		s.of[key] = c
-	}
-	c.Frames++
-}
-
-func (s *problemStatistics) sorted() []*problemCount {
-	return slices.SortedFunc(maps.Values(s.of), func(a, b *problemCount) int {
-		return cmp.Or(cmp.Compare(b.Frames, a.Frames), cmp.Compare(a.First, b.First), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Path, b.Path))
-	})
-}
-
-func (s *problemStatistics) rows() []any { return anys(s.sorted()) }
+func (s *problemStatistics) rows() []any { return anys(s.Sorted()) }
 
 func (s *problemStatistics) print(w io.Writer) {
-	list := s.sorted()
+	list := s.Sorted()
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no problems")
 		return

@@ -17,6 +17,10 @@ func (s *API) registerFramesApi(api huma.API) {
 	add(api, "GET /api/v1/{ws}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
 	add(api, "GET /api/v1/{ws}/captures/{id}/find", "find", "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", s.findFrame, status(422, 503))
 	add(api, "GET /api/v1/{ws}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/problems", "problems", "The problems of the frames, by type of frame: how many, and the first", s.countProblems, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/connections", "connections", "The connections, with frames, bytes and times in each direction", s.listConnections, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/graph", "graph", "Decoded numbers over time", s.graphFields, status(422, 503))
+	add(api, "GET /api/v1/{ws}/captures/{id}/follow", "follow", "A part of the conversation of a frame: the frames of its connection in order, with their bytes", s.followConnection, status(422, 503))
 	add(api, "GET /api/v1/{ws}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
 	add(api, "GET /api/v1/{ws}/captures/{id}/map", "map", "Counts over parts of the list: problems, unknown frames, hits, marks and notes", s.mapFrames, status(422, 503))
 	add(api, "GET /api/v1/{ws}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
@@ -196,7 +200,9 @@ func (s *API) countTypes(ctx context.Context, in *FramesPath) (*typesOutput, err
 
 type timelineInput struct {
 	FramesPath
-	Buckets int `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"number of time spans"`
+	Buckets int      `query:"buckets" minimum:"1" maximum:"4000" default:"100" doc:"number of time spans"`
+	Step    int64    `query:"step" minimum:"0" maximum:"1000000000000" doc:"length of a time span, microseconds; it is lengthened if there were more than 4,000; default: from their number"`
+	Lines   []string `query:"line,explode" maxItems:"6" doc:"filters whose frames are counted as well"`
 }
 
 type timelineOutput struct{ Body *frames.Timeline }
@@ -205,7 +211,68 @@ type timelineOutput struct{ Body *frames.Timeline }
 func (s *API) timeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
 	out := &timelineOutput{}
 	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
-		out.Body, err = l.Timeline(ctx, in.Buckets)
+		out.Body, err = l.Timeline(ctx, frames.TimelineQuery{Buckets: in.Buckets, Step: in.Step, Filters: in.Lines})
+		return err
+	})
+	return out, err
+}
+
+type problemsOutput struct{ Body *frames.Problems }
+
+// countProblems counts problems by the type of frame.
+func (s *API) countProblems(ctx context.Context, in *FramesPath) (*problemsOutput, error) {
+	out := &problemsOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Problems(ctx)
+		return err
+	})
+	return out, err
+}
+
+type connectionsOutput struct{ Body *frames.Conns }
+
+// listConnections sums up the connections.
+func (s *API) listConnections(ctx context.Context, in *FramesPath) (*connectionsOutput, error) {
+	out := &connectionsOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Conns(ctx)
+		return err
+	})
+	return out, err
+}
+
+type graphInput struct {
+	FramesPath
+	Fields []string `query:"field,explode" required:"true" minItems:"1" maxItems:"8" doc:"fields with numbers: C_CHAT.2.message, C_CHAT.message, .message"`
+	Points int      `query:"points" minimum:"2" maximum:"4000" default:"1000" doc:"maximum number of points of a field"`
+}
+
+type graphOutput struct{ Body *frames.Graph }
+
+// graphFields reads numbers over time.
+func (s *API) graphFields(ctx context.Context, in *graphInput) (*graphOutput, error) {
+	out := &graphOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Graph(ctx, frames.GraphQuery{Fields: in.Fields, Points: in.Points})
+		return err
+	})
+	return out, err
+}
+
+type followInput struct {
+	CapturePath
+	N    int  `query:"n" required:"true" minimum:"1" doc:"number of a frame of the connection"`
+	From int  `query:"from" minimum:"0" doc:"number of a frame: it and later ones; default: from the start"`
+	Back bool `query:"back" doc:"the frame and earlier ones, in order"`
+}
+
+type followOutput struct{ Body *frames.Follow }
+
+// followConnection returns a part of a conversation.
+func (s *API) followConnection(ctx context.Context, in *followInput) (*followOutput, error) {
+	out := &followOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Follow(ctx, frames.FollowQuery{N: in.N, From: in.From, Back: in.Back})
 		return err
 	})
 	return out, err

@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
-	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -384,52 +382,6 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	})
 	slices.SortStableFunc(out.Rows, func(a, b *typeRow) int { return b.Count - a.Count })
 	return out, err
-}
-
-// Timeline holds the number of frames in consecutive intervals of the same length.
-type Timeline struct {
-	From int64 `json:"from" doc:"start of the first interval, microseconds since 1970"`
-	Step int64 `json:"step" doc:"length of an interval, microseconds"`
-	C2S  []int `json:"c2s" doc:"frames of the client"`
-	S2C  []int `json:"s2c" doc:"frames of the server"`
-	Bad  []int `json:"bad" doc:"problems of the transport"`
-}
-
-// Timeline counts the frames of the list in intervals of time.
-func (l *List) Timeline(ctx context.Context, buckets int) (*Timeline, error) {
-	n := min(max(buckets, 1), 4000)
-	out := &Timeline{Step: 1, C2S: make([]int, n), S2C: make([]int, n), Bad: make([]int, n)}
-	var from, to int64
-	first := true
-	span := func(_, _ int, e live.Entry, _ []byte) bool {
-		if first || e.At < from {
-			from = e.At
-		}
-		if first || e.At > to {
-			to = e.At
-		}
-		first = false
-		return true
-	}
-	if err := l.View.Each(ctx, 0, false, span); err != nil || first {
-		return out, err
-	}
-	const micro = int64(time.Microsecond)
-	from -= from % micro
-	step := ((to-from)/int64(n)/micro + 1) * micro
-	out.From, out.Step = from/micro, step/micro
-	return out, l.View.Each(ctx, 0, false, func(_, _ int, e live.Entry, _ []byte) bool {
-		k := min(max(int((e.At-from)/step), 0), n-1)
-		switch {
-		case e.Kind == transport.Problem:
-			out.Bad[k]++
-		case e.Dir == schema.ToServer:
-			out.C2S[k]++
-		default:
-			out.S2C[k]++
-		}
-		return true
-	})
 }
 
 // maxRowsAtOnce bounds the rows of one result.

@@ -563,7 +563,32 @@ export interface ListMessage {
   };
   types?: Asked;
   map?: BucketsAsked;
-  timeline?: BucketsAsked;
+  timeline?: {
+    id: number;
+    /** number of intervals */
+    buckets: number;
+    /** wanted length of an interval in microseconds, lengthened if there were too many; 0: from their number */
+    step?: number;
+    /** of lines, at most maxLines */
+    filters?: string[];
+  };
+  problems?: Asked;
+  conns?: Asked;
+  graph?: {
+    id: number;
+    /** C_CHAT.2.message, C_CHAT.message, or .message */
+    fields: string[];
+    /** maximum number of a field */
+    points: number;
+  };
+  follow?: {
+    id: number;
+    /** a frame of the connection */
+    n: number;
+    /** number of a frame: only it and later ones, or with Back earlier ones */
+    from?: number;
+    back?: boolean;
+  };
   table?: {
     id: number;
     /** filter for the frames of a type, as in rows */
@@ -892,8 +917,134 @@ export interface FramesTimeline {
   c2s: number[];
   /** frames of the server */
   s2c: number[];
+  /** bytes of the frames of the client */
+  c2s_bytes: number[];
+  s2c_bytes: number[];
   /** problems of the transport */
   bad: number[];
+  /** the frames that match each of the wanted filters */
+  lines: FramesTimelineLine[];
+}
+
+/** FramesTimelineLine counts the frames of the list that match a filter, too. */
+export interface FramesTimelineLine {
+  filter: string;
+  frames: number[];
+  bytes: number[];
+  /** why the filter is invalid */
+  mistake?: string;
+}
+
+/** FramesProblems are the problems of the frames of a list. */
+export interface FramesProblems {
+  /** frames that have a problem */
+  frames: number;
+  /** the most frequent first */
+  rows: FramesProblemRow[];
+  /** problems that are not in rows */
+  more?: number;
+}
+
+/** FramesProblemRow is a problem of the frames of one type. */
+export interface FramesProblemRow {
+  /** of the message; problem for the transport */
+  name: string;
+  /** of the problem: transport, unknown-message, or as in decode */
+  code: string;
+  /** of the field; elements of lists are [] */
+  path?: string;
+  /** of the first frame */
+  message: string;
+  frames: number;
+  /** number of the first frame, from 1 */
+  first: number;
+  /** finds the frames of the type with problems of this kind */
+  filter: string;
+}
+
+/** FramesConns are the connections of the frames of a list. */
+export interface FramesConns {
+  /** in the order of their first frames */
+  rows: FramesConnRow[];
+  /** connections that are not in rows */
+  more?: number;
+}
+
+/** FramesConnRow is a connection. Times are microseconds since 1970. */
+export interface FramesConnRow {
+  /** of the connection in the state of the list */
+  index: number;
+  /** number of the connection, from 0, as in filters */
+  stream: number;
+  /** client-server, each address:port */
+  name: string;
+  /** of sessions that reuse the addresses; 0 is the first */
+  session?: number;
+  proto: string;
+  /** frames of the client */
+  c2s: number;
+  /** frames of the server */
+  s2c: number;
+  /** bytes of the frames */
+  c2s_bytes: number;
+  s2c_bytes: number;
+  /** problems of the transport */
+  bad?: number;
+  /** number of its first frame in the list, from 1 */
+  first: number;
+  from: number;
+  to: number;
+}
+
+/** FramesGraph holds numbers over time. */
+export interface FramesGraph {
+  series: FramesGraphSeries[];
+}
+
+/** FramesGraphSeries are the values of a field, in the order of the frames. */
+export interface FramesGraphSeries {
+  field: string;
+  /** frames that have a number there */
+  frames: number;
+  /** frames that have the field without a number */
+  texts?: number;
+  /** all values, or the least and the greatest of each of equally many frames */
+  points: FramesGraphPoint[];
+}
+
+/** FramesGraphPoint is a value at a time. */
+export interface FramesGraphPoint {
+  /** number of the frame, from 1 */
+  n: number;
+  /** microseconds since 1970 */
+  t: number;
+  value: number;
+}
+
+/** FramesFollow holds the bytes of a conversation in order. */
+export interface FramesFollow {
+  conn: string;
+  session?: number;
+  parts: FramesFollowPart[];
+  /** number of the next earlier frame, 0 if there is none */
+  before?: number;
+  /** number of the next later frame, 0 if there is none */
+  after?: number;
+}
+
+/** FramesFollowPart is a frame of a conversation. */
+export interface FramesFollowPart {
+  n: number;
+  /** microseconds since 1970 */
+  t: number;
+  dir: 'c2s' | 's2c' | '';
+  kind: string;
+  name: string;
+  info: string;
+  /** bytes of the frame */
+  len: number;
+  /** its bytes, at most 4,096 */
+  hex: string;
 }
 
 /** FramesTable is the table of the fields of a type: statistics of each field, and the values of some frames. */

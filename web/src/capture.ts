@@ -202,6 +202,7 @@ class CapturePage {
         { title: "Filter: and this value", run: () => this.filterBy(field, "and") },
         { title: "Filter: but not this value", run: () => this.filterBy(field, "and not") },
         { title: "Find this value in all frames", run: () => this.filterBy(field, "anywhere") },
+        { title: "Show over time", run: () => void field().then((f) => f !== undefined && f.path !== "" ? this.frames.graph(f.path) : this.cannot()) },
         { title: "Show as a column", run: () => void field().then((f) => f !== undefined && f.path !== "" ? this.frames.addColumn(f.path) : this.cannot()) },
       ],
     });

@@ -3,14 +3,17 @@
 import type { FrameName, FrameRow, Marker, Noted, RequestKind, Requests, State } from "./protocol";
 import type { RelatedField, RelatedType } from "../api";
 import { make } from "../dom";
+import type { Range } from "./ranges";
 
-export type DrawerName = "types" | "timeline" | "conns" | "table" | "diff" | "markers";
+export type DrawerName = "types" | "problems" | "timeline" | "graph" | "conns" | "follow" | "flow" | "table" | "diff" | "markers";
 
 /** The interface of the pane for its drawers. */
 export interface DrawerHost {
   readonly state: State;
   /** The current row. */
   readonly row: FrameRow | undefined;
+  /** The selected rows, or the current one. */
+  readonly chosen: readonly Range[];
   readonly chips: readonly string[];
   ask<K extends RequestKind>(kind: K, question: Requests[K]["ask"], signal?: AbortSignal): Promise<Requests[K]["answer"]>;
   /** Adds a condition to the current filter. */
@@ -22,6 +25,8 @@ export interface DrawerHost {
   /** Shows the first frame that matches a filter. */
   goToFirst(filter: string): void;
   addColumn(path: string): void;
+  /** Follows the connection of a frame. */
+  follow(n: number): void;
   /** Access to markers; undefined if there are none. */
   readonly markers: MarkerSource | undefined;
   /** Reports an error. */
@@ -62,6 +67,10 @@ export interface Drawer {
   resized?(): void;
   focus(): void;
   close(): void;
+  /** Follows the connection of a frame, in the drawer for that. */
+  follow?(n: number): void;
+  /** Adds a field, in the drawer for graphs. */
+  addField?(field: string): void;
   /** Compares two frames, in the drawer for comparisons. */
   compare?(a: number, b: number): void;
 }

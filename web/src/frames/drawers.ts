@@ -4,8 +4,15 @@ import { ConnectionsDrawer } from "./conns";
 import { DiffDrawer } from "./diff";
 import type { DrawerTable } from "./drawer";
 import { TableDrawer } from "./fieldtable";
+import { FlowDrawer } from "./flow";
+import { FollowDrawer } from "./follow";
+import { GraphDrawer } from "./graph";
 import { MarkersDrawer } from "./markers";
+import { ProblemsDrawer } from "./problems";
 import { TimelineDrawer } from "./timeline";
 import { TypesDrawer } from "./types";
 
-export const drawers: DrawerTable = { types: TypesDrawer, timeline: TimelineDrawer, conns: ConnectionsDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer };
+export const drawers: DrawerTable = {
+  types: TypesDrawer, problems: ProblemsDrawer, timeline: TimelineDrawer, graph: GraphDrawer, conns: ConnectionsDrawer, follow: FollowDrawer,
+  flow: FlowDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer,
+};

@@ -306,6 +306,6 @@ test("types sort by any column, equal ones by frequency", () => {
 });
 
 test("timeline: directions are stacked, and missing ones are 0", () => {
-  equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: [] }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
+  equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: [], c2s_bytes: [], s2c_bytes: [], lines: [] }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
   equal(noState().fit, 0);
 });

@@ -107,7 +107,8 @@ const drawers = () => import("./drawers");
 prefetch(drawers);
 
 const drawerTitles: Readonly<Record<DrawerName, string>> = {
-  types: "Types", timeline: "Timeline", conns: "Connections", table: "Fields", diff: "Compare", markers: "Markers",
+  types: "Types", problems: "Problems", timeline: "Timeline", graph: "Graph", conns: "Connections", follow: "Follow", flow: "Flow", table: "Fields",
+  diff: "Compare", markers: "Markers",
 };
 
 function nameOf(row: FrameRow): FrameName {
@@ -211,7 +212,7 @@ export class Frames {
     }
     this.element.setAttribute("aria-label", "Frames");
 
-    for (const name of ["types", "timeline", "conns", "table", "markers"] as const) {
+    for (const name of ["types", "problems", "timeline", "graph", "conns", "follow", "flow", "table", "markers"] as const) {
       if (name === "markers" && options.markers === undefined) {
         continue;
       }
@@ -399,6 +400,11 @@ export class Frames {
     if (filter !== this.view.highlight) {
       this.change({ highlight: filter }, true);
     }
+  }
+
+  /** Shows a field in the graph. */
+  graph(path: string): void {
+    this.openDrawer("graph", true, (d) => d.addField?.(path));
   }
 
   /** Opens a drawer. */
@@ -993,6 +999,7 @@ export class Frames {
           hide: () => this.hide(),
           only: () => this.only(),
           conversation: () => this.addChip(conversationOf(row, state)),
+          follow: () => this.openDrawer("follow", true, (d) => d.follow?.(row.n)),
           colors: () => this.colorsMenu(row.type ?? "", anchor),
           compare: () => this.compare(current),
           export: () => this.events.export(this.list.chosen()),
@@ -1134,6 +1141,9 @@ export class Frames {
       get row() {
         return pane.list.row;
       },
+      get chosen() {
+        return pane.list.chosen();
+      },
       get chips() {
         return pane.view.chips;
       },
@@ -1144,6 +1154,7 @@ export class Frames {
       goTo: (n) => void this.goTo(n),
       goToFirst: (filter) => void this.goToFirst(filter),
       addColumn: (path) => this.addColumn(path),
+      follow: (n) => this.openDrawer("follow", true, (d) => d.follow?.(n)),
       markers: this.options.markers,
       failed: (error) => this.failed(error),
     };

@@ -3,10 +3,10 @@
 // Times are microseconds since 1970, durations microseconds. "pos" is the index of a row in the filtered list, from 0; "n" is the number of a
 // frame in the capture, from 1.
 
-import type { Asked, FramesDiff, FramesFound, FramesFrame, FramesPacket, FramesSortSpec, FramesTable, FramesTimeline, FramesTypes, ListMessage, ListState, ListView, MapAnswer, RowsAnswer } from "../api";
+import type { Asked, FramesConns, FramesDiff, FramesFollow, FramesFound, FramesFrame, FramesGraph, FramesPacket, FramesProblems, FramesSortSpec, FramesTable, FramesTimeline, FramesTypes, ListMessage, ListState, ListView, MapAnswer, RowsAnswer } from "../api";
 
 export type {
-  FramesColor as ColorRule, FramesDiff as DiffAnswer, FramesDiffRow as DiffRow, FramesFound as Found, FramesFrame as FrameAnswer,
+  FramesColor as ColorRule, FramesConns as ConnsAnswer, FramesConnRow as ConnRow, FramesFollow as FollowAnswer, FramesFollowPart as FollowPart, FramesGraph as GraphAnswer, FramesProblems as ProblemsAnswer, FramesDiff as DiffAnswer, FramesDiffRow as DiffRow, FramesFound as Found, FramesFrame as FrameAnswer,
   FramesFrameOffer as FrameOffer, FramesPacket as PacketAnswer, FramesRow as FrameRow, FramesSortSpec as Sort, FramesTable as TableAnswer,
   FramesTableColumn as TableColumn, FramesTableRow as TableRow, FramesTimeline as TimelineAnswer, FramesTypeRow as TypeRow,
   FramesTypes as TypesAnswer, FramesViewMistake as Mistake, ListConn as Connection, MapAnswer, RowsAnswer, StoreMarker as Marker, StoreNoted as Noted,
@@ -49,6 +49,10 @@ interface Answers {
   timeline: FramesTimeline;
   table: FramesTable;
   diff: FramesDiff;
+  problems: FramesProblems;
+  conns: FramesConns;
+  graph: FramesGraph;
+  follow: FramesFollow;
 }
 
 export type RequestKind = keyof Answers;

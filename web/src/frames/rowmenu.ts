@@ -28,6 +28,7 @@ export interface RowMenuActions {
   hide(): void;
   only(): void;
   conversation(): void;
+  follow(): void;
   colors(): void;
   compare(): void;
   export(): void;
@@ -73,7 +74,10 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
     );
   }
   if (conn !== undefined) {
-    items.push({ group: list, title: `Follow conversation ${shortConnection(conn)}`, run: a.conversation });
+    items.push(
+      { group: list, title: `Only the connection ${shortConnection(conn)}`, run: a.conversation },
+      { group: list, title: "Follow the connection", run: () => a.follow() },
+    );
   }
   items.push({ group: list, title: "Fields of this type as a table", ...hint("table"), run: () => a.run("table"), disabled: type === "" });
   const frame = `Frame ${row.n}`;

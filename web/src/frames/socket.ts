@@ -61,7 +61,7 @@ interface Waiting {
 
 const toldOnce: ReadonlySet<string> = new Set(["noted", "markers", "conns"]); // sent once until they change, whatever the view
 const repeated: ReadonlySet<RequestKind> = new Set(["where", "step"]); // made again if the list changes: they do not depend on its positions
-const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table"]);
+const cancellable: ReadonlySet<RequestKind> = new Set(["find", "types", "map", "timeline", "table", "problems", "conns", "graph", "follow"]);
 
 export class FramesSocket {
   state: State = noState();

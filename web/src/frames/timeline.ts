@@ -2,37 +2,42 @@
 
 import uPlot from "uplot";
 import { button, make } from "../dom";
+import { lineColors, Palette, timeAxis } from "./chart";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { betweenTimes, timeLiteral } from "./filters";
 import type { State, TimelineAnswer } from "./protocol";
 import { isGivenUp } from "./socket";
+import { keep, recall, recallList } from "./store";
 import { count, counted, dayAndClock, seconds, span } from "./text";
 
 const mostBuckets = 600;
 const barPx = 3; // approximate width of a bucket
-const timeSteps = [1e-6, 1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 604800];
 const timeChip = /^time >= \d+\.\d+ && time < \d+\.\d+$/;
 
-/** The data of the chart: the middle of each bucket in seconds since the start, all frames, those from the client, those with a problem. */
-export function chartData(a: TimelineAnswer, start: number): uPlot.AlignedData {
-  const c2s = a.c2s ?? [];
-  const s2c = a.s2c ?? [];
+/**
+ * The data of the chart: the start of each bucket in seconds since the start, all frames, those from the client, those with a problem, and
+ * those of each line.
+ */
+export function chartData(a: TimelineAnswer, start: number, unit: Unit = "frames"): uPlot.AlignedData {
+  const ofBytes = unit === "bytes";
+  const share = unit === "frames" ? 1 : 1e6 / a.step;
+  const c2s = (ofBytes ? a.c2s_bytes : a.c2s) ?? [];
+  const s2c = (ofBytes ? a.s2c_bytes : a.s2c) ?? [];
   const bad = a.bad ?? [];
   const n = Math.max(c2s.length, s2c.length, bad.length);
   const x = Array.from({ length: n }, (_, i) => (a.from - start + i * a.step) / 1e6);
-  return [x, x.map((_, i) => (c2s[i] ?? 0) + (s2c[i] ?? 0)), x.map((_, i) => c2s[i] ?? 0), x.map((_, i) => bad[i] ?? 0)];
+  const lines = (a.lines ?? []).map((line) => x.map((_, i) => ((ofBytes ? line.bytes : line.frames)[i] ?? 0) * share));
+  return [x, x.map((_, i) => ((c2s[i] ?? 0) + (s2c[i] ?? 0)) * share), x.map((_, i) => (c2s[i] ?? 0) * share), x.map((_, i) => (bad[i] ?? 0) * (ofBytes ? 0 : share)), ...lines];
 }
 
-/** A label of the time axis, in seconds since the start. */
-function axisText(s: number, step: number): string {
-  if (Math.abs(s) >= 3600 || step >= 60) {
-    const sign = s < 0 ? "-" : "";
-    const whole = Math.round(Math.abs(s));
-    const minutes = Math.floor(whole / 60);
-    const rest = String(whole % 60).padStart(2, "0");
-    return minutes >= 60 ? `${sign}${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${rest}` : `${sign}${minutes}:${rest}`;
-  }
-  return `${Number(s.toFixed(6))} s`;
+const units = { frames: "frames", rate: "frames/s", bytes: "bytes/s" } as const;
+type Unit = keyof typeof units;
+
+const intervals: readonly (readonly [micros: number, title: string])[] = [[0, "auto"], [1e3, "1 ms"], [1e4, "10 ms"], [1e5, "100 ms"], [1e6, "1 s"], [1e7, "10 s"], [6e7, "1 min"], [6e8, "10 min"], [3.6e9, "1 h"]];
+const mostLines = 6; // as on the server
+
+function isFilter(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "" && value.length <= 8192;
 }
 
 export class TimelineDrawer implements Drawer {
@@ -41,7 +46,11 @@ export class TimelineDrawer implements Drawer {
   private readonly refresher: Refresher;
   private readonly readout = make("span", "note");
   private readonly plot = make("div", "tl-plot");
-  private readonly probe = make("span", "tl-probe");
+  private readonly palette = new Palette();
+  private readonly keys = make("span", "tl-lines");
+  private unit: Unit = recall("timeline.unit") === "bytes" ? "bytes" : recall("timeline.unit") === "rate" ? "rate" : "frames";
+  private interval = Number(recall("timeline.interval") ?? 0) || 0;
+  private lines: string[] = recallList("timeline.lines", isFilter).slice(0, mostLines);
   private readonly clear: HTMLButtonElement;
   private readonly stopped = new AbortController();
   private readonly themes = new MutationObserver(() => this.build());
@@ -59,6 +68,8 @@ export class TimelineDrawer implements Drawer {
       bar.append(make("span", `tl-key ${className}`, text));
     }
     this.clear = button("All times", () => this.host.chips.filter((c) => timeChip.test(c)).forEach((c) => this.host.removeChip(c)), "", "btn quiet small");
+    bar.append(this.keys, ...this.controls());
+    this.drawLines();
     this.readout.setAttribute("aria-hidden", "true"); // the slider has the same value
     bar.append(this.readout, this.clear);
     this.plot.tabIndex = 0;
@@ -66,7 +77,7 @@ export class TimelineDrawer implements Drawer {
     this.plot.setAttribute("aria-valuenow", "0");
     this.plot.setAttribute("aria-label", "Time. Arrows move, Shift selects a range, Enter goes there or filters by it");
     this.plot.addEventListener("keydown", (event) => this.key(event));
-    this.element.append(bar, this.plot, this.probe);
+    this.element.append(bar, this.plot, this.palette.probe);
     this.themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.build(), { signal: this.stopped.signal });
     this.rest();
@@ -80,8 +91,9 @@ export class TimelineDrawer implements Drawer {
   private async load(signal: AbortSignal): Promise<void> {
     try {
       const buckets = Math.max(50, Math.min(mostBuckets, Math.floor(this.plot.clientWidth / barPx)));
-      this.answer = await this.host.ask("timeline", { buckets }, signal);
+      this.answer = await this.host.ask("timeline", { buckets, ...(this.interval > 0 ? { step: this.interval } : {}), ...(this.lines.length > 0 ? { filters: this.lines } : {}) }, signal);
       this.build();
+      this.drawLines();
     } catch (error) {
       if (!isGivenUp(error)) {
         this.host.failed(error);
@@ -89,10 +101,61 @@ export class TimelineDrawer implements Drawer {
     }
   }
 
-  /** The computed value of a color: the chart cannot use names of the style sheet. */
-  private color(name: string): string {
-    this.probe.style.color = `var(${name})`;
-    return getComputedStyle(this.probe).color;
+  /** The choices of the unit and of the interval, and the field for another line. */
+  private controls(): HTMLElement[] {
+    const select = (label: string, options: readonly (readonly [string, string])[], value: string, change: (value: string) => void): HTMLElement => {
+      const control = make("select");
+      control.setAttribute("aria-label", label);
+      control.append(...options.map(([id, text]) => new Option(text, id, false, id === value)));
+      control.addEventListener("change", () => change(control.value));
+      return control;
+    };
+    const unit = select("Unit of the timeline", Object.entries(units), this.unit, (value) => {
+      this.unit = value as Unit;
+      keep("timeline.unit", value);
+      this.build();
+    });
+    const interval = select("Interval of the timeline", intervals.map(([micros, title]) => [String(micros), title] as const), String(this.interval), (value) => {
+      this.interval = Number(value);
+      keep("timeline.interval", this.interval);
+      this.refresher.now();
+    });
+    const form = make("form", "graph-add");
+    const input = make("input");
+    Object.assign(input, { name: "line", placeholder: "line of a filter", maxLength: 8192, autocomplete: "off", spellcheck: false });
+    input.setAttribute("aria-label", "Filter of another line");
+    form.append(input, Object.assign(button("Add", () => undefined, "", "btn quiet small"), { type: "submit" }));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = input.value.trim();
+      if (isFilter(text) && !this.lines.includes(text)) {
+        this.setLines([...this.lines, text].slice(-mostLines));
+        input.value = "";
+      }
+    });
+    return [unit, interval, form];
+  }
+
+  private setLines(lines: string[]): void {
+    this.lines = lines;
+    keep("timeline.lines", lines);
+    this.drawLines();
+    this.refresher.now();
+  }
+
+  /** Draws the keys of the lines, with what is wrong with their filters. */
+  private drawLines(): void {
+    this.keys.replaceChildren(...this.lines.map((filter, i) => {
+      const key = make("span", `tl-key line${i + 1}`, filter);
+      const mistake = this.answer?.lines?.find((line) => line.filter === filter)?.mistake ?? "";
+      if (mistake !== "") {
+        key.append(make("span", "err", mistake));
+      }
+      const remove = button("×", () => this.setLines(this.lines.filter((other) => other !== filter)), "", "link");
+      remove.setAttribute("aria-label", `Remove ${filter}`);
+      key.append(remove);
+      return key;
+    }));
   }
 
   private build(): void {
@@ -102,7 +165,7 @@ export class TimelineDrawer implements Drawer {
     if (answer === undefined || width === 0 || height === 0) {
       return;
     }
-    const data = chartData(answer, this.host.state.start);
+    const data = chartData(answer, this.host.state.start, this.unit);
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const series = (label: string, color: string, alpha: string): uPlot.Series => ({
       label,
@@ -112,9 +175,8 @@ export class TimelineDrawer implements Drawer {
       points: { show: false },
       ...(stepped === undefined ? {} : { paths: stepped }),
     });
-    const dim = this.color("--dim");
-    const grid = { stroke: this.color("--line"), width: 1 };
-    const axis = { stroke: dim, grid, ticks: grid, font: `11px ${getComputedStyle(this.element).fontFamily}` };
+    const axis = this.palette.axis();
+    const color = (name: string): string => this.palette.color(name);
     this.chart?.destroy();
     this.chart = new uPlot(
       {
@@ -124,11 +186,14 @@ export class TimelineDrawer implements Drawer {
         padding: [8, 12, 0, 0],
         scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
         axes: [
-          { ...axis, size: 26, space: 70, incrs: timeSteps, values: (_, splits) => splits.map((s) => axisText(s, (splits[1] ?? 1) - (splits[0] ?? 0))) },
-          { ...axis, size: 48, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7], values: (_, splits) => splits.map((s) => count(s)) },
+          timeAxis(axis),
+          { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9], values: (_, splits) => splits.map((s) => count(s)) },
         ],
         cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 } },
-        series: [{}, series("S→C", this.color("--ok"), "45%"), series("C→S", this.color("--accent"), "65%"), series("bad", this.color("--bad"), "90%")],
+        series: [
+          {}, series("S→C", color("--ok"), "45%"), series("C→S", color("--accent"), "65%"), series("bad", color("--bad"), "90%"),
+          ...(answer.lines ?? []).map((line, i): uPlot.Series => ({ label: line.filter, stroke: color(lineColors[(i + 1) % lineColors.length] ?? "--dim"), width: 2, points: { show: false }, ...(stepped === undefined ? {} : { paths: stepped }) })),
+        ],
         hooks: {
           setCursor: [(u) => this.pointed(u.cursor.idx ?? -1)],
           setSelect: [(u) => this.brushed(u)],
@@ -171,7 +236,9 @@ export class TimelineDrawer implements Drawer {
     const at = a.from + index * a.step;
     const text =
       `${seconds(at - this.host.state.start)} s (${dayAndClock(at).slice(0, -3)}), ${span(a.step)}: ${count(a.c2s?.[index] ?? 0)} C→S, ` +
-      `${count(a.s2c?.[index] ?? 0)} S→C, ${count(a.bad?.[index] ?? 0)} bad`;
+      `${count(a.s2c?.[index] ?? 0)} S→C, ${count(a.bad?.[index] ?? 0)} bad` +
+      (a.lines ?? []).map((line) => `, ${count(line.frames[index] ?? 0)} ${line.filter}`).join("") +
+      (this.unit === "bytes" ? `; ${count(((a.c2s_bytes?.[index] ?? 0) + (a.s2c_bytes?.[index] ?? 0)) * (1e6 / a.step))} bytes/s` : "");
     this.readout.textContent = text;
     this.plot.setAttribute("aria-valuenow", String(index));
     this.plot.setAttribute("aria-valuetext", text);

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"wirebench/defs/schema"
+)
+
+var numberFiles = map[string]string{"C_LEVEL.1.def": "int32 level\nfloat share\n", "protocol.1.map": "C_LEVEL 4097\n"}
+
+// numberCapture returns a capture of n messages whose level grows by one.
+func numberCapture(t testing.TB, n int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
+	for i := range n {
+		msg := binary.LittleEndian.AppendUint16([]byte{12, 0}, 4097)
+		msg = binary.LittleEndian.AppendUint32(msg, uint32(i))
+		msg = binary.LittleEndian.AppendUint32(msg, math.Float32bits(float32(math.Sin(float64(i)/5))))
+		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*10*time.Millisecond), msg, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+// The drawers that explain a capture: problems, connections, a conversation, numbers over time, and the flow between client and server.
+func TestFlowExplain(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, chatFiles, chatCapture(t, 100), "")
+	p := f.page()
+	f.counts("100 frames")
+
+	f.tool("Problems")
+	f.shows(".frames-problems", "unknown-message")
+	p.Click("button", "Frame 5")
+	f.shows(".frames-line .chosen", "at 5")
+	p.In("Problems").Click("button", "20")
+	f.shows(".frames-line .counts", "20 shown")
+	p.Fill("textbox", "Filter", "")
+	p.Press("Enter")
+	f.counts("100 frames")
+
+	f.tool("Connections")
+	f.shows(".frames-conns", "1 connection")
+	f.is("bytes and rate of the connection", `[...document.querySelectorAll(".frames-conns tbody td")].map(e => e.textContent).some(text => text.endsWith("B/s"))`)
+	p.Click("button", "Follow 10…")
+	f.shows(".frames-follow", `C_SAY  text "text 0"`)
+	p.Click("button", "Text")
+	f.shows(".follow-box", "text 1")
+	p.Click("button", "Hex")
+	f.shows(".follow-box", "0000  ")
+	p.In("Conversation").Click("button", "C→S 7…")
+	f.shows(".frames-line .chosen", "at 7")
+
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("follow")
+	}
+	f.tool("Flow")
+	f.shows(".frames-flow", "94 frames from 7 to 100")
+	f.is("arrows both ways", `document.querySelectorAll(".flow-row.c2s").length > 0 && document.querySelectorAll(".flow-row.s2c").length > 0`)
+	p.Click("button", "C→S C_SAY, frame 9")
+	f.shows(".frames-line .chosen", "at 9")
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("flow")
+	}
+}
+
+// Numbers over time: fields are added by their names or from the fields of a message, points lead to frames by mouse and keyboard.
+func TestFlowGraph(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, numberFiles, numberCapture(t, 60), "")
+	p := f.page()
+	f.counts("60 frames")
+	f.tool("Graph")
+	p.Fill("textbox", "Field of the graph", ".level")
+	p.Press("Enter")
+	f.shows(".frames-graph", "60 values")
+	f.is("it is drawn", `document.querySelector(".frames-graph canvas") !== null`)
+	p.Focused("textbox", "Field of the graph")
+	f.focus(".frames-graph [role=slider]")
+	f.press("Home", "ArrowRight", "ArrowRight")
+	f.is("its value is told", `document.querySelector(".frames-graph [role=slider]").ariaValueText.startsWith(".level ")`)
+	f.press("Enter")
+	f.shows(".frames-line .chosen", "at 3")
+	p.Click("button", "Table")
+	f.is("the same as a table", `document.querySelectorAll(".graph-list tbody tr").length === 60`)
+	p.In("Values over time").Click("button", "40")
+	f.shows(".frames-line .chosen", "at 40")
+	p.Click("button", "Remove .level")
+	f.lacks(".graph-list tr + tr")
+	p.RightClick("row", "level…")
+	p.Click("menuitem", "Show over time")
+	f.shows(".frames-graph", "60 values")
+
+	// The timeline with lines of filters, its unit and its interval.
+	f.tool("Timeline")
+	p.Fill("textbox", "Filter of another line", "level > 30")
+	p.Press("Enter")
+	f.shows(".frames-timeline", "level > 30")
+	p.Fill("textbox", "Filter of another line", ".levle > 30")
+	p.Press("Enter")
+	f.shows(".frames-timeline", "no message has a field")
+	p.Choose("Unit of the timeline", "bytes/s")
+	p.Choose("Interval of the timeline", "100 ms")
+	f.is("it is drawn", `document.querySelector(".frames-timeline canvas") !== null`)
+	if dir := os.Getenv("WIREBENCH_LOOK"); dir != "" {
+		f.shots("timeline")
+		f.tool("Graph")
+		f.shots("graph")
+	}
+}

@@ -1,0 +1,1 @@
+var e="wirebench.frames.";function i(n){try{return JSON.parse(localStorage.getItem(e+n)??"null")??void 0}catch{return}}function o(n,t){try{localStorage.setItem(e+n,JSON.stringify(t))}catch{}}function u(n,t){let r=i(n);return typeof r=="string"?r:t}function a(n,t){let r=i(n);return Array.isArray(r)?r.filter(t):[]}export{i as a,o as b,u as c,a as d};
