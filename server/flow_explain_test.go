@@ -55,7 +55,7 @@ func TestFlowExplain(t *testing.T) {
 	f.shows(".follow-box", "text 1")
 	p.Click("button", "Hex")
 	f.shows(".follow-box", "0000  ")
-	p.In("Conversation").Click("button", "C→S 7…")
+	p.In("Conversation").Click("button", "C→S 7 0.0…")
 	f.shows(".frames-line .chosen", "at 7")
 
 	if os.Getenv("WIREBENCH_LOOK") != "" {

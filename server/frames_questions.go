@@ -76,7 +76,7 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 		}
 	case m.Conns != nil:
 		return m.Conns.ID, func(ctx context.Context, l *shownList) (string, any, error) {
-			a, err := l.Conns(ctx)
+			a, err := l.Conns(ctx, m.Conns.ConnsQuery)
 			return "conns", a, err
 		}
 	case m.Graph != nil:

@@ -85,8 +85,11 @@ type listMessage struct {
 		frames.TimelineQuery
 	} `json:"timeline,omitempty"`
 	Problems *asked `json:"problems,omitempty"`
-	Conns    *asked `json:"conns,omitempty"`
-	Graph    *struct {
+	Conns    *struct {
+		asked
+		frames.ConnsQuery
+	} `json:"conns,omitempty"`
+	Graph *struct {
 		asked
 		frames.GraphQuery
 	} `json:"graph,omitempty"`

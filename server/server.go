@@ -135,6 +135,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.ended.CompareAndSwap(false, true) {
 		return nil
 	}
+	s.relays.Ending()
 	s.Projects.Close()
 	steps := []struct {
 		name string

@@ -235,7 +235,7 @@ type connectionsOutput struct{ Body *frames.Conns }
 func (s *API) listConnections(ctx context.Context, in *FramesPath) (*connectionsOutput, error) {
 	out := &connectionsOutput{}
 	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
-		out.Body, err = l.Conns(ctx)
+		out.Body, err = l.Conns(ctx, frames.ConnsQuery{Listed: true})
 		return err
 	})
 	return out, err

@@ -3,7 +3,7 @@ package captures
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -54,8 +54,11 @@ func (b *briefLists) get(from *store.Captures) (briefList, error) {
 	l := briefList{captures: make([]store.Capture, len(all))}
 	sum := sha256.New()
 	for i, x := range all {
-		l.captures[i] = store.Capture{ID: x.ID, Name: x.Name, Size: x.Size, Added: x.Added}
-		fmt.Fprintf(sum, "%q %q %d %d\n", x.ID, x.Name, x.Size, x.Added.UnixNano())
+		x.Notes, x.Dismissed = store.Notes{}, nil
+		l.captures[i] = x
+		if err := json.NewEncoder(sum).Encode(x); err != nil {
+			return briefList{}, err
+		}
 	}
 	l.tag = hex.EncodeToString(sum.Sum(nil)[:12])
 	now := time.Now()

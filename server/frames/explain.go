@@ -95,8 +95,13 @@ type ConnRow struct {
 // maxConnRows is the maximum number of rows of Conns.
 const maxConnRows = 5000
 
-// Conns sums up the connections of the frames of the list.
-func (l *List) Conns(ctx context.Context) (*Conns, error) {
+// ConnsQuery selects the frames that count.
+type ConnsQuery struct {
+	Listed bool `json:"listed,omitempty"` // only those of the list
+}
+
+// Conns sums up the connections of the frames of the capture, or of the list.
+func (l *List) Conns(ctx context.Context, q ConnsQuery) (*Conns, error) {
 	out := &Conns{Rows: []*ConnRow{}}
 	type key struct {
 		conn uint32
@@ -105,7 +110,7 @@ func (l *List) Conns(ctx context.Context) (*Conns, error) {
 	of := map[key]*ConnRow{}
 	conns := l.log.ConnReader()
 	more := map[uint32]bool{}
-	err := l.eachOf(ctx, func(i int, e live.Entry, _ []byte) bool {
+	one := func(i int, e live.Entry, _ []byte) bool {
 		c := conns.Of(e)
 		row := of[key{e.Conn, c.Name}]
 		if row == nil {
@@ -129,7 +134,20 @@ func (l *List) Conns(ctx context.Context) (*Conns, error) {
 		}
 		row.From, row.To = min(row.From, e.At/1000), max(row.To, e.At/1000)
 		return true
-	})
+	}
+	err := error(nil)
+	if q.Listed {
+		err = l.eachOf(ctx, one)
+	} else {
+		for i := l.log.Base(); i < l.log.Len() && err == nil; i++ {
+			if e := l.log.Entry(i); i >= l.log.Base() {
+				one(i, e, nil)
+			}
+			if i%lookEvery == 0 {
+				err = ctx.Err()
+			}
+		}
+	}
 	out.More = len(more)
 	return out, err
 }

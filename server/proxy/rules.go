@@ -33,8 +33,9 @@ type Rule struct {
 	Replace func(*transport.Frame) ([]byte, error) // for RuleReplace. On an error the message is unchanged, and an event reports it
 	Note    string                                 // for RuleNote, up to 200 bytes
 
-	Count  int64 // number of messages to which it was applied, since its ID is known
-	Failed int64 // number of messages to which it could not be applied
+	Count  int64  // number of messages to which it was applied, since its ID is known
+	Failed int64  // number of messages to which it could not be applied
+	Why    string // why it failed the last time
 }
 
 // Bounds of rules.
@@ -49,6 +50,7 @@ const (
 type rule struct {
 	Rule
 	count, failed *atomic.Int64
+	why           *atomic.Pointer[string]
 }
 
 func (r *Rule) check() error {
@@ -107,9 +109,9 @@ func (s *Session) SetRules(rules []Rule, who string) error {
 			return err
 		}
 		seen[r.ID] = true
-		list[i] = &rule{Rule: r, count: new(atomic.Int64), failed: new(atomic.Int64)}
+		list[i] = &rule{Rule: r, count: new(atomic.Int64), failed: new(atomic.Int64), why: new(atomic.Pointer[string])}
 		if old := before[r.ID]; old != nil {
-			list[i].count, list[i].failed = old.count, old.failed
+			list[i].count, list[i].failed, list[i].why = old.count, old.failed, old.why
 		}
 	}
 	s.op.change(func(p *policy) { p.rules = list })
@@ -134,6 +136,9 @@ func (s *Session) Rules() []Rule {
 	for _, r := range s.op.policy.Load().rules {
 		x := r.Rule
 		x.Count, x.Failed = r.count.Load(), r.failed.Load()
+		if why := r.why.Load(); why != nil {
+			x.Why = *why
+		}
 		list = append(list, x)
 	}
 	return list
@@ -215,6 +220,9 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 // failed reports a rule that could not be applied.
 func (o *operated) failed(r *rule, err error) {
 	r.failed.Add(1)
+	why := err.Error()
+	why = why[:min(len(why), maxEventLen)]
+	r.why.Store(&why)
 	o.s.events.add(Failure, "rule %q failed, the message is unchanged: %v", r.title(), err)
 }
 

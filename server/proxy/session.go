@@ -273,6 +273,9 @@ func (s *Session) Log() *live.Log { return s.log }
 // Events returns the events with a number above n, oldest first. Only the last few hundred are kept.
 func (s *Session) Events(n int) []Event { return s.events.since(n) }
 
+// Warn adds an event about a part that does not work; the session continues.
+func (s *Session) Warn(format string, args ...any) { s.events.add(Warning, format, args...) }
+
 // Conns returns the open connections, in order, and the most recently ended ones.
 func (s *Session) Conns() (open, ended []ConnState) {
 	s.mu.Lock()

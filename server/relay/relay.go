@@ -3,6 +3,7 @@ package relay
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wirebench/codec"
@@ -20,6 +22,7 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/settings"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -35,11 +38,13 @@ const (
 type Config struct {
 	Workspace string `json:"workspace,omitempty" doc:"project that shows the frames; in a request the one of the URL"`
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"display name"`
-	Listen    string `json:"listen" doc:"IP:port or :port"`
-	Upstream  string `json:"upstream" doc:"host:port"`
+	Listen    string `json:"listen,omitempty" doc:"IP:port or :port"`
+	Upstream  string `json:"upstream,omitempty" doc:"host:port"`
 	Operate   bool   `json:"operate,omitempty" doc:"messages can be held, changed and injected when enabled"`
 	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
+
+	Again string `json:"again,omitempty" maxLength:"100" doc:"id of a capture whose listener is started again: with its addresses, settings, keys and rules; listen, upstream and the like are not needed then"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project. They are kept with the recording, and can be changed there"`
 }
@@ -64,6 +69,7 @@ type Set struct {
 	sessions []*Session
 
 	Demo     func(ctx context.Context, dialect string) (*Game, error) // starts a demo game; nil if there is none
+	closing  atomic.Bool                                              // the server ends: listeners without traffic stay, to be started again
 	starting sync.Mutex                                               // serializes starting demo games: at most one per workspace
 	demos    map[string]string                                        // ids of demo sessions by workspace
 }
@@ -87,6 +93,9 @@ func New(opts Options) *Set {
 
 // Close ends all sessions; connections are cut when the context is done.
 func (p *Set) Close(ctx context.Context) error { return p.proxy.Close(ctx) }
+
+// Ending tells that the server ends: recordings without traffic stay from now on, so that their listeners can be started again.
+func (p *Set) Ending() { p.closing.Store(true) }
 
 // Target returns the target of a replay: an allowed upstream, or a listener of the proxy.
 func (p *Set) Target(ctx context.Context, text string) (proxy.Target, error) {
@@ -122,6 +131,20 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	if !ok || ws.Captures == nil {
 		return nil, errors.New("the protocol of this project cannot be relayed")
 	}
+	var rules []Rule
+	if cfg.Again != "" {
+		x, err := ws.Captures.Get(cfg.Again)
+		if err != nil || x.Listener == nil {
+			return nil, fmt.Errorf("capture %q was not recorded by a listener of this version", cfg.Again)
+		}
+		l := x.Listener
+		cfg.Name, cfg.Listen, cfg.Upstream, cfg.Ports, cfg.Operate, cfg.Settings, cfg.Keys = l.Name, l.Listen, l.Upstream, l.Ports, l.Operate, x.Settings, x.Keys
+		if len(l.Rules) > 0 {
+			if err := json.Unmarshal(l.Rules, &rules); err != nil {
+				return nil, fmt.Errorf("the rules of capture %q: %w", cfg.Again, err)
+			}
+		}
+	}
 	ports := cfg.Ports
 	if ports == 0 {
 		ports = len(protocol.Ports)
@@ -137,7 +160,9 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	name := cmp.Or(cfg.Name, cfg.Upstream)
 	now := time.Now()
 	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
-	x, file, err := ws.Captures.Record(read.recording(title), now)
+	like := read.recording(title)
+	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate}
+	x, file, err := ws.Captures.Record(like, now)
 	if err != nil {
 		return nil, &RecordError{err}
 	}
@@ -178,6 +203,11 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	}
 	done := make(chan struct{})
 	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read}
+	if len(rules) > 0 && cfg.Operate {
+		if err := one.WriteRules(rules, ""); err != nil {
+			one.Warn("the rules of the earlier listener do not apply: %v", err)
+		}
+	}
 	p.captures.Live(ws.Name, x.ID, log, done)
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
@@ -218,7 +248,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 // forgetEmpty deletes the capture of a session without traffic, unless it has notes.
 func (p *Set) forgetEmpty(one *Session) {
 	state := one.State()
-	if state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
+	if p.closing.Load() || state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
 		return
 	}
 	all := one.Workspace.Captures

@@ -1,9 +1,14 @@
 package relay
 
 import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,22 +17,30 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/server/proxy"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
-// Rule is a rule as entered: an action for all messages that match a filter.
+// Rule is a rule as entered: an action for all messages that match a filter. Rules apply in their order, each to what the ones before it made.
 type Rule struct {
-	ID     string          `json:"id" minLength:"1" maxLength:"100"`
-	Name   string          `json:"name,omitempty" maxLength:"200"`
-	On     bool            `json:"on"`
-	Filter string          `json:"filter" minLength:"1" maxLength:"8192"`
-	Action string          `json:"action" enum:"drop,delay,replace,note"`
-	Delay  string          `json:"delay,omitempty" doc:"for delay: 250ms, 2s"`
-	Field  string          `json:"field,omitempty" doc:"for replace: path of a field, such as members[0].name"`
-	Value  json.RawMessage `json:"value,omitempty" doc:"for replace: the new value of the field"`
-	Note   string          `json:"note,omitempty" maxLength:"200"`
-	Count  int64           `json:"count,omitempty" readOnly:"true" doc:"messages to which the rule was applied"`
-	Failed int64           `json:"failed,omitempty" readOnly:"true" doc:"messages to which the rule could not be applied"`
+	ID      string          `json:"id,omitempty" maxLength:"100" doc:"given by the server, for a new rule; a known one keeps the counts"`
+	Name    string          `json:"name,omitempty" maxLength:"100" doc:"for display"`
+	On      bool            `json:"on"`
+	Filter  string          `json:"filter" minLength:"1" maxLength:"8192"`
+	Action  string          `json:"action" enum:"drop,delay,replace,compute,regexp,bytes,note"`
+	Delay   string          `json:"delay,omitempty" doc:"for delay: 250ms, 2s"`
+	Field   string          `json:"field,omitempty" maxLength:"1000" doc:"for replace, compute and regexp: path of a field, such as members[0].name"`
+	Value   json.RawMessage `json:"value,omitempty" doc:"for replace: the new value of the field"`
+	Expr    string          `json:"expr,omitempty" maxLength:"500" doc:"for compute: arithmetic with numbers, old for the present value, and .field for another one: old * 2 + .level"`
+	Pattern string          `json:"pattern,omitempty" maxLength:"500" doc:"for regexp: a regular expression, whose matches in the text of the field are replaced"`
+	With    string          `json:"with,omitempty" maxLength:"1000" doc:"for regexp: the replacement; $1 is the first group"`
+	At      int             `json:"at,omitempty" minimum:"-65536" maximum:"65536" doc:"for bytes: offset in the message, from the end if negative"`
+	Hex     string          `json:"hex,omitempty" maxLength:"8192" doc:"for bytes: the new bytes, in hex"`
+	Insert  bool            `json:"insert,omitempty" doc:"for bytes: they are inserted, and do not replace as many"`
+	Note    string          `json:"note,omitempty" maxLength:"200"`
+	Count   int64           `json:"count,omitempty" readOnly:"true" doc:"messages to which the rule was applied"`
+	Failed  int64           `json:"failed,omitempty" readOnly:"true" doc:"messages to which the rule could not be applied"`
+	Why     string          `json:"why,omitempty" readOnly:"true" doc:"why it failed the last time"`
 }
 
 // Intercept selects the messages to hold from now on by a filter, which must be valid; "" holds none.
@@ -52,17 +65,23 @@ func (s *Session) WrittenRules() []Rule {
 	}
 	out := []Rule{}
 	for _, r := range s.written {
-		r.Count, r.Failed = counts[r.ID].Count, counts[r.ID].Failed
+		r.Count, r.Failed, r.Why = counts[r.ID].Count, counts[r.ID].Failed, counts[r.ID].Why
 		out = append(out, r)
 	}
 	return out
 }
 
-// WriteRules replaces the rules of the session.
+// WriteRules replaces the rules of the session, and stores them with its recording, for when it is started again. Rules without an ID get one.
 func (s *Session) WriteRules(written []Rule, who string) error {
+	written = slices.Clone(written)
 	var all []proxy.Rule
-	for i, r := range written {
-		rule, err := s.rule(r)
+	for i := range written {
+		r := &written[i]
+		if r.ID == "" {
+			r.ID = rand.Text()
+		}
+		r.Count, r.Failed, r.Why = 0, 0, ""
+		rule, err := s.rule(*r)
 		if err != nil {
 			return fmt.Errorf("rule %d: %w", i+1, err)
 		}
@@ -73,8 +92,29 @@ func (s *Session) WriteRules(written []Rule, who string) error {
 	if err := s.SetRules(all, who); err != nil {
 		return err
 	}
-	s.written = slices.Clone(written)
-	return nil
+	s.written = written
+	return s.keepRules()
+}
+
+// keepRules stores the rules with the recording.
+func (s *Session) keepRules() error {
+	if s.Workspace == nil || s.Workspace.Captures == nil {
+		return nil
+	}
+	text, err := json.Marshal(s.written)
+	if err != nil {
+		return err
+	}
+	_, err = s.Workspace.Captures.Edit(s.ID, func(x *store.Capture) error {
+		if x.Listener != nil {
+			x.Listener.Rules = text
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the recording was deleted
+	}
+	return err
 }
 
 // rule compiles a rule.
@@ -101,13 +141,73 @@ func (s *Session) rule(b Rule) (proxy.Rule, error) {
 		if err := m.takes(b.Field, b.Value); err != nil {
 			return r, err
 		}
-		r.Replace = func(f *transport.Frame) ([]byte, error) { return replaceField(s.Now(), f, b.Field, b.Value) }
+		r.Replace = func(f *transport.Frame) ([]byte, error) {
+			return changeField(s.Now(), f, b.Field, func(json.RawMessage, []byte) (json.RawMessage, error) { return b.Value, nil })
+		}
+	case "compute":
+		if b.Field == "" || strings.TrimSpace(b.Expr) == "" {
+			return r, errors.New("a field and an expression are missing")
+		}
+		one := func(string) (json.RawMessage, error) { return json.RawMessage("1"), nil }
+		if _, err := evaluate(b.Expr, json.RawMessage("1"), one); err != nil && !errors.Is(err, errByZero) {
+			return r, err
+		}
+		if err := m.has(b.Field); err != nil {
+			return r, err
+		}
+		r.Action = proxy.RuleReplace
+		r.Replace = func(f *transport.Frame) ([]byte, error) {
+			return changeField(s.Now(), f, b.Field, func(old json.RawMessage, text []byte) (json.RawMessage, error) {
+				return evaluate(b.Expr, old, fieldsOf(text))
+			})
+		}
+	case "regexp":
+		pattern, err := regexp.Compile(b.Pattern)
+		switch {
+		case b.Field == "" || b.Pattern == "":
+			return r, errors.New("a field and a regular expression are missing")
+		case err != nil:
+			return r, fmt.Errorf("pattern: %w", err)
+		}
+		if err := m.has(b.Field); err != nil {
+			return r, err
+		}
+		r.Action = proxy.RuleReplace
+		r.Replace = func(f *transport.Frame) ([]byte, error) {
+			return changeField(s.Now(), f, b.Field, func(old json.RawMessage, _ []byte) (json.RawMessage, error) {
+				return replaceText(pattern, old, b.With)
+			})
+		}
+	case "bytes":
+		data, err := hex.DecodeString(strings.ReplaceAll(b.Hex, " ", ""))
+		if err != nil || len(data) == 0 {
+			return r, fmt.Errorf("hex: %q is not a number of bytes in hex", clip(b.Hex))
+		}
+		r.Action = proxy.RuleReplace
+		r.Replace = func(f *transport.Frame) ([]byte, error) { return replaceBytes(f.Bytes, b.At, data, b.Insert) }
 	}
 	return r, nil
 }
 
-// replaceField returns a message with a new value in a field. Lengths, counts and offsets are updated.
-func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by json.RawMessage) ([]byte, error) {
+// replaceBytes returns a message with other bytes at an offset, which counts from the end if it is negative.
+func replaceBytes(message []byte, at int, data []byte, insert bool) ([]byte, error) {
+	from := at
+	if at < 0 {
+		from += len(message)
+	}
+	to := from
+	if !insert {
+		to += len(data)
+	}
+	if from < 0 || to > len(message) {
+		return nil, fmt.Errorf("the message has %d bytes, fewer than needed for %d at %d", len(message), len(data), at)
+	}
+	return slices.Concat(message[:from], data, message[to:]), nil
+}
+
+// changeField returns a message with a new value in a field, made from the old one and the JSON text of the message. Lengths, counts and
+// offsets are updated. Errors name the field.
+func changeField(snap *workspace.Snapshot, f *transport.Frame, path string, change func(old json.RawMessage, text []byte) (json.RawMessage, error)) ([]byte, error) {
 	m := snap.FrameMessage(f)
 	if m == nil {
 		return nil, errors.New("the message has no definition")
@@ -124,12 +224,16 @@ func replaceField(snap *workspace.Snapshot, f *transport.Frame, path string, by 
 	text := value.Unshare(value.AppendJSON(nil, &rec), path)
 	at, err := value.FindJSON(text, path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	by, err := change(text[at.From:at.To], text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	next := slices.Concat(text[:at.From], by, text[at.To:])
 	data, _, problems, err := snap.EncodeValue(m, &rec.Code, next)
 	if err == nil && len(problems) > 0 {
-		err = errors.New(problems[0].Message)
+		err = fmt.Errorf("%s: %s", cmp.Or(problems[0].Path, path), problems[0].Message)
 	}
 	return data, err
 }

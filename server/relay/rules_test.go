@@ -3,6 +3,7 @@ package relay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -134,8 +135,106 @@ func TestReplaceBehindLongHeader(t *testing.T) {
 		return out.Alternate
 	}
 	f := &transport.Frame{Dir: schema.ToServer, Key: key, HasKey: true, Via: []string{tera.ViaIntegrity}, Bytes: long("hello")}
-	got, err := replaceField(ws.Now(), f, "text", []byte(`"goodbye"`))
+	got, err := changeField(ws.Now(), f, "text", func(json.RawMessage, []byte) (json.RawMessage, error) { return []byte(`"goodbye"`), nil })
 	if want := long("goodbye"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%x, not %x: %v", got, want, err)
+	}
+}
+
+// Arithmetic on the fields of a message is exact, and says what is wrong.
+func TestEvaluate(t *testing.T) {
+	fields := func(path string) (json.RawMessage, error) {
+		if v, ok := map[string]string{"level": "7", "id": `"18446744073709551615"`, "share": "0.5", "name": `"Lann"`, "items[1].n": "3"}[path]; ok {
+			return json.RawMessage(v), nil
+		}
+		return nil, errors.New("no field " + path)
+	}
+	for text, want := range map[string]string{
+		"old * 2 + 1":              "21",
+		"old+.level":               "17",
+		"-(old - 4) * 3":           "-18",
+		".id - 1":                  "18446744073709551614",
+		"7 / 2":                    "3",
+		"-7 / 2":                   "-3",
+		"7 / 2.0":                  "3",
+		"7.5 / 2":                  "3.75",
+		"old % 3":                  "1",
+		".share * 3":               "1.5",
+		"0x10 + .items[1].n":       "19",
+		"old / 0":                  "!division by zero",
+		".name + 1":                "!not a number",
+		".nothing":                 "!no field nothing",
+		"old old":                  "!unexpected",
+		"old +":                    "!not complete",
+		"(old":                     "!without its",
+		"x":                        "!write numbers, old",
+		strings.Repeat("(", 40):    "!nested deeper",
+		strings.Repeat("1+", 1000): "!more than",
+		"9" + strings.Repeat("*99999999999999999999", 20) + "*" + strings.Repeat("99999999999999999999*", 3) + "1": "",
+	} {
+		got, err := evaluate(text, json.RawMessage("10"), fields)
+		if want == "" {
+			continue // only bounded
+		}
+		if wrong, is := strings.CutPrefix(want, "!"); is {
+			if err == nil || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s: %s, %v lacks %q", text, got, err, wrong)
+			}
+		} else if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
+		}
+	}
+}
+
+// Each action changes the message as it says; what cannot be applied names the field and why.
+func TestRuleActions(t *testing.T) {
+	ws := opened(t, "muta", map[string]string{"game.def": ruleFiles})
+	s := &Session{Workspace: ws}
+	message := func(name, value string) *transport.Frame {
+		out, err := (&Outgoing{Message: name, Value: []byte(value)}).Make(ws.Now(), schema.ToServer, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ws.Now().Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &transport.Frame{Dir: schema.ToServer, Key: m.Key, HasKey: true, Bytes: out.Bytes}
+	}
+	for _, c := range []struct {
+		rule             Rule
+		name, from, want string
+	}{
+		{Rule{Filter: "move_it", Action: "compute", Field: "x", Expr: "old * 2 + 1"}, "move_it", `{"x":20,"items":[{"id":1}]}`, `{"x":41,"items":[{"id":1}]}`},
+		{Rule{Filter: "move_it", Action: "compute", Field: "x", Expr: "old * 20"}, "move_it", `{"x":20,"items":[{"id":1}]}`, "!x: 400 does not fit"},
+		{Rule{Filter: "say", Action: "regexp", Field: "text", Pattern: `(\w+) gold`, With: "$1 silver"}, "say", `{"text":"two gold"}`, `{"text":"two silver"}`},
+		{Rule{Filter: "move_it", Action: "regexp", Field: "x", Pattern: "1", With: "2"}, "move_it", `{"x":20,"items":[{"id":1}]}`, "!x: the value is 20, which is not text"},
+		{Rule{Filter: "move_it", Action: "bytes", At: 2, Hex: "07"}, "move_it", `{"x":20,"items":[{"id":1}]}`, `{"x":7,"items":[{"id":1}]}`},
+		{Rule{Filter: "move_it", Action: "bytes", At: 100, Hex: "07"}, "move_it", `{"x":20,"items":[{"id":1}]}`, "!fewer than needed"},
+	} {
+		c.rule.ID, c.rule.On = "1", true
+		made, err := s.rule(c.rule)
+		if err != nil {
+			t.Errorf("%+v: %v", c.rule, err)
+			continue
+		}
+		got, err := made.Replace(message(c.name, c.from))
+		if wrong, is := strings.CutPrefix(c.want, "!"); is {
+			if err == nil || !strings.Contains(err.Error(), wrong) {
+				t.Errorf("%s: %x, %v lacks %q", c.rule.Action, got, err, wrong)
+			}
+		} else if want := message(c.name, c.want).Bytes; err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %x, not %x: %v", c.rule.Action, got, want, err)
+		}
+	}
+	for want, r := range map[string]Rule{
+		"say: no message": {Filter: "move_it", Action: "regexp", Field: "text", Pattern: "a"},
+		"pattern":         {Filter: "say", Action: "regexp", Field: "text", Pattern: "("},
+		"hex":             {Filter: "say", Action: "bytes", Hex: "0"},
+		"write numbers":   {Filter: "move_it", Action: "compute", Field: "x", Expr: "y"},
+	} {
+		if _, err := s.rule(r); err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(want, "say: ")) {
+			t.Errorf("%+v: %v lacks %q", r, err, want)
+		}
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/codec/view"
+	"wirebench/defs/schema"
 )
 
 // Bounds of the check of a rule before it is accepted. Above them it is accepted unchecked.
@@ -69,6 +71,42 @@ func (m *matcher) takes(path string, value json.RawMessage) error {
 		}
 	}
 	return first
+}
+
+// has returns an error if no message that can match the filter has the field; it says whether others have it.
+func (m *matcher) has(path string) error {
+	name := path
+	if i := strings.IndexAny(name, ".["); i >= 0 {
+		name = name[:i]
+	}
+	if name == "" {
+		return fmt.Errorf("%q is not a field path", path)
+	}
+	snap := m.snap()
+	f, _ := snap.Filter(m.text)
+	some, other := false, ""
+	for message := range snap.Messages() {
+		if message.Body == nil {
+			continue
+		}
+		there := slices.ContainsFunc(message.Body.Fields, func(x *schema.Field) bool { return x.Name == name })
+		switch {
+		case f.CanMatch(message):
+			some = true
+			if there || len(message.Body.Variants) > 0 {
+				return nil
+			}
+		case there && other == "":
+			other = message.Name
+		}
+	}
+	switch {
+	case !some:
+		return nil
+	case other != "":
+		return fmt.Errorf("%s: no message that matches the filter has this field; %s has it", path, other)
+	}
+	return fmt.Errorf("%s: no message has this field with the settings of this listener", path)
 }
 
 // problemAt returns the first problem at a path, at a part of its value, or at a prefix of the path that does not exist.

@@ -64,6 +64,18 @@ type Capture struct {
 	Dismissed []string `json:"dismissed,omitempty" doc:"ids of proposals that were dismissed"`
 
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"settings that override those of the project"`
+
+	Listener *Listener `json:"listener,omitempty" doc:"the listener that recorded it, which can be started again"`
+}
+
+// Listener is how a listener was started whose traffic is in a capture.
+type Listener struct {
+	Name     string          `json:"name,omitempty"`
+	Listen   string          `json:"listen" doc:"IP:port or :port"`
+	Upstream string          `json:"upstream" doc:"host:port"`
+	Ports    int             `json:"ports,omitempty"`
+	Operate  bool            `json:"operate,omitempty" doc:"messages could be held, changed and injected"`
+	Rules    json.RawMessage `json:"rules,omitempty" ts:"unknown[]" doc:"its rules for messages"`
 }
 
 // stored is the JSON form of a capture in its description file.

@@ -14,7 +14,7 @@ type Recording interface {
 	Sync() error
 }
 
-// Record starts a growing capture with a name, keys and settings. It exists at once, and data written to it survives a crash of the program.
+// Record starts a growing capture with a name, keys, settings and listener. It exists at once, and data written to it survives a crash of the program.
 func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, err error) {
 	defer func() { err = failure("record", shown(like.Name), err) }()
 	all, err := c.List()
@@ -29,7 +29,7 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, 
 		return Capture{}, nil, err
 	}
 	defer root.Close()
-	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings}
+	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings, Listener: like.Listener}
 	if err := c.write(x); err != nil {
 		return Capture{}, nil, err
 	}

@@ -573,7 +573,11 @@ export interface ListMessage {
     filters?: string[];
   };
   problems?: Asked;
-  conns?: Asked;
+  conns?: {
+    id: number;
+    /** only those of the list */
+    listed?: boolean;
+  };
   graph?: {
     id: number;
     /** C_CHAT.2.message, C_CHAT.message, or .message */
@@ -1132,6 +1136,8 @@ export interface StoreCapture {
   dismissed?: string[];
   /** settings that override those of the project */
   settings?: Record<string, unknown>;
+  /** the listener that recorded it, which can be started again */
+  listener?: StoreListener;
 }
 
 /** StoreNotes are the notes on a capture and its frames. */
@@ -1146,6 +1152,20 @@ export interface StoreNotes {
   noted?: StoreNoted[];
   /** markers, in their order */
   markers?: StoreMarker[];
+}
+
+/** StoreListener is how a listener was started whose traffic is in a capture. */
+export interface StoreListener {
+  name?: string;
+  /** IP:port or :port */
+  listen: string;
+  /** host:port */
+  upstream: string;
+  ports?: number;
+  /** messages could be held, changed and injected */
+  operate?: boolean;
+  /** its rules for messages */
+  rules?: unknown[];
 }
 
 /** PasteInfo is the JSON form of a Paste: the object of paste --json. */
@@ -1857,24 +1877,40 @@ export interface ProxyFileState {
   bytes: number;
 }
 
-/** RelayRule is a rule as entered: an action for all messages that match a filter. */
+/** RelayRule is a rule as entered: an action for all messages that match a filter. Rules apply in their order, each to what the ones before it made. */
 export interface RelayRule {
-  id: string;
+  /** given by the server, for a new rule; a known one keeps the counts */
+  id?: string;
+  /** for display */
   name?: string;
   on: boolean;
   filter: string;
-  action: "drop" | "delay" | "replace" | "note";
+  action: "drop" | "delay" | "replace" | "compute" | "regexp" | "bytes" | "note";
   /** for delay: 250ms, 2s */
   delay?: string;
-  /** for replace: path of a field, such as members[0].name */
+  /** for replace, compute and regexp: path of a field, such as members[0].name */
   field?: string;
   /** for replace: the new value of the field */
   value?: unknown;
+  /** for compute: arithmetic with numbers, old for the present value, and .field for another one: old * 2 + .level */
+  expr?: string;
+  /** for regexp: a regular expression, whose matches in the text of the field are replaced */
+  pattern?: string;
+  /** for regexp: the replacement; $1 is the first group */
+  with?: string;
+  /** for bytes: offset in the message, from the end if negative */
+  at?: number;
+  /** for bytes: the new bytes, in hex */
+  hex?: string;
+  /** for bytes: they are inserted, and do not replace as many */
+  insert?: boolean;
   note?: string;
   /** messages to which the rule was applied */
   count?: number;
   /** messages to which the rule could not be applied */
   failed?: number;
+  /** why it failed the last time */
+  why?: string;
 }
 
 /** HeldList lists the messages that a session holds. */

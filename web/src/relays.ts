@@ -84,6 +84,11 @@ export class Relays {
     return this.begin(`${apiOf(project)}/proxies`, what, project);
   }
 
+  /** Starts the listener again that recorded a capture, and opens its page. */
+  again(capture: string): Promise<void> {
+    return this.begin(this.api, { again: capture });
+  }
+
   /** Starts the demo game with a listener, and opens its page. */
   startDemo(): Promise<void> {
     return this.begin(`${apiOf(this.workspace)}/demo`, undefined);

@@ -1,4 +1,4 @@
-// The dialog of rules: automatic actions on messages that match a filter.
+// The dialog of rules: automatic actions on messages that match a filter, in their order.
 
 import type { RelayRule as Rule } from "../api";
 import { onChanged } from "../changes";
@@ -6,19 +6,14 @@ import { Button, dialog, Field, Says, Select } from "../dialog";
 import { ask } from "../http";
 import { Fragment, h, signal } from "../ui";
 
-const hints: Readonly<Record<string, readonly [label: string, example: string]>> = { replace: ["Field", "members[0].name"], delay: ["Delay", "250ms"], note: ["Note", "seen"] };
+type Action = Rule["action"];
 
-function does(rule: Rule): string {
-  switch (rule.action) {
-    case "replace":
-      return `set ${rule.field ?? ""} to ${JSON.stringify(rule.value)}`;
-    case "delay":
-      return `delay by ${rule.delay ?? ""}`;
-    case "note":
-      return `add the note “${rule.note ?? ""}”`;
-    default:
-      return "drop";
-  }
+/** A text field of a rule. */
+interface Input {
+  label: string;
+  example: string;
+  of(rule: Rule): string;
+  put(text: string): Partial<Rule>;
 }
 
 /** A typed value: JSON, otherwise text. */
@@ -30,6 +25,48 @@ function valueOf(text: string): unknown {
   }
 }
 
+const field: Input = { label: "Field", example: "members[0].name", of: (r) => r.field ?? "", put: (text) => ({ field: text.replace(/^\./, "") }) };
+
+/** What each action does, and the fields that it needs. */
+const actions: readonly { action: Action; title: string; inputs: readonly Input[]; says(rule: Rule): string }[] = [
+  {
+    action: "replace", title: "set a field", says: (r) => `set ${r.field ?? ""} to ${JSON.stringify(r.value)}`,
+    inputs: [field, { label: "New value", example: "7, or text", of: (r) => (r.value === undefined ? "" : typeof r.value === "string" ? r.value : JSON.stringify(r.value)), put: (text) => ({ value: valueOf(text) }) }],
+  },
+  {
+    action: "compute", title: "compute a field", says: (r) => `set ${r.field ?? ""} to ${r.expr ?? ""}`,
+    inputs: [field, { label: "Value, from old and .fields", example: "old * 2 + .level", of: (r) => r.expr ?? "", put: (expr) => ({ expr }) }],
+  },
+  {
+    action: "regexp", title: "replace in a text", says: (r) => `replace ${r.pattern ?? ""} by ${JSON.stringify(r.with ?? "")} in ${r.field ?? ""}`,
+    inputs: [field, { label: "Regular expression", example: "(\\w+) gold", of: (r) => r.pattern ?? "", put: (pattern) => ({ pattern }) }, { label: "Replacement", example: "$1 silver", of: (r) => r.with ?? "", put: (text) => ({ with: text }) }],
+  },
+  {
+    action: "bytes", title: "write bytes", says: (r) => `${r.insert === true ? "insert" : "write"} ${r.hex ?? ""} at ${r.at ?? 0}`,
+    inputs: [{ label: "Offset", example: "4, or -2 from the end", of: (r) => String(r.at ?? ""), put: (text) => ({ at: Number(text) || 0 }) }, { label: "Bytes", example: "01 00", of: (r) => r.hex ?? "", put: (hex) => ({ hex }) }],
+  },
+  { action: "drop", title: "drop", says: () => "drop", inputs: [] },
+  { action: "delay", title: "delay", says: (r) => `delay by ${r.delay ?? ""}`, inputs: [{ label: "Delay", example: "250ms", of: (r) => r.delay ?? "", put: (delay) => ({ delay }) }] },
+  { action: "note", title: "add a note", says: (r) => `add the note “${r.note ?? ""}”`, inputs: [{ label: "Note", example: "seen", of: (r) => r.note ?? "", put: (note) => ({ note }) }] },
+];
+
+function ofAction(action: Action): (typeof actions)[number] {
+  return actions.find((a) => a.action === action) ?? actions[0]!;
+}
+
+function does(rule: Rule): string {
+  return ofAction(rule.action).says(rule);
+}
+
+/** A rule without the members that other actions have, and those of the server. */
+function written({ name, on, filter, action, id, ...rest }: Rule): Rule {
+  const rule: Rule = { on, filter: filter.trim(), action, ...(id === undefined || id === "" ? {} : { id }), ...(name === undefined || name.trim() === "" ? {} : { name: name.trim() }) };
+  for (const input of ofAction(action).inputs) {
+    Object.assign(rule, input.put(input.of({ ...rest, on, filter, action })));
+  }
+  return action === "bytes" && rest.insert === true ? { ...rule, insert: true } : rule;
+}
+
 /** Edits the rules of a session; `filter` is the initial filter of a new rule. */
 export async function rulesDialog(api: string, filter: string, on: boolean): Promise<void> {
   const address = `${api}/rules`;
@@ -38,54 +75,83 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
     return;
   }
   const rules = signal(answer.rules);
-  const fresh = signal({ filter, action: "replace" as Rule["action"], first: "", value: "" });
+  const blank = (text: string): Rule => ({ on: true, filter: text, action: "replace" });
+  const fresh = signal<Rule>(blank(filter));
+  const editing = signal(""); // id of the rule in the form
+  const typed = signal<Readonly<Record<string, string>>>({}); // texts of the form, by label
+  const load = (rule: Rule): void => {
+    fresh.value = rule;
+    editing.value = rule.id ?? "";
+    typed.value = Object.fromEntries(ofAction(rule.action).inputs.map((input) => [input.label, input.of(rule)]));
+  };
   const d = dialog("Rules for messages", (d) => {
-    const { action } = fresh.value;
-    const [label, example] = hints[action] ?? ["", ""];
-    const type = (key: "filter" | "first" | "value") => (event: { currentTarget: HTMLInputElement }): void => { fresh.value = { ...fresh.value, [key]: event.currentTarget.value }; };
+    const rule = fresh.value;
+    const { inputs } = ofAction(rule.action);
     const put = async (next: readonly Rule[]): Promise<boolean> => {
-      const said = await ask<{ rules: Rule[] }>(address, "PUT", { rules: next.map(({ count: _, failed: __, ...rule }) => rule) }, d.say);
+      const said = await ask<{ rules: Rule[] }>(address, "PUT", { rules: next.map(written) }, d.say);
       if (said !== undefined) {
         rules.value = said.rules;
         d.say("");
       }
       return said !== undefined;
     };
-    const add = async (): Promise<void> => {
-      const first = fresh.value.first.trim();
-      const more = { replace: { field: first, value: valueOf(fresh.value.value) }, delay: { delay: first }, note: { note: first }, drop: {} }[action];
-      const rule: Rule = { id: `${Date.now()}`, on: true, filter: fresh.value.filter.trim(), action, ...more };
-      if (rule.filter === "") {
+    const move = (i: number, by: number): void => {
+      const next = [...rules.value];
+      const [moved] = next.splice(i, 1);
+      if (moved !== undefined) {
+        next.splice(i + by, 0, moved);
+        void put(next);
+      }
+    };
+    const save = async (): Promise<void> => {
+      const whole: Rule = { ...rule };
+      for (const input of inputs) {
+        Object.assign(whole, input.put((typed.value[input.label] ?? "").trim()));
+      }
+      if (whole.filter.trim() === "") {
         d.say("Write a filter first; “kind == message” matches all messages");
         d.box.querySelector<HTMLElement>("[data-focus]")?.focus();
-      } else if (await put([...rules.value, rule])) {
-        fresh.value = { ...fresh.value, first: "", value: "" };
+        return;
+      }
+      const id = editing.value;
+      if (await put(id === "" ? [...rules.value, whole] : rules.value.map((r) => (r.id === id ? whole : r)))) {
+        load(blank(whole.filter));
       }
     };
     return (
       <>
         {on ? null : <p class="hint">Changes are off. Rules apply once they are on.</p>}
         <div role="list" aria-label="Rules">
-          {rules.value.map((rule, i) => (
-            <div class="held-row" role="listitem" key={rule.id}>
-              <input type="checkbox" checked={rule.on} title="on" aria-label={`${rule.filter}: ${does(rule)}`}
-                onChange={(event) => void put(rules.value.map((r, k) => (k === i ? { ...r, on: event.currentTarget.checked } : r)))} />
-              <span class="held-name">{rule.filter}</span>
-              <span class="held-what">{does(rule)}</span>
-              <span class="held-age">{rule.count ?? 0} times{(rule.failed ?? 0) > 0 ? `, ${rule.failed ?? 0} failed` : ""}</span>
+          {rules.value.map((r, i) => (
+            <div class={`held-row${editing.value === r.id ? " current" : ""}`} role="listitem" key={r.id}>
+              <input type="checkbox" checked={r.on} title="on" aria-label={`${r.name ?? r.filter}: ${does(r)}`}
+                onChange={(event) => void put(rules.value.map((one, k) => (k === i ? { ...one, on: event.currentTarget.checked } : one)))} />
+              <span class="held-name" title={r.filter}>{r.name ?? r.filter}</span>
+              <span class="held-what">{does(r)}</span>
+              <span class="held-age">{r.count ?? 0} times{(r.failed ?? 0) > 0 ? <span class="err" title={r.why}>, {r.failed} failed: {r.why}</span> : null}</span>
+              <Button text="↑" title="Apply it earlier" aria-label={`Earlier: ${r.name ?? r.filter}`} disabled={i === 0} run={() => move(i, -1)} />
+              <Button text="↓" title="Apply it later" aria-label={`Later: ${r.name ?? r.filter}`} disabled={i === rules.value.length - 1} run={() => move(i, 1)} />
+              <Button text="Edit" aria-label={`Edit: ${r.name ?? r.filter}`} run={() => load(r)} />
               <Button text="✕" title="Remove the rule" run={() => void put(rules.value.filter((_, k) => k !== i))} />
             </div>
           ))}
         </div>
         {rules.value.length === 0 ? <p class="hint">No rules yet.</p> : null}
-        <Field label="Messages that match"><input data-focus="" type="text" spellcheck={false} placeholder={'C_CHAT && .message contains "gold"'} value={fresh.value.filter} onInput={type("filter")} /></Field>
+        <Field label="Messages that match"><input data-focus="" type="text" spellcheck={false} placeholder={'C_CHAT && .message contains "gold"'} value={rule.filter} onInput={(event) => (fresh.value = { ...rule, filter: event.currentTarget.value })} /></Field>
         <div class="row">
-          <Field label="Action"><Select options={[["replace", "set a field"], ["drop", "drop"], ["delay", "delay"], ["note", "add a note"]]} value={action} change={(to) => (fresh.value = { ...fresh.value, action: to as Rule["action"] })} /></Field>
-          <Field label={label} hidden={action === "drop"}><input type="text" placeholder={example} value={fresh.value.first} onInput={type("first")} /></Field>
-          <Field label="New value" hidden={action !== "replace"}><input type="text" placeholder="7, or text" value={fresh.value.value} onInput={type("value")} /></Field>
+          <Field label="Action"><Select options={actions.map((a) => [a.action, a.title] as const)} value={rule.action} change={(to) => (fresh.value = { ...rule, action: to as Action })} /></Field>
+          {inputs.map((input) => (
+            <Field key={input.label} label={input.label}><input type="text" spellcheck={false} placeholder={input.example} value={typed.value[input.label] ?? ""} onInput={(event) => (typed.value = { ...typed.value, [input.label]: event.currentTarget.value })} /></Field>
+          ))}
+          {rule.action === "bytes" ? <label class="check"><input type="checkbox" checked={rule.insert === true} onChange={(event) => (fresh.value = { ...rule, insert: event.currentTarget.checked })} /> insert</label> : null}
+          <Field label="Name (optional)"><input type="text" maxLength={100} placeholder="for the list" value={rule.name ?? ""} onInput={(event) => (fresh.value = { ...rule, name: event.currentTarget.value })} /></Field>
         </div>
         <Says d={d} />
-        <div class="row"><Button text="Add the rule" primary run={() => void add()} /><Button text="Close" run={d.close} /></div>
+        <div class="row">
+          <Button text={editing.value === "" ? "Add the rule" : "Save the rule"} primary run={() => void save()} />
+          {editing.value === "" ? null : <Button text="New rule" run={() => load(blank(filter))} />}
+          <Button text="Close" run={d.close} />
+        </div>
       </>
     );
   });

@@ -12,6 +12,8 @@ export abstract class AskedDrawer<K extends RequestKind> implements Drawer {
   readonly answer = signal<Requests[K]["answer"] | undefined>(undefined);
   /** Increases when chips, the current row or the like changed. */
   readonly turn = signal(0);
+  /** The control that gets the focus first. */
+  protected readonly firstControl: string = ".frames-box button:not(.sort)";
   protected readonly refresher = new Refresher((signal) => this.load(signal));
   private readonly kind: K;
 
@@ -52,7 +54,7 @@ export abstract class AskedDrawer<K extends RequestKind> implements Drawer {
 
   /** Focuses the first control, once there is one. */
   focus(): void {
-    const first = (): HTMLElement | null => this.element.querySelector<HTMLElement>(".frames-box button, .frames-box a, input, select, button");
+    const first = (): HTMLElement | null => this.element.querySelector<HTMLElement>(this.firstControl);
     if (first() !== null) {
       first()?.focus();
       return;

@@ -4,7 +4,7 @@ import { Fragment, h, render, signal } from "../ui";
 import { AskedDrawer } from "./asked";
 import type { DrawerHost } from "./drawer";
 import { ofConnection } from "./filters";
-import type { ConnRow } from "./protocol";
+import type { Connection, ConnRow, State } from "./protocol";
 import { bytes, count, counted, seconds, shortConnection, span } from "./text";
 
 const mostRows = 500;
@@ -35,8 +35,23 @@ export class ConnectionsDrawer extends AskedDrawer<"conns"> {
     render(<Connections drawer={this} />, this.element);
   }
 
-  protected question(): object {
-    return {};
+  readonly listed = signal(false); // only the frames of the list count
+  private conns: readonly Connection[] | undefined;
+
+  protected question(): { listed?: boolean } {
+    return this.listed.value ? { listed: true } : {};
+  }
+
+  only(listed: boolean): void {
+    this.listed.value = listed;
+    this.refresher.now();
+  }
+
+  /** Connections change also while the list is paused, or its filter matches nothing new. */
+  override changed(state: State, anew: boolean): void {
+    const fresh = this.conns !== state.conns;
+    this.conns = state.conns;
+    super.changed(fresh ? { ...state, total: state.conns.reduce((sum, c) => sum + c.frames, 0) } : state, anew);
   }
 
   choose(by: string): void {
@@ -69,6 +84,7 @@ function Connections({ drawer }: { drawer: ConnectionsDrawer }) {
     <>
       <div class="frames-bar">
         <span class="note" role="status">{a === undefined ? "Reading the frames …" : `${counted(rows.length + (a.more ?? 0), "connection")}${rows.length > mostRows ? `, the first ${mostRows}` : ""}`}</span>
+        <label class="check"><input type="checkbox" checked={drawer.listed.value} onChange={(event) => drawer.only(event.currentTarget.checked)} /> only listed frames</label>
       </div>
       <div class="frames-box">
         <table class="data" aria-label="Connections">

@@ -44,6 +44,7 @@ export function hexLines(hex: string): string {
 }
 
 export class FollowDrawer extends AskedDrawer<"follow"> {
+  protected override readonly firstControl = ".segments button";
   readonly as = signal<As>("messages");
   readonly n = signal(0); // a frame of the connection
   readonly place = signal<{ from?: number; back?: boolean }>({});

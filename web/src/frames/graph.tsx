@@ -18,6 +18,7 @@ function isPath(value: unknown): value is string {
 }
 
 export class GraphDrawer extends AskedDrawer<"graph"> {
+  protected override readonly firstControl = "input";
   readonly fields = signal<readonly string[]>(recallList("graph", isPath).slice(0, mostFields));
   readonly listed = signal(false);
   private readonly plot = make("div", "tl-plot");

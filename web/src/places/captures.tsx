@@ -2,7 +2,7 @@
 
 import { pathOf } from "../address";
 import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "../captures";
-import type { CaptureList as Captures, StoreCapture } from "../api";
+import type { CaptureList as Captures } from "../api";
 import { onChanged } from "../changes";
 import { confirmDialog } from "../dialog";
 import { dialogs } from "../dialogs";
@@ -12,18 +12,13 @@ import { openMenu } from "../menu";
 import { notify } from "../notify";
 import { apiOf, ask, request } from "../http";
 import { lookOnly, operatorsItem } from "../role";
-import { Fragment, h, signal, useLayoutEffect, useRef } from "../ui";
+import { Fragment, h, useLayoutEffect, useRef } from "../ui";
 import { chooseCapture } from "../upload";
 import { Cards } from "./cards";
-import { recorded, sessions } from "./listeners";
+import { captures, type Listed, recorded, sessions, settingsText } from "./state";
 
 const mostName = 200; // maximum length, as on the server
 const mostListed = 500; // maximum number of captures
-
-/** A capture, as in GET /api/v1/{ws}/captures. */
-export type Listed = Omit<StoreCapture, "notes">;
-
-export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
 
 export function pageOf(workspace: string, id: string): string {
   return pathOf(workspace, "captures", id);
@@ -83,12 +78,6 @@ export function OpenCapture({ workspace, shown, name }: { workspace: string; sho
       {x === undefined ? null : <More workspace={workspace} x={x} shown />}
     </>
   );
-}
-
-/** How a capture is read, where it differs from its project. */
-function settingsText({ settings, framing, keyed }: Listed): string {
-  const parts = Object.entries(settings ?? {}).map(([name, value]) => (name === "map" && typeof value === "string" ? value : typeof value === "string" ? `${name} ${value}` : name));
-  return [...parts, framing === undefined ? "" : `framing ${framing}`, keyed === true ? "keys" : ""].filter((part) => part !== "").join(" · ");
 }
 
 /** The place of the captures. */

@@ -18,8 +18,9 @@ import { lookOnly } from "../role";
 import { effect, h, render } from "../ui";
 import { chooseCapture } from "../upload";
 import { Cards, watchDemo } from "./cards";
-import { CaptureList, captures, CapturesPlace, OpenCapture, pageOf } from "./captures";
-import { away, LivePlace, sessions } from "./listeners";
+import { CaptureList, CapturesPlace, OpenCapture, pageOf } from "./captures";
+import { LivePlace } from "./listeners";
+import { away, captures, sessions } from "./state";
 
 /** Starts the lists of captures and listeners, and what shows them. */
 export function startPlaces(): void {

@@ -4,16 +4,11 @@ import { pathOf } from "../address";
 import { dialogs } from "../dialogs";
 import type { Decoding } from "../dialogs/settings";
 import { bytes, counted } from "../frames/text";
-import type { Relays, Session } from "../relays";
+import type { Relays } from "../relays";
 import { lookOnly } from "../role";
-import { computed, Fragment, h, signal } from "../ui";
+import { Fragment, h, signal } from "../ui";
 import { Cards } from "./cards";
-
-export const sessions = signal<readonly Session[]>([]);
-export const away = signal(false); // the state of listeners is unknown
-
-/** Sizes of recordings, which grow during sessions. */
-export const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
+import { away, captures, recorded, sessions, settingsText } from "./state";
 
 /** How the traffic of the next listener is decoded; undefined: as the project does. */
 const decoding = signal<Decoding | undefined>(undefined);
@@ -85,11 +80,50 @@ function Running({ workspace }: { workspace: string }) {
   );
 }
 
+const mostEarlier = 20;
+
+/** Listeners that ran before, from their recordings: the last of each pair of addresses. */
+function Earlier({ workspace, relays }: { workspace: string; relays: Relays }) {
+  const running = new Set(sessions.value.map(({ id }) => id));
+  const seen = new Set(sessions.value.flatMap((s) => s.pairs.map((p) => `${p.listen} ${p.upstream}`)));
+  const earlier = (captures.value ?? []).filter(({ id, listener }) => {
+    const key = `${listener?.listen ?? ""} ${listener?.upstream ?? ""}`;
+    const is = listener !== undefined && !running.has(id) && !seen.has(key);
+    seen.add(key);
+    return is;
+  }).slice(0, mostEarlier);
+  if (earlier.length === 0) {
+    return null;
+  }
+  return (
+    <section aria-labelledby="live-earlier-title">
+      <h2 id="live-earlier-title">Earlier</h2>
+      <div class="scroll">
+        <table class="data place-list" aria-label="Earlier listeners">
+          <thead><tr><th scope="col">Recording</th><th scope="col">Listened on</th><th scope="col">Relayed to</th><th scope="col">With</th><th scope="col"><span class="sr-only">Start again</span></th></tr></thead>
+          <tbody>
+            {earlier.map((x) => (
+              <tr key={x.id}>
+                <td class="name"><a href={pathOf(workspace, "captures", x.id)}>{x.name}</a></td>
+                <td><code>{x.listener?.listen}</code></td>
+                <td><code>{x.listener?.upstream}</code></td>
+                <td class="dim">{[x.listener?.operate === true ? "changes allowed" : "", (x.listener?.rules?.length ?? 0) > 0 ? counted(x.listener?.rules?.length ?? 0, "rule") : "", settingsText(x)].filter((text) => text !== "").join(" · ")}</td>
+                <td>{lookOnly() ? null : <button type="button" class="btn" aria-label={`Start again: ${x.listener?.listen ?? ""} to ${x.listener?.upstream ?? ""}`} onClick={() => void relays.again(x.id)}>Start again</button>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
 /** The place of live traffic. */
 export function LivePlace({ workspace, relays, demo }: { workspace: string; relays: Relays; demo: boolean }) {
   return (
     <>
       <Running workspace={workspace} />
+      <Earlier workspace={workspace} relays={relays} />
       {lookOnly() ? <p class="dim">No listeners can be started: you may only view.</p> : <Start workspace={workspace} relays={relays} />}
       <Cards workspace={workspace} demo={demo} place="live" />
     </>

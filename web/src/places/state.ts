@@ -1,0 +1,21 @@
+// The captures and listeners of the project, as the server has listed them.
+
+import type { StoreCapture } from "../api";
+import type { Session } from "../relays";
+import { computed, signal } from "../ui";
+
+/** A capture, as in GET /api/v1/{ws}/captures. */
+export type Listed = Omit<StoreCapture, "notes">;
+
+export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
+export const sessions = signal<readonly Session[]>([]);
+export const away = signal(false); // the state of listeners is unknown
+
+/** Sizes of recordings, which grow during sessions. */
+export const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
+
+/** How a capture is read, where it differs from its project. */
+export function settingsText({ settings, framing, keyed }: Listed): string {
+  const parts = Object.entries(settings ?? {}).map(([name, value]) => (name === "map" && typeof value === "string" ? value : typeof value === "string" ? `${name} ${value}` : name));
+  return [...parts, framing === undefined ? "" : `framing ${framing}`, keyed === true ? "keys" : ""].filter((part) => part !== "").join(" · ");
+}
