@@ -389,3 +389,33 @@ func TestFlowLiveChoosing(t *testing.T) {
 	f.counts("150 frames")
 	f.is("the last row follows", atEnd(150))
 }
+
+// The filter of held messages is changed while some wait: those that no longer match pass. A held message is sent as changed or as it came.
+func TestFlowLiveHoldBox(t *testing.T) {
+	t.Parallel()
+	f, g := beginLive(t)
+	p := f.page()
+	g.say(t, "first")
+	f.counts("2 frames")
+	f.choose(1, false)
+	f.focus(".frames-scroll")
+	f.press("Shift+F10")
+	p.Click("menuitem", "Hold such messages")
+	p.Visible("textbox", "Hold messages that match")
+	g.say(t, "one gold", "two")
+	f.is("two wait", `document.querySelectorAll("#held .held-row").length === 2`)
+	p.Fill("textbox", "Hold messages that match", `.text contains "gold"`)
+	p.Press("Enter")
+	f.is("one waits", `document.querySelectorAll("#held .held-row").length === 1`)
+	f.press("w")
+	f.focus("#held .held-row")
+	p.Press("Enter")
+	p.Focused("textbox", "text")
+	p.Press("Ctrl+A")
+	p.Type("one stone")
+	p.Click("button", "Save for later")
+	p.In("Held messages, the oldest first").Click("button", "Send original")
+	g.await(t, "hears the original before the second", func(heard []string, _ []uint32) bool {
+		return slices.Equal(heard, []string{"first", "one gold", "two"})
+	})
+}

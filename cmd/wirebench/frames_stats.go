@@ -179,7 +179,9 @@ func (s *connStatistics) print(w io.Writer) {
 
 type problemStatistics struct{ workspace.Problems }
 
-func (s *problemStatistics) add(f *frameLister, _ *transport.Frame, _ workspace.Listed) { s.Add(f.reading) }
+func (s *problemStatistics) add(f *frameLister, _ *transport.Frame, _ workspace.Listed) {
+	s.Add(f.reading)
+}
 
 func (s *problemStatistics) rows() []any { return anys(s.Sorted()) }
 

@@ -294,7 +294,32 @@ func (s *Session) SetIntercept(x Intercept, who string) error {
 	} else {
 		s.events.by(named(who), Info, "messages are held: %s", x.Filter)
 	}
+	if x.Match != nil { // without one, those that wait still wait for a decision
+		s.letGo(x, who)
+	}
 	return nil
+}
+
+// letGo passes the held messages that an intercept does not select.
+func (s *Session) letGo(x Intercept, who string) {
+	n := 0
+	for _, h := range s.Held() {
+		s.op.mu.Lock()
+		w := s.op.held[h.ID]
+		s.op.mu.Unlock()
+		if w == nil {
+			continue
+		}
+		if fits, err := asked(x.Match, &Message{Conn: &w.on.c.Conn, Frame: &h.Frame, N: 1}); fits || err != nil {
+			continue
+		}
+		if s.Decide(h.ID, transport.Decision{Action: transport.Pass}, who) == nil {
+			n++
+		}
+	}
+	if n > 0 {
+		s.events.by(named(who), Info, "%s no longer match the filter and pass", count(n, "held message"))
+	}
 }
 
 // Held returns the messages waiting for a decision, oldest first. Their bytes must not be changed.

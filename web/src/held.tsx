@@ -212,6 +212,15 @@ export class HeldQueue {
     return done;
   }
 
+  /** Sends a message as it came, and discards its changes. */
+  async original(m: Held): Promise<boolean> {
+    this.forget(m);
+    if (m.with !== undefined) { // by rules
+      this.edits.value = new Map(this.edits.value).set(m.id, { hex: m.frame.hex, raw: false });
+    }
+    return this.decide("forward", m);
+  }
+
   async forwardAll(): Promise<void> {
     for (const m of this.held.value.filter((one) => this.edits.value.has(one.id))) {
       if (!await this.decide("forward", m)) {
@@ -300,7 +309,8 @@ function Row({ queue, m, tab }: { queue: HeldQueue; m: Held; tab: number }) {
       <span class="held-age">{ageText(m)}</span>
       {queue.may ? (
         <>
-          {act("Forward", "Send it, as changed if it was (a)", () => void queue.decide("forward", m))}
+          {act(edit !== undefined && !isBack ? "Send changed" : "Send", "Send it, as changed if it was (a)", () => void queue.decide("forward", m))}
+          {edit !== undefined && !isBack ? act("Send original", "Send it as it came", () => void queue.original(m)) : null}
           {act("Change…", "Edit it before it is sent (e)", change)}
           {act("Reset", "Discard the change (v)", () => queue.revert(m), { "data-revert": "", hidden: (edit === undefined && m.with === undefined) || isBack })}
           {act("Drop", "Discard it (x)", () => void queue.decide("drop", m))}

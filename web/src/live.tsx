@@ -49,6 +49,7 @@ export class LiveBar {
     });
     render(<Bar bar={this} />, bar);
     frames.counted = () => this.counted();
+    frames.rowItems = (row) => this.operate.rowItems(row);
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
     relays.watchAway((since) => this.drawAway(since));
     const may = (): boolean => this.phase.value === "live" && !lookOnly();
@@ -197,6 +198,19 @@ function Facts({ bar }: { bar: LiveBar }) {
   return <span class="live-facts" id="live-facts" title={joined([bad, good])}>{bad === "" ? null : <><span class="warn">{bad}</span>{"  ·  "}</>}{good}</span>;
 }
 
+/** The filter of held messages, which can be changed while messages wait. */
+function Hold({ operate }: { operate: Operate }) {
+  const set = (event: SubmitEvent): void => {
+    event.preventDefault();
+    void operate.hold(String(new FormData(event.currentTarget as HTMLFormElement).get("hold")));
+  };
+  return (
+    <form class="live-hold" onSubmit={set}>
+      <input key={operate.holding.value} name="hold" defaultValue={operate.holding.value} aria-label="Hold messages that match" placeholder="hold nothing" title="Messages that match are held; those waiting that do not match pass" maxLength={8192} autocomplete="off" spellcheck={false} />
+    </form>
+  );
+}
+
 function Bar({ bar }: { bar: LiveBar }) {
   const { operate } = bar;
   const phase = bar.phase.value;
@@ -228,6 +242,7 @@ function Bar({ bar }: { bar: LiveBar }) {
           {operate.offered.value ? (
             <>
               <button class="btn quiet live-operate" type="button" id="live-operate" disabled={off} aria-pressed={operate.on.value} title={title(operate.title.value)} onClick={(event) => operate.menu(event.currentTarget)}>{operate.label.value}</button>
+              {operate.on.value && !off ? <Hold operate={operate} /> : null}
               <button class="btn quiet" type="button" id="live-send" disabled={off} title={title("Send your own message")} onClick={() => void operate.send(false)}>Send…</button>
             </>
           ) : null}

@@ -7,7 +7,7 @@ import type { Frames } from "./frames/index";
 import type { FrameRow } from "./frames/protocol";
 import { counted, shortConnection } from "./frames/text";
 import { type Held, HeldQueue } from "./held";
-import { openMenu } from "./menu";
+import { type MenuItem, openMenu } from "./menu";
 import { notify } from "./notify";
 import { ask } from "./http";
 import { type Session } from "./relays";
@@ -43,6 +43,7 @@ export class Operate {
   readonly offered = signal(false); // by the listener
   readonly label = signal("Intercept"); // of the button
   readonly title = signal("");
+  readonly holding = signal(""); // the filter of held messages
   readonly queue: HeldQueue;
   session: Session | undefined;
   private intercept = "";
@@ -71,6 +72,23 @@ export class Operate {
     );
   }
 
+  /** Items for the menu of a frame. */
+  rowItems(row: FrameRow): readonly MenuItem[] {
+    const may = !lookOnly() && !this.isAway && this.session?.operate !== undefined && (row.kind ?? "message") === "message";
+    const type = row.type ?? "";
+    return !may || type === "" ? [] : [
+      { group: "Live", title: "Send it again", hint: "r", run: () => void this.resend() },
+      { group: "Live", title: "Send one like it …", hint: "Shift+D", run: () => void this.send(true) },
+      { group: "Live", title: "Hold such messages", run: () => void this.set({ on: true, intercept: type }) },
+      { group: "Live", title: "Rule from this …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, type, this.on.value)) },
+    ];
+  }
+
+  /** Holds what matches a filter from now on; held messages that do not match it pass. */
+  async hold(filter: string): Promise<boolean> {
+    return this.set({ on: true, intercept: filter.trim() });
+  }
+
   /** Takes the state of the session. */
   draw(s: Session | undefined): void {
     this.session = s;
@@ -79,6 +97,7 @@ export class Operate {
     const on = op?.on ?? false;
     this.on.value = on;
     this.intercept = op?.intercept ?? "";
+    this.holding.value = this.intercept;
     const rules = (op?.rules ?? 0) > 0 ? ` · ${counted(op?.rules ?? 0, "rule")}` : "";
     this.label.value = !on ? "Intercept" : (this.intercept === "" ? "Changes on" : `Holding ${holds[this.intercept] ?? short(this.intercept)}`) + rules;
     this.title.value = !on ? "Hold messages that match a filter, to change or drop them (i)" :

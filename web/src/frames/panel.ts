@@ -183,6 +183,7 @@ export class Frames {
   private jumped = false; // the next current row is one that the user went to directly
   private before: FrameRow | undefined; // the row that was current before the row of a menu
   private emptyKey = "";
+  rowItems: ((row: FrameRow) => readonly MenuItem[]) | undefined; // of the page, for the menu of a row
   counted: (() => void) | undefined; // called after each state of the list
   private mistakesSeen: (() => void) | undefined; // of the dialog of colors, while open
   private startFrame: FrameName;
@@ -1000,6 +1001,7 @@ export class Frames {
           only: () => this.only(),
           conversation: () => this.addChip(conversationOf(row, state)),
           follow: () => this.openDrawer("follow", true, (d) => d.follow?.(row.n)),
+          more: () => this.rowItems?.(row) ?? [],
           colors: () => this.colorsMenu(row.type ?? "", anchor),
           compare: () => this.compare(current),
           export: () => this.events.export(this.list.chosen()),

@@ -29,6 +29,8 @@ export interface RowMenuActions {
   only(): void;
   conversation(): void;
   follow(): void;
+  /** Items of the page, such as for live traffic. */
+  more(): readonly MenuItem[];
   colors(): void;
   compare(): void;
   export(): void;
@@ -91,6 +93,7 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
     { group: frame, title: "Copy as …", ...hint("copy"), run: () => a.run("copy") },
     { group: frame, title: "Copy a link", ...hint("link"), run: () => a.run("link") },
   );
+  items.push(...a.more());
   if (c.chosen > 1) {
     items.push({ group: frame, title: `Export the ${c.chosen} selected frames …`, run: a.export });
   }
