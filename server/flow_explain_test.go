@@ -115,3 +115,19 @@ func TestFlowGraph(t *testing.T) {
 		f.shots("graph")
 	}
 }
+
+// The field table of messages without a definition has a narrow column for each byte, with what the bytes may be.
+func TestFlowFieldTableOfBytes(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, map[string]string{"protocol.1.map": "C_OTHER 9\n", "C_OTHER.1.def": "int32 x\n"}, numberCapture(t, 60), "")
+	f.counts("60 frames")
+	f.choose(2, false)
+	f.tool("Fields")
+	f.is("narrow columns", `[...document.querySelectorAll(".ft-column.byte")].length === 12 && [...document.querySelectorAll(".ft-column.byte")].every(e => e.getBoundingClientRect().width < 40)`)
+	f.is("a heat strip", `["constant", "counter"].every(name => document.querySelector(".ft-column." + name) !== null)`)
+	f.shows(".ft-guesses", "0x04: ")
+	f.is("the values", `document.querySelectorAll(".ft-row")[3].textContent.includes("03")`)
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("bytes")
+	}
+}

@@ -91,7 +91,7 @@ server/proxy     < codec/filter server/live server/store
 server/workspace/workspacetest < server/workspace
 
 server/access < server/answer templates
-server/frames < server/workspace server/live server/admit codec/corpus codec/transport/protocols
+server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/transport/protocols
 
 server/captures < server/frames
 server/socket   < server/wsconn

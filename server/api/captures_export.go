@@ -35,6 +35,7 @@ type exportInput struct {
 	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
 	Frames  string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
 	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
+	Values  bool     `query:"values" doc:"csv, tsv: a last column with all values of the message, as JSON"`
 	RawRequest
 }
 
@@ -58,7 +59,7 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 			return nil, captureProblem(err)
 		}
 	}
-	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values}
 	x.File = func() (io.ReadCloser, error) {
 		file, err := ws.Captures.Open(of.ID)
 		if err != nil {

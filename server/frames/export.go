@@ -51,6 +51,7 @@ type Export struct {
 	Filter   string                        // filter text of View
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
+	Values   bool                          // csv, tsv: a last column with all values, as JSON
 
 	ctx   context.Context // context of Write
 	out   *bufio.Writer

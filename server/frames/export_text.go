@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -86,7 +87,11 @@ func newTable(x *Export) (exporter, error) {
 	for _, c := range x.Columns {
 		head = append(head, harmless(c))
 	}
-	return t, t.csv.Write(append(head, toldColumns...))
+	head = append(head, toldColumns...)
+	if x.Values {
+		head = append(head, "values")
+	}
+	return t, t.csv.Write(head)
 }
 
 func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
@@ -119,6 +124,13 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 		marked = "true"
 	}
 	t.line = append(t.line, strings.Join(e.Flags.Names(), ","), harmless(strings.Join(f.Via, ",")), harmless(f.Note), marked, harmless(said.Note))
+	if t.Values {
+		text := ""
+		if t.rows.Rec != nil {
+			text = string(value.AppendJSON(nil, t.rows.Rec))
+		}
+		t.line = append(t.line, text)
+	}
 	return t.csv.Write(t.line)
 }
 

@@ -175,6 +175,7 @@ class CapturePage {
       inspect: (place) => page.inspectOther(place),
     });
     this.origin = new Origin({
+      note: () => this.frames.editNote(),
       packet: (n) => {
         const pane = document.getElementById("packet");
         this.packets.openPacket(n);
@@ -360,6 +361,7 @@ class CapturePage {
       this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate ?? false, hex: frame.hex, selection, about: frame.about ?? null, offer: offered(frame) });
       this.packets.show(frame);
       this.origin.show(frame);
+      this.origin.showNote(this.frames.noteOf(frame.n));
       this.write(jumped);
     } catch {
       // The connection is lost, and a message says so; the row is requested again after reconnecting.
@@ -384,6 +386,9 @@ class CapturePage {
         void this.select(this.shown.row); // its definition may have changed
       }
       this.cuts = state.cuts;
+    }
+    if (this.shown !== undefined) {
+      this.origin.showNote(this.frames.noteOf(this.shown.n));
     }
     this.propose(state);
   }
@@ -524,7 +529,7 @@ class CapturePage {
   private exportMenu(chosen: readonly Range[]): void {
     const { filter, chips } = this.frames.shown;
     const all = [filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && ");
-    const save = (format: string) => (): void => void this.save(format, all, chosen);
+    const save = (format: string, values = false) => (): void => void this.save(format, all, chosen, values);
     const count = chosen.reduce((sum, range) => sum + range.end - range.start, 0);
     openMenu(document.querySelector<HTMLElement>(".frames-tools") ?? document.body, {
       label: count > 1 ? `Export ${count} frames` : "Export the listed frames",
@@ -533,14 +538,15 @@ class CapturePage {
         { title: "pcapng, the original packets", run: save("packets") },
         { title: "JSON Lines, with values", run: save("jsonl") },
         { title: "CSV, columns as listed", run: save("csv") },
+        { title: "CSV, with all values", run: save("csv", true) },
         { title: "TSV, columns as listed", run: save("tsv") },
         { title: "Hex, one frame per line", run: save("hex") },
       ],
     });
   }
 
-  private async save(format: string, filter: string, chosen: readonly Range[]): Promise<void> {
-    const query = new URLSearchParams({ format });
+  private async save(format: string, filter: string, chosen: readonly Range[], values: boolean): Promise<void> {
+    const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}) });
     if (chosen.length > 0) {
       const numbers: number[] = [];
       for (const range of chosen) {

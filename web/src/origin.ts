@@ -1,7 +1,7 @@
-// The line above the fields of a frame: its packets and layers, the other frames of a packet, and, without a definition, a button to start
+// The line above the fields of a frame: its note, its packets and layers, the other frames of a packet, and, without a definition, a button to start
 // one.
 //
-//   .frame-origin > .fo-from (.fo-packet ...) .fo-with (.fo-frame ...) .fo-offer
+//   .frame-origin > .fo-note, .fo-from (.fo-packet ...) .fo-with (.fo-frame ...) .fo-offer
 
 import { button, make } from "./dom";
 import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
@@ -11,6 +11,8 @@ import { forOperators } from "./role";
 /** Events of the line. */
 export interface OriginEvents {
   packet(n: number): void;
+  /** Edits the note of the frame. */
+  note(): void;
   frame(n: number): void;
   /** Starts a definition; its name can be edited at the anchor. */
   define(frame: FrameAnswer, anchor: HTMLElement): void;
@@ -21,6 +23,7 @@ const mostFrames = 24;
 
 export class Origin {
   private readonly element = make("div", "frame-origin");
+  private readonly note = button("", () => this.events.note(), "Edit the note", "fo-note link");
   private readonly from = make("span", "fo-from");
   private readonly others = make("span", "fo-with");
   private readonly offer = make("span", "fo-offer");
@@ -30,7 +33,9 @@ export class Origin {
   constructor(events: OriginEvents) {
     this.events = events;
     this.element.hidden = true;
-    this.element.append(this.offer, this.from, this.others);
+    this.note.removeAttribute("aria-label"); // its text is its name
+    this.note.hidden = true;
+    this.element.append(this.note, this.offer, this.from, this.others);
     document.getElementById("fields-body")?.before(this.element);
   }
 
@@ -64,6 +69,13 @@ export class Origin {
       this.from.append(`${packets.length > 0 ? ", " : ""}inside ${via.join(" › ")}`);
     }
     this.element.hidden = packets.length === 0 && via.length === 0 && this.offer.childElementCount === 0;
+  }
+
+  /** Shows the note of the frame; "" if it has none. */
+  showNote(text: string): void {
+    this.note.textContent = text === "" ? "" : `✎ ${text}`;
+    this.note.hidden = text === "";
+    this.element.hidden &&= text === "" || this.frame === undefined;
   }
 
   /** Shows the frames of a packet; undefined removes them. */

@@ -56,13 +56,19 @@ export const fixedColumns: readonly Column[] = [
   { id: "ver", title: "v", words: "Version", fewest: 1, most: 3, leastPx: 20, right: true, shown: true, text: (r) => (r.ver === undefined ? "" : String(r.ver)) },
   { id: "len", title: "Len", words: "Length in bytes", fewest: 4, most: 11, leastPx: 32, right: true, shown: true, text: (r) => count(r.len ?? 0) },
   { id: "flags", title: "⚑", words: "Flags", fewest: 2, most: 6, leastPx: 24, shown: true, text: (r, c) => flags(r, c.marked.has(r.n), noteOf(r, c) !== "").text, hint: flagsHint },
-  { id: "info", title: "Info", words: "Info", fewest: 16, most: 16, leastPx: 80, shown: true, text: info, hint: info },
+  { id: "info", title: "Info", words: "Info", fewest: 16, most: 16, leastPx: 80, shown: true, text: infoText, hint: infoText },
   { id: "conn", title: "Connection", words: "Connection", fewest: 10, most: 24, leastPx: 40, shown: false, text: (r, c) => shortConnection(c.state.conns[r.conn ?? 0]), hint: (r, c) => connectionHint(r, c) },
   { id: "layers", title: "Layers", words: "Layers", fewest: 8, most: 24, leastPx: 40, shown: false, text: layers, hint: layers },
 ];
 
 function noteOf(row: FrameRow, c: CellContext): string {
   return c.state.notes[String(row.n)] ?? "";
+}
+
+/** The note of a frame, and its info. */
+function infoText(row: FrameRow, c: CellContext): string {
+  const note = noteOf(row, c);
+  return note === "" ? info(row) : [`✎ ${note.replaceAll(/\s+/g, " ")}`, info(row)].filter((part) => part !== "").join(" · ");
 }
 
 function flagsHint(row: FrameRow, c: CellContext): string {

@@ -15,6 +15,7 @@ import { count, counted, seconds } from "./text";
 
 const spareRows = 2;
 const mostColumns = 200; // in the page
+const mostGuesses = 24;
 const mostTop = 5;
 
 /** The filter expression for a field of a type. */
@@ -45,6 +46,26 @@ export function fieldFacts(c: TableColumn): string[] {
   return facts;
 }
 
+/** How much a column tells: its class in the heat strip, and the words for it. */
+export function heatOf(c: TableColumn): { name: string; words: string } {
+  const trend = c.trend ?? "";
+  if (c.constant === true) {
+    return { name: "constant", words: "constant" };
+  }
+  if (trend !== "" || c.rising === true) {
+    return { name: "counter", words: trend !== "" ? trend : "rising" };
+  }
+  if ((c.distinct ?? 0) <= 8 && c.more !== true) {
+    return { name: "few", words: "few values" };
+  }
+  return (c.entropy ?? 0) >= 6 ? { name: "random", words: "random" } : { name: "varied", words: "many values" };
+}
+
+/** Whether a column is a byte of messages without a definition. */
+function isByte(c: TableColumn): boolean {
+  return c.filter?.startsWith("bytes[") === true;
+}
+
 export class TableDrawer implements Drawer {
   readonly element = make("div", "frames-table");
   private readonly host: DrawerHost;
@@ -57,6 +78,7 @@ export class TableDrawer implements Drawer {
   private readonly space = make("div", "ft-space");
   private readonly body = make("div", "ft-rows");
   private readonly empty = make("p", "empty");
+  private readonly guesses = make("div", "ft-guesses");
   private readonly scroll: Scroll;
   private readonly pages: Pages<TableRow>;
   private readonly watcher = new ResizeObserver(() => this.layout());
@@ -93,7 +115,9 @@ export class TableDrawer implements Drawer {
     this.space.setAttribute("role", "presentation");
     this.space.append(this.body);
     this.box.append(this.head, this.space);
-    this.element.append(bar, this.box, this.empty);
+    this.guesses.setAttribute("aria-label", "What the bytes may be");
+    this.guesses.setAttribute("role", "note");
+    this.element.append(bar, this.guesses, this.box, this.empty);
     this.listen();
     this.watcher.observe(this.box);
     this.selected(host.row);
@@ -279,11 +303,12 @@ export class TableDrawer implements Drawer {
     number.dataset["head"] = "";
     number.title = "Sort by frame number";
     const cells = this.columns.map((c) => {
-      const cell = make("div", `ft-column${c.constant === true ? " constant" : ""}`);
+      const heat = heatOf(c);
+      const cell = make("div", `ft-column ${heat.name}${isByte(c) ? " byte" : ""}${c.guess === undefined ? "" : " guessed"}`);
       cell.setAttribute("role", "columnheader");
       cell.dataset["head"] = c.path;
       const name = make("span", "ft-name");
-      name.append(make("span", "", c.path), make("span", "ty", ` ${c.type ?? ""}`));
+      name.append(make("span", "", isByte(c) ? c.path.replace(/^0x/, "") : c.path), make("span", "ty", ` ${c.type ?? ""}`));
       if (this.sort.by === c.path) {
         name.append(this.sort.desc ? " ↓" : " ↑");
         cell.setAttribute("aria-sort", this.sort.desc ? "descending" : "ascending");
@@ -299,11 +324,23 @@ export class TableDrawer implements Drawer {
         make("span", "ft-fact", c.constant === true || c.min === undefined || c.min === "" ? "" : `${c.min} … ${c.max ?? ""}`),
         c.guess === undefined ? make("span", "ft-fact top", c.constant === true ? "" : top.slice(0, 2).join(", ")) : make("span", "ft-fact guess", c.guess),
       );
-      cell.title = [`${c.path} ${c.type ?? ""}`, facts.join(", "), c.min === undefined ? "" : `from ${c.min} to ${c.max ?? ""}`, ...(c.guess ?? "").split("; "), ...top].filter((t) => t !== "").join("\n");
+      cell.title = [`${c.path} ${c.type ?? ""}`, heat.words, facts.join(", "), c.min === undefined ? "" : `from ${c.min} to ${c.max ?? ""}`, ...(c.guess ?? "").split("; "), ...top].filter((t) => t !== "").join("\n");
       return cell;
     });
     this.head.replaceChildren(number, ...cells);
-    this.element.style.setProperty("--ft-columns", `5.5rem${this.columns.length === 0 ? "" : ` repeat(${this.columns.length}, 12.5rem)`}`);
+    this.element.style.setProperty("--ft-columns", ["5.5rem", ...this.columns.map((c) => (isByte(c) ? "calc(3ch + 2px)" : "12.5rem"))].join(" "));
+    this.drawGuesses();
+  }
+
+  /** Lists what the bytes of messages without a definition may be, with what speaks for it. */
+  private drawGuesses(): void {
+    const found = this.columns.filter((c) => isByte(c) && c.guess !== undefined);
+    this.guesses.hidden = found.length === 0;
+    this.guesses.replaceChildren(...found.slice(0, mostGuesses).map((c) => {
+      const guess = make("span", "ft-guess", `${c.path}: ${c.guess ?? ""}`);
+      guess.title = c.guess ?? "";
+      return guess;
+    }));
   }
 
   private layout(): void {
@@ -336,7 +373,8 @@ export class TableDrawer implements Drawer {
       const row = make("div", "ft-row");
       row.setAttribute("role", "row");
       for (let i = 0; i <= this.columns.length; i++) {
-        const cell = make("span", "ft-cell");
+        const column = this.columns[i - 1];
+        const cell = make("span", column !== undefined && isByte(column) ? "ft-cell byte" : "ft-cell");
         cell.setAttribute("role", "gridcell");
         cell.dataset["cell"] = String(i);
         row.append(cell);

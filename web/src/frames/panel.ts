@@ -227,6 +227,9 @@ export class Frames {
     if (options.decodeAs !== undefined) {
       this.toolbar.add(button("Decode as…", options.decodeAs));
     }
+    this.toolbar.add(button("Find", () => this.actions().find(), "Find without hiding frames (Ctrl+F)"));
+    this.toolbar.add(button("Export…", () => this.events.export([]), "Save the listed frames as a file"));
+    this.toolbar.add(button("Colors…", () => void this.manageColors(), "Color frames by filters"));
     const top = make("div", "frames-top");
     top.append(this.filterHost, this.toolbar.element);
 
@@ -401,6 +404,16 @@ export class Frames {
     if (filter !== this.view.highlight) {
       this.change({ highlight: filter }, true);
     }
+  }
+
+  /** The note of a frame, or "". */
+  noteOf(n: number): string {
+    return this.state.notes[String(n)] ?? "";
+  }
+
+  /** Edits the note of the current frame. */
+  editNote(): void {
+    this.actions().note();
   }
 
   /** Shows a field in the graph. */
