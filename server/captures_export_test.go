@@ -45,7 +45,7 @@ func TestExportText(t *testing.T) {
 		"format=hex&frames=2-3&filter=say":                "",
 		"format=hex&filter=" + url.QueryEscape(`len > 5`): "01050068656c6c6f\n",
 		"format=csv&frames=1-2&columns=say.text,.nothing": "n,time,conn,dir,kind,code,message,status,len,hex,say.text,.nothing,flags,via,note,marked,remark\n1,,,c2s,message,1,say,ok,5,0102006869,hi,,,,,,\n2,,,c2s,message,2,ping,ok,1,02,,,,,,,\n",
-		"format=csv&frames=1&values=true": "n,time,conn,dir,kind,code,message,status,len,hex,flags,via,note,marked,remark,values\n1,,,c2s,message,1,say,ok,5,0102006869,,,,,,\"{\"\"text\"\":\"\"hi\"\"}\"\n",
+		"format=csv&frames=1&values=true":                 "n,time,conn,dir,kind,code,message,status,len,hex,flags,via,note,marked,remark,values\n1,,,c2s,message,1,say,ok,5,0102006869,,,,,,\"{\"\"text\"\":\"\"hi\"\"}\"\n",
 		"format=tsv&frames=5&columns=.text":               "5\t\t\tc2s\tmessage\t1\tsay\tok\t8\t01050068656c6c6f\thello\t\t\t\t\t\n",
 	} {
 		got, head := exported(t, s, x.ID, query)

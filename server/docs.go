@@ -150,6 +150,8 @@ var examples = map[string]example{
 	"rows":                {query: "?filter=len+%3E+2&count=10"},
 	"find":                {query: "?text=len+%3E+2"},
 	"fields":              {query: "?type=len+%3E+2"},
+	"graph":               {query: "?field=.level"},
+	"follow":              {query: "?n=1"},
 	"compare":             {query: "?a=1&b=2"},
 	"add-marker":          {body: `{"text": "max HP = 48211", "n": 1}`},
 	"patch-marker":        {body: `{"text": "max HP", "value": "48211"}`},

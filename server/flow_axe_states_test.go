@@ -25,6 +25,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"templates/docs.templ", `main.page a[href$="openapi.json"]`, "TestFlowAxePages"},
 	{"templates/frame.templ", `main.page > h1 + p`, "TestFlowAxePages"},
 	{"templates/manual.templ", `main.page > .manual-text`, "TestFlowAxePages"},
+	{"templates/places.templ", `main.place`, "TestFlowAxeFiles"},
 	{"templates/projects.templ", `main.projects`, "TestFlowAxePages"},
 	{"templates/trouble.templ", `main.page`, "TestFlowAxePages"},
 	{"templates/upload.templ", `main.page`, "TestFlowAxePages"},
@@ -34,6 +35,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},
 	{"web/src/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
+	{"web/src/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},
 	{"web/src/dialogs/help.ts", `dialog.keyboard`, "TestFlowAxeWorkbench"},
 	{"web/src/dialogs/messages.tsx", `dialog[aria-label^="Change "]`, "TestFlowAxeLive"},
@@ -50,7 +52,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
 	{"web/src/palette.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
 	{"web/src/pasted.tsx", `dialog[aria-label="Pasted text"]`, "TestFlowAxeCapture"},
-	{"web/src/rail.tsx", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
+	{"web/src/places/captures.tsx", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
 }
 
 // axeSeen has what of axeShown each running test has checked.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,7 +97,7 @@ func (e *events) put(owner, who string, s Severity, format string, args ...any) 
 		e.all = append(append(e.all[:same:same], e.all[same+1:]...), x)
 	} else {
 		if len(e.all) >= maxEvents {
-			e.all = append(e.all[:0:0], e.all[len(e.all)-maxEvents*3/4:]...)
+			e.all = Latest(e.all, maxEvents*3/4)
 		}
 		e.all = append(e.all, Event{e.n, now, now, s, text, 1, who, owner})
 	}
@@ -106,6 +107,35 @@ func (e *events) put(owner, who string, s Severity, format string, args ...any) 
 		e.audit(Event{n, now, now, s, text, 1, who, owner})
 	}
 	e.notify()
+}
+
+// Latest returns the last n events in their order, where problems have priority: the ordinary events of a busy listener, such as injections,
+// displace them only if there are more than n/2.
+func Latest(all []Event, n int) []Event {
+	if len(all) <= n {
+		return slices.Clone(all)
+	}
+	keep := make([]bool, len(all))
+	left := n
+	for i := len(all) - 1; i >= 0 && left > n/2; i-- {
+		if all[i].Severity != Info {
+			keep[i] = true
+			left--
+		}
+	}
+	for i := len(all) - 1; i >= 0 && left > 0; i-- {
+		if !keep[i] {
+			keep[i] = true
+			left--
+		}
+	}
+	out := make([]Event, 0, n)
+	for i, x := range all {
+		if keep[i] {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // since returns the events with a number above n, oldest first.

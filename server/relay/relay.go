@@ -53,7 +53,7 @@ type Config struct {
 type Info struct {
 	ID string `json:"id" doc:"also the id of the capture that records it"`
 	proxy.State
-	Events []proxy.Event     `json:"events" doc:"latest events, oldest first"`
+	Events []proxy.Event     `json:"events" doc:"latest events, oldest first; problems are kept longer than others"`
 	Conns  []proxy.ConnState `json:"conns" doc:"open connections, oldest first"`
 }
 
@@ -121,6 +121,7 @@ type Session struct {
 	Workspace *workspace.Workspace
 
 	read    *decoding
+	gone    chan struct{} // closed once the session is not in the set any more
 	rulesMu sync.Mutex
 	written []Rule // the rules as entered
 }
@@ -202,7 +203,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		return nil, proxy.ListenProblem(err)
 	}
 	done := make(chan struct{})
-	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read}
+	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read, gone: make(chan struct{})}
 	if len(rules) > 0 && cfg.Operate {
 		if err := one.WriteRules(rules, ""); err != nil {
 			one.Warn("the rules of the earlier listener do not apply: %v", err)
@@ -240,9 +241,23 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		p.mu.Lock()
 		p.sessions = slices.DeleteFunc(p.sessions, func(x *Session) bool { return x == one })
 		p.mu.Unlock()
+		close(one.gone)
 		p.opts.Changed(ws.Name)
 	})
 	return one, nil
+}
+
+// Stop ends the session, as that of the proxy; when it returns nil, the session is not in the set any more.
+func (s *Session) Stop(ctx context.Context) error {
+	if err := s.Session.Stop(ctx); err != nil || s.gone == nil {
+		return err
+	}
+	select {
+	case <-s.gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // forgetEmpty deletes the capture of a session without traffic, unless it has notes.
@@ -304,7 +319,7 @@ func (s *Session) Info() Info {
 	if open = open[:min(len(open), maxOpenListed)]; open == nil {
 		open = []proxy.ConnState{}
 	}
-	return Info{s.ID, s.State(), events[max(len(events)-maxEvents, 0):], open}
+	return Info{s.ID, s.State(), proxy.Latest(events, maxEvents), open}
 }
 
 // ParseConfig parses [WORKSPACE=]LISTEN>UPSTREAM, the syntax of the command line.

@@ -1779,7 +1779,7 @@ export interface RelayInfo {
   record: ProxyRecordState;
   /** for a session that can be operated */
   operate?: ProxyOperating;
-  /** latest events, oldest first */
+  /** latest events, oldest first; problems are kept longer than others */
   events: ProxyEvent[];
   /** open connections, oldest first */
   conns: ProxyConnState[];

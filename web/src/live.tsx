@@ -12,7 +12,7 @@ import { Operate, type Shown } from "./operate";
 import { ask } from "./http";
 import { markersOf, type Relays, type Session } from "./relays";
 import { lookOnly, lookOnlyWhy } from "./role";
-import { effect, Fragment, h, render, signal, useLayoutEffect } from "./ui";
+import { computed, effect, Fragment, h, render, signal, useLayoutEffect } from "./ui";
 
 const signs = { live: "dot ok", away: "dot err", ended: "dot" } as const;
 const words = { live: "live", away: "server away", ended: "ended" } as const;
@@ -88,14 +88,10 @@ export class LiveBar {
     });
   }
 
-  events(anchor: HTMLElement): void {
-    const events = [...(this.session.value?.events ?? [])].reverse().slice(0, 60);
-    openMenu(anchor, {
-      label: "Events",
-      items: events.length === 0 ? [{ title: "No events yet", disabled: true, run: () => undefined }] : events.map((e) => ({
-        title: `${new Date(e.at).toLocaleTimeString()}  ${e.severity === "info" ? "" : `${e.severity}: `}${e.text}`, run: () => undefined,
-      })),
-    });
+  /** Shows the events of the listener. */
+  events(): void {
+    const events = computed(() => this.session.value?.events ?? []);
+    void dialogs().then((d) => d?.eventsDialog(this.session.value?.name ?? "the listener", events));
   }
 
   /** Sets a marker at the time of the key, not of its text. */
@@ -249,7 +245,7 @@ function Bar({ bar }: { bar: LiveBar }) {
         </>
       )}
       {lookOnly() ? null : <button class="btn quiet" type="button" id="live-replay" title="Replay a connection against a server or for a client" onClick={replay}>Replay …</button>}
-      <button class="btn quiet" type="button" id="live-events" title="Events of this listener" onClick={(event) => bar.events(event.currentTarget)}>Events</button>
+      <button class="btn quiet" type="button" id="live-events" title="Events of this listener" aria-haspopup="dialog" onClick={() => bar.events()}>Events</button>
       {phase === "ended" ? null : (
         <button class="btn quiet live-stop" type="button" id="live-stop" disabled={off} title={title("Stop listening; the recording stays")} onClick={() => bar.stop()}>{bar.stopping.value ? "Stopping …" : "Stop"}</button>
       )}

@@ -4,6 +4,7 @@ export { codeDialog } from "./code";
 export { codesDialog } from "./codes";
 export { colorsDialog } from "./colors";
 export { compareDialog } from "./compare";
+export { eventsDialog } from "./events";
 export { askFraming } from "./framing";
 export { openHelp } from "./help";
 export { editHeld, sendMessage } from "./messages";
