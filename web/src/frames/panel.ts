@@ -95,11 +95,11 @@ const mostIDs = 20_000; // of rows
 const mostHeight = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
 
-const leastFilter = 420; // pixels
+const leastFilter = 600; // pixels
 
 /** The room for the buttons beside the filter, in pixels, of the width of both. */
 function toolsPx(both: number): number {
-  return both < 600 ? 40 : both - leastFilter;
+  return both < 700 ? 40 : Math.max(40, both - leastFilter);
 }
 
 const drawers = () => import("./drawers");
@@ -213,23 +213,25 @@ export class Frames {
     }
     this.element.setAttribute("aria-label", "Frames");
 
-    for (const name of ["types", "problems", "timeline", "graph", "conns", "follow", "flow", "table", "markers"] as const) {
-      if (name === "markers" && options.markers === undefined) {
-        continue;
-      }
+    const drawer = (name: DrawerName): HTMLButtonElement => {
       const tool = button(drawerTitles[name], () => this.toggleDrawer(name));
       tool.setAttribute("aria-expanded", "false");
       this.tools.set(name, tool);
+      return tool;
+    };
+    const columns = button("Columns ▾", () => this.columnsMenu(columns.hidden ? this.toolbar.element : columns, ""));
+    for (const tool of [ // those at the end are in a menu first
+      ...(["types", "problems", "timeline", "graph", "conns", "follow"] as const).map(drawer),
+      button("Find", () => this.actions().find(), "Find without hiding frames (Ctrl+F)"),
+      button("Export…", () => this.events.export([]), "Save the listed frames as a file"),
+      button("Colors…", () => void this.manageColors(), "Color frames by filters"),
+      ...(options.decodeAs === undefined ? [] : [button("Decode as…", options.decodeAs)]),
+      columns,
+      ...(["flow", "table"] as const).map(drawer),
+      ...(options.markers === undefined ? [] : [drawer("markers")]),
+    ]) {
       this.toolbar.add(tool);
     }
-    const columns = button("Columns ▾", () => this.columnsMenu(columns.hidden ? this.toolbar.element : columns, ""));
-    this.toolbar.add(columns);
-    if (options.decodeAs !== undefined) {
-      this.toolbar.add(button("Decode as…", options.decodeAs));
-    }
-    this.toolbar.add(button("Find", () => this.actions().find(), "Find without hiding frames (Ctrl+F)"));
-    this.toolbar.add(button("Export…", () => this.events.export([]), "Save the listed frames as a file"));
-    this.toolbar.add(button("Colors…", () => void this.manageColors(), "Color frames by filters"));
     const top = make("div", "frames-top");
     top.append(this.filterHost, this.toolbar.element);
 
