@@ -22,3 +22,22 @@ func TestFlowFilterFromWireshark(t *testing.T) {
 	p.Fill("textbox", "Filter", "http.host == 5")
 	p.Says("the list has messages of one protocol")
 }
+
+// The filter box completes values that frames have: connections, and fields of any message, also inside of lists.
+func TestFlowFilterValues(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, chatFiles, chatCapture(t, 20), "")
+	p := f.page()
+	f.counts("20 frames")
+	p.Click("textbox", "Filter")
+	offers := func(typed, want string) {
+		t.Helper()
+		p.Press("Ctrl+A")
+		p.Type(typed)
+		f.is(typed+" offers "+want, `[...document.querySelectorAll(".cm-completionLabel, [role=option]")].some(e => e.textContent.includes(`+jsText(want)+`))`)
+	}
+	offers("conn == ", "-10.0.0.")
+	offers("port == ", "7801")
+	offers(".text == ", "text 1")
+	offers("C_SAY.text == ", "text 1")
+}

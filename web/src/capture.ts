@@ -10,7 +10,7 @@ import { canName, nameCode } from "./define";
 import { button } from "./dom";
 import { FilterBox } from "./filterbox/index";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
-import type { FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
+import type { Connection, FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { opcode } from "./frames/text";
 import { apiOf, failure, request } from "./http";
 import { type Anchor, openMenu } from "./menu";
@@ -85,6 +85,33 @@ function asked(url: URL, view: View): void {
 
 function isLive(): boolean {
   return document.getElementById("live-bar") !== null;
+}
+
+const mostTypesAsked = 8;
+
+/** Values of a property of frames that comes from their connections, as filter literals. */
+function seenInFrames(field: string, conns: readonly Connection[]): string[] {
+  const names = conns.map((c) => c.name).filter((name) => name.includes("-"));
+  const ends = names.flatMap((name) => name.split("-", 2));
+  const quoted = (texts: readonly string[]): string[] => [...new Set(texts)].slice(0, 100).map((text) => `"${text}"`);
+  switch (field) {
+    case "conn":
+      return quoted(names);
+    case "src": case "dst":
+      return quoted(ends);
+    case "client":
+      return quoted(names.map((name) => name.split("-")[0] ?? ""));
+    case "server":
+      return quoted(names.map((name) => name.split("-")[1] ?? ""));
+    case "ip": case "srcip": case "dstip":
+      return quoted(ends.map((end) => end.slice(0, end.lastIndexOf(":")).replace(/^\[(.*)\]$/, "$1")));
+    case "port": case "srcport": case "dstport":
+      return [...new Set(ends.map((end) => end.slice(end.lastIndexOf(":") + 1)))].slice(0, 100);
+    case "proto":
+      return quoted(conns.map((c) => c.proto));
+    default:
+      return [];
+  }
 }
 
 /** A button that shows or hides a pane; panes.ts handles it. */
@@ -490,18 +517,33 @@ class CapturePage {
     }
   }
 
-  /** Values of a field in the frames, for the filter box. */
+  /** Values that frames have in a field of a filter, as filter literals. */
   private async values(path: string): Promise<string[]> {
     const dot = path.lastIndexOf(".");
+    if (dot < 0) {
+      return seenInFrames(path, this.frames.connections);
+    }
     const name = path.slice(0, dot);
     const [message] = name.split(".");
-    if (dot < 0 || message === undefined || message === "") {
-      return [];
+    const inTable = async (type: string, fits: (column: string) => boolean): Promise<string[]> => {
+      const table = await this.frames.socket.ask("table", { type, from: 0, count: 0, sort: "", desc: false });
+      const column = (table.columns ?? []).find((c) => fits(c.path));
+      return (column?.top ?? []).map(([, , literal]) => literal).filter((text): text is string => typeof text === "string" && text !== "");
+    };
+    if (message !== undefined && message !== "") {
+      const field = path.slice(message.length + 1).replace(/^\d+\./, "");
+      return inTable(message, (column) => column === field);
     }
-    const table = await this.frames.socket.ask("table", { type: message, from: 0, count: 0, sort: "", desc: false });
-    const field = path.slice(message.length + 1).replace(/^\d+\./, "");
-    const column = (table.columns ?? []).find((c) => c.path === field);
-    return (column?.top ?? []).map(([, , literal]) => literal).filter((text): text is string => typeof text === "string" && text !== "");
+    // A field of any message: in the first types that have it, also inside of lists.
+    const field = path.slice(1);
+    const { rows } = await this.frames.socket.ask("types", {});
+    for (const { type } of (rows ?? []).filter((r) => r.defined).slice(0, mostTypesAsked)) {
+      const found = await inTable(type, (column) => column === field || column.endsWith(`.${field}`));
+      if (found.length > 0) {
+        return found;
+      }
+    }
+    return [];
   }
 
   private async copy(row: FrameRow, anchor: Anchor): Promise<void> {

@@ -408,6 +408,11 @@ export class Frames {
     }
   }
 
+  /** The connections of the frames. */
+  get connections(): State["conns"] {
+    return this.state.conns;
+  }
+
   /** The note of a frame, or "". */
   noteOf(n: number): string {
     return this.state.notes[String(n)] ?? "";
