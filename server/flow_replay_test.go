@@ -18,7 +18,7 @@ func TestFlowReplay(t *testing.T) {
 	p := f.page()
 	menu := func() {
 		t.Helper()
-		p.Click("button", "More about…")
+		p.Click("button", "More about live…")
 		p.Click("menuitem", "Replay …")
 	}
 	p.Click("link", "Captures…")
@@ -35,6 +35,7 @@ func TestFlowReplay(t *testing.T) {
 	p.Click("button", "Start")
 	p.Says("✓ as recorded: 3 sent, 3 received as expected")
 	f.is("its steps", `document.querySelectorAll('.replay-steps [data-status="ok"]').length === 6`)
+	p.Visible("link", "What was sent and received")
 
 	p.Click("button", "Replay again …")
 	p.Click("button", "Script: 6 steps…")

@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"wirebench/server/frames"
 	"wirebench/server/relay"
 	"wirebench/server/replay"
 	"wirebench/server/runs"
@@ -153,6 +155,11 @@ func TestReplay(t *testing.T) {
 		if one.Status != "ok" || len(one.Diffs) != 0 {
 			t.Errorf("%+v", one)
 		}
+	}
+	// What was sent and received is a capture that has the same messages.
+	var rows struct{ Rows []frames.Row }
+	if code := x.api("GET", "/api/v1/one/captures/"+r.Recording+"/rows?filter="+url.QueryEscape("kind == message"), "", &rows); code != 200 || len(rows.Rows) != 6 || rows.Rows[0].Dir != "c2s" || rows.Rows[1].Dir != "s2c" {
+		t.Errorf("the recording %q: %d %+v", r.Recording, code, rows.Rows)
 	}
 	var part gotReplay
 	if code := x.api("GET", "/api/one/replays/"+id+"?from=4&count=1", "", &part); code != 200 || len(part.Results) != 1 || part.Results[0].Step != r.Results[4].Step || part.Total != 6 {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
 	"wirebench/server/replay"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -30,7 +32,10 @@ type Run struct {
 	script   *replay.Script
 	stop     context.CancelFunc
 	done     chan struct{} // closed at the end
-	changed  func()        // called when its state changes; may be nil
+	captures *store.Captures
+	like     store.Capture // name, settings and keys of the replayed capture
+	log      *slog.Logger
+	changed  func() // called when its state changes; may be nil
 
 	// One of these is set, until play takes it.
 	target   proxy.Target
@@ -146,6 +151,17 @@ func (x *Run) converse(ctx context.Context) (*replay.Report, error) {
 	link, port, err := x.connect(ctx)
 	if err != nil {
 		return nil, err
+	}
+	like := x.like
+	like.Name = "replay of " + like.Name + time.Now().Format(" 15:04")
+	link, id, err := recordingOf(link, x.script.Sends(), x.protocol.Streams, like, port, x.captures)
+	if err != nil {
+		x.log.Warn("the replay is not recorded", "replay", x.ID(), "error", err)
+	} else {
+		x.mu.Lock()
+		x.info.Recording = id
+		x.mu.Unlock()
+		x.tell()
 	}
 	end, err := x.protocol.End(x.env, x.script.Sends(), port, protocols.Ends{Plain: x.cfg.Plain, Random: rand.Reader})
 	if err != nil {

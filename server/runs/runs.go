@@ -77,6 +77,7 @@ type Info struct {
 	Different int     `json:"different"`
 	Missing   int     `json:"missing"`
 	Failed    int     `json:"failed"`
+	Recording string  `json:"recording,omitempty" doc:"id of the capture of what was sent and received"`
 	Note      string  `json:"note,omitempty" doc:"why the script lacks parts of the recording"`
 	Report    *Report `json:"report,omitempty" doc:"after the end; the results are in a separate list"`
 }
@@ -160,7 +161,8 @@ func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.R
 		return nil, nil, errors.New(`either "to" or "listen" is required`)
 	}
 	run := &Run{
-		ws: ws.Name, snap: snap, protocol: protocol, cfg: cfg, env: captures.EnvOf(snap, of.Capture), done: make(chan struct{}),
+		ws: ws.Name, snap: snap, protocol: protocol, cfg: cfg, env: captures.EnvOf(snap, of.Capture), done: make(chan struct{}), captures: ws.Captures, log: s.Log,
+		like: store.Capture{Name: of.Capture.Name, Settings: of.Capture.Settings, Keys: of.Capture.Keys},
 		info: Info{Capture: of.Capture.ID, To: cfg.To, State: "connecting", Play: "client"},
 	}
 	run.changed = func() { s.Changed(ws.Name, run.info.ID) }

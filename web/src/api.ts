@@ -2029,6 +2029,8 @@ export interface RunsInfo {
   different: number;
   missing: number;
   failed: number;
+  /** id of the capture of what was sent and received */
+  recording?: string;
   /** why the script lacks parts of the recording */
   note?: string;
   /** after the end; the results are in a separate list */

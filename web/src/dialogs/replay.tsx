@@ -4,6 +4,7 @@
 //                         > progress, .replay-steps > .held-row, .held-before
 
 import type { RunsInfo, RunsResult as Result } from "../api";
+import { pathOf } from "../address";
 import { onChanged } from "../changes";
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { counted } from "../frames/text";
@@ -38,6 +39,7 @@ const mostWrong = 4000;
 /** State shared by the parts of the dialog. */
 interface Page {
   d: Open;
+  workspace: string;
   api: string;
   of: string; // address of the capture
   name: string;
@@ -63,7 +65,7 @@ export async function replayDialog(workspace: string, capture: string, name: str
   const run = signal(all.replays.find((r) => r.capture === capture && !r.done)?.id ?? "");
   let start: Start | undefined; // kept, so that the form is restored after a run
   await dialog(`Replay ${name}`, (d) => {
-    const page: Page = { d, api, of: `${api}/captures/${encodeURIComponent(capture)}`, name, run };
+    const page: Page = { d, workspace, api, of: `${api}/captures/${encodeURIComponent(capture)}`, name, run };
     return <>{run.value === "" ? <StartForm start={(start ??= new Start(page))} /> : <Steps key={run.value} page={page} />}<Says d={d} /></>;
   }).closed;
 }
@@ -222,6 +224,7 @@ function Steps({ page }: { page: Page }) {
       <div class="row">
         {over ? null : <Button text="Stop" kind="replay-act" run={() => void ask(address, "DELETE", undefined, page.d.say)} />}
         {over || away.value ? <Button text="Replay again …" kind="replay-act" run={() => { page.run.value = ""; }} /> : null}
+        {(now?.recording ?? "") === "" ? null : <a class="btn" href={pathOf(page.workspace, "captures", now?.recording ?? "")}>What was sent and received</a>}
         {over ? <Button text="Save report" run={() => save(JSON.stringify({ ...now, results: results.value }, null, 2), `${page.name}.report.json`)} /> : null}
         <Button text="Close" title="The replay continues without this dialog" run={page.d.close} />
       </div>
