@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -19,8 +20,8 @@ import (
 	"wirebench/server/workspace/workspacetest"
 )
 
-// A full disk ends the recording, with the reason in the list of proxies. Traffic, log and page continue, and the recording so far can be
-// read. When there is space again, the next listener is recorded.
+// A full disk pauses the recording, with the reason in the list of proxies. Traffic, log and page continue, and the recording so far can be
+// read. When there is space again, the recording goes on in a new capture, and both say what is missing.
 func TestFullDisk(t *testing.T) {
 	small := t.TempDir()
 	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
@@ -44,6 +45,10 @@ func TestFullDisk(t *testing.T) {
 	files, _ := workspacetest.Dir(t, map[string]string{"game.def": pingFiles})
 	kept, err := store.OpenCaptures(small)
 	if err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(small, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 400<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: files, Captures: kept})
@@ -76,7 +81,9 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	full.until("all is in the log", func() bool { return full.Session.Log().Len() == n })
-	full.until("it is told", func() bool { return strings.Contains(full.State().Record.Why, "no space left") })
+	full.until("it is told", func() bool {
+		return strings.Contains(full.State().Record.Why, "no space left") && full.State().Record.Paused
+	})
 	var all struct{ Proxies []relay.Info }
 	if code := call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all); code != 200 || len(all.Proxies) != 1 || all.Proxies[0].Record.On || all.Proxies[0].Record.Missed == 0 {
 		t.Errorf("%d %+v", code, all)
@@ -91,6 +98,17 @@ func TestFullDisk(t *testing.T) {
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", `{"listen":"127.0.0.1:0","upstream":"`+upstream+`"}`, nil); code < 400 && code != 201 {
 		t.Errorf("with a full disk: %d", code)
 	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	more := 0
+	full.until("it goes on", func() bool {
+		if _, err := c.Write(sayFrame); err != nil {
+			t.Fatal(err)
+		}
+		more++
+		return full.State().Record.On
+	})
 	c.Close()
 	var left struct{ Proxies []relay.Info }
 	call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
@@ -106,11 +124,21 @@ func TestFullDisk(t *testing.T) {
 	if f.Fit == 0 || f.Fit >= n || strings.Contains(f.Note, "cut off") {
 		t.Errorf("the recording has %d frames: %q", f.Fit, f.Note)
 	}
+	missing := fmt.Sprintf("%d packets of this session were not recorded", full.State().Record.Missed)
+	if !strings.Contains(f.Note, missing) {
+		t.Errorf("note %q lacks %q", f.Note, missing)
+	}
 	list, err := kept.List()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(list) < 2 {
+		t.Errorf("%d captures, although the recording went on", len(list))
+	}
 	for _, x := range list {
+		if x.Lacks() != missing {
+			t.Errorf("%+v", x)
+		}
 		if err := kept.Remove(x.ID); err != nil {
 			t.Error(err)
 		}

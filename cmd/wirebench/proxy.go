@@ -22,6 +22,7 @@ import (
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -311,7 +312,7 @@ func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 			return false, fmt.Errorf("--to: %w", err)
 		}
 	}
-	cfg.Record = &proxy.Record{FileBytes: proxyFileSize, Bytes: proxyAllSize, Create: func(n int) (string, io.WriteCloser, error) {
+	cfg.Record = &proxy.Record{FileBytes: proxyFileSize, Bytes: proxyAllSize, Room: r.room, Create: func(n int) (string, io.WriteCloser, error) {
 		out := &recording{part: n, spool: r.waiting, note: r.note}
 		name := r.record
 		switch {
@@ -330,6 +331,14 @@ func (r *proxyRun) outputs(cfg *proxy.Config) (pushed bool, err error) {
 		return name, out, nil
 	}}
 	return r.pusher != nil, nil
+}
+
+// room returns an error if the disk has no room for the recording. Pushing needs none.
+func (r *proxyRun) room(resume bool) error {
+	if r.record == "" || r.waiting != nil {
+		return nil
+	}
+	return store.Room(filepath.Dir(r.record), resume)
 }
 
 // closeOutputs removes an unused recording, and the spool.
@@ -390,6 +399,14 @@ func (w *recording) Sync() error {
 		return nil
 	}
 	return w.file.Sync()
+}
+
+// Discard closes and removes a file without data.
+func (w *recording) Discard() {
+	if w.file != nil {
+		w.file.Close()
+		os.Remove(w.file.Name())
+	}
 }
 
 // Close closes the file.
@@ -553,7 +570,7 @@ func (r *proxyRun) summary() {
 		r.note("not observed, as the traffic was too fast: %d bytes, %d connections, %d frames", x.Lost, x.Unseen, x.Unlogged)
 	}
 	if x.Record.Missed > 0 {
-		r.note("%d packets are not recorded: %s", x.Record.Missed, x.Record.Why)
+		r.note("%s", strings.TrimSuffix(fmt.Sprintf("%d packets are not recorded: %s", x.Record.Missed, x.Record.Why), ": "))
 	}
 	if r.waiting != nil {
 		if n := r.waiting.lost(); n > 0 {

@@ -87,6 +87,7 @@ type Capture struct {
 
 	key      string      // see readingOfCapture
 	protocol string      // title of the dialect
+	lacks    string      // what the file lacks of the recorded traffic
 	filled   atomic.Bool // the log is complete
 
 	// Valid after done.
@@ -256,7 +257,7 @@ func (c *Set) begin(id, reading, protocol string, follow, grows bool, file io.Re
 	if len(c.open) >= maxOpenCaptures {
 		return nil, false, ErrTooMany
 	}
-	o = &Capture{log: live.NewOn(c.disk, maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading, protocol: protocol}
+	o = &Capture{log: live.NewOn(c.disk, maxCaptureMemory), done: make(chan struct{}), stale: make(chan struct{}), key: reading, protocol: protocol, lacks: x.Lacks()}
 	o.ctx, o.stop = context.WithCancel(c.ctx)
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
@@ -452,7 +453,7 @@ func (o *Capture) Note() string {
 	case !o.complete():
 		return ""
 	case o.err == nil && o.sum.Torn == nil && o.sum.Frames == 0 && !o.running:
-		return withoutFrames(o.protocol, o.sum)
+		return joined(withoutFrames(o.protocol, o.sum), o.lacks)
 	}
 	return o.PartNote()
 }
@@ -460,9 +461,17 @@ func (o *Capture) Note() string {
 // PartNote is like Note, but ignores that a file has no frames.
 func (o *Capture) PartNote() string {
 	if o.err != nil {
-		return o.err.Error()
+		return joined(o.err.Error(), o.lacks)
 	}
-	return o.sum.Incomplete()
+	return joined(o.sum.Incomplete(), o.lacks)
+}
+
+// joined joins two reasons, each of which may be "".
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // Wait waits for a limited time until a capture is read. It reports whether all frames are there.

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// After kill -9 the file can be read up to the data on disk: all complete pieces, and data older than the flush interval.
+// After kill -9 the file can be read up to the data on disk: all complete pieces, and data older than 0.1 s (flushTime).
 func TestKilled(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	dir := t.TempDir()

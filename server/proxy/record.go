@@ -3,8 +3,7 @@ package proxy
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"io"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,57 +18,15 @@ import (
 
 // Parameters of writing a recording.
 const (
-	flushTime  = time.Second
+	flushTime  = 100 * time.Millisecond // what a crash of the program may lose
 	flushBytes = 64 << 10
-	maxWaiting = 256 // pieces of about flushBytes waiting for the disk
+	maxWaiting = 256              // pieces of about flushBytes waiting for the disk
+	maxRetry   = 30 * time.Second // between attempts to continue after an error of the disk
 )
-
-// Record configures the recording of a session: pcapng files, whose packets have generated headers of Ethernet, IP and TCP or UDP. The
-// numbers in transport.Segment.Packet, and so in frames, count the packets of all files of the session; FileState.First is the number of
-// the first packet of a file. With a single file they are the packet numbers of that file.
-type Record struct {
-	Create    func(n int) (name string, f io.WriteCloser, err error) // creates file n, from 1. Its methods Truncate and Sync are used, if it has them
-	FileBytes int64                                                  // approximate maximum size of a file: 256 MiB
-	Bytes     int64                                                  // maximum size of all files, at which recording stops: 64 GiB
-
-	// Cut identifies the definitions that split the frames. If it is set, files also contain the frames as logged
-	// (capture.Options.Recorded): in a session with a Rewriter, packets do not show dropped, injected and changed messages.
-	Cut func() string
-}
-
-// RecordState is the state of a recording.
-type RecordState struct {
-	On      bool        `json:"on" doc:"packets are being recorded"`
-	Why     string      `json:"why,omitempty" doc:"reason why recording has stopped"`
-	Files   []FileState `json:"files,omitempty"`
-	Packets int64       `json:"packets" doc:"packets on disk"`
-	Bytes   int64       `json:"bytes" doc:"bytes on disk"`
-	Missed  int64       `json:"missed,omitempty" doc:"packets not recorded, after the end of the recording or because the disk was too slow"`
-}
-
-// FileState is the state of one file of a recording.
-type FileState struct {
-	Name  string `json:"name"`
-	First int64  `json:"first" doc:"number of its first packet among those of the session, from 1"`
-	Bytes int64  `json:"bytes" doc:"bytes on disk"`
-}
-
-var (
-	errSlowDisk = errors.New("the disk is too slow")
-	errEnough   = errors.New("the maximum size is reached")
-)
-
-// piece is a sequence of whole blocks of a file; with file set it starts a new one.
-type piece struct {
-	data    []byte
-	packets int64 // number of packets in data
-	first   int64 // number of the first packet, with file
-	file    bool
-}
 
 // recorder writes the data that the observer sees. The observer never waits: data that the disk has not accepted yet waits in memory. When
-// that is too much, packets are dropped until the disk has caught up, and recording continues in a new file. A nil recorder records
-// nothing.
+// that is too much, or the disk has failed, packets are dropped until it accepts data again, and recording continues in a new file. A nil
+// recorder records nothing.
 type recorder struct {
 	opts   Record
 	name   string
@@ -83,9 +40,11 @@ type recorder struct {
 	live    map[*observed]struct{}
 	over    bool
 	waiting chan piece
-	begun   int   // number of files
-	stalled bool  // packets are dropped until the disk has caught up
-	dropped int64 // number of packets dropped since then
+	begun   int64         // number of files shipped, those that the disk refused included
+	stalled bool          // packets are dropped until the disk accepts data
+	dropped int64         // number of packets dropped since then
+	retry   time.Duration // between this attempt to continue and the next
+	next    time.Time     // of the next attempt
 
 	count int64           // packets
 	first int64           // first packet of the file
@@ -94,38 +53,23 @@ type recorder struct {
 	inBuf int64           // packets in buf
 
 	missed atomic.Int64
+	broken atomic.Int64 // the last file that the disk refused, as counted by begun
 
 	mu      sync.Mutex
 	files   []FileState
 	bytes   int64
 	packets int64 // packets on disk
-	why     error // reason why recording ended before the session
+	why     error // reason why packets are not recorded
+	ended   bool  // why is final
 	done    bool
 }
 
 func newRecorder(opts Record, name string, e *events, moved func()) *recorder {
 	opts.FileBytes = cmp.Or(opts.FileBytes, 256<<20)
 	opts.Bytes = cmp.Or(opts.Bytes, 64<<30)
-	return &recorder{opts: opts, name: name, events: e, moved: moved, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
-}
-
-// fail ends the recording. It may be called from both sides.
-func (r *recorder) fail(err error) {
-	r.mu.Lock()
-	first := r.why == nil
-	if first {
-		r.why = err
-	}
-	r.mu.Unlock()
-	if first {
-		r.events.add(Failure, "recording has stopped: %v; traffic and log continue", err)
-	}
-}
-
-func (r *recorder) failed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.why != nil
+	r := &recorder{opts: opts, name: name, events: e, moved: moved, live: map[*observed]struct{}{}, waiting: make(chan piece, maxWaiting)}
+	r.broken.Store(-1)
+	return r
 }
 
 // Write receives one block of the file.
@@ -166,14 +110,18 @@ func (r *recorder) ship(p piece) {
 // stall drops packets because the disk is too slow.
 func (r *recorder) stall(packets int64) {
 	r.miss(packets)
-	if r.stalled {
-		return
+	if !r.stalled {
+		r.drop()
+		r.events.add(Warning, "the disk is too slow: packets are not recorded until it has caught up; traffic and log continue")
 	}
+}
+
+// drop drops packets until resume.
+func (r *recorder) drop() {
 	r.stalled = true
 	for o := range r.live {
 		o.synthetic = nil
 	}
-	r.events.add(Warning, "the disk is too slow: packets are not recorded until it has caught up; traffic and log continue")
 }
 
 func (r *recorder) miss(packets int64) {
@@ -181,18 +129,24 @@ func (r *recorder) miss(packets int64) {
 	r.dropped += packets
 }
 
-// resume continues in a new file after a stall, if the disk has caught up.
+// resume continues in a new file after a stall, if the disk has caught up, or after an error when it is time to try again.
 func (r *recorder) resume(at time.Time) {
-	if len(r.waiting) > maxWaiting/2 {
+	switch {
+	case r.broken.Load() == r.begun:
+		wait := time.Until(r.next)
+		if len(r.waiting) > 0 || wait > 0 {
+			return
+		}
+		if r.retry = min(max(2*r.retry, time.Second), maxRetry); wait < -maxRetry {
+			r.retry = time.Second // this is another error
+		}
+		r.next = time.Now().Add(r.retry)
+	case len(r.waiting) > maxWaiting/2:
 		return
 	}
 	r.miss(r.inBuf)
 	r.buf, r.inBuf, r.stalled = r.buf[:0], 0, false
 	r.begin(at)
-	if !r.stalled && !r.over {
-		r.events.add(Warning, "recording continues in part %d; %d packets before it are missing", r.begun, r.dropped)
-		r.dropped = 0
-	}
 }
 
 // halt ends the recording in the observer.
@@ -202,7 +156,7 @@ func (r *recorder) halt(err error) {
 	}
 	r.over = true
 	if err != nil {
-		r.fail(err)
+		r.stop(err)
 	}
 	close(r.waiting)
 	for o := range r.live {
@@ -216,8 +170,8 @@ func (r *recorder) ready(at time.Time) bool {
 	if r == nil {
 		return false
 	}
-	if !r.over && r.failed() {
-		r.halt(nil)
+	if !r.over && !r.stalled && r.broken.Load() == r.begun {
+		r.drop()
 	}
 	if !r.over && r.w != nil && r.all+r.file >= r.opts.Bytes {
 		r.flush()
@@ -243,14 +197,19 @@ func (r *recorder) begin(at time.Time) {
 	if r.over || r.stalled {
 		return
 	}
-	r.ship(piece{file: true, first: r.count + 1})
+	r.ship(piece{file: r.begun + 1, first: r.count + 1, dropped: r.dropped})
 	if r.stalled {
 		return
 	}
 	r.begun++
+	r.dropped = 0
 	r.all += r.file
 	r.file = 0
-	r.w, _ = pcap.NewWriter(r, "wirebench", "session "+r.name) // Write never fails
+	comments := []string{"session " + r.name}
+	if n := r.missed.Load(); n > 0 {
+		comments = append(comments, fmt.Sprintf("%d packets of the session before this file are not recorded", n))
+	}
+	r.w, _ = pcap.NewWriter(r, "wirebench", comments...) // Write never fails
 	_, _ = r.w.Interface(pcap.Interface{Name: "wirebench", Link: packet.LinkEthernet})
 	if r.first, r.told = r.count+1, map[uint32]bool{}; r.opts.Cut != nil {
 		_ = r.w.RecordFrames(r.opts.Cut())
@@ -398,92 +357,9 @@ func (r *recorder) finish() {
 		case r.waiting <- piece{data: r.buf, packets: r.inBuf}:
 		case <-timer.C:
 			r.missed.Add(r.inBuf)
-			r.fail(errSlowDisk)
+			r.stop(errSlowDisk)
 		}
 		r.buf, r.inBuf = nil, 0
 	}
 	r.halt(nil)
-}
-
-// write writes pieces to the disk until there are no more.
-func (r *recorder) write() {
-	var f io.WriteCloser
-	n, broken := 0, false
-	shut := func() {
-		if f == nil {
-			return
-		}
-		if s, ok := f.(interface{ Sync() error }); ok {
-			_ = s.Sync()
-		}
-		if err := f.Close(); err != nil {
-			r.fail(err)
-		}
-		f = nil
-	}
-	for p := range r.waiting {
-		if p.file {
-			shut()
-		}
-		if broken { // pieces that were queued before the failure are still written
-			r.missed.Add(p.packets)
-			continue
-		}
-		if p.file {
-			n++
-			name, file, err := r.opts.Create(n)
-			if err != nil {
-				r.fail(err)
-				broken = true
-				continue
-			}
-			f = file
-			r.mu.Lock()
-			r.files = append(r.files, FileState{Name: name, First: p.first})
-			r.mu.Unlock()
-			continue
-		}
-		wrote, err := f.Write(p.data)
-		if err == nil && wrote < len(p.data) {
-			err = io.ErrShortWrite
-		}
-		r.mu.Lock()
-		last := &r.files[len(r.files)-1]
-		if err == nil {
-			last.Bytes += int64(wrote)
-			r.bytes += int64(wrote)
-			r.packets += p.packets
-		}
-		whole := last.Bytes
-		r.mu.Unlock()
-		r.moved()
-		if err != nil {
-			if t, ok := f.(interface{ Truncate(size int64) error }); ok {
-				_ = t.Truncate(whole)
-			}
-			r.missed.Add(p.packets)
-			r.fail(err)
-			broken = true
-			shut()
-			continue
-		}
-		if cap(p.data) <= 2*flushBytes {
-			pieces.Put(&p.data)
-		}
-	}
-	shut()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.done = true
-}
-
-func (r *recorder) state() RecordState {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x := RecordState{On: r.why == nil && !r.done, Packets: r.packets, Bytes: r.bytes, Missed: r.missed.Load()}
-	x.Files = append(x.Files, r.files...)
-	if r.why != nil {
-		x.Why = r.why.Error()
-	}
-	return x
 }

@@ -240,7 +240,7 @@ func (d *disk) Write(b []byte) (int, error) {
 func (d *disk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); return nil }
 func (d *disk) Close() error              { return nil }
 
-// A disk that is full or missing ends the recording with an event. Traffic and log continue.
+// A disk that is full or missing pauses the recording with an event. Traffic and log continue.
 func TestBadDisk(t *testing.T) {
 	leaks(t)
 	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
@@ -254,8 +254,8 @@ func TestBadDisk(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{QueueBytes: 256 << 20}, Record: &Record{
-				Create: func(int) (string, io.WriteCloser, error) {
-					if test.d == nil {
+				Create: func(n int) (string, io.WriteCloser, error) {
+					if test.d == nil || n > 1 {
 						return "", nil, errors.New("no such folder")
 					}
 					return "x", test.d, nil

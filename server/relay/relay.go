@@ -168,15 +168,18 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		return nil, &RecordError{err}
 	}
 	part := p.captures.Part(ws.Name)
+	parts := recordings{in: ws.Captures, ids: []string{x.ID}}
 	create := func(n int) (string, io.WriteCloser, error) {
 		if n == 1 {
-			return x.Name, file, nil
+			return x.Name, firstFile{file}, nil
 		}
 		y, next, err := ws.Captures.Record(read.recording(fmt.Sprintf("%s, part %d", title, n)), time.Now())
-		if err == nil {
-			part.Is(y.ID)
+		if err != nil {
+			return "", nil, err
 		}
-		return y.Name, next, err
+		part.Is(y.ID)
+		parts.add(y.ID)
+		return y.Name, next, nil
 	}
 	log := live.NewRolling(liveMemory)
 	network := "udp"
@@ -184,7 +187,8 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		network = "tcp"
 	}
 	through := proxy.Config{
-		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Record: &proxy.Record{Create: create},
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log,
+		Record: &proxy.Record{Create: create, Room: ws.Captures.Room},
 		Transport: func(c transport.Conn) transport.Transport {
 			return protocol.New(read.env().For(c.Name(), c.Session), c.Server.Port())
 		},
@@ -234,6 +238,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 			}
 		}
 		_ = file.Close() // the recorder does not close a file without packets
+		parts.lack(s.State().Record.Missed)
 		close(done)
 		part.Is("")
 		p.forgetEmpty(one)
@@ -245,6 +250,46 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		p.opts.Changed(ws.Name)
 	})
 	return one, nil
+}
+
+// firstFile is the first file of a recording, whose capture the session is known by: it stays without data, too.
+type firstFile struct{ noDiscard }
+
+type noDiscard interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
+	Gone() bool
+}
+
+var _ proxy.RecordFile = (*store.Recording)(nil)
+
+// recordings are the captures that record a session.
+type recordings struct {
+	in  *store.Captures
+	mu  sync.Mutex
+	ids []string
+}
+
+func (r *recordings) add(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ids = append(r.ids, id)
+}
+
+// lack notes in the captures that packets of the session are in none of them.
+func (r *recordings) lack(packets int64) {
+	if packets == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range r.ids {
+		_, _ = r.in.Edit(id, func(x *store.Capture) error { // of a discarded file, or on a full disk: the events and the next file tell it
+			x.Unrecorded = packets
+			return nil
+		})
+	}
 }
 
 // Stop ends the session, as that of the proxy; when it returns nil, the session is not in the set any more.

@@ -24,7 +24,7 @@ type recorded struct {
 
 	mu   sync.Mutex
 	to   *pcap.Synthetic // nil: it has ended
-	file store.Recording
+	file *store.Recording
 	left int // bytes
 }
 

@@ -44,9 +44,10 @@ const (
 type Captures struct {
 	dir *Dir // the folder; it also writes the description files
 
-	mu       sync.Mutex
-	watchers map[chan struct{}]string // channels of Changed, by capture
-	places   map[string]*packetPlaces
+	mu         sync.Mutex
+	watchers   map[chan struct{}]string // channels of Changed, by capture
+	places     map[string]*packetPlaces
+	recordings map[string]bool // ids of captures that Record has started and that are not closed
 }
 
 // Capture is a stored capture, without its bytes.
@@ -66,6 +67,10 @@ type Capture struct {
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"settings that override those of the project"`
 
 	Listener *Listener `json:"listener,omitempty" doc:"the listener that recorded it, which can be started again"`
+
+	Unfinished bool  `json:"unfinished,omitempty" doc:"it is being recorded, or the program ended without closing the recording"`
+	Unrecorded int64 `json:"unrecorded,omitempty" doc:"number of packets of the recorded session that are in none of its captures"`
+	recording  bool  // it is being recorded
 }
 
 // Listener is how a listener was started whose traffic is in a capture.
@@ -233,6 +238,11 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 		c.dir.damaged(id+aboutEnding, why(err))
 	}
 	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
+	if x.Unfinished {
+		c.mu.Lock()
+		x.recording = c.recordings[id]
+		c.mu.Unlock()
+	}
 	return x, nil
 }
 

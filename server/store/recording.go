@@ -1,21 +1,89 @@
 package store
 
 import (
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
+	"strings"
+	"sync"
 	"time"
 )
 
-// Recording is the file of a growing capture. Every Write appends; Truncate and Sync are as in os.File.
-type Recording interface {
-	io.WriteCloser
-	Truncate(size int64) error
-	Sync() error
+// Recording is the file of a growing capture. Every Write appends.
+type Recording struct {
+	in   *Captures
+	id   string
+	f    *os.File
+	once sync.Once
+}
+
+// Write appends to the capture.
+func (r *Recording) Write(data []byte) (int, error) { return r.f.Write(data) }
+
+// Truncate is as in os.File.
+func (r *Recording) Truncate(size int64) error { return r.f.Truncate(size) }
+
+// Sync is as in os.File.
+func (r *Recording) Sync() error { return r.f.Sync() }
+
+// Gone reports whether the file was deleted or replaced by another.
+func (r *Recording) Gone() bool {
+	now, err := os.Lstat(r.in.Path(r.id))
+	was, err2 := r.f.Stat()
+	return errors.Is(err, fs.ErrNotExist) || err == nil && err2 == nil && !os.SameFile(now, was)
+}
+
+// Close ends the recording. Later calls do nothing.
+func (r *Recording) Close() (err error) {
+	r.once.Do(func() {
+		err = r.f.Close()
+		r.in.recorded(r.id)
+		if _, err2 := r.in.Edit(r.id, func(x *Capture) error {
+			x.Unfinished = false
+			return nil
+		}); err == nil && !errors.Is(err2, fs.ErrNotExist) {
+			err = err2
+		}
+	})
+	return err
+}
+
+// Discard closes and deletes the capture.
+func (r *Recording) Discard() {
+	r.once.Do(func() {
+		r.f.Close()
+		r.in.recorded(r.id)
+		_ = r.in.Remove(r.id) // a remaining empty capture does no harm
+	})
+}
+
+// recorded reports that a recording has ended.
+func (c *Captures) recorded(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.recordings, id)
+}
+
+// Room returns an error if the disk has no room for more of a recording, as the function Room does.
+func (c *Captures) Room(resume bool) error { return Room(c.dir.path, resume) }
+
+// Lacks returns what a capture that was recorded here lacks of the traffic, "" if nothing.
+func (x *Capture) Lacks() string {
+	var all []string
+	if x.Unfinished && !x.recording {
+		all = append(all, "the program ended without closing this recording: what came in its last 0.1 s may be missing")
+	}
+	if x.Unrecorded == 1 {
+		all = append(all, "1 packet of this session was not recorded")
+	} else if x.Unrecorded > 1 {
+		all = append(all, fmt.Sprintf("%d packets of this session were not recorded", x.Unrecorded))
+	}
+	return strings.Join(all, "; ")
 }
 
 // Record starts a growing capture with a name, keys, settings and listener. It exists at once, and data written to it survives a crash of the program.
-func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, err error) {
+func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ *Recording, err error) {
 	defer func() { err = failure("record", shown(like.Name), err) }()
 	all, err := c.List()
 	if err != nil {
@@ -29,7 +97,7 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, 
 		return Capture{}, nil, err
 	}
 	defer root.Close()
-	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings, Listener: like.Listener}
+	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings, Listener: like.Listener, Unfinished: true, recording: true}
 	if err := c.write(x); err != nil {
 		return Capture{}, nil, err
 	}
@@ -42,5 +110,11 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ Recording, 
 		f.Close()
 		return Capture{}, nil, fmt.Errorf("the folder: %w", err)
 	}
-	return x, f, nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recordings == nil {
+		c.recordings = map[string]bool{}
+	}
+	c.recordings[x.ID] = true
+	return x, &Recording{in: c, id: x.ID, f: f}, nil
 }

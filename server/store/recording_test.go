@@ -1,7 +1,11 @@
 package store_test
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,5 +42,70 @@ func TestRecording(t *testing.T) {
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A recording says that it was not closed, to others than the program that records, and notices that its file was deleted.
+func TestRecordingLacks(t *testing.T) {
+	folder := t.TempDir()
+	open := func() *store.Captures {
+		c, err := store.OpenCaptures(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	lacks := func(of *store.Captures, id string) string {
+		x, err := of.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.Lacks()
+	}
+	x, f, err := c.Record(store.Capture{Name: "live"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, "data"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Note(x.ID, func(n *store.Notes) { n.Text = "noted meanwhile" }); err != nil {
+		t.Fatal(err)
+	}
+	if got, killed := lacks(c, x.ID), lacks(open(), x.ID); got != "" || !strings.Contains(killed, "without closing") {
+		t.Errorf("while it is recorded: %q; after a crash: %q", got, killed)
+	}
+	if f.Gone() {
+		t.Error("the file is there")
+	}
+	for range 2 {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := lacks(open(), x.ID); got != "" {
+		t.Errorf("closed: %q", got)
+	}
+	y, f, err := c.Record(store.Capture{Name: "deleted"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(c.Path(y.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Gone() {
+		t.Error("the file was deleted")
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	z, f, err := c.Record(store.Capture{Name: "discarded"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Discard()
+	if _, err := c.Get(z.ID); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("discarded: %v", err)
 	}
 }

@@ -1138,6 +1138,10 @@ export interface StoreCapture {
   settings?: Record<string, unknown>;
   /** the listener that recorded it, which can be started again */
   listener?: StoreListener;
+  /** it is being recorded, or the program ended without closing the recording */
+  unfinished?: boolean;
+  /** number of packets of the recorded session that are in none of its captures */
+  unrecorded?: number;
 }
 
 /** StoreNotes are the notes on a capture and its frames. */
@@ -1812,14 +1816,16 @@ export interface ProxyPairState {
 export interface ProxyRecordState {
   /** packets are being recorded */
   on: boolean;
-  /** reason why recording has stopped */
+  /** packets are not recorded now; recording continues in a new file as soon as one can be written */
+  paused?: boolean;
+  /** reason why packets are not recorded */
   why?: string;
   files?: ProxyFileState[];
   /** packets on disk */
   packets: number;
   /** bytes on disk */
   bytes: number;
-  /** packets not recorded, after the end of the recording or because the disk was too slow */
+  /** packets not recorded: the recording was paused or had ended, or the disk was too slow */
   missed?: number;
 }
 

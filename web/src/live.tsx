@@ -167,7 +167,8 @@ export class LiveBar {
         only === undefined ? "" : `${only.listen} → ${only.upstream}`,
       ]),
       bad: joined([
-        s.record.on ? "" : `not recorded: ${s.record.why ?? ""}`,
+        s.record.on ? "" : `${s.record.paused === true ? "recording paused" : "not recorded"}: ${s.record.why ?? ""}`,
+        many(s.record.missed, `${counted(s.record.missed ?? 0, "packet")} not recorded`),
         many(s.failed, `server not reached ${s.failed}×`), many(s.refused, `${s.refused} refused`),
         many(s.lost, `${bytes(s.lost ?? 0)} not observed`), many(s.unseen, `${counted(s.unseen ?? 0, "connection")} not observed`),
         many(s.dropped, `${counted(s.dropped ?? 0, "datagram")} dropped`), many(s.unsent, `${counted(s.unsent ?? 0, "datagram")} not sent`),
