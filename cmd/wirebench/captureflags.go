@@ -18,6 +18,8 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/defs"
+	"wirebench/server/captures"
 	"wirebench/server/workspace"
 )
 
@@ -32,6 +34,9 @@ type captureFlags struct {
 	framing *capture.Framing // nil unless --framing is given
 	ports   []uint16
 	env     protocols.Env
+
+	title string // of the protocol, after read
+	file  string // that was read, "" for standard input
 }
 
 func (f *captureFlags) add(cmd *cobra.Command) {
@@ -108,6 +113,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	if !ok {
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
+	f.title, f.file = snap.Dialect.Title, ""
 	in := cmd.InOrStdin()
 	if path == "-" {
 		path = "standard input"
@@ -117,7 +123,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 			return packet.Summary{}, err
 		}
 		defer file.Close()
-		in = file
+		in, f.file = file, path
 	}
 	day, _ := paste.LogDay(path)
 	proto := transport.UDP
@@ -158,11 +164,15 @@ func (f *captureFlags) summary(cmd *cobra.Command, sum packet.Summary) {
 	if why := sum.Incomplete(); why != "" {
 		note(cmd, "note: %s", why)
 	}
-	for _, x := range sum.LeftOut() {
-		note(cmd, "note: omitted: %s", x)
-	}
 	if sum.Frames == 0 {
-		note(cmd, "note: %d packets without a frame of the protocol", sum.Packets)
+		note(cmd, "note: %s", sum.WithoutFrames(f.title))
+		for _, x := range f.others() {
+			note(cmd, "note: %s", x)
+		}
+	} else {
+		for _, x := range sum.LeftOut() {
+			note(cmd, "note: omitted: %s", x)
+		}
 	}
 	if len(sum.Conns) == 0 {
 		return // a text need not name any port
@@ -172,6 +182,54 @@ func (f *captureFlags) summary(cmd *cobra.Command, sum packet.Summary) {
 			note(cmd, "note: --port %d: no server in the capture has this port", p)
 		}
 	}
+}
+
+// fewestOfOther is the number of messages that are evidence for another protocol.
+const fewestOfOther = 3
+
+// others returns the other protocols that find messages in the capture, with their built-in definitions.
+func (f *captureFlags) others() (out []string) {
+	most := 0
+	found := map[*defs.Dialect]int{}
+	for i := range defs.Dialects {
+		if d := &defs.Dialects[i]; f.file != "" && d.Title != f.title {
+			found[d] = messagesAs(d.Name, f.file)
+			most = max(most, found[d])
+		}
+	}
+	for i := range defs.Dialects {
+		d := &defs.Dialects[i]
+		if n := found[d]; n >= fewestOfOther && n*10 >= most {
+			out = append(out, fmt.Sprintf("read as %s, its first part has %s: give --protocol %s", d.Title, atLeast(n), d.Name))
+		}
+	}
+	return out
+}
+
+// messagesAs counts the messages that a protocol finds in the first part of a file, 0 if it cannot read it.
+func messagesAs(protocol, file string) int {
+	lib, err := builtIn(protocol)
+	if err != nil {
+		return 0
+	}
+	snap, err := workspace.Build(lib, workspace.Settings{Dialect: protocol})
+	if err != nil {
+		return 0
+	}
+	in, err := os.Open(file)
+	if err != nil {
+		return 0
+	}
+	defer in.Close()
+	n, _ := captures.MessagesOf(in, snap) // no context ends it
+	return n
+}
+
+func atLeast(messages int) string {
+	if messages >= captures.MaxMessagesOf {
+		return fmt.Sprintf("%d messages or more", messages)
+	}
+	return fmt.Sprintf("%d messages", messages)
 }
 
 // reported reads a file and shows a progress bar on a terminal.

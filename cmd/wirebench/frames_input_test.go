@@ -54,3 +54,15 @@ func TestFramesInput(t *testing.T) {
 		t.Error("a pipe and a file give different frames")
 	}
 }
+
+// A capture without frames of the protocol names what was tried, and which protocol finds messages.
+func TestFramesOfAnotherProtocol(t *testing.T) {
+	for protocol, other := range map[string]string{"tera": "subspace", "muta": "subspace", "subspace": "tera"} {
+		file := "../../defs/library/" + other + "/demo.pcapng"
+		out, errs, status := cli(t, "", "frames", "--protocol", protocol, file)
+		if out != "" || status != 0 || !strings.Contains(errs, "there are no frames in") || !strings.Contains(errs, "give --protocol "+other) ||
+			strings.Count(errs, "\n") != 2 {
+			t.Errorf("%s as %s: %d %s %s", other, protocol, status, out, errs)
+		}
+	}
+}

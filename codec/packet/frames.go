@@ -63,6 +63,22 @@ type Summary struct {
 }
 
 // LeftOut describes the packets without frames, one phrase for each reason. Packets above the limit of connections are reported by
+// WithoutFrames returns the reason why a capture that was read to its end has no frames of a protocol.
+func (s *Summary) WithoutFrames(protocol string) string {
+	if s.Packets == 0 {
+		return "the capture has no packets"
+	}
+	packets := "packets"
+	if s.Packets == 1 {
+		packets = "packet"
+	}
+	note := fmt.Sprintf("read as %s, there are no frames in %d %s", protocol, s.Packets, packets)
+	if left := s.LeftOut(); len(left) > 0 {
+		note += "; skipped: " + strings.Join(left, ", ")
+	}
+	return note
+}
+
 // Incomplete.
 func (s *Summary) LeftOut() []string {
 	var out []string

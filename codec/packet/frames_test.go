@@ -2,6 +2,7 @@ package packet
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,5 +14,17 @@ func TestLeftOut(t *testing.T) {
 	}
 	if got := (&Summary{Packets: 9, Frames: 9}).LeftOut(); got != nil {
 		t.Errorf("capture with all frames: %q", got)
+	}
+}
+
+func TestWithoutFrames(t *testing.T) {
+	for want, sum := range map[string]Summary{
+		"the capture has no packets":                                {},
+		"read as TERA, there are no frames in 1 packet":             {Packets: 1},
+		"read as TERA, there are no frames in 9 packets; skipped: ": {Packets: 9, Unserved: 7, NotIP: 2},
+	} {
+		if got := sum.WithoutFrames("TERA"); !strings.HasPrefix(got, want) {
+			t.Errorf("%+v: %s", sum, got)
+		}
 	}
 }

@@ -245,7 +245,7 @@ type framesOutput struct {
 		Whole  bool                  `json:"whole" doc:"the file has been read to its end, and all its frames are there; otherwise see note"`
 		Read   int64                 `json:"read" doc:"bytes of the file read so far"`
 		Size   int64                 `json:"size" doc:"bytes of the file"`
-		Note   string                `json:"note,omitempty" doc:"why frames of the file are missing"`
+		Note   string                `json:"note,omitempty" doc:"why frames of the file are missing, or why there are none"`
 	}
 }
 
@@ -271,8 +271,8 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 		return nil, err
 	}
 	if b.Done {
-		b.Note = o.PartNote()
-		b.Whole = b.Note == ""
+		b.Note = o.Note()
+		b.Whole = o.PartNote() == ""
 	}
 	b.Total, b.Frames = o.Log().Len(), []workspace.FrameInfo{}
 	b.Read, b.Size = o.Progress()

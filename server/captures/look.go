@@ -3,12 +3,9 @@ package captures
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 
 	"wirebench/codec/capture"
-	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
@@ -17,25 +14,31 @@ import (
 
 // Bounds of trying a capture with another protocol.
 const (
-	elsewhereBytes  = 8 << 20 // read from the start of the file
-	elsewhereFrames = 100     // maximum count of messages
+	elsewhereBytes = 8 << 20 // read from the start of the file
+	MaxMessagesOf  = 100     // maximum count of MessagesOf
 )
 
 // Messages counts the messages that another protocol finds in the first part of a capture, 0 if it cannot read it.
 func Messages(ctx context.Context, in *store.Captures, id string, snap *workspace.Snapshot) (n int, err error) {
-	protocol, ok := protocols.Of(snap.Dialect.Name)
-	if !ok {
-		return 0, nil
-	}
 	file, err := in.Open(id)
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
+	return MessagesOf(Until(ctx, file), snap)
+}
+
+// MessagesOf counts the messages that the protocol of the definitions finds in the first part of a capture, 0 if it cannot read it. The error
+// is context.Canceled of r.
+func MessagesOf(r io.Reader, snap *workspace.Snapshot) (n int, err error) {
+	protocol, ok := protocols.Of(snap.Dialect.Name)
+	if !ok {
+		return 0, nil
+	}
 	how := readingOf(snap, protocol, store.Capture{}) // without keys and framing, which are for the protocol of the workspace
-	how.Limit = 10 * elsewhereFrames
-	_, _, err = capture.ReadAny(io.LimitReader(Until(ctx, file), elsewhereBytes), how, func(f *transport.Frame) {
-		if f.Kind == transport.Message && n < elsewhereFrames {
+	how.Limit = 10 * MaxMessagesOf
+	_, _, err = capture.ReadAny(io.LimitReader(r, elsewhereBytes), how, func(f *transport.Frame) {
+		if f.Kind == transport.Message && n < MaxMessagesOf {
 			n++
 		}
 	})
@@ -43,20 +46,4 @@ func Messages(ctx context.Context, in *store.Captures, id string, snap *workspac
 		return 0, err
 	}
 	return n, nil
-}
-
-// withoutFrames returns the reason why a file that was read to its end has no frames of a protocol.
-func withoutFrames(protocol string, sum packet.Summary) string {
-	if sum.Packets == 0 {
-		return "the capture has no packets"
-	}
-	packets := "packets"
-	if sum.Packets == 1 {
-		packets = "packet"
-	}
-	note := fmt.Sprintf("read as %s, there are no frames in %d %s", protocol, sum.Packets, packets)
-	if left := sum.LeftOut(); len(left) > 0 {
-		note += "; skipped: " + strings.Join(left, ", ")
-	}
-	return note
 }

@@ -453,7 +453,7 @@ func (o *Capture) Note() string {
 	case !o.complete():
 		return ""
 	case o.err == nil && o.sum.Torn == nil && o.sum.Frames == 0 && !o.running:
-		return joined(withoutFrames(o.protocol, o.sum), o.lacks)
+		return joined(o.sum.WithoutFrames(o.protocol), o.lacks)
 	}
 	return o.PartNote()
 }
