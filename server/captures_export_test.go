@@ -161,8 +161,22 @@ func TestExportPackets(t *testing.T) {
 	}
 	original, _ := read(data)
 	file, _ := exported(t, s, x.ID, "format=pcapng")
-	if got, notes := read([]byte(file)); !slices.Equal(got, original) || !saysAll(notes, "frame 7, marked: the seventh ", "frame 8: no ", "vie.pcap: of all (all packets") {
+	if got, notes := read([]byte(file)); !slices.Equal(got, original) || !saysAll(notes, "frame 7, marked: the seventh", "frame 8: no", "vie.pcap: of all (all packets") || strings.Contains(fmt.Sprint(notes), "{") {
 		t.Errorf("%d packets of %d, %q", len(got), len(original), notes)
+	}
+	told, _ := exported(t, s, x.ID, "format=pcapng&comments=true")
+	if got, notes := read([]byte(told)); !slices.Equal(got, original) || !saysAll(notes, `frame 8: no wirebench-frame: {"n":8,`) {
+		t.Errorf("%d packets of %d, %q", len(got), len(original), notes)
+	}
+	for _, text := range []string{file, told} {
+		again := kept(t, s, "again.pcapng", []byte(text))
+		if again.Notes.Text != "of all" || len(again.Notes.Noted) != 2 {
+			t.Errorf("reads back as %+v", again.Notes)
+		}
+		third, _ := exported(t, s, again.ID, "format=pcapng")
+		if _, notes := read([]byte(third)); len(notes) != 3 {
+			t.Errorf("exported again: %q", notes)
+		}
 	}
 	var f gotFrames
 	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1000", nil, &f)
@@ -173,7 +187,7 @@ func TestExportPackets(t *testing.T) {
 		want = append(want, original[n-1])
 	}
 	file, _ = exported(t, s, x.ID, "format=packets&frames=100,7")
-	if got, notes := read([]byte(file)); !slices.Equal(got, want) || !saysAll(notes, "frame 7, marked: the seventh ") || len(notes) != 2 {
+	if got, notes := read([]byte(file)); !slices.Equal(got, want) || !saysAll(notes, "frame 7, marked: the seventh") || len(notes) != 2 {
 		t.Errorf("%q, %q; want %q", got, notes, want)
 	}
 

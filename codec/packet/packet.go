@@ -14,9 +14,10 @@ type Packet struct {
 	At        time.Time // UTC; zero if the file has no time
 	Interface int       // index in Reader.Interfaces of the section
 	Link      LinkType
-	Data      []byte // the captured bytes; valid until the next call of Next
-	Orig      uint32 // length on the wire in bytes
-	Comment   string // several are separated by newlines
+	Data      []byte   // the captured bytes; valid until the next call of Next
+	Orig      uint32   // length on the wire in bytes
+	Comment   string   // several are separated by newlines
+	Told      []string // data of an export of Wirebench about the frames of the packet
 	Flow      Flow
 	Pos       int64 // of Data in the (unpacked) file
 }

@@ -29,7 +29,7 @@ type madeFrames struct {
 // packet takes the next packet of the section.
 func (m *madeFrames) packet(p *packet.Packet) {
 	m.a.Pass(p)
-	told, _ := FramesTold(p.Comment)
+	told, _ := FramesTold(p)
 	if len(told) > 0 && told[0].Made {
 		m.end()
 		t := &told[0]
@@ -117,7 +117,7 @@ func (m *madeFrames) connOf(t *FrameTold) *packet.Ready {
 func (r *Reader) section(rest []byte) {
 	r.made = false
 	for o := (options{r: r, rest: rest}); o.next(); {
-		if o.code != optionComment {
+		if o.code != optionComment && o.code != optionTold {
 			continue
 		}
 		if t, ok := sectionTold(text(o.value)); ok {

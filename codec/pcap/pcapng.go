@@ -30,10 +30,11 @@ const (
 
 	optionEnd     = 0
 	optionComment = 1
-	optionFlags   = 2  // of packets
-	optionIfName  = 2  // of interfaces, as those below
-	optionResol   = 9  // of time stamps
-	optionOffset  = 14 // of time stamps, seconds
+	optionTold    = 0xd746 // data of FrameTold and CaptureTold; a code for local use, which other programs skip
+	optionFlags   = 2      // of packets
+	optionIfName  = 2      // of interfaces, as those below
+	optionResol   = 9      // of time stamps
+	optionOffset  = 14     // of time stamps, seconds
 
 	blockFrame = 12 // bytes of a block besides its body
 )
@@ -231,6 +232,8 @@ func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig u
 				r.packet.Comment += "\n"
 			}
 			r.packet.Comment += text(o.value)
+		case o.code == optionTold && len(r.packet.Told) < maxTold:
+			r.packet.Told = append(r.packet.Told, text(o.value))
 		case o.code == optionFlags && len(o.value) == 4:
 			r.packet.Flow = packet.Flow(r.u32(o.value) & 3)
 		}
@@ -243,10 +246,18 @@ func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig u
 
 // fileNotes stores the comments among options.
 func (r *Reader) fileNotes(rest []byte) {
+	before := len(r.notes)
+	told := false
 	for o := (options{r: r, rest: rest}); o.next(); {
-		if o.code == optionComment && len(r.notes) < maxFileNotes {
+		switch {
+		case o.code == optionComment && len(r.notes) < maxFileNotes:
 			r.notes = append(r.notes, text(o.value))
+		case o.code == optionTold && len(r.told) < maxFileNotes:
+			r.told, told = append(r.told, text(o.value)), true
 		}
+	}
+	if !told { // then it may be in the comments
+		r.told = append(r.told, r.notes[before:]...)
 	}
 }
 

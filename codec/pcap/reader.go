@@ -20,6 +20,7 @@ const (
 	maxInterfaces  = 1 << 18  // in a section of a pcapng
 	maxNames       = 4 << 20  // bytes of their names
 	maxComments    = 16       // of a packet
+	maxTold        = 1000     // data of frames, of a packet
 	maxFileNotes   = 1000     // comments of sections and interfaces
 	pcapHeader     = 24
 	pcapRecord     = 16
@@ -55,9 +56,10 @@ type Reader struct {
 	ifaces  []Interface
 	names   int // bytes of the names of ifaces
 	notes   []string
-	made    bool   // pcapng: the packets of the section are made up
-	lost    uint32 // packets that could not be read, in blocks that could be skipped
-	records uint32 // that are not packets
+	told    []string // as notes: those with data of CaptureTold
+	made    bool     // pcapng: the packets of the section are made up
+	lost    uint32   // packets that could not be read, in blocks that could be skipped
+	records uint32   // that are not packets
 	failed  error
 
 	record func(body []byte) // is called with the blocks of recorded frames, and with nil at the start of a section; nil: they are skipped

@@ -3,20 +3,23 @@ package pcap
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"wirebench/codec/packet"
 )
 
-// Wirebench stores its own data in comments of a pcapng, so that a file can be read back: text for people, and after it on the same line,
-// in one fixed form, the same as JSON.
+// Wirebench stores its own data in a pcapng, so that a file can be read back: text for people, and after it on the same line, in one fixed
+// form, the same as JSON.
 //
 //	frame 7, marked: the first loot wirebench-frame: {"n":7,"mark":true,"note":"the first loot"}
 //	raid.pcapng wirebench-capture: {"v":1,"name":"raid.pcapng"}
 //
-// The first is a line of the comment of a packet, the second a comment of a section.
+// The first is about a packet, the second about a section. The text is a comment, the data an option (optionTold), or both are a comment, for
+// programs that drop the options that they do not know.
 const (
 	toldFrame   = "wirebench-frame: "
 	toldCapture = "wirebench-capture: "
@@ -76,12 +79,12 @@ type CaptureTold struct {
 }
 
 // Line returns a line of a comment: words for people, then the data.
-func (t *FrameTold) Line(words string) string {
+func (t *FrameTold) Line() string {
 	text, err := json.Marshal(t)
 	if err != nil { // a year above 9999
-		return oneLine(words)
+		return t.Words()
 	}
-	return oneLine(words) + " " + toldFrame + string(text)
+	return t.Words() + " " + toldFrame + string(text)
 }
 
 // Comments returns the comments of the section. The words are in the first one.
@@ -114,22 +117,58 @@ func (t CaptureTold) Comments(words string) (out []string) {
 	return out
 }
 
+// Words is the text of a mark and note for people.
+func (t *FrameTold) Words() string {
+	words := fmt.Sprintf("frame %d", t.N)
+	if t.Mark {
+		words += ", marked"
+	}
+	if t.Note != "" {
+		words += ": " + t.Note
+	}
+	return oneLine(words)
+}
+
+// splitTold returns the text for people and the data in the lines of a comment.
+func splitTold(comment string) (words string, data []string) {
+	var lines []string
+	for line := range strings.SplitSeq(comment, "\n") {
+		at := max(strings.LastIndex(line, frameStart), strings.LastIndex(line, capStart))
+		if at < 0 || !json.Valid([]byte(line[at+strings.IndexByte(line[at:], '{'):])) {
+			lines = append(lines, line)
+			continue
+		}
+		data = append(data, line[at:])
+		if line = strings.TrimSuffix(line[:at], " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n"), data
+}
+
 // oneLine is a text without line breaks.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " / ")
 }
 
-// FramesTold returns the data of frames in the lines of a packet's comment, and the other lines.
-func FramesTold(comment string) (told []FrameTold, rest string) {
-	if !strings.Contains(comment, frameStart) {
-		return nil, comment
+// FramesTold returns the data of frames of a packet, and its comment without them.
+func FramesTold(p *packet.Packet) (told []FrameTold, rest string) {
+	if len(p.Told) == 0 && !strings.Contains(p.Comment, frameStart) {
+		return nil, p.Comment
+	}
+	words, data := p.Comment, p.Told
+	if len(data) == 0 {
+		words, data = splitTold(p.Comment)
+	}
+	for _, line := range data {
+		var t FrameTold
+		if text, ok := strings.CutPrefix(line, toldFrame); ok && json.Unmarshal([]byte(text), &t) == nil {
+			told = append(told, t)
+		}
 	}
 	var others []string
-	for line := range strings.SplitSeq(comment, "\n") {
-		var t FrameTold
-		if at := strings.LastIndex(line, frameStart); at >= 0 && json.Unmarshal([]byte(line[at+len(toldFrame):]), &t) == nil {
-			told = append(told, t)
-		} else {
+	for line := range strings.SplitSeq(words, "\n") {
+		if !slices.ContainsFunc(told, func(t FrameTold) bool { return t.Words() == line }) {
 			others = append(others, line)
 		}
 	}
@@ -167,8 +206,8 @@ func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 	}
 	for {
 		p, e := in.Next()
-		for ; seen < len(in.notes); seen++ {
-			t, told := sectionTold(in.notes[seen])
+		for ; seen < len(in.told); seen++ {
+			t, told := sectionTold(in.told[seen])
 			if ok = ok || told; !told {
 				continue
 			}
@@ -194,7 +233,7 @@ func SectionsTold(text io.Reader) (out CaptureTold, ok bool, err error) {
 		case !ok:
 			return out, false, nil
 		}
-		frames, _ := FramesTold(p.Comment)
+		frames, _ := FramesTold(p)
 		if !in.made {
 			for _, f := range frames {
 				add(f)

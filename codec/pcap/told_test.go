@@ -3,6 +3,7 @@ package pcap
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,16 +25,22 @@ func TestToldComesBack(t *testing.T) {
 	for i, note := range evil {
 		told := FrameTold{N: uint64(i + 1), Mark: i%2 == 0, Note: note}
 		want = append(want, told)
-		lines = append(lines, told.Line("frame: "+note))
+		lines = append(lines, told.Line())
 	}
-	got, rest := FramesTold("a comment of the file\n" + strings.Join(lines, "\n") + "\nand another")
+	comment := "a comment of the file\n" + strings.Join(lines, "\n") + "\nand another"
+	got, rest := FramesTold(&packet.Packet{Comment: comment})
 	if !reflect.DeepEqual(got, want) || rest != "a comment of the file\nand another" {
 		t.Errorf("%+v, %q", got, rest)
 	}
+	for _, start := range []func(io.Writer, string, ...string) (*Writer, error){NewWriter, NewExport} {
+		toldComesBack(t, start, evil, want, lines)
+	}
+}
 
+func toldComesBack(t *testing.T, start func(io.Writer, string, ...string) (*Writer, error), evil []string, want []FrameTold, lines []string) {
 	var file bytes.Buffer
 	told := CaptureTold{Name: evil[3], Text: strings.Repeat(strings.Join(evil, ","), 5), Frames: want[1:], Markers: []MarkerTold{{3, time.Unix(1, 5).UTC(), "then", evil[4]}}}
-	w, err := NewWriter(&file, "test", told.Comments("words "+captureWords(evil))...)
+	w, err := start(&file, "test", told.Comments("words "+captureWords(evil))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +51,27 @@ func TestToldComesBack(t *testing.T) {
 	back, ok, err := SectionsTold(bytes.NewReader(file.Bytes()))
 	if err != nil || !ok || back.Name != told.Name || back.Text != told.Text || !reflect.DeepEqual(back.Markers, told.Markers) || len(back.Frames) < len(want)-2+30 {
 		t.Errorf("%v %t: %q, %d of %d bytes, %d frames, %v", err, ok, back.Name, len(back.Text), len(told.Text), len(back.Frames), back.Markers)
+	}
+	w, _ = start(&file, "test")
+	iface, _ = w.Interface(Interface{Link: packet.LinkEthernet})
+	for _, line := range lines {
+		if err := w.Packet(&packet.Packet{Interface: iface, Data: make([]byte, 60), Comment: "before\n" + line}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := NewReader(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = in.Next()
+	for i := range lines {
+		p, err := in.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, rest := FramesTold(p); !reflect.DeepEqual(got, want[i:i+1]) || rest != "before" || w.hidden && len(p.Told) != 1 {
+			t.Errorf("%+v, %q", got, rest)
+		}
 	}
 	if _, ok, err := SectionsTold(strings.NewReader("no capture")); ok || err != nil {
 		t.Error(ok, err)
@@ -65,7 +93,7 @@ func TestMadeFrames(t *testing.T) {
 		comment := ""
 		if told != nil {
 			told.N, told.Made = 1, true
-			comment = told.Line("frame")
+			comment = told.Line()
 		}
 		if err := to.Data(dir, at, []byte(data), comment); err != nil {
 			t.Fatal(err)

@@ -19,11 +19,21 @@ type Writer struct {
 	w     io.Writer
 	buf   []byte // the current block; reused
 	links []Interface
+
+	hidden bool // data of FrameTold and CaptureTold is in options that other programs do not show
 }
 
 // NewWriter starts a section. app is the name of the writing program; comments apply to the section.
 func NewWriter(w io.Writer, app string, comments ...string) (*Writer, error) {
-	p := &Writer{w: w}
+	return (&Writer{w: w}).start(app, comments)
+}
+
+// NewExport is like NewWriter, for comments with data of CaptureTold and FrameTold, of which other programs show only the text for people.
+func NewExport(w io.Writer, app string, comments ...string) (*Writer, error) {
+	return (&Writer{w: w, hidden: true}).start(app, comments)
+}
+
+func (p *Writer) start(app string, comments []string) (*Writer, error) {
 	p.begin(blockSection)
 	p.u32(sectionMagic)
 	p.buf = binary.LittleEndian.AppendUint16(p.buf, 1) // version 1.0
@@ -32,7 +42,7 @@ func NewWriter(w io.Writer, app string, comments ...string) (*Writer, error) {
 	const optionApp = 4                                             // shb_userappl
 	options := p.text(optionApp, app)
 	for _, c := range comments {
-		options = p.text(optionComment, c) || options
+		options = p.comment(c) || options
 	}
 	return p, p.end(options)
 }
@@ -128,10 +138,23 @@ func (w *Writer) comments(text string) (written bool) {
 		if at < 0 {
 			break
 		}
-		written = w.text(optionComment, text[:at]) || written
+		written = w.comment(text[:at]) || written
 		text = text[at+1:]
 	}
-	return w.text(optionComment, text) || written
+	return w.comment(text) || written
+}
+
+// comment writes a comment, and the data in it as other options.
+func (w *Writer) comment(text string) (written bool) {
+	if !w.hidden {
+		return w.text(optionComment, text)
+	}
+	words, data := splitTold(text)
+	written = w.text(optionComment, words)
+	for _, d := range data {
+		written = w.text(optionTold, d) || written
+	}
+	return written
 }
 
 func (w *Writer) option(code uint16, value []byte) {

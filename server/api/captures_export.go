@@ -31,11 +31,12 @@ const (
 
 type exportInput struct {
 	CapturePath
-	Format  string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: reads back as the same frames, with marks and notes; a whole capture file keeps its packets, selected frames and other files get made-up headers; packets: a pcapng with the original packets of the selected frames, which alone may not read back as the same frames; jsonl: as the command line's frames --json --value; csv, tsv: a line per frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as in jsonl; hex: a line per message"`
-	Filter  string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
-	Frames  string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
-	Columns []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
-	Values  bool     `query:"values" doc:"csv, tsv: a last column with all values of the message, as JSON"`
+	Format   string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: reads back as the same frames, with marks and notes; a whole capture file keeps its packets, selected frames and other files get made-up headers; packets: a pcapng with the original packets of the selected frames, which alone may not read back as the same frames; jsonl: as the command line's frames --json --value; csv, tsv: a line per frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as in jsonl; hex: a line per message"`
+	Filter   string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
+	Frames   string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
+	Columns  []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
+	Values   bool     `query:"values" doc:"csv, tsv: a last column with all values of the message, as JSON"`
+	Comments bool     `query:"comments" doc:"pcapng, packets: the data for reading back is part of the comments of packets, as JSON, where programs keep it that drop unknown options"`
 	RawRequest
 }
 
@@ -59,7 +60,7 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 			return nil, captureProblem(err)
 		}
 	}
-	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values, Comments: in.Comments}
 	x.File = func() (io.ReadCloser, error) {
 		file, err := ws.Captures.Open(of.ID)
 		if err != nil {

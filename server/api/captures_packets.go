@@ -73,7 +73,8 @@ func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, er
 	left := maxPacketsShown
 	payloads := map[uint32][]byte{}
 	err = ws.Captures.Packets(ctx, in.ID, want, func(p *packet.Packet) bool {
-		info := PacketInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: p.Comment}
+		_, comment := pcap.FramesTold(p)
+		info := PacketInfo{N: p.N, Link: uint32(p.Link), Captured: len(p.Data), Size: max(p.Orig, uint32(len(p.Data))), Comment: comment}
 		if !p.At.IsZero() {
 			info.Time = p.At.Format("2006-01-02T15:04:05.000000000Z")
 		}

@@ -52,6 +52,7 @@ type Export struct {
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
 	Values   bool                          // csv, tsv: a last column with all values, as JSON
+	Comments bool                          // pcapng: the data that reads back is in comments, for programs that drop other options
 
 	ctx   context.Context // context of Write
 	out   *bufio.Writer

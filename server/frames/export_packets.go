@@ -2,7 +2,6 @@ package frames
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/netip"
 	"slices"
@@ -79,7 +78,14 @@ func (x *Export) HasPackets() (bool, error) {
 // section starts a section with the name and note of the capture.
 func (x *Export) section(words string, made bool) (*pcap.Writer, error) {
 	told := pcap.CaptureTold{Made: made, Name: x.Capture.Name, Text: x.Capture.Notes.Text}
-	return pcap.NewWriter(x.out, "Wirebench", told.Comments(x.words(words))...)
+	return x.writer(told.Comments(x.words(words))...)
+}
+
+func (x *Export) writer(comments ...string) (*pcap.Writer, error) {
+	if x.Comments {
+		return pcap.NewWriter(x.out, "Wirebench", comments...)
+	}
+	return pcap.NewExport(x.out, "Wirebench", comments...)
 }
 
 func (x *Export) words(more string) string {
@@ -96,7 +102,7 @@ func (x *Export) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error 
 		f, m := min(len(frames), 500), min(len(markers), 500)
 		told := pcap.CaptureTold{Frames: frames[:f], Markers: markers[:m]}
 		frames, markers = frames[f:], markers[m:]
-		if _, err := pcap.NewWriter(x.out, "Wirebench", told.Comments("notes on the packets above")...); err != nil {
+		if _, err := x.writer(told.Comments("notes on the packets above")...); err != nil {
 			return err
 		}
 	}
@@ -107,18 +113,6 @@ func (x *Export) rest(frames []pcap.FrameTold, markers []pcap.MarkerTold) error 
 func (x *Export) said(n int) (told pcap.FrameTold, ok bool) {
 	told = pcap.FrameTold{N: uint64(n), Mark: x.notes.marked[uint64(n)], Note: x.notes.Frames[uint64(n)]}
 	return told, told.Mark || told.Note != ""
-}
-
-// wordsOf returns the text of a mark and note for other programs.
-func wordsOf(told pcap.FrameTold) string {
-	words := fmt.Sprintf("frame %d", told.N)
-	if told.Mark {
-		words += ", marked"
-	}
-	if told.Note != "" {
-		words += ": " + told.Note
-	}
-	return words
 }
 
 // originals copies the packets that the selected frames came from. Times are in nanoseconds. Comments of the file are kept, except those of
@@ -146,7 +140,7 @@ func (x *originals) frame(n int, _ live.Entry, f *transport.Frame) error {
 		}
 		x.wanted[word] |= 1 << (s.Packet % 64)
 		if said {
-			line := told.Line(wordsOf(told))
+			line := told.Line()
 			if before := x.comments[s.Packet]; before != "" {
 				line = before + "\n" + line
 			}
@@ -201,7 +195,7 @@ func (x *originals) end() error {
 		if !ok {
 			if len(ifaces) == maxExportIfaces {
 				clear(ifaces)
-				if w, err = pcap.NewWriter(x.out, "Wirebench"); err != nil {
+				if w, err = x.writer(); err != nil {
 					return err
 				}
 			}
@@ -212,7 +206,7 @@ func (x *originals) end() error {
 		}
 		out := *p
 		out.Interface = index
-		_, out.Comment = pcap.FramesTold(out.Comment)
+		_, out.Comment = pcap.FramesTold(&out)
 		if said := x.comments[p.N]; said != "" {
 			out.Comment = strings.TrimPrefix(out.Comment+"\n"+said, "\n")
 		}
@@ -253,7 +247,6 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 		at = time.Unix(0, 0)
 	}
 	told, _ := x.said(n)
-	words := wordsOf(told)
 	told.Made, told.Len, told.Untimed = true, len(f.Bytes), f.At.IsZero()
 	told.Name, told.Group, told.Via, told.Says = f.Name, f.Key.Group, f.Via, f.Note
 	told.Offset, told.Length, told.Resumed, told.Flags = f.Offset, f.Length, f.Resumed, e.Flags.Names()
@@ -291,7 +284,7 @@ func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
 	if f.Kind == transport.Problem && len(f.Bytes) == 0 && f.Length > 0 && f.Length < maxLostBytes {
 		to.Lost(dir, uint32(f.Length)) // other programs see the gap
 	}
-	line, data := told.Line(words), f.Bytes
+	line, data := told.Line(), f.Bytes
 	for made.Proto == transport.UDP && len(data) > maxDatagram {
 		if err := to.Data(dir, at, data[:maxDatagram], line); err != nil {
 			return err
