@@ -120,6 +120,7 @@ func TestFlowGraph(t *testing.T) {
 func TestFlowFieldTableOfBytes(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, map[string]string{"protocol.1.map": "C_OTHER 9\n", "C_OTHER.1.def": "int32 x\n"}, numberCapture(t, 60), "")
+	p := f.page()
 	f.counts("60 frames")
 	f.choose(2, false)
 	f.tool("Fields")
@@ -127,7 +128,25 @@ func TestFlowFieldTableOfBytes(t *testing.T) {
 	f.is("a heat strip", `["constant", "counter"].every(name => document.querySelector(".ft-column." + name) !== null)`)
 	f.shows(".ft-guesses", "0x04: ")
 	f.is("the values", `document.querySelectorAll(".ft-row")[3].textContent.includes("03")`)
+
+	// Bytes are read together: as guessed, in another way, and as bytes again.
+	p.Click("button", "0x04: …")
+	f.is("a number", `document.querySelectorAll(".ft-column.byte").length === 11`)
+	p.RightClick("columnheader", "0x04 u8…")
+	p.Click("menuitem", "u32")
+	f.is("one column of the four bytes", `document.querySelectorAll(".ft-column.byte").length === 8`)
+	f.is("the numbers", `[...document.querySelectorAll(".ft-row")[3].children].some(e => e.textContent === "3")`)
+	p.RightClick("columnheader", "0x04 u32le…")
+	p.Click("menuitem", "u16, big-endian")
+	f.is("two bytes", `document.querySelectorAll(".ft-column.byte").length === 10`)
+	p.Click("gridcell", "768")
+	p.Click("menuitem", "Only u16be(bytes[4:2]) == 768")
+	f.counts("60 frames · 1 shown")
+	f.filter("")
 	if os.Getenv("WIREBENCH_LOOK") != "" {
 		f.shots("bytes")
 	}
+	p.RightClick("columnheader", "0x04 u16be…")
+	p.Click("menuitem", "bytes")
+	f.is("bytes again", `document.querySelectorAll(".ft-column.byte").length === 12`)
 }

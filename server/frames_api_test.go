@@ -50,6 +50,7 @@ func TestFramesOverHTTP(t *testing.T) {
 		{"map?buckets=10", "map", "map", `,"buckets":10`, `"unknown":[1,1,1,1,1,1,1,1,1,1]`},
 		{"fields?type=C_SAY&count=2", "table", "table", `,"type":"C_SAY","from":0,"count":2`, `"distinct":40`},
 		{"fields?type=" + url.QueryEscape(unknown), "table", "table", `,"type":"` + unknown + `","from":0,"count":100`, `"trend":"rising"`},
+		{"fields?groups=4:u16be,6:text&type=" + url.QueryEscape(unknown), "table", "table", `,"type":"` + unknown + `","from":0,"count":100,"groups":["4:u16be","6:text"]`, `"filter":"u16be(bytes[4:2])"`},
 		{"compare?a=1&b=2", "diff", "diff", `,"a":1,"b":2`, `"same":false`},
 		{"compare?a=1&b=5", "diff", "diff", `,"a":1,"b":5`, `different definitions`},
 	} {

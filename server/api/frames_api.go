@@ -309,6 +309,8 @@ type fieldsInput struct {
 	Count int    `query:"count" minimum:"0" maximum:"500" default:"100" doc:"maximum number of rows"`
 	Sort  string `query:"sort" maxLength:"1000" doc:"path of a column; default: frame number"`
 	Desc  bool   `query:"desc" doc:"descending"`
+
+	Groups []string `query:"groups" maxItems:"32" doc:"for frames without a definition, bytes shown as one value: OFFSET:TYPE, where the type is a number as in filters (u16le, f32be ...), text or utf16 up to a zero, or text:N or utf16:N of N bytes: 4:u16le,8:text:16"`
 }
 
 type fieldsOutput struct{ Body *frames.Table }
@@ -317,7 +319,7 @@ type fieldsOutput struct{ Body *frames.Table }
 func (s *API) tableOfFields(ctx context.Context, in *fieldsInput) (*fieldsOutput, error) {
 	out := &fieldsOutput{}
 	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
-		out.Body, err = l.Table(ctx, frames.TableQuery{Type: in.Type, From: in.From, Count: in.Count, Sort: in.Sort, Desc: in.Desc})
+		out.Body, err = l.Table(ctx, frames.TableQuery{Type: in.Type, From: in.From, Count: in.Count, Sort: in.Sort, Desc: in.Desc, Groups: in.Groups})
 		return err
 	})
 	return out, err

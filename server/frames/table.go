@@ -32,6 +32,8 @@ type TableQuery struct {
 	Count int    `json:"count"`
 	Sort  string `json:"sort"` // path of a column; "" sorts by number
 	Desc  bool   `json:"desc"`
+
+	Groups []string `json:"groups,omitempty"` // for frames without a definition: bytes read as one value, 4:u16le
 }
 
 // DiffQuery selects two frames to compare, by number.
@@ -55,7 +57,7 @@ type Table struct {
 type tableColumn struct {
 	Path     string     `json:"path"`
 	Filter   string     `json:"filter" doc:"name in filters"`
-	Type     string     `json:"type"`
+	Type     string     `json:"type" doc:"as in the definition; hex for a byte, and for a group of bytes the name of its type"`
 	Distinct int        `json:"distinct" doc:"different values"`
 	More     bool       `json:"more,omitempty" doc:"there are more distinct values than counted"`
 	Min      string     `json:"min"`
@@ -67,6 +69,7 @@ type tableColumn struct {
 	Top      []tableTop `json:"top" ts:"[text: string, count: number, literal: string][]" doc:"the most frequent values, each as [text, count, filter literal]"`
 	Present  uint64     `json:"present" doc:"frames that contain the field"`
 	Guess    string     `json:"guess,omitempty" doc:"for bytes without a definition: a field that may begin here, and the reason"`
+	As       string     `json:"as,omitempty" doc:"for a guess: the group of bytes that shows it, without its offset"`
 }
 
 // tableTop is a value, its count and its literal in filters, "" if it has none: ["Lann", 40, "\"Lann\""].
@@ -85,6 +88,8 @@ type fieldTable struct {
 	frames  []int
 	columns []tableColumn
 	program *codec.Program // nil for a table of bytes
+	asked   []string       // groups of bytes as requested
+	groups  []*byteGroup
 	bad     int
 	note    string
 
@@ -105,9 +110,9 @@ func (l *List) Table(ctx context.Context, a TableQuery) (*Table, error) {
 	defer l.tables.mu.Unlock()
 	fit, _ := l.View.State()
 	t := l.tables.last
-	if t == nil || t.kind != a.Type || t.fit != fit || t.frames[0] < l.log.Base() {
+	if t == nil || t.kind != a.Type || !slices.Equal(t.asked, a.Groups) || t.fit != fit || t.frames[0] < l.log.Base() {
 		var err error
-		if t, err = l.makeTable(ctx, a.Type); err != nil {
+		if t, err = l.makeTable(ctx, a.Type, a.Groups); err != nil {
 			return nil, err
 		}
 		t.fit = fit
@@ -138,19 +143,23 @@ type tableType struct {
 }
 
 // makeTable collects the matching frames of the list, and computes their statistics.
-func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) {
+func (l *List) makeTable(ctx context.Context, kind string, groups []string) (*fieldTable, error) {
+	parsed, err := parseGroups(groups)
+	if err != nil {
+		return nil, err
+	}
 	f, mistakes := l.snap.Filter(kind)
 	if len(mistakes) > 0 {
 		return nil, fmt.Errorf("the type is not a valid filter: %s", mistakes[0].Message)
 	}
 	f.Until(ctx)
-	t := &fieldTable{kind: kind}
+	t := &fieldTable{kind: kind, asked: groups, groups: parsed}
 	log, conns := l.log, l.log.ConnReader()
 	types := newByType[tableType](log, l.snap)
 	var frame transport.Frame
 	var fields *columnFeed
 	var plain corpus.Bytes
-	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
+	err = l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		data, known := entryData(e, block), types.of(e)
 		if known == nil || !known.not && !known.fit {
 			log.Frame(i, e, data, &frame)
@@ -178,6 +187,7 @@ func (l *List) makeTable(ctx context.Context, kind string) (*fieldTable, error) 
 			fields.add(i, e, block)
 		} else {
 			plain.Add(uint64(i+1), data)
+			addGroups(t.groups, i, e, block)
 		}
 		if len(t.frames) == maxTableFrames {
 			t.note = fmt.Sprintf("only the first %d frames", maxTableFrames)
@@ -225,17 +235,28 @@ func newTableColumn(path, filter, typ string, f *corpus.Figures, present uint64)
 
 // byteColumns makes a column for each byte, with guesses of the fields.
 func (t *fieldTable) byteColumns(b *corpus.Bytes) {
-	guesses := map[int][]string{}
+	guesses, as := map[int][]string{}, map[int]string{}
 	for _, g := range b.Guesses() {
 		guesses[g.Offset] = append(guesses[g.Offset], fmt.Sprintf("%s %s? %s", g.Type, g.Name, g.Why))
+		as[g.Offset] = cmp.Or(as[g.Offset], guessedGroup(g))
 	}
+	groups := t.groups
 	for _, c := range b.Columns() {
-		if len(t.columns) == maxByteColumns {
+		if c.Offset >= maxByteColumns {
 			t.note = fmt.Sprintf("only the first %d bytes", maxByteColumns)
 			break
 		}
-		col := newTableColumn(fmt.Sprintf("0x%02X", c.Offset), fmt.Sprintf("bytes[%d:1]", c.Offset), "hex", &c.Figures, c.Frames)
-		col.Guess = strings.Join(guesses[c.Offset], "; ")
+		for len(groups) > 0 && c.Offset >= groups[0].end {
+			groups = groups[1:]
+		}
+		if len(groups) > 0 && c.Offset >= groups[0].at {
+			if c.Offset == groups[0].at {
+				t.columns = append(t.columns, groups[0].column())
+			}
+			continue
+		}
+		col := newTableColumn(bytePath(c.Offset), fmt.Sprintf("bytes[%d:1]", c.Offset), "hex", &c.Figures, c.Frames)
+		col.Guess, col.As = strings.Join(guesses[c.Offset], "; "), as[c.Offset]
 		t.columns = append(t.columns, col)
 	}
 }
@@ -243,10 +264,16 @@ func (t *fieldTable) byteColumns(b *corpus.Bytes) {
 // tableCells returns a function that formats the cells of a message.
 func (l *List) tableCells(t *fieldTable, columns []tableColumn) func(data []byte) []string {
 	if t.program == nil {
+		grouped := map[string]func(data []byte) string{}
+		for _, g := range t.groups {
+			grouped[bytePath(g.at)] = g.cell()
+		}
 		return func(data []byte) []string {
 			out := make([]string, len(columns))
 			for i, c := range columns {
-				if at, err := strconv.ParseUint(strings.TrimPrefix(c.Path, "0x"), 16, 32); err == nil && int(at) < len(data) {
+				if cell := grouped[c.Path]; cell != nil {
+					out[i] = cell(data)
+				} else if at, err := strconv.ParseUint(strings.TrimPrefix(c.Path, "0x"), 16, 32); err == nil && int(at) < len(data) {
 					out[i] = hex.EncodeToString(data[at : at+1])
 				}
 			}

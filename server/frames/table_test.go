@@ -158,7 +158,7 @@ func checkTable(t *testing.T, l *List, kind string, rows []*typeRow) {
 		t.Fatal(err)
 	}
 	l.tables.last = nil
-	got, err := l.makeTable(context.Background(), kind)
+	got, err := l.makeTable(context.Background(), kind, nil)
 	if len(frames) == 0 {
 		if err == nil {
 			t.Fatalf("%q: a table without frames", kind)
@@ -227,7 +227,7 @@ func TestLongMessagesKeepTheirPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := oddList(t, snap, log, "").makeTable(context.Background(), "C_SAY")
+	got, err := oddList(t, snap, log, "").makeTable(context.Background(), "C_SAY", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestTableWhileFramesCome(t *testing.T) {
 	for range 8 {
 		for _, filter := range []string{"", "len > 8"} {
 			l := oddList(t, snap, log, filter)
-			got, err := l.makeTable(context.Background(), "C_SAY")
+			got, err := l.makeTable(context.Background(), "C_SAY", nil)
 			if err != nil || !slices.IsSorted(got.frames) || len(got.columns) != 2 || got.columns[0].Present == 0 {
 				t.Fatalf("%v %+v", err, got)
 			}

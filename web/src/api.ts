@@ -602,6 +602,8 @@ export interface ListMessage {
     /** path of a column; "" sorts by number */
     sort: string;
     desc: boolean;
+    /** for frames without a definition: bytes read as one value, 4:u16le */
+    groups?: string[];
   };
   diff?: {
     id: number;
@@ -1073,6 +1075,7 @@ export interface FramesTableColumn {
   path: string;
   /** name in filters */
   filter: string;
+  /** as in the definition; hex for a byte, and for a group of bytes the name of its type */
   type: string;
   /** different values */
   distinct: number;
@@ -1092,6 +1095,8 @@ export interface FramesTableColumn {
   present: number;
   /** for bytes without a definition: a field that may begin here, and the reason */
   guess?: string;
+  /** for a guess: the group of bytes that shows it, without its offset */
+  as?: string;
 }
 
 export interface FramesTableRow {

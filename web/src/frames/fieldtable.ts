@@ -2,12 +2,14 @@
 //
 // The head shows the behavior of each field: distinct values, minimum and maximum, whether it is constant or only rises, its entropy in bits,
 // and its most frequent values. Only the rows in view are in the page.
+//
+// Messages without a definition have a column per byte, and bytes can be read together as a number or a text.
 
 import { Scroll } from "../hex/scroll";
-import { openMenu } from "../menu";
+import { type MenuItem, openMenu } from "../menu";
 import { make } from "../dom";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
-import { literal } from "./filters";
+import { literal, quote } from "./filters";
 import { Pages } from "./pages";
 import type { FrameRow, State, TableAnswer, TableColumn, TableRow } from "./protocol";
 import { isGivenUp } from "./socket";
@@ -63,8 +65,36 @@ export function heatOf(c: TableColumn): { name: string; words: string } {
 
 /** Whether a column is a byte of messages without a definition. */
 function isByte(c: TableColumn): boolean {
-  return c.filter?.startsWith("bytes[") === true;
+  return c.type === "hex" && c.filter?.startsWith("bytes[") === true;
 }
+
+/** The ways to read bytes as one value: the type of the request, and what it is called. */
+const readings: readonly (readonly [as: string, title: string])[] = [
+  ["u16le", "u16"], ["u16be", "u16, big-endian"], ["i16le", "i16"], ["i16be", "i16, big-endian"],
+  ["u32le", "u32"], ["u32be", "u32, big-endian"], ["i32le", "i32"], ["i32be", "i32, big-endian"],
+  ["u64le", "u64"], ["u64be", "u64, big-endian"], ["f32", "f32"], ["f32be", "f32, big-endian"], ["f64", "f64"], ["f64be", "f64, big-endian"],
+  ["u8", "u8"], ["i8", "i8"], ["text", "text up to a zero"], ["utf16", "UTF-16 up to a zero"],
+  ["text:8", "text of 8 bytes"], ["text:16", "text of 16 bytes"], ["text:32", "text of 32 bytes"],
+];
+
+/** The number of bytes of a group; those of a text up to a zero are not known. */
+function sizeOf(as: string): number {
+  const [kind = "", size] = as.split(":");
+  return size !== undefined ? Number(size) : kind === "text" || kind === "utf16" ? 0 : Number(/\d+/.exec(kind)?.[0] ?? 8) / 8;
+}
+
+/** The groups with one more, without those that it overlaps; with as "" the bytes at an offset are bytes again. */
+export function regrouped(groups: readonly string[], at: number, as: string): string[] {
+  const end = at + Math.max(1, sizeOf(as));
+  const rest = groups.filter((g) => {
+    const [from = 0, type = ""] = [Number.parseInt(g, 10), g.slice(g.indexOf(":") + 1)];
+    return from !== at && (from < at ? from + Math.max(1, sizeOf(type)) <= at : from >= end);
+  });
+  return as === "" ? rest : [...rest, `${at}:${as}`].sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+}
+
+/** The groups of bytes by type, as long as the page lasts. */
+const groupsOf = new Map<string, readonly string[]>();
 
 export class TableDrawer implements Drawer {
   readonly element = make("div", "frames-table");
@@ -97,7 +127,7 @@ export class TableDrawer implements Drawer {
     this.refresher = new Refresher((signal) => this.load(signal));
     this.scroll = new Scroll(this.box, this.space);
     this.pages = new Pages(
-      async (from, n) => (await this.host.ask("table", { type: this.type, from, count: n, sort: this.sort.by, desc: this.sort.desc }, this.aborts.signal)).rows ?? [],
+      async (from, n) => (await this.host.ask("table", { ...this.query(), from, count: n }, this.aborts.signal)).rows ?? [],
       () => this.draw(),
     );
     this.stay.type = "checkbox";
@@ -116,7 +146,7 @@ export class TableDrawer implements Drawer {
     this.space.append(this.body);
     this.box.append(this.head, this.space);
     this.guesses.setAttribute("aria-label", "What the bytes may be");
-    this.guesses.setAttribute("role", "note");
+    this.guesses.setAttribute("role", "group");
     this.element.append(bar, this.guesses, this.box, this.empty);
     this.listen();
     this.watcher.observe(this.box);
@@ -210,7 +240,7 @@ export class TableDrawer implements Drawer {
     }
     const value = row.cells[this.at.column - 1] ?? "";
     const field = this.filterOf(column);
-    const filter = `${field} == ${literal(value, column.type)}`;
+    const filter = this.valueFilter(column, value);
     openMenu(anchor, {
       label: `${column.path} in frame ${row.n}`,
       items: [
@@ -219,13 +249,52 @@ export class TableDrawer implements Drawer {
         { group: "Filter", title: "Only frames with the field", run: () => this.host.filter(field) },
         { group: "Frame", title: `Show frame ${row.n} in the list`, run: () => this.host.goTo(row.n) },
         { group: "Frame", title: "Show the field in the list as a column", run: () => this.host.addColumn(field) },
+        ...this.readItems(column),
       ],
     });
   }
 
-  /** The filter expression of a column: a field of the type, or a byte. */
+  private query(): { type: string; sort: string; desc: boolean; groups: string[] } {
+    return { type: this.type, sort: this.sort.by, desc: this.sort.desc, groups: [...(groupsOf.get(this.type) ?? [])] };
+  }
+
+  /** The filter expression of a column: a field of the type, or bytes. */
   private filterOf(column: TableColumn): string {
-    return column.filter?.startsWith("bytes[") === true ? column.filter : fieldFilter(this.type, column.path);
+    return this.ofBytes(column) ? (column.filter ?? "") : fieldFilter(this.type, column.path);
+  }
+
+  /** Whether a column is of bytes without a definition. */
+  private ofBytes(column: TableColumn): boolean {
+    return column.filter?.includes("bytes[") === true;
+  }
+
+  /** The filter for a value of a column. */
+  private valueFilter(column: TableColumn, value: string): string {
+    const field = this.filterOf(column);
+    if (this.ofBytes(column) && /^(text|utf16)/.test(column.type ?? "")) {
+      return `${field} contains ${column.type?.startsWith("utf16") === true ? `utf16(${quote(value)})` : quote(value)}`;
+    }
+    return `${field} == ${literal(value, column.type)}`;
+  }
+
+  /** The menu items that read the bytes of a column in another way. */
+  private readItems(column: TableColumn): MenuItem[] {
+    if (!this.ofBytes(column)) {
+      return [];
+    }
+    const at = Number.parseInt(column.path, 16);
+    const ways = readings.filter(([as]) => as !== column.type);
+    return [
+      ...(isByte(column) ? [] : [{ group: "Read as", title: "bytes", run: () => this.read(at, "") }]),
+      ...(isByte(column) && column.as !== undefined ? [{ group: "Read as", title: `${column.as}, as guessed`, run: () => this.read(at, column.as ?? "") }] : []),
+      ...ways.map(([as, title]) => ({ group: "Read as", title, run: () => this.read(at, as) })),
+    ];
+  }
+
+  /** Reads the bytes at an offset as one value. */
+  private read(at: number, as: string): void {
+    groupsOf.set(this.type, regrouped(groupsOf.get(this.type) ?? [], at, as));
+    this.again();
   }
 
   private columnMenu(path: string, anchor: { x: number; y: number }): void {
@@ -240,9 +309,10 @@ export class TableDrawer implements Drawer {
         { title: "Show in the list as a column", run: () => this.host.addColumn(field) },
         ...(column.top ?? []).slice(0, 20).map(([value, n, written]) => ({
           group: "Only", title: `${value.length > 40 ? `${value.slice(0, 39)}…` : value}  × ${count(n)}`,
-          disabled: written === "",
-          run: () => this.host.filter(`${field} == ${written}`),
+          disabled: written === "" && !this.ofBytes(column),
+          run: () => this.host.filter(written === "" ? this.valueFilter(column, value) : `${field} == ${written}`),
         })),
+        ...this.readItems(column),
       ],
     });
   }
@@ -261,7 +331,7 @@ export class TableDrawer implements Drawer {
       return;
     }
     try {
-      const answer = await this.host.ask("table", { type: this.type, from: 0, count: 1, sort: this.sort.by, desc: this.sort.desc }, signal);
+      const answer = await this.host.ask("table", { ...this.query(), from: 0, count: 1 }, signal);
       this.show(answer);
     } catch (error) {
       if (!isGivenUp(error)) {
@@ -328,7 +398,7 @@ export class TableDrawer implements Drawer {
       return cell;
     });
     this.head.replaceChildren(number, ...cells);
-    this.element.style.setProperty("--ft-columns", ["5.5rem", ...this.columns.map((c) => (isByte(c) ? "calc(3ch + 2px)" : "12.5rem"))].join(" "));
+    this.element.style.setProperty("--ft-columns", ["5.5rem", ...this.columns.map((c) => (isByte(c) ? "calc(3ch + 2px)" : this.ofBytes(c) ? "8rem" : "12.5rem"))].join(" "));
     this.drawGuesses();
   }
 
@@ -337,8 +407,14 @@ export class TableDrawer implements Drawer {
     const found = this.columns.filter((c) => isByte(c) && c.guess !== undefined);
     this.guesses.hidden = found.length === 0;
     this.guesses.replaceChildren(...found.slice(0, mostGuesses).map((c) => {
-      const guess = make("span", "ft-guess", `${c.path}: ${c.guess ?? ""}`);
-      guess.title = c.guess ?? "";
+      const words = `${c.path}: ${c.guess ?? ""}`;
+      if (c.as === undefined) {
+        return make("span", "ft-guess", words);
+      }
+      const guess = make("button", "ft-guess link", words);
+      guess.type = "button";
+      guess.title = `Read the bytes at ${c.path} as ${c.as}`;
+      guess.addEventListener("click", () => this.read(Number.parseInt(c.path, 16), c.as ?? ""));
       return guess;
     }));
   }

@@ -2,7 +2,7 @@ import { equal, test } from "../testing";
 import { chipLabel } from "./chips";
 import { Columns, fixedColumns } from "./columns";
 import { literal, ofCell, ofConnection, quote, timeLiteral } from "./filters";
-import { fieldFilter } from "./fieldtable";
+import { fieldFilter, regrouped } from "./fieldtable";
 import { History } from "./history";
 import { pageRows, Pages } from "./pages";
 import type { FrameRow, State } from "./protocol";
@@ -287,6 +287,16 @@ test("filters of menus", () => {
   equal([fieldFilter("C_CHAT.2", "members[].name"), fieldFilter("op == 7", "x")], ["C_CHAT.2.members.name", ".x"]);
   const names = new Map([["time >= 1", "since 1 s"]]);
   equal(["!(S_PING)", "C_CHAT", "time >= 1"].map((c) => chipLabel(c, names)), ["hidden: S_PING", "only: C_CHAT", "since 1 s"]);
+});
+
+test("groups of bytes: a new one takes the place of those that it overlaps", () => {
+  const groups = ["0:u16le", "4:u32le", "8:text"];
+  equal(regrouped(groups, 2, "u16be"), ["0:u16le", "2:u16be", "4:u32le", "8:text"]);
+  equal(regrouped(groups, 2, "u32le"), ["0:u16le", "2:u32le", "8:text"]);
+  equal(regrouped(groups, 5, "u8"), ["0:u16le", "5:u8", "8:text"]);
+  equal(regrouped(groups, 4, "f32be"), ["0:u16le", "4:f32be", "8:text"]);
+  equal(regrouped(groups, 4, ""), ["0:u16le", "8:text"]);
+  equal(regrouped(groups, 0, "text:16"), ["0:text:16"]);
 });
 
 test("history: back, forward, and a new selection discards the forward history", () => {
