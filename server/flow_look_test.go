@@ -126,6 +126,22 @@ func TestFlowLookLive(t *testing.T) {
 	f.counts("40 frames")
 	f.choose(39, false)
 	f.shots("live")
+	f.filter("say")
+	f.counts("40 frames · 20 shown")
+	f.focus(".frames-scroll")
+	f.press("i")
+	f.is("it holds", `document.querySelector("#live-operate").textContent.includes("Holding say")`)
+	f.filter("")
+	g.say(t, "hold me", "and me", "the third")
+	f.is("three wait", `document.querySelectorAll("#held .held-row").length === 3`)
+	f.focus(".frames-scroll")
+	f.press("e")
+	f.page().Focused("textbox", "text")
+	f.page().Fill("textbox", "text", "changed, and longer")
+	f.page().Press("Enter")
+	f.shows(".held-changes", "changed, and longer")
+	f.shots("held")
+	f.press("Shift+A")
 }
 
 // The page of a capture.

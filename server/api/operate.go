@@ -118,6 +118,8 @@ type HeldInfo struct {
 	With   string              `json:"with,omitempty" doc:"the message as changed by rules, in hex"`
 	Frame  workspace.FrameInfo `json:"frame"`
 	Name   string              `json:"name" doc:"of its definition, with direction or group if ambiguous"`
+	Group  string              `json:"group,omitempty" doc:"message group of its direction and port"`
+	Other  bool                `json:"alternate,omitempty" doc:"it has the alternative header of the dialect"`
 	Behind int                 `json:"behind" doc:"frames waiting behind it in its direction"`
 }
 
@@ -155,6 +157,7 @@ func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 		if !h.Until.IsZero() {
 			x.Until = &h.Until
 		}
+		x.Group, x.Other = h.Frame.Key.Group, snap.HasAlternate(&h.Frame)
 		if h.With != nil {
 			x.With = hex.EncodeToString(h.With.Bytes)
 		}

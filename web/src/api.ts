@@ -1946,6 +1946,10 @@ export interface HeldInfo {
   frame: WorkspaceFrameInfo;
   /** of its definition, with direction or group if ambiguous */
   name: string;
+  /** message group of its direction and port */
+  group?: string;
+  /** it has the alternative header of the dialect */
+  alternate?: boolean;
   /** frames waiting behind it in its direction */
   behind: number;
 }

@@ -16,6 +16,8 @@ import { apiOf, failure, request } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
+import type { Held } from "./held";
+import type { Shown } from "./operate";
 import { load } from "./load";
 import { type FieldForFilter, openPage, type Page } from "./page";
 import { markersOf, openRelays } from "./relays";
@@ -126,7 +128,7 @@ function foldButton(fold: string, pane: string, title: string): HTMLButtonElemen
 const proposeMillis = 300;
 const enoughFrames = 50; // of live traffic, after which it is looked at again
 
-class CapturePage {
+class CapturePage implements Shown {
   private readonly api: string;
   private readonly id: string;
   private readonly page: Page;
@@ -166,7 +168,12 @@ class CapturePage {
       decodeAs: openSettings,
       beside: [foldButton("capture-tools", "tools-pane", "Inspector"), foldButton("capture-definition", "definition-pane", "Definition")],
       events: {
-        select: (row, jumped) => void this.select(row, jumped),
+        select: (row, jumped) => {
+          if (this.heldHex === undefined || row?.n !== this.beforeHeld) {
+            this.leaveHeld(false);
+            void this.select(row, jumped);
+          }
+        },
         found: (n, range) => this.point(n, range),
         open: () => this.openFields(),
         mark: (frames, on) => void this.change(on ? { mark: frames } : { unmark: frames }),
@@ -213,6 +220,11 @@ class CapturePage {
       frame: (n) => void this.frames.goTo(n),
       define: (frame, anchor) => this.define(frame, anchor),
     });
+    this.frames.list.element.addEventListener("mousedown", (event) => {
+      if (event.target instanceof Element && event.target.closest(".frame") !== null) {
+        this.leaveHeld();
+      }
+    }, { capture: true });
     page.attach({
       selected: (selection) => {
         this.selection = selection;
@@ -223,7 +235,12 @@ class CapturePage {
         this.write();
       },
       draft: (draft) => this.decodeBy(draft),
-      shown: () => undefined,
+      shown: () => {
+        const edit = this.heldHex === undefined ? undefined : page.editOf(this.heldHex);
+        if (edit !== undefined) {
+          this.held?.edited(edit);
+        }
+      },
       begun: (name, was) => this.begun(name, was),
       fieldMenu: (field) => [
         { title: "Filter: this value", run: () => this.filterBy(field, "replace") },
@@ -351,9 +368,54 @@ class CapturePage {
     notify("Filters cannot express this: it is not a single value", "warn");
   }
 
-  /** The frame shown in the panes. */
-  get row(): FrameRow | undefined {
+  bytes(): Uint8Array {
+    return this.page.bytes;
+  }
+
+  row(): FrameRow | undefined {
     return this.shown?.row;
+  }
+
+  settled(): Promise<void> {
+    return this.page.settled();
+  }
+
+  form(): void {
+    void this.page.focusForm();
+  }
+
+  held: Shown["held"];
+  private heldHex: string | undefined; // its bytes as it came
+  private beforeHeld: number | undefined; // the selected frame
+
+  hold(m: Held | undefined, edit: string): void {
+    if (m === undefined) {
+      this.heldHex = undefined;
+      void this.select(this.frames.list.row);
+      return;
+    }
+    this.wanted = 0;
+    this.shown = undefined;
+    this.heldHex = m.frame.hex;
+    this.beforeHeld = this.frames.list.row?.n;
+    this.packets.show(undefined);
+    this.origin.show(undefined);
+    this.page.showFrame({
+      kind: "message", dir: m.frame.dir, group: m.group ?? "", name: m.name === "" ? (m.frame.name ?? "") : m.name, alternate: m.alternate ?? false, hex: m.frame.hex,
+      ...(edit === "" ? {} : { edited: edit }), about: null, offer: "",
+    });
+  }
+
+  /** The panes show frames again, the selected one at once if `again`. */
+  private leaveHeld(again = true): void {
+    if (this.heldHex === undefined) {
+      return;
+    }
+    this.heldHex = undefined;
+    this.held?.left();
+    if (again) {
+      void this.select(this.frames.list.row);
+    }
   }
 
   /** Whether a frame is the one of the address, or of the last selection. */
@@ -667,7 +729,7 @@ function startCapture(): void {
   const bar = document.getElementById("live-bar");
   const relays = openRelays();
   if (relays !== undefined && bar !== null) {
-    new LiveBar(bar, relays, capture.frames, { bytes: () => page.bytes, row: () => capture.row });
+    new LiveBar(bar, relays, capture.frames, capture);
   }
 }
 

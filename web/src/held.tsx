@@ -1,42 +1,61 @@
-// The queue of held messages, above the list.
+// The held messages: rows below the list, in its columns. The chosen one is in the panes of the page, where it is changed.
 //
-//   #held > .held-head, .held-list[role=list] > .held-row[role=listitem] > .held-dir, .held-name, .held-what, .held-with, .held-age, .btn ...
+//   #held > .held-head (> strong, .btn ...), .held-list[role=list] > .held-row[role=listitem] > .fc ...,
+//           .held-changes > table
 //
-// Keys apply to one row: the focused one, otherwise the oldest.
+// Keys and buttons apply to one message: the chosen one, otherwise the oldest.
 
 import type { HeldInfo, HeldList } from "./api";
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
+import { changesOf, type Change } from "./changed";
+import type { Column } from "./frames/columns";
 import { count, counted, directionWords, opcode } from "./frames/text";
-import type { Content } from "./dialogs/messageform";
 import { announce } from "./notify";
-import { ask, request } from "./http";
+import { apiOf, ask, request } from "./http";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
 /** A held message, as in GET .../held. */
 export type Held = HeldInfo;
 
+/** An edit of a held message: its bytes in hex. */
+interface Edit {
+  hex: string;
+  value: unknown; // its values, undefined until they are known and without a definition
+}
+
 interface Events {
-  edit(m: Held): void;
+  /** Shows a held message in the panes, with its edit or ""; undefined: the selected frame again. */
+  show(m: Held | undefined, edit: string): void;
+  /** Moves the focus to the form of the message in the panes. */
+  form(): void;
+  /** Resolves when the edits in the panes have been taken. */
+  settled(): Promise<void>;
+  /** The columns of the list. */
+  columns(): readonly Column[];
   /** The row with the focus was removed, and no other exists. */
   leave(): void;
 }
 
 const period = 1000; // milliseconds between updates of the waiting times
 const mostRows = 50;
-const mostText = 160; // characters of a message in its row
+const mostText = 300; // characters of a message in its row
+const mostChanges = 30; // shown
 
-/** Values on one line, without the outer braces. */
+/** Values on one line, as the list shows them. */
 function valuesText(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.startsWith("{") ? text.slice(1, -1) : text;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.entries(value).map(([name, v]) => `${name} ${JSON.stringify(v)}`).join(", ")
+    : JSON.stringify(value);
 }
 
 function ageText(m: Held): string {
-  const waits = Math.max(0, Math.round((Date.now() - Date.parse(m.at)) / 1000));
+  return `${Math.max(0, Math.round((Date.now() - Date.parse(m.at)) / 1000))} s`;
+}
+
+function waitText(m: Held): string {
   const rest = m.until === undefined ? -1 : Math.max(0, Math.round((Date.parse(m.until) - Date.now()) / 1000));
-  const behind = (m.behind ?? 0) > 0 ? `, ${m.behind ?? 0} behind it` : "";
-  return `${waits} s${behind}${rest < 0 ? "" : `, forwarded automatically in ${rest} s`}`;
+  return [(m.behind ?? 0) > 0 ? `${m.behind ?? 0} behind it` : "", rest < 0 ? "" : `forwarded automatically in ${rest} s`].filter((t) => t !== "").join(", ");
 }
 
 export class HeldQueue {
@@ -45,7 +64,9 @@ export class HeldQueue {
   readonly host = document.getElementById("held");
   readonly held = signal<readonly Held[]>([]); // the oldest ones
   readonly unlisted = signal(0); // number of further ones
-  readonly edits = signal<ReadonlyMap<number, Content>>(new Map()); // edits of messages that are still held
+  readonly edits = signal<ReadonlyMap<number, Edit>>(new Map()); // edits of messages that are still held
+  readonly chosen = signal(0); // the message in the panes, 0: none
+  readonly raw = signal(false); // edits are sent as they are, without corrected lengths
   readonly isAway = signal(false);
   private readonly api: string;
   private readonly gone = new Set<number>(); // decided, while a pending request may still list them
@@ -125,37 +146,83 @@ export class HeldQueue {
     if (left.size !== this.edits.value.size) {
       this.edits.value = left;
     }
+    const at = this.held.value.findIndex((m) => m.id === this.chosen.value);
     this.held.value = held;
     this.unlisted.value = unlisted;
-  }
-
-  /** The message that keys apply to. A key pressed again before the server has answered applies to the next one. */
-  private target(): Held | undefined {
-    const id = Number(document.activeElement?.closest<HTMLElement>("#held .held-row")?.dataset["id"] ?? -1);
-    const at = Math.max(0, this.held.value.findIndex((m) => m.id === id));
-    return this.held.value.find((m, i) => i >= at && !this.deciding.has(m.id));
-  }
-
-  edit(): void {
-    const m = this.target();
-    if (m !== undefined) {
-      this.events.edit(m);
+    if (this.chosen.value !== 0 && !held.some((m) => m.id === this.chosen.value)) {
+      this.choose(held[Math.min(Math.max(at, 0), held.length - 1)]);
     }
   }
 
-  /** The edit of a message, kept until it is forwarded. */
-  edited(m: Held): Content | undefined {
-    return this.edits.value.get(m.id);
+  /** Shows a message in the panes; undefined: the selected frame again. */
+  choose(m: Held | undefined): void {
+    if (m?.id === this.chosen.value) {
+      return;
+    }
+    const was = this.chosen.value;
+    this.chosen.value = m?.id ?? 0;
+    this.raw.value = false;
+    if (m !== undefined || was !== 0) {
+      this.events.show(m, m === undefined ? "" : this.bytesOf(m));
+    }
   }
 
-  /** Keeps an edit of a message; Forward sends it. */
-  keep(m: Held, content: Content): void {
-    this.edits.value = new Map(this.edits.value).set(m.id, content);
-    announce("Change saved; Forward sends it");
+  /** The panes show something else. */
+  left(): void {
+    this.chosen.value = 0;
+  }
+
+  /** The bytes of a message as they would be sent, "" if they are the original. */
+  private bytesOf(m: Held): string {
+    const hex = this.edits.value.get(m.id)?.hex ?? m.with ?? "";
+    return hex === m.frame.hex ? "" : hex;
+  }
+
+  /** The message that keys apply to. A key pressed again before the server has answered applies to the next one. */
+  target(): Held | undefined {
+    const at = Math.max(0, this.held.value.findIndex((m) => m.id === this.chosen.value));
+    return this.held.value.find((m, i) => i >= at && !this.deciding.has(m.id));
+  }
+
+  /** Starts editing. */
+  edit(): void {
+    const m = this.target();
+    if (m !== undefined) {
+      this.choose(m);
+      this.events.form();
+    }
+  }
+
+  /** Takes an edit of the chosen message in the panes; "" is the original. */
+  edited(hex: string): void {
+    const m = this.held.value.find(({ id }) => id === this.chosen.value);
+    if (m === undefined || hex === this.bytesOf(m)) {
+      return;
+    }
+    if (hex === (m.with ?? "")) { // as it is sent anyway
+      this.forget(m);
+      return;
+    }
+    const to = hex === "" ? m.frame.hex : hex;
+    this.put(m, { hex: to, value: to === m.frame.hex ? m.frame.value : undefined });
+    void this.decode(m, to);
+  }
+
+  private put(m: Held, edit: Edit): void {
+    this.edits.value = new Map(this.edits.value).set(m.id, edit);
+  }
+
+  /** Asks for the values of an edit. */
+  private async decode(m: Held, hex: string): Promise<void> {
+    const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
+    const reply = m.name === "" ? undefined : await request<{ results: { value?: unknown }[] }>(`${apiOf(workspace)}/decode`, { method: "POST", body: { message: m.name, hex } });
+    if (reply?.ok === true && this.edits.value.get(m.id)?.hex === hex) {
+      this.put(m, { hex, value: reply.answer.results[0]?.value });
+    }
   }
 
   /** Discards the edit of a message; returns whether there was one. */
-  forget(m: Held): boolean {
+  private forget(m: Held): boolean {
     const left = new Map(this.edits.value);
     const was = left.delete(m.id);
     this.edits.value = left;
@@ -179,7 +246,10 @@ export class HeldQueue {
       return;
     }
     if (!forgot) {
-      this.edits.value = new Map(this.edits.value).set(m.id, { hex: m.frame.hex, raw: false });
+      this.put(m, { hex: m.frame.hex, value: m.frame.value });
+    }
+    if (m.id === this.chosen.value) {
+      this.events.show(m, this.bytesOf(m));
     }
     announce(m.with === undefined || !forgot ? "The original will be sent" : "The message will be sent as changed by rules");
   }
@@ -191,34 +261,40 @@ export class HeldQueue {
   }
 
   focus(): void {
-    this.host?.querySelector<HTMLElement>(".held-row")?.focus();
+    this.host?.querySelector<HTMLElement>('.held-row[tabindex="0"]')?.focus();
   }
 
   /** Decides about a message; resolves to whether that succeeded. */
-  async decide(action: string, m = this.target(), more: object = {}, wrong?: (text: string) => void): Promise<boolean> {
+  async decide(action: "forward" | "drop" | "original", m = this.target()): Promise<boolean> {
     if (m === undefined || this.deciding.has(m.id)) {
       return false;
     }
     this.deciding.add(m.id);
-    const kept = this.edited(m);
-    const body = action === "forward" && kept !== undefined ? { action: "replace", ...("value" in kept ? { message: m.name, ...kept } : kept) } : { action, ...more };
-    const done = (await ask(`${this.api}/held`, "POST", { id: m.id, ...body }, wrong)) !== undefined;
+    if (action === "forward" && m.id === this.chosen.value) {
+      await this.events.settled();
+    }
+    const edit = this.edits.value.get(m.id);
+    const body = action === "drop" ? { action }
+      : action === "original" && m.with !== undefined ? { action: "replace", hex: m.frame.hex } // rules have changed it
+        : action === "forward" && edit !== undefined ? { action: "replace", hex: edit.hex, raw: this.raw.value && m.id === this.chosen.value }
+          : { action: "forward" };
+    const done = (await ask(`${this.api}/held`, "POST", { id: m.id, ...body })) !== undefined;
     this.deciding.delete(m.id);
     if (done) {
       this.gone.add(m.id);
       this.show(this.held.value.filter((x) => x.id !== m.id), this.unlisted.value);
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) { // the field that had the focus is gone
+          if (this.size > 0) {
+            this.focus();
+          } else {
+            this.events.leave();
+          }
+        }
+      });
     }
     void this.look();
     return done;
-  }
-
-  /** Sends a message as it came, and discards its changes. */
-  async original(m: Held): Promise<boolean> {
-    this.forget(m);
-    if (m.with !== undefined) { // by rules
-      this.edits.value = new Map(this.edits.value).set(m.id, { hex: m.frame.hex, raw: false });
-    }
-    return this.decide("forward", m);
   }
 
   async forwardAll(): Promise<void> {
@@ -239,11 +315,11 @@ function Queue({ queue }: { queue: HeldQueue }) {
   const list = useRef<HTMLDivElement>(null);
   const rows = (): HTMLElement[] => Array.from(list.current?.querySelectorAll<HTMLElement>(".held-row") ?? []);
   const focused = rows().findIndex((row) => row.contains(document.activeElement)); // before this drawing
-  const current = Number(rows()[focused]?.dataset["id"] ?? -1);
-  const inOrder = shown.some((m) => m.id === current) ? current : shown[0]?.id; // the row in the tab order
+  const chosen = held.find((m) => m.id === queue.chosen.value);
+  const inOrder = shown.some((m) => m.id === queue.chosen.value) ? queue.chosen.value : shown[0]?.id; // the row in the tab order
   useLayoutEffect(() => {
     queue.host?.toggleAttribute("hidden", held.length === 0);
-    if (focused >= 0 && list.current?.contains(document.activeElement) === false) { // the row with the focus was removed
+    if (focused >= 0 && list.current?.contains(document.activeElement) !== true && (document.activeElement ?? document.body) === document.body) { // the row with the focus was removed
       const left = rows();
       if (left.length === 0) {
         queue.events.leave();
@@ -252,10 +328,6 @@ function Queue({ queue }: { queue: HeldQueue }) {
       }
     }
   });
-  const rove = (event: FocusEvent): void => {
-    const at = (event.target as Element).closest(".held-row");
-    rows().forEach((row) => { row.tabIndex = row === at ? 0 : -1; });
-  };
   const key = (event: KeyboardEvent): void => {
     const all = rows();
     const at = all.findIndex((row) => row === event.target);
@@ -263,11 +335,14 @@ function Queue({ queue }: { queue: HeldQueue }) {
       return;
     }
     const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (to !== undefined) {
+    if (to === -1 && event.key === "ArrowUp") {
+      queue.events.leave(); // to the list above
+    } else if (to !== undefined) {
       all[Math.max(0, Math.min(to, all.length - 1))]?.focus();
     } else if (event.key === "Enter" && queue.may) {
       queue.edit();
     } else if (event.key === "Escape") {
+      queue.choose(undefined);
       queue.events.leave();
     } else {
       return;
@@ -277,16 +352,43 @@ function Queue({ queue }: { queue: HeldQueue }) {
   };
   return (
     <>
-      <div class="held-head">
-        <strong>{count(all)} held</strong>
-        <span class="dim">{queue.isAway.value ? "The server does not answer: these may no longer be held." : "Held until forwarded, or until changes are turned off."}</span>
-        {queue.may ? <button type="button" class="btn" title="Shift+A" disabled={queue.isAway.value} onClick={() => void queue.forwardAll()}>Forward all</button> : null}
-      </div>
-      <div class="held-list" role="list" aria-label="Held messages, the oldest first" ref={list} onKeyDown={key} onFocusIn={rove}>
+      <Head queue={queue} all={all} />
+      <div class="held-list" role="list" aria-label="Held messages, the oldest first" ref={list} onKeyDown={key}>
         {shown.map((m) => <Row key={m.id} queue={queue} m={m} tab={m.id === inOrder ? 0 : -1} />)}
       </div>
       <p class="hint" hidden={all <= shown.length}>and {counted(all - shown.length, "more message")}</p>
+      {chosen === undefined ? null : <Changes queue={queue} m={chosen} />}
     </>
+  );
+}
+
+/** The number of held messages, and the buttons for the one that keys apply to. */
+function Head({ queue, all }: { queue: HeldQueue; all: number }) {
+  const m = queue.target();
+  const { may } = queue;
+  const edit = m === undefined ? undefined : queue.edits.value.get(m.id);
+  const changed = m !== undefined && (edit === undefined ? m.with !== undefined : edit.hex !== m.frame.hex);
+  const act = (text: string, key: string, title: string, run: () => void, more: object = {}) => (
+    <button type="button" class="btn" title={title} disabled={queue.isAway.value} onClick={run} {...more}>{text} <kbd>{key}</kbd></button>
+  );
+  return (
+    <div class="held-head">
+      <strong>{count(all)} held</strong>
+      {may && m !== undefined ? (
+        <>
+          {act(changed ? "Send changed" : "Send", "a", changed ? "Send it as changed" : "Send it as it came", () => void queue.decide("forward", m))}
+          {changed ? <button type="button" class="btn" title="Send it as it came" disabled={queue.isAway.value} onClick={() => void queue.decide("original", m)}>Send original</button> : null}
+          {act("Drop", "x", "Discard it", () => void queue.decide("drop", m))}
+          {act("Change", "e", "Change its values in the panes below", () => queue.edit())}
+          {act("Reset", "v", "Discard the change", () => queue.revert(m), { hidden: !queue.canRevert, "data-revert": "" })}
+          {edit !== undefined && m.id === queue.chosen.value ? (
+            <label class="check" title="Lengths, sequence numbers and checksums are not corrected"><input type="checkbox" checked={queue.raw.value} onChange={(event) => (queue.raw.value = event.currentTarget.checked)} /> bytes as they are</label>
+          ) : null}
+        </>
+      ) : null}
+      {queue.isAway.value ? <span class="dim">The server does not answer: these may no longer be held.</span> : null}
+      {may ? act("Forward all", "Shift+A", "Send all, as changed", () => void queue.forwardAll(), { "data-all": "" }) : null}
+    </div>
   );
 }
 
@@ -294,28 +396,45 @@ function Row({ queue, m, tab }: { queue: HeldQueue; m: Held; tab: number }) {
   const { frame } = m;
   const name = frame.message ?? `? ${opcode(frame.code ?? 0)}`;
   const edit = queue.edits.value.get(m.id);
-  const isBack = edit !== undefined && "hex" in edit && !edit.raw && edit.hex === frame.hex;
-  const changed = isBack ? "original, without the changes of rules" : edit !== undefined ? "~ changed, not sent yet" : m.with !== undefined ? "~ by a rule" : "";
-  const now = edit === undefined || isBack ? frame.value : "value" in edit ? edit.value : undefined;
-  const what = now !== undefined ? valuesText(now) : edit !== undefined && "hex" in edit ? edit.hex : frame.hex;
-  const change = (): void => queue.events.edit(m);
-  const act = (text: string, title: string, run: () => void, more: object = {}) => <button type="button" class="btn" title={title} disabled={queue.isAway.value} onClick={run} {...more}>{text}</button>;
+  const isBack = edit !== undefined && edit.hex === frame.hex;
+  const changed = isBack ? (m.with === undefined ? "" : "original, without the changes of rules") : edit !== undefined ? "~ changed, not sent yet" : m.with !== undefined ? "~ by a rule" : "";
+  const value = edit === undefined ? frame.value : edit.value;
+  const what = (value !== undefined && value !== null ? valuesText(value) : (edit?.hex ?? frame.hex)).slice(0, mostText);
+  const notes = [changed, waitText(m)].filter((t) => t !== "").join(" · ");
+  const cells: Readonly<Record<string, string>> = {
+    n: "⏸", time: ageText(m), dir: arrow(frame.dir), code: frame.code === undefined ? "" : opcode(frame.code), name,
+    len: count((edit?.hex ?? frame.hex).length / 2), flags: changed.startsWith("~") ? "~" : "",
+  };
+  const current = m.id === queue.chosen.value;
   return (
-    <div class="held-row" role="listitem" data-id={m.id} tabIndex={tab} aria-label={`${name}, ${directionWords(frame.dir)}`} onDblClick={queue.may ? change : undefined}>
-      <span class={`held-dir ${frame.dir}`}>{arrow(frame.dir)}</span>
-      <span class="held-name">{name}</span>
-      <span class="held-what" title={what.slice(0, 10 * mostText)}>{what.slice(0, mostText)}</span>
-      <span class="held-with" hidden={changed === ""}>{changed}</span>
-      <span class="held-age">{ageText(m)}</span>
-      {queue.may ? (
-        <>
-          {act(edit !== undefined && !isBack ? "Send changed" : "Send", "Send it, as changed if it was (a)", () => void queue.decide("forward", m))}
-          {edit !== undefined && !isBack ? act("Send original", "Send it as it came", () => void queue.original(m)) : null}
-          {act("Change…", "Edit it before it is sent (e)", change)}
-          {act("Reset", "Discard the change (v)", () => queue.revert(m), { "data-revert": "", hidden: (edit === undefined && m.with === undefined) || isBack })}
-          {act("Drop", "Discard it (x)", () => void queue.decide("drop", m))}
-        </>
-      ) : null}
+    <div class={`held-row ${frame.dir}${current ? " cur" : ""}`} role="listitem" data-id={m.id} tabIndex={tab} aria-current={current ? "true" : undefined}
+      aria-label={`${name}, ${directionWords(frame.dir)}, held for ${ageText(m)}${notes === "" ? "" : `, ${notes}`}`}
+      onFocus={() => queue.choose(m)} onClick={(event) => event.currentTarget.focus()} onDblClick={queue.may ? () => queue.edit() : undefined}>
+      {queue.events.columns().map((c) => (
+        <span key={c.id} class={`fc fc-${c.id.startsWith("=") ? "field" : c.id}${c.right === true ? " right" : ""}`}>
+          {c.id === "info" ? <>{changed === "" ? null : <span class="held-with">{changed}</span>}<span class="held-wait">{waitText(m) === "" ? "" : `${waitText(m)} ·`}</span><span class="held-what">{what}</span></> : (cells[c.id] ?? "")}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The original and the changed values of a message, side by side. */
+function Changes({ queue, m }: { queue: HeldQueue; m: Held }) {
+  const edit = queue.edits.value.get(m.id);
+  const changes: readonly Change[] = edit === undefined ? [] : changesOf({ value: m.frame.value, hex: m.frame.hex }, { value: edit.value, hex: edit.hex });
+  if (changes.length === 0) {
+    return null;
+  }
+  return (
+    <div class="held-changes" tabIndex={0} role="group" aria-label="Changes of the held message">
+      <table>
+        <thead><tr><th>Changed</th><th>Original</th><th>To be sent</th></tr></thead>
+        <tbody>
+          {changes.slice(0, mostChanges).map((c) => <tr key={c.what}><th>{c.what}</th><td class="old">{c.was}</td><td class="new">{c.is}</td></tr>)}
+        </tbody>
+      </table>
+      {changes.length > mostChanges ? <p class="hint">and {counted(changes.length - mostChanges, "more change")}</p> : null}
     </div>
   );
 }

@@ -20,6 +20,14 @@ export interface Shown {
   /** The bytes, with edits. */
   bytes(): Uint8Array;
   row(): FrameRow | undefined;
+  /** Shows a held message in place of a frame, with an edit or ""; undefined: the selected frame again. */
+  hold(m: Held | undefined, edit: string): void;
+  /** Is called with the edits of the held message that is shown, and when the panes show something else. */
+  held: { edited(hex: string): void; left(): void } | undefined;
+  /** Resolves when edits have been taken. */
+  settled(): Promise<void>;
+  /** Moves the focus to the form of the message. */
+  form(): void;
 }
 
 const mostShown = 14; // characters of a filter on the button
@@ -54,13 +62,23 @@ export class Operate {
     this.frames = frames;
     this.shown = shown;
     const may = !lookOnly();
-    this.queue = new HeldQueue(api, may, { edit: (m) => this.edit(m), leave: () => frames.focus() });
+    this.queue = new HeldQueue(api, may, {
+      show: (m, edit) => shown.hold(m, edit),
+      form: () => shown.form(),
+      settled: () => shown.settled(),
+      columns: () => frames.columnsShown,
+      leave: () => frames.focus(),
+    });
+    shown.held = { edited: (hex) => this.queue.edited(hex), left: () => this.queue.left() };
+    if (this.queue.host !== null) {
+      frames.below(this.queue.host);
+    }
     const some = (): boolean => may && this.queue.size > 0;
     const can = (): boolean => may && !this.isAway && this.session?.operate !== undefined;
     const { queue } = this;
     register(
       { id: "live-intercept", title: "Turn intercept on or off", group: "Live", keys: ["i"], enabled: can, run: () => void this.flip() },
-      { id: "live-forward", title: "Forward the held message", group: "Live", keys: ["a"], enabled: some, run: () => void queue.decide("forward") },
+      { id: "live-forward", title: "Forward the held message", group: "Live", keys: ["a", "Ctrl+Enter"], anywhere: true, enabled: some, run: () => void queue.decide("forward") },
       { id: "live-forward-all", title: "Forward all held messages", group: "Live", keys: ["Shift+A"], enabled: some, run: () => void queue.forwardAll() },
       { id: "live-drop", title: "Drop the held message", group: "Live", keys: ["x"], enabled: some, run: () => void queue.decide("drop") },
       { id: "live-edit", title: "Change the held message", group: "Live", keys: ["e"], enabled: some, run: () => queue.edit() },
@@ -152,10 +170,6 @@ export class Operate {
         { title: "Off: traffic passes unchanged", hint: "i", disabled: !this.on.value, run: () => void this.set({ on: false, intercept: "" }) },
       ],
     });
-  }
-
-  private edit(m: Held): void {
-    void dialogs().then((d) => d?.editHeld(this, m));
   }
 
   /** Sends the selected frame again, unchanged. */

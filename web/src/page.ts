@@ -297,13 +297,13 @@ export class Page {
   }
 
   /** Shows a frame of the list; undefined for none. */
-  showFrame(frame: (FrameContext & { hex: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
+  showFrame(frame: (FrameContext & { hex: string; edited?: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
     this.done.length = 0;
     this.undone.length = 0;
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
     const { kind, dir, group, name, alternate, about, offer } = frame ?? { kind: "", dir: "", group: "", name: "", alternate: false, about: null, offer: "" };
-    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: {}, show: 0, frame: { kind, dir, group, name, alternate, about, offer } };
+    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: frame?.edited === undefined ? {} : { 0: frame.edited }, show: 0, frame: { kind, dir, group, name, alternate, about, offer } };
     const begin = field<HTMLInputElement>("name");
     if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {
       begin.value = offer;
@@ -352,6 +352,43 @@ export class Page {
   /** The shown bytes, with edits. */
   get bytes(): Uint8Array {
     return this.message?.data ?? new Uint8Array();
+  }
+
+  /** The edit of the message with these bytes, "" if it has none; undefined if another message is shown. */
+  editOf(hex: string): string | undefined {
+    return this.controls.input === hex ? (this.controls.edits["0"] ?? "") : undefined;
+  }
+
+  private readonly acting = new Set<Promise<unknown>>();
+
+  /** Resolves when the edits of the message that are under way have been applied. */
+  async settled(): Promise<void> {
+    if (document.activeElement instanceof HTMLInputElement) {
+      document.activeElement.blur(); // a field of the form takes its text then
+    }
+    await Promise.all(this.acting);
+  }
+
+  /** Moves the focus to the form of the values, or to the bytes of a message without a definition. */
+  async focusForm(): Promise<void> {
+    const pane = field("tools-pane");
+    if (pane !== null) {
+      showPane(pane);
+    }
+    document.querySelector<HTMLElement>('[data-segment="form"]')?.click();
+    await this.settled();
+    for (let tries = 0; tries < 60; tries++) { // its code and its values are loaded
+      const first = document.querySelector<HTMLElement>("#values-form :is(input, select):not(:disabled)");
+      if (first !== null) {
+        first.focus();
+        if (first instanceof HTMLInputElement) {
+          first.select();
+        }
+        return;
+      }
+      await new Promise((done) => setTimeout(done, 25));
+    }
+    this.hex.focus();
   }
 
   /** Reports the definition used for decoding to the list of frames. */
@@ -498,7 +535,9 @@ export class Page {
       this.remember();
     }
     const about = field<HTMLInputElement>("about")?.value ?? "";
-    const answer = await this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
+    const acting = this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
+    this.acting.add(acting);
+    const answer = await acting.finally(() => this.acting.delete(acting));
     if (name === "version" && this.controls.message !== before.message) {
       keepDraft(this.workspace, before.message, undefined); // the text now belongs to the new version
     }

@@ -7,7 +7,7 @@ export { compareDialog } from "./compare";
 export { eventsDialog } from "./events";
 export { askFraming } from "./framing";
 export { openHelp } from "./help";
-export { editHeld, sendMessage } from "./messages";
+export { sendMessage } from "./messages";
 export { projectDialog } from "./newproject";
 export { copyDialog, renameDialog } from "./rename";
 export { replayDialog } from "./replay";

@@ -88,17 +88,6 @@ export class MessageDraft {
     this.draw(this.now.value === undefined ? "bytes" : this.hasFields ? "fields" : "json");
   }
 
-  /** Shows an earlier edit of a message. */
-  resume(value: unknown, hex: string, content: Content): void {
-    if ("value" in content) {
-      this.show(value, hex, content.value);
-      return;
-    }
-    this.show(value, content.hex);
-    this.raw.value = content.raw;
-    this.draw("bytes");
-  }
-
   focus(): void {
     this.focused.value++;
   }

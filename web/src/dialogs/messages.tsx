@@ -1,8 +1,7 @@
-// The dialogs for changing a held message and for sending a message.
+// The dialog for sending a message.
 
-import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
+import { Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { shortConnection } from "../frames/text";
-import type { Held } from "../held";
 import { hexOf } from "../hex/text";
 import type { Operate } from "../operate";
 import { apiOf, ask } from "../http";
@@ -32,59 +31,6 @@ async function decode(message: string, hex: string, say?: (text: string) => void
 async function blank(message: string, say: (text: string) => void): Promise<unknown> {
   const answer = await ask<{ hex: string }>(`${workspaceApi()}/encode`, "POST", { message, value: {} }, say);
   return answer === undefined ? {} : decode(message, answer.hex, say);
-}
-
-/** Edits a held message. */
-export async function editHeld({ queue, frames }: Operate, m: Held): Promise<void> {
-  const now = m.with === undefined || m.name === "" ? undefined : await decode(m.name, m.with); // as changed by rules
-  const draft = new MessageDraft();
-  const kept = queue.edited(m);
-  if (kept === undefined) {
-    draft.show(m.frame.value, m.frame.hex, now);
-  } else {
-    draft.resume(m.frame.value, m.frame.hex, kept);
-  }
-  draft.focus();
-  const d = dialog(`Change ${m.frame.message ?? "a message"} before forwarding (${arrow(m.frame.dir)})`, (d) => {
-    const close = (action: string, more: object = {}): void => void queue.decide(action, m, more, d.say).then((done) => done && d.close());
-    const withContent = (run: (what: Content) => void) => (): void => {
-      const what = read(draft, d);
-      if (what !== undefined) {
-        run(what);
-      }
-    };
-    const original = (): void => {
-      queue.forget(m);
-      if (m.with === undefined) {
-        close("forward");
-      } else {
-        close("replace", { hex: m.frame.hex }); // rules have changed it
-      }
-    };
-    return (
-      <>
-        <MessageForm draft={draft} />
-        <Says d={d} />
-        <div class="row">
-          <Button text="Send changed" primary run={withContent((what) => close("replace", "value" in what ? { message: m.name, ...what } : what))} />
-          <Button text="Save for later" title="Keep holding the message; Forward sends it as changed" run={withContent((what) => (queue.keep(m, what), d.close()))} />
-          <Button text="Reset" title="Back to the original values" run={() => (draft.show(m.frame.value, m.frame.hex), draft.focus())} />
-          <Button text="Send original" run={original} />
-          <Button text="Drop" run={() => close("drop")} />
-          <Button text="Cancel" title="Keep holding the message" run={d.close} />
-        </div>
-      </>
-    );
-  });
-  await d.closed;
-  if (document.activeElement !== document.body && document.activeElement !== null) {
-    return;
-  }
-  if (queue.size > 0) { // the row with the focus is gone
-    queue.focus();
-  } else {
-    frames.focus();
-  }
 }
 
 /** Sends a new message, or one like the selected frame. */

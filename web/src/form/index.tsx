@@ -105,7 +105,7 @@ function TextInput({ name, text, range, commit, cancel }: { name: string; text: 
       ref={input} type="text" data-name={name} aria-label={name} placeholder={range} spellcheck={false} autocomplete="off"
       onBlur={(event) => commit(event.currentTarget)}
       onKeyDown={(event) => {
-        if (event.key === "Enter" && !event.isComposing) {
+        if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && !event.isComposing) {
           event.preventDefault();
           commit(event.currentTarget);
         } else if (event.key === "Escape") {

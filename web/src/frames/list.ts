@@ -57,6 +57,7 @@ let lists = 0;
 export class FrameList {
   readonly element = document.createElement("div");
   readonly columns: Columns;
+  readonly below: HTMLElement[] = []; // elements with rows in the same columns
   readonly ranges = new Ranges();
   /** Whether the list follows its end. */
   follows = false;
@@ -319,9 +320,11 @@ export class FrameList {
   }
 
   private widen(): void {
-    this.element.style.setProperty("--frame-columns", this.columns.template);
-    this.element.style.setProperty("--frame-width", this.columns.total);
-    this.element.style.setProperty("--frame-narrow", this.columns.narrow);
+    for (const element of [this.element, ...this.below]) {
+      element.style.setProperty("--frame-columns", this.columns.template);
+      element.style.setProperty("--frame-width", this.columns.total);
+      element.style.setProperty("--frame-narrow", this.columns.narrow);
+    }
   }
 
   /** The current width of a column, in pixels. */

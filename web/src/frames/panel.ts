@@ -423,6 +423,18 @@ export class Frames {
     this.actions().note();
   }
 
+  /** The columns of the list. */
+  get columnsShown(): readonly Column[] {
+    return this.columns.shown;
+  }
+
+  /** Places an element below the list, with its columns. */
+  below(element: HTMLElement): void {
+    this.listHost.after(element);
+    this.list.below.push(element);
+    this.list.rebuild();
+  }
+
   /** Shows a field in the graph. */
   graph(path: string): void {
     this.openDrawer("graph", true, (d) => d.addField?.(path));
