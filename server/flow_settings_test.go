@@ -260,3 +260,38 @@ func TestFlowOtherProtocol(t *testing.T) {
 	p.Click("button", "Open it in My other game")
 	f.arrives("it is back", `location.pathname.startsWith("/p/two/captures/")`)
 }
+
+// The groups of a MUTA session are given in the page alone: for its ports and directions, as proposed and by hand.
+func TestFlowGroups(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	const corpora = "../../shared/corpora/captures/"
+	session, err := os.ReadFile(corpora + "muta-session.pcapng")
+	if err != nil {
+		t.Skip("the corpora are not here")
+	}
+	text, err := os.ReadFile(corpora + "muta-session.def")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := "group: admsg\n\npacket: admin_hello\n\t__group = admsg\n\tname = char {1, 20}\n\npacket: admin_bye\n\t__group = admsg\n\tn = uint32\n"
+	s := captureServer(t, "muta", map[string]string{"game.def": string(text), "admin.def": other})
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=muta.pcapng", session, &x); code != 201 {
+		t.Fatal(code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID, openSelector, regexp.MustCompile(`status of 422`))}, s}
+	p := f.page()
+	p.Click("button", "Decode as…")
+	p.Fill("textbox", "Groups of messages, by port and direction…", "c2s=nogroup")
+	p.Click("button", "Apply")
+	p.Says("nogroup")
+	p.Fill("textbox", "Groups of messages, by port and direction…", "c2s=clmsg, s2c=svmsg")
+	p.Click("button", "Apply")
+	p.Visible("button", "Settings in force: …")
+	f.counts("500 frames")
+	f.filter("kind == problem || status != ok")
+	f.counts("500 frames · 0 shown")
+}

@@ -66,7 +66,7 @@ export function patchOf(was: Values, now: Values): Record<string, unknown> {
     }
     out[name] = name === "constants" ? constantsPatch(text, old)
       : text.trim() === "" ? null
-        : name === "groups" ? text.split("\n").map((line) => line.trim()).filter((line) => line !== "")
+        : name === "groups" ? text.split(/[\s,;]+/).filter((rule) => rule !== "")
           : name === "ports" ? words(text).map((word) => (/^\d+$/.test(word) ? Number(word) : 0))
             : text.trim();
   }
