@@ -51,14 +51,38 @@ func keepLog(s *Server) *testLog {
 	return l
 }
 
-var testTokens = access.Tokens{Operator: "all", Viewer: "look"}
+var testTokens = access.Tokens{Admin: "all", Viewer: "look"}
 
 func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// reading lists the routes other than GET that viewers may use, since they change nothing.
+// reading lists the routes other than GET that viewers may use, since they change nothing, or nothing here.
 var reading = []string{
 	"POST /p/{ws}/definitions", "POST /api/v1/{ws}/decode", "POST /api/v1/{ws}/encode", "POST /api/v1/{ws}/layout", "POST /api/v1/{ws}/compare", "POST /api/v1/{ws}/paste", "POST /api/v1/{ws}/framing",
-	"POST /api/v1/{ws}/filter", "POST /api/v1/{ws}/emit", "POST /api/v1/{ws}/captures/{id}/script",
+	"POST /api/v1/{ws}/filter", "POST /api/v1/{ws}/emit", "POST /api/v1/{ws}/captures/{id}/script", "POST /api/v1/{ws}/captures/{id}/copy",
+}
+
+// people are accounts with tokens, by name.
+func people(t testing.TB, grants map[string]access.Grants) (*access.Accounts, map[string]string) {
+	t.Helper()
+	accounts, err := access.OpenAccounts(&access.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string]string{}
+	for name, g := range grants {
+		_, secret, err := accounts.Invite("test", "", g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := accounts.Accept(secret, name, "", "a long password")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, tokens[name], err = accounts.MakeToken(id, "test", access.Grants{access.Everywhere: access.Admin}, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return accounts, tokens
 }
 
 // walk calls a function for each route of a server.
@@ -73,18 +97,31 @@ func walk(t testing.TB, s *Server, call func(method, pattern string)) {
 	}
 }
 
-// Each route is permitted exactly for the roles of the access policy: without a token, for viewers and for operators.
+// Each route is permitted exactly for the roles of the access policy: without a token, for each role in the project and in all projects, and
+// for somebody of another project, who cannot tell whether this one exists.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	s := testServer(t)
 	log := keepLog(s)
-	h := access.Require(testTokens, s, nil)
+	grants := map[string]access.Grants{"admin": {access.Everywhere: access.Admin}, "elsewhere": {"another": access.Operator}, "none": {}}
+	for r := access.Viewer; r < access.Admin; r++ {
+		grants[r.String()] = access.Grants{"one": r}
+		grants["all-"+r.String()] = access.Grants{access.Everywhere: r}
+	}
+	accounts, tokens := people(t, grants)
+	h := access.NewDoor(access.Config{Accounts: accounts}).Guard(s)
+	asked := 0
 	walk(t, s, func(method, pattern string) {
 		route := method + " " + pattern
-		path := strings.NewReplacer("{ws}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
-		ask := func(token string) *httptest.ResponseRecorder {
-			r := httptest.NewRequest(method, path, strings.NewReader("{}"))
-			if token != "" {
-				r.Header = carrying(token)
+		path := strings.NewReplacer("{ws}", "one", "{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
+		ask := func(name string) *httptest.ResponseRecorder {
+			asked++
+			body := "{}"
+			if pattern == "/api/v1/projects/{project}" { // nothing may change before all have asked
+				body = "{"
+			}
+			r := httptest.NewRequest(method, path, strings.NewReader(body))
+			if name != "" {
+				r.Header = carrying(tokens[name])
 			}
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
@@ -93,49 +130,82 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 		}
 		need := access.Needs(route)
 		switch {
-		case need > access.Operator:
+		case need > access.Admin:
 			t.Errorf("%s is not in the table of access: what does it need?", route)
 			return
-		case need == access.Operator && method == "GET" || need < access.Operator && method != "GET" && !slices.Contains(reading, route):
+		case need > access.Viewer && method == "GET" || need <= access.Viewer && method != "GET" && !slices.Contains(reading, route):
 			t.Errorf("%s needs %s", route, need)
 		}
 		if w := ask(""); (w.Code == http.StatusUnauthorized) != (need > access.Nobody) {
 			t.Errorf("nobody asks for %s: %d %s", route, w.Code, w.Body)
 		}
-		if w := ask("look"); (w.Code == http.StatusForbidden) != (need > access.Viewer) {
-			t.Errorf("a viewer asks for %s: %d %s", route, w.Code, w.Body)
-		} else if need > access.Viewer {
-			var p struct {
-				Status int
-				Detail string
+		ofProject := strings.Contains(pattern, "{ws}") || strings.Contains(pattern, "{project}")
+		everywhere := route == "GET /metrics" || route == "POST /projects" || route == "POST /api/v1/projects"
+		for name, g := range grants {
+			have := g.Any()
+			switch {
+			case ofProject:
+				have = g.In("one")
+			case everywhere:
+				have = g.In("")
 			}
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != 403 || !strings.Contains(p.Detail, "view only") || w.Header().Get("Content-Type") != "application/problem+json" {
-				t.Errorf("%s is refused with %s", route, w.Body)
+			w := ask(name)
+			refused := w.Code == http.StatusForbidden || w.Code == http.StatusNotFound && strings.Contains(w.Body.String(), "project one not found")
+			if refused != (have < need) {
+				t.Errorf("%s asks for %s, which needs %s: %d %s", name, route, need, w.Code, w.Body)
 			}
-			if item := s.document.Paths[pattern]; item != nil {
-				op := map[string]*huma.Operation{"PUT": item.Put, "PATCH": item.Patch, "POST": item.Post, "DELETE": item.Delete}[method]
-				if op.Responses["403"] == nil {
-					t.Errorf("the document does not say that %s may be refused", route)
-				}
+			if have < need && w.Header().Get("Content-Type") != "application/problem+json" && strings.HasPrefix(path, "/api") {
+				t.Errorf("%s is refused as %s", route, w.Header().Get("Content-Type"))
 			}
-			if log.line("level=WARN", "msg=refused", "viewer 192.0.2.1", "method="+method, "path="+path) == "" {
-				t.Errorf("the refusal of %s is not in the log", route)
+			if ofProject && have == access.Nobody && need > access.Nobody && w.Code == http.StatusForbidden && strings.HasPrefix(path, "/api") {
+				t.Errorf("%s learns from %s that the project exists: %s", name, route, w.Body)
+			}
+			if have < need && have > access.Nobody && log.line("level=WARN", "msg=refused", have.String()+" 192.0.2.1", "method="+method, "path="+path) == "" {
+				t.Errorf("the refusal of %s for %s is not in the log", route, name)
 			}
 		}
-		if w := ask("all"); w.Code == http.StatusForbidden || w.Code == http.StatusUnauthorized {
-			t.Errorf("an operator asks for %s: %d %s", route, w.Code, w.Body)
+		if item := s.document.Paths[pattern]; item != nil && need > access.Viewer {
+			op := map[string]*huma.Operation{"PUT": item.Put, "PATCH": item.Patch, "POST": item.Post, "DELETE": item.Delete}[method]
+			if op.Responses["403"] == nil {
+				t.Errorf("the document does not say that %s may be refused", route)
+			}
 		}
 	})
-	if log.line("operator") != "" {
-		t.Errorf("an operator was refused: %s", log.line("operator"))
-	}
+	t.Logf("%d requests", asked)
 	for _, method := range []string{"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "QUERY", "post"} {
 		r := httptest.NewRequest(method, "/api/one/nothing/there", nil)
-		r.Header = carrying("look")
+		r.Header = carrying(tokens["viewer"])
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, r); w.Code < 400 {
 			t.Errorf("%s of no route: %d", method, w.Code)
 		}
+	}
+}
+
+// Lists name only the projects that somebody may see, and a capture is only copied where one may store it.
+func TestProjectsOfOthers(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"a.def": "group: x\n"})
+	accounts, tokens := people(t, map[string]access.Grants{"in": {"one": access.Viewer}, "out": {"two": access.Operator}, "none": {}})
+	h := access.NewDoor(access.Config{Accounts: accounts}).Guard(s)
+	get := func(name, path string) (int, string) {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header = carrying(tokens[name])
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	for name, seen := range map[string]bool{"in": true, "out": false} {
+		for _, path := range []string{"/api/v1/projects", "/projects"} {
+			if code, body := get(name, path); code != 200 || strings.Contains(body, "One protocol") != seen {
+				t.Errorf("%s at %s: %d %s", name, path, code, body)
+			}
+		}
+	}
+	if code, body := get("none", "/projects"); code != 403 || !strings.Contains(body, "no role here yet") {
+		t.Errorf("without a role: %d %s", code, body)
+	}
+	if code, _ := get("out", "/"); code != 302 {
+		t.Errorf("home: %d", code)
 	}
 }
 
@@ -179,7 +249,7 @@ func TestViewersPageActions(t *testing.T) {
 			t.Run(action+" with "+token, func(t *testing.T) {
 				s, dir := testServerOf(t, viewedFiles)
 				log := keepLog(s)
-				srv := httptest.NewServer(access.Require(testTokens, s, nil))
+				srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
 				t.Cleanup(srv.Close)
 				p := &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, carrying(token), "page", "null"), html: map[string]string{}}
 				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
@@ -222,7 +292,7 @@ func TestViewersPageActions(t *testing.T) {
 func TestViewersForm(t *testing.T) {
 	s, dir := testServerOf(t, viewedFiles)
 	log := keepLog(s)
-	h := access.Require(testTokens, s, nil)
+	h := access.NewDoor(access.Config{Tokens: testTokens}).Guard(s)
 	before := files(t, dir)
 	post := func(form url.Values) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("POST", "/p/one/definitions", strings.NewReader(form.Encode()))
@@ -271,7 +341,7 @@ func TestViewersPages(t *testing.T) {
 			h.ServeHTTP(w, r)
 			return w.Body.String()
 		}
-		looks, all, bare := page(access.Require(testTokens, s, nil), carrying("look")), page(access.Require(testTokens, s, nil), carrying("all")), page(s, http.Header{})
+		looks, all, bare := page(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s), carrying("look")), page(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s), carrying("all")), page(s, http.Header{})
 		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">View only<") {
 			t.Errorf("%s does not say that the page is view-only", path)
 		}
@@ -295,7 +365,7 @@ func TestViewersPages(t *testing.T) {
 func TestViewerMayNotOperate(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	log := keepLog(s)
-	srv := httptest.NewServer(access.Require(testTokens, s, nil))
+	srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)

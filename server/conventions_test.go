@@ -26,7 +26,7 @@ func operations(s *Server, call func(path string, op *huma.Operation)) {
 // Every response has a documented status: for missing objects, invalid bodies and missing permissions.
 func TestAnswersAreDocumented(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_JOIN.1.def": "int32 id\n", "protocol.1.map": "C_JOIN 1\n"})
-	guarded := access.Require(testTokens, s, nil)
+	guarded := access.NewDoor(access.Config{Tokens: testTokens}).Guard(s)
 	operations(s, func(path string, op *huma.Operation) {
 		if strings.HasPrefix(path, "/ws/") {
 			return

@@ -25,7 +25,7 @@ func TestFlowViewer(t *testing.T) {
 	if code := jsonRequest(t, s, "POST", "/api/one/captures/"+live.ID+"/markers", `{"text":"here"}`, nil); code != 201 {
 		t.Fatal(code)
 	}
-	srv := httptest.NewServer(access.Require(testTokens, s, nil))
+	srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	page := "/p/one/captures/" + live.ID
 	allowed := regexp.MustCompile(`status of 40[13]|Close received after close`)

@@ -338,7 +338,7 @@ func TestFlowAxePages(t *testing.T) {
 func TestFlowAxeAccess(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
-	srv := httptest.NewServer(access.Require(testTokens, s, nil))
+	srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", "form[action='/access']", regexp.MustCompile(`status of 40[13]`))}
 	f.axe("the access token")

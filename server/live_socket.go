@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/codec/transport"
+	"wirebench/server/access"
 	"wirebench/server/api"
 	"wirebench/server/frames"
 	"wirebench/server/live"
@@ -117,6 +118,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's context, which ends with the upgrade
 	defer s.endWith(ws, cancel)()
 	defer cancel()
+	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
 		return

@@ -38,7 +38,12 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 }
 
 // refused logs a request that the access policy does not permit.
-func (s *Server) refused(r *http.Request) { access.LogRefusal(s.Log, r, "") }
+func (s *Server) refused(r *http.Request) {
+	access.LogRefusal(s.Log, r, "")
+	if s.Door != nil {
+		s.Door.Changed(r, r.Method+" "+r.URL.Path, http.StatusForbidden)
+	}
+}
 
 // notAllowed responds with the methods that a path supports.
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request) {

@@ -16,7 +16,7 @@ import (
 // routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, access.Permit(r, s.refused), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
+	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.guard().Permit(r), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
 
 	r.Get("/healthz", healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())

@@ -34,13 +34,15 @@ type Config struct {
 	Projects *projects.Set // the server does not close it
 	Log      *slog.Logger
 	Version  string
-	Tokens   access.Tokens
+	Door     *access.Door // nil admits everybody as an admin
 	// Hosts are the accepted host names of requests, without port; empty accepts any. A server for this machine only lists the names of
 	// the machine, so that a web page cannot reach it under a name of its own.
 	Hosts []string
 
 	Upstreams *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
 	Own       func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
+
+	Trusted []netip.Prefix // proxies whose headers tell the address of the client
 
 	Memory int64      // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
 	Disk   *live.Disk // for the frames of captures that do not fit in memory; nil: such captures are incomplete
@@ -100,12 +102,40 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
 	s.handler = s.router
-	if cfg.Tokens != (access.Tokens{}) {
-		s.handler = access.Require(cfg.Tokens, s.router, cfg.Log)
+	if cfg.Door != nil {
+		cfg.Door.Projects = s.projectNames
+		cfg.Projects.Renamed(func(was, is string) {
+			if err := cfg.Door.Accounts.Renamed(was, is); err != nil {
+				cfg.Log.Error("roles of a project", "was", was, "is", is, "error", err)
+			}
+		})
+		s.handler = cfg.Door.Guard(s.router)
 	}
-	s.handler = secured(s.handler)
+	s.handler = access.Forwarded(cfg.Trusted, secured(s.handler))
 	cfg.Projects.Each(s.follow, func() { s.pushes.TellAll(page.TopicProjects) })
 	return s, nil
+}
+
+// projectNames returns the names of all projects.
+func (s *Server) projectNames() (out []string) {
+	for _, p := range s.Projects.List() {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// guard returns the access policy.
+func (s *Server) guard() access.Guard {
+	g := access.Guard{Refused: s.refused, Project: func(name string) string {
+		if ws := s.Projects.Find(name); ws != nil {
+			return ws.Name
+		}
+		return name
+	}}
+	if s.Door != nil && s.Door.Audit != nil {
+		g.Done = s.Door.Changed
+	}
+	return g
 }
 
 // follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -38,6 +39,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.endWith(ws, cancel)()
+	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
 	if err := s.pages.Add(conn, cancel); err != nil {
 		conn.Close(err.Error())
 		return
@@ -49,7 +51,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
 	}
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
-		return !access.Of(r).May("channel "+name) || name == "frames" && ws.Captures == nil
+		return !access.Of(r).May("channel "+name, ws.Name) || name == "frames" && ws.Captures == nil
 	})
 	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 		s.Log.Info("page ended", "error", err)
@@ -67,6 +69,28 @@ func (s *Server) endWith(ws *workspace.Workspace, cancel func()) (stop func()) {
 		}
 	}()
 	return func() { close(done) }
+}
+
+// accessTime is the time between two checks whether a connection may still be open.
+const accessTime = 2 * time.Second
+
+// endWithout ends a connection when its principal may not read the project any more, or has another role there: the page is then loaded
+// anew, with what the new role allows.
+func (s *Server) endWithout(ctx context.Context, who access.Principal, ws string, conn *wsconn.Conn, cancel func()) {
+	tick := time.NewTicker(accessTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if now, ok := who.Now(); !ok || now.In(ws) != who.In(ws) {
+			conn.Close("your access has changed: load the page again")
+			cancel()
+			return
+		}
+	}
 }
 
 // pushed is the channel that notifies a page of changes on the server. While it is open, running traffic is watched.

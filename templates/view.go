@@ -27,7 +27,9 @@ type Frame struct {
 	Samples   bool     // the open project is of the samples
 	Nonce     string   // permits the style sheet of the editor
 	LookOnly  bool     // read-only access: buttons for changes are not drawn
-	SignedIn  bool     // by a cookie, which signing out deletes
+	SignedIn  bool     // by a session, which signing out ends
+	Role      string   // in the project of the page
+	Who       string   // name of the principal, "" where nobody signs in
 	Messages  string   // the fold of the page's list of messages, or ""
 	Place     string   // the place of the project that the page belongs to: definitions, captures, live
 	Capture   string   // name of the open capture

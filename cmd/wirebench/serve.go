@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,17 +63,22 @@ second Ctrl+C exits immediately.`,
 				return err
 			}
 			defer all.Close()
+			door, err := openDoor(kept, tokens, log)
+			if err != nil {
+				return err
+			}
+			defer door.Audit.Close()
 			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame}
 			if disk > 0 {
 				cfg.Disk = live.NewDisk(kept.Path(), disk)
 			}
-			return serve(cmd, listen, tokens, cfg, relay)
+			return serve(cmd, listen, door, cfg, relay)
 		},
 	}
 	l.add(cmd)
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	cmd.Flags().StringVar(&tokens.Operator, "token", "", "access token (default: none on a loopback address without --viewer-token, otherwise a random one, which is printed)")
+	cmd.Flags().StringVar(&tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address without --viewer-token; otherwise a random one, printed at the first start and kept)")
 	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
 	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
 	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
@@ -126,13 +130,10 @@ func (l *libraryFlags) folder(cmd *cobra.Command) (protocol string, err error) {
 }
 
 // serve serves until the context ends, then shuts down.
-func serve(cmd *cobra.Command, listen string, tokens access.Tokens, cfg server.Config, relay *proxyFlags) error {
+func serve(cmd *cobra.Command, listen string, door *access.Door, cfg server.Config, relay *proxyFlags) error {
 	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
-	}
-	if tokens.Viewer != "" && tokens.Viewer == tokens.Operator {
-		return errors.New("--viewer-token and --token must differ")
 	}
 	upstreams, relayed, err := relay.read()
 	if err != nil {
@@ -151,11 +152,13 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, cfg server.C
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
 	}
-	if tokens.Operator == "" && (tokens.Viewer != "" || !loopback(host)) {
-		tokens.Operator = rand.Text()
-		note(cmd, "The access token is %s", tokens.Operator)
+	_, door.Port, _ = net.SplitHostPort(ln.Addr().String())
+	if err := admitFirst(cmd, door, loopback(host)); err != nil {
+		return err
 	}
-	cfg.Tokens = tokens
+	if door.Guarded(loopback(host)) {
+		cfg.Door = door
+	}
 	pages, err := server.New(cfg)
 	if err != nil {
 		return err
@@ -178,6 +181,41 @@ func serve(cmd *cobra.Command, listen string, tokens access.Tokens, cfg server.C
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
+}
+
+// openDoor opens the accounts and the audit log of a data folder.
+func openDoor(data *store.Data, tokens access.Tokens, log *slog.Logger) (*access.Door, error) {
+	if err := tokens.Check(); err != nil {
+		return nil, err
+	}
+	if tokens.Viewer != "" && tokens.Viewer == tokens.Admin {
+		return nil, errors.New("--viewer-token and --token must differ")
+	}
+	accounts, err := access.OpenAccounts(data.Secret("accounts.json"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (--data)", data.Path("accounts.json"), err)
+	}
+	audit, err := access.OpenAudit(data.Path("audit.jsonl"))
+	if err != nil {
+		log.Warn("there is no audit log", "error", err) // on a read-only disk
+		audit = nil
+	}
+	return access.NewDoor(access.Config{Tokens: tokens, Accounts: accounts, Audit: audit, Log: log}), nil
+}
+
+// admitFirst makes the token of the first start, where one is needed and none is given.
+func admitFirst(cmd *cobra.Command, door *access.Door, local bool) error {
+	if door.Tokens.Admin != "" || local && door.Tokens.Viewer == "" || door.Accounts.HasAdmin() {
+		return nil
+	}
+	text, err := door.Accounts.FirstToken(false)
+	if err != nil {
+		return fmt.Errorf("the access token cannot be stored: %w", err)
+	}
+	if text != "" {
+		note(cmd, "The access token is %s\nIt is shown only now, and stays valid: invite yourself with it at /access/people.", text)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestServeBeyondThisMachine(t *testing.T) {
 
 // With a viewer's token there is an operator's token, also on a loopback address; the environment sets it like every flag.
 func TestServeViewer(t *testing.T) {
-	t.Setenv("WIREBENCH_VIEWER_TOKEN", "just-looking")
+	t.Setenv("WIREBENCH_VIEWER_TOKEN", "just-looking-at-it")
 	addr, out := started(t, "serve", "--listen", "127.0.0.1:0")
 	m := regexp.MustCompile(`The access token is (\S{20,})`).FindStringSubmatch(out.String())
 	if m == nil {
@@ -133,13 +133,13 @@ func TestServeViewer(t *testing.T) {
 	if status, _ := get(t, "http://"+addr+"/p/tera/definitions"); status != 401 {
 		t.Errorf("without token: %d", status)
 	}
-	if status, body := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer just-looking"); status != 200 || !strings.Contains(body, "View only") {
+	if status, body := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer just-looking-at-it"); status != 200 || !strings.Contains(body, "View only") {
 		t.Errorf("with the viewer's token: %d %s", status, body)
 	}
 	if status, body := get(t, "http://"+addr+"/p/tera/definitions", "Authorization", "Bearer "+m[1]); status != 200 || strings.Contains(body, "View only") {
 		t.Errorf("with the operator's token: %d %s", status, body)
 	}
-	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking"); status != 2 || !strings.Contains(stderr, "--viewer-token and --token must differ") {
+	if _, stderr, status := cli(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--token", "just-looking-at-it"); status != 2 || !strings.Contains(stderr, "--viewer-token and --token must differ") {
 		t.Errorf("both tokens are the same: %d %s", status, stderr)
 	}
 }

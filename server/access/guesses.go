@@ -1,127 +1,144 @@
 package access
 
 import (
-	"crypto/sha256"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
 
-// Bounds of wrong tokens. Repeating the same wrong token gains nothing for an attacker and is free: a program with an old token, or a
-// browser with an old cookie, locks nobody out.
+// Bounds of wrong passwords and tokens, for each address and each account.
 const (
-	guessesOfOne  = 10               // wrong tokens allowed at once per address
-	guessOfOneIn  = 30 * time.Second // time until the address may send another one
-	guessesOfAll  = 100              // wrong tokens allowed at once in total; after that each address may send one
-	guessOfAllIn  = 5 * time.Second
-	maxGuessers   = 1 << 14 // addresses that are remembered
-	maxWrongKnown = 2 * guessesOfOne
+	guessesAtOnce = 10               // wrong ones without a delay
+	guessEach     = 30 * time.Second // time until one more is without a delay
+	guessDelay    = time.Second      // between the others, one at a time
+	maxDelayed    = 8                // others that wait at once
+	maxGuessers   = 1 << 14          // addresses and accounts that are remembered
 )
 
-// guesses counts wrong tokens by address and in total. The tokens of an address that has to wait are not checked at all, as otherwise
-// waiting would be no limit; a correct token from another address always succeeds.
+// guesses slows down clients that send wrong passwords and tokens. A delayed one is still checked, so that the right one of somebody at the
+// same address, or for the same account, gets through. Secrets that this program made are random and too long to guess: they are not
+// delayed.
 type guesses struct {
-	now func() time.Time
-	log *slog.Logger
+	now   func() time.Time
+	sleep func(time.Duration)
+	log   *slog.Logger
 
 	mu    sync.Mutex
-	all   allowance
 	of    map[string]*guesser
 	swept time.Time
 }
 
-// guesser is an address that has sent wrong tokens.
+// guesser is an address or account for which something wrong was sent.
 type guesser struct {
-	allowance
-	wrong [][32]byte // the most recent ones
+	left    float64 // attempts without a delay, which grow with time
+	at      time.Time
+	waiting int
+	next    time.Time // of the next delayed attempt
 }
 
-// allowance is a token bucket: the number of attempts left, which grows with time.
-type allowance struct {
-	left float64
-	at   time.Time
+func (g *guesser) grow(now time.Time) {
+	g.left = min(g.left+max(now.Sub(g.at), 0).Seconds()/guessEach.Seconds(), guessesAtOnce)
+	g.at = now
 }
 
-// grow adds the attempts for the time since the last call.
-func (a *allowance) grow(now time.Time, most int, each time.Duration) {
-	a.left = min(a.left+max(now.Sub(a.at), 0).Seconds()/each.Seconds(), float64(most))
-	a.at = now
-}
-
-// until returns the time until want attempts are left.
-func (a *allowance) until(want float64, each time.Duration) time.Duration {
-	return time.Duration(max(want-a.left, 0) * float64(each))
-}
-
-func newGuesses(log *slog.Logger, now func() time.Time) *guesses {
+func newGuesses(log *slog.Logger) *guesses {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &guesses{now: now, log: log, all: allowance{guessesOfAll, now()}, of: map[string]*guesser{}}
+	return &guesses{now: time.Now, sleep: time.Sleep, log: log, of: map[string]*guesser{}}
 }
 
-// try checks the tokens of an address: right reports whether one of them is correct, and is not called when the address has to wait. Checks
-// are serialized, so that concurrent requests cannot exceed the bounds.
-func (g *guesses) try(from string, tokens []string, right func() bool) (ok bool, wait time.Duration) {
+// try calls right, after a delay where keys have sent too much that is wrong. It returns how long to wait where too many wait already;
+// right is not called then.
+func (g *guesses) try(from string, keys []string, right func() bool) (ok bool, wait time.Duration) {
+	delay, entered := g.enter(keys)
+	if !entered {
+		return false, maxDelayed * guessDelay
+	}
+	if delay > 0 {
+		g.sleep(delay)
+	}
+	ok = right()
+	g.leave(from, keys, delay > 0, !ok)
+	return ok, 0
+}
+
+// enter returns the delay of an attempt; false if too many wait.
+func (g *guesses) enter(keys []string) (delay time.Duration, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	one := g.of[from]
-	if one != nil {
-		one.grow(now, guessesOfOne, guessOfOneIn)
-		g.all.grow(now, guessesOfAll, guessOfAllIn)
-		if wait = g.wait(one); wait > 0 {
-			return false, wait
+	slow := false
+	for _, key := range keys {
+		if one := g.of[key]; one != nil {
+			if one.grow(now); one.left < 1 {
+				slow = true
+				if one.waiting >= maxDelayed {
+					return 0, false
+				}
+			}
 		}
 	}
-	if right() {
-		return true, 0
+	if !slow {
+		return 0, true
 	}
-	for _, token := range tokens {
-		sum := sha256.Sum256([]byte(token))
-		if one != nil && slices.Contains(one.wrong, sum) {
+	for _, key := range keys {
+		if one := g.of[key]; one != nil {
+			one.waiting++
+			if one.left < 1 {
+				if one.next.Before(now) {
+					one.next = now
+				}
+				one.next = one.next.Add(guessDelay)
+				delay = max(delay, one.next.Sub(now))
+			}
+		}
+	}
+	return delay, true
+}
+
+// leave ends an attempt.
+func (g *guesses) leave(from string, keys []string, delayed, wrong bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	for _, key := range keys {
+		one := g.of[key]
+		if one != nil && delayed {
+			one.waiting = max(one.waiting-1, 0)
+		}
+		if !wrong {
 			continue
 		}
 		if one == nil {
 			g.sweep(now)
-			one = &guesser{allowance: allowance{guessesOfOne, now}}
-			g.of[from] = one
-			g.all.grow(now, guessesOfAll, guessOfAllIn)
+			one = &guesser{left: guessesAtOnce, at: now}
+			g.of[key] = one
 		}
-		if one.wrong = append(one.wrong, sum); len(one.wrong) > maxWrongKnown {
-			one.wrong = slices.Delete(one.wrong, 0, 1)
-		}
-		one.left, g.all.left = one.left-1, max(g.all.left-1, 0)
-		g.log.Warn("wrong token", "client", from, "may_try_in", g.wait(one).Round(time.Second).String())
+		one.left = max(one.left-1, 0)
 	}
-	return false, 0
+	if wrong {
+		g.log.Warn("wrong password or token", "client", from)
+	}
 }
 
-// wait returns how long an address that has sent wrong tokens has to wait. The caller holds mu.
-func (g *guesses) wait(one *guesser) time.Duration {
-	wait := one.until(1, guessOfOneIn)
-	if g.all.left < 1 && one.left < guessesOfOne { // an address without wrong tokens need not wait
-		wait = max(wait, min(g.all.until(1, guessOfAllIn), one.until(guessesOfOne, guessOfOneIn)))
-	}
-	return wait
-}
-
-// sweep forgets addresses whose allowance is full again and, if there are still too many, some of the others. The caller holds mu.
+// sweep forgets those whose allowance is full again and, if there are still too many, some of the others. The caller holds mu.
 func (g *guesses) sweep(now time.Time) {
 	if len(g.of) < maxGuessers && now.Sub(g.swept) < time.Minute {
 		return
 	}
 	g.swept = now
-	for from, one := range g.of {
-		if one.grow(now, guessesOfOne, guessOfOneIn); one.left >= guessesOfOne {
-			delete(g.of, from)
+	for key, one := range g.of {
+		if one.grow(now); one.left >= guessesAtOnce && one.waiting == 0 {
+			delete(g.of, key)
 		}
 	}
-	for from := range g.of {
-		if len(g.of) < maxGuessers*15/16 { // some reserve, so that not every new address scans all of them
+	for key, one := range g.of {
+		if len(g.of) < maxGuessers*15/16 { // some reserve, so that not every new one scans all of them
 			break
 		}
-		delete(g.of, from)
+		if one.waiting == 0 {
+			delete(g.of, key)
+		}
 	}
 }

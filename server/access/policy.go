@@ -2,10 +2,12 @@ package access
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"wirebench/server/answer"
 )
@@ -24,8 +26,8 @@ var policy = map[string]Role{
 	"GET /p/{ws}/definitions":           Viewer,
 	"GET /p/{ws}/definitions/{message}": Viewer,
 	"POST /p/{ws}/definitions":          Viewer, // the form of the page; see the actions
-	"POST /p/{ws}/settings":             Operator,
-	"POST /p/{ws}/upload":               Operator,
+	"POST /p/{ws}/settings":             Author,
+	"POST /p/{ws}/upload":               Author,
 	"GET /p/{ws}/captures":              Viewer,
 	"GET /p/{ws}/captures/{id}":         Viewer,
 	"GET /p/{ws}/live":                  Viewer,
@@ -34,49 +36,51 @@ var policy = map[string]Role{
 	"channel pushed":                    Viewer,
 	"channel frames":                    Viewer,
 
-	"action decode":   Viewer, // these change only the page, which is sent back
-	"action layout":   Viewer,
-	"action paste":    Viewer,
-	"action values":   Viewer,
-	"action value":    Viewer,
-	"action types":    Viewer,
-	"action find":     Viewer,
-	"action form":     Viewer,
-	"action fill":     Viewer,
-	"action case":     Viewer,
-	"action up":       Viewer,
-	"action down":     Viewer,
-	"action begin":    Viewer,
-	"action define":   Viewer,
-	"action split":    Viewer,
-	"action rename":   Viewer,
-	"action erase":    Viewer,
-	"action open":     Viewer,
-	"action new":      Viewer,
-	"action stored":   Viewer,
-	"action theirs":   Viewer,
-	"action mine":     Viewer,
-	"action show":     Viewer,
-	"action bytes":    Viewer,
-	"action pick":     Viewer,
-	"action sample":   Viewer,
-	"action original": Viewer,
-	"action format":   Viewer,
-	"action encode":   Viewer,
-	"action build":    Viewer,
-	"action svg":      Viewer,
-	"action text":     Viewer,
-	"action emit":     Viewer,
-	"action set":      Viewer,
-	"action insert":   Viewer,
-	"action remove":   Viewer,
-	"action copy":     Viewer,
-	"action repair":   Viewer,
-	"action save":     Operator, // these change files
-	"action version":  Operator,
-	"action delete":   Operator,
-	"action keep":     Operator,
-	"action drop":     Operator,
+	"action decode":    Viewer, // these change only the page, which is sent back
+	"action layout":    Viewer,
+	"action paste":     Viewer,
+	"action values":    Viewer,
+	"action value":     Viewer,
+	"action types":     Viewer,
+	"action find":      Viewer,
+	"action form":      Viewer,
+	"action fill":      Viewer,
+	"action case":      Viewer,
+	"action up":        Viewer,
+	"action down":      Viewer,
+	"action begin":     Viewer,
+	"action define":    Viewer,
+	"action split":     Viewer,
+	"action rename":    Viewer,
+	"action erase":     Viewer,
+	"action open":      Viewer,
+	"action new":       Viewer,
+	"action stored":    Viewer,
+	"action theirs":    Viewer,
+	"action mine":      Viewer,
+	"action show":      Viewer,
+	"action bytes":     Viewer,
+	"action pick":      Viewer,
+	"action sample":    Viewer,
+	"action original":  Viewer,
+	"action format":    Viewer,
+	"action encode":    Viewer,
+	"action build":     Viewer,
+	"action svg":       Viewer,
+	"action text":      Viewer,
+	"action emit":      Viewer,
+	"action set":       Viewer,
+	"action insert":    Viewer,
+	"action remove":    Viewer,
+	"action copy":      Viewer,
+	"action repair":    Viewer,
+	"capture settings": Author, // a part of PATCH /api/v1/{ws}/captures/{id}
+
+	"action save":    Author, // these change files
+	"action version": Author,
+	"action delete":  Author,
+	"action keep":    Author,
+	"action drop":    Author,
 
 	"GET /ws/{ws}/live":                              Viewer,
 	"GET /api/docs":                                  Viewer,
@@ -94,7 +98,7 @@ var policy = map[string]Role{
 	"PATCH /api/v1/projects/{project}":               Operator,
 	"DELETE /api/v1/projects/{project}":              Operator,
 	"GET /api/v1/{ws}":                               Viewer,
-	"PATCH /api/v1/{ws}":                             Operator,
+	"PATCH /api/v1/{ws}":                             Author,
 	"GET /api/v1/{ws}/settings":                      Viewer,
 	"POST /api/v1/{ws}/decode":                       Viewer,
 	"POST /api/v1/{ws}/encode":                       Viewer,
@@ -103,33 +107,33 @@ var policy = map[string]Role{
 	"POST /api/v1/{ws}/framing":                      Viewer,
 	"POST /api/v1/{ws}/filter":                       Viewer,
 	"POST /api/v1/{ws}/emit":                         Viewer,
-	"POST /api/v1/{ws}/codes":                        Operator,
-	"PUT /api/v1/{ws}/codes":                         Operator,
+	"POST /api/v1/{ws}/codes":                        Author,
+	"PUT /api/v1/{ws}/codes":                         Author,
 	"GET /api/v1/{ws}/changes":                       Viewer,
-	"POST /api/v1/{ws}/changes/{id}/undo":            Operator,
-	"POST /api/v1/{ws}/changes/{id}/redo":            Operator,
-	"POST /api/v1/{ws}/upload":                       Operator,
+	"POST /api/v1/{ws}/changes/{id}/undo":            Author,
+	"POST /api/v1/{ws}/changes/{id}/redo":            Author,
+	"POST /api/v1/{ws}/upload":                       Author,
 	"POST /api/v1/{ws}/demo":                         Operator,
 	"GET /api/v1/{ws}/search":                        Viewer,
 	"GET /api/v1/{ws}/definitions":                   Viewer,
 	"GET /api/v1/{ws}/definitions/{file}":            Viewer,
-	"PUT /api/v1/{ws}/definitions/{file}":            Operator,
-	"DELETE /api/v1/{ws}/definitions/{file}":         Operator,
-	"POST /api/v1/{ws}/definitions/{file}/versions":  Operator,
-	"POST /api/v1/{ws}/definitions/{file}/copy":      Operator,
+	"PUT /api/v1/{ws}/definitions/{file}":            Author,
+	"DELETE /api/v1/{ws}/definitions/{file}":         Author,
+	"POST /api/v1/{ws}/definitions/{file}/versions":  Author,
+	"POST /api/v1/{ws}/definitions/{file}/copy":      Author,
 	"GET /api/v1/{ws}/definitions.zip":               Viewer,
 	"POST /api/v1/{ws}/compare":                      Viewer,
-	"POST /api/v1/{ws}/rename":                       Operator,
+	"POST /api/v1/{ws}/rename":                       Author,
 	"GET /api/v1/{ws}/definitions/{file}/samples":    Viewer,
-	"POST /api/v1/{ws}/definitions/{file}/samples":   Operator,
-	"DELETE /api/v1/{ws}/definitions/{file}/samples": Operator,
+	"POST /api/v1/{ws}/definitions/{file}/samples":   Author,
+	"DELETE /api/v1/{ws}/definitions/{file}/samples": Author,
 	"GET /api/v1/{ws}/captures":                      Viewer,
-	"POST /api/v1/{ws}/captures":                     Operator,
+	"POST /api/v1/{ws}/captures":                     Author,
 	"GET /api/v1/{ws}/captures/{id}":                 Viewer,
-	"PATCH /api/v1/{ws}/captures/{id}":               Operator,
-	"DELETE /api/v1/{ws}/captures/{id}":              Operator,
-	"POST /api/v1/{ws}/captures/{id}/append":         Operator,
-	"POST /api/v1/{ws}/captures/{id}/copy":           Operator,
+	"PATCH /api/v1/{ws}/captures/{id}":               Commenter, // marks and notes; the rest is "capture settings"
+	"DELETE /api/v1/{ws}/captures/{id}":              Author,
+	"POST /api/v1/{ws}/captures/{id}/append":         Author,
+	"POST /api/v1/{ws}/captures/{id}/copy":           Viewer, // and Author in the target
 	"GET /api/v1/{ws}/captures/{id}/export":          Viewer,
 	"GET /api/v1/{ws}/captures/{id}/packets":         Viewer,
 	"GET /api/v1/{ws}/captures/{id}/elsewhere":       Viewer,
@@ -148,9 +152,9 @@ var policy = map[string]Role{
 	"GET /api/v1/{ws}/captures/{id}/map":             Viewer,
 	"GET /api/v1/{ws}/captures/{id}/fields":          Viewer,
 	"GET /api/v1/{ws}/captures/{id}/compare":         Viewer,
-	"POST /api/v1/{ws}/captures/{id}/markers":        Operator,
-	"PATCH /api/v1/{ws}/captures/{id}/markers/{at}":  Operator,
-	"DELETE /api/v1/{ws}/captures/{id}/markers/{at}": Operator,
+	"POST /api/v1/{ws}/captures/{id}/markers":        Commenter,
+	"PATCH /api/v1/{ws}/captures/{id}/markers/{at}":  Commenter,
+	"DELETE /api/v1/{ws}/captures/{id}/markers/{at}": Commenter,
 	"GET /api/v1/{ws}/captures/{id}/related":         Viewer,
 	"POST /api/v1/{ws}/captures/{id}/script":         Viewer,
 	"POST /api/v1/{ws}/captures/{id}/replay":         Operator,
@@ -169,6 +173,10 @@ var policy = map[string]Role{
 	"GET /api/v1/{ws}/proxies/{id}/rules":            Viewer,
 	"PUT /api/v1/{ws}/proxies/{id}/rules":            Operator,
 }
+
+// everywhere are the operations without a project whose role is needed in all projects. For the others, a role in any project is enough:
+// they concern what the principal may see. An admin is one everywhere.
+var everywhere = map[string]bool{"GET /metrics": true, "POST /projects": true, "POST /api/v1/projects": true}
 
 // Needs returns the minimum role of an operation. Operations that are not in the table need a role that nobody has.
 func Needs(operation string) Role {
@@ -192,36 +200,85 @@ func open(path string) bool {
 	return false
 }
 
-// Permit refuses requests that the table does not allow, before reading the body. It finds the route as the router does. refused is called
-// for each refusal.
-func Permit(routes chi.Routes, refused func(*http.Request)) func(http.Handler) http.Handler {
+// Guard checks the table of operations. Project returns the name of the project that an address names, which may be an earlier name of it.
+// Refused is called for each refusal; Done, if it is set, after each permitted request that may have changed something.
+type Guard struct {
+	Project func(name string) string
+	Refused func(*http.Request)
+	Done    func(r *http.Request, operation string, status int)
+}
+
+// Permit refuses requests that the table does not allow, before reading the body. It finds the route as the router does.
+func (g Guard) Permit(routes chi.Routes) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch need := needOf(routes, r); {
-			case Of(r).Role >= need:
-				next.ServeHTTP(w, r)
+			n := g.needOf(routes, r)
+			have := Of(r).role(n)
+			switch {
+			case have >= n.role:
+				if g.Done == nil || r.Method == http.MethodGet || r.Method == http.MethodHead {
+					next.ServeHTTP(w, r)
+					return
+				}
+				ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+				defer func() { g.Done(r, n.operation, ww.Status()) }()
+				next.ServeHTTP(ww, r)
 				return
-			case need == closed:
+			case n.role == closed:
 				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" is not permitted")
+			case have == Nobody && n.project != "": // as if it did not exist
+				answer.Problem(w, http.StatusNotFound, "project "+n.named+" not found")
 			default:
-				answer.Problem(w, http.StatusForbidden, "view only: "+r.Method+" "+r.URL.Path+" needs the operator's token")
+				answer.Problem(w, http.StatusForbidden, fmt.Sprintf("%s %s needs the role %s, and yours is %s", r.Method, r.URL.Path, n.role, have))
 			}
-			refused(r)
+			g.Refused(r)
 		})
 	}
 }
 
-// needOf returns the minimum role of a request. A path without a route needs an operator unless the method only reads.
-func needOf(routes chi.Routes, r *http.Request) Role {
+// need is what a request needs.
+type need struct {
+	operation string
+	role      Role
+	project   string // "" if it concerns none
+	named     string // the project, as in the address
+	all       bool   // the role is needed in all projects
+}
+
+// role returns the role of the principal where a request needs one.
+func (p Principal) role(n need) Role {
+	switch {
+	case n.project != "":
+		return p.In(n.project)
+	case n.all || n.role == Admin:
+		return p.In("")
+	}
+	return p.Grants.Any()
+}
+
+// needOf returns what a request needs. A path without a route needs an operator unless the method only reads.
+func (g Guard) needOf(routes chi.Routes, r *http.Request) need {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	switch pattern := routes.Find(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path)); {
-	case pattern != "":
-		return Needs(method + " " + pattern)
-	case method == http.MethodGet:
-		return Viewer
+	found := chi.NewRouteContext()
+	pattern := routes.Find(found, method, cmp.Or(r.URL.RawPath, r.URL.Path))
+	if pattern == "" {
+		if method == http.MethodGet {
+			return need{role: Viewer}
+		}
+		return need{role: Operator}
 	}
-	return Operator
+	n := need{operation: method + " " + pattern}
+	n.role, n.all = Needs(n.operation), everywhere[n.operation]
+	for _, param := range []string{"ws", "project"} {
+		if name := found.URLParam(param); name != "" {
+			n.named, n.project = name, name
+			if g.Project != nil {
+				n.project = g.Project(name)
+			}
+		}
+	}
+	return n
 }

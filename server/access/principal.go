@@ -13,25 +13,105 @@ import (
 // Role is the set of operations that a principal may do. A higher role includes all lower ones.
 type Role int
 
-// Roles. Where no token is required every client is an operator.
+// Roles. Where no token is required every client is an admin.
 const (
-	Nobody   Role = iota // without a token
-	Viewer               // may read everything and change nothing
-	Operator             // may do everything
-	closed               // needed by operations that are not in the table; nobody has it
+	Nobody    Role = iota // without an account
+	Viewer                // may read everything and change nothing
+	Commenter             // may also mark frames and write notes
+	Author                // may also change definitions, captures and settings
+	Operator              // may also start listeners, and hold, change and send messages
+	Admin                 // may do everything, and decides who may do what
+	closed                // needed by operations that are not in the table; nobody has it
 )
 
-func (x Role) String() string { return [...]string{"nobody", "viewer", "operator", "closed"}[x] }
+var roleNames = [...]string{"nobody", "viewer", "commenter", "author", "operator", "admin", "closed"}
+
+func (x Role) String() string { return roleNames[x] }
+
+// RoleNames are the roles that can be granted, the lowest first.
+func RoleNames() []string { return roleNames[Viewer : Admin+1] }
+
+// ParseRole returns a role that can be granted.
+func ParseRole(name string) (Role, bool) {
+	for r := Viewer; r <= Admin; r++ {
+		if roleNames[r] == name {
+			return r, true
+		}
+	}
+	return Nobody, false
+}
+
+// Everywhere is the key of Grants for all projects.
+const Everywhere = "*"
+
+// Grants are roles by project, or [Everywhere]. Admin is only granted everywhere.
+type Grants map[string]Role
+
+// In returns the role in a project; for "" the role in all projects.
+func (g Grants) In(project string) Role {
+	if project == "" {
+		return g[Everywhere]
+	}
+	return max(g[Everywhere], g[project])
+}
+
+// Any returns the highest role in any project.
+func (g Grants) Any() (most Role) {
+	for _, r := range g {
+		most = max(most, r)
+	}
+	return most
+}
+
+// within returns the grants that both have.
+func (g Grants) within(limit Grants) Grants {
+	out := Grants{}
+	for _, of := range []Grants{g, limit} {
+		for project := range of {
+			if r := min(g.In(only(project)), limit.In(only(project))); r > Nobody {
+				out[project] = r
+			}
+		}
+	}
+	return out
+}
+
+func only(project string) string {
+	if project == Everywhere {
+		return ""
+	}
+	return project
+}
 
 // Principal is the originator of a request.
 type Principal struct {
-	Role     Role
-	SignedIn bool   // by a cookie, which can be removed
+	ID       string // of the account, "" for a token of the command line and without accounts
+	Name     string // for people
+	Grants   Grants
+	SignedIn bool   // by a session, which can be ended
 	Client   string // the address, or its network for IPv6; limits per client use it
+
+	session string                          // id of the session, "" without one
+	current func() (grants Grants, ok bool) // the grants of now; ok is false once access has been revoked; nil: they never change
 }
 
-// May reports whether the principal may do an operation; see [Needs].
-func (p Principal) May(operation string) bool { return p.Role >= Needs(operation) }
+// In returns the role in a project; for "" the role in all projects.
+func (p Principal) In(project string) Role { return p.Grants.In(project) }
+
+// Sees reports whether the principal may read a project.
+func (p Principal) Sees(project string) bool { return p.In(project) >= Viewer }
+
+// May reports whether the principal may do an operation in a project; see [Needs].
+func (p Principal) May(operation, project string) bool { return p.In(project) >= Needs(operation) }
+
+// Now returns the principal with the grants of now, for connections that last. ok is false once its access has been revoked.
+func (p Principal) Now() (_ Principal, ok bool) {
+	if p.current == nil {
+		return p, true
+	}
+	p.Grants, ok = p.current()
+	return p, ok
+}
 
 type principalKey struct{}
 
@@ -40,12 +120,20 @@ func As(r *http.Request, p Principal) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), principalKey{}, p))
 }
 
-// Of returns the principal of a request. A request that did not pass through [Require] has an operator.
+// Of returns the principal of a request. A request that did not pass through a [Door] has an admin.
 func Of(r *http.Request) Principal {
 	if p, ok := r.Context().Value(principalKey{}).(Principal); ok {
 		return p
 	}
-	return Principal{Role: Operator, Client: clientOf(r)}
+	return Principal{Grants: Grants{Everywhere: Admin}, Client: clientOf(r)}
+}
+
+// From is Of the request of a context.
+func From(ctx context.Context) Principal {
+	if p, ok := ctx.Value(principalKey{}).(Principal); ok {
+		return p
+	}
+	return Principal{Grants: Grants{Everywhere: Admin}}
 }
 
 // clientOf returns the address of the client, or its /64 network for IPv6, whose addresses all belong to one client.
@@ -81,9 +169,20 @@ func OwnPages(next http.Handler) http.Handler {
 
 // LogRefusal logs a refused request. what is "" if method and path describe the operation.
 func LogRefusal(log *slog.Logger, r *http.Request, what string) {
-	fields := []any{"client", Of(r).Role.String() + " " + hostOf(r), "method", r.Method, "path", r.URL.Path}
+	fields := []any{"client", Of(r).Grants.Any().String() + " " + hostOf(r), "method", r.Method, "path", r.URL.Path}
+	if name := Of(r).Name; name != "" {
+		fields = append(fields, "who", name)
+	}
 	if what != "" {
 		fields = append(fields, "what", what)
 	}
 	log.Warn("refused", fields...)
+}
+
+// who names the principal in logs.
+func (p Principal) who() string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.Grants.Any().String()
 }

@@ -4,57 +4,156 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
-func TestRequire(t *testing.T) {
-	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("inside")) })
-	h := Require(Tokens{Operator: "secret"}, inside, nil)
-	ask := func(method, target, form string, set func(*http.Request)) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, target, strings.NewReader(form))
-		if form != "" {
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		}
-		if set != nil {
-			set(r)
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
+var testTokens = Tokens{Admin: "all", Viewer: "look"}
+
+func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+
+// entrance is a door before a handler that says who came in.
+type entrance struct {
+	*testing.T
+	*Door
+	h http.Handler
+}
+
+func newEntrance(t *testing.T, c Config) entrance {
+	d := NewDoor(c)
+	d.guesses.sleep = func(time.Duration) {}
+	d.Projects = func() []string { return []string{"one", "two"} }
+	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "inside as "+Of(r).Grants.String()) })
+	return entrance{t, d, d.Guard(inside)}
+}
+
+func (e entrance) ask(method, target string, form url.Values, header http.Header, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, strings.NewReader(form.Encode()))
+	if header != nil {
+		r.Header = header.Clone()
 	}
-	bearer := func(token string) func(*http.Request) {
-		return func(r *http.Request) { r.Header = carrying(token) }
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	w := httptest.NewRecorder()
+	e.h.ServeHTTP(w, r)
+	return w
+}
+
+// signIn signs in by a form, and returns the cookie.
+func (e entrance) signIn(form url.Values, have ...*http.Cookie) *http.Cookie {
+	e.Helper()
+	form.Set("to", "/p/x/definitions?a=1")
+	w := e.ask("POST", "/access", form, nil, have...)
+	if w.Code != http.StatusSeeOther || len(w.Result().Cookies()) != 1 || w.Header().Get("Location") != "/p/x/definitions?a=1" {
+		e.Fatalf("%v: %d %v %s", form, w.Code, w.Header(), w.Body)
+	}
+	return w.Result().Cookies()[0]
+}
+
+func TestDoor(t *testing.T) {
+	e := newEntrance(t, Config{Tokens: testTokens, Port: "8080"})
+	looks := e.signIn(url.Values{"token": {"look"}})
+	all := e.signIn(url.Values{"token": {"all"}}, looks) // a viewer may sign in with the other token
+	if !all.HttpOnly || all.SameSite != http.SameSiteLaxMode || all.Secure || all.Name != "wirebench_session_8080" || all.MaxAge <= 0 {
+		t.Errorf("%+v", all)
 	}
 	for _, c := range []struct {
-		name, method, target, form string
-		set                        func(*http.Request)
-		status                     int
-		contains                   string
+		name, method, target string
+		header               http.Header
+		cookie               *http.Cookie
+		status               int
+		want                 string
 	}{
-		{"page without token", "GET", "/p/x/definitions?a=1", "", nil, 401, `value="/p/x/definitions?a=1"`},
-		{"api without token", "POST", "/api/x/decode", "{}", nil, 401, "application/problem+json"},
-		{"api with token", "POST", "/api/x/decode", "{}", bearer("secret"), 200, "inside"},
-		{"api with wrong token", "POST", "/api/x/decode", "{}", bearer("secre"), 401, ""},
-		{"health", "GET", "/healthz", "", nil, 200, "inside"},
-		{"style", "GET", "/static/app.css", "", nil, 200, "inside"},
-		{"wrong token in the form", "POST", "/access", "token=x&to=/p/x/definitions", nil, 401, "Wrong token."},
-		{"made-up cookie", "GET", "/", "", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: Cookie, Value: "secret"}) }, 401, ""},
+		{"page without token", "GET", "/p/x/definitions?a=1", nil, nil, 401, `value="/p/x/definitions?a=1"`},
+		{"api without token", "POST", "/api/x/decode", nil, nil, 401, "send a token"},
+		{"wrong token", "GET", "/api/x", carrying("al"), nil, 401, "send a token"},
+		{"admin's token", "GET", "/api/x", carrying("all"), nil, 200, "inside as admin everywhere"},
+		{"viewer's token", "GET", "/api/x", carrying("look"), nil, 200, "inside as viewer everywhere"},
+		{"the scheme in lower case", "GET", "/api/x", http.Header{"Authorization": {"bearer all"}}, nil, 200, "inside as admin everywhere"},
+		{"admin's session", "GET", "/p/x", nil, all, 200, "inside as admin everywhere"},
+		{"viewer's session", "GET", "/p/x", nil, looks, 200, "inside as viewer everywhere"},
+		{"the bearer token counts first", "GET", "/p/x", carrying("look"), all, 200, "inside as viewer everywhere"},
+		{"also a wrong one", "GET", "/api/x", carrying("x"), all, 401, "send a token"},
+		{"half a cookie", "GET", "/p/x", nil, &http.Cookie{Name: all.Name, Value: all.Value[:len(all.Value)/2]}, 401, "Access token"},
+		{"a token is not its cookie", "GET", "/p/x", nil, &http.Cookie{Name: all.Name, Value: "all"}, 401, "Access token"},
+		{"a cookie is not its token", "GET", "/api/x", carrying(all.Value), nil, 401, "send a token"},
+		{"an empty token", "GET", "/api/x", carrying(""), nil, 401, ""},
+		{"the cookie of another server", "GET", "/p/x", nil, &http.Cookie{Name: "wirebench_session_9090", Value: all.Value}, 401, ""},
+		{"health", "GET", "/healthz", nil, nil, 200, "inside as no role"},
+		{"style", "GET", "/static/app.css", nil, nil, 200, "inside"},
 	} {
-		w := ask(c.method, c.target, c.form, c.set)
-		if w.Code != c.status || !strings.Contains(w.Body.String()+w.Header().Get("Content-Type"), c.contains) {
+		var cookies []*http.Cookie
+		if c.cookie != nil {
+			cookies = append(cookies, c.cookie)
+		}
+		if w := e.ask(c.method, c.target, nil, c.header, cookies...); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
 		}
 	}
-
-	w := ask("POST", "/access", url.Values{"token": {"secret"}, "to": {"/p/x/definitions?a=1"}}.Encode(), nil)
-	cookies := w.Result().Cookies()
-	if w.Code != 303 || w.Header().Get("Location") != "/p/x/definitions?a=1" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
-		t.Fatalf("%d %v %v", w.Code, w.Header(), cookies)
+	if w := e.ask("POST", "/access", url.Values{"token": {"x"}}, nil); w.Code != 401 || !strings.Contains(w.Body.String(), "Wrong token.") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := ask("GET", "/p/x/definitions", "", func(r *http.Request) { r.AddCookie(cookies[0]) }); w.Body.String() != "inside" {
-		t.Errorf("with the cookie: %d %s", w.Code, w.Body)
+	foreign := e.ask("POST", "/access", url.Values{"token": {"look"}}, http.Header{"Sec-Fetch-Site": {"cross-site"}}, all)
+	if foreign.Code != 403 || len(foreign.Result().Cookies()) > 0 {
+		t.Errorf("a page of another site signs in: %d %v", foreign.Code, foreign.Header())
+	}
+
+	// Signing out ends the session; a page of another site, or a link, cannot cause it.
+	if w := e.ask("POST", "/access/out", url.Values{}, http.Header{"Sec-Fetch-Site": {"cross-site"}}, all); w.Code != 403 {
+		t.Errorf("%d", w.Code)
+	}
+	e.ask("GET", "/access/out", nil, nil, all)
+	if w := e.ask("GET", "/p/x", nil, nil, all); w.Code != 200 {
+		t.Errorf("still signed in: %d", w.Code)
+	}
+	w := e.ask("POST", "/access/out", url.Values{}, nil, all)
+	if gone := w.Result().Cookies(); w.Code != 303 || len(gone) != 1 || gone[0].Value != "" || gone[0].MaxAge >= 0 {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := e.ask("GET", "/p/x", nil, nil, all); w.Code != 401 {
+		t.Errorf("the cookie outlives signing out: %d", w.Code)
+	}
+}
+
+// Sessions survive a restart as long as their token is the same; they end when they are not used.
+func TestSessionsLast(t *testing.T) {
+	file := &Memory{}
+	open := func(tokens Tokens) entrance {
+		a, err := OpenAccounts(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newEntrance(t, Config{Tokens: tokens, Accounts: a})
+	}
+	all := open(testTokens).signIn(url.Values{"token": {"all"}})
+	if strings.Contains(string(file.text), all.Value) {
+		t.Error("the secret of a session is on disk")
+	}
+	e := open(testTokens)
+	if w := e.ask("GET", "/p/x", nil, nil, all); w.Code != 200 {
+		t.Errorf("after a restart: %d", w.Code)
+	}
+	if w := open(Tokens{Admin: "another"}).ask("GET", "/p/x", nil, nil, all); w.Code != 401 {
+		t.Errorf("with another token: %d", w.Code)
+	}
+	now := time.Now()
+	e.Accounts.now = func() time.Time { return now }
+	for range 3 {
+		now = now.Add(sessionIdle - time.Hour)
+		if w := e.ask("GET", "/p/x", nil, nil, all); w.Code != 200 {
+			t.Errorf("used in time: %d", w.Code)
+		}
+	}
+	now = now.Add(sessionIdle + time.Hour)
+	if w := e.ask("GET", "/p/x", nil, nil, all); w.Code != 401 {
+		t.Errorf("not used for long: %d", w.Code)
 	}
 }
 
@@ -70,74 +169,37 @@ func TestLocalPath(t *testing.T) {
 	}
 }
 
-var testTokens = Tokens{Operator: "all", Viewer: "look"}
-
-func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
-
-// The role of a token reaches the handler, whichever way the token is sent.
-func TestRoles(t *testing.T) {
-	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, Of(r).Role.String()) })
-	ask := func(tokens Tokens, method, target, form string, header http.Header, cookies ...*http.Cookie) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, target, strings.NewReader(form))
-		if header != nil {
-			r.Header = header
+func TestTokensAreLong(t *testing.T) {
+	for tokens, ok := range map[Tokens]bool{{}: true, {Admin: "x"}: false, {Viewer: "123456789012345"}: false, {Admin: "1234567890123456", Viewer: "6543210987654321"}: true} {
+		if err := tokens.Check(); (err == nil) != ok {
+			t.Errorf("%+v: %v", tokens, err)
 		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		for _, c := range cookies {
-			r.AddCookie(c)
-		}
-		w := httptest.NewRecorder()
-		Require(tokens, inside, nil).ServeHTTP(w, r)
-		return w
 	}
-	signIn := func(token string, have ...*http.Cookie) *http.Cookie {
-		t.Helper()
-		w := ask(testTokens, "POST", "/access", url.Values{"token": {token}, "to": {"/p/x/definitions"}}.Encode(), nil, have...)
-		if w.Code != http.StatusSeeOther || len(w.Result().Cookies()) != 1 || w.Header().Get("Location") != "/p/x/definitions" {
-			t.Fatalf("%s signs in: %d %v", token, w.Code, w.Header())
-		}
-		return w.Result().Cookies()[0]
-	}
-	looks := signIn("look")
-	all := signIn("all", looks) // a viewer may sign in with the other token
-	bare := func(token string) *http.Cookie { return &http.Cookie{Name: Cookie, Value: token} }
+}
+
+// The headers of a trusted proxy tell the address of the client; those of others do not.
+func TestForwarded(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	for _, c := range []struct {
-		name   string
-		tokens Tokens
-		header http.Header
-		cookie *http.Cookie
-		status int
-		want   string
+		peer, list, proto, want string
+		secure                  bool
 	}{
-		{"operator's token", testTokens, carrying("all"), nil, 200, "operator"},
-		{"viewer's token", testTokens, carrying("look"), nil, 200, "viewer"},
-		{"operator's cookie", testTokens, nil, all, 200, "operator"},
-		{"viewer's cookie", testTokens, nil, looks, 200, "viewer"},
-		{"the bearer token counts first", testTokens, carrying("look"), all, 200, "viewer"},
-		{"a bearer token that is none does not count", testTokens, carrying("x"), looks, 200, "viewer"},
-		{"a token is not its cookie", testTokens, nil, bare("look"), 401, "Access token"},
-		{"a cookie is not its token", testTokens, carrying(all.Value), nil, 401, "Access token"},
-		{"no token of a viewer", Tokens{Operator: "all"}, carrying("look"), nil, 401, "Access token"},
-		{"an empty token is none", Tokens{Operator: "all"}, carrying(""), nil, 401, "Access token"},
-		{"nor is its cookie", Tokens{Operator: "all"}, nil, bare(newPass("", Viewer).proof), 401, "Access token"},
-		{"a viewer's token alone makes nobody an operator", Tokens{Viewer: "look"}, carrying(""), nil, 401, "Access token"},
+		{"10.0.0.1:5", "192.0.2.7", "https", "192.0.2.7", true},
+		{"10.0.0.1:5", "203.0.113.9, 192.0.2.7", "https", "192.0.2.7", true}, // the client has made up the first
+		{"10.0.0.1:5", "192.0.2.7, 10.2.3.4", "http", "192.0.2.7", false},
+		{"10.0.0.1:5", "192.0.2.7, nonsense", "", "10.0.0.1", false},
+		{"10.0.0.1:5", "", "https", "10.0.0.1", true},
+		{"[::1]:5", "2001:db8::1", "http, https", "2001:db8::/64", true},
+		{"192.0.2.66:5", "10.0.0.9", "https", "192.0.2.66", false},
 	} {
-		var cookies []*http.Cookie
-		if c.cookie != nil {
-			cookies = append(cookies, c.cookie)
-		}
-		if w := ask(c.tokens, "GET", "/p/x/definitions", "", c.header.Clone(), cookies...); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
-			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
-		}
-	}
-	if w := ask(testTokens, "GET", "/access?to=/p/x/definitions", "", nil, looks); w.Code != 200 || !strings.Contains(w.Body.String(), `value="/p/x/definitions"`) {
-		t.Errorf("a signed-in viewer opens the sign-in page: %d %s", w.Code, w.Body)
-	}
-	if w := ask(testTokens, "GET", "/healthz", "", nil); w.Body.String() != "nobody" {
-		t.Errorf("role on an open path: %s", w.Body)
-	}
-	foreign := ask(testTokens, "POST", "/access", "token=look", http.Header{"Sec-Fetch-Site": {"cross-site"}}, all)
-	if foreign.Code != 403 || len(foreign.Result().Cookies()) > 0 {
-		t.Errorf("a page of another site signs in: %d %v", foreign.Code, foreign.Header())
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = c.peer
+		r.Header.Set("X-Forwarded-For", c.list)
+		r.Header.Set("X-Forwarded-Proto", c.proto)
+		Forwarded(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if got := clientOf(r); got != c.want || Secure(r) != c.secure {
+				t.Errorf("%+v: %s, secure %v", c, got, Secure(r))
+			}
+		})).ServeHTTP(httptest.NewRecorder(), r)
 	}
 }

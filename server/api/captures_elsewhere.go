@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/server/captures"
 	"wirebench/server/store"
 )
@@ -57,7 +58,7 @@ func (s *API) elsewhere(ctx context.Context, ws *space, x store.Capture) ([]Else
 	tried := map[string]bool{ws.Snapshot.Dialect.Name: true}
 	for _, w := range s.Projects.All() {
 		other := &space{w, w.Now()}
-		if other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
+		if !access.From(ctx).Sees(w.Name) || other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
 			continue
 		}
 		tried[other.Snapshot.Dialect.Name] = true
@@ -78,7 +79,7 @@ type copyInput struct {
 }
 
 // copyCapture stores the file of a capture in another workspace, too. Marks and notes are not copied: they refer to frames of one protocol.
-func (s *API) copyCapture(_ context.Context, in *copyInput) (*captureOutput, error) {
+func (s *API) copyCapture(ctx context.Context, in *copyInput) (*captureOutput, error) {
 	ws, err := s.withCaptures(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -86,6 +87,9 @@ func (s *API) copyCapture(_ context.Context, in *copyInput) (*captureOutput, err
 	to, err := s.withCaptures(in.To)
 	if err != nil {
 		return nil, err
+	}
+	if role := access.From(ctx).In(to.Name); role < access.Author {
+		return nil, huma.Error403Forbidden("storing a capture in " + to.Name + " needs the role author there, and yours is " + role.String())
 	}
 	x, err := ws.Captures.Get(in.ID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/server/access"
 	"wirebench/server/captures"
 	"wirebench/server/store"
 )
@@ -107,8 +108,13 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		return nil, err
 	}
 	b := &in.Body
-	if (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given) && s.Captures.Writes(ws.Name, in.ID) {
-		return nil, errWritten
+	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || len(b.Dismiss)+len(b.Propose) > 0 {
+		if who := access.From(ctx); !who.May("capture settings", ws.Name) {
+			return nil, huma.Error403Forbidden("the name, keys and settings of a capture need the role author, and yours is " + who.In(ws.Name).String() + "; marks and notes need commenter")
+		}
+		if s.Captures.Writes(ws.Name, in.ID) && (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given) {
+			return nil, errWritten
+		}
 	}
 	if b.Framing != nil && *b.Framing != "" {
 		f, err := parseFraming(*b.Framing)

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
+	"wirebench/server/access"
 	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -46,6 +47,9 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 	}
 	var same []*workspace.Workspace // other projects with this protocol
 	for _, w := range s.Projects.All() {
+		if !access.From(ctx).Sees(w.Name) {
+			continue
+		}
 		if w != ws.Workspace && w.Dialect == ws.Dialect.Name && w.Captures != nil {
 			same = append(same, w)
 		}

@@ -19,7 +19,7 @@ func DescribeAll(api huma.API) {
 	doc.Servers = []*huma.Server{{URL: "/", Description: "this server"}}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "http", Scheme: "bearer", Description: "An access token of the server. None is needed at a loopback address, unless --token or --viewer-token is given."},
-		"cookie": {Type: "apiKey", In: "cookie", Name: access.Cookie, Description: "Set by the page /access in exchange for a token."},
+		"cookie": {Type: "apiKey", In: "cookie", Name: access.CookieName(""), Description: "Set by the page /access, which asks for a password or a token. The name ends with _ and the port of the server."},
 	}
 	doc.Security = []map[string][]string{{"token": {}}, {"cookie": {}}, {}}
 
@@ -47,8 +47,8 @@ func DescribeAll(api huma.API) {
 			add(op, http.StatusTooManyRequests, "too many wrong tokens from this address", wait)
 			if op != item.Get {
 				about := "the request comes from a page of another site"
-				if access.Needs(op.Method+" "+path) == access.Operator {
-					about += ", or the token is a viewer token"
+				if need := access.Needs(op.Method + " " + path); need > access.Viewer {
+					about += ", or the role is below " + need.String()
 				}
 				add(op, http.StatusForbidden, about, nil)
 			}

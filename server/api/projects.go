@@ -8,10 +8,12 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/server/projects"
 	"wirebench/server/workspace"
 )
@@ -48,8 +50,10 @@ type MadeProject struct {
 	Files []*UploadedFile `json:"files,omitempty" doc:"of a project made of files: what was done with each"`
 }
 
-func (s *API) listProjects(context.Context, *struct{}) (*projectsOutput, error) {
-	out := &projectsOutput{ProjectList{s.Projects.List(), s.Projects.Allowed()}}
+func (s *API) listProjects(ctx context.Context, _ *struct{}) (*projectsOutput, error) {
+	who := access.From(ctx)
+	seen := slices.DeleteFunc(s.Projects.List(), func(p projects.Info) bool { return !who.Sees(p.Name) })
+	out := &projectsOutput{ProjectList{seen, s.Projects.Allowed()}}
 	if out.Body.Libraries == nil {
 		out.Body.Libraries = []string{}
 	}

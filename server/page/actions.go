@@ -70,13 +70,17 @@ const maxActionLogged = 40
 
 // permit drops the action of a form that the access policy does not permit, and returns a notice; "" if it is permitted.
 func (b *Workbench) permit(r *http.Request, f *form) (why string) {
-	who, name := access.Of(r), f.action
-	if name == "" || who.May("action "+name) {
+	name, ws := f.action, ""
+	if at := b.space(r); at != nil {
+		ws = at.Name
+	}
+	who, ok := access.Of(r).Now() // the page may have been open for long
+	if name == "" || ok && who.May("action "+name, ws) {
 		return ""
 	}
 	access.LogRefusal(b.Log, r, "page action "+name[:min(len(name), maxActionLogged)])
 	f.action, f.arg = "", ""
-	if who.Role == access.Operator {
+	if who.In(ws) >= access.Author {
 		return "This action is not permitted: nothing was changed."
 	}
 	return "View only: nothing was changed on the server. Your text stays in this page."

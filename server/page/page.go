@@ -56,8 +56,16 @@ func (b *Workbench) space(r *http.Request) *space {
 // Home redirects to the definitions of the first project, or to the list of projects.
 func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
 	to := "/projects"
-	if first := b.Projects.First(); first != nil {
+	who := access.Of(r)
+	if first := b.Projects.First(); first != nil && who.Sees(first.Name) {
 		to = templates.ProjectPath(first.Name, "definitions")
+	} else if first != nil {
+		for _, w := range b.Projects.All() {
+			if who.Sees(w.Name) {
+				to = templates.ProjectPath(w.Name, "definitions")
+				break
+			}
+		}
 	}
 	http.Redirect(w, r, to, http.StatusFound)
 }
@@ -65,12 +73,17 @@ func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
 // Frame returns the frame of a page: title, navigation and role.
 func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	who := access.Of(r)
-	f := templates.Frame{Title: title, Workspace: ws, LookOnly: who.Role < access.Operator, SignedIn: who.SignedIn}
+	f := templates.Frame{Title: title, Workspace: ws, SignedIn: who.SignedIn, Who: who.Name}
+	role := who.In(ws)
+	f.LookOnly, f.Role = role < access.Author, role.String()
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
 		f.Relays, f.Demo = true, b.Relays.Demo != nil
 	}
 	for _, w := range b.Projects.All() {
+		if !who.Sees(w.Name) {
+			continue
+		}
 		f.Projects = append(f.Projects, templates.Project{Name: w.Name, Title: w.Title()})
 	}
 	return f

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs"
+	"wirebench/server/access"
 	"wirebench/server/api"
 	"wirebench/server/projects"
 	"wirebench/templates"
@@ -23,7 +24,11 @@ func (b *Workbench) projects(w http.ResponseWriter, r *http.Request, problem err
 	for _, d := range defs.Dialects {
 		view.Protocols = append(view.Protocols, templates.Choice{Value: d.Name, Text: d.Title})
 	}
+	who := access.Of(r)
 	for _, p := range b.Projects.List() {
+		if !who.Sees(p.Name) {
+			continue
+		}
 		row := templates.ProjectRow{
 			Name: p.Name, Title: p.Title, Protocol: p.Protocol, State: string(p.State), Samples: p.Samples, Library: p.Library,
 			Definitions: p.Definitions, Messages: p.Messages, Captures: p.Captures, Trouble: p.Trouble,

@@ -378,6 +378,7 @@ func (s *Set) Edit(name string, c Change, inUse func(*workspace.Workspace) error
 		}
 	}
 	s.mu.Lock()
+	was := p.name
 	p.Record, p.name = next, to
 	if p.ws != nil {
 		p.ws.Retitle(p.Title)
@@ -388,6 +389,9 @@ func (s *Set) Edit(name string, c Change, inUse func(*workspace.Workspace) error
 		err = errors.Join(err, s.load(p))
 	}
 	s.changed()
+	if was != to && s.renamed != nil {
+		s.renamed(was, to)
+	}
 	if err != nil {
 		return Info{}, err
 	}
@@ -416,6 +420,9 @@ func (s *Set) Remove(name string) error {
 	s.all = slices.DeleteFunc(s.all, func(x *project) bool { return x == p })
 	s.mu.Unlock()
 	s.changed()
+	if s.renamed != nil {
+		s.renamed(p.name, "")
+	}
 	return os.RemoveAll(gone)
 }
 

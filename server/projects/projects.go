@@ -68,6 +68,14 @@ type Set struct {
 	first   string     // the name of the project that / opens
 	hooks   []func(context.Context, *workspace.Workspace)
 	changed func() // called after a change
+	renamed func(was, is string)
+}
+
+// Renamed sets a function that is called after a project has got another name, or "" when it was removed for good.
+func (s *Set) Renamed(f func(was, is string)) {
+	s.change.Lock()
+	defer s.change.Unlock()
+	s.renamed = f
 }
 
 // project is a project with its state. Its fields change with both locks of the set held.
