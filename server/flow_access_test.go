@@ -34,7 +34,7 @@ func TestFlowViewer(t *testing.T) {
 	f.types("look\r")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")
 	f.counts("4 frames")
-	why := `e.title.includes("operator’s token")`
+	why := `(e.title + e.textContent).includes("needs the role")`
 	f.is("the bar", `["live-marker", "live-operate", "live-send", "live-stop"].map(id => document.getElementById(id)).every(e => e?.disabled && `+why+`)`)
 	f.is("no replay", `document.getElementById("live-replay") === null`)
 

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -350,6 +351,84 @@ func TestFlowAxeAccess(t *testing.T) {
 	f.types("look\r")
 	browsertest.Arrive(t, f.ctx, openSelector)
 	f.axe("a viewer")
+}
+
+// An admin invites a person, who joins, makes a token and signs out; the admin changes the roles. By keyboard, and without faults for
+// assistive technology.
+func TestFlowPeople(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	audit, err := access.OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { audit.Close() })
+	door := access.NewDoor(access.Config{Tokens: testTokens, Audit: audit})
+	door.Projects = s.projectNames
+	srv := httptest.NewServer(door.Guard(s))
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/access?to=/access/people", "main.access", regexp.MustCompile(`status of 4(01|22)`))}
+	p := f.page()
+	f.types("all\r")
+	browsertest.Arrive(t, f.ctx, "main.page h1")
+	f.axe("people")
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("people")
+	}
+	f.narrow("people")
+	p.Fill("textbox", "For whom, as a note", "Anna")
+	p.Press("Enter")
+	browsertest.Arrive(t, f.ctx, "main [role=alert]")
+	f.shows("main", "Choose a role first.")
+	p.Choose("one", "author")
+	p.Fill("textbox", "For whom, as a note", "Anna")
+	p.Press("Enter")
+	browsertest.Arrive(t, f.ctx, "#link")
+	f.axe("an invitation")
+	link := browsertest.Value[string](t, f.ctx, `document.querySelector("#link").textContent`)
+
+	other := flow{t, browsertest.OpenAllowing(t, link, "main.access", regexp.MustCompile(`status of 4(01|03|22)`))}
+	o := other.page()
+	other.axe("to join")
+	o.Focused("textbox", "Name to sign in with")
+	other.types("anna\t\tcorrect horse\r")
+	browsertest.Arrive(t, other.ctx, openSelector)
+	o.Visible("link", "anna")
+	o.Click("link", "anna")
+	browsertest.Arrive(t, other.ctx, "#tokens-title")
+	other.axe("one's own account")
+	other.narrow("one's own account")
+	o.Fill("textbox", "Name of the new token", "ci")
+	o.Press("Enter")
+	browsertest.Arrive(t, other.ctx, "#secret")
+	other.axe("a token")
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		other.shots("account")
+	}
+	o.Fill("textbox", "Present password", "wrong")
+	o.Fill("textbox", "New password", "another horse")
+	o.Press("Enter")
+	browsertest.Arrive(t, other.ctx, "main [role=alert]")
+	other.shows("main", "The present password is wrong.")
+
+	f.visit(srv.URL+"/access/people", "details.person")
+	f.shows("details.person", "author in one")
+	f.focus("details.person summary")
+	f.types(" ")
+	p.In("Roles of anna").Choose("one", "viewer")
+	p.In("Roles of anna").Click("button", "Save")
+	browsertest.Arrive(t, f.ctx, "main .ok[role=status]")
+	f.shows("details.person", "viewer in one")
+	other.visit(srv.URL+"/p/one/definitions", openSelector)
+	o.Visible("link", "View only")
+	f.visit(srv.URL+"/access/audit", "main.page table")
+	f.shows("main.page", "people: grant")
+	f.axe("the audit log")
+	f.narrow("the audit log")
+	p.Click("button", "Sign out")
+	browsertest.Arrive(t, f.ctx, "main.access")
+	p.Visible("textbox", "Password")
+	f.axe("to sign in")
 }
 
 func TestFlowAxeReplay(t *testing.T) {

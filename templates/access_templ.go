@@ -653,7 +653,7 @@ func accessMe(v AccessPage, m AccessMe) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Tokens) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-labelledby=\"tokens-title\"><table class=\"data\"><thead><tr><th>Name</th><th>May</th><th>Made</th><th>Used</th><th>Expires</th><th></th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "<div class=\"scroll-x\" tabindex=\"0\" role=\"group\" aria-labelledby=\"tokens-title\"><table class=\"data\"><thead><tr><th>Name</th><th>May</th><th>Made</th><th>Used</th><th>Expires</th><th><span class=\"sr-only\">Revoke</span></th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 // operatorsTitle describes a control, or the reason why a viewer cannot use it.
 func operatorsTitle(lookOnly bool, does string) string {
 	if lookOnly {
-		return "View only: this needs the operator’s token"
+		return "View only: this needs a higher role"
 	}
 	return does
 }

@@ -11,7 +11,7 @@ import { apiOf } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { listedLink, listedLinks } from "./messages";
 import { openPage } from "./page";
-import { lookOnly, operatorsItem } from "./role";
+import { lookOnly, roleItem } from "./role";
 
 function workspace(): string {
   return document.getElementById("main")?.dataset["workspace"] ?? "";
@@ -76,11 +76,11 @@ function openFileMenu(anchor: Anchor, message: string): void {
   openMenu(anchor, {
     label: message,
     items: [
-      { title: "Rename…", hint: "F2", ...operatorsItem(), run: () => rename(message) },
-      { title: "Duplicate…", ...operatorsItem(), run: () => copy(message) },
+      { title: "Rename…", hint: "F2", ...roleItem(), run: () => rename(message) },
+      { title: "Duplicate…", ...roleItem(), run: () => copy(message) },
       { title: "Compare…", run: () => compare(message) },
       { title: "Save its file", run: () => save(message) },
-      ...(hasCodes() ? [{ title: "Give it a code…", ...operatorsItem(), run: () => giveCode(message) }] : []),
+      ...(hasCodes() ? [{ title: "Give it a code…", ...roleItem(), run: () => giveCode(message) }] : []),
     ],
   });
 }
@@ -105,7 +105,7 @@ export function startFiles(): void {
     const undefinedName = target?.closest<HTMLElement>(".undefined .item")?.dataset["name"];
     if (undefinedName !== undefined && hasCodes()) {
       event.preventDefault();
-      openMenu({ x: event.clientX, y: event.clientY }, { label: undefinedName, items: [{ title: "Give it a code…", ...operatorsItem(), run: () => giveCode(undefinedName) }] });
+      openMenu({ x: event.clientX, y: event.clientY }, { label: undefinedName, items: [{ title: "Give it a code…", ...roleItem(), run: () => giveCode(undefinedName) }] });
     } else if (message !== "") {
       event.preventDefault();
       openFileMenu({ x: event.clientX, y: event.clientY }, message);

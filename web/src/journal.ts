@@ -6,7 +6,7 @@ import { apiOf, failure, request } from "./http";
 import type { Anchor } from "./menu";
 import { openMenu } from "./menu";
 import { notify, type Offer } from "./notify";
-import { lookOnly, operatorsItem } from "./role";
+import { lookOnly, roleItem } from "./role";
 
 type Way = "undo" | "redo";
 const done: Record<Way, string> = { undo: "Undone", redo: "Redone" };
@@ -65,7 +65,7 @@ async function list(anchor: Anchor): Promise<void> {
     label: "Changes of files",
     items: all.map((s) => {
       const way: Way = s.undone === true ? "redo" : "undo";
-      return { title: `${titles[way]}: ${s.about}`, hint: new Date(s.at).toLocaleString(), preview: () => s.names.join("\n") + (s.files > s.names.length ? `\nand ${s.files - s.names.length} more` : ""), ...operatorsItem(), run: () => void turn(workspace, s, way) };
+      return { title: `${titles[way]}: ${s.about}`, hint: new Date(s.at).toLocaleString(), preview: () => s.names.join("\n") + (s.files > s.names.length ? `\nand ${s.files - s.names.length} more` : ""), ...roleItem(), run: () => void turn(workspace, s, way) };
     }),
   });
 }

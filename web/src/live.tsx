@@ -11,7 +11,7 @@ import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
 import { ask } from "./http";
 import { markersOf, type Relays, type Session } from "./relays";
-import { lookOnly, lookOnlyWhy } from "./role";
+import { lookOnly, lookOnlyWhy, type Role } from "./role";
 import { computed, effect, Fragment, h, render, signal, useLayoutEffect } from "./ui";
 
 const signs = { live: "dot ok", away: "dot err", ended: "dot" } as const;
@@ -52,11 +52,11 @@ export class LiveBar {
     frames.rowItems = (row) => this.operate.rowItems(row);
     relays.watch((all) => this.draw(all.find((s) => s.id === this.id)));
     relays.watchAway((since) => this.drawAway(since));
-    const may = (): boolean => this.phase.value === "live" && !lookOnly();
+    const may = (role: Role): boolean => this.phase.value === "live" && !lookOnly(role);
     register(
       { id: "live-pause", title: "Pause or resume the view", group: "Live", keys: ["p"], enabled: () => this.phase.value !== "ended", run: () => this.pause() },
-      { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: may, run: () => this.marker() },
-      { id: "live-stop", title: "Stop the listener", group: "Live", enabled: may, run: () => this.stop() },
+      { id: "live-marker", title: "Drop a marker", group: "Live", keys: ["`"], enabled: () => may("commenter"), run: () => this.marker() },
+      { id: "live-stop", title: "Stop the listener", group: "Live", enabled: () => may("operator"), run: () => this.stop() },
     );
   }
 
@@ -212,8 +212,8 @@ function Bar({ bar }: { bar: LiveBar }) {
   const { operate } = bar;
   const phase = bar.phase.value;
   const { on, fresh } = bar.paused.value;
-  const off = phase === "away" || lookOnly();
-  const title = (does: string): string => (lookOnly() ? lookOnlyWhy : does);
+  const off = phase === "away" || lookOnly("operator");
+  const title = (does: string): string => (lookOnly("operator") ? lookOnlyWhy("operator") : does);
   const replay = (): void => void dialogs().then((d) => d?.replayDialog(document.getElementById("main")?.dataset["workspace"] ?? "", bar.id, bar.session.value?.name ?? "live"));
   const focused = document.activeElement?.closest("#live-bar") != null; // before this drawing
   useLayoutEffect(() => {
@@ -235,7 +235,7 @@ function Bar({ bar }: { bar: LiveBar }) {
           <button class="btn quiet live-pause" type="button" id="live-pause" aria-pressed={on} title="Freeze the list; traffic continues (p)" onClick={() => bar.pause()}>
             {!on ? "Pause view" : fresh === 0 ? "Resume" : `Resume (${count(fresh)} new)`}
           </button>
-          <button class="btn quiet" type="button" id="live-marker" disabled={off} title={title("Set a marker at this moment (`)")} onClick={() => bar.marker()}>Marker</button>
+          <button class="btn quiet" type="button" id="live-marker" disabled={phase === "away" || lookOnly("commenter")} title={lookOnly("commenter") ? lookOnlyWhy("commenter") : "Set a marker at this moment (`)"} onClick={() => bar.marker()}>Marker</button>
           {operate.offered.value ? (
             <>
               <button class="btn quiet live-operate" type="button" id="live-operate" disabled={off} aria-pressed={operate.on.value} title={title(operate.title.value)} onClick={(event) => operate.menu(event.currentTarget)}>{operate.label.value}</button>
@@ -245,7 +245,7 @@ function Bar({ bar }: { bar: LiveBar }) {
           ) : null}
         </>
       )}
-      {lookOnly() ? null : <button class="btn quiet" type="button" id="live-replay" title="Replay a connection against a server or for a client" onClick={replay}>Replay …</button>}
+      {lookOnly("operator") ? null : <button class="btn quiet" type="button" id="live-replay" title="Replay a connection against a server or for a client" onClick={replay}>Replay …</button>}
       <button class="btn quiet" type="button" id="live-events" title="Events of this listener" aria-haspopup="dialog" onClick={() => bar.events()}>Events</button>
       {phase === "ended" ? null : (
         <button class="btn quiet live-stop" type="button" id="live-stop" disabled={off} title={title("Stop listening; the recording stays")} onClick={() => bar.stop()}>{bar.stopping.value ? "Stopping …" : "Stop"}</button>

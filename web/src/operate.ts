@@ -61,7 +61,7 @@ export class Operate {
     this.api = api;
     this.frames = frames;
     this.shown = shown;
-    const may = !lookOnly();
+    const may = !lookOnly("operator");
     this.queue = new HeldQueue(api, may, {
       show: (m, edit) => shown.hold(m, edit),
       form: () => shown.form(),
@@ -92,7 +92,7 @@ export class Operate {
 
   /** Items for the menu of a frame. */
   rowItems(row: FrameRow): readonly MenuItem[] {
-    const may = !lookOnly() && !this.isAway && this.session?.operate !== undefined && (row.kind ?? "message") === "message";
+    const may = !lookOnly("operator") && !this.isAway && this.session?.operate !== undefined && (row.kind ?? "message") === "message";
     const type = row.type ?? "";
     return !may || type === "" ? [] : [
       { group: "Live", title: "Send it again", hint: "r", run: () => void this.resend() },

@@ -6,7 +6,7 @@
 import { button, make } from "./dom";
 import type { FrameAnswer, PacketAnswer } from "./frames/protocol";
 import { count, frameName } from "./frames/text";
-import { forOperators } from "./role";
+import { forRole } from "./role";
 
 /** Events of the line. */
 export interface OriginEvents {
@@ -54,7 +54,7 @@ export class Origin {
     const { offer } = frame;
     if (offer !== null && offer !== undefined) {
       const define = button(`Define ${offer.name} …`, () => this.events.define(frame, this.offer), "No definition for this message; write one", "btn");
-      this.offer.append((offer.map ?? "") === "" ? define : forOperators(define)); // the code map would name it
+      this.offer.append((offer.map ?? "") === "" ? define : forRole(define)); // the code map would name it
     }
     const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
     const via = frame.row.via ?? [];

@@ -59,7 +59,7 @@ function ask(workspace: string, text: string, pasted: PasteInfo): void {
         <p>{pasted.title}: {whatIsIn(pasted)}{text.length > sample ? ", in its first lines" : ""}.</p>
         {notes.map((note) => <p class="dim">{note}</p>)}
         <div class="row">
-          <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={act(() => keep(workspace, pasted.title, text))} />
+          <Button text="Keep as a capture" primary data-focus="" disabled={lookOnly()} {...(lookOnly() ? { title: lookOnlyWhy() } : {})} run={act(() => keep(workspace, pasted.title, text))} />
           {single === undefined ? null : <Button text="Open in the workbench" run={act(() => location.assign(`${pathOf(workspace, "definitions")}#hex=${single.hex}`))} />}
           <Button text="Cancel" run={d.close} />
         </div>

@@ -41,7 +41,7 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
       void dialogs().then((d) => d?.settingsDialog(workspace, capture, name(), "keys"));
     }
   };
-  const may = lookOnly() ? { disabled: true, title: lookOnlyWhy } : {};
+  const may = lookOnly() ? { disabled: true, title: lookOnlyWhy() } : {};
   const Bar = () => (
     <div class="proposals" role="region" aria-label="Proposals">
       {all.value.slice(0, mostShown).map((p) => (

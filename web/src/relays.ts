@@ -20,7 +20,7 @@ export function markersOf(api: string): MarkerSource {
   const of = (m: Marker): string => `${api}/markers/${encodeURIComponent(m.at)}`;
   const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
-    may: !lookOnly(),
+    may: !lookOnly("commenter"),
     forget: async (x) => {
       const name = x.id ?? String(x.n ?? 0);
       await ask(api, "PATCH", { unmark: [name], notes: { [name]: null } });

@@ -1,21 +1,36 @@
-// Viewers may look, but change nothing on the server: controls that would be refused are hidden or disabled, with the reason.
+// What the user may do here: controls that would be refused are hidden or disabled, with the reason. The server checks it again.
 
-export const lookOnlyWhy = "View only: this needs the operator’s token";
+const ranks = ["nobody", "viewer", "commenter", "author", "operator", "admin"] as const;
 
-export function lookOnly(): boolean {
-  return "lookOnly" in document.documentElement.dataset;
+/** A role in the project of the page. A higher one includes all lower ones. */
+export type Role = (typeof ranks)[number];
+
+function own(): Role | undefined {
+  const { role } = document.documentElement.dataset;
+  return ranks.find((r) => r === role);
 }
 
-/** Disables a control for viewers, with the reason. */
-export function forOperators<T extends HTMLButtonElement>(control: T): T {
-  if (lookOnly()) {
+/** Whether the user lacks a role: by default the one that changes definitions, captures and settings. */
+export function lookOnly(needs: Role = "author"): boolean {
+  const have = own();
+  return have !== undefined && ranks.indexOf(have) < ranks.indexOf(needs);
+}
+
+/** Why something is disabled. */
+export function lookOnlyWhy(needs: Role = "author"): string {
+  return `View only: this needs the role ${needs}, and yours here is ${own() ?? "none"}`;
+}
+
+/** Disables a control for those who lack a role, with the reason. */
+export function forRole<T extends HTMLButtonElement>(control: T, needs: Role = "author"): T {
+  if (lookOnly(needs)) {
     control.disabled = true;
-    control.title = lookOnlyWhy;
+    control.title = lookOnlyWhy(needs);
   }
   return control;
 }
 
-/** The additional properties of a menu item that is disabled for viewers. */
-export function operatorsItem(): { disabled?: true; why?: string } {
-  return lookOnly() ? { disabled: true, why: lookOnlyWhy } : {};
+/** The additional properties of a menu item that is disabled for those who lack a role. */
+export function roleItem(needs: Role = "author"): { disabled?: true; why?: string } {
+  return lookOnly(needs) ? { disabled: true, why: lookOnlyWhy(needs) } : {};
 }

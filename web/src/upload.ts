@@ -18,7 +18,7 @@ const likeOne = 4096; // bytes: a raw file up to this size is decoded as one mes
 
 async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
   if (lookOnly()) {
-    notify(lookOnlyWhy, "warn");
+    notify(lookOnlyWhy(), "warn");
     return;
   }
   if (document.getElementById("main")?.dataset["samples"] !== undefined && (await (await dialogs())?.projectDialog(files)) !== true) {

@@ -66,7 +66,7 @@ function lead(workspace: string, id: string): void {
 /** Stores files as captures and opens the first. */
 export async function keepCaptures(workspace: string, files: File[]): Promise<void> {
   if (lookOnly()) {
-    notify(lookOnlyWhy, "warn");
+    notify(lookOnlyWhy(), "warn");
     return;
   }
   let first = "";

@@ -212,7 +212,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
         <div class="row">
           {leaves ? others.value.filter((p) => p.name === other.value).map((p) => open(p.name, `Open it in ${p.title}`)) : (
             <>
-              <Button text="Apply" primary disabled={disabled} {...(lookOnly() ? { title: lookOnlyWhy } : {})} run={() => void apply()} />
+              <Button text="Apply" primary disabled={disabled} {...(lookOnly() ? { title: lookOnlyWhy() } : {})} run={() => void apply()} />
               <Button text={ofCapture ? "Reset to the project" : "Reset all"} title={`Use the values ${from}`} disabled={disabled || Object.keys(a.settings).length === 0} run={() => void reset()} />
             </>
           )}

@@ -56,7 +56,7 @@ function build(): Command[] {
     run: () => actions !== undefined && run(actions),
     enabled: () => actions !== undefined && enabled(actions),
   });
-  const operators = (c: Command): Command => ({ ...c, enabled: () => !lookOnly() && c.enabled?.() === true });
+  const operators = (c: Command): Command => ({ ...c, enabled: () => !lookOnly("commenter") && c.enabled?.() === true });
   return [
     at("next", "Next frame", ["j", "ArrowDown"], (a) => a.step(1, false)),
     at("previous", "Previous frame", ["k", "ArrowUp"], (a) => a.step(-1, false)),

@@ -2,7 +2,7 @@
 
 import { keysOf, keysText } from "../keys";
 import type { MenuItem } from "../menu";
-import { operatorsItem } from "../role";
+import { roleItem } from "../role";
 import type { How } from "../filterbox/syntax";
 import { ofCell, ofConnection } from "./filters";
 import { type FrameRow, hueNames, type State } from "./protocol";
@@ -85,8 +85,8 @@ export function rowMenu(row: FrameRow, c: RowMenuContext, a: RowMenuActions): Me
   const frame = `Frame ${row.n}`;
   items.push(
     { group: frame, title: "Open", ...hint("open"), run: () => a.run("open") },
-    { group: frame, title: c.marked ? "Remove the mark" : "Mark", ...hint("mark"), run: () => a.run("mark"), ...operatorsItem() },
-    { group: frame, title: c.noted ? "Edit the note …" : "Add a note …", ...hint("note"), run: () => a.run("note"), ...operatorsItem() },
+    { group: frame, title: c.marked ? "Remove the mark" : "Mark", ...hint("mark"), run: () => a.run("mark"), ...roleItem("commenter") },
+    { group: frame, title: c.noted ? "Edit the note …" : "Add a note …", ...hint("note"), run: () => a.run("note"), ...roleItem("commenter") },
     { group: frame, title: c.isReference ? "Times relative to the start" : "Times relative to this frame", ...hint("reference"), run: () => a.run("reference") },
     { group: frame, title: c.chosen === 2 || c.current === 0 ? "Compare the two selected frames" : `Compare with frame ${c.current}`, ...hint("compare"), run: a.compare, disabled: c.chosen !== 2 && (c.current === 0 || c.current === row.n) },
     { group: frame, title: "Show the bytes of its packet", run: a.packet },

@@ -11,7 +11,7 @@ import { bytes, counted } from "../frames/text";
 import { openMenu } from "../menu";
 import { notify } from "../notify";
 import { apiOf, ask, request } from "../http";
-import { lookOnly, operatorsItem } from "../role";
+import { lookOnly, roleItem } from "../role";
 import { Fragment, h, useLayoutEffect, useRef } from "../ui";
 import { chooseCapture } from "../upload";
 import { Cards } from "./cards";
@@ -51,11 +51,11 @@ function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, show
   openMenu(anchor, {
     label: x.name,
     items: [
-      { title: "Rename …", ...operatorsItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
+      { title: "Rename …", ...roleItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
       { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
-      { title: "Replay …", ...operatorsItem(), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
+      { title: "Replay …", ...roleItem("operator"), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
       { title: "Save its file", run: save },
-      { title: "Delete …", ...operatorsItem(), run: () => void remove() },
+      { title: "Delete …", ...roleItem(), run: () => void remove() },
     ],
   });
 }

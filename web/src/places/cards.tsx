@@ -13,14 +13,14 @@ export function watchDemo(): void {
 
 /** The cards; `place` has a control of its own for one of them. */
 export function Cards({ workspace, demo, place = "" }: { workspace: string; demo: boolean; place?: "live" | "" }) {
-  if (lookOnly() || (place === "live" && !demo)) {
+  if (lookOnly(place === "live" ? "operator" : "author") || (place === "live" && !demo)) {
     return null;
   }
   return (
     <ul class="cards" aria-label="Ways to see frames">
-      {demo ? <li><button type="button" class="card" onClick={watchDemo}><strong>Watch the demo game</strong><span>A small client and server on this machine, live.</span></button></li> : null}
+      {demo && !lookOnly("operator") ? <li><button type="button" class="card" onClick={watchDemo}><strong>Watch the demo game</strong><span>A small client and server on this machine, live.</span></button></li> : null}
       {place === "live" ? null : <li><button type="button" class="card" onClick={chooseCapture}><strong>Open a capture</strong><span>pcap, pcapng, or the log of another tool.</span></button></li>}
-      {place === "live" ? null : <li><a class="card" href={`${pathOf(workspace, "live")}#live-listen`}><strong>Start a listener</strong><span>Relay your own client to its server, and watch.</span></a></li>}
+      {place === "live" || lookOnly("operator") ? null : <li><a class="card" href={`${pathOf(workspace, "live")}#live-listen`}><strong>Start a listener</strong><span>Relay your own client to its server, and watch.</span></a></li>}
     </ul>
   );
 }

@@ -84,8 +84,8 @@ export function startPlaces(): void {
     { id: "place.captures", title: "Captures", group: "Go to", run: () => go("captures") },
     { id: "place.live", title: "Live traffic", group: "Go to", run: () => go("live") },
     { id: "captures.open", title: "Open a capture file …", group: "Captures", enabled: () => !lookOnly(), run: chooseCapture },
-    { id: "live.demo", title: "Watch the demo game", group: "Live", enabled: () => demo && !lookOnly(), run: watchDemo },
-    { id: "live.start", title: "Start a listener …", group: "Live", enabled: () => !lookOnly(), run: () => location.assign(`${pathOf(workspace, "live")}#live-listen`) },
+    { id: "live.demo", title: "Watch the demo game", group: "Live", enabled: () => demo && !lookOnly("operator"), run: watchDemo },
+    { id: "live.start", title: "Start a listener …", group: "Live", enabled: () => !lookOnly("operator"), run: () => location.assign(`${pathOf(workspace, "live")}#live-listen`) },
   );
   addProvider({
     group: "Captures",

@@ -108,7 +108,7 @@ function Earlier({ workspace, relays }: { workspace: string; relays: Relays }) {
                 <td><code>{x.listener?.listen}</code></td>
                 <td><code>{x.listener?.upstream}</code></td>
                 <td class="dim">{[x.listener?.operate === true ? "changes allowed" : "", (x.listener?.rules?.length ?? 0) > 0 ? counted(x.listener?.rules?.length ?? 0, "rule") : "", settingsText(x)].filter((text) => text !== "").join(" · ")}</td>
-                <td>{lookOnly() ? null : <button type="button" class="btn" aria-label={`Start again: ${x.listener?.listen ?? ""} to ${x.listener?.upstream ?? ""}`} onClick={() => void relays.again(x.id)}>Start again</button>}</td>
+                <td>{lookOnly("operator") ? null : <button type="button" class="btn" aria-label={`Start again: ${x.listener?.listen ?? ""} to ${x.listener?.upstream ?? ""}`} onClick={() => void relays.again(x.id)}>Start again</button>}</td>
               </tr>
             ))}
           </tbody>
@@ -124,7 +124,7 @@ export function LivePlace({ workspace, relays, demo }: { workspace: string; rela
     <>
       <Running workspace={workspace} />
       <Earlier workspace={workspace} relays={relays} />
-      {lookOnly() ? <p class="dim">No listeners can be started: you may only view.</p> : <Start workspace={workspace} relays={relays} />}
+      {lookOnly("operator") ? <p class="dim">No listeners can be started: you may only view.</p> : <Start workspace={workspace} relays={relays} />}
       <Cards workspace={workspace} demo={demo} place="live" />
     </>
   );
