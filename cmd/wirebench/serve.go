@@ -27,7 +27,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, disk, tokens := "", "", int64(0), access.Tokens{}
+	listen, data, disk, team := "", "", int64(0), &teamFlags{}
 	var allowed []string
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -36,8 +36,11 @@ func newServe() *cobra.Command {
 messages, captures and settings are files in --data; the first start fills it with
 samples.
 
-A loopback address needs no access token. On any other address --token sets it;
-without the flag serve prints a random token.
+A loopback address needs no access token, unless there are accounts. On any other
+address the first start prints the token of an admin, which stays valid; --token or
+--token-file sets another. The admin invites people at /access/people. --tls-cert
+and --tls-key serve TLS; behind a proxy that does, give --trusted-proxy and
+--base-url.
 
 Users may start listeners that relay to this machine and to the upstreams allowed
 by --allow-upstream. --proxy starts a listener at once and allows its upstream.
@@ -63,26 +66,28 @@ second Ctrl+C exits immediately.`,
 				return err
 			}
 			defer all.Close()
-			door, err := openDoor(kept, tokens, log)
+			door, err := team.door(kept, log)
 			if err != nil {
 				return err
 			}
 			defer door.Audit.Close()
 			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame}
+			if cfg.Trusted, err = team.trusted(); err != nil {
+				return err
+			}
 			if disk > 0 {
 				cfg.Disk = live.NewDisk(kept.Path(), disk)
 			}
-			return serve(cmd, listen, door, cfg, relay)
+			return serve(cmd, listen, team, door, cfg, relay)
 		},
 	}
 	l.add(cmd)
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	cmd.Flags().StringVar(&tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address without --viewer-token; otherwise a random one, printed at the first start and kept)")
-	cmd.Flags().StringVar(&tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
+	team.add(cmd)
 	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
 	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
-	cmd.Flags().StringVar(&data, "data", "./wirebench-data", "directory for definitions, samples and settings")
+	cmd.Flags().StringVar(&data, "data", defaultData, "directory for definitions, samples and settings")
 	return cmd
 }
 
@@ -130,7 +135,7 @@ func (l *libraryFlags) folder(cmd *cobra.Command) (protocol string, err error) {
 }
 
 // serve serves until the context ends, then shuts down.
-func serve(cmd *cobra.Command, listen string, door *access.Door, cfg server.Config, relay *proxyFlags) error {
+func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door, cfg server.Config, relay *proxyFlags) error {
 	host, _, err := splitAddress(listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", listen, err)
@@ -150,10 +155,13 @@ func serve(cmd *cobra.Command, listen string, door *access.Door, cfg server.Conf
 	defer ln.Close()
 	cfg.Upstreams, cfg.Own = upstreams, own(ln)
 	if loopback(host) {
-		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1"}
+		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1", host}
+		if door.Base != nil {
+			cfg.Hosts = append(cfg.Hosts, door.Base.Hostname())
+		}
 	}
 	_, door.Port, _ = net.SplitHostPort(ln.Addr().String())
-	if err := admitFirst(cmd, door, loopback(host)); err != nil {
+	if err := admitFirst(cmd, door, !door.Guarded(loopback(host))); err != nil {
 		return err
 	}
 	if door.Guarded(loopback(host)) {
@@ -165,12 +173,18 @@ func serve(cmd *cobra.Command, listen string, door *access.Door, cfg server.Conf
 	}
 	defer pages.Close() // idempotent
 	srv := server.NewHTTPServer(pages)
-	note(cmd, "Wirebench is at http://%s", ln.Addr())
+	note(cmd, "Wirebench is at %s", team.address(ln.Addr()))
 	if err := startProxies(cmd, pages, relayed); err != nil {
 		note(cmd, "%v", err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(ln) }()
+	go func() {
+		if team.cert != "" {
+			done <- srv.ServeTLS(ln, team.cert, team.key)
+			return
+		}
+		done <- srv.Serve(ln)
+	}()
 	select {
 	case err := <-done:
 		return fmt.Errorf("serve: %w", err)
@@ -185,29 +199,9 @@ func serve(cmd *cobra.Command, listen string, door *access.Door, cfg server.Conf
 	return nil
 }
 
-// openDoor opens the accounts and the audit log of a data folder.
-func openDoor(data *store.Data, tokens access.Tokens, log *slog.Logger) (*access.Door, error) {
-	if err := tokens.Check(); err != nil {
-		return nil, err
-	}
-	if tokens.Viewer != "" && tokens.Viewer == tokens.Admin {
-		return nil, errors.New("--viewer-token and --token must differ")
-	}
-	accounts, err := access.OpenAccounts(data.Secret("accounts.json"))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w (--data)", data.Path("accounts.json"), err)
-	}
-	audit, err := access.OpenAudit(data.Path("audit.jsonl"))
-	if err != nil {
-		log.Warn("there is no audit log", "error", err) // on a read-only disk
-		audit = nil
-	}
-	return access.NewDoor(access.Config{Tokens: tokens, Accounts: accounts, Audit: audit, Log: log}), nil
-}
-
 // admitFirst makes the token of the first start, where one is needed and none is given.
-func admitFirst(cmd *cobra.Command, door *access.Door, local bool) error {
-	if door.Tokens.Admin != "" || local && door.Tokens.Viewer == "" || door.Accounts.HasAdmin() {
+func admitFirst(cmd *cobra.Command, door *access.Door, open bool) error {
+	if open || door.Tokens.Admin != "" || door.Accounts.HasAdmin() {
 		return nil
 	}
 	text, err := door.Accounts.FirstToken(false)

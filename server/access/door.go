@@ -20,6 +20,7 @@ type Config struct {
 	Audit    *Audit
 	Log      *slog.Logger
 	Port     string          // of the server: browsers send cookies to all ports of a host, so each server has a name of its own
+	Base     *url.URL        // address of the server for clients; nil: that of each request
 	OIDC     *OIDC           // nil: people sign in by password or token
 	Projects func() []string // names, for the page of roles
 }
@@ -45,10 +46,10 @@ func NewDoor(c Config) *Door {
 	return d
 }
 
-// Guarded reports whether nobody is admitted without a token or an account: on a server for this machine only if there are accounts, or
-// tokens of the command line.
+// Guarded reports whether nobody is admitted without a token or an account: on a server for this machine only if there are accounts, a
+// provider or tokens of the command line.
 func (d *Door) Guarded(local bool) bool {
-	return !local || d.Tokens != (Tokens{}) || !d.Accounts.Empty()
+	return !local || d.Tokens != (Tokens{}) || d.OIDC != nil || !d.Accounts.Empty()
 }
 
 // Cookie returns the name of the cookie of sessions.
@@ -135,7 +136,7 @@ func (d *Door) setSession(w http.ResponseWriter, r *http.Request, secret string)
 }
 
 func (d *Door) cookie(r *http.Request, value string) *http.Cookie {
-	return &http.Cookie{Name: d.Cookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r)}
+	return &http.Cookie{Name: d.Cookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r) || d.Base != nil && d.Base.Scheme == "https"}
 }
 
 // Changed adds a request that may have changed something to the audit log.

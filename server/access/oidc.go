@@ -29,7 +29,6 @@ const (
 type OIDC struct {
 	Issuer, ClientID, Secret string
 	Name                     string // shown on the button; the host of the issuer by default
-	Redirect                 string // of this server: https://host/access/oidc/back; "" takes the address of the request
 	Client                   *http.Client
 
 	mu       sync.Mutex
@@ -81,12 +80,8 @@ func (o *OIDC) discover() (*oidc.Provider, error) {
 	return p, nil
 }
 
-func (o *OIDC) config(p *oidc.Provider, r *http.Request) *oauth2.Config {
-	back := o.Redirect
-	if back == "" {
-		back = origin(r) + "/access/oidc/back"
-	}
-	return &oauth2.Config{ClientID: o.ClientID, ClientSecret: o.Secret, Endpoint: p.Endpoint(), RedirectURL: back, Scopes: []string{oidc.ScopeOpenID, "profile"}}
+func (d *Door) oauth(p *oidc.Provider, r *http.Request) *oauth2.Config {
+	return &oauth2.Config{ClientID: d.OIDC.ClientID, ClientSecret: d.OIDC.Secret, Endpoint: p.Endpoint(), RedirectURL: d.origin(r) + "/access/oidc/back", Scopes: []string{oidc.ScopeOpenID, "profile"}}
 }
 
 // underWay is what the browser keeps while somebody signs in at the provider.
@@ -117,7 +112,7 @@ func (d *Door) startOIDC(w http.ResponseWriter, r *http.Request) {
 		text, _ = json.Marshal(u) // of texts: it never fails
 	}
 	http.SetCookie(w, d.oidcCookie(r, encode(text), int(oidcTime/time.Second)))
-	http.Redirect(w, r, d.OIDC.config(p, r).AuthCodeURL(u.State, oidc.Nonce(u.Nonce), oauth2.S256ChallengeOption(u.Verifier)), http.StatusSeeOther)
+	http.Redirect(w, r, d.oauth(p, r).AuthCodeURL(u.State, oidc.Nonce(u.Nonce), oauth2.S256ChallengeOption(u.Verifier)), http.StatusSeeOther)
 }
 
 func (d *Door) oidcCookie(r *http.Request, value string, seconds int) *http.Cookie {
@@ -185,7 +180,7 @@ func (d *Door) identify(r *http.Request, u underWay) (*oidc.IDToken, error) {
 	}
 	ctx, cancel := d.OIDC.context(r.Context())
 	defer cancel()
-	tokens, err := d.OIDC.config(p, r).Exchange(ctx, r.URL.Query().Get("code"), oauth2.VerifierOption(u.Verifier))
+	tokens, err := d.oauth(p, r).Exchange(ctx, r.URL.Query().Get("code"), oauth2.VerifierOption(u.Verifier))
 	if err != nil {
 		return nil, errors.New("the provider does not accept the code")
 	}

@@ -349,7 +349,7 @@ func (d *Door) changePeople(w http.ResponseWriter, r *http.Request) {
 		if len(g) == 0 {
 			err = errors.New("choose a role first")
 		} else if _, text, err = d.Accounts.Invite(p.who(), r.PostFormValue("for"), g); err == nil {
-			link = origin(r) + "/access/join/" + text
+			link = d.origin(r) + "/access/join/" + text
 		}
 		on = r.PostFormValue("for") + " as " + g.String()
 	case "withdraw":
@@ -383,7 +383,10 @@ func (d *Door) auditPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // origin returns the address of the server, as the client knows it.
-func origin(r *http.Request) string {
+func (d *Door) origin(r *http.Request) string {
+	if d.Base != nil {
+		return d.Base.Scheme + "://" + d.Base.Host
+	}
 	scheme := "http"
 	if Secure(r) {
 		scheme = "https"

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/server/access"
+	"wirebench/server/store"
+)
+
+const defaultData = "./wirebench-data"
+
+func newBackup() *cobra.Command {
+	data := ""
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Save the data folder as one file",
+		Long: `Backup writes the data folder (definitions, captures, settings, accounts) to FILE, a
+tar archive packed with gzip; "-" is standard output. A server may use the folder
+meanwhile. Copying the folder with another program works as well: every file in it is
+whole at any time.`,
+		Example: "  wirebench backup --data /srv/wirebench /backup/wirebench.tar.gz",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if args[0] == "-" {
+				_, err := store.Backup(cmd.OutOrStdout(), data)
+				return err
+			}
+			temporary := args[0] + ".new"
+			f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				return err
+			}
+			n, err := store.Backup(f, data)
+			if err == nil {
+				err = f.Sync()
+			}
+			if e := f.Close(); err == nil {
+				err = e
+			}
+			if err == nil {
+				err = os.Rename(temporary, args[0])
+			}
+			if err != nil {
+				os.Remove(temporary)
+				return err
+			}
+			note(cmd, "%d files in %s", n, args[0])
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
+	return cmd
+}
+
+func newRestore() *cobra.Command {
+	data := ""
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a data folder of a backup",
+		Long: `Restore unpacks a FILE of wirebench backup into the folder of --data, which must not
+exist or be empty; "-" is standard input. A backup of an earlier version is upgraded
+when the server starts.`,
+		Example: "  wirebench restore --data /srv/wirebench /backup/wirebench.tar.gz",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in = io.Reader(f)
+			}
+			n, err := store.Restore(in, data)
+			if err != nil {
+				return err
+			}
+			note(cmd, "%d files in %s", n, filepath.Clean(data))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
+	return cmd
+}
+
+func newToken() *cobra.Command {
+	data := ""
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Make a new access token of an admin",
+		Long: `Token makes a new access token of an admin, in place of the one of the first start,
+for a server whose token was lost. The server must not be running. Accounts stay.`,
+		Example: "  wirebench token --data /srv/wirebench",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			kept, err := store.OpenData(data, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
+			if err != nil {
+				return err
+			}
+			defer kept.Close()
+			accounts, err := access.OpenAccounts(kept.Secret("accounts.json"))
+			if err != nil {
+				return err
+			}
+			text, err := accounts.FirstToken(true)
+			if err == nil {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
+	return cmd
+}

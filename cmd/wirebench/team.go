@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"wirebench/server/access"
+	"wirebench/server/store"
+)
+
+// teamFlags are the flags of a server that several people use: tokens, sign-in, TLS and the proxy before it.
+type teamFlags struct {
+	tokens                access.Tokens
+	tokenFile, secretFile string
+	oidc                  access.OIDC
+	base                  string
+	proxies               []string
+	cert, key             string
+}
+
+func (f *teamFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address without --viewer-token; otherwise a random one, printed at the first start and kept)")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token of --token")
+	flags.StringVar(&f.tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
+	flags.StringVar(&f.base, "base-url", "", "address of the server for clients, such as https://wirebench.example")
+	flags.StringArrayVar(&f.proxies, "trusted-proxy", nil, "address or network of a reverse proxy whose X-Forwarded-For and X-Forwarded-Proto are believed (repeatable)")
+	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate chain, to serve TLS")
+	flags.StringVar(&f.key, "tls-key", "", "file with the key of --tls-cert")
+	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "OpenID provider at which people sign in; its redirect address is BASE-URL/access/oidc/back")
+	flags.StringVar(&f.oidc.ClientID, "oidc-client", "", "client id at the provider")
+	flags.StringVar(&f.oidc.Secret, "oidc-secret", "", "client secret at the provider")
+	flags.StringVar(&f.secretFile, "oidc-secret-file", "", "file with the client secret")
+	flags.StringVar(&f.oidc.Name, "oidc-name", "", "name of the provider on the button (default: its host)")
+}
+
+// fromFile sets a secret to the content of a file.
+func fromFile(secret *string, flag, file string) error {
+	if file == "" {
+		return nil
+	}
+	if *secret != "" {
+		return fmt.Errorf("--%s and --%s-file exclude each other", flag, flag)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("--%s-file: %w", flag, err)
+	}
+	if *secret = strings.TrimSpace(string(text)); *secret == "" {
+		return fmt.Errorf("--%s-file %s: the file is empty", flag, file)
+	}
+	return nil
+}
+
+// door opens the accounts and the audit log of a data folder.
+func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, error) {
+	if err := errors.Join(fromFile(&f.tokens.Admin, "token", f.tokenFile), fromFile(&f.oidc.Secret, "oidc-secret", f.secretFile), f.tokens.Check()); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.tokens.Viewer != "" && f.tokens.Viewer == f.tokens.Admin:
+		return nil, errors.New("--viewer-token and --token must differ")
+	case (f.cert == "") != (f.key == ""):
+		return nil, errors.New("--tls-cert and --tls-key belong together")
+	case (f.oidc.Issuer == "") != (f.oidc.ClientID == ""):
+		return nil, errors.New("--oidc-issuer and --oidc-client belong together")
+	}
+	accounts, err := access.OpenAccounts(data.Secret("accounts.json"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (--data)", data.Path("accounts.json"), err)
+	}
+	audit, err := access.OpenAudit(data.Path("audit.jsonl"))
+	if err != nil {
+		log.Warn("there is no audit log", "error", err) // on a read-only disk
+		audit = nil
+	}
+	c := access.Config{Tokens: f.tokens, Accounts: accounts, Audit: audit, Log: log}
+	if f.oidc.Issuer != "" {
+		c.OIDC = &f.oidc
+	}
+	if f.base != "" {
+		u, err := url.Parse(f.base)
+		switch {
+		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+			return nil, fmt.Errorf("--base-url %s: must be an address such as https://wirebench.example", f.base)
+		case strings.Trim(u.Path, "/") != "":
+			return nil, fmt.Errorf("--base-url %s: the server must be at the root of its host name", f.base)
+		}
+		c.Base = u
+	}
+	return access.NewDoor(c), nil
+}
+
+// trusted reads --trusted-proxy.
+func (f *teamFlags) trusted() (out []netip.Prefix, err error) {
+	for _, text := range f.proxies {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			ip, err := netip.ParseAddr(text)
+			if err != nil {
+				return nil, fmt.Errorf("--trusted-proxy %s: must be an address or a network such as 10.0.0.0/8", text)
+			}
+			p = netip.PrefixFrom(ip, ip.BitLen())
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+// address returns the address of the server for people.
+func (f *teamFlags) address(at net.Addr) string {
+	switch {
+	case f.base != "":
+		return strings.TrimSuffix(f.base, "/")
+	case f.cert != "":
+		return "https://" + at.String()
+	}
+	return "http://" + at.String()
+}
