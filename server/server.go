@@ -40,6 +40,7 @@ type Config struct {
 	Hosts []string
 
 	Upstreams *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
+	Ports     relay.Ports             // on which users may start listeners
 	Own       func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
 
 	Trusted []netip.Prefix // proxies whose headers tell the address of the client
@@ -86,7 +87,7 @@ func New(cfg Config) (*Server, error) {
 		}
 	}
 	s.relays = relay.New(relay.Options{
-		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures,
+		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports,
 		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
 		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
 	})

@@ -29,6 +29,7 @@ type Frame struct {
 	LookOnly  bool     // read-only access: buttons for changes are not drawn
 	SignedIn  bool     // by a session, which signing out ends
 	Role      string   // in the project of the page
+	Ports     string   // on which listeners are reached from outside, "" if that is not known
 	Who       string   // name of the principal, "" where nobody signs in
 	Messages  string   // the fold of the page's list of messages, or ""
 	Place     string   // the place of the project that the page belongs to: definitions, captures, live

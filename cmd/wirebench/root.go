@@ -19,7 +19,8 @@ func newRoot() *cobra.Command {
 definitions describe.
 
 Without a command it starts the server. Every flag can be set by an environment
-variable: --listen by WIREBENCH_LISTEN, and so on.
+variable: --listen by WIREBENCH_LISTEN, and so on; several values of one flag are
+separated by commas or line breaks.
 
 Exit status: 0 success, 1 errors in the input, 2 wrong usage or an unreadable file.`,
 		Version:           version(),
@@ -64,9 +65,15 @@ func flagsFromEnv(flags *pflag.FlagSet) error {
 		if !ok || v == "" {
 			return
 		}
-		if e := flags.Set(f.Name, v); e != nil {
-			err = wrongFlag(name, e)
-			return
+		values := []string{v}
+		if f.Value.Type() == "stringArray" { // a list, separated by commas or line breaks
+			values = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
+		}
+		for _, one := range values {
+			if e := flags.Set(f.Name, strings.TrimSpace(one)); e != nil {
+				err = wrongFlag(name, e)
+				return
+			}
 		}
 		if e := flags.SetAnnotation(f.Name, fromEnv, []string{name}); e != nil {
 			err = e
@@ -75,8 +82,14 @@ func flagsFromEnv(flags *pflag.FlagSet) error {
 	return err
 }
 
-// version returns the version of the module, or of the commit of the build.
+// released is the version that a build was told (-ldflags "-X main.released=1.2.3").
+var released string
+
+// version returns the version that the build was told, or that of the module or of the commit of the build.
 func version() string {
+	if released != "" {
+		return released
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

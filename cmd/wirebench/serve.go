@@ -20,6 +20,7 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/projects"
 	"wirebench/server/proxy"
+	relays "wirebench/server/relay"
 	"wirebench/server/store"
 )
 
@@ -146,6 +147,11 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 	}
 	if err := checkProxies(relayed, cfg.Projects); err != nil {
 		return err
+	}
+	if relay.ports != "" {
+		if cfg.Ports, err = relays.ParsePorts(relay.ports); err != nil {
+			return fmt.Errorf("--listener-ports %w", err)
+		}
 	}
 	warnInVain(cmd, upstreams.Entries())
 	ln, err := net.Listen("tcp", listen) // first: the proxy must not connect to this address

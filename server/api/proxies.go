@@ -76,7 +76,7 @@ func (s *API) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.Relays.Start(ctx, ws.Workspace, in.Body)
+	one, err := s.Relays.StartFor(ctx, ws.Workspace, in.Body)
 	if err != nil {
 		return nil, relayProblem(err)
 	}

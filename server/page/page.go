@@ -78,7 +78,7 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	f.LookOnly, f.Role = role < access.Author, role.String()
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
-		f.Relays, f.Demo = true, b.Relays.Demo != nil
+		f.Relays, f.Demo, f.Ports = true, b.Relays.Demo != nil, b.Relays.Ports().String()
 	}
 	for _, w := range b.Projects.All() {
 		if !who.Sees(w.Name) {

@@ -47,6 +47,8 @@ type Config struct {
 	Again string `json:"again,omitempty" maxLength:"100" doc:"id of a capture whose listener is started again: with its addresses, settings, keys and rules; listen, upstream and the like are not needed then"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project. They are kept with the recording, and can be changed there"`
+
+	limited bool // see StartFor
 }
 
 // Info describes a session.
@@ -79,6 +81,7 @@ type Options struct {
 	Upstreams *proxy.Upstreams        // allowed upstreams
 	Own       func() []netip.AddrPort // addresses on which the workbench itself listens
 	Captures  *captures.Set           // shows the frames of the sessions
+	Ports     Ports                   // on which users may listen
 
 	// Changed is called when a session of a workspace starts, ends or changes its state. Held is called when the held messages of a session
 	// have changed.
@@ -126,6 +129,15 @@ type Session struct {
 	written []Rule // the rules as entered
 }
 
+// StartFor is Start for a user, who may listen only on some ports.
+func (p *Set) StartFor(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
+	cfg.limited = true
+	return p.Start(ctx, ws, cfg)
+}
+
+// Ports returns the ports on which users may listen.
+func (p *Set) Ports() Ports { return p.opts.Ports }
+
 // Start starts a session, whose traffic is recorded as a capture.
 func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
 	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
@@ -153,6 +165,11 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	pairs, err := proxy.Consecutive(cfg.Listen, cfg.Upstream, ports)
 	if err != nil {
 		return nil, err
+	}
+	if cfg.limited {
+		if err := p.opts.Ports.check(pairs); err != nil {
+			return nil, err
+		}
 	}
 	read, err := newDecoding(ws, cfg)
 	if err != nil {

@@ -38,7 +38,9 @@ func TestBackup(t *testing.T) {
 	secret := data.Secret("accounts.json")
 	stop := make(chan struct{})
 	var writers sync.WaitGroup
-	text := func(i int) []byte { return []byte(fmt.Sprintf("%d\n", i) + strings.Repeat("x", 5000+i%100) + fmt.Sprintf("\n%d", i)) }
+	text := func(i int) []byte {
+		return []byte(fmt.Sprintf("%d\n", i) + strings.Repeat("x", 5000+i%100) + fmt.Sprintf("\n%d", i))
+	}
 	writers.Go(func() {
 		for i := 0; ; i++ {
 			select {

@@ -19,6 +19,23 @@ function decodingText({ project, title, settings, keys }: Decoding, workspace: s
   return [project === workspace ? "" : title, typeof map === "string" ? map : "", ...Object.entries(more).map(([name, value]) => (typeof value === "string" ? `${name} ${value}` : name)), keys === "" ? "" : "keys"].filter((part) => part !== "").join(" · ");
 }
 
+/** The ports on which listeners are reached from outside, as of a container; undefined if that is not known. */
+function publishedPorts(): { first: number; last: number } | undefined {
+  const [first = NaN, last = first] = (document.documentElement.dataset["listenerPorts"] ?? "").split("-").map((text) => (text === "" ? NaN : Number(text)));
+  return Number.isNaN(first) ? undefined : { first, last };
+}
+
+/** The first of these ports that no listener has. */
+function freePort({ first, last }: { first: number; last: number }): number {
+  const used = new Set(sessions.value.flatMap((s) => s.pairs.map((p) => Number(p.listen.slice(p.listen.lastIndexOf(":") + 1)))));
+  for (let port = first; port <= last; port++) {
+    if (!used.has(port)) {
+      return port;
+    }
+  }
+  return first;
+}
+
 /** The form of a new listener. */
 function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
   const start = (event: SubmitEvent): void => {
@@ -28,13 +45,15 @@ function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
     void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null, settings, ...(keys === "" ? {} : { keys }) }, project);
   };
   const chosen = decoding.value === undefined ? "" : decodingText(decoding.value, workspace);
+  const ports = publishedPorts();
   return (
     <form class="form listener-form" id="live-start" aria-labelledby="live-start-title" onSubmit={start}>
       <h2 id="live-start-title">Start a listener</h2>
-      <p class="hint">Point the client at the first address. Its traffic is relayed to the server, shown, and recorded as a capture.</p>
+      <p class="hint">Point the client at the first address. Its traffic is relayed to the server, shown, and recorded as a capture.
+        {ports === undefined ? null : ` Other machines reach the ports ${ports.first} to ${ports.last} of ${location.hostname}: listen on 0.0.0.0, and point the client at ${location.hostname}.`}</p>
       <div class="field">
         <label for="live-listen">Listen on</label>
-        <input id="live-listen" name="listen" placeholder="127.0.0.1:7801" autocomplete="off" spellcheck={false} required />
+        <input id="live-listen" name="listen" placeholder="127.0.0.1:7801" {...(ports === undefined ? {} : { defaultValue: `0.0.0.0:${freePort(ports)}` })} autocomplete="off" spellcheck={false} required />
       </div>
       <div class="field">
         <label for="live-upstream">and relay to the server at</label>
