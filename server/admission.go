@@ -46,7 +46,7 @@ func defaultBudget() int64 {
 // counted gives each request a workload, and releases it when the response has been written.
 func (s *Server) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, release := s.budget.WithWorkload(r.Context(), access.Of(r).Client)
+		ctx, release := s.budget.WithWorkload(r.Context(), access.Of(r).Key())
 		defer release()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

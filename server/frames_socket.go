@@ -196,12 +196,17 @@ type framesOpened struct {
 }
 
 // framesChannel serves the channel of the frame list of a capture.
-func (s *Server) framesChannel(ws *workspace.Workspace) func(context.Context, *socket.Channel, json.RawMessage) error {
+func (s *Server) framesChannel(ws *workspace.Workspace, who string) func(context.Context, *socket.Channel, json.RawMessage) error {
 	return func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
 		var of framesOpened
 		if err := json.Unmarshal(with, &of); err != nil {
 			return err
 		}
+		leave, err := s.lists.enter(who, ws.Name+"/"+of.Capture)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		p := newFramesPage(ws, s.captures, of.Capture, c)
 		x, err := ws.Captures.Get(of.Capture)
 		if err == nil {

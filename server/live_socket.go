@@ -119,7 +119,7 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	defer s.endWith(ws, cancel)()
 	defer cancel()
 	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
-	if err := s.pages.Add(conn, cancel); err != nil {
+	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
 		conn.Close(err.Error())
 		return
 	}

@@ -18,7 +18,7 @@ func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.guard().Permit(r), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
 
-	r.Get("/healthz", healthy)
+	r.Get("/healthz", s.healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	r.Method(http.MethodGet, "/static/*", static.Handler())
 
@@ -62,7 +62,14 @@ func apiConfig(version string) huma.Config {
 	return c
 }
 
-func healthy(w http.ResponseWriter, _ *http.Request) {
+// healthy answers "ok", or why the server cannot work. It says nothing about what is stored.
+func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err := s.Projects.Healthy(); err != nil {
+		s.Log.Error("not healthy", "error", err)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write([]byte("the data folder cannot be used\n"))
+		return
+	}
 	w.Write([]byte("ok\n"))
 }

@@ -58,6 +58,7 @@ type Server struct {
 	router    chi.Router
 	handler   http.Handler
 	pages     socket.Set
+	lists     lists
 	budget    *admit.Budget
 	ended     atomic.Bool
 	captures  *captures.Set

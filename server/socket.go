@@ -34,13 +34,13 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Drop()
-	ctx, release := s.budget.WithWorkload(context.Background(), access.Of(r).Client) // not the request's context, which ends with the upgrade
+	ctx, release := s.budget.WithWorkload(context.Background(), access.Of(r).Key()) // not the request's context, which ends with the upgrade
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.endWith(ws, cancel)()
 	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
-	if err := s.pages.Add(conn, cancel); err != nil {
+	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
 		conn.Close(err.Error())
 		return
 	}
@@ -48,7 +48,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]socket.Kind{
 		"page":   s.workbench.Channel(ws, r),
 		"pushed": s.pushed(ws.Name),
-		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws)},
+		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws, access.Of(r).Key())},
 	}
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
 		return !access.Of(r).May("channel "+name, ws.Name) || name == "frames" && ws.Captures == nil

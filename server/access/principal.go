@@ -95,6 +95,14 @@ type Principal struct {
 	current func() (grants Grants, ok bool) // the grants of now; ok is false once access has been revoked; nil: they never change
 }
 
+// Key identifies the person for limits: the account, or else the address of the client.
+func (p Principal) Key() string {
+	if p.ID != "" {
+		return "account " + p.ID
+	}
+	return p.Client
+}
+
 // In returns the role in a project; for "" the role in all projects.
 func (p Principal) In(project string) Role { return p.Grants.In(project) }
 

@@ -23,7 +23,7 @@ import (
 
 // Bounds of open captures.
 const (
-	maxOpenCaptures  = 12        // in total
+	maxOpenCaptures  = 48        // in total
 	maxIdleCaptures  = 4         // not listed by any page
 	maxCaptureMemory = 256 << 20 // bytes of frames of one capture, where there is no disk for them
 	waitForCapture   = 20 * time.Second

@@ -325,7 +325,7 @@ func put[T any](into *T, from *T) {
 func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	kind, size := l.form.work()
 	for {
-		t, err := l.bench.Budget.Acquire(ctx, access.Of(l.opener).Client, kind, size)
+		t, err := l.bench.Budget.Acquire(ctx, access.Of(l.opener).Key(), kind, size)
 		var busy *admit.BusyError
 		if !errors.As(err, &busy) {
 			return t.Release, err

@@ -51,7 +51,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		status, view.Notice = http.StatusForbidden, why
 	}
 	kind, size := f.work()
-	ticket, err := b.Budget.Acquire(r.Context(), access.Of(r).Client, kind, size)
+	ticket, err := b.Budget.Acquire(r.Context(), access.Of(r).Key(), kind, size)
 	if err != nil {
 		answer.Error(w, answer.Busy(err))
 		return

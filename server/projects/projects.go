@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,15 @@ type Set struct {
 	hooks   []func(context.Context, *workspace.Workspace)
 	changed func() // called after a change
 	renamed func(was, is string)
+}
+
+// Healthy returns an error if the data folder is gone or cannot be read.
+func (s *Set) Healthy() error {
+	if s.opts.Data == nil {
+		return nil
+	}
+	_, err := os.ReadDir(s.opts.Data.Path())
+	return err
 }
 
 // Renamed sets a function that is called after a project has got another name, or "" when it was removed for good.

@@ -3,6 +3,7 @@ package socket
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,21 +12,36 @@ import (
 	"wirebench/server/wsconn"
 )
 
-// maxOpen bounds the connections of a Set.
-const maxOpen = 500
+// Bounds of the connections of a Set.
+const (
+	maxOpen     = 500
+	maxOfOne    = 200 // of one person
+	forOperator = 50  // of all, for operators alone
+)
 
 // goodbyeTime is the time that a page has to answer a closing handshake.
 const goodbyeTime = time.Second
 
-// ErrFull reports that a connection was refused.
-var ErrFull = errors.New("too many pages are open, or the server is shutting down")
+// Reasons why a connection was refused.
+var (
+	ErrFull       = errors.New("too many pages are open, or the server is shutting down")
+	ErrFullForOne = fmt.Errorf("you have %d pages open: close some first", maxOfOne)
+)
 
 // Set is the set of open connections. The zero value is empty.
 type Set struct {
 	mu     sync.Mutex
 	ended  bool
 	cancel map[*wsconn.Conn]context.CancelFunc
+	owners map[*wsconn.Conn]string
+	of     map[string]int // connections by person
 	wait   sync.WaitGroup
+}
+
+// Owner is the person of a connection.
+type Owner struct {
+	Key      string
+	Operator bool // may have the last connections
 }
 
 // All returns the open connections.
@@ -36,16 +52,24 @@ func (s *Set) All() []*wsconn.Conn {
 }
 
 // Add adds a connection to the set, until Remove. Close calls cancel.
-func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc) error {
+func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc, by Owner) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended || len(s.cancel) >= maxOpen {
+	most := maxOpen
+	if !by.Operator {
+		most -= forOperator
+	}
+	switch {
+	case s.ended || len(s.cancel) >= most:
 		return ErrFull
+	case s.of[by.Key] >= maxOfOne:
+		return ErrFullForOne
 	}
 	if s.cancel == nil {
-		s.cancel = map[*wsconn.Conn]context.CancelFunc{}
+		s.cancel, s.owners, s.of = map[*wsconn.Conn]context.CancelFunc{}, map[*wsconn.Conn]string{}, map[string]int{}
 	}
-	s.cancel[c] = cancel
+	s.cancel[c], s.owners[c] = cancel, by.Key
+	s.of[by.Key]++
 	s.wait.Add(1)
 	return nil
 }
@@ -53,7 +77,13 @@ func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc) error {
 // Remove removes a connection from the set.
 func (s *Set) Remove(c *wsconn.Conn) {
 	s.mu.Lock()
+	if key := s.owners[c]; s.of[key] > 1 {
+		s.of[key]--
+	} else {
+		delete(s.of, key)
+	}
 	delete(s.cancel, c)
+	delete(s.owners, c)
 	s.mu.Unlock()
 	s.wait.Done()
 }

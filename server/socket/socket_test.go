@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -170,18 +171,47 @@ func TestSet(t *testing.T) {
 	var s Set
 	conns := make([]wsconn.Conn, maxOpen+1)
 	for i := range maxOpen {
-		if err := s.Add(&conns[i], func() {}); err != nil {
+		if err := s.Add(&conns[i], func() {}, Owner{strconv.Itoa(i % 10), true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Add(&conns[maxOpen], func() {}); !errors.Is(err, ErrFull) {
+	if err := s.Add(&conns[maxOpen], func() {}, Owner{"x", true}); !errors.Is(err, ErrFull) {
 		t.Errorf("one more: %v", err)
 	}
 	for i := range maxOpen {
 		s.Remove(&conns[i])
 	}
+	// One person does not take the place of others, and the last ones are for operators.
+	one := Owner{Key: "one"}
+	for i := range maxOfOne {
+		if err := s.Add(&conns[i], func() {}, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Add(&conns[maxOpen], func() {}, one); !errors.Is(err, ErrFullForOne) {
+		t.Errorf("%v", err)
+	}
+	added := maxOfOne
+	for ; added < maxOpen; added++ {
+		if s.Add(&conns[added], func() {}, Owner{Key: strconv.Itoa(added)}) != nil {
+			break
+		}
+	}
+	if added != maxOpen-forOperator {
+		t.Errorf("%d connections of others than operators", added)
+	}
+	if err := s.Add(&conns[added], func() {}, Owner{"an operator", true}); err != nil {
+		t.Error(err)
+	}
+	for i := range added + 1 {
+		s.Remove(&conns[i])
+	}
+	if err := s.Add(&conns[0], func() {}, one); err != nil {
+		t.Error(err)
+	}
+	s.Remove(&conns[0])
 	s.Close(t.Context())
-	if err := s.Add(&conns[0], func() {}); !errors.Is(err, ErrFull) || len(s.All()) > 0 {
+	if err := s.Add(&conns[0], func() {}, Owner{"x", true}); !errors.Is(err, ErrFull) || len(s.All()) > 0 {
 		t.Errorf("after the end: %v", err)
 	}
 }
