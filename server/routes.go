@@ -7,6 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 
 	"wirebench/server/access"
 	"wirebench/server/api"
@@ -16,7 +18,7 @@ import (
 // routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.guard().Permit(r), bounded, s.counted, middleware.GetHead, middleware.Compress(5))
+	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.guard().Permit(r), bounded, s.counted, s.streams, middleware.GetHead, compressed())
 
 	r.Get("/healthz", s.healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
@@ -49,6 +51,20 @@ func (s *Server) routes() chi.Router {
 	api.DescribeAll(rows)
 	s.document = rows.OpenAPI()
 	return r
+}
+
+// leastCompressed is the size in bytes below which compressing an answer takes longer than sending it.
+const leastCompressed = 1400
+
+// compressed compresses answers of texts.
+func compressed() func(http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(gzip.DefaultCompression), gzhttp.ContentTypes([]string{
+		"text/", "application/json", "application/problem+json", "application/javascript", "application/yaml", "application/openapi", "application/x-ndjson", "image/svg+xml",
+	}))
+	if err != nil {
+		panic(err) // a wrong option
+	}
+	return func(next http.Handler) http.Handler { return wrap(next) }
 }
 
 func apiConfig(version string) huma.Config {

@@ -61,7 +61,9 @@ func bounded(next http.Handler) http.Handler {
 		} else if r.Method == http.MethodPost && path.Base(r.URL.Path) == "captures" {
 			most = store.MaxCaptureBytes + 1
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, most)
+		if !isStream(r) {
+			r.Body = http.MaxBytesReader(w, r.Body, most)
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -23,6 +23,10 @@ func DescribeAll(api huma.API) {
 	}
 	doc.Security = []map[string][]string{{"token": {}}, {"cookie": {}}, {}}
 
+	if item := doc.Paths["/api/v1/{ws}/decode"]; item != nil {
+		item.Post.Description = "With the content type application/x-ndjson the body is a stream of messages, one a line: in hex, as a JSON string of hex, or " +
+			"as {\"hex\":…, \"dir\":…, \"group\":…}. Each is answered by a line while others still come; ?message=, ?dir=, ?group= and ?fields apply to all."
+	}
 	refusal := map[string]*huma.MediaType{"application/problem+json": {Schema: SchemaOf[huma.ErrorModel](api, "ErrorModel")}}
 	wait := map[string]*huma.Param{"Retry-After": {Description: "seconds after which to retry", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 	add := func(op *huma.Operation, status int, about string, headers map[string]*huma.Param) {
