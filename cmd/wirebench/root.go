@@ -20,21 +20,30 @@ definitions describe.
 
 Without a command it starts the server. Every flag can be set by an environment
 variable: --listen by WIREBENCH_LISTEN, and so on; several values of one flag are
-separated by commas or line breaks.
+separated by commas or line breaks. --config names a TOML file with the flags of the
+server; the command line overrides the environment, and that the file.
 
 Exit status: 0 success, 1 errors in the input, 2 wrong usage or an unreadable file.`,
-		Version:           version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		Args:              commandOnly,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnv(cmd.Flags()) },
-		RunE:              serve.RunE,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          commandOnly,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := flagsFromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			if f := cmd.Flags().Lookup("config"); f != nil && f.Value.String() != "" {
+				return flagsFromFile(cmd.Flags(), f.Value.String())
+			}
+			return nil
+		},
+		RunE: serve.RunE,
 	}
 	root.Flags().AddFlagSet(serve.Flags())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return see(cmd, wrongFlag("", err))
 	})
-	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newDiff(), newReplay(), newProxy(), newDemo(), newProject(), newBackup(), newRestore(), newToken(), newHealth())
+	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newDiff(), newReplay(), newProxy(), newDemo(), newProject(), newConfig(serve), newBackup(), newRestore(), newToken(), newHealth())
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {

@@ -86,6 +86,7 @@ second Ctrl+C exits immediately.`,
 	relay.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
 	team.add(cmd)
+	cmd.Flags().String("config", "", "TOML file with these flags, such as allow-upstream = [\"game.example:7801\"]; wirebench config prints one")
 	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
 	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
 	cmd.Flags().StringVar(&data, "data", defaultData, "directory for definitions, samples and settings")
