@@ -28,7 +28,8 @@ const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, disk, team := "", "", int64(0), &teamFlags{}
+	listen, data, team := "", "", &teamFlags{}
+	var disk, quota, quotaOfAll int64
 	var allowed []string
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -62,6 +63,7 @@ second Ctrl+C exits immediately.`,
 				return fmt.Errorf("%w (--data)", err)
 			}
 			defer kept.Close()
+			kept.Limit(&store.Quota{Each: quota, All: quotaOfAll})
 			all, err := openProjects(cmd, l, allowed, kept, log)
 			if err != nil {
 				return err
@@ -89,6 +91,8 @@ second Ctrl+C exits immediately.`,
 	cmd.Flags().String("config", "", "TOML file with these flags, such as allow-upstream = [\"game.example:7801\"]; wirebench config prints one")
 	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
 	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
+	cmd.Flags().Int64Var(&quota, "project-quota", 0, "bytes that the captures of a project may take; 0 = any number")
+	cmd.Flags().Int64Var(&quotaOfAll, "total-quota", 0, "bytes that all captures may take; 0 = any number")
 	cmd.Flags().StringVar(&data, "data", defaultData, "directory for definitions, samples and settings")
 	return cmd
 }

@@ -52,6 +52,7 @@ type capturesOutput struct{ Body CaptureList }
 type CaptureList struct {
 	Captures []store.Capture `json:"captures" doc:"the newest first"`
 	Tag      string          `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
+	Quota    int64           `json:"quota,omitempty" doc:"bytes that the captures of the project may take together; omitted where there is no bound"`
 	Same     bool            `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
 }
 
@@ -69,6 +70,7 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 		return nil, err
 	}
 	out := &capturesOutput{}
+	out.Body.Quota = ws.Captures.Quota()
 	if in.Brief {
 		all, tag, err := s.Captures.Brief(ws.Captures)
 		if err != nil {

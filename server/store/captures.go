@@ -47,6 +47,7 @@ type Captures struct {
 	mu         sync.Mutex
 	watchers   map[chan struct{}]string // channels of Changed, by capture
 	places     map[string]*packetPlaces
+	quota      *Quota          // nil: none
 	recordings map[string]bool // ids of captures that Record has started and that are not closed
 }
 
@@ -136,7 +137,7 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 			_ = root.Remove(temp)
 		}
 	}()
-	if out.Size, err = io.Copy(f, io.LimitReader(r, MaxCaptureBytes+1)); err != nil {
+	if out.Size, err = c.within(f, r); err != nil {
 		return Capture{}, err
 	}
 	if out.Size > MaxCaptureBytes {

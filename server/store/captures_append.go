@@ -55,6 +55,11 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 	if x.Size+int64(len(data)) > MaxCaptureBytes {
 		return Capture{}, fmt.Errorf("%w: a capture has at most %d bytes", ErrTooLarge, int64(MaxCaptureBytes))
 	}
+	if most, err := c.quota.left(c, MaxAppend); err != nil {
+		return Capture{}, err
+	} else if int64(len(data)) > most {
+		return Capture{}, fmt.Errorf("%w: the quota leaves %s", ErrFull, sizeText(most))
+	}
 	f, err := root.OpenFile(id+captureEnding, os.O_WRONLY, 0)
 	if err != nil {
 		return Capture{}, err

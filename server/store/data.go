@@ -24,7 +24,12 @@ type Data struct {
 	path string // absolute
 	log  *slog.Logger
 	lock *os.File // nil where the file system has no locks
+
+	quota *Quota // of captures
 }
+
+// Limit bounds the captures of folders that are opened from now on.
+func (d *Data) Limit(q *Quota) { d.quota = q }
 
 // InUseError reports that another server has locked the data folder.
 type InUseError struct {
@@ -103,7 +108,11 @@ func (d *Data) Dir(elements ...string) (*Dir, error) {
 
 // Captures opens a folder of captures in the data folder.
 func (d *Data) Captures(elements ...string) (*Captures, error) {
-	return OpenCaptures(d.Path(elements...), d.options()...)
+	c, err := OpenCaptures(d.Path(elements...), d.options()...)
+	if err == nil && d.quota != nil {
+		d.quota.join(c)
+	}
+	return c, err
 }
 
 func (d *Data) options() []Option {

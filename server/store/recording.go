@@ -65,8 +65,27 @@ func (c *Captures) recorded(id string) {
 	delete(c.recordings, id)
 }
 
-// Room returns an error if the disk has no room for more of a recording, as the function Room does.
-func (c *Captures) Room(resume bool) error { return Room(c.dir.path, resume) }
+// Room returns an error if the disk has no room for more of a recording, as the function Room does, or the quota is used up.
+func (c *Captures) Room(resume bool) error {
+	if err := Room(c.dir.path, resume); err != nil {
+		return err
+	}
+	least := int64(recordedPiece)
+	if resume {
+		least *= 16
+	}
+	if left, err := c.quota.left(c, least); err != nil {
+		return err
+	} else if left < least {
+		used, most := c.Used()
+		return &QuotaError{"this project", used, most}
+	}
+	c.quota.took(c, recordedPiece)
+	return nil
+}
+
+// recordedPiece is about what a recording writes between two calls of Room.
+const recordedPiece = 96 << 10
 
 // Lacks returns what a capture that was recorded here lacks of the traffic, "" if nothing.
 func (x *Capture) Lacks() string {

@@ -1571,6 +1571,8 @@ export interface CaptureList {
   captures: StoreCapture[];
   /** of a brief list: differs whenever the list differs */
   tag?: string;
+  /** bytes that the captures of the project may take together; omitted where there is no bound */
+  quota?: number;
   /** the brief list has not changed since known; its captures are omitted */
   same?: boolean;
 }

@@ -7,6 +7,8 @@ import { computed, signal } from "../ui";
 /** A capture, as in GET /api/v1/{ws}/captures. */
 export type Listed = Omit<StoreCapture, "notes">;
 
+/** Bytes that the captures may take together, 0 for any number. */
+export const quota = signal(0);
 export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
 export const sessions = signal<readonly Session[]>([]);
 export const away = signal(false); // the state of listeners is unknown
