@@ -58,7 +58,7 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 	if most, err := c.quota.left(c, MaxAppend); err != nil {
 		return Capture{}, err
 	} else if int64(len(data)) > most {
-		return Capture{}, fmt.Errorf("%w: the quota leaves %s", ErrFull, sizeText(most))
+		return Capture{}, &noRoom{most}
 	}
 	f, err := root.OpenFile(id+captureEnding, os.O_WRONLY, 0)
 	if err != nil {

@@ -37,6 +37,15 @@ func (e *QuotaError) Error() string {
 	return fmt.Sprintf("the captures of %s take %s of the %s allowed: delete some first", e.Of, sizeText(e.Used), sizeText(e.Max))
 }
 
+// noRoom reports that a capture is larger than what the quota leaves.
+type noRoom struct{ left int64 }
+
+func (e *noRoom) Error() string {
+	return fmt.Sprintf("it does not fit into the %s that are left of the quota", sizeText(e.left))
+}
+
+func (e *noRoom) Is(target error) bool { return target == ErrFull }
+
 // Is reports whether target is ErrFull.
 func (e *QuotaError) Is(target error) bool { return target == ErrFull }
 
@@ -139,7 +148,7 @@ func (c *Captures) within(w io.Writer, r io.Reader) (n int64, err error) {
 	n, err = io.Copy(w, io.LimitReader(r, most+1))
 	if err == nil && n > most && most < MaxCaptureBytes {
 		if _, err = c.quota.left(c, 0); err == nil { // it would be full
-			err = fmt.Errorf("%w: the capture does not fit into the %s that are left of the quota", ErrFull, sizeText(most))
+			err = &noRoom{most}
 		}
 	}
 	if err == nil {

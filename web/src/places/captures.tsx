@@ -107,7 +107,7 @@ export function CapturesPlace({ workspace, demo }: { workspace: string; demo: bo
   return (
     <>
       {lookOnly() ? null : <p><button type="button" class="btn primary" onClick={chooseCapture}>Open a capture…</button> <span class="dim">or drop files on this page</span></p>}
-      {quota.value > 0 ? <p class={all.reduce((sum, x) => sum + x.size, 0) >= 0.9 * quota.value ? "warn" : "dim"} id="captures-quota">{bytes(all.reduce((sum, x) => sum + x.size, 0))} of {bytes(quota.value)}{lookOnly() ? "" : "" · deleting some makes room"}</p> : null}
+      {quota.value > 0 ? <p class={all.reduce((sum, x) => sum + x.size, 0) >= 0.9 * quota.value ? "warn" : "dim"} id="captures-quota">{bytes(all.reduce((sum, x) => sum + x.size, 0))} of {bytes(quota.value)}{lookOnly() ? "" : " · deleting some makes room"}</p> : null}
       <div class="scroll">
         <table class="data place-list" aria-label="Captures">
           <thead><tr><th scope="col">Name</th><th scope="col" class="num">Size</th><th scope="col">Added</th><th scope="col">Decoded as</th><th scope="col"><span class="sr-only">More</span></th></tr></thead>
