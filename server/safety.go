@@ -87,6 +87,9 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 	})
 }
 
+// statusGone is logged for requests whose client has gone before the answer, as other servers do.
+const statusGone = 499
+
 // logged gives each request an id, and logs it unless it is for health or static files. Addresses are logged without queries, bodies never.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,8 +101,12 @@ func (s *Server) logged(next http.Handler) http.Handler {
 		w.Header().Set(answer.RequestID, id)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
-			s.metrics.took(r, ww.Status(), time.Since(start))
-			s.Log.Info("request", "id", id, "method", r.Method, "path", r.URL.Path, "status", ww.Status(), "bytes", ww.BytesWritten(), "took", time.Since(start).Round(time.Microsecond))
+			status := ww.Status()
+			if status >= 500 && r.Context().Err() != nil {
+				status = statusGone
+			}
+			s.metrics.took(r, status, time.Since(start))
+			s.Log.Info("request", "id", id, "method", r.Method, "path", r.URL.Path, "status", status, "bytes", ww.BytesWritten(), "took", time.Since(start).Round(time.Microsecond))
 		}()
 		next.ServeHTTP(ww, r)
 	})

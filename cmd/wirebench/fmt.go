@@ -88,7 +88,7 @@ func (f *formatter) file(cmd *cobra.Command, file *source.File) error {
 	f.failed = f.failed || diags.HasErrors()
 	changed := text != file.Text
 	if f.list && changed {
-		fmt.Fprintln(cmd.OutOrStdout(), file.Name)
+		fmt.Fprintln(cmd.OutOrStdout(), source.Visible(file.Name))
 	}
 	if f.write && changed {
 		return replaceFile(file.Name, text)

@@ -9,6 +9,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
 )
 
 // Transcript formats a decoded message for a terminal: its bytes on the left, their fields on the right, and its problems below.
@@ -98,7 +99,7 @@ func writeRow(b *strings.Builder, message []byte, f FieldValue, row transcriptRo
 		chunk := data[i:min(i+perLine, len(data))]
 		line := fmt.Sprintf("0x%04X  %-23s  %-8s", int(from)+i, spacedHex(chunk), printableASCII(chunk))
 		if i == 0 {
-			line += fmt.Sprintf("  %-*s  %-*s  %s%s%s", width[0], row.name, width[1], row.typ, row.value, bits, mark)
+			line += fmt.Sprintf("  %-*s  %-*s  %s%s%s", width[0], row.name, width[1], row.typ, source.Visible(row.value), bits, mark)
 		}
 		b.WriteString(strings.TrimRight(line, " "))
 		b.WriteByte('\n')

@@ -54,7 +54,7 @@ func (d Diagnostic) String() string {
 	if d.Span.File != nil {
 		name = d.Span.File.Name
 	}
-	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", name, pos.Line, pos.Column, d.Severity, d.Message, d.Code)
+	return source.Visible(fmt.Sprintf("%s:%d:%d: %s: %s [%s]", name, pos.Line, pos.Column, d.Severity, d.Message, d.Code))
 }
 
 // List is the diagnostics of one or several files.

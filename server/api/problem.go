@@ -90,6 +90,10 @@ const maxEchoed = 200
 func BriefErrors(_ huma.Context, _ string, v any) (any, error) {
 	if e, ok := v.(*huma.ErrorModel); ok {
 		for _, d := range e.Errors {
+			switch d.Value.(type) {
+			case map[string]any, []any: // what else was sent is nobody's business, and may be a secret
+				d.Value = nil
+			}
 			if text := fmt.Sprint(d.Value); len(text) > maxEchoed {
 				d.Value = strings.ToValidUTF8(text[:maxEchoed], "") + "…"
 			}
