@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/static"
 	"wirebench/templates"
 	"wirebench/web/docs"
 )
@@ -24,6 +25,9 @@ func (s *Server) manual(w http.ResponseWriter, r *http.Request) {
 			s.notFound(w, r)
 			return
 		}
+	}
+	if base := static.Base(); base != "" {
+		page.HTML = strings.ReplaceAll(page.HTML, `href="/docs/`, `href="`+base+`/docs/`)
 	}
 	s.workbench.Render(w, r, http.StatusOK, templates.ManualPage(s.workbench.Frame(r, "Wirebench: "+page.Title, ""), templates.Manual{Page: page}))
 }

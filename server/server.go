@@ -27,6 +27,7 @@ import (
 	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/workspace"
+	"wirebench/static"
 )
 
 // Config holds the dependencies of a Server.
@@ -113,7 +114,7 @@ func New(cfg Config) (*Server, error) {
 		})
 		s.handler = cfg.Door.Guard(s.router)
 	}
-	s.handler = access.Forwarded(cfg.Trusted, secured(s.handler))
+	s.handler = access.Forwarded(cfg.Trusted, secured(below(static.Base(), s.handler)))
 	cfg.Projects.Each(s.follow, func() { s.pushes.TellAll(page.TopicProjects) })
 	return s, nil
 }

@@ -26,6 +26,15 @@ var files embed.FS
 // prefix is the path of Handler.
 const prefix = "/static/"
 
+// base is the path of the server for clients, before all paths of pages: "" or "/tools/wirebench".
+var base string
+
+// SetBase sets the path of the server for clients. It must be called before the first request.
+func SetBase(path string) { base = strings.TrimSuffix(path, "/") }
+
+// Base returns the path of the server for clients, "" at the root of its host name.
+func Base() string { return base }
+
 // asset is a file to be served.
 type asset struct {
 	content []byte
@@ -100,9 +109,9 @@ func acceptsGzip(header string) bool {
 // chunks contain their version. A name that is not embedded gets no version; loading it is a 404.
 func URL(name string) string {
 	if a, ok := assets[name]; ok && !isChunk(name) {
-		return prefix + name + "?v=" + a.version
+		return base + prefix + name + "?v=" + a.version
 	}
-	return prefix + name
+	return base + prefix + name
 }
 
 func isChunk(name string) bool { return strings.HasPrefix(name, "chunks/") }

@@ -98,12 +98,15 @@ type Project struct{ Name, Title string }
 // ProjectPath returns the path of a page of a project, such as of ("mine", "definitions", "C_CHAT.1").
 func ProjectPath(name string, parts ...string) string {
 	var b strings.Builder
-	b.WriteString("/p/" + url.PathEscape(name))
+	b.WriteString(static.Base() + "/p/" + url.PathEscape(name))
 	for _, part := range parts {
 		b.WriteString("/" + url.PathEscape(part))
 	}
 	return b.String()
 }
+
+// At is the address of a path of the server, for attributes.
+func At(path string) templ.SafeURL { return templ.SafeURL(static.Base() + path) }
 
 // ProjectURL is ProjectPath for attributes.
 func ProjectURL(name string, parts ...string) templ.SafeURL {

@@ -14,6 +14,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/store"
+	"wirebench/static"
 )
 
 // teamFlags are the flags of a server that several people use: tokens, sign-in, TLS and the proxy before it.
@@ -31,7 +32,7 @@ func (f *teamFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address without --viewer-token; otherwise a random one, printed at the first start and kept)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token of --token")
 	flags.StringVar(&f.tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
-	flags.StringVar(&f.base, "base-url", "", "address of the server for clients, such as https://wirebench.example")
+	flags.StringVar(&f.base, "base-url", "", "address of the server for clients, such as https://wirebench.example or https://host/tools/wirebench")
 	flags.StringArrayVar(&f.proxies, "trusted-proxy", nil, "address or network of a reverse proxy whose X-Forwarded-For and X-Forwarded-Proto are believed (repeatable)")
 	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate chain, to serve TLS")
 	flags.StringVar(&f.key, "tls-key", "", "file with the key of --tls-cert")
@@ -91,10 +92,11 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 			return nil, fmt.Errorf("--base-url %s: must be an address such as https://wirebench.example", f.base)
-		case strings.Trim(u.Path, "/") != "":
-			return nil, fmt.Errorf("--base-url %s: the server must be at the root of its host name", f.base)
+		case u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(u.EscapedPath(), "%\"'<>&"):
+			return nil, fmt.Errorf("--base-url %s: its path must be of letters, digits, / and -", f.base)
 		}
 		c.Base = u
+		static.SetBase(u.Path)
 	}
 	return access.NewDoor(c), nil
 }

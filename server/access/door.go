@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wirebench/server/answer"
+	"wirebench/static"
 	"wirebench/templates"
 )
 
@@ -136,7 +137,7 @@ func (d *Door) setSession(w http.ResponseWriter, r *http.Request, secret string)
 }
 
 func (d *Door) cookie(r *http.Request, value string) *http.Cookie {
-	return &http.Cookie{Name: d.Cookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r) || d.Base != nil && d.Base.Scheme == "https"}
+	return &http.Cookie{Name: d.Cookie(), Value: value, Path: static.Base() + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r) || d.Base != nil && d.Base.Scheme == "https"}
 }
 
 // Changed adds a request that may have changed something to the audit log.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"wirebench/static"
 )
 
 // Bounds of signing in at a provider.
@@ -116,7 +118,7 @@ func (d *Door) startOIDC(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *Door) oidcCookie(r *http.Request, value string, seconds int) *http.Cookie {
-	return &http.Cookie{Name: oidcCookie, Value: value, Path: "/access/oidc", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r), MaxAge: seconds}
+	return &http.Cookie{Name: oidcCookie, Value: value, Path: static.Base() + "/access/oidc", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r), MaxAge: seconds}
 }
 
 // endOIDC takes the answer of the provider.

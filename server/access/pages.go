@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/answer"
+	"wirebench/static"
 	"wirebench/templates"
 )
 
@@ -385,11 +386,11 @@ func (d *Door) auditPage(w http.ResponseWriter, r *http.Request) {
 // origin returns the address of the server, as the client knows it.
 func (d *Door) origin(r *http.Request) string {
 	if d.Base != nil {
-		return d.Base.Scheme + "://" + d.Base.Host
+		return d.Base.Scheme + "://" + d.Base.Host + static.Base()
 	}
 	scheme := "http"
 	if Secure(r) {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host
+	return scheme + "://" + r.Host + static.Base()
 }

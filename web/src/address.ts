@@ -54,9 +54,14 @@ export async function unpacked(code: string): Promise<string | undefined> {
   }
 }
 
+/** The path of the server, before all others: "" at the root of its host name. */
+export function root(): string {
+  return document.documentElement.dataset["base"] ?? "";
+}
+
 /** The path of a page of a project, such as of ("mine", "definitions", "C_CHAT.1"). */
 export function pathOf(project: string, ...parts: string[]): string {
-  return ["/p", ...[project, ...parts].map(encodeURIComponent)].join("/");
+  return [`${root()}/p`, ...[project, ...parts].map(encodeURIComponent)].join("/");
 }
 
 /** The address of a definition. */
@@ -75,7 +80,7 @@ export function addressOf(href: string, project: string, definition: string, sto
 
 /** The stored definition in an address, null without one. */
 export function messageIn(url: URL): string | null {
-  const name = /^\/p\/[^/]+\/definitions\/([^/]+)$/.exec(url.pathname)?.[1];
+  const name = /^\/p\/[^/]+\/definitions\/([^/]+)$/.exec(url.pathname.slice(root().length))?.[1];
   return name === undefined ? null : decodeURIComponent(name);
 }
 

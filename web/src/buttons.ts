@@ -8,7 +8,7 @@ const buttons: readonly (readonly [id: string, title: string, group: string, sel
   ["form", "Form of the values of the message", "Go to", '[data-segment="form"]'],
   ["values", "Values of the message as JSON", "Go to", '[data-segment="values"]'],
   ["upload", "Upload definitions, code maps or a zip file …", "Library", "#files"],
-  ["projects", "All projects, new project …", "Project", 'a[href="/projects"]'],
+  ["projects", "All projects, new project …", "Project", 'a[href$="/projects"]'],
   ["theme", "Theme: system, light or dark", "View", "[data-theme-toggle]"],
 ];
 

@@ -1,6 +1,7 @@
 // The connection of the page to the server, with channels on it; see server/socket. It reconnects automatically, and then opens its channels
 // again.
 
+import { root } from "./address";
 import type { SocketDown, SocketUp } from "./api";
 
 export interface ChannelEvents {
@@ -34,7 +35,7 @@ export function pauseAfter(tries: number): number {
 
 /** The address of the socket of a page. */
 export function socketOf(workspace: string): string {
-  return `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}/ws/${encodeURIComponent(workspace)}/page`;
+  return `${location.protocol === "https:" ? "wss:" : "ws:"}//${location.host}${root()}/ws/${encodeURIComponent(workspace)}/page`;
 }
 
 export class Connection {

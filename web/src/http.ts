@@ -1,5 +1,6 @@
 // Requests to the HTTP API, and messages about failures.
 
+import { root } from "./address";
 import { notify } from "./notify";
 
 /** A failed request. */
@@ -31,7 +32,7 @@ interface Problem {
 
 /** The address of the operations of a workspace. */
 export function apiOf(workspace: string): string {
-  return `/api/v1/${encodeURIComponent(workspace)}`;
+  return `${root()}/api/v1/${encodeURIComponent(workspace)}`;
 }
 
 /** The error message of a response, with its first position. */

@@ -1,6 +1,6 @@
 // The menu of the projects, and what a page does when its own project is renamed or closed on another page.
 
-import { pathOf } from "./address";
+import { pathOf, root } from "./address";
 import type { ProjectList } from "./api";
 import { onChanged } from "./changes";
 import { make } from "./dom";
@@ -32,7 +32,7 @@ export function startProjects(): void {
         notify("This project is open again.");
       }
     });
-    void request<ProjectList>("/api/v1/projects").then((reply) => {
+    void request<ProjectList>(`${root()}/api/v1/projects`).then((reply) => {
       if (reply.ok) {
         draw(menu, workspace, reply.answer);
       }

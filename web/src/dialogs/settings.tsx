@@ -3,6 +3,7 @@
 //
 //   dialog.operate.settings > form > .setting > .field, .setting-source > button
 
+import { root } from "../address";
 import type { CapturesProposal, ProjectList, ProjectsInfo, ProposalList, SettingsInUse } from "../api";
 import { Button, dialog, Field, Says, Select } from "../dialog";
 import { openElsewhere } from "../elsewhere";
@@ -165,7 +166,7 @@ function titleOf(workspace: string): string {
 
 /** The open projects besides one, those of other protocols first. */
 async function projectsBesides(workspace: string, protocol: string): Promise<readonly ProjectsInfo[]> {
-  const reply = await request<ProjectList>("/api/v1/projects");
+  const reply = await request<ProjectList>(`${root()}/api/v1/projects`);
   const all = reply.ok ? reply.answer.projects.filter((p) => p.state === "open" && p.trouble === undefined && p.name !== workspace) : [];
   return [...all.filter((p) => p.protocol !== protocol), ...all.filter((p) => p.protocol === protocol)];
 }
@@ -204,7 +205,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
         )}
         {a === undefined ? null : (
           <div class="settings-list">
-            {ofCapture ? <Protocol project={`${a.protocol}: ${project}`} others={others.value} chosen={other} note={leaves ? null : found.value.length > 0 ? found.value.map((p) => open(p.project ?? "", sentence(p.text), sentence(p.evidence))) : others.value.length === 0 ? <a href="/projects#new-project">New project …</a> : "this project"} /> : null}
+            {ofCapture ? <Protocol project={`${a.protocol}: ${project}`} others={others.value} chosen={other} note={leaves ? null : found.value.length > 0 ? found.value.map((p) => open(p.project ?? "", sentence(p.text), sentence(p.evidence))) : others.value.length === 0 ? <a href={`${root()}/projects#new-project`}>New project …</a> : "this project"} /> : null}
             {leaves ? null : <Settings answer={a} now={now} was={was} from={from} traffic={ofCapture} />}
           </div>
         )}

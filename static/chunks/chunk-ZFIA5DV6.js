@@ -1,1 +1,0 @@
-import{n as e}from"./chunk-X3KZ7NOT.js";import{d as r}from"./chunk-5URXN2HJ.js";async function s(i,t){let o=await r(`${i}/copy?${new URLSearchParams({to:t}).toString()}`,"POST");o!==void 0&&location.assign(e(t,"captures",o.id))}export{s as a};
