@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 	"strings"
 )
@@ -39,6 +41,14 @@ func (w *redirects) WriteHeader(status int) {
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
+
+// Hijack is for websockets.
+func (w *redirects) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
+
+// Flush is for streams.
+func (w *redirects) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap is for http.ResponseController.
 func (w *redirects) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -55,7 +55,11 @@ func TestDecodeStream(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`"` + viewedHex + `"`, fmt.Sprint(first)},
 		{`{"hex":"` + viewedHex + `","dir":"c2s"}`, fmt.Sprint(first)},
-		{"zz", "not-hex"}, {"{", "not-json"}, {"ff ff", "status:"}, {long, "status:"}, {viewedHex, fmt.Sprint(first)},
+		{"zz", "not-hex"},
+		{"{", "not-json"},
+		{"ff ff", "status:"},
+		{long, "status:"},
+		{viewedHex, fmt.Sprint(first)},
 	} {
 		io.WriteString(w, c.line+"\n")
 		if got := fmt.Sprint(next()); !strings.Contains(got, c.want) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wirebench/server/wsconn"
 )
 
 // TestBaseServer is the server of TestBasePath, in a process of its own: its path is that of the process.
@@ -90,6 +92,12 @@ func TestBasePath(t *testing.T) {
 		if strings.Contains(text, "<html") && !strings.HasPrefix(page, "/access") && !strings.Contains(text, `data-base="/tools/wb"`) {
 			t.Errorf("%s does not tell its scripts the path", page)
 		}
+	}
+	conn, err := wsconn.Dial(t.Context(), "ws"+strings.TrimPrefix(at, "http")+"/tools/wb/ws/tera/page", http.Header{"Authorization": {"Bearer " + token}}, 1<<20)
+	if err != nil {
+		t.Errorf("the socket of a page: %v", err)
+	} else {
+		conn.Drop()
 	}
 	for _, path := range []string{"/tools/wb/static/app.js", "/static/app.js", "/tools/wb/api/v1/projects", "/tools/wb/api/tera/proxies", "/tools/wb"} {
 		if resp, _ := get(path); resp.StatusCode != 200 {
