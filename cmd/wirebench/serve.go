@@ -159,7 +159,11 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 		}
 	}
 	warnInVain(cmd, upstreams.Entries())
-	ln, err := net.Listen("tcp", listen) // first: the proxy must not connect to this address
+	network := "tcp"
+	if ip := net.ParseIP(host); ip != nil && ip.To4() != nil { // 0.0.0.0 is IPv4 alone, as it says
+		network = "tcp4"
+	}
+	ln, err := net.Listen(network, listen) // first: the proxy must not connect to this address
 	if err != nil {
 		return fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
 	}

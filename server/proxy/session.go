@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,8 +77,11 @@ func (p *pair) open(ctx context.Context, network, listen string) error {
 	if err != nil {
 		return err
 	}
+	if addr.Addr().Is4() { // 0.0.0.0 is IPv4 alone, as it says
+		network += "4"
+	}
 	var config net.ListenConfig
-	if network == "udp" {
+	if strings.HasPrefix(network, "udp") {
 		c, err := config.ListenPacket(ctx, network, addr.String())
 		if err != nil {
 			return err
