@@ -128,5 +128,5 @@ func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 // oneLine makes a text valid in a comment that ends with its line, or with "*/".
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return strings.ReplaceAll(text, "*/", "* /")
+	return strings.ReplaceAll(strings.ReplaceAll(text, "*/", "* /"), "/*", "/ *")
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const onWindows = runtime.GOOS == "windows"
@@ -409,6 +411,9 @@ func (p *place) distinct(name, element, dir string) error {
 	for _, other := range there {
 		if strings.EqualFold(other, element) {
 			return &NameError{name, fmt.Sprintf("%q exists and differs only in case", path.Join(dir, other))}
+		}
+		if strings.EqualFold(norm.NFC.String(other), norm.NFC.String(element)) { // some systems take them for one file
+			return &NameError{name, fmt.Sprintf("%q exists and looks the same, with its accents encoded differently", path.Join(dir, other))}
 		}
 	}
 	return nil

@@ -438,3 +438,21 @@ func TestLinesOfManyAreWhole(t *testing.T) {
 		t.Errorf("%d lines", lines)
 	}
 }
+
+// Two encodings of one name are one file on some systems, so they are not two here.
+func TestNamesThatLookTheSame(t *testing.T) {
+	d, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Write("C_\u00c9.def", []byte("a"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var wrong *NameError
+	if _, err := d.Write("C_E\u0301.def", []byte("b"), nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "encoded differently") {
+		t.Errorf("%v", err)
+	}
+	if _, err := d.Write("C_\u00c9.def", []byte("c"), nil); err != nil {
+		t.Error(err)
+	}
+}
