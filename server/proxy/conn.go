@@ -16,6 +16,7 @@ type conn struct {
 	started time.Time
 	abort   func(why string) // ends it immediately
 	active  atomic.Int64     // time of the last byte, nanoseconds since 1970
+	proved  atomic.Bool      // UDP: the client has answered a datagram of the server, so its address is not made up
 	bytes   [2]atomic.Int64  // relayed to the server and to the client
 	lost    atomic.Int64     // bytes that were not observed
 	dropped atomic.Int64     // datagrams of the server that were dropped
@@ -176,8 +177,9 @@ func (s *Session) because(c *conn, why string) {
 
 // expire ends connections that have been idle for too long.
 func (s *Session) expire() {
-	every := min(max(s.limits.Idle/4, 10*time.Millisecond), 30*time.Second) // upper bound
-	timer := time.NewTimer(s.limits.Idle)
+	unproved := min(s.limits.Idle, s.limits.Unproved)
+	every := min(max(unproved/4, 10*time.Millisecond), 30*time.Second) // upper bound
+	timer := time.NewTimer(unproved)
 	defer timer.Stop()
 	for {
 		select {
@@ -186,19 +188,22 @@ func (s *Session) expire() {
 			return
 		}
 		now := time.Now()
-		oldest := now.UnixNano() // last activity of the remaining connections and of new ones
-		before := now.Add(-s.limits.Idle).UnixNano()
+		next := unproved // until the first of the remaining connections, or a new one, has been idle for too long
 		var old []*conn
 		s.mu.Lock()
 		for c := range s.conns {
-			if at := c.active.Load(); at < before {
+			limit := s.limits.Idle
+			if c.Proto == transport.UDP && !c.proved.Load() {
+				limit = unproved
+			}
+			if left := limit - now.Sub(time.Unix(0, c.active.Load())); left < 0 {
 				old = append(old, c)
 			} else {
-				oldest = min(oldest, at)
+				next = min(next, left)
 			}
 		}
 		s.mu.Unlock()
-		timer.Reset(max(time.Duration(oldest-before), every))
+		timer.Reset(max(next, every))
 		for _, c := range old {
 			s.because(c, "idle")
 			if c.Proto == transport.TCP {

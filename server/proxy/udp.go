@@ -37,7 +37,10 @@ type peer struct {
 func (p *peer) asked(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.proved = p.proved || p.answers > 0
+	if p.answers > 0 {
+		p.proved = true
+		p.conn.proved.Store(true)
+	}
 	p.allowed += amplification * n
 }
 

@@ -232,7 +232,7 @@ func TestAmplification(t *testing.T) {
 func TestAmplificationBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
-		p := &peer{}
+		p := &peer{conn: &conn{}}
 		in, out := 0, 0
 		for range 20 {
 			if out > 0 {
@@ -372,5 +372,47 @@ func TestStopUDP(t *testing.T) {
 		if _, ended := s.Conns(); len(ended) != 1 || ended[0].Why != "the session ended" || len(p.Sessions()) != 0 || s.Log().Len() != 2 {
 			t.Errorf("%+v", ended)
 		}
+	}
+}
+
+// Single datagrams, whose addresses may be made up, give up their places soon; a client that answers the server keeps its place.
+func TestUnprovedClients(t *testing.T) {
+	leaks(t)
+	upstream := serveUDP(t, func(b []byte) [][]byte { return [][]byte{b} })
+	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", upstream}}, Limits: Limits{Idle: time.Minute, Unproved: 200 * time.Millisecond, Conns: 40, PerSource: 40}})
+	at := s.State().Pairs[0].Listen
+	talk := func(c net.Conn) {
+		t.Helper()
+		buf := make([]byte, 16)
+		if _, err := c.Write([]byte("hi")); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := c.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := net.Dial("udp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	talk(c)
+	talk(c) // it has received the first answer
+	for range 39 {
+		x, err := net.Dial("udp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		if _, err := x.Write([]byte("?")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all have come", func() bool { return s.State().Total == 40 })
+	eventually(t, "the others are forgotten", func() bool { open, _ := s.Conns(); return len(open) == 1 })
+	talk(c)
+	if open, ended := s.Conns(); len(open) != 1 || len(ended) < 30 {
+		t.Errorf("%d open, %d ended", len(open), len(ended))
 	}
 }
