@@ -193,12 +193,13 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 		note(cmd, "%v", err)
 	}
 	done := make(chan error, 1)
+	bounded := server.LimitConnections(ln, cfg.Trusted)
 	go func() {
 		if team.cert != "" {
-			done <- srv.ServeTLS(ln, team.cert, team.key)
+			done <- srv.ServeTLS(bounded, team.cert, team.key)
 			return
 		}
-		done <- srv.Serve(ln)
+		done <- srv.Serve(bounded)
 	}()
 	select {
 	case err := <-done:
