@@ -60,6 +60,7 @@ type Server struct {
 	handler   http.Handler
 	pages     socket.Set
 	lists     lists
+	rates     rates
 	budget    *admit.Budget
 	ended     atomic.Bool
 	captures  *captures.Set

@@ -48,7 +48,7 @@ func DescribeAll(api huma.API) {
 			}
 			add(op, http.StatusUnauthorized, "the request has no valid token",
 				map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer", Schema: &huma.Schema{Type: huma.TypeString}}})
-			add(op, http.StatusTooManyRequests, "too many wrong tokens from this address", wait)
+			add(op, http.StatusTooManyRequests, "too many requests, or too many wrong tokens from this address", wait)
 			if op != item.Get {
 				about := "the request comes from a page of another site"
 				if need := access.Needs(op.Method + " " + path); need > access.Viewer {
