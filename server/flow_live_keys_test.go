@@ -113,6 +113,7 @@ func TestFlowLiveRevert(t *testing.T) {
 	change := func(text string) {
 		t.Helper()
 		f.press("e")
+		f.page().Focused("textbox", "text")
 		f.page().Fill("textbox", "text", text)
 		f.press("Enter")
 		f.shows("#held .held-row", "changed, not sent yet")
@@ -122,6 +123,7 @@ func TestFlowLiveRevert(t *testing.T) {
 	f.shows("#held .held-row .held-what", "changed")
 	f.focus(".frames-scroll")
 	f.press("e")
+	f.page().Focused("textbox", "text")
 	f.page().Has("textbox", "text", "changed")
 	f.shows(".held-changes .old", `"one"`)
 	f.focus(".frames-scroll")

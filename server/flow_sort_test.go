@@ -112,7 +112,7 @@ func TestFlowMinimap(t *testing.T) {
 	f.choose(3, false)
 	f.press("m")
 	f.is("it has the mark", `document.querySelector(".frames-map").getAttribute("aria-label") === "Overview of the list: 0 problems, 1 mark, 0 notes"`)
-	const inks = `(() => { const c = document.querySelector(".frames-map canvas"); return new Set(new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size })()`
+	const inks = `(() => { const c = document.querySelector(".frames-map canvas"); const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true }); copy.drawImage(c, 0, 0); return new Set(new Uint32Array(copy.getImageData(0, 0, c.width, c.height).data.buffer)).size })()`
 	f.is("it is drawn", inks+" >= 3")
 	f.do(`{ const map = document.querySelector(".frames-map"), box = map.getBoundingClientRect();
 		const at = (type, share, buttons) => map.dispatchEvent(new PointerEvent(type, {bubbles: true, pointerId: 1, button: 0, buttons, clientX: box.left + 5, clientY: box.top + box.height * share}))

@@ -17,6 +17,7 @@ export class FormPane {
   private pane: ValuesFormPane | undefined;
   private asking = false;
   private again = false;
+  private stale = 0; // messages the form does not show yet
 
   constructor(host: FormPaneHost) {
     this.host = host;
@@ -35,6 +36,17 @@ export class FormPane {
     }
   }
 
+  /** Another message is on its way: what is typed before its values are here would change the one before. */
+  leave(): void {
+    this.stale++;
+    document.getElementById("values-form")?.toggleAttribute("inert", true);
+  }
+
+  /** Whether the tab shows the values of the message. */
+  get isReady(): boolean {
+    return this.pane !== undefined && this.stale === 0 && !this.asking;
+  }
+
   private async show(): Promise<void> {
     this.asking = true;
     const element = document.getElementById("values-form");
@@ -44,9 +56,14 @@ export class FormPane {
         fill: async (value) => (await this.host.press("fill", { typed: value })).failed ?? "",
         focused: (path) => this.host.point(path),
       });
+      const { stale } = this;
       const { form } = await this.host.ask({ action: "form" });
       if (form !== undefined) {
         this.pane.show(form);
+      }
+      if (this.stale === stale) {
+        this.stale = 0;
+        element.removeAttribute("inert");
       }
     }
     this.asking = false;

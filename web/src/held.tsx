@@ -376,10 +376,11 @@ function Head({ queue, all }: { queue: HeldQueue; all: number }) {
       <strong>{count(all)} held</strong>
       {may && m !== undefined ? (
         <>
-          {act(changed ? "Send changed" : "Send", "a", changed ? "Send it as changed" : "Send it as it came", () => void queue.decide("forward", m))}
-          {changed ? <button type="button" class="btn" title="Send it as it came" disabled={queue.isAway.value} onClick={() => void queue.decide("original", m)}>Send original</button> : null}
+          {act(changed ? "Send changed" : "Send", "a", changed ? "Send it as changed" : "Send it as it came", () => void queue.decide("forward", m), { "data-send": "" })}
           {act("Drop", "x", "Discard it", () => void queue.decide("drop", m))}
           {act("Change", "e", "Change its values in the panes below", () => queue.edit())}
+          {/* What comes and goes with a change is last, so that no button moves. */}
+          {changed ? <button type="button" class="btn" title="Send it as it came" disabled={queue.isAway.value} onClick={() => void queue.decide("original", m)}>Send original</button> : null}
           {act("Reset", "v", "Discard the change", () => queue.revert(m), { hidden: !queue.canRevert, "data-revert": "" })}
           {edit !== undefined && m.id === queue.chosen.value ? (
             <label class="check" title="Lengths, sequence numbers and checksums are not corrected"><input type="checkbox" checked={queue.raw.value} onChange={(event) => (queue.raw.value = event.currentTarget.checked)} /> bytes as they are</label>
@@ -419,12 +420,12 @@ function Row({ queue, m, tab }: { queue: HeldQueue; m: Held; tab: number }) {
   );
 }
 
-/** The original and the changed values of a message, side by side. */
+/** The original and the changed values of a message, side by side. Its height is constant: the buttons above must not move when a change appears. */
 function Changes({ queue, m }: { queue: HeldQueue; m: Held }) {
   const edit = queue.edits.value.get(m.id);
   const changes: readonly Change[] = edit === undefined ? [] : changesOf({ value: m.frame.value, hex: m.frame.hex }, { value: edit.value, hex: edit.hex });
   if (changes.length === 0) {
-    return null;
+    return queue.may ? <p class="held-changes hint">Changes of its fields or bytes below are listed here, beside the original.</p> : null;
   }
   return (
     <div class="held-changes" tabIndex={0} role="group" aria-label="Changes of the held message">

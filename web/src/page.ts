@@ -310,6 +310,7 @@ export class Page {
     }
     Object.assign(this.controls, change);
     this.socket.set(change);
+    this.formPane.leave();
   }
 
   /** The open definition, "" if it is not stored. */
@@ -377,8 +378,12 @@ export class Page {
     }
     document.querySelector<HTMLElement>('[data-segment="form"]')?.click();
     await this.settled();
-    for (let tries = 0; tries < 60; tries++) { // its code and its values are loaded
-      const first = document.querySelector<HTMLElement>("#values-form :is(input, select):not(:disabled)");
+    const from = document.activeElement;
+    for (let tries = 0, drawn = 0; tries < 80 && drawn < 4; tries++) {
+      if (document.activeElement !== from && document.activeElement !== document.body) {
+        return; // the user has gone elsewhere
+      }
+      const first = this.formPane.isReady ? document.querySelector<HTMLElement>("#values-form :is(input, select):not(:disabled)") : null;
       if (first !== null) {
         first.focus();
         if (first instanceof HTMLInputElement) {
@@ -386,6 +391,7 @@ export class Page {
         }
         return;
       }
+      drawn += this.formPane.isReady ? 1 : 0;
       await new Promise((done) => setTimeout(done, 25));
     }
     this.hex.focus();

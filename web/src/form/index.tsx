@@ -89,14 +89,23 @@ function shown(field: FormField, value: Json): string {
   return typeof value === "object" ? jsonText(value) : typeof value === "number" && Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** A text field. What is being typed stays when the values are drawn again. */
-function TextInput({ name, text, range, commit, cancel }: { name: string; text: string; range: string; commit(input: HTMLInputElement): void; cancel(): void }): h.JSX.Element {
+/** A text field. What is being typed, and what was refused, stays when the values are drawn again. */
+function TextInput({ name, text, range, refused, commit, cancel }: { name: string; text: string; range: string; refused: boolean; commit(input: HTMLInputElement): void; cancel(): void }): h.JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const drawn = useRef("");
   useLayoutEffect(() => {
     const { current } = input;
-    if (current !== null && (document.activeElement !== current || current.value === drawn.current)) {
+    if (current === null || refused) {
+      return;
+    }
+    if (document.activeElement !== current) {
       current.value = text;
+    } else if (current.value === drawn.current && text !== drawn.current) {
+      const all = current.selectionStart === 0 && current.selectionEnd === current.value.length;
+      current.value = text;
+      if (all) {
+        current.select();
+      }
     }
     drawn.current = text;
   });
@@ -124,6 +133,7 @@ export class ValuesFormPane {
   private readonly says = signal({ path: "", text: "" }); // why a change was refused
   private readonly more = signal<ReadonlyMap<string, number>>(new Map()); // elements shown, by path of the list
   private wanted = ""; // name of the control to focus after a change
+  private changing = 0; // changes without an answer
 
   constructor(element: HTMLElement, host: FormHost) {
     this.host = host;
@@ -131,8 +141,11 @@ export class ValuesFormPane {
     render(<Body />, element);
   }
 
-  /** Shows other values. */
+  /** Shows other values, unless a change is under way: its answer has newer ones. */
   show(data: ValuesForm): void {
+    if (this.changing > 0) {
+      return;
+    }
     const other = data.message !== this.data.value?.message;
     this.data.value = data;
     if (other) {
@@ -156,7 +169,8 @@ export class ValuesFormPane {
       this.data.value = { ...before, value }; // the next change may come before the answer
     }
     const now = this.data.value;
-    const why = await this.host.fill(jsonText(value));
+    this.changing++;
+    const why = await this.host.fill(jsonText(value)).finally(() => this.changing--);
     this.says.value = { path, text: why };
     if (why !== "") {
       this.wanted = "";
@@ -228,10 +242,13 @@ export class ValuesFormPane {
         </select>
       );
     }
+    const refused = this.says.value.path === name && this.says.value.text !== "";
     const range = (field.min ?? "") + (field.max ?? "") === "" ? "" : `${field.min ?? ""} to ${field.max ?? ""}`;
     const commit = (input: HTMLInputElement): void => {
       if (input.value === text) {
-        refuse("");
+        if (refused) {
+          refuse("");
+        }
         return;
       }
       const to = parse(field, input.value, value);
@@ -241,7 +258,7 @@ export class ValuesFormPane {
         set(to);
       }
     };
-    return <TextInput name={name} text={text} range={range} commit={commit} cancel={() => refuse("")} />;
+    return <TextInput name={name} text={text} range={range} refused={refused} commit={commit} cancel={() => refuse("")} />;
   }
 
   private list(field: FormField, whole: Json, path: Path, depth: number): h.JSX.Element {
