@@ -167,7 +167,7 @@ func (p *plan) around(e *Editor, fields []edit.Field) (out []edit.Field) {
 
 // plans returns the places for a range, the most likely first.
 func (e *Editor) plans(at codec.Range) ([]plan, error) {
-	if at.Len == 0 || uint64(at.Off)+uint64(at.Len) > uint64(len(e.data))*8 {
+	if !e.contains(at) {
 		return nil, errors.New("these bytes are not in the message")
 	}
 	var over []slot

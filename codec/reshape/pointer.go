@@ -12,6 +12,9 @@ import (
 
 // pointerAt returns the pointer that a range has bytes of; a range in the contents of a string or of bytes has their pointer.
 func (e *Editor) pointerAt(at codec.Range) (s *slot, ok bool) {
+	if !e.contains(at) {
+		return nil, false
+	}
 	field := uint16(codec.NoField)
 	for i := range e.slots {
 		switch t := &e.slots[i]; {
@@ -46,7 +49,7 @@ func (e *Editor) retypes(at codec.Range) (out []Choice) {
 	}
 	ranges := []codec.Range{at}
 	for _, r := range []codec.Range{whole, {Off: s.off, Len: 32}, {Off: s.off - min(s.off, 16), Len: 32}, {Off: s.off, Len: 16}, {Off: s.off + 16, Len: 16}} {
-		if s.has(r) && s.len >= 16 && !slices.Contains(ranges, r) {
+		if s.has(r) && s.len >= 16 && e.contains(r) && !slices.Contains(ranges, r) {
 			ranges = append(ranges, r)
 		}
 	}

@@ -146,7 +146,7 @@ func (e *Editor) choices(plans []plan, at codec.Range, judge func(t edit.Type, d
 
 // elsewhere returns the types whose contents a range may be: those of pointers that have its offset.
 func (e *Editor) elsewhere(at codec.Range) (out []Choice) {
-	if at.Off%8 != 0 || uint64(at.End()) > uint64(len(e.data))*8 || slices.ContainsFunc(e.slots, func(s slot) bool { return s.off <= at.Off && at.Off < s.end() }) {
+	if at.Off%8 != 0 || !e.contains(at) || slices.ContainsFunc(e.slots, func(s slot) bool { return s.off <= at.Off && at.Off < s.end() }) {
 		return nil
 	}
 	tried := 0
@@ -335,7 +335,12 @@ func bytesText(bits uint32) string {
 	return fmt.Sprintf("%d bytes", bits/8)
 }
 
-// run describes a range to a dialect.
+// contains reports whether a range has bits, all of them in the message.
+func (e *Editor) contains(at codec.Range) bool {
+	return at.Len > 0 && uint64(at.Off)+uint64(at.Len) <= uint64(len(e.data))*8
+}
+
+// run describes a range of the message to a dialect.
 func (e *Editor) run(at codec.Range) edit.Run {
 	return edit.Run{
 		Off: int(at.Off), Bits: int(at.Len), ToEnd: int(at.End()) == len(e.data)*8,

@@ -3,6 +3,7 @@ package reshape
 import (
 	"encoding/hex"
 	"flag"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -158,5 +159,24 @@ func TestIncluded(t *testing.T) {
 	done, err := e.Define(codec.Range{Off: 12 * 8, Len: 32}, "float", "c")
 	if want := "@include inner.def\nuint32 b\nfloat  c\n"; err != nil || done.Text != want {
 		t.Errorf("%q %v", done.Text, err)
+	}
+}
+
+// The types of a pointer in the last bytes of a message do not reach past its end.
+func TestPointerAtEnd(t *testing.T) {
+	tera, _ := defs.Find("tera")
+	s := sample{tera, "S_X.1.def", "", "S_X", []byte{8, 0, 0, 0, 0, 0, 0, 0}}
+	e := s.editor(t, "string a\nstring b\n")
+	for off := range uint32(8) {
+		choices, err := e.Choices(codec.Range{Off: off * 8, Len: 16})
+		for _, c := range choices {
+			var from, bits uint32
+			if _, err := fmt.Sscanf(c.At, "%d:%d", &from, &bits); c.At != "" && (err != nil || from+bits > 64) {
+				t.Errorf("%d: %s at %s, %v", off, c.Type, c.At, err)
+			}
+		}
+		if (err == nil) == (len(choices) == 0) {
+			t.Errorf("%d: %d choices, %v", off, len(choices), err)
+		}
 	}
 }
