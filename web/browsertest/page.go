@@ -66,6 +66,7 @@ func (p Page) spotOf(role, name string) spot {
 		if (all.length !== 1) return { Why: all.length + " of them: " + all.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join(" ") };
 		const e = all[0];
 		if (e.disabled || e.getAttribute("aria-disabled") === "true") return { Why: "disabled" };
+		if (performance.getEntriesByName("first-contentful-paint").length === 0) return { Why: "the page is not painted yet" }; // until then the browser drops clicks
 		e.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
 		for (const r of e.getClientRects()) {
 			const x = r.x + Math.min(r.width / 2, 200), y = r.y + r.height / 2;

@@ -167,8 +167,8 @@ export class CaptureList {
       return;
     }
     this.tag = answer.tag ?? "";
+    quota.value = answer.quota ?? 0; // before the list: the line of the quota is above it
     captures.value = answer.captures;
-    quota.value = answer.quota ?? 0;
     if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {
       void this.check(this.shown);
     }
