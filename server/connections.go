@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"net"
 	"net/netip"
 	"sync"
@@ -11,17 +12,25 @@ import (
 const maxConnections = 500
 
 // LimitConnections bounds the connections of each address, or /64 network of IPv6. Connections above the bound are closed at once. Addresses
-// of this machine and of trusted proxies are not bounded: they may stand for many clients.
+// of this machine and of trusted proxies are not bounded: they may stand for many clients. All of them together get at most half of the
+// descriptors of the process, and one address a quarter of that: files and the connections of the proxy need the others.
 func LimitConnections(l net.Listener, trusted []netip.Prefix) net.Listener {
-	return &limited{Listener: l, trusted: trusted, open: map[netip.Prefix]int{}}
+	out := &limited{Listener: l, trusted: trusted, most: maxConnections, mostInAll: math.MaxInt, open: map[netip.Prefix]int{}}
+	if n := descriptors(); n > 0 {
+		out.mostInAll = n / 2
+		out.most = min(out.most, max(out.mostInAll/4, 1))
+	}
+	return out
 }
 
 type limited struct {
 	net.Listener
-	trusted []netip.Prefix
+	trusted         []netip.Prefix
+	most, mostInAll int
 
-	mu   sync.Mutex
-	open map[netip.Prefix]int
+	mu    sync.Mutex
+	open  map[netip.Prefix]int
+	inAll int
 }
 
 func (l *limited) Accept() (net.Conn, error) {
@@ -31,12 +40,10 @@ func (l *limited) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		of, bounded := l.clientOf(c)
-		if !bounded {
-			return c, nil
-		}
 		l.mu.Lock()
-		full := l.open[of] >= maxConnections
+		full := l.inAll >= l.mostInAll || bounded && l.open[of] >= l.most
 		if !full {
+			l.inAll++
 			l.open[of]++
 		}
 		l.mu.Unlock()
@@ -47,7 +54,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// clientOf returns the address or network of a client; false if its connections are not bounded.
+// clientOf returns the address or network of a client, and whether its connections are bounded.
 func (l *limited) clientOf(c net.Conn) (of netip.Prefix, bounded bool) {
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil {
@@ -82,6 +89,7 @@ func (c *counted) Close() error {
 	c.once.Do(func() {
 		c.l.mu.Lock()
 		defer c.l.mu.Unlock()
+		c.l.inAll--
 		if c.l.open[c.of]--; c.l.open[c.of] == 0 {
 			delete(c.l.open, c.of)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"math"
 	"net"
 	"net/netip"
 	"testing"
@@ -48,6 +49,7 @@ func TestLimitConnections(t *testing.T) {
 	}
 	fake.from = append(fake.from, "[2001:db8::2]:5", "[2001:db8:0:1::2]:5")
 	l := LimitConnections(fake, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})
+	l.(*limited).most, l.(*limited).mostInAll = maxConnections, math.MaxInt // whatever the descriptors
 	got := map[string]int{}
 	var all []net.Conn
 	for {
@@ -76,5 +78,27 @@ func TestLimitConnections(t *testing.T) {
 	}
 	if n := len(l.(*limited).open); n != 1 {
 		t.Errorf("%d addresses are remembered", n)
+	}
+}
+
+// All connections together are bounded, too, those of this machine included.
+func TestLimitConnectionsInAll(t *testing.T) {
+	fake := &fakeListener{from: []string{"127.0.0.1:1", "192.0.2.1:1", "127.0.0.1:2", "192.0.2.2:1"}}
+	l := LimitConnections(fake, nil)
+	l.(*limited).most, l.(*limited).mostInAll = 2, 2
+	a, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := l.Accept(); err == nil {
+		t.Errorf("%s is above the limit", c.RemoteAddr())
+	}
+	_ = a.Close()
+	fake.from = []string{"192.0.2.3:1"}
+	if _, err := l.Accept(); err != nil {
+		t.Error("no room after one has ended", err)
 	}
 }

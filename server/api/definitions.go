@@ -48,6 +48,7 @@ type definitionsOutput struct {
 		Maps        []mapItem        `json:"maps" doc:"code maps, sorted by file"`
 		Beside      []besideItem     `json:"beside,omitempty" doc:"files about definitions: the versions of the game that they are valid for"`
 		Skipped     []string         `json:"skipped" doc:"files of the folder that are not read, with reasons"`
+		Outdated    string           `json:"outdated,omitempty" doc:"why the folder cannot be read now; the definitions are those of before"`
 		Undefined   int              `json:"undefined" doc:"names of the code map in use without a definition"`
 		Diagnostics []diag.Info      `json:"diagnostics" doc:"mistakes in maps and conflicts between files; a definition has its own"`
 	}
@@ -89,7 +90,7 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 	out := &definitionsOutput{}
 	b := &out.Body
 	b.Definitions, b.Maps, b.Diagnostics = []definitionItem{}, []mapItem{}, []diag.Info{}
-	b.Skipped = append([]string{}, ws.Library.Skipped...)
+	b.Skipped, b.Outdated = append([]string{}, ws.Library.Skipped...), ws.Library.Outdated
 	wanted := strings.Fields(strings.ToLower(in.Query))
 	x := ws.index()
 	for _, f := range ws.Library.Files {

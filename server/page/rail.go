@@ -284,6 +284,9 @@ func (p *work) railNotes() {
 			r.Notes = append(r.Notes, text)
 		}
 	}
+	if why := snap.Library.Outdated; why != "" {
+		note("The folder cannot be read, and changes in it are not shown: " + why)
+	}
 	for _, m := range slices.Concat(snap.Library.Maps, snap.Library.Valid) {
 		for _, d := range snap.DiagnosticsOf(m) {
 			note(d.String())

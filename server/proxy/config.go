@@ -52,6 +52,7 @@ type Limits struct {
 	Conns     int           // concurrent connections, or client addresses for UDP: 1024
 	PerSource int           // the same per IPv4 address or /64 IPv6 network: 64
 	Idle      time.Duration // maximum time without a byte in either direction: TCP 2 h, UDP 3 min
+	Spare     time.Duration // idle time after which a connection ends when all places are in use and another client comes: 5 min
 	Unproved  time.Duration // the same for UDP, until the client answers a datagram of the server: a made-up address is forgotten soon: 15 s
 	Dial      time.Duration // time limit for connecting to an upstream: 10 s
 
@@ -75,6 +76,7 @@ func (l Limits) withDefaults(network string) Limits {
 	l.Conns = cmp.Or(l.Conns, 1024)
 	l.PerSource = cmp.Or(l.PerSource, 64)
 	l.Idle = cmp.Or(l.Idle, idle)
+	l.Spare = cmp.Or(l.Spare, 5*time.Minute)
 	l.Unproved = cmp.Or(l.Unproved, 15*time.Second)
 	l.Dial = cmp.Or(l.Dial, 10*time.Second)
 	l.QueueBytes = cmp.Or(l.QueueBytes, 64<<20)
@@ -85,7 +87,7 @@ func (l Limits) withDefaults(network string) Limits {
 }
 
 func (l Limits) check() error {
-	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Unproved < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
+	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Spare < 0 || l.Unproved < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
 		l.HeldMessages < 0 || l.HeldBytes < 0 || l.Hold < 0 {
 		return errors.New("a limit is negative, or more than 65536 connections")
 	}

@@ -95,6 +95,7 @@ func (s *Session) admit(client netip.AddrPort) (why string) {
 	case s.stopping:
 		return "the session is ending"
 	case s.admitted >= s.limits.Conns:
+		s.makeRoom()
 		return "the limit of " + itoa(s.limits.Conns) + " connections is reached"
 	case s.sources[source] >= s.limits.PerSource:
 		return "the limit of " + itoa(s.limits.PerSource) + " connections from " + source.String() + " is reached"
@@ -102,6 +103,29 @@ func (s *Session) admit(client netip.AddrPort) (why string) {
 	s.admitted++
 	s.sources[source]++
 	return ""
+}
+
+// makeRoom ends the connection that has been idle for longest, if that is longer than Spare: those who only hold places must not keep others
+// out. The client that found no place does not get it, but the next one does. The caller holds the lock.
+func (s *Session) makeRoom() {
+	var idlest *conn
+	for c := range s.conns {
+		if idlest == nil || c.active.Load() < idlest.active.Load() {
+			idlest = c
+		}
+	}
+	if idlest == nil || idlest.why != "" {
+		return
+	}
+	idle := time.Since(time.Unix(0, idlest.active.Load()))
+	if idle < s.limits.Spare {
+		return
+	}
+	idlest.why = "idle, and no place was left for others"
+	s.relay.Go(func() {
+		s.events.add(Warning, "%s was idle for %s, and made room: all %d places were in use", idlest.Name(), idle.Round(time.Second), s.limits.Conns)
+		idlest.abort("idle")
+	})
 }
 
 // dismiss undoes admit.

@@ -273,6 +273,38 @@ func TestIdle(t *testing.T) {
 	eventually(t, "it has ended", func() bool { _, ended := s.Conns(); return len(ended) == 1 && ended[0].Why == "idle" })
 }
 
+// When all places are in use, the connection that has been idle for longest makes room.
+func TestIdleMakesRoom(t *testing.T) {
+	leaks(t)
+	addr := serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Limits: Limits{Conns: 2, Spare: 100 * time.Millisecond}})
+	idle := dial(t, s)
+	if _, err := idle.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	busy := dial(t, s)
+	eventually(t, "a third one is served", func() bool {
+		if _, err := busy.Write([]byte("x")); err != nil {
+			t.Fatalf("the busy one has ended: %v", err)
+		}
+		if _, err := io.ReadFull(busy, make([]byte, 1)); err != nil {
+			t.Fatalf("the busy one has ended: %v", err)
+		}
+		c, err := net.Dial("tcp", s.State().Pairs[0].Listen)
+		if err != nil {
+			return false
+		}
+		defer c.Close()
+		if _, err = c.Write([]byte("x")); err == nil {
+			_, err = io.ReadFull(c, make([]byte, 1))
+		}
+		return err == nil
+	})
+	if !hasEvent(s, "and made room: all 2 places were in use") {
+		t.Errorf("%+v", s.Events(0))
+	}
+}
+
 func TestUpstreamDown(t *testing.T) {
 	leaks(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

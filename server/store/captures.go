@@ -204,7 +204,7 @@ func (c *Captures) List() ([]Capture, error) {
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, failure("list captures", c.dir.path, err)
+		return nil, c.dir.unreadable("list captures", err)
 	}
 	var out []Capture
 	for _, e := range entries {

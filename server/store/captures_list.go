@@ -20,7 +20,7 @@ func (c *Captures) ListSince(id string) ([]Capture, error) {
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, failure("list captures", c.dir.path, err)
+		return nil, c.dir.unreadable("list captures", err)
 	}
 	since := id[:min(len(id), capturedAt)]
 	var out []Capture

@@ -136,9 +136,20 @@ func (d *Dir) root() (*os.Root, error) {
 	root, err := os.OpenRoot(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Not fs.ErrNotExist, which callers take for a deleted file.
-		return nil, &fileError{op: "open folder", name: d.path, reason: ErrGone.Error(), cause: ErrGone}
+		return nil, &fileError{op: "open folder", name: d.Name(), reason: ErrGone.Error(), cause: ErrGone}
 	}
-	return root, failure("open folder", d.path, err)
+	return root, d.unreadable("open folder", err)
+}
+
+// Name returns the last element of the path, for errors that people see who need not know where on the machine the folder is.
+func (d *Dir) Name() string { return filepath.Base(d.path) }
+
+// unreadable wraps an error about the whole folder, and logs it with the path, once for each reason.
+func (d *Dir) unreadable(op string, err error) error {
+	if err != nil {
+		d.logOnce("a folder cannot be read", "folder", d.path, why(err))
+	}
+	return failure(op, d.Name(), err)
 }
 
 // sweep removes the temporary files left by a crash.
@@ -165,10 +176,11 @@ func (d *Dir) sweep() error {
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
 // damaged logs a file that is damaged or unreadable, once for each reason.
-func (d *Dir) damaged(name, reason string) {
-	path := d.Path(name)
+func (d *Dir) damaged(name, reason string) { d.logOnce("damaged file", "file", d.Path(name), reason) }
+
+func (d *Dir) logOnce(message, kind, path, reason string) {
 	if _, known := d.logged.LoadOrStore(path+"\x00"+reason, struct{}{}); !known {
-		d.log.Error("damaged file", "file", path, "error", reason)
+		d.log.Error(message, kind, path, "error", reason)
 	}
 }
 
@@ -219,7 +231,7 @@ func (d *Dir) List() (files []File, skipped []string, err error) {
 		return nil
 	}})
 	if err != nil {
-		return nil, nil, failure("read folder", d.path, err)
+		return nil, nil, d.unreadable("read folder", err)
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	slices.Sort(skipped)

@@ -132,7 +132,7 @@ func TestListRefusesAFolderOfTooMuch(t *testing.T) {
 	} {
 		d.maxFiles, d.maxBytes = test.files, test.bytes
 		files, _, err := d.List()
-		if test.want == "" && (err != nil || len(files) != 2) || test.want != "" && (err == nil || err.Error() != "read folder "+d.path+": "+test.want) {
+		if test.want == "" && (err != nil || len(files) != 2) || test.want != "" && (err == nil || err.Error() != "read folder "+d.Name()+": "+test.want) {
 			t.Errorf("%d files, %d bytes: %v, %v", test.files, test.bytes, namesOf(files), err)
 		}
 	}

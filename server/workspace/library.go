@@ -29,11 +29,12 @@ const (
 
 // Library is a set of definition files.
 type Library struct {
-	Files   []*source.File    // definitions, named by their path below the library
-	Maps    []*source.File    // code maps
-	Valid   []*source.File    // files with the versions of the game that definitions are valid for
-	Skipped []string          // other files, with the reason
-	samples map[string]string // texts of sample files by name
+	Files    []*source.File    // definitions, named by their path below the library
+	Maps     []*source.File    // code maps
+	Valid    []*source.File    // files with the versions of the game that definitions are valid for
+	Skipped  []string          // other files, with the reason
+	Outdated string            // why the folder could not be read since: the files are those of before; "" if it could
+	samples  map[string]string // texts of sample files by name
 
 	dialects map[*source.File]string // results of defs.Detect for Files; "" if it found none
 	bytes    int

@@ -118,6 +118,31 @@ func TestReloadOfTheSame(t *testing.T) {
 	}
 }
 
+// A folder that cannot be read leaves the library as it was, and the library says so until the folder is back.
+func TestOutdated(t *testing.T) {
+	w, dir := open(t, map[string]string{"C_A.1.def": "byte x\n"})
+	away := dir + ".away"
+	if err := os.Rename(dir, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Reload(); err == nil {
+		t.Error("the folder was read")
+	}
+	now := w.Now()
+	if now.File("C_A.1.def") == nil || !strings.Contains(now.Library.Outdated, "the folder is gone") || strings.Contains(now.Library.Outdated, filepath.Dir(dir)) {
+		t.Errorf("%q", now.Library.Outdated)
+	}
+	if err := w.Reload(); err == nil || w.Now() != now {
+		t.Error("another snapshot of the same state", err)
+	}
+	if err := os.Rename(away, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Reload(); err != nil || w.Now().Library.Outdated != "" {
+		t.Error(err, w.Now().Library.Outdated)
+	}
+}
+
 func TestSamples(t *testing.T) {
 	w, dir := open(t, map[string]string{"C_A.1.def": "byte x\n"})
 	add := func(file, hex, about string) error {

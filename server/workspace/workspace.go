@@ -93,11 +93,35 @@ func (w *Workspace) Run(ctx context.Context) error {
 	})
 }
 
-// Reload reads the folder again.
+// Reload reads the folder again. If it cannot be read, the library stays as it is and says so.
 func (w *Workspace) Reload() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.reload(false)
+	err := w.reload(false)
+	if err != nil {
+		w.outdate(err)
+	}
+	return err
+}
+
+// outdate marks the library as older than its folder. The caller holds the lock.
+func (w *Workspace) outdate(why error) {
+	old := w.Now()
+	if old == nil || old.Library.Outdated == why.Error() {
+		return
+	}
+	lib := *old.Library
+	lib.Outdated = why.Error()
+	if next, err := w.build(&lib); err == nil {
+		w.publish(next)
+	}
+}
+
+// publish makes a snapshot the current one.
+func (w *Workspace) publish(next *Snapshot) {
+	next.ID = rand.Text()
+	w.now.Store(next)
+	w.watchers.tell()
 }
 
 // reload implements Reload. The caller holds the lock; force makes a new snapshot even if no file has changed.
@@ -137,7 +161,7 @@ func (w *Workspace) reload(force bool) error {
 			return fmt.Errorf("read library %s: %w", w.Name, err)
 		}
 	}
-	if same && len(lib.All()) == len(known) && maps.Equal(lib.samples, old.Library.samples) {
+	if same && old.Library.Outdated == "" && len(lib.All()) == len(known) && maps.Equal(lib.samples, old.Library.samples) {
 		return nil
 	}
 	w.keepMap(lib)
@@ -145,9 +169,7 @@ func (w *Workspace) reload(force bool) error {
 	if err != nil {
 		return err
 	}
-	next.ID = rand.Text()
-	w.now.Store(next)
-	w.watchers.tell()
+	w.publish(next)
 	return nil
 }
 
