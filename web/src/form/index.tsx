@@ -132,7 +132,8 @@ export class ValuesFormPane {
   private readonly data = signal<ValuesForm | undefined>(undefined);
   private readonly says = signal({ path: "", text: "" }); // why a change was refused
   private readonly more = signal<ReadonlyMap<string, number>>(new Map()); // elements shown, by path of the list
-  private wanted = ""; // name of the control to focus after a change
+  private wanted = ""; // name of the control to focus after a change,
+  private from: Element | null = null; // unless the user has left this one meanwhile
   private changing = 0; // changes without an answer
 
   constructor(element: HTMLElement, host: FormHost) {
@@ -153,6 +154,10 @@ export class ValuesFormPane {
     }
     if (this.wanted !== "") {
       requestAnimationFrame(() => {
+        if (document.activeElement !== this.from && document.activeElement !== document.body) {
+          this.wanted = "";
+          return;
+        }
         const control = document.querySelector<HTMLElement>(`.values-form [data-name="${CSS.escape(this.wanted)}"]`);
         if (control !== null) { // otherwise these values are still those before the change
           this.wanted = "";
@@ -164,6 +169,7 @@ export class ValuesFormPane {
 
   private async change(value: Json, path: string, focus = ""): Promise<void> {
     this.wanted = focus;
+    this.from = document.activeElement;
     const before = this.data.value;
     if (before !== undefined) {
       this.data.value = { ...before, value }; // the next change may come before the answer
