@@ -457,3 +457,16 @@ func (e *encoder) variant(pc uint16, n *Node) {
 	x := &e.dst.Nodes[v]
 	x.Len, x.After = uint32(len(e.out))*8-x.Off, uint32(len(e.dst.Nodes))
 }
+
+// StoreCheck computes the checksum of a whole frame anew, or sets it to 0 if the session's key is not known. Messages without a checksum, and
+// those too short for one, stay as they are.
+func (p *Program) StoreCheck(frame []byte, session Session) {
+	if p.check.bits == 0 || p.sum == nil || (p.check.off+uint32(p.check.bits)+7)/8 > uint32(len(frame)) {
+		return
+	}
+	sum := uint32(0)
+	if session.KeyKnown {
+		sum = p.sum(frame, session.Key)
+	}
+	p.check.store(frame, 0, uint64(sum))
+}

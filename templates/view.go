@@ -186,6 +186,8 @@ type Uses struct {
 	Map   string   // code map in use, "" for none
 	Other []string // other settings that were chosen: "patch 98.02"
 	Own   bool     // the capture has settings of its own
+
+	Secrets bool // definitions mark fields as secret
 }
 
 // Capture is the capture whose frames are listed above the fields.

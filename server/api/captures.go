@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
@@ -192,7 +193,7 @@ type captureInput struct {
 }
 
 // readCapture answers with the file, or with its description.
-func (s *API) readCapture(_ context.Context, in *captureInput) (*huma.StreamResponse, error) {
+func (s *API) readCapture(ctx context.Context, in *captureInput) (*huma.StreamResponse, error) {
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
@@ -203,6 +204,9 @@ func (s *API) readCapture(_ context.Context, in *captureInput) (*huma.StreamResp
 			ctx.SetHeader("Vary", "Accept")
 			_ = json.NewEncoder(ctx.BodyWriter()).Encode(x)
 		}}, nil
+	}
+	if role := access.From(ctx).In(ws.Name); role < access.Author && ws.HasSecrets() {
+		return nil, huma.Error403Forbidden("the file has values of fields marked @secret and needs the role author, yours is " + role.String() + "; an export replaces them")
 	}
 	file, err := ws.Captures.Open(in.ID)
 	if err != nil {

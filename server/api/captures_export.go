@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/transport"
+	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
@@ -37,6 +38,7 @@ type exportInput struct {
 	Columns  []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
 	Values   bool     `query:"values" doc:"csv, tsv: a last column with all values of the message, as JSON"`
 	Comments bool     `query:"comments" doc:"pcapng, packets: the data for reading back is part of the comments of packets, as JSON, where programs keep it that drop unknown options"`
+	Secrets  bool     `query:"secrets" doc:"values of fields marked @secret in their definition are kept, instead of being replaced; needs the role author"`
 	RawRequest
 }
 
@@ -52,6 +54,9 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 	if _, err := frames.ParseRanges(in.Frames, func(transport.FrameID) uint64 { return 0 }); err != nil {
 		return nil, huma.Error422UnprocessableEntity("frames: " + err.Error())
 	}
+	if role := access.From(ctx).In(ws.Name); in.Secrets && role < access.Author {
+		return nil, huma.Error403Forbidden("secret values need the role author, and yours is " + role.String())
+	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(exportWait + exportStall))
 	var open *captures.Capture
@@ -60,7 +65,7 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 			return nil, captureProblem(err)
 		}
 	}
-	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values, Comments: in.Comments}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values, Comments: in.Comments, Secrets: in.Secrets}
 	x.File = func() (io.ReadCloser, error) {
 		file, err := ws.Captures.Open(of.ID)
 		if err != nil {
@@ -145,6 +150,8 @@ func mustHavePackets(x *frames.Export) error {
 	switch {
 	case err != nil:
 		return captureProblem(err)
+	case x.Hides():
+		return huma.Error422UnprocessableEntity("the packets may contain values of fields marked @secret; use format pcapng, or secrets=true, which needs the role author")
 	case !ok:
 		return huma.Error422UnprocessableEntity("the capture has no packets; use format pcapng, which makes them up")
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/codec/redact"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -52,17 +53,22 @@ type Export struct {
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
 	Values   bool                          // csv, tsv: a last column with all values, as JSON
+	Secrets  bool                          // values marked @secret are kept
 	Comments bool                          // pcapng: the data that reads back is in comments, for programs that drop other options
 
 	ctx   context.Context // context of Write
 	out   *bufio.Writer
 	notes *listNotes
+	hider *hider // nil if nothing is to be hidden
 }
 
 // Write writes the selected frames in the format.
 func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	x.ctx, x.out = ctx, bufio.NewWriterSize(w, 64<<10)
 	x.notes = newListNotes(x.Capture.Notes)
+	if x.Hides() {
+		x.hider = &hider{rows: RowMaker{Snap: x.Snapshot}, redactor: redact.New()}
+	}
 	to, err := ExportFormats[x.Format].make(x)
 	if err != nil {
 		return err
@@ -86,6 +92,9 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 			return true
 		}
 		x.Log.Frame(index, e, data, &frame)
+		if x.hider != nil {
+			x.hider.hide(&frame)
+		}
 		failed = to.frame(n, e, &frame)
 		return failed == nil
 	})
@@ -96,6 +105,30 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 		err = x.out.Flush()
 	}
 	return err
+}
+
+// Hides reports whether secret values are replaced.
+func (x *Export) Hides() bool { return !x.Secrets && x.Snapshot.HasSecrets() }
+
+// hider replaces secret values in frames. Frames other than messages, such as parts of messages and undecoded bytes, may contain any value,
+// so their bytes become 0.
+type hider struct {
+	rows     RowMaker
+	redactor *redact.Redactor
+	data     []byte
+}
+
+func (h *hider) hide(f *transport.Frame) {
+	switch {
+	case f.Kind != transport.Message:
+		h.data = append(h.data[:0], f.Bytes...)
+		clear(h.data)
+	case h.rows.Decode(f) == nil || !h.redactor.Has(h.rows.Rec.Program):
+		return
+	default:
+		h.data, _ = h.redactor.Bytes(h.data, h.rows.Rec)
+	}
+	f.Bytes = h.data
 }
 
 // all reports whether all frames are selected.

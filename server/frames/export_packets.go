@@ -35,7 +35,7 @@ const (
 // contain the keys, the cipher state and the starts of messages. For running traffic, packets of the newest frames may not be in the
 // recording yet.
 func newPackets(x *Export) (exporter, error) {
-	if x.all() && !x.More {
+	if x.all() && !x.More && x.hider == nil {
 		original, err := x.HasPackets()
 		if err != nil {
 			return nil, err

@@ -111,6 +111,7 @@ func (p *work) uses() {
 	snap := p.ws.Snapshot
 	u := &p.view.Uses
 	u.Codes, u.Map, u.Own = snap.Dialect.Codes != nil, snap.CodeMap, !p.ws.of.Settings.IsZero()
+	u.Secrets = snap.HasSecrets()
 	for _, o := range snap.Dialect.Options {
 		value := snap.Options.Values[o.Name]
 		switch {

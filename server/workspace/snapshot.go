@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"wirebench/codec"
+	"wirebench/codec/redact"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
 	"wirebench/defs/build"
@@ -139,6 +140,11 @@ func (s *Snapshot) Reading() string {
 // Env returns the environment of transports of the snapshot, without keys.
 func (s *Snapshot) Env() *protocols.Env {
 	return &protocols.Env{Definitions: s, Options: s.Options.Values, Rules: s.Traffic.Rules}
+}
+
+// HasSecrets reports whether a definition marks fields as secret: package redact.
+func (s *Snapshot) HasSecrets() bool {
+	return slices.ContainsFunc(s.Library.Files, func(f *source.File) bool { return strings.Contains(f.Text, redact.Mark) })
 }
 
 // Schema returns all messages as one value. It is computed on first use, at a cost that depends on the whole library.

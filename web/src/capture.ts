@@ -13,7 +13,7 @@ import { Frames, type FrameRow, type Range, type State, type View } from "./fram
 import type { Connection, FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { opcode } from "./frames/text";
 import { apiOf, failure, request } from "./http";
-import { type Anchor, openMenu } from "./menu";
+import { type Anchor, type MenuItem, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
 import type { Held } from "./held";
@@ -26,7 +26,7 @@ import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
-import { lookOnly } from "./role";
+import { lookOnly, roleItem } from "./role";
 
 const mostExported = 20_000; // characters of an address that lists frames
 
@@ -633,24 +633,32 @@ class CapturePage implements Shown {
   private exportMenu(chosen: readonly Range[]): void {
     const { filter, chips } = this.frames.shown;
     const all = [filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && ");
-    const save = (format: string, values = false) => (): void => void this.save(format, all, chosen, values);
+    const save = (format: string, values = false, secrets = false) => (): void => void this.save(format, all, chosen, values, secrets);
+    const secrets = document.getElementById("main")?.dataset["secrets"] !== undefined;
+    const kept = { group: "With the values marked @secret, which are replaced above" };
+    const withSecrets: MenuItem[] = secrets ? [
+      { ...kept, title: "pcapng with secrets", ...roleItem(), run: save("pcapng", false, true) },
+      { ...kept, title: "pcapng with secrets, the original packets", ...roleItem(), run: save("packets", false, true) },
+      { ...kept, title: "JSON Lines with secrets", ...roleItem(), run: save("jsonl", false, true) },
+    ] : [];
     const count = chosen.reduce((sum, range) => sum + range.end - range.start, 0);
     openMenu(document.querySelector<HTMLElement>(".frames-tools") ?? document.body, {
       label: count > 1 ? `Export ${count} frames` : "Export the listed frames",
       items: [
         { title: "pcapng, for Wireshark", run: save("pcapng") },
-        { title: "pcapng, the original packets", run: save("packets") },
+        ...(secrets ? [] : [{ title: "pcapng, the original packets", run: save("packets") }]),
         { title: "JSON Lines, with values", run: save("jsonl") },
         { title: "CSV, columns as listed", run: save("csv") },
         { title: "CSV, with all values", run: save("csv", true) },
         { title: "TSV, columns as listed", run: save("tsv") },
         { title: "Hex, one frame per line", run: save("hex") },
+        ...withSecrets,
       ],
     });
   }
 
-  private async save(format: string, filter: string, chosen: readonly Range[], values: boolean): Promise<void> {
-    const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}) });
+  private async save(format: string, filter: string, chosen: readonly Range[], values: boolean, secrets: boolean): Promise<void> {
+    const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}), ...(secrets ? { secrets: "true" } : {}) });
     if (chosen.length > 0) {
       const numbers: number[] = [];
       for (const range of chosen) {

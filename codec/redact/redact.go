@@ -1,0 +1,287 @@
+// Package redact replaces secret values in the bytes of messages, so that captures can be shared.
+//
+// A field is secret if its comment in the definition contains the word @secret; a secret list or group makes everything in it secret. In
+// the comment of a message the word makes the fields secret whose names follow on its line, or all fields if none follow. The
+// replacement has the size of the value and is made from it with a random key: within one share equal values stay equal, and without the
+// key nothing leads back. Texts become letters, numbers other numbers of their range, names of an enumeration other names of it. Counts,
+// offsets, lengths, codes, constants and numbers that select an alternative stay. A checksum is computed anew, or becomes 0 if its key is
+// not known.
+//
+// In a message with secret fields all bytes that the definition does not explain become 0, those after the point where decoding stops too:
+// they may contain what is to be hidden. Short values can be guessed by trying, whatever the replacement: a share hides them from readers,
+// not from those who can make the program redact values of their choice.
+package redact
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math"
+	"slices"
+	"strings"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// Mark is the word in the comment of a field that makes it secret.
+const Mark = "@secret"
+
+// IsMarked reports whether the comment of a field contains the mark.
+func IsMarked(doc string) bool { return slices.Contains(wordsOf(doc), Mark) }
+
+// wordsOf returns the words of a comment; a path such as members.name is one.
+func wordsOf(doc string) []string {
+	words := strings.FieldsFunc(doc, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()", r) })
+	for i, w := range words {
+		words[i] = strings.TrimRight(w, ".")
+	}
+	return words
+}
+
+// named returns the fields that the comment of a message makes secret: their paths, or all.
+func named(doc string) (paths []string, all bool) {
+	for line := range strings.Lines(doc) {
+		words := wordsOf(line)
+		if i := slices.Index(words, Mark); i >= 0 {
+			paths = append(paths, words[i+1:]...)
+			all = all || i == len(words)-1
+		}
+	}
+	return paths, all
+}
+
+// Redactor redacts the messages of one share. It serves one goroutine at a time.
+type Redactor struct {
+	mac     hash.Hash
+	sum     []byte
+	secrets map[*codec.Program][]bool // by field; nil if the message has no secret field
+	leaves  []codec.Leaf
+	known   []bool
+}
+
+// New returns a redactor with a random key.
+func New() *Redactor {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return &Redactor{mac: hmac.New(sha256.New, key), secrets: map[*codec.Program][]bool{}}
+}
+
+// Has reports whether a message has secret fields.
+func (r *Redactor) Has(p *codec.Program) bool { return r.of(p) != nil }
+
+func (r *Redactor) of(p *codec.Program) []bool {
+	if known, ok := r.secrets[p]; ok {
+		return known
+	}
+	paths, all := named(p.Message.Doc)
+	isNamed := func(i int) bool {
+		return all || len(paths) > 0 && slices.Contains(paths, string(p.AppendFieldPath(nil, uint16(i))))
+	}
+	var out []bool
+	for i, f := range p.Fields {
+		if IsMarked(f.Doc) || isNamed(i) || f.Parent >= 0 && out != nil && out[f.Parent] {
+			if out == nil {
+				out = make([]bool, len(p.Fields))
+			}
+			out[i] = true
+		}
+	}
+	if out != nil {
+		selects := map[*schema.Field]bool{}
+		selectors(p.Message.Body, selects)
+		for i, f := range p.Fields {
+			out[i] = out[i] && !selects[f.Schema]
+		}
+	}
+	r.secrets[p] = out
+	return out
+}
+
+// selectors collects the fields that select alternatives.
+func selectors(s *schema.Struct, out map[*schema.Field]bool) {
+	for _, v := range s.Variants {
+		if v.Field != nil {
+			out[v.Field] = true
+		}
+		selectors(v.Body, out)
+	}
+	for _, f := range s.Fields {
+		switch t := f.Type.(type) {
+		case *schema.Group:
+			selectors(t.Struct, out)
+		case *schema.List:
+			selectors(t.Elem, out)
+		}
+	}
+}
+
+// Bytes returns the bytes of a decoded message without its secret values, in dst's memory, and the number of replaced values. The record
+// stays as it is.
+func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
+	dst = append(dst[:0], rec.Data...)
+	secret := r.of(rec.Program)
+	if secret == nil {
+		return dst, 0
+	}
+	r.leaves = rec.AppendLeaves(r.leaves[:0])
+	r.known = slices.Grow(r.known[:0], len(dst))[:len(dst)] // bytes that the definition explains
+	clear(r.known)
+	replaced := 0
+	for i := range r.leaves {
+		l := &r.leaves[i]
+		if l.Role != codec.RoleGap {
+			for b := l.Off / 8; b < (l.Off+l.Len+7)/8 && int(b) < len(r.known); b++ {
+				r.known[b] = true
+			}
+		}
+		if l.Role != codec.RoleValue || l.Field == codec.NoField || !secret[l.Field] || l.Len == 0 {
+			continue
+		}
+		r.value(dst, l, rec.Program.Fields[l.Field].Schema)
+		replaced++
+	}
+	for i, ok := range r.known {
+		if !ok {
+			dst[i] = 0
+		}
+	}
+	rec.Program.StoreCheck(dst, rec.Session)
+	return dst, replaced
+}
+
+// value replaces one value.
+func (r *Redactor) value(data []byte, l *codec.Leaf, f *schema.Field) {
+	switch t := typeOf(f, l).(type) {
+	case *schema.Text:
+		r.text(data[l.Off/8:(l.Off+l.Len)/8], t, int(l.Raw))
+	case *schema.Number:
+		if t.Bits == int(l.Len) {
+			codec.StoreBits(data, l.Off, l.Len, t.Order, r.number(codec.LoadBits(data, l.Off, l.Len, t.Order), t))
+			return
+		}
+		r.bits(data, l)
+	case *schema.Bitfield:
+		if t.Bits == int(l.Len) {
+			v := codec.LoadBits(data, l.Off, l.Len, t.Order)
+			codec.StoreBits(data, l.Off, l.Len, t.Order, binary.LittleEndian.Uint64(r.hash('b', v))&mask(l.Len))
+			return
+		}
+		r.bits(data, l)
+	default:
+		r.bits(data, l)
+	}
+}
+
+// typeOf returns the type of a leaf: of a list of plain values that of its elements.
+func typeOf(f *schema.Field, l *codec.Leaf) schema.Type {
+	t := f.Type
+	for {
+		list, ok := t.(*schema.List)
+		if !ok || !list.Bare || len(list.Elem.Fields) != 1 {
+			return t
+		}
+		t = list.Elem.Fields[0].Type
+	}
+}
+
+// text replaces the characters of a text; what stands after its terminator becomes 0.
+func (r *Redactor) text(data []byte, t *schema.Text, units int) {
+	unit := t.Charset.Unit()
+	n := min(units*unit, len(data))
+	if n == 0 {
+		return
+	}
+	sum := r.hash('t', 0, data[:n]...)
+	for i := 0; i < n; i += unit {
+		at := i / unit
+		if at > 0 && at%len(sum) == 0 {
+			sum = r.hash('+', uint64(at), sum...)
+		}
+		data[i] = 'a' + sum[at%len(sum)]%26
+		clear(data[i+1 : min(i+unit, n)])
+	}
+	clear(data[min(n+unit, len(data)):])
+}
+
+// number returns the replacement of a number.
+func (r *Redactor) number(v uint64, t *schema.Number) uint64 {
+	h := binary.LittleEndian.Uint64(r.hash('n', v))
+	switch {
+	case t.Enum != nil && len(t.Enum.Values) > 0:
+		return t.Enum.Values[h%uint64(len(t.Enum.Values))].Value
+	case t.Kind == schema.Bool:
+		return h & 1
+	case t.Kind == schema.Float && t.Bits == 32:
+		return uint64(math.Float32bits(1))&^(1<<23-1) | h&(1<<23-1)
+	case t.Kind == schema.Float && t.Bits == 64:
+		return math.Float64bits(1) | h&(1<<52-1)
+	}
+	h &= mask(uint32(t.Bits))
+	switch {
+	case t.Kind == schema.Signed && (t.Min != nil || t.Max != nil):
+		low, high := int64(-1)<<(t.Bits-1), int64(1)<<(t.Bits-1)-1
+		if t.Min != nil {
+			low = t.Min.Int
+		}
+		if t.Max != nil {
+			high = t.Max.Int
+		}
+		return uint64(low+int64(within(h, uint64(high)-uint64(low)))) & mask(uint32(t.Bits))
+	case t.Kind == schema.Unsigned && (t.Min != nil || t.Max != nil):
+		low, high := uint64(0), mask(uint32(t.Bits))
+		if t.Min != nil {
+			low = t.Min.Uint
+		}
+		if t.Max != nil {
+			high = t.Max.Uint
+		}
+		return low + within(h, high-low)
+	}
+	return h
+}
+
+// within maps a number to 0..span.
+func within(h, span uint64) uint64 {
+	if span == math.MaxUint64 {
+		return h
+	}
+	return h % (span + 1)
+}
+
+func mask(bits uint32) uint64 {
+	if bits >= 64 {
+		return math.MaxUint64
+	}
+	return 1<<bits - 1
+}
+
+// bits replaces the bits of a value of any type.
+func (r *Redactor) bits(data []byte, l *codec.Leaf) {
+	from, to := l.Off, l.Off+l.Len
+	whole := data[from/8 : (to+7)/8]
+	sum := r.hash('x', uint64(from%8), whole...)
+	for i, at := 0, from; at < to; i++ {
+		if i > 0 && i%len(sum) == 0 {
+			sum = r.hash('+', uint64(i), sum...)
+		}
+		n := min(8-at%8, to-at)
+		m := byte(mask(n) << (at % 8))
+		data[at/8] = data[at/8]&^m | sum[i%len(sum)]&m
+		at += n
+	}
+}
+
+// hash returns a keyed hash, valid until the next call.
+func (r *Redactor) hash(kind byte, v uint64, data ...byte) []byte {
+	var head [9]byte
+	head[0] = kind
+	binary.LittleEndian.PutUint64(head[1:], v)
+	r.mac.Reset()
+	_, _ = r.mac.Write(head[:])
+	_, _ = r.mac.Write(data)
+	r.sum = r.mac.Sum(nil)
+	return r.sum
+}
