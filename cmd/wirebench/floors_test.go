@@ -60,6 +60,7 @@ codec/packettest         < codec/transport
 codec/scan
 codec/value              < codec
 codec/columns            < codec
+codec/redact             < codec
 
 codec/view < codec/value
 codec/reshape < defs codec/value
@@ -82,18 +83,19 @@ server/wsconn
 server/store  < codec/capture server/settings
 server/live   < codec/capture
 server/replay < codec/view codec/filter codec/corpus codec/transport
-server/collab
+server/collab  < defs/text
 
 server/answer    < server/admit
-server/workspace < server/settings defs codec/reshape codec/view codec/filter codec/transport/protocols server/store
+server/workspace < server/settings defs codec/reshape codec/redact codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
 server/workspace/workspacetest < server/workspace
 
 server/access < server/answer templates
-server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/transport/protocols
+server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/redact codec/transport/protocols
 
 server/captures < server/frames
+server/rooms    < server/collab server/workspace defs/edit
 server/socket   < server/wsconn
 
 server/projects < server/workspace defs/library
@@ -107,7 +109,7 @@ server/api < server/access server/runs server/projects
 
 server/page < server/api server/socket
 
-server < server/page server/collab static
+server < server/page server/rooms static
 
 cmd/wirebench < server server/replay cmd/wirebench/demo
 web/types     < server

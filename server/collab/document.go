@@ -1,0 +1,166 @@
+package collab
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+)
+
+// Update is an accepted change.
+type Update struct {
+	Client string `json:"clientID"`
+	Change Change `json:"changes"`
+}
+
+// Document is a text with its latest updates. It is not safe for concurrent use.
+type Document struct {
+	text    Text
+	version int      // number of updates since the beginning
+	recent  []Update // the last ones
+	units   int      // of recent, approximately
+}
+
+// Bounds of a document.
+const (
+	maxRecent      = 20_000  // updates that are kept for clients that were away
+	maxRecentUnits = 4 << 20 // and the size of their texts
+	maxClient      = 64      // bytes of the name of a client
+	maxAtOnce      = 10_000  // updates in one message
+)
+
+// Errors of Receive.
+var (
+	// ErrVersion reports a version that the authority does not know: of another document, or too old. The client has to start anew.
+	ErrVersion = errors.New("the version of the text is not known here")
+	// ErrChange reports changes that do not fit the text.
+	ErrChange = errors.New("the changes do not fit the text")
+	// ErrLarge reports a text that would become too large.
+	ErrLarge = errors.New("the text would become too large")
+)
+
+// New returns a document with a text at a version.
+func New(text Text, version int) *Document { return &Document{text: text, version: version} }
+
+// Text returns the text. It must not be changed.
+func (d *Document) Text() Text { return d.text }
+
+// Version returns the number of updates since the beginning.
+func (d *Document) Version() int { return d.version }
+
+// Since returns the updates after a version; ok is false if the document does not have them.
+func (d *Document) Since(version int) (updates []Update, ok bool) {
+	n := d.version - version
+	if n < 0 || n > len(d.recent) {
+		return nil, false
+	}
+	return d.recent[len(d.recent)-n:], true
+}
+
+// Receive takes changes of a client that follow each other, the first one for the text of a version. It maps them over the updates since
+// then, and returns those that it accepted; of changes that it has already they are left out. With an error nothing is accepted.
+func (d *Document) Receive(version int, client string, changes []Change) (accepted []Update, err error) {
+	over, ok := d.Since(version)
+	switch {
+	case !ok:
+		return nil, ErrVersion
+	case client == "" || len(client) > maxClient:
+		return nil, fmt.Errorf("%w: no name of a client", ErrChange)
+	case len(changes) > maxAtOnce:
+		return nil, fmt.Errorf("%w: more than %d at once", ErrChange, maxAtOnce)
+	}
+	if changes, err = rebase(changes, client, over); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrChange, err)
+	}
+	text := d.text
+	for _, c := range changes {
+		if text, err = c.Apply(text); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrChange, err)
+		}
+		if len(text) > maxUnits {
+			return nil, ErrLarge
+		}
+		accepted = append(accepted, Update{client, c})
+	}
+	d.text = text
+	d.version += len(accepted)
+	for _, u := range accepted {
+		d.recent = append(d.recent, u)
+		d.units += unitsOf(u.Change)
+	}
+	d.trim()
+	return accepted, nil
+}
+
+// trim forgets the oldest updates above the bounds.
+func (d *Document) trim() {
+	if len(d.recent) < maxRecent*5/4 && d.units < maxRecentUnits*5/4 { // not with every update
+		return
+	}
+	n := 0
+	for len(d.recent)-n > maxRecent || d.units > maxRecentUnits && n < len(d.recent) {
+		d.units -= unitsOf(d.recent[n].Change)
+		n++
+	}
+	d.recent = slices.Clone(d.recent[n:])
+}
+
+func unitsOf(c Change) (n int) {
+	for _, s := range c {
+		n += 8 + len(s.Text)
+	}
+	return n
+}
+
+// rebase maps changes of a client over updates of the same text. The updates of the client itself among them are its first changes, which
+// arrived earlier.
+func rebase(changes []Change, client string, over []Update) ([]Change, error) {
+	if len(over) == 0 || len(changes) == 0 {
+		return changes, nil
+	}
+	var others Change // what others have done, for the text after the changes that arrived
+	arrived := 0
+	var err error
+	for _, u := range over {
+		switch {
+		case arrived < len(changes) && u.Client == client:
+			if others != nil {
+				if others, err = others.Map(changes[arrived], true); err != nil {
+					return nil, err
+				}
+			}
+			arrived++
+		case others == nil:
+			others = u.Change
+		default:
+			if others, err = others.Then(u.Change); err != nil {
+				return nil, err
+			}
+		}
+	}
+	changes = changes[arrived:]
+	if others == nil {
+		return changes, nil
+	}
+	out := make([]Change, len(changes))
+	for i, c := range changes {
+		if out[i], err = c.Map(others, false); err != nil {
+			return nil, err
+		}
+		if others, err = others.Map(c, true); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Hash returns a hash of a text, to detect copies that differ: FNV-1a of 32 bits over the code units, the low byte first.
+func (t Text) Hash() uint32 {
+	h := fnv.New32a()
+	var unit [2]byte
+	for _, u := range t {
+		unit[0], unit[1] = byte(u), byte(u>>8)
+		_, _ = h.Write(unit[:])
+	}
+	return h.Sum32()
+}
