@@ -51,7 +51,7 @@ type Change []Span
 // Bounds of a change.
 const (
 	maxSpans = 20_000
-	maxUnits = 8 << 20 // of a text
+	maxUnits = 4 << 20 // of a text
 )
 
 // Errors of changes.

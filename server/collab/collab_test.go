@@ -36,8 +36,8 @@ func TestRefusals(t *testing.T) {
 		`[[0,"\ud83d"]]`:            "splits",
 		`[[0,"\uDE00x"]]`:           "splits",
 		`[[0,"\ud83dx"]]`:           "splits",
-		`[9000000]`:                 "cannot stay",
-		`[8000000,8000000,8000000]`: "covers more",
+		`[5000000]`:                 "cannot stay",
+		`[4000000,4000000,4000000]`: "covers more",
 	} {
 		var c Change
 		if err := json.Unmarshal([]byte(text), &c); err == nil || !strings.Contains(err.Error(), want) {
@@ -75,7 +75,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("the first of two changes was accepted, and the second refused: %v", err)
 	}
 	large := New(make(Text, maxUnits-1), 0)
-	if _, err := large.Receive(0, "c", []Change{parse(t, `[8388607,[0,"ab"]]`)}); !errors.Is(err, ErrLarge) {
+	if _, err := large.Receive(0, "c", []Change{parse(t, `[4194303,[0,"ab"]]`)}); !errors.Is(err, ErrLarge) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package collab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -15,6 +16,8 @@ type Update struct {
 
 // Document is a text with its latest updates. It is not safe for concurrent use.
 type Document struct {
+	Limit int // maximum units of the text; 0 = 4 Mi
+
 	text    Text
 	version int      // number of updates since the beginning
 	recent  []Update // the last ones
@@ -27,6 +30,7 @@ const (
 	maxRecentUnits = 4 << 20 // and the size of their texts
 	maxClient      = 64      // bytes of the name of a client
 	maxAtOnce      = 10_000  // updates in one message
+	maxMappings    = 50_000  // of a message: its changes times the updates since its version
 )
 
 // Errors of Receive.
@@ -69,6 +73,9 @@ func (d *Document) Receive(version int, client string, changes []Change) (accept
 	case len(changes) > maxAtOnce:
 		return nil, fmt.Errorf("%w: more than %d at once", ErrChange, maxAtOnce)
 	}
+	if len(over)*len(changes) > maxMappings { // the client was away for long: it merges its text
+		return nil, ErrVersion
+	}
 	if changes, err = rebase(changes, client, over); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrChange, err)
 	}
@@ -77,7 +84,7 @@ func (d *Document) Receive(version int, client string, changes []Change) (accept
 		if text, err = c.Apply(text); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrChange, err)
 		}
-		if len(text) > maxUnits {
+		if len(text) > cmp.Or(d.Limit, maxUnits) {
 			return nil, ErrLarge
 		}
 		accepted = append(accepted, Update{client, c})
@@ -114,44 +121,32 @@ func unitsOf(c Change) (n int) {
 
 // rebase maps changes of a client over updates of the same text. The updates of the client itself among them are its first changes, which
 // arrived earlier.
+//
+// The updates are taken one by one, as the client must take them while it has changes that are not confirmed: mapping over two updates that
+// are joined may put text to the other side of an insertion, for a deletion and an insertion become one replacement.
 func rebase(changes []Change, client string, over []Update) ([]Change, error) {
-	if len(over) == 0 || len(changes) == 0 {
-		return changes, nil
-	}
-	var others Change // what others have done, for the text after the changes that arrived
-	arrived := 0
-	var err error
+	changes = slices.Clone(changes)
 	for _, u := range over {
-		switch {
-		case arrived < len(changes) && u.Client == client:
-			if others != nil {
-				if others, err = others.Map(changes[arrived], true); err != nil {
-					return nil, err
-				}
-			}
-			arrived++
-		case others == nil:
-			others = u.Change
-		default:
-			if others, err = others.Then(u.Change); err != nil {
+		if len(changes) == 0 {
+			break
+		}
+		if u.Client == client {
+			changes = changes[1:]
+			continue
+		}
+		other := u.Change
+		for i, c := range changes {
+			mapped, err := c.Map(other, false)
+			if err != nil {
 				return nil, err
 			}
+			if other, err = other.Map(c, true); err != nil {
+				return nil, err
+			}
+			changes[i] = mapped
 		}
 	}
-	changes = changes[arrived:]
-	if others == nil {
-		return changes, nil
-	}
-	out := make([]Change, len(changes))
-	for i, c := range changes {
-		if out[i], err = c.Map(others, false); err != nil {
-			return nil, err
-		}
-		if others, err = others.Map(c, true); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return changes, nil
 }
 
 // Hash returns a hash of a text, to detect copies that differ: FNV-1a of 32 bits over the code units, the low byte first.

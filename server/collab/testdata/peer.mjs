@@ -112,7 +112,9 @@ async function push(client, lost) {
 async function pull(client) {
   const { updates } = await ask({ op: "pull", version: getSyncedVersion(client.state) });
   const some = updates.slice(0, random(4) === 0 ? random(updates.length + 1) : updates.length); // in two messages
-  client.state = receiveUpdates(client.state, some.map((u) => ({ clientID: u.clientID, changes: ChangeSet.fromJSON(u.changes) }))).state;
+  for (const u of some) { // one by one: see rebase of the authority
+    client.state = receiveUpdates(client.state, [{ clientID: u.clientID, changes: ChangeSet.fromJSON(u.changes) }]).state;
+  }
 }
 
 let outside = 0;

@@ -1,0 +1,277 @@
+package rooms
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"wirebench/server/collab"
+)
+
+// Person is somebody who has the text open.
+type Person struct {
+	Name    string
+	Account bool // the name is that of an account; otherwise the person has chosen it
+	Writes  bool
+}
+
+// Have is what a client has of the text already, from an earlier connection.
+type Have struct {
+	Room    string `json:"room,omitempty"`
+	Version int    `json:"version,omitempty"`
+}
+
+// Seen is a person as others see it.
+type Seen struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Account bool   `json:"account,omitempty"`
+	Color   int    `json:"color"` // 0 to colors-1
+	Writes  bool   `json:"writes,omitempty"`
+	Anchor  int    `json:"anchor"` // the selection, -1 if it is not known
+	Head    int    `json:"head"`
+	Version int    `json:"version"` // of the text that the selection is in
+}
+
+// Message is what a client is told. Parts without news are missing.
+type Message struct {
+	Start   *Start          `json:"start,omitempty"`
+	Updates []collab.Update `json:"updates,omitempty"` // the next ones
+	People  []Seen          `json:"people,omitempty"`  // all others; Nobody if there are none
+	Nobody  bool            `json:"nobody,omitempty"`
+	File    *FileState      `json:"file,omitempty"`
+}
+
+// Start is the state of the text at the beginning. Text is missing if the client has it: then updates follow.
+type Start struct {
+	Room    string  `json:"room"`
+	You     string  `json:"you"`
+	Version int     `json:"version"`
+	Text    *string `json:"text,omitempty"`
+	Writes  bool    `json:"writes"`
+}
+
+// FileState is the state of the file.
+type FileState struct {
+	Revision string `json:"revision"` // of the file, with the line ends of pages
+	Version  int    `json:"version"`  // the file has the text of this version; -1 if it has not, which Problem explains
+	Problem  string `json:"problem,omitempty"`
+	Hash     uint32 `json:"hash"` // of the text of Version
+}
+
+// colors is the number of colors of people.
+const colors = 8
+
+// Member is a person in a room. Its methods are safe for concurrent use.
+type Member struct {
+	Person
+	room  *Room
+	id    string
+	color int
+	wake  chan struct{}
+
+	// Guarded by the room.
+	started bool
+	fresh   bool // it needs the text
+	version int  // of the updates that were sent
+	people  int  // news of people that were sent
+	file    int  // news of the file that were sent
+	at      [2]int
+	atOf    int // version of at
+	lost    error
+}
+
+// join adds a member. It returns nil if the room is ending.
+func (r *Room) join(who Person, have Have) (*Member, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ending {
+		return nil, nil
+	}
+	if len(r.members) >= maxMembers {
+		return nil, ErrFull
+	}
+	r.lastID++
+	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: [2]int{-1, -1}, people: -1, file: -1}
+	used := [colors]int{}
+	for o := range r.members {
+		used[o.color]++
+	}
+	for c, n := range used {
+		if n < used[m.color] {
+			m.color = c
+		}
+	}
+	if _, ok := r.doc.Since(have.Version); ok && have.Room == r.id {
+		m.fresh, m.version = false, have.Version
+	}
+	r.members[m] = struct{}{}
+	r.tellPeople()
+	return m, nil
+}
+
+// Leave ends the membership. The last one who leaves ends the room.
+func (m *Member) Leave() {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.members[m]; !ok {
+		return
+	}
+	delete(r.members, m)
+	r.tellPeople()
+	if len(r.members) == 0 {
+		r.endLocked(nil)
+	}
+}
+
+// Next returns the next news, when there are some.
+func (m *Member) Next(ctx context.Context) (Message, error) {
+	for {
+		out, some, err := m.news()
+		if some || err != nil {
+			return out, err
+		}
+		select {
+		case <-m.wake:
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+}
+
+func (m *Member) news() (out Message, some bool, err error) {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.why(m); err != nil {
+		return out, false, err
+	}
+	if !m.started {
+		if r.logged < r.doc.Version() { // the text is not on disk yet
+			return out, false, nil
+		}
+		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes}
+		if m.fresh {
+			text := r.doc.Text().String()
+			start.Version, start.Text = r.doc.Version(), &text
+			m.version = r.doc.Version()
+		}
+		m.started, some = true, true
+		out.Start = &start
+	}
+	if m.version < r.logged {
+		updates, ok := r.doc.Since(m.version)
+		if !ok { // too slow
+			m.restart()
+			return out, false, nil
+		}
+		out.Updates = slices.Clone(updates[:r.logged-m.version])
+		m.version, some = r.logged, true
+	}
+	if m.file < r.fileNews {
+		state := r.state
+		out.File = &state
+		m.file, some = r.fileNews, true
+	}
+	if m.people < r.peopleNews {
+		out.People = r.others(m)
+		out.Nobody = len(out.People) == 0
+		m.people, some = r.peopleNews, true
+	}
+	return out, some, nil
+}
+
+// Restart sends the text anew: the client has another one.
+func (m *Member) Restart() {
+	m.room.mu.Lock()
+	defer m.room.mu.Unlock()
+	m.restart()
+}
+
+func (m *Member) restart() {
+	m.started, m.fresh = false, true
+	m.wakeUp()
+}
+
+func (m *Member) wakeUp() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// others returns the others as m sees them. The caller holds the lock.
+func (r *Room) others(m *Member) (out []Seen) {
+	for o := range r.members {
+		if o == m {
+			continue
+		}
+		out = append(out, Seen{ID: o.id, Name: o.Name, Account: o.Account, Color: o.color, Writes: o.Writes, Anchor: o.at[0], Head: o.at[1], Version: o.atOf})
+	}
+	slices.SortFunc(out, func(a, b Seen) int {
+		x, _ := strconv.Atoi(a.ID)
+		y, _ := strconv.Atoi(b.ID)
+		return x - y
+	})
+	return out
+}
+
+// Push takes changes of the member for the text of a version. Client identifies the copy of the text that they were made in, also over
+// several connections. They are confirmed by Next.
+func (m *Member) Push(client string, version int, changes []collab.Change) error {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.why(m); err != nil {
+		return err
+	}
+	if !m.Writes {
+		return ErrReading
+	}
+	return r.receive(m.Name, client, version, changes)
+}
+
+// Merge takes a text that was made of an earlier one while there was no connection, when the updates since then are not known any more. The
+// differences are merged into the present text.
+func (m *Member) Merge(client, base, text string) error {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.why(m); err != nil {
+		return err
+	}
+	if !m.Writes {
+		return ErrReading
+	}
+	if len(base) > maxText || len(text) > maxText {
+		return fmt.Errorf("a text has more than %d bytes", maxText)
+	}
+	from := collab.NewText(base)
+	change, err := collab.Between(from, collab.NewText(text)).Map(collab.Between(from, r.doc.Text()), false)
+	if err != nil || change.IsEmpty() {
+		return err
+	}
+	return r.receive(m.Name, client, r.doc.Version(), []collab.Change{change})
+}
+
+// Point takes the selection of the member in the text of a version.
+func (m *Member) Point(version, anchor, head int) {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	since, ok := r.doc.Since(version)
+	if !ok || r.why(m) != nil {
+		return
+	}
+	for _, u := range since {
+		anchor, head = u.Change.Position(anchor, 1), u.Change.Position(head, 1)
+	}
+	most := len(r.doc.Text())
+	m.at, m.atOf = [2]int{min(max(anchor, 0), most), min(max(head, 0), most)}, r.doc.Version()
+	r.tellPeople()
+}
+
+// Write writes the file now.
+func (m *Member) Write() { m.room.kick(m.room.now) }

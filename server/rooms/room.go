@@ -1,0 +1,467 @@
+package rooms
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"wirebench/defs/edit"
+	"wirebench/defs/source"
+	"wirebench/server/collab"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+)
+
+const (
+	restTime  = 300 * time.Millisecond // without typing, until the file is written
+	writeTime = time.Second            // until it is written while typing goes on
+	retryTime = 5 * time.Second        // until it is tried again after a failure
+	maxLog    = 1 << 20                // bytes of a log above which it begins anew
+	maxText   = 512 << 10              // units of a text, so that its log fits into a file
+)
+
+// Room is the shared text of a file.
+type Room struct {
+	place
+	id    string // of the line of versions
+	log   *slog.Logger
+	ended chan struct{}
+
+	work, now chan struct{} // there is something to log; the file is to be written
+
+	mu         sync.Mutex
+	doc        *collab.Document
+	logged     int           // version that is on disk
+	entries    []entry       // to be logged
+	unsaved    collab.Change // from the text of the file to that of the room
+	since      time.Time     // of the first unsaved change; zero if there is none
+	latest     time.Time     // of the last one
+	members    map[*Member]struct{}
+	lastID     int
+	peopleNews int
+	state      FileState
+	fileNews   int
+	ending     bool
+	failed     error // why no change is accepted any more
+	stop       chan struct{}
+
+	// Used by run only.
+	raw     string // the file as it is on disk
+	hasLog  bool   // lines may be appended to the log; otherwise it begins anew
+	tried   int    // version of the text that the library has refused, -1 for none
+	retry   time.Time
+	logSize int
+}
+
+// entry is a part of a line of the log: the base, updates, or a state of the file. A line has what was synced at once, as an array.
+type entry struct {
+	Room    string          `json:"room,omitempty"` // of a base
+	Version int             `json:"v"`              // after the updates
+	Text    *string         `json:"text,omitempty"` // of a base; of a state of the file, if the room has another one
+	File    string          `json:"file,omitempty"` // revision of the file
+	Who     string          `json:"who,omitempty"`
+	Client  string          `json:"c,omitempty"`
+	At      int64           `json:"at,omitempty"` // Unix time in ms
+	Updates []collab.Change `json:"u,omitempty"`
+}
+
+func (p place) logFile() string { return "texts/" + p.file + ".jsonl" }
+
+// open opens the room of a file: with the text of its log, if that has changes that are not in the file, merged with the file.
+func open(at place, log *slog.Logger) (*Room, error) {
+	f := at.ws.Now().File(at.file)
+	if f == nil {
+		return nil, ErrNoFile
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	r := &Room{
+		place: at, id: rand.Text(), log: log.With("project", at.ws.Name, "file", at.file), ended: make(chan struct{}), stop: make(chan struct{}),
+		work: make(chan struct{}, 1), now: make(chan struct{}, 1), members: map[*Member]struct{}{}, raw: f.Text, tried: -1,
+	}
+	if err := r.recover(); err != nil {
+		return nil, err
+	}
+	if len(r.doc.Text()) > maxText {
+		return nil, ErrLarge
+	}
+	r.doc.Limit, r.logged = maxText, r.doc.Version()
+	r.setState(r.state)
+	return r, nil
+}
+
+// recover reads the log, or begins one.
+func (r *Room) recover() error {
+	now := collab.NewText(source.UnixLines(r.raw))
+	old, known := r.readLog()
+	if !known {
+		r.doc, r.unsaved = collab.New(now, 0), keep(len(now))
+		return nil // the log begins with the first change
+	}
+	// What was written outside since is a change of the text that the file had.
+	change, err := collab.Between(old, now).Map(collab.Between(old, r.doc.Text()), true)
+	if err == nil && !change.IsEmpty() {
+		_, err = r.doc.Receive(r.doc.Version(), "outside "+rand.Text(), []collab.Change{change})
+	}
+	if err != nil {
+		return fmt.Errorf("merge the file with its log: %w", err)
+	}
+	r.unsaved = collab.Between(now, r.doc.Text())
+	if !r.unsaved.IsEmpty() {
+		r.since = time.Now()
+		r.latest = r.since
+	}
+	if !change.IsEmpty() || r.logSize >= maxLog {
+		r.hasLog = false // it begins anew
+	}
+	return nil
+}
+
+// readLog reads the log: the text of the room, its version, and the text that the file had. It returns false if there is none. A line that
+// was not written whole was never confirmed; it and what follows are ignored.
+func (r *Room) readLog() (file collab.Text, known bool) {
+	damaged := false
+	if r.ws.Home == nil {
+		return nil, false
+	}
+	f, err := r.ws.Home.Read(r.logFile())
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			r.log.Error("the log of a text cannot be read", "error", err)
+		}
+		return nil, false
+	}
+	r.logSize = len(f.Text)
+	for line := range bytes.Lines(f.Text) {
+		var entries []entry
+		err := json.Unmarshal(line, &entries)
+		for i := 0; i < len(entries) && err == nil; i++ {
+			err = r.replay(entries[i], &file)
+		}
+		if err == nil {
+			continue
+		}
+		if bytes.HasSuffix(line, []byte("\n")) {
+			r.log.Error("a damaged line in the log of a text: what follows is ignored", "error", err)
+		}
+		damaged = true
+		break
+	}
+	r.hasLog = r.doc != nil && !damaged
+	return file, r.doc != nil
+}
+
+func (r *Room) replay(e entry, file *collab.Text) error {
+	switch {
+	case e.Room != "" && e.Text != nil:
+		r.id, r.doc = e.Room, collab.New(collab.NewText(*e.Text), e.Version)
+		*file = r.doc.Text()
+	case r.doc == nil:
+		return errors.New("no base")
+	case len(e.Updates) > 0:
+		from := e.Version - len(e.Updates)
+		if from != r.doc.Version() {
+			return fmt.Errorf("updates of version %d follow version %d", from, r.doc.Version())
+		}
+		_, err := r.doc.Receive(from, e.Client, e.Updates)
+		return err
+	case e.File != "" && e.Text != nil:
+		*file = collab.NewText(*e.Text)
+	case e.File != "":
+		*file = r.doc.Text()
+	}
+	return nil
+}
+
+// beginLog begins the log with a text and the state of the file.
+func (r *Room) beginLog(text string, version int, file entry) error {
+	line, err := json.Marshal([]entry{{Room: r.id, Version: version, Text: &text}, file})
+	if err != nil {
+		return err
+	}
+	if _, err := r.ws.Home.Write(r.logFile(), append(line, '\n'), nil); err != nil {
+		return err
+	}
+	r.hasLog, r.logSize = true, len(line)+1
+	return nil
+}
+
+// fileEntry is the entry for the present state of the file.
+func (r *Room) fileEntry() entry {
+	e := entry{Version: r.doc.Version(), File: string(store.RevisionOf([]byte(r.raw)))}
+	if text := source.UnixLines(r.raw); collab.NewText(text).String() != r.doc.Text().String() {
+		e.Text = &text
+	}
+	return e
+}
+
+// keep returns a change that changes nothing.
+func keep(n int) collab.Change {
+	if n == 0 {
+		return collab.Change{}
+	}
+	return collab.Change{{Len: n, Keep: true}}
+}
+
+// why returns why a member is not served. The caller holds the lock.
+func (r *Room) why(m *Member) error {
+	if m.lost != nil {
+		return m.lost
+	}
+	return r.failed
+}
+
+// receive takes changes. The caller holds the lock.
+func (r *Room) receive(who, client string, version int, changes []collab.Change) error {
+	accepted, err := r.doc.Receive(version, client, changes)
+	if err != nil || len(accepted) == 0 {
+		return err
+	}
+	e := entry{Version: r.doc.Version(), Who: who, Client: client, At: time.Now().UnixMilli()}
+	for _, u := range accepted {
+		e.Updates = append(e.Updates, u.Change)
+		if r.unsaved, err = r.unsaved.Then(u.Change); err != nil {
+			return err
+		}
+	}
+	r.entries = append(r.entries, e)
+	r.latest = time.Now()
+	if r.since.IsZero() {
+		r.since = r.latest
+	}
+	r.kick(r.work)
+	return nil
+}
+
+func (r *Room) kick(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// tellPeople announces a change of the people. The caller holds the lock.
+func (r *Room) tellPeople() {
+	r.peopleNews++
+	r.wakeAll()
+}
+
+func (r *Room) wakeAll() {
+	for m := range r.members {
+		m.wakeUp()
+	}
+}
+
+// setState announces the state of the file. The caller holds the lock, or nobody else has the room.
+func (r *Room) setState(s FileState) {
+	s.Revision = string(store.RevisionOf([]byte(source.UnixLines(r.raw))))
+	s.Version = -1
+	if r.unsaved.IsEmpty() {
+		s.Version, s.Hash = r.doc.Version(), r.doc.Text().Hash()
+	}
+	if r.fileNews > 0 && s == r.state {
+		return
+	}
+	r.state = s
+	r.fileNews++
+	r.wakeAll()
+}
+
+func (r *Room) isEnding() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ending
+}
+
+// end ends the room; members are told why.
+func (r *Room) end(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endLocked(why)
+}
+
+func (r *Room) endLocked(why error) {
+	if r.ending {
+		return
+	}
+	r.ending = true
+	if r.failed == nil {
+		r.failed = why
+	}
+	if r.failed == nil {
+		r.failed = ErrClosed
+	}
+	close(r.stop)
+	r.wakeAll()
+}
+
+// run logs changes, writes the file and follows it, until the room ends.
+func (r *Room) run() {
+	changed, stop := r.ws.Changed()
+	defer stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ended := false; !ended; {
+		force := false
+		select {
+		case <-r.stop:
+			ended, force = true, true
+		case <-r.work:
+		case <-r.now:
+			force = true
+		case <-changed:
+		case <-timer.C:
+		}
+		r.flush()
+		if !r.followFile() {
+			r.end(ErrClosed)
+			return
+		}
+		timer.Reset(r.writeFile(force))
+	}
+	r.flush()
+}
+
+// flush writes the changes that have arrived to the log, and confirms them.
+func (r *Room) flush() {
+	r.mu.Lock()
+	entries, version, text, file := r.entries, r.doc.Version(), r.doc.Text(), r.fileEntry()
+	r.entries = nil
+	r.mu.Unlock()
+	if len(entries) == 0 {
+		return
+	}
+	var err error
+	if r.ws.Home != nil && r.hasLog && r.logSize < maxLog {
+		err = r.append(entries)
+	}
+	if r.ws.Home != nil && (!r.hasLog || r.logSize >= maxLog || errors.Is(err, store.ErrTooLarge)) {
+		err = r.beginLog(text.String(), version, file)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		// What is not on disk is never confirmed: the people keep it, and the next room begins with what is.
+		r.log.Error("the log of a text cannot be written", "error", err)
+		r.endLocked(fmt.Errorf("your changes cannot be stored: %w", err))
+		return
+	}
+	r.logged = version
+	r.wakeAll()
+}
+
+// append writes a line to the log, with one sync.
+func (r *Room) append(entries []entry) error {
+	line, err := json.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	r.logSize += len(line) + 1
+	return r.ws.Home.Append(r.logFile(), line)
+}
+
+// followFile merges what other programs have written. It returns false if the file is gone.
+func (r *Room) followFile() bool {
+	f := r.ws.Now().File(r.file)
+	if f == nil {
+		return false
+	}
+	if f.Text == r.raw {
+		return true
+	}
+	old, now := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(f.Text))
+	change := collab.Between(old, now)
+	r.mu.Lock()
+	mapped, err := change.Map(r.unsaved, true)
+	var unsaved collab.Change
+	if err == nil {
+		unsaved, err = r.unsaved.Map(change, false)
+	}
+	if err == nil && !mapped.IsEmpty() {
+		err = r.receive("outside", "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
+	}
+	if err == nil {
+		r.raw, r.unsaved, r.tried = f.Text, unsaved, -1
+		if r.unsaved.IsEmpty() {
+			r.since = time.Time{}
+		}
+		r.entries = append(r.entries, r.fileEntry())
+		r.setState(FileState{})
+	}
+	r.mu.Unlock()
+	if err != nil {
+		r.log.Error("the file cannot be merged", "error", err)
+		r.end(fmt.Errorf("the file has changed on disk, and cannot be merged: %w", err))
+		return true
+	}
+	r.flush()
+	return true
+}
+
+// writeFile writes the file if it is time, or with force. It returns the time until it is to be called again.
+func (r *Room) writeFile(force bool) time.Duration {
+	const never = time.Hour
+	r.mu.Lock()
+	text, version := r.doc.Text().String(), r.doc.Version()
+	since, latest, empty := r.since, r.latest, r.unsaved.IsEmpty()
+	failed := r.logged < version
+	r.mu.Unlock()
+	if empty || since.IsZero() || failed {
+		return never
+	}
+	now := time.Now()
+	due := latest.Add(restTime)
+	if most := since.Add(writeTime); most.Before(due) {
+		due = most
+	}
+	if r.tried == version && r.retry.After(due) {
+		due = r.retry
+	}
+	if !force && now.Before(due) {
+		return due.Sub(now)
+	}
+	was := store.RevisionOf([]byte(r.raw))
+	raw := edit.Restore(r.raw, text)
+	_, err := r.ws.Save(r.file, []byte(raw), &was)
+	var conflict *store.ConflictError
+	if errors.As(err, &conflict) { // another program was faster: its text is merged, and then the file is written
+		if err = r.ws.Reload(); err == nil && r.followFile() {
+			return restTime
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.tried, r.retry = version, now.Add(retryTime)
+		var older *workspace.OlderError
+		if errors.As(err, &older) {
+			r.retry = now.Add(never)
+		}
+		r.setState(FileState{Problem: err.Error()})
+		return retryTime
+	}
+	r.raw, r.tried = raw, -1
+	r.since = time.Time{}
+	r.unsaved = keep(len(collab.NewText(text)))
+	if later, ok := r.doc.Since(version); ok {
+		for _, u := range later {
+			if next, err := r.unsaved.Then(u.Change); err == nil {
+				r.unsaved, r.since = next, r.latest
+			}
+		}
+	}
+	r.entries = append(r.entries, r.fileEntry())
+	r.setState(FileState{})
+	r.kick(r.work)
+	if r.unsaved.IsEmpty() {
+		return never
+	}
+	return restTime
+}
