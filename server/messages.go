@@ -8,6 +8,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/page"
 	"wirebench/server/relay"
+	"wirebench/server/rooms"
 	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/store"
@@ -32,6 +33,9 @@ func Messages() []any {
 		listMessage{},
 		listState{},
 		listFailed{}, // "frames"
+		TextOpened{},
+		TextMessage{},
+		rooms.Message{}, // "text"
 		rowsAnswer{},
 		mapAnswer{},
 		frames.Frame{},

@@ -24,6 +24,7 @@ import (
 	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/rooms"
 	"wirebench/server/runs"
 	"wirebench/server/socket"
 	"wirebench/server/workspace"
@@ -65,6 +66,7 @@ type Server struct {
 	ended     atomic.Bool
 	captures  *captures.Set
 	runs      *runs.Set
+	rooms     rooms.Set
 	relays    *relay.Set
 	api       *api.API
 	metrics   *metrics
@@ -78,6 +80,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: cfg}
+	s.rooms.Log = cfg.Log
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
@@ -170,6 +173,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	s.relays.Ending()
+	s.rooms.Close() // the texts go to their files
 	s.Projects.Close()
 	steps := []struct {
 		name string

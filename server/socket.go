@@ -22,6 +22,7 @@ import (
 //	page    receives changes by the user, sends the affected parts of the page
 //	pushed  sends changes on the server
 //	frames  a list of the frames of a capture
+//	text    the text of a definition that several people edit
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ws := s.Projects.Find(chi.URLParam(r, "ws"))
 	if ws == nil {
@@ -48,6 +49,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]socket.Kind{
 		"page":   s.workbench.Channel(ws, r),
 		"pushed": s.pushed(ws.Name),
+		"text":   s.textChannel(ws, access.Of(r)),
 		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws, access.Of(r).Key())},
 	}
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {

@@ -35,6 +35,7 @@ var policy = map[string]Role{
 	"channel page":                      Viewer, // see the actions
 	"channel pushed":                    Viewer,
 	"channel frames":                    Viewer,
+	"channel text":                      Viewer, // those who may not change it see it
 
 	"action decode":    Viewer, // these change only the page, which is sent back
 	"action layout":    Viewer,

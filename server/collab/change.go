@@ -12,13 +12,8 @@ import (
 // Text is a text in UTF-16 code units, the units of positions in browsers. Lines end with a line feed.
 type Text []uint16
 
-// NewText returns a text. Line ends become line feeds.
-func NewText(s string) Text {
-	if strings.ContainsRune(s, '\r') {
-		s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-	}
-	return make(Text, 0, len(s)).appendString(s)
-}
+// NewText returns a text. Callers convert other line ends first.
+func NewText(s string) Text { return make(Text, 0, len(s)).appendString(s) }
 
 func (t Text) appendString(s string) Text {
 	for _, r := range s {
@@ -383,7 +378,7 @@ func parseSpan(part []byte) (Span, error) {
 		if err := json.Unmarshal(raw, &line); err != nil {
 			return Span{}, errors.New("a line is a string")
 		}
-		if strings.ContainsAny(line, "\r\n") {
+		if strings.ContainsRune(line, '\n') {
 			return Span{}, errors.New("a line has a line break")
 		}
 		if i > 0 {

@@ -11,7 +11,7 @@ import (
 // Update is an accepted change.
 type Update struct {
 	Client string `json:"clientID"`
-	Change Change `json:"changes"`
+	Change Change `json:"changes" ts:"unknown"` // as JSON of a ChangeSet
 }
 
 // Document is a text with its latest updates. It is not safe for concurrent use.

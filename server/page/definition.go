@@ -49,6 +49,8 @@ func (p *work) open() {
 		return
 	case err == nil && (text == "" || source.UnixLines(stored.Span.File.Text) == text):
 		text, f.base = "", revision
+	case err == nil && f.shared:
+		f.base = revision
 	case err == nil && f.base != "" && f.base != revision && textRevision(text) == f.base:
 		// The text was not edited, and another program has written the file.
 		text, f.definition, f.base = "", "", revision
@@ -71,7 +73,7 @@ func (p *work) open() {
 	p.chooseOne(def)
 	p.def, p.use = def, def
 	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, stored != nil, def.Diagnostics
-	d.Base = f.base
+	d.Base, d.Shared = f.base, f.shared && stored != nil
 	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {
 			p.view.Message = def.Snap.NameOf(def.Message)

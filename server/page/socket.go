@@ -71,6 +71,7 @@ type Message struct {
 		Name       *string            `json:"name,omitempty"`
 		Definition *string            `json:"definition,omitempty"`
 		Base       *string            `json:"base,omitempty"`
+		Shared     *bool              `json:"shared,omitempty"` // the text is one of package rooms, which writes the file
 		Input      *string            `json:"input,omitempty"`
 		Form       *string            `json:"form,omitempty"`
 		ByCode     *bool              `json:"bycode,omitempty"`
@@ -176,6 +177,7 @@ func together(a, b Message) Message {
 	later(&set.Name, b.Set.Name)
 	later(&set.Definition, b.Set.Definition)
 	later(&set.Base, b.Set.Base)
+	later(&set.Shared, b.Set.Shared)
 	later(&set.Input, b.Set.Input)
 	later(&set.Form, b.Set.Form)
 	later(&set.ByCode, b.Set.ByCode)
@@ -286,6 +288,7 @@ func (l *livePage) take(m Message) bool {
 	put(&f.definition, s.Definition)
 	l.typed = l.typed || s.Definition != nil
 	put(&f.base, s.Base)
+	put(&f.shared, s.Shared)
 	put(&f.input, s.Input)
 	put(&f.form, s.Form)
 	put(&f.byCode, s.ByCode)

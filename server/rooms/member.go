@@ -29,9 +29,8 @@ type Seen struct {
 	Account bool   `json:"account,omitempty"`
 	Color   int    `json:"color"` // 0 to colors-1
 	Writes  bool   `json:"writes,omitempty"`
-	Anchor  int    `json:"anchor"` // the selection, -1 if it is not known
+	Anchor  int    `json:"anchor"` // the selection in the text that the client has after the updates; -1 if it is not known
 	Head    int    `json:"head"`
-	Version int    `json:"version"` // of the text that the selection is in
 }
 
 // Message is what a client is told. Parts without news are missing.
@@ -50,6 +49,7 @@ type Start struct {
 	Version int     `json:"version"`
 	Text    *string `json:"text,omitempty"`
 	Writes  bool    `json:"writes"`
+	Account bool    `json:"account,omitempty"` // the name of the person is that of an account
 }
 
 // FileState is the state of the file.
@@ -152,7 +152,7 @@ func (m *Member) news() (out Message, some bool, err error) {
 		if r.logged < r.doc.Version() { // the text is not on disk yet
 			return out, false, nil
 		}
-		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes}
+		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account}
 		if m.fresh {
 			text := r.doc.Text().String()
 			start.Version, start.Text = r.doc.Version(), &text
@@ -202,13 +202,20 @@ func (m *Member) wakeUp() {
 	}
 }
 
-// others returns the others as m sees them. The caller holds the lock.
+// others returns the others as m sees them after the updates that it was sent. The caller holds the lock.
 func (r *Room) others(m *Member) (out []Seen) {
 	for o := range r.members {
 		if o == m {
 			continue
 		}
-		out = append(out, Seen{ID: o.id, Name: o.Name, Account: o.Account, Color: o.color, Writes: o.Writes, Anchor: o.at[0], Head: o.at[1], Version: o.atOf})
+		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1}
+		if since, ok := r.doc.Since(o.atOf); ok && o.at[0] >= 0 {
+			seen.Anchor, seen.Head = o.at[0], o.at[1]
+			for _, u := range since[:max(m.version-o.atOf, 0)] {
+				seen.Anchor, seen.Head = u.Change.Position(seen.Anchor, 1), u.Change.Position(seen.Head, 1)
+			}
+		}
+		out = append(out, seen)
 	}
 	slices.SortFunc(out, func(a, b Seen) int {
 		x, _ := strconv.Atoi(a.ID)
@@ -261,15 +268,10 @@ func (m *Member) Point(version, anchor, head int) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since, ok := r.doc.Since(version)
-	if !ok || r.why(m) != nil {
+	if _, ok := r.doc.Since(version); !ok || version > r.logged || r.why(m) != nil {
 		return
 	}
-	for _, u := range since {
-		anchor, head = u.Change.Position(anchor, 1), u.Change.Position(head, 1)
-	}
-	most := len(r.doc.Text())
-	m.at, m.atOf = [2]int{min(max(anchor, 0), most), min(max(head, 0), most)}, r.doc.Version()
+	m.at, m.atOf = [2]int{max(anchor, 0), max(head, 0)}, version
 	r.tellPeople()
 }
 

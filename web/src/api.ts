@@ -35,6 +35,7 @@ export interface PageMessage {
     name?: string;
     definition?: string;
     base?: string;
+    shared?: boolean;
     input?: string;
     form?: string;
     bycode?: boolean;
@@ -739,6 +740,94 @@ export interface StoreMarker {
 /** ListFailed is the reason why a query has no result. */
 export interface ListFailed {
   message: string;
+}
+
+/** TextOpened is the argument with which a page opens the shared text of a file. */
+export interface TextOpened {
+  file: string;
+  have: RoomsHave;
+  /** chosen by the person, where people do not sign in */
+  name: string;
+}
+
+/** RoomsHave is what a client has of the text already, from an earlier connection. */
+export interface RoomsHave {
+  room?: string;
+  version?: number;
+}
+
+/** TextMessage is a message of a page about a shared text; one of its parts. */
+export interface TextMessage {
+  push?: {
+    client: string;
+    version: number;
+    changes: unknown[];
+  };
+  merge?: {
+    client: string;
+    base: string;
+    text: string;
+  };
+  at?: {
+    version: number;
+    anchor: number;
+    head: number;
+  };
+  /** write the file now */
+  write?: boolean;
+}
+
+/** RoomsMessage is what a client is told. Parts without news are missing. */
+export interface RoomsMessage {
+  start?: RoomsStart;
+  /** the next ones */
+  updates?: CollabUpdate[];
+  /** all others; Nobody if there are none */
+  people?: RoomsSeen[];
+  nobody?: boolean;
+  file?: RoomsFileState;
+}
+
+/** RoomsStart is the state of the text at the beginning. Text is missing if the client has it: then updates follow. */
+export interface RoomsStart {
+  room: string;
+  you: string;
+  version: number;
+  text?: string;
+  writes: boolean;
+  /** the name of the person is that of an account */
+  account?: boolean;
+}
+
+/** CollabUpdate is an accepted change. */
+export interface CollabUpdate {
+  clientID: string;
+  /** as JSON of a ChangeSet */
+  changes: unknown;
+}
+
+/** RoomsSeen is a person as others see it. */
+export interface RoomsSeen {
+  id: string;
+  name: string;
+  account?: boolean;
+  /** 0 to colors-1 */
+  color: number;
+  writes?: boolean;
+  /** the selection in the text that the client has after the updates; -1 if it is not known */
+  anchor: number;
+  head: number;
+}
+
+/** RoomsFileState is the state of the file. */
+export interface RoomsFileState {
+  /** of the file, with the line ends of pages */
+  revision: string;
+  /** the file has the text of this version; -1 if it has not, which Problem explains */
+  version: number;
+  problem?: string;
+  /** of the text of Version */
+  hash: number;
 }
 
 /** RowsAnswer and mapAnswer identify their list. */

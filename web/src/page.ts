@@ -42,6 +42,7 @@ import { lookOnly } from "./role";
 import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
+import { Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
@@ -112,6 +113,7 @@ export class Page {
   private readonly layout: Layout;
   private readonly socket: Socket;
   readonly connected: Connection;
+  private readonly together: Together;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
@@ -140,6 +142,7 @@ export class Page {
       name: value("name"),
       definition: text?.value ?? "",
       base: value("base"),
+      shared: false,
       input: value("input"),
       form: value("form"),
       bycode: field<HTMLInputElement>("bycode")?.checked ?? false,
@@ -203,7 +206,7 @@ export class Page {
           this.follow();
         },
         hover: (line) => this.links.point(line === null ? null : this.links.ofLine(line)),
-        save: () => this.press("save"),
+        save: () => void this.save(),
         decode: () => this.press("decode"),
         format: () => this.press("format"),
       },
@@ -254,6 +257,17 @@ export class Page {
       (answer) => this.take(answer),
       (state) => this.connection(state),
     );
+    this.together = new Together({
+      connection: this.connected,
+      workspace: this.workspace,
+      editor: this.editor,
+      text: () => this.editor.text,
+      edited: () => this.edited,
+      changed: (shared) => {
+        this.controls.shared = shared;
+        this.socket.set({ shared });
+      },
+    });
     pushes(this.connected);
     this.connection("connecting");
     this.listen();
@@ -404,6 +418,17 @@ export class Page {
 
   // 1. From the page to the server.
 
+  /** The file of the open definition, "" if it is not stored. */
+  private get openFile(): string {
+    const { file, stored } = field("definition-head")?.dataset ?? {};
+    return stored === undefined ? "" : (file ?? "");
+  }
+
+  /** Keeps the unsaved text in this browser; undefined forgets it. A shared text is on the server. */
+  private keepTyped(message: string, draft: { text: string; base: string } | undefined): void {
+    keepDraft(this.workspace, message, this.together.active ? undefined : draft);
+  }
+
   private typed(text: string): void {
     if (this.opening !== undefined) { // typed into the definition being closed
       keepDraft(this.workspace, this.controls.message, { text, base: this.controls.base });
@@ -419,7 +444,8 @@ export class Page {
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
     this.socket.set({ definition: this.controls.definition, ...begun });
-    keepDraft(this.workspace, this.controls.message, { text: this.controls.definition, base: this.controls.base });
+    this.keepTyped(this.controls.message, { text: this.controls.definition, base: this.controls.base });
+    this.together.typed();
   }
 
   /** Names a definition started by typing, after the proposed name. A frame without a definition gets that name, too. */
@@ -528,6 +554,15 @@ export class Page {
 
   private redo(): void {
     this.back(this.undone, this.done, "Nothing to redo");
+  }
+
+  /** Saves the definition; a shared text is written to its file at once. */
+  private async save(): Promise<void> {
+    if (this.together.active) {
+      this.together.write();
+    } else {
+      await this.press("save");
+    }
   }
 
   private async press(action: string, more: Partial<Action> = {}, anchor?: HTMLElement): Promise<Answer> {
@@ -691,6 +726,7 @@ export class Page {
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
     this.draw(answer, this.controls.definition);
     this.markOpen();
+    this.together.follow(this.openFile);
     if (answer.data !== undefined) {
       this.host?.shown();
     }
@@ -793,7 +829,7 @@ export class Page {
       }
     }
     this.tellDraft();
-    keepDraft(this.workspace, message, this.edited ? { text: this.controls.definition, base } : undefined);
+    this.keepTyped(message, this.edited ? { text: this.controls.definition, base } : undefined);
   }
 
   /** Marks the open definition in the list, which the server draws the same for all pages. */
@@ -1449,7 +1485,8 @@ export class Page {
       { id: "type", title: "Type of the selected bytes …", group: "Definition", keys: ["t"], enabled: () => onParts(), run: () => void this.fieldMenu(this.menuPlace()) },
       { id: "rename-field", title: "Rename the selected field", group: "Definition", keys: ["F2"], enabled: () => onParts(), run: () => void this.renameField() },
       { id: "mistakes", title: "List all mistakes of the definition", group: "Definition", keys: ["Shift+F8"], enabled: () => document.querySelector(".strip .problems") !== null, run: () => this.listMistakes() },
-      { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.press("save") },
+      { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.save() },
+      { id: "together", title: "Edit definitions together, or alone again", group: "Definition", run: () => this.together.toggle() },
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },

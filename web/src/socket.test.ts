@@ -7,7 +7,7 @@ const long = "uint32 field\n".repeat(50);
 
 test("socket: what the server does not have is sent again, whole, with its action and what was typed since", () => {
   const controls: Controls = {
-    message: "A.1", name: "", definition: long, base: "", input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false,
+    message: "A.1", name: "", definition: long, base: "", shared: false, input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false,
   };
   const sent: PageMessage[] = [];
   let events: ChannelEvents | undefined;

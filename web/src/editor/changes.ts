@@ -33,6 +33,9 @@ function common(a: readonly string[], b: readonly string[]): Pairs {
   return pairs;
 }
 
+const isHigh = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;
+const isLow = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+
 /** The change of a range of text, without a common start and end. */
 function stretch(from: number, old: string, now: string): ChangeSpec[] {
   if (old === now) {
@@ -43,9 +46,15 @@ function stretch(from: number, old: string, now: string): ChangeSpec[] {
   while (start < most && old[start] === now[start]) {
     start++;
   }
+  if (start > 0 && isHigh(old, start - 1)) {
+    start--; // a character of two units is replaced whole
+  }
   let end = 0;
   while (end < most - start && old[old.length - 1 - end] === now[now.length - 1 - end]) {
     end++;
+  }
+  if (end > 0 && isLow(old, old.length - end)) {
+    end--;
   }
   return [{ from: from + start, to: from + old.length - end, insert: Text.of(now.slice(start, now.length - end).split("\n")) }];
 }

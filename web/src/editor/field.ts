@@ -1,7 +1,7 @@
 // The text field of a definition, which the editor replaces once it is loaded: it is large, and the page works without it.
 
 import { load } from "../load";
-import type { DefinitionEditor, EditorOptions, Mistake } from "./index";
+import type { DefinitionEditor, EditorOptions, Mistake, Shared, SharedEvents, SharedStart } from "./index";
 
 /** The definition's text, in its text field or in the editor. The methods are those of DefinitionEditor. */
 export class DefinitionField {
@@ -9,6 +9,7 @@ export class DefinitionField {
   private readonly options: EditorOptions;
   private readonly waiting = new Map<string, (editor: DefinitionEditor) => void>(); // for the editor: the last call of each kind
   private editor: DefinitionEditor | undefined;
+  private shares = 0; // calls of share and unshare
   private plain: string; // the text without the editor; fields normalize line ends
 
   /** Puts the editor beside the field, in the element. */
@@ -47,6 +48,19 @@ export class DefinitionField {
     if (focused) {
       this.editor.focus();
     }
+  }
+
+  /** Resolves to the shared text, once the editor is loaded; undefined if another call has followed. */
+  share(start: SharedStart, events: SharedEvents): Promise<Shared | undefined> {
+    return new Promise((resolve) => {
+      const last = ++this.shares;
+      this.call("share", (editor) => resolve(last === this.shares ? editor.share(start, events) : undefined));
+    });
+  }
+
+  unshare(): void {
+    this.shares++;
+    this.call("share", (editor) => editor.unshare());
   }
 
   private call(kind: string, call: (editor: DefinitionEditor) => void): void {
@@ -97,6 +111,10 @@ export class DefinitionField {
 
   reveal(line: number): void {
     this.call("reveal", (editor) => editor.reveal(line));
+  }
+
+  setReadOnly(reason: string | null): void {
+    this.call("lock", (editor) => editor.setReadOnly(reason));
   }
 
   nextMistake(): void {

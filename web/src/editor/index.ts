@@ -3,7 +3,7 @@
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { nextDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -23,12 +23,14 @@ import { typedDashes } from "./dashes";
 import { completion, otherNames } from "./completion";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
+import { Shared, type SharedEvents, type SharedStart } from "./shared";
 import { theme } from "./theme";
 import { tips } from "./tips";
 import { typeOver } from "./typeover";
 import { coloring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
+export type { Shared, SharedEvents, SharedStart } from "./shared";
 export type { Language, Word } from "./words";
 
 /** Events of the editor. Lines count from 1. */
@@ -85,6 +87,8 @@ export class DefinitionEditor {
   private readonly extensions: Extension;
   private readonly lock = new Compartment();
   private readonly known = new Compartment();
+  private readonly sharing = new Compartment();
+  private shared: Shared | undefined;
   private readonly past = new Past();
   private crlf = false;
   private reason: string | null = null;
@@ -107,6 +111,8 @@ export class DefinitionEditor {
 
   /** Opens another document, with an empty history and without a change event. */
   open(text: string): void {
+    this.shared?.end();
+    this.shared = undefined;
     this.past.clear();
     this.line = 1;
     this.view.setState(this.newState(text));
@@ -123,6 +129,27 @@ export class DefinitionEditor {
       this.view.dispatch({ changes, annotations: [outside.of(true), isolateHistory.of("full")], userEvent: "input.replace" });
     } else if (this.text !== was) {
       this.events.change(this.text, 0);
+    }
+  }
+
+  /** Makes the text one that others edit at the same time, and takes the text of the server. */
+  share(start: SharedStart, events: SharedEvents): Shared {
+    this.unshare();
+    const changes = changesTo(this.view.state.doc, start.text);
+    if (changes.length > 0) {
+      this.view.dispatch({ changes, annotations: [outside.of(true), Transaction.addToHistory.of(false)] });
+    }
+    this.shared = new Shared(this.view, start, events);
+    this.view.dispatch({ effects: this.sharing.reconfigure(this.shared.extension(start.version)) });
+    return this.shared;
+  }
+
+  /** Makes the text one's own. */
+  unshare(): void {
+    if (this.shared !== undefined) {
+      this.shared.end();
+      this.shared = undefined;
+      this.view.dispatch({ effects: this.sharing.reconfigure([]) });
     }
   }
 
@@ -199,7 +226,7 @@ export class DefinitionEditor {
     return EditorState.create({
       doc,
       selection: { anchor: Math.min(caret, doc.length) },
-      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names))],
+      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([])],
     });
   }
 
@@ -263,7 +290,7 @@ export class DefinitionEditor {
     }
     const line = state.doc.lineAt(state.selection.main.head).number;
     if (update.docChanged) {
-      this.events.change(this.text, update.transactions.some((tr) => tr.annotation(outside)) ? 0 : line);
+      this.events.change(this.text, update.transactions.some((tr) => tr.annotation(outside) === true || tr.annotation(Transaction.remote) === true) ? 0 : line);
     }
     if (update.focusChanged && !update.view.hasFocus) {
       this.events.left?.();
@@ -271,7 +298,7 @@ export class DefinitionEditor {
     const came = update.focusChanged && update.view.hasFocus;
     if (line !== this.line || came) {
       this.line = line;
-      if (!update.transactions.some((tr) => tr.annotation(outside))) {
+      if (!update.transactions.some((tr) => tr.annotation(outside) === true || tr.annotation(Transaction.remote) === true)) {
         this.events.caret(line);
       }
     }

@@ -1,0 +1,140 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/web/browsertest"
+)
+
+const togetherText = "uint32 id\nstring name\nbyte level\n"
+
+// text is an expression for the text of the editor.
+const documentText = `document.querySelector(".definition-editor .cm-content").cmTile.root.view.state.doc.toString()`
+
+// has waits until the editor has a text.
+func (f flow) has(text string) {
+	f.Helper()
+	f.is(fmt.Sprintf("the text %q", text), documentText+" === "+jsText(text))
+}
+
+// together makes the page one that edits definitions together.
+func (f flow) together() {
+	f.Helper()
+	f.page().Click("button", "Together")
+	f.shows("#together-bar", "In the file")
+}
+
+// Two people write one definition: each sees what the other types and where, and the file follows. Undo takes back one's own.
+func TestFlowTogether(t *testing.T) {
+	t.Parallel()
+	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
+	f.together()
+	f.shows("#together-bar", "Nobody else is here")
+	f.page().Click("button", "Say who you are")
+	f.page().Fill("textbox", "Your name, for others", "Ann")
+	f.page().Press("Enter")
+	f.page().Visible("button", "Ann")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)} // another browser
+	g.together()
+	g.page().In("People in this text").Visible("button", "Ann")
+	f.page().In("People in this text").Visible("button", "somebody")
+
+	f.caret(1)
+	f.types("entifier")
+	g.has("uint32 identifier\nstring name\nbyte level\n")
+	g.shows("#layout-head", "bytes")
+	g.is("the layout has the new name", `document.querySelector("#layout-body").textContent.includes("identifier")`)
+	g.is("the caret of the other", `document.querySelector(".peer-caret .peer-name")?.textContent === "Ann" && document.querySelector(".peer-caret").closest(".cm-line").textContent.startsWith("uint32 identifier")`)
+	g.caret(3)
+	g.types(" # of the hero")
+	f.caret(2)
+	f.types("s")
+	const both = "uint32 identifier\nstring names\nbyte level # of the hero\n"
+	f.has(both)
+	g.has(both)
+	g.shows("#together-bar", "In the file")
+	file := filepath.Join(dir, "C_JOIN.1.def")
+	inFile := func(want string) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if text, err := os.ReadFile(file); err == nil && string(text) == want {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("the file has %q, not %q", text, want)
+			}
+		}
+	}
+	inFile(both)
+	f.is("nothing to save", `document.querySelector("#definition-head button[value=save]") === null && document.querySelector(".unsaved") === null`)
+
+	// Undo takes back one's own.
+	f.caret(2)
+	f.page().Press("Ctrl+Z")
+	const undone = "uint32 identifier\nstring name\nbyte level # of the hero\n"
+	f.has(undone)
+	g.has(undone)
+
+	// Another program writes the file.
+	inFile(undone)
+	writeFile(t, file, "# by a script\n"+undone)
+	if err := srv.Config.Handler.(*Server).Projects.Find("one").Reload(); err != nil {
+		t.Fatal(err)
+	}
+	f.has("# by a script\n" + undone)
+	g.has("# by a script\n" + undone)
+	f.is("no question", `document.querySelector("#definition-notes .conflict") === null`)
+
+	// What was typed is in the file although the page is left at once, and another definition has its own text.
+	g.caret(0)
+	g.types("int16 last")
+	browsertest.Run(t, g.ctx, browsertest.Painted())
+	g.page().Click("button", "Together")
+	g.is("alone again", `document.querySelector("#together-bar").hidden`)
+	f.has("# by a script\n" + undone + "int16 last")
+	f.shows("#together-bar", "Nobody else is here")
+	inFile("# by a script\n" + undone + "int16 last")
+}
+
+// Without a connection both type; when it is back, both have everything.
+func TestFlowTogetherOffline(t *testing.T) {
+	t.Parallel()
+	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": togetherText})
+	gate := newGate(t, s)
+	f := flow{t, browsertest.OpenAllowing(t, gate.URL+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
+	g := flow{t, browsertest.Open(t, gate.other+"/p/one/definitions/C_JOIN.1", openSelector)}
+	f.together()
+	g.together()
+	gate.shut()
+	f.shows("#together-bar", "No connection")
+	f.caret(1)
+	f.types("entifier")
+	f.shows("#together-bar", "your changes are kept and sent later")
+	g.caret(3)
+	g.types(" # of the hero")
+	g.shows("#together-bar", "In the file")
+	gate.open()
+	want := strings.Replace(strings.Replace(togetherText, "id", "identifier", 1), "level", "level # of the hero", 1)
+	f.has(want)
+	g.has(want)
+	f.shows("#together-bar", "In the file")
+
+	// A page that is closed without a connection keeps what was typed for the next time.
+	gate.shut()
+	f.shows("#together-bar", "No connection")
+	f.caret(2)
+	f.types("s")
+	f.shows("#together-bar", "your changes are kept and sent later")
+	g.caret(1)
+	g.types("s")
+	gate.open()
+	browsertest.Reload(t, f.ctx, openSelector)
+	want = strings.Replace(strings.Replace(want, "identifier", "identifiers", 1), "name", "names", 1)
+	f.has(want)
+	g.has(want)
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+)
+
+// gate serves one handler at two addresses. Connections of the first one can be cut, and are refused while it is shut.
+type gate struct {
+	URL, other string
+	isShut     bool
+	mu         sync.Mutex
+	conns      map[net.Conn]struct{}
+}
+
+type gateListener struct {
+	net.Listener
+	g *gate
+}
+
+func (l gateListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		l.g.mu.Lock()
+		shut := l.g.isShut
+		if !shut {
+			l.g.conns[c] = struct{}{}
+		}
+		l.g.mu.Unlock()
+		if !shut {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
+
+func newGate(t *testing.T, h http.Handler) *gate {
+	t.Helper()
+	g := &gate{conns: map[net.Conn]struct{}{}}
+	first := httptest.NewUnstartedServer(h)
+	first.Listener = gateListener{first.Listener, g}
+	first.Start()
+	second := httptest.NewServer(h)
+	t.Cleanup(func() {
+		first.Close()
+		second.Close()
+	})
+	g.URL, g.other = first.URL, second.URL
+	return g
+}
+
+// shut cuts the connections.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.isShut = true
+	for c := range g.conns {
+		_ = c.Close()
+	}
+	clear(g.conns)
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.isShut = false
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"wirebench/server/access"
+	"wirebench/server/collab"
+	"wirebench/server/rooms"
+	"wirebench/server/socket"
+	"wirebench/server/workspace"
+)
+
+// maxTextMessage is the maximum number of bytes of a message about a shared text. A message that merges has two texts.
+const maxTextMessage = 4 << 20
+
+// TextOpened is the argument with which a page opens the shared text of a file.
+type TextOpened struct {
+	File string     `json:"file"`
+	Have rooms.Have `json:"have"`
+	Name string     `json:"name"` // chosen by the person, where people do not sign in
+}
+
+// TextMessage is a message of a page about a shared text; one of its parts.
+type TextMessage struct {
+	Push *struct {
+		Client  string          `json:"client"`
+		Version int             `json:"version"` // of the text that the changes are for
+		Changes []collab.Change `json:"changes" ts:"unknown[]"`
+	} `json:"push,omitempty"`
+	Merge *struct {
+		Client string `json:"client"`
+		Base   string `json:"base"`
+		Text   string `json:"text"`
+	} `json:"merge,omitempty"`
+	At *struct {
+		Version int `json:"version"`
+		Anchor  int `json:"anchor"`
+		Head    int `json:"head"`
+	} `json:"at,omitempty"`
+	Write bool `json:"write,omitempty"` // write the file now
+}
+
+// textChannel is the channel of a page for a text that several people edit.
+func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) socket.Kind {
+	return socket.Kind{Limit: maxTextMessage, Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		var of TextOpened
+		if err := json.Unmarshal(with, &of); err != nil {
+			return fmt.Errorf("not a text: %w", err)
+		}
+		m, err := s.rooms.Join(ctx, ws, of.File, personOf(who, of.Name, ws.Name), of.Have)
+		if err != nil {
+			return err
+		}
+		defer m.Leave()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		go func() { cancel(listenText(ctx, c, m)) }()
+		for {
+			news, err := m.Next(ctx)
+			if err == nil {
+				err = c.Send(ctx, news)
+			}
+			if err != nil {
+				if cause := context.Cause(ctx); cause != nil {
+					err = cause
+				}
+				return err
+			}
+		}
+	}}
+}
+
+// personOf returns a person as others see them. Without accounts people choose their names.
+func personOf(who access.Principal, chosen, project string) rooms.Person {
+	p := rooms.Person{Name: who.Name, Account: who.ID != "", Writes: who.In(project) >= access.Author}
+	if !p.Account {
+		p.Name = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if r < ' ' || r == utf8.RuneError || r >= 0x7f && r < 0xa0 {
+				return -1
+			}
+			return r
+		}, chosen))
+		for len(p.Name) > 40 {
+			_, n := utf8.DecodeLastRuneInString(p.Name)
+			p.Name = p.Name[:len(p.Name)-n]
+		}
+	}
+	if p.Name == "" {
+		p.Name = "somebody"
+	}
+	return p
+}
+
+// listenText takes the messages of the page.
+func listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
+	for {
+		text, err := c.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		var said TextMessage
+		if err := json.Unmarshal(text, &said); err != nil {
+			return fmt.Errorf("not a message about a text: %w", err)
+		}
+		switch {
+		case said.Push != nil:
+			err = m.Push(said.Push.Client, said.Push.Version, said.Push.Changes)
+		case said.Merge != nil:
+			err = m.Merge(said.Merge.Client, said.Merge.Base, said.Merge.Text)
+		case said.At != nil:
+			m.Point(said.At.Version, said.At.Anchor, said.At.Head)
+		case said.Write:
+			m.Write()
+		}
+		if errors.Is(err, collab.ErrVersion) || errors.Is(err, collab.ErrChange) { // the page has another text: it merges its own one
+			m.Restart()
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

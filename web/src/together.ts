@@ -1,0 +1,384 @@
+// Editing a definition together: the connection of the open text with the room of its file, and the people in it. The text itself is in
+// editor/shared.ts.
+//
+//   #together-bar > .together-people > button.peer-N ..., .together-state, button.together-name
+
+import type { RoomsFileState, RoomsMessage, RoomsSeen, TextMessage } from "./api";
+import type { Channel, Connection } from "./connection";
+import { copyText } from "./copy/index";
+import { make } from "./dom";
+import type { DefinitionField } from "./editor/field";
+import type { Shared } from "./editor/index";
+import { askText } from "./frames/notebox";
+import { notify } from "./notify";
+import { remember, remembered } from "./remember";
+
+/** The page. */
+export interface TogetherHost {
+  readonly connection: Connection;
+  readonly workspace: string;
+  readonly editor: DefinitionField;
+  text(): string; // of the open definition
+  edited(): boolean; // it differs from the file
+  changed(shared: boolean): void;
+}
+
+/** What is kept of a text whose changes were not confirmed when its page was closed or showed another one. */
+interface Kept {
+  room: string;
+  version: number;
+  client: string;
+  base: string; // the text of the version
+  text: string;
+  changes: unknown[]; // from the one to the other
+}
+
+const key = "together"; // whether texts are edited together
+const nameKey = "wirebench.name";
+const mostName = 40;
+const keepAfter = 1000; // milliseconds without a confirmation
+const drainTime = 5000; // milliseconds that changes on their way have when another text is opened
+
+function stored(name: string): string | null {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function store(name: string, value: string | undefined): void {
+  try {
+    if (value === undefined) {
+      localStorage.removeItem(name);
+    } else {
+      localStorage.setItem(name, value);
+    }
+  } catch {
+    // Not permitted, or full.
+  }
+}
+
+export class Together {
+  private readonly host: TogetherHost;
+  private readonly bar = document.getElementById("together-bar");
+  private readonly client = crypto.getRandomValues(new Uint32Array(4)).join("-"); // randomUUID needs TLS
+  private on = remembered(key);
+  private file = "";
+  private channel: Channel | undefined;
+  private shared: Shared | undefined;
+  private room = "";
+  private writes = true;
+  private state: RoomsFileState | undefined;
+  private people: readonly RoomsSeen[] = [];
+  private known = false; // the name is that of an account
+  private isLost = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private queue: Promise<void> = Promise.resolve(); // messages are taken one after the other
+
+  constructor(host: TogetherHost) {
+    this.host = host;
+    document.addEventListener("wb:morphed", () => this.mark());
+    addEventListener("pagehide", () => this.keep());
+    this.mark();
+  }
+
+  /** Whether the open text is shared: it is in its file soon after it is typed. */
+  get active(): boolean {
+    return this.shared !== undefined;
+  }
+
+  /** Turns editing together on or off. */
+  toggle(): void {
+    this.on = !this.on;
+    remember(key, this.on);
+    const { file } = this;
+    this.leave();
+    this.follow(file);
+    this.mark();
+    if (this.on && file === "") {
+      notify("Definitions that are stored are edited together from now on");
+    }
+  }
+
+  /** The page has another file open; "" for a text without one. */
+  follow(file: string): void {
+    if (file !== this.file) {
+      this.leave();
+      this.file = file;
+    }
+    if (this.on && file !== "" && this.channel === undefined) {
+      this.join();
+    }
+  }
+
+  /** Writes the file now. */
+  write(): void {
+    this.send({ write: true });
+    this.draw();
+  }
+
+  private send(message: TextMessage): void {
+    this.channel?.send(message);
+  }
+
+  private get keptKey(): string {
+    return `wirebench.together\n${this.host.workspace}\n${this.file}`;
+  }
+
+  private join(): void {
+    const { file } = this;
+    const kept = this.kept();
+    const asked: { file: string; name: string; have: { room?: string; version?: number } } = {
+      file, name: stored(nameKey) ?? "", have: kept === undefined ? {} : { room: kept.room, version: kept.version },
+    };
+    const channel: Channel = this.host.connection.channel("text", asked, {
+      open: () => undefined,
+      message: (message: RoomsMessage) => {
+        if (this.channel === channel) {
+          this.queue = this.queue.then(() => (this.channel === channel ? this.take(message) : undefined));
+        } else {
+          this.drained(channel, message);
+        }
+      },
+      lost: () => {
+        if (this.channel === channel) {
+          asked.have = this.shared === undefined ? {} : { room: this.room, version: this.shared.version };
+          this.isLost = true;
+          this.draw();
+        }
+      },
+    });
+    this.channel = channel;
+    this.draw();
+  }
+
+  private readonly draining = new Map<Channel, { left: number; key: string }>();
+
+  /** Ends the connection. Changes on their way are confirmed first, or kept for the next time. */
+  private leave(): void {
+    const { channel, shared } = this;
+    this.keep();
+    if (channel !== undefined && shared !== undefined && shared.pending > 0 && !this.isLost) {
+      this.draining.set(channel, { left: shared.pending, key: this.keptKey });
+      this.send({ push: { client: this.client, version: shared.version, changes: shared.changes } }); // those that are there already are left out
+      setTimeout(() => this.draining.delete(channel) && channel.close(), drainTime);
+    } else {
+      channel?.close();
+    }
+    this.channel = undefined;
+    if (shared !== undefined) {
+      this.host.editor.unshare();
+      this.shared = undefined;
+      this.host.changed(false);
+    }
+    this.people = [];
+    this.state = undefined;
+    this.isLost = false;
+    this.file = "";
+    this.draw();
+  }
+
+  /** Takes the confirmations of a text that is not open any more. */
+  private drained(channel: Channel, { updates }: RoomsMessage): void {
+    const of = this.draining.get(channel);
+    if (of === undefined) {
+      return;
+    }
+    of.left -= (updates ?? []).filter(({ clientID }) => clientID === this.client).length;
+    if (of.left <= 0) {
+      this.draining.delete(channel);
+      store(of.key, undefined);
+      channel.close();
+    }
+  }
+
+  private async take(message: RoomsMessage): Promise<void> {
+    const { start, updates, people, nobody, file } = message;
+    if (start !== undefined) {
+      this.isLost = false;
+      this.room = start.room;
+      this.writes = start.writes;
+      this.known = start.account === true;
+      if (start.text !== undefined || this.shared === undefined) {
+        await this.begin(start.text, start.version);
+      } else {
+        this.shared.again();
+      }
+    }
+    if (updates !== undefined) {
+      this.shared?.receive(updates);
+    }
+    if (file !== undefined) {
+      this.state = file;
+      this.check(file);
+    }
+    if (people !== undefined || nobody === true) {
+      this.people = people ?? [];
+      this.shared?.show(this.people);
+    }
+    this.keepLater();
+    this.draw();
+  }
+
+  /** Takes the text of the server; undefined: the one that is kept. What this page has and the server has not becomes a change of it. */
+  private async begin(text: string | undefined, version: number): Promise<void> {
+    const { shared: was } = this;
+    const mine = was === undefined ? this.kept() : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
+    const own = was === undefined && mine === undefined && this.host.edited() && this.writes ? this.host.text() : undefined;
+    const now = text ?? mine?.base ?? "";
+    const shared = await this.host.editor.share({ text: now, version, client: this.client }, {
+      push: (at, changes) => this.send({ push: { client: this.client, version: at, changes } }),
+      at: (at, anchor, head) => this.send({ at: { version: at, anchor, head } }),
+    });
+    if (shared === undefined) {
+      return;
+    }
+    this.shared = shared;
+    this.host.editor.setReadOnly(this.writes ? null : "View only: you see what others type");
+    this.host.changed(true);
+    if (own !== undefined && own !== now) {
+      this.host.editor.replace(own);
+      notify("Your unsaved text is in the shared one now");
+    }
+    if (mine === undefined || !this.writes) {
+      return;
+    }
+    if (text === undefined && "changes" in mine) {
+      this.send({ push: { client: mine.client, version: mine.version, changes: mine.changes } }); // those that arrived are left out
+    } else if (mine.text !== now) {
+      this.send({ merge: { client: this.client, base: mine.base, text: mine.text } });
+      notify("Your changes are merged with those of others");
+    }
+    store(this.keptKey, undefined);
+  }
+
+  /** What was kept of this text. */
+  private kept(): Kept | undefined {
+    try {
+      return (JSON.parse(stored(this.keptKey) ?? "null") as Kept | null) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps the text while changes are not confirmed. */
+  private keep(): void {
+    const { shared } = this;
+    if (shared !== undefined) {
+      const kept: Kept = { room: this.room, version: shared.version, client: this.client, base: shared.base, text: this.host.text(), changes: shared.changes };
+      store(this.keptKey, shared.pending > 0 ? JSON.stringify(kept) : undefined);
+    }
+  }
+
+  private keepLater(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.keep();
+      if ((this.shared?.pending ?? 0) > 0) {
+        this.keepLater();
+      }
+    }, keepAfter);
+  }
+
+  /** The text was typed in. */
+  typed(): void {
+    this.draw();
+    if (this.isLost) {
+      this.keepLater();
+    }
+  }
+
+  /** Compares the text with that of the server, where both are the same version without changes on their way. */
+  private check({ version, hash }: RoomsFileState): void {
+    const { shared } = this;
+    if (shared === undefined || version !== shared.version || shared.pending > 0) {
+      return;
+    }
+    const text = this.host.text();
+    let mine = 0x811c9dc5;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      mine = Math.imul(mine ^ (unit & 0xff), 0x01000193);
+      mine = Math.imul(mine ^ (unit >> 8), 0x01000193);
+    }
+    if (mine >>> 0 !== hash) {
+      notify("This text differs from that of the others, and is loaded again", "warn", { title: "Copy this text", run: () => void copyText(text) });
+      const { file } = this;
+      this.leave();
+      this.follow(file);
+    }
+  }
+
+  /** Marks the button. */
+  private mark(): void {
+    document.querySelector(".together-button")?.setAttribute("aria-pressed", String(this.on));
+  }
+
+  private get says(): { text: string; kind: "" | "warn" } {
+    const problem = this.state?.problem ?? "";
+    switch (true) {
+      case this.channel === undefined:
+        return { text: "", kind: "" };
+      case this.isLost:
+        return { text: (this.shared?.pending ?? 0) > 0 ? "No connection: your changes are kept and sent later" : "No connection", kind: "warn" };
+      case this.shared === undefined:
+        return { text: "Connecting…", kind: "" };
+      case problem !== "":
+        return { text: `Not in the file: ${problem}`, kind: "warn" };
+      case !this.writes:
+        return { text: "You see what others type", kind: "" };
+      default:
+        return { text: this.state?.version === this.shared?.version && (this.shared?.pending ?? 0) === 0 ? "In the file" : "Writing…", kind: "" };
+    }
+  }
+
+  private draw(): void {
+    const { bar } = this;
+    if (bar === null) {
+      return;
+    }
+    bar.hidden = this.channel === undefined;
+    const people = make("span", "together-people");
+    people.setAttribute("role", "group");
+    people.setAttribute("aria-label", "People in this text");
+    for (const one of this.people) {
+      const button = make("button", `btn quiet peer-${one.color}`);
+      button.setAttribute("type", "button");
+      button.dataset["peer"] = one.id;
+      button.textContent = one.name;
+      button.title = [one.account === true ? "" : "the name is self-chosen", one.writes === true ? "" : "reads only", "click to go there"].filter((t) => t !== "").join(", ");
+      button.addEventListener("click", () => {
+        const line = this.shared?.lineOf(this.people.find(({ id }) => id === one.id) ?? one) ?? 0;
+        if (line > 0) {
+          this.host.editor.reveal(line);
+          this.host.editor.select(line);
+        }
+      });
+      people.append(button);
+    }
+    const { text, kind } = this.says;
+    const state = make("span", `together-state ${kind === "" ? "dim" : kind}`);
+    state.textContent = text;
+    const name = make("button", "btn quiet together-name");
+    name.setAttribute("type", "button");
+    name.textContent = stored(nameKey) ?? "Say who you are";
+    name.title = "The name that others see";
+    name.hidden = this.known;
+    name.addEventListener("click", () => askText(name, { label: "Your name, for others", text: stored(nameKey) ?? "", button: "Use it", most: mostName }, (to) => this.rename(to)));
+    const alone = make("span", "dim");
+    alone.textContent = this.people.length === 0 ? "Nobody else is here" : "";
+    const parts = [people, alone, state, name];
+    const same = bar.childElementCount === parts.length && parts.every((part, i) => bar.children[i]?.outerHTML === part.outerHTML);
+    if (!same) { // otherwise the focus stays
+      bar.replaceChildren(...parts);
+    }
+  }
+
+  private rename(name: string): void {
+    store(nameKey, name.trim() === "" ? undefined : name.trim().slice(0, mostName));
+    const { file } = this;
+    this.leave();
+    this.follow(file);
+  }
+}
