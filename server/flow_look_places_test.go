@@ -32,3 +32,23 @@ func TestFlowLookPlaces(t *testing.T) {
 	f.visit(origin+"/p/one/captures", ".place-list")
 	f.shots("captures")
 }
+
+func TestFlowLookTogether(t *testing.T) {
+	if os.Getenv("WIREBENCH_LOOK") == "" {
+		t.Skip("WIREBENCH_LOOK is not set")
+	}
+	f, srv, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	f.together()
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	g.together()
+	g.page().Click("button", "Say who you are")
+	g.page().Fill("textbox", "Your name, for others", "Bob")
+	g.page().Press("Enter")
+	f.page().In("People in this text").Visible("button", "Bob")
+	g.caret(2)
+	g.types("_of_the_room")
+	f.shows("#layout-rows", "password_of_the_room")
+	g.do(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view; view.dispatch({selection: {anchor: 0, head: 6}}) }`)
+	f.is("a selection", `document.querySelector(".peer-selection") !== null`)
+	f.shots("together")
+}

@@ -48,7 +48,7 @@ class Caret extends WidgetType {
   }
 
   override eq(other: Caret): boolean {
-    return other.of.id === this.of.id && other.of.name === this.of.name && other.of.color === this.of.color;
+    return other.of.id === this.of.id && other.of.name === this.of.name && other.of.color === this.of.color && other.of.head === this.of.head; // the name shows again after a move
   }
 
   toDOM(): HTMLElement {
