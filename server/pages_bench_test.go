@@ -38,7 +38,7 @@ func benchmarkPages(b *testing.B, pages, size int) {
 		return m.HeapAlloc + m.StackInuse
 	}
 	before := heap()
-	message := fmt.Sprintf("%02x%02x%02x%02x", (size)&0xff, size>>8&0xff, 7, 0) + strings.Repeat("00", size-4)
+	message := fmt.Sprintf("%02x%02x%02x%02x", size&0xff, size>>8&0xff, 7, 0) + strings.Repeat("00", size-4)
 	var conns []*channelConn
 	for range pages {
 		c := dialChannel(b, b.Context(), srv.URL, nil, "page", "null")

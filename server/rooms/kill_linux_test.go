@@ -29,23 +29,16 @@ func TestKillChild(t *testing.T) {
 	for i := range 3 {
 		c := l.join(t, s, name, fmt.Sprintf("p%d", i))
 		go func() {
-			for n := 0; ; n++ {
+			for {
 				// A line of its own, whose number grows.
-				word := fmt.Sprintf("# %s %d\n", c.name, n)
-				old := fmt.Sprintf("# %s %d\n", c.name, n-1)
-				text := c.text.String()
+				text, old, n := c.text.String(), "", 0
+				at := len(text)
 				if i := strings.Index(text, "# "+c.name+" "); i >= 0 {
-					old = text[i : i+strings.IndexByte(text[i:], '\n')+1]
+					at, old = i, text[i:i+strings.IndexByte(text[i:], '\n')+1]
 					_, _ = fmt.Sscanf(old, "# "+c.name+" %d\n", &n)
 					n++
-					word = fmt.Sprintf("# %s %d\n", c.name, n)
-				} else {
-					old = ""
 				}
-				at := strings.Index(text, old)
-				if old == "" {
-					at = len(text)
-				}
+				word := fmt.Sprintf("# %s %d\n", c.name, n)
 				before := len(collab.NewText(text[:at]))
 				change := collab.Between(c.text, append(append(append(collab.Text{}, c.text[:before]...), collab.NewText(word)...), c.text[before+len(collab.NewText(old)):]...))
 				if err := c.Push(c.name, c.version, []collab.Change{change}); err != nil {
