@@ -27,7 +27,8 @@ func captureServer(t testing.TB, dialect string, files map[string]string, stored
 			t.Fatal(err)
 		}
 	}
-	return serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Captures: kept}))
+	home, _ := workspacetest.Dir(t, nil)
+	return serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Home: home, Captures: kept}))
 }
 
 // request sends a request and decodes its JSON response.

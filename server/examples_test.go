@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/api"
 	"wirebench/server/projects"
 	"wirebench/server/store"
 )
@@ -120,6 +121,11 @@ func TestExamplesOfTheDocs(t *testing.T) {
 	const file = "/api/one/definitions/game.def"
 	session, replay, marker, definition := "", "", "", ""
 	run := func(id string) {
+		if id == "history" { // so that there is one
+			if _, err := x.s.Projects.Find("one").Save("game.def", []byte("# changed\n"+x.s.Projects.Find("one").Now().File("game.def").Text), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 		op := ops[id]
 		if op == nil {
 			t.Errorf("there is no operation %s", id)
@@ -135,6 +141,13 @@ func TestExamplesOfTheDocs(t *testing.T) {
 			one = session
 		} else if strings.Contains(paths[id], "/replays") {
 			one = replay
+		} else if strings.Contains(paths[id], "/history/") {
+			var past api.HistoryList
+			_ = json.Unmarshal([]byte(text("GET", file+"/history")), &past)
+			if len(past.Revisions) == 0 {
+				t.Fatal("the definition has no history")
+			}
+			one = past.Revisions[0].ID
 		}
 		var about store.Capture
 		_ = json.Unmarshal([]byte(text("GET", "/api/one/captures/"+x.capture+"?")), &about)
@@ -170,7 +183,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		}
 	}
 	for _, id := range strings.Fields(`workspace project-settings definitions search read decode encode layout paste filter framing emit settings
-		write give-code give-codes copy rename definitions-zip compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
+		write history revision name-revision forget-history give-code give-codes copy rename definitions-zip compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
 		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections graph follow map fields compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo

@@ -138,3 +138,45 @@ func TestFlowTogetherOffline(t *testing.T) {
 	f.has(want)
 	g.has(want)
 }
+
+// The history has what people and programs have written; a revision is compared, named and restored.
+func TestFlowHistory(t *testing.T) {
+	t.Parallel()
+	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
+	p := f.page()
+	f.caret(1)
+	f.types("entifier")
+	f.shows("#definition-head", "not saved")
+	f.press("Ctrl+S")
+	f.lacks("#definition-head .unsaved")
+	stands(t, dir, "C_JOIN.1.def", strings.Replace(togetherText, "id", "identifier", 1))
+	writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), "# by a script\n"+strings.Replace(togetherText, "id", "identifier", 1))
+	if err := srv.Config.Handler.(*Server).Projects.Find("one").Reload(); err != nil {
+		t.Fatal(err)
+	}
+	f.has("# by a script\n" + strings.Replace(togetherText, "id", "identifier", 1))
+	f.command("History of the definition …")
+	p.Visible("dialog", "History of C_JOIN.1.def")
+	f.is("three revisions", `document.querySelectorAll(".history-row").length === 3 && document.querySelector(".history-row").textContent.includes("another program")`)
+	f.shows(".compare-table", "+ # by a script")
+	f.is("the keys are in the list", `document.activeElement.matches(".history-row")`)
+	f.axe("the history of a definition")
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("history")
+	}
+	p.Press("End")
+	f.is("the text before", `document.querySelectorAll(".history-row")[2].getAttribute("aria-selected") === "true"`)
+	p.Click("button", "What has changed since")
+	f.shows(".compare-table", "− uint32 id")
+	f.shows(".compare-table", "+ # by a script")
+	p.Click("button", "Name it…")
+	p.Fill("textbox", "Name of this revision", "as captured")
+	p.Press("Enter")
+	f.shows(".history-list", "as captured")
+	p.Click("button", "Restore this text")
+	f.has(togetherText)
+	f.shows("#definition-head", "not saved")
+	f.press("Ctrl+S")
+	f.lacks("#definition-head .unsaved")
+	stands(t, dir, "C_JOIN.1.def", togetherText)
+}

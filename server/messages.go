@@ -58,6 +58,7 @@ func Messages() []any {
 		api.CodesReport{},
 		workspace.Renamed{},
 		api.ChangeList{},
+		api.HistoryList{},
 		api.ChangeProblem{},
 		workspace.Emitted{},
 		api.ComparedDefinitions{},

@@ -90,7 +90,7 @@ func personOf(who access.Principal, chosen, project string) rooms.Person {
 			p.Name = p.Name[:len(p.Name)-n]
 		}
 	}
-	if p.Name == "" {
+	if p.Name == "" || p.Name == workspace.Outside {
 		p.Name = "somebody"
 	}
 	return p

@@ -362,7 +362,7 @@ type storedBody struct {
 }
 
 // writeDefinition stores a file.
-func (s *API) writeDefinition(_ context.Context, in *writeInput) (*storedOutput, error) {
+func (s *API) writeDefinition(ctx context.Context, in *writeInput) (*storedOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -383,7 +383,7 @@ func (s *API) writeDefinition(_ context.Context, in *writeInput) (*storedOutput,
 	if f != nil {
 		name = f.Name
 	}
-	rev, err := ws.Save(name, text, expect)
+	rev, err := ws.SaveBy(authors(ctx), name, text, expect)
 	if err != nil {
 		return nil, saveProblem(rev, err)
 	}

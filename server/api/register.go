@@ -30,6 +30,7 @@ func (s *API) Register(api huma.API) {
 	s.registerSearch(api)
 	s.registerCodes(api)
 	s.registerChanges(api)
+	s.registerHistory(api)
 	s.registerSamples(api)
 	s.registerUpload(api)
 	s.registerCaptures(api)

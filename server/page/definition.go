@@ -266,7 +266,7 @@ func (p *work) save() {
 	} else {
 		text = p.ws.likeOthers(text)
 	}
-	if _, err := p.ws.Save(d.File, []byte(text), &expect); err != nil {
+	if _, err := p.ws.SaveBy(p.who, d.File, []byte(text), &expect); err != nil {
 		p.notSaved(err)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
+	"wirebench/server/access"
 	"wirebench/server/frames"
 	"wirebench/server/workspace"
 	"wirebench/templates"
@@ -34,6 +35,7 @@ type work struct {
 	export *Exports              // requested files, sent instead of the page
 	failed string                // reason why a value or a field could not be changed
 	line   int                   // of the changed field in the definition, 0 if none was
+	who    []string              // the person, for the history
 	live   bool                  // for an open page
 	former string                // name of the open message before it was renamed, "" if it was not
 	railed string                // ID of the snapshot whose list of messages the page has
@@ -71,8 +73,8 @@ func (e *Exports) send(w http.ResponseWriter) {
 }
 
 // fill processes a form and fills the view.
-func (ws *space) fill(v *templates.Workbench, f form) *work {
-	p := &work{ws: ws, form: f, view: v}
+func (ws *space) fill(v *templates.Workbench, f form, who []string) *work {
+	p := &work{ws: ws, form: f, view: v, who: who}
 	p.work()
 	v.First = first(p)
 	return p
@@ -369,4 +371,12 @@ func spaced(data []byte) string {
 		b.WriteString(hex.EncodeToString(data[i : i+1]))
 	}
 	return b.String()
+}
+
+// authors returns the person of a request, for the history; nil without a name.
+func authors(r *http.Request) []string {
+	if name := access.Of(r).Name; name != "" {
+		return []string{name}
+	}
+	return nil
 }

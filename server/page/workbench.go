@@ -33,7 +33,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	view.Frame.Nonce = allowStyles(w)
 	view.Frame.First = view.Frame.Relays && view.Frame.Samples && !view.Frame.LookOnly
 	if r.Method != http.MethodPost {
-		ws.fill(&view, ws.addressForm(chi.URLParam(r, "message"), r.URL.Query()))
+		ws.fill(&view, ws.addressForm(chi.URLParam(r, "message"), r.URL.Query()), authors(r))
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
@@ -57,7 +57,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer ticket.Release()
-	p := ws.fill(&view, f)
+	p := ws.fill(&view, f, authors(r))
 	if p.export != nil {
 		p.export.send(w)
 		return

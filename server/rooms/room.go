@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type Room struct {
 	unsaved    collab.Change // from the text of the file to that of the room
 	since      time.Time     // of the first unsaved change; zero if there is none
 	latest     time.Time     // of the last one
+	authors    []string      // of the unsaved changes
 	members    map[*Member]struct{}
 	lastID     int
 	peopleNews int
@@ -232,6 +234,9 @@ func (r *Room) receive(who, client string, version int, changes []collab.Change)
 		}
 	}
 	r.entries = append(r.entries, e)
+	if !slices.Contains(r.authors, who) {
+		r.authors = append(r.authors, who)
+	}
 	r.latest = time.Now()
 	if r.since.IsZero() {
 		r.since = r.latest
@@ -385,13 +390,14 @@ func (r *Room) followFile() bool {
 		unsaved, err = r.unsaved.Map(change, false)
 	}
 	if err == nil && !mapped.IsEmpty() {
-		err = r.receive("outside", "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
+		err = r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
 	}
 	if err == nil {
 		r.raw, r.unsaved, r.tried = f.Text, unsaved, -1
 		if r.unsaved.IsEmpty() {
-			r.since = time.Time{}
+			r.since, r.authors = time.Time{}, nil
 		}
+		r.authors = slices.DeleteFunc(r.authors, func(who string) bool { return who == workspace.Outside })
 		r.entries = append(r.entries, r.fileEntry())
 		r.setState(FileState{})
 	}
@@ -411,7 +417,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 	r.mu.Lock()
 	text, version := r.doc.Text().String(), r.doc.Version()
 	since, latest, empty := r.since, r.latest, r.unsaved.IsEmpty()
-	failed := r.logged < version
+	failed, who := r.logged < version, slices.Clone(r.authors)
 	r.mu.Unlock()
 	if empty || since.IsZero() || failed {
 		return never
@@ -429,7 +435,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 	}
 	was := store.RevisionOf([]byte(r.raw))
 	raw := edit.Restore(r.raw, text)
-	_, err := r.ws.Save(r.file, []byte(raw), &was)
+	_, err := r.ws.SaveBy(who, r.file, []byte(raw), &was)
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) { // another program was faster: its text is merged, and then the file is written
 		if err = r.ws.Reload(); err == nil && r.followFile() {
@@ -461,6 +467,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 	r.setState(FileState{})
 	r.kick(r.work)
 	if r.unsaved.IsEmpty() {
+		r.authors = nil
 		return never
 	}
 	return restTime

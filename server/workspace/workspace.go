@@ -55,6 +55,10 @@ type Workspace struct {
 	settings    settings.Settings
 	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
+	who         []string // authors of the change that is read next
+
+	historyMu sync.Mutex // held while the files of the history are read or written
+	history   history
 
 	watchers watchers
 	variants variants
@@ -86,6 +90,11 @@ func (w *Workspace) Now() *Snapshot { return w.now.Load() }
 
 // Run reloads the library when other programs change the folder, until the context is done.
 func (w *Workspace) Run(ctx context.Context) error {
+	done := make(chan struct{})
+	var writing sync.WaitGroup
+	writing.Go(func() { w.runHistory(done) })
+	defer writing.Wait()
+	defer close(done)
 	return w.Files.Watch(ctx, func() {
 		if err := w.Reload(); err != nil {
 			w.Log.Error("reload the library", "project", w.Name, "error", err)
@@ -97,6 +106,8 @@ func (w *Workspace) Run(ctx context.Context) error {
 func (w *Workspace) Reload() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.who = []string{Outside}
+	defer func() { w.who = nil }()
 	err := w.reload(false)
 	if err != nil {
 		w.outdate(err)
@@ -169,6 +180,9 @@ func (w *Workspace) reload(force bool) error {
 	if err != nil {
 		return err
 	}
+	if old != nil {
+		w.recordTexts(old.Library, lib, w.who)
+	}
 	w.publish(next)
 	return nil
 }
@@ -210,11 +224,18 @@ func (e *NameError) Error() string { return fmt.Sprintf("%q: %s", e.Name, e.Reas
 // Save writes a definition or a code map. expect is the revision that the caller has seen, nil for any, "" for a new file. The error is a
 // *store.ConflictError if the file has another revision, an *OlderError if the text of an older version would move bytes.
 func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	return w.SaveBy(nil, name, text, expect)
+}
+
+// SaveBy is Save by known people, for the history.
+func (w *Workspace) SaveBy(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
 	if err := w.checkName(name, text); err != nil {
 		return "", err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.who = who
+	defer func() { w.who = nil }()
 	if err := w.checkOlder(name, text); err != nil {
 		return "", err
 	}

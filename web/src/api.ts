@@ -1424,6 +1424,30 @@ export interface ChangeList {
   changes: WorkspaceStep[];
 }
 
+/** HistoryList is the history of a definition. */
+export interface HistoryList {
+  file: string;
+  /** newest first; changes that follow each other are one; the last one is the text before the first change */
+  revisions: WorkspacePastRevision[];
+}
+
+/** WorkspacePastRevision is a state of a definition. */
+export interface WorkspacePastRevision {
+  id: string;
+  /** first change */
+  from: string;
+  /** last change */
+  at: string;
+  /** the people; outside: another program */
+  who: string[];
+  /** lines */
+  added: number;
+  /** lines */
+  removed: number;
+  /** given by a person */
+  name?: string;
+}
+
 /** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */
 export interface ChangeProblem {
   /** A URI reference to human-readable documentation for the error. */

@@ -62,6 +62,15 @@ function compare(message: string): void {
   void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: versions(message), edited, names, go: (to, line) => page?.openMessage(to, line) }));
 }
 
+function history(): void {
+  const page = openPage();
+  if (page !== undefined && page.storedMessage !== "") {
+    void dialogs().then((d) => d?.historyDialog({
+      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, restore: (text) => page.restore(text), go: (line) => page.openMessage(page.storedMessage, line),
+    }));
+  }
+}
+
 /** Saves the response of an address as a file. */
 function download(path: string): void {
   const link = document.createElement("a");
@@ -86,7 +95,7 @@ function openFileMenu(anchor: Anchor, message: string): void {
 }
 
 export function startFiles(): void {
-  const names: Readonly<Record<string, (message: string) => void>> = { rename, copy, save, compare };
+  const names: Readonly<Record<string, (message: string) => void>> = { rename, copy, save, compare, history };
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-definition]") : null;
     if (button !== null && stored() !== "") {
@@ -117,6 +126,7 @@ export function startFiles(): void {
     { id: "rename-definition", title: "Rename the definition …", group: "Definition", keys: ["F2"], enabled: free, run: () => rename(chosen()) },
     { id: "copy-definition", title: "Duplicate the definition …", group: "Definition", enabled: free, run: () => copy(chosen()) },
     { id: "compare-definitions", title: "Compare the definition with another version, or its saved text …", group: "Definition", enabled: about, run: () => compare(chosen()) },
+    { id: "history", title: "History of the definition …", group: "Definition", enabled: () => stored() !== "", run: history },
     { id: "save-file", title: "Save the file of the definition", group: "Definition", enabled: about, run: () => save(chosen()) },
     { id: "save-zip", title: "Save all definitions of the project as a zip file", group: "Definition", enabled: () => document.getElementById("rail-list") !== null, run: () => download("definitions.zip") },
   );

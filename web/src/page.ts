@@ -327,6 +327,18 @@ export class Page {
     this.formPane.leave();
   }
 
+  /** The text of the open definition. */
+  get definition(): string {
+    return this.editor.text;
+  }
+
+  /** Puts a text into the editor; undo takes it back. */
+  restore(text: string): void {
+    this.editor.replace(text);
+    showPane(field("definition-pane") ?? this.form);
+    this.editor.focus();
+  }
+
   /** The open definition, "" if it is not stored. */
   get storedMessage(): string {
     return this.controls.base === "" ? "" : this.controls.message;
@@ -419,7 +431,7 @@ export class Page {
   // 1. From the page to the server.
 
   /** The file of the open definition, "" if it is not stored. */
-  private get openFile(): string {
+  get openFile(): string {
     const { file, stored } = field("definition-head")?.dataset ?? {};
     return stored === undefined ? "" : (file ?? "");
   }

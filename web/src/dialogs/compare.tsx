@@ -52,7 +52,7 @@ function folded<T>(rows: readonly T[], same: (row: T) => boolean, only: boolean,
 }
 
 /** Both messages as strips of bytes, with each field joined to its new place. */
-function Strips({ rows }: { rows: readonly Row[] }) {
+export function Strips({ rows }: { rows: readonly Row[] }) {
   const fixed = (p: Part | undefined): p is Part & { bit_offset: number } => p !== undefined && p.bit_offset !== null && p.depth === 0 && p.min_bits > 0;
   const shown = rows.filter(({ old, new: now }) => fixed(old) || fixed(now)).slice(0, 400);
   const end = Math.max(8, ...shown.flatMap(({ old, new: now }) => [old, now].map((p) => (fixed(p) ? p.bit_offset + p.min_bits : 0))));
@@ -74,7 +74,7 @@ function Strips({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-function LayoutRows({ of, only, go }: { of: ComparedDefinitions; only: boolean; go(row: Row): void }) {
+export function LayoutRows({ of, only, go }: { of: ComparedDefinitions; only: boolean; go(row: Row): void }) {
   const step = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
     const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (by !== 0) {
@@ -113,7 +113,7 @@ function LayoutRows({ of, only, go }: { of: ComparedDefinitions; only: boolean; 
   );
 }
 
-function TextLines({ of, only }: { of: ComparedDefinitions; only: boolean }) {
+export function TextLines({ of, only }: { of: ComparedDefinitions; only: boolean }) {
   return (
     <table class="data changes compare-table" aria-label="Lines of both definitions">
       <thead><tr><th class="num">Old</th><th class="num">New</th><th>Line</th></tr></thead>
@@ -133,7 +133,7 @@ function TextLines({ of, only }: { of: ComparedDefinitions; only: boolean }) {
 }
 
 /** Says how many rows have changed. */
-function summary({ rows, old, new: now }: ComparedDefinitions): string {
+export function summary({ rows, old, new: now }: ComparedDefinitions): string {
   const counts = (["added", "removed", "renamed", "retyped", "moved"] as const).flatMap((change) => {
     const n = (rows ?? []).filter((row) => row.change === change).length;
     return n === 0 ? [] : [`${n} ${change}`];

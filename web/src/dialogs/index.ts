@@ -7,6 +7,7 @@ export { compareDialog } from "./compare";
 export { eventsDialog } from "./events";
 export { askFraming } from "./framing";
 export { openHelp } from "./help";
+export { historyDialog } from "./history";
 export { sendMessage } from "./messages";
 export { projectDialog } from "./newproject";
 export { copyDialog, renameDialog } from "./rename";

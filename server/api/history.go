@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/access"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerHistory(api huma.API) {
+	add(api, "GET /api/v1/{ws}/definitions/{file}/history", "history", "The revisions of a definition: who changed it, and when", s.listHistory)
+	add(api, "DELETE /api/v1/{ws}/definitions/{file}/history", "forget-history", "Forget the history of a definition, for what must not stay in it", s.forgetHistory, status(403, 507))
+	add(api, "GET /api/v1/{ws}/definitions/{file}/history/{id}", "revision", "The text of a revision", s.readRevision)
+	add(api, "PATCH /api/v1/{ws}/definitions/{file}/history/{id}", "name-revision", "Name a revision", s.nameRevision, small, status(400, 403, 422, 507))
+}
+
+type historyInput struct{ FilePath }
+
+type historyOutput struct{ Body HistoryList }
+
+// HistoryList is the history of a definition.
+type HistoryList struct {
+	File      string                   `json:"file"`
+	Revisions []workspace.PastRevision `json:"revisions" doc:"newest first; changes that follow each other are one; the last one is the text before the first change"`
+}
+
+// listHistory lists the revisions of a definition.
+func (s *API) listHistory(_ context.Context, in *historyInput) (*historyOutput, error) {
+	ws, name, err := s.historyOf(in.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	out := &historyOutput{Body: HistoryList{File: name}}
+	out.Body.Revisions, err = ws.History(name)
+	return out, historyProblem(err)
+}
+
+// historyOf returns the workspace and the whole name of a file. The file may have been deleted.
+func (s *API) historyOf(at FilePath) (ws *space, name string, err error) {
+	if ws, err = s.workspaceNamed(at.Workspace); err != nil {
+		return nil, "", err
+	}
+	f, err := ws.fileNamed(at.File)
+	if err == nil {
+		return ws, f.Name, nil
+	}
+	if list, err := ws.History(at.File); err != nil || len(list) == 0 {
+		return nil, "", huma.Error404NotFound("no definition, and no history, of " + at.File)
+	}
+	return ws, at.File, nil
+}
+
+func historyProblem(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, workspace.ErrNoRevision), errors.Is(err, workspace.ErrNoHistory):
+		return huma.Error404NotFound(err.Error())
+	}
+	return storeProblem(err)
+}
+
+type revisionInput struct {
+	FilePath
+	ID string `path:"id" maxLength:"40" doc:"id of the revision"`
+}
+
+type revisionOutput struct {
+	Body struct {
+		Text string `json:"text" doc:"with LF at the ends of lines"`
+	}
+}
+
+// readRevision returns the text of a revision.
+func (s *API) readRevision(_ context.Context, in *revisionInput) (*revisionOutput, error) {
+	ws, name, err := s.historyOf(in.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	out := &revisionOutput{}
+	out.Body.Text, err = ws.RevisionText(name, in.ID)
+	return out, historyProblem(err)
+}
+
+type nameRevisionInput struct {
+	FilePath
+	ID   string `path:"id" maxLength:"40" doc:"id of the revision"`
+	Body struct {
+		Name string `json:"name" maxLength:"100" doc:"empty to remove the name"`
+	}
+}
+
+// nameRevision names a revision.
+func (s *API) nameRevision(_ context.Context, in *nameRevisionInput) (*struct{}, error) {
+	ws, name, err := s.historyOf(in.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	return nil, historyProblem(ws.NameRevision(name, in.ID, in.Body.Name))
+}
+
+// forgetHistory removes the history of a definition.
+func (s *API) forgetHistory(_ context.Context, in *historyInput) (*struct{}, error) {
+	ws, name, err := s.historyOf(in.FilePath)
+	if err != nil {
+		return nil, err
+	}
+	return nil, historyProblem(ws.ForgetHistory(name))
+}
+
+// authors returns the person of a request, for the history; nil without a name.
+func authors(ctx context.Context) []string {
+	if name := access.From(ctx).Name; name != "" {
+		return []string{name}
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package workspace
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wirebench/defs/source"
+	"wirebench/defs/text"
+	"wirebench/server/collab"
+	"wirebench/server/store"
+)
+
+// The history of a definition is a file of JSON lines in the folder of the project: the text before the first change, then a line for each
+// revision with what it changed, and now and then the whole text. Changes that follow each other are one revision: see joins.
+const (
+	historyFolder = "history"
+	historyPause  = 2 * time.Minute  // without a change, after which another revision begins
+	historyMost   = 15 * time.Minute // of one revision
+	historyTurn   = 30 * time.Second // within which several people write one revision
+	historyWrite  = 30 * time.Second // between writing what has come
+	maxHistory    = 2 << 20          // bytes of the history of a file; then its older half goes
+	wholeEvery    = 50               // revisions between whole texts
+	maxRevision   = 100              // bytes of the name of a revision
+)
+
+// Outside is the author of what other programs wrote.
+const Outside = "outside"
+
+// PastRevision is a state of a definition.
+type PastRevision struct {
+	ID      string    `json:"id"`
+	From    time.Time `json:"from" doc:"first change"`
+	At      time.Time `json:"at" doc:"last change"`
+	Who     []string  `json:"who" doc:"the people; outside: another program"`
+	Added   int       `json:"added" doc:"lines"`
+	Removed int       `json:"removed" doc:"lines"`
+	Name    string    `json:"name,omitempty" doc:"given by a person"`
+}
+
+// Errors of the history.
+var (
+	ErrNoRevision = errors.New("the history has no such revision")
+	ErrNoHistory  = errors.New("this project keeps no history")
+)
+
+// historyLine is a line of a history: a revision, or a name.
+type historyLine struct {
+	PastRevision
+	Change collab.Change `json:"c,omitempty"` // from the text before
+	Text   *string       `json:"t,omitempty"` // instead of Change: the whole text
+	Hash   uint32        `json:"h,omitempty"` // of the text
+	Of     string        `json:"of,omitempty"`
+}
+
+// history collects the changes of a workspace.
+type history struct {
+	mu   sync.Mutex
+	open map[string]*pending // by file
+	done []*pending          // to be written before those
+}
+
+// pending is a revision that is not written yet.
+type pending struct {
+	file, before, text string
+	from, at           time.Time
+	who                []string
+}
+
+// joins reports whether a change belongs to the revision: what other programs write is always apart.
+func (p *pending) joins(who []string, now time.Time) bool {
+	gap := now.Sub(p.at)
+	if gap > historyPause || now.Sub(p.from) > historyMost || slices.Contains(who, Outside) || slices.Contains(p.who, Outside) {
+		return false
+	}
+	return gap <= historyTurn || slices.ContainsFunc(who, func(w string) bool { return slices.Contains(p.who, w) })
+}
+
+// changed records a change of a file.
+func (h *history) changed(file, before, after string, who []string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.open[file]
+	if p == nil || !p.joins(who, now) || p.text != before {
+		if p != nil {
+			h.done = append(h.done, p)
+		}
+		p = &pending{file: file, before: before, from: now}
+		if h.open == nil {
+			h.open = map[string]*pending{}
+		}
+		h.open[file] = p
+	}
+	p.text, p.at = after, now
+	for _, w := range who {
+		if !slices.Contains(p.who, w) {
+			p.who = append(p.who, w)
+		}
+	}
+}
+
+// take returns the revisions that are to be written: of one file or of all ("") those that have ended, with all those that have not, too.
+func (h *history) take(file string, all bool, now time.Time) []*pending {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.done
+	h.done = nil
+	for name, p := range h.open {
+		if (file == "" || name == file) && (all || now.Sub(p.at) > historyPause || now.Sub(p.from) > historyMost) {
+			out = append(out, p)
+			delete(h.open, name)
+		}
+	}
+	return out
+}
+
+func historyFile(file string) string { return historyFolder + "/" + file + ".jsonl" }
+
+// recordTexts records which definitions differ between two libraries. The caller holds the lock.
+func (w *Workspace) recordTexts(old, now *Library, who []string) {
+	if w.Home == nil || old == nil {
+		return
+	}
+	before := make(map[string]*source.File, len(old.Files))
+	for _, f := range old.Files {
+		before[f.Name] = f
+	}
+	at := time.Now()
+	for _, f := range now.Files {
+		if was := before[f.Name]; was != nil && was != f && was.Text != f.Text {
+			w.history.changed(f.Name, source.UnixLines(was.Text), source.UnixLines(f.Text), who, at)
+		}
+	}
+}
+
+// runHistory writes the history until done is closed.
+func (w *Workspace) runHistory(done <-chan struct{}) {
+	tick := time.NewTicker(historyWrite)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.writeHistory(w.history.take("", false, time.Now()))
+		case <-done:
+			w.writeHistory(w.history.take("", true, time.Now()))
+			return
+		}
+	}
+}
+
+// writeHistory writes revisions. One that cannot be written is lost; the texts are not.
+func (w *Workspace) writeHistory(list []*pending) {
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	for _, p := range list {
+		if p.before == p.text {
+			continue
+		}
+		if err := w.writeRevision(p); err != nil {
+			w.Log.Error("a revision is missing in the history", "project", w.Name, "file", p.file, "error", err)
+		}
+	}
+}
+
+func (w *Workspace) writeRevision(p *pending) error {
+	x, size, err := w.readHistory(p.file)
+	if err != nil {
+		return err
+	}
+	before := collab.NewText(p.before)
+	var lines []historyLine
+	if last := len(x) - 1; last < 0 || x[last].Hash != before.Hash() {
+		lines = append(lines, historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(p.from), At: moment(p.from), Who: []string{}}, Text: &p.before, Hash: before.Hash()})
+	}
+	after := collab.NewText(p.text)
+	line := historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(p.from), At: moment(p.at), Who: p.who}, Hash: after.Hash()}
+	line.Added, line.Removed = linesChanged(p.before, p.text)
+	if line.Who == nil {
+		line.Who = []string{}
+	}
+	if whole := len(x) > 0 && len(x)%wholeEvery == 0; whole {
+		line.Text = &p.text
+	} else {
+		line.Change = collab.Between(before, after)
+	}
+	lines = append(lines, line)
+	if size < maxHistory {
+		var err error
+		for i := 0; i < len(lines) && err == nil; i++ {
+			var said []byte
+			if said, err = json.Marshal(lines[i]); err == nil {
+				err = w.Home.Append(historyFile(p.file), said)
+			}
+		}
+		return err
+	}
+	return w.keepHistory(p.file, append(x[len(x)/2:], lines...))
+}
+
+// moment is a time as it is written.
+func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+// keepHistory writes a history anew; the first line gets its whole text.
+func (w *Workspace) keepHistory(file string, x []historyLine) error {
+	all, _, err := w.readHistory(file)
+	if err != nil {
+		return err
+	}
+	if whole, err := textOfRevision(all, x[0].ID); err == nil {
+		x[0].Text, x[0].Change = &whole, nil
+	}
+	var b bytes.Buffer
+	for _, l := range x {
+		line, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+		if l.Name != "" {
+			name, err := json.Marshal(historyLine{Of: l.ID, PastRevision: PastRevision{Name: l.Name}})
+			if err != nil {
+				return err
+			}
+			b.Write(append(name, '\n'))
+		}
+	}
+	_, err = w.Home.Write(historyFile(file), b.Bytes(), nil)
+	return err
+}
+
+// readHistory reads the history of a file, oldest first, and its size. A damaged line ends it.
+func (w *Workspace) readHistory(file string) (out []historyLine, size int, err error) {
+	f, err := w.Home.Read(historyFile(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	at := map[string]int{}
+	for line := range bytes.Lines(f.Text) {
+		var l historyLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			w.Log.Error("a damaged line in a history: what follows is ignored", "project", w.Name, "file", file, "error", err)
+			break
+		}
+		if l.Of != "" {
+			if i, ok := at[l.Of]; ok {
+				out[i].Name = l.Name
+			}
+			continue
+		}
+		at[l.ID] = len(out)
+		out = append(out, l)
+	}
+	return out, len(f.Text), nil
+}
+
+// linesChanged returns the number of lines that were added and removed.
+func linesChanged(before, after string) (added, removed int) {
+	for _, e := range text.Diff(strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")) {
+		switch {
+		case e.Old == 0:
+			added++
+		case e.New == 0:
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// textOfRevision replays a history up to a revision.
+func textOfRevision(x []historyLine, id string) (string, error) {
+	end := slices.IndexFunc(x, func(l historyLine) bool { return l.ID == id })
+	if end < 0 {
+		return "", ErrNoRevision
+	}
+	start := end
+	for start > 0 && x[start].Text == nil {
+		start--
+	}
+	if x[start].Text == nil {
+		return "", fmt.Errorf("%w: its text is damaged", ErrNoRevision)
+	}
+	now := collab.NewText(*x[start].Text)
+	for _, l := range x[start+1 : end+1] {
+		next, err := l.Change.Apply(now)
+		if err == nil && next.Hash() != l.Hash {
+			err = errors.New("another hash")
+		}
+		if err != nil {
+			return "", fmt.Errorf("%w: its text is damaged: %w", ErrNoRevision, err)
+		}
+		now = next
+	}
+	return now.String(), nil
+}
+
+// History returns the revisions of a definition, newest first. The text before the first change is one of them.
+func (w *Workspace) History(file string) ([]PastRevision, error) {
+	x, err := w.wholeHistory(file)
+	out := make([]PastRevision, 0, len(x))
+	for _, l := range slices.Backward(x) {
+		out = append(out, l.PastRevision)
+	}
+	return out, err
+}
+
+// RevisionText returns the text of a revision, with "\n" at the ends of lines.
+func (w *Workspace) RevisionText(file, id string) (string, error) {
+	x, err := w.wholeHistory(file)
+	if err != nil {
+		return "", err
+	}
+	return textOfRevision(x, id)
+}
+
+// NameRevision names a revision; "" removes the name.
+func (w *Workspace) NameRevision(file, id, name string) error {
+	if name = strings.TrimSpace(name); len(name) > maxRevision || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
+		return &NameError{name, fmt.Sprintf("the name of a revision has at most %d bytes, on one line", maxRevision)}
+	}
+	x, err := w.wholeHistory(file)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(x, func(l historyLine) bool { return l.ID == id }) {
+		return ErrNoRevision
+	}
+	line, err := json.Marshal(historyLine{Of: id, PastRevision: PastRevision{Name: name, Who: []string{}}})
+	if err != nil {
+		return err
+	}
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	return w.Home.Append(historyFile(file), line)
+}
+
+// ForgetHistory removes the history of a definition, for a secret that must not stay in it.
+func (w *Workspace) ForgetHistory(file string) error {
+	if _, err := w.wholeHistory(file); err != nil {
+		return err
+	}
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	err := w.Home.Remove(historyFile(file), nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// wholeHistory writes what is pending, and returns the history of a file.
+func (w *Workspace) wholeHistory(file string) ([]historyLine, error) {
+	if w.Home == nil {
+		return nil, ErrNoHistory
+	}
+	if err := store.CheckName(file); err != nil {
+		return nil, err
+	}
+	w.writeHistory(w.history.take(file, true, time.Now()))
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	x, _, err := w.readHistory(file)
+	return x, err
+}
