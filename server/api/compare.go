@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,7 +38,9 @@ type compareTextsOutput struct{ Body ComparedDefinitions }
 // ComparedDefinitions is a comparison of two definitions.
 type ComparedDefinitions struct {
 	view.Compared
-	Lines []ComparedLine `json:"lines" doc:"of both texts; moved lines are removed and added"`
+	Compat view.Compat    `json:"compat" enum:"same,extended,broken" doc:"same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone"`
+	Where  string         `json:"where,omitempty" doc:"offset of the first part that breaks or extends the layout"`
+	Lines  []ComparedLine `json:"lines" doc:"of both texts; moved lines are removed and added"`
 	Wrong []string       `json:"wrong,omitempty" doc:"definitions with mistakes: the layout has only what is valid in them"`
 }
 
@@ -75,6 +78,10 @@ func (s *API) compareDefinitions(ctx context.Context, in *compareTextsInput) (*c
 		sides[i], lines[i] = d, strings.Split(strings.TrimSuffix(source.UnixLines(d.File.Text), "\n"), "\n")
 	}
 	b.Compared = view.ComparePrograms(sides[0].Program, sides[1].Program)
+	var where *view.ComparedRow
+	if b.Compat, where = b.Compared.Compat(); where != nil {
+		b.Where = cmp.Or(where.Old, where.New).Offset
+	}
 	b.Lines = []ComparedLine{}
 	for _, e := range text.Diff(lines[0], lines[1]) {
 		line := ComparedLine{Old: e.Old, New: e.New}

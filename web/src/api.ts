@@ -1514,6 +1514,10 @@ export interface ComparedDefinitions {
   rows: ViewComparedRow[];
   /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
   more?: number;
+  /** same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone */
+  compat: "same" | "extended" | "broken";
+  /** offset of the first part that breaks or extends the layout */
+  where?: string;
   /** of both texts; moved lines are removed and added */
   lines: ComparedLine[];
   /** definitions with mistakes: the layout has only what is valid in them */

@@ -133,13 +133,14 @@ export function TextLines({ of, only }: { of: ComparedDefinitions; only: boolean
 }
 
 /** Says how many rows have changed. */
-export function summary({ rows, old, new: now }: ComparedDefinitions): string {
+export function summary({ rows, old, new: now, compat, where }: ComparedDefinitions): string {
   const counts = (["added", "removed", "renamed", "retyped", "moved"] as const).flatMap((change) => {
     const n = (rows ?? []).filter((row) => row.change === change).length;
     return n === 0 ? [] : [`${n} ${change}`];
   });
   const size = old.size === now.size ? now.size : `${old.size} before, ${now.size} now`;
-  return `${counts.length === 0 ? "The same bytes in both" : counts.join(", ")} · ${size}`;
+  const verdict = { same: "", extended: "extends the layout · ", broken: `breaks the layout${where === undefined ? "" : ` at ${where}`} · ` }[compat];
+  return `${counts.length === 0 ? "The same bytes in both" : counts.join(", ")} · ${verdict}${size}`;
 }
 
 /** Opens the dialog. */
