@@ -139,6 +139,31 @@ func TestFlowTogetherOffline(t *testing.T) {
 	g.has(want)
 }
 
+// A text that an older version refuses becomes a new version, or goes back to that of the file; the file of the older version stays.
+func TestFlowTogetherVersions(t *testing.T) {
+	t.Parallel()
+	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "C_JOIN.2.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	f.together()
+	add := func() { // at once: an empty line alone would be accepted
+		f.do(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view; view.dispatch({changes: {from: view.state.doc.length, insert: "uint64 more\n"}}) }`)
+	}
+	add()
+	f.shows("#together-bar", "Not in the file")
+	f.page().Click("button", "Back to the file")
+	f.has(togetherText)
+	f.shows("#together-bar", "In the file")
+	add()
+	f.shows("#together-bar", "Not in the file")
+	f.page().Click("button", "New version")
+	f.page().Visible("heading", "C_JOIN.3.def")
+	f.shows("#together-bar", "In the file")
+	stands(t, dir, "C_JOIN.1.def", togetherText)
+	stands(t, dir, "C_JOIN.3.def", togetherText+"uint64 more\n")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	g.together()
+	g.has(togetherText)
+}
+
 // The history has what people and programs have written; a revision is compared, named and restored.
 func TestFlowHistory(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,8 @@ type TextMessage struct {
 		Anchor  int `json:"anchor"`
 		Head    int `json:"head"`
 	} `json:"at,omitempty"`
-	Write bool `json:"write,omitempty"` // write the file now
+	Write  bool `json:"write,omitempty"`  // write the file now
+	Revert bool `json:"revert,omitempty"` // take the text of the file
 }
 
 // textChannel is the channel of a page for a text that several people edit.
@@ -116,6 +117,8 @@ func listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
 			m.Point(said.At.Version, said.At.Anchor, said.At.Head)
 		case said.Write:
 			m.Write()
+		case said.Revert:
+			err = m.Revert()
 		}
 		if errors.Is(err, collab.ErrVersion) || errors.Is(err, collab.ErrChange) { // the page has another text: it merges its own one
 			m.Restart()

@@ -41,7 +41,7 @@ type ComparedDefinitions struct {
 	Compat view.Compat    `json:"compat" enum:"same,extended,broken" doc:"same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone"`
 	Where  string         `json:"where,omitempty" doc:"offset of the first part that breaks or extends the layout"`
 	Lines  []ComparedLine `json:"lines" doc:"of both texts; moved lines are removed and added"`
-	Wrong []string       `json:"wrong,omitempty" doc:"definitions with mistakes: the layout has only what is valid in them"`
+	Wrong  []string       `json:"wrong,omitempty" doc:"definitions with mistakes: the layout has only what is valid in them"`
 }
 
 // ComparedLine is a line of one or both texts.

@@ -2,6 +2,7 @@ package rooms
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -277,3 +278,22 @@ func (m *Member) Point(version, anchor, head int) {
 
 // Write writes the file now.
 func (m *Member) Write() { m.room.kick(m.room.now) }
+
+// Revert gives the room the text of the file, for a text that the library refuses.
+func (m *Member) Revert() error {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.why(m); err != nil {
+		return err
+	}
+	if !m.Writes {
+		return ErrReading
+	}
+	// The file is the text of the room without the unsaved changes.
+	change := collab.Between(r.doc.Text(), collab.NewText(r.fileText))
+	if change.IsEmpty() {
+		return nil
+	}
+	return r.receive(m.Name, "revert "+rand.Text(), r.doc.Version(), []collab.Change{change})
+}

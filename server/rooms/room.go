@@ -44,6 +44,7 @@ type Room struct {
 	since      time.Time     // of the first unsaved change; zero if there is none
 	latest     time.Time     // of the last one
 	authors    []string      // of the unsaved changes
+	fileText   string        // raw with the line ends of the room
 	members    map[*Member]struct{}
 	lastID     int
 	peopleNews int
@@ -86,7 +87,7 @@ func open(at place, log *slog.Logger) (*Room, error) {
 	}
 	r := &Room{
 		place: at, id: rand.Text(), log: log.With("project", at.ws.Name, "file", at.file), ended: make(chan struct{}), stop: make(chan struct{}),
-		work: make(chan struct{}, 1), now: make(chan struct{}, 1), members: map[*Member]struct{}{}, raw: f.Text, tried: -1,
+		work: make(chan struct{}, 1), now: make(chan struct{}, 1), members: map[*Member]struct{}{}, raw: f.Text, fileText: source.UnixLines(f.Text), tried: -1,
 	}
 	if err := r.recover(); err != nil {
 		return nil, err
@@ -393,7 +394,7 @@ func (r *Room) followFile() bool {
 		err = r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
 	}
 	if err == nil {
-		r.raw, r.unsaved, r.tried = f.Text, unsaved, -1
+		r.raw, r.fileText, r.unsaved, r.tried = f.Text, source.UnixLines(f.Text), unsaved, -1
 		if r.unsaved.IsEmpty() {
 			r.since, r.authors = time.Time{}, nil
 		}
@@ -418,8 +419,13 @@ func (r *Room) writeFile(force bool) time.Duration {
 	text, version := r.doc.Text().String(), r.doc.Version()
 	since, latest, empty := r.since, r.latest, r.unsaved.IsEmpty()
 	failed, who := r.logged < version, slices.Clone(r.authors)
+	if !failed && text == r.fileText { // again
+		r.unsaved, r.since, r.authors, r.tried = keep(len(r.doc.Text())), time.Time{}, nil, -1
+		r.setState(FileState{})
+	}
+	done := empty || r.since.IsZero() || failed
 	r.mu.Unlock()
-	if empty || since.IsZero() || failed {
+	if done {
 		return never
 	}
 	now := time.Now()
@@ -453,7 +459,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 		r.setState(FileState{Problem: err.Error()})
 		return retryTime
 	}
-	r.raw, r.tried = raw, -1
+	r.raw, r.fileText, r.tried = raw, source.UnixLines(raw), -1
 	r.since = time.Time{}
 	r.unsaved = keep(len(collab.NewText(text)))
 	if later, ok := r.doc.Since(version); ok {

@@ -307,7 +307,15 @@ func TestRefusedText(t *testing.T) {
 		t.Errorf("%q", bob.text.String())
 	}
 	bob.until("the reason is known again", func() bool { return bob.file.Problem != "" })
-	bob.replace("uint64", "uint32")
+	if err := bob.Revert(); err != nil {
+		t.Fatal(err)
+	}
+	bob.has("uint32 id\n")
+	bob.until("the file has the text again", func() bool { return bob.file.Version == bob.version })
+	bob.replace("id", "key")
+	bob.has("uint32 key\n")
+	bob.replace("key", "id")
+	bob.until("the file has the text of before", func() bool { return bob.file.Version == bob.version && bob.text.String() == "uint32 id\n" })
 	bob.until("the file has the text", func() bool { return bob.file.Problem == "" && bob.file.Version == bob.version })
 }
 

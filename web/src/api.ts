@@ -775,6 +775,8 @@ export interface TextMessage {
   };
   /** write the file now */
   write?: boolean;
+  /** take the text of the file */
+  revert?: boolean;
 }
 
 /** RoomsMessage is what a client is told. Parts without news are missing. */

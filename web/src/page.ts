@@ -588,9 +588,11 @@ export class Page {
       this.remember();
     }
     const about = field<HTMLInputElement>("about")?.value ?? "";
+    this.together.isVersioned = name === "version";
     const acting = this.socket.act({ action, ...(name === "keep" ? { about } : {}), ...more });
     this.acting.add(acting);
     const answer = await acting.finally(() => this.acting.delete(acting));
+    this.together.isVersioned = false;
     if (name === "version" && this.controls.message !== before.message) {
       keepDraft(this.workspace, before.message, undefined); // the text now belongs to the new version
     }

@@ -153,6 +153,9 @@ export class Together {
     this.draw();
   }
 
+  /** The text is becoming a new version. What the file refuses is in that one; the room of this one gets back the text of the file. */
+  isVersioned = false;
+
   private readonly draining = new Map<Channel, { left: number; key: string }>();
 
   /** Ends the connection. Changes on their way are confirmed first, or kept for the next time. */
@@ -163,6 +166,9 @@ export class Together {
       this.draining.set(channel, { left: shared.pending, key: this.keptKey });
       this.send({ push: { client: this.client, version: shared.version, changes: shared.changes } }); // those that are there already are left out
       setTimeout(() => this.draining.delete(channel) && channel.close(), drainTime);
+    } else if (this.isVersioned && (this.state?.problem ?? "") !== "") {
+      this.send({ revert: true });
+      setTimeout(() => channel?.close(), drainTime);
     } else {
       channel?.close();
     }
@@ -366,9 +372,14 @@ export class Together {
     name.title = "The name that others see";
     name.hidden = this.known;
     name.addEventListener("click", () => askText(name, { label: "Your name, for others", text: stored(nameKey) ?? "", button: "Use it", most: mostName }, (to) => this.rename(to)));
+    const back = make("button", "btn quiet", "Back to the file");
+    back.setAttribute("type", "button");
+    back.title = "Replaces the text by that of the file, for all";
+    back.hidden = (this.state?.problem ?? "") === "" || !this.writes || this.shared === undefined;
+    back.addEventListener("click", () => this.send({ revert: true }));
     const alone = make("span", "dim");
     alone.textContent = this.people.length === 0 ? "Nobody else is here" : "";
-    const parts = [people, alone, state, name];
+    const parts = [people, alone, state, back, name];
     const same = bar.childElementCount === parts.length && parts.every((part, i) => bar.children[i]?.outerHTML === part.outerHTML);
     if (!same) { // otherwise the focus stays
       bar.replaceChildren(...parts);
