@@ -34,6 +34,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/code.tsx", `dialog[aria-label="Give a message a code"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},
+	{"web/src/dialogs/history.tsx", `dialog[aria-label^="History of"]`, "TestFlowHistory"},
 	{"web/src/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
 	{"web/src/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},

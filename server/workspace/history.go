@@ -26,10 +26,12 @@ const (
 	historyMost   = 15 * time.Minute // of one revision
 	historyTurn   = 30 * time.Second // within which several people write one revision
 	historyWrite  = 30 * time.Second // between writing what has come
-	maxHistory    = 2 << 20          // bytes of the history of a file; then its older half goes
 	wholeEvery    = 50               // revisions between whole texts
 	maxRevision   = 100              // bytes of the name of a revision
 )
+
+// maxHistory is the size in bytes of the history of a file above which its older half goes.
+var maxHistory = 2 << 20
 
 // Outside is the author of what other programs wrote.
 const Outside = "outside"
