@@ -115,8 +115,15 @@ func TestFlowScreenshots(t *testing.T) {
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	ctx := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree")
+	bob := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree") // another person, in the definition of the first picture
+	const joins = `localStorage.setItem("wirebench.name", "NAME"); document.querySelector(".together-button").click()`
+	browsertest.Run(t, bob, chromedp.Evaluate(strings.Replace(joins, "NAME", "Bob", 1), nil), chromedp.Poll(`document.querySelector("#together-bar").innerText.includes("In the file")`, nil),
+		chromedp.Evaluate(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, line = view.state.doc.line(4); view.focus(); view.dispatch({selection: {anchor: line.from, head: line.to}}) }`, nil))
 	for _, shot := range []struct{ name, path, do, until string }{
-		{"workbench", "", pickMember, `document.querySelector(".cell.picked") !== null`},
+		{
+			"workbench", "", strings.Replace(joins, "NAME", "Ann", 1) + ";" + pickMember,
+			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector("#together-bar").innerText.includes("In the file")`,
+		},
 		{
 			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16",
 			`document.querySelectorAll(".frames-fold").forEach(toggle => toggle.click())`, // the definition in the place of the inspector
