@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,64 @@ func TestFlowTogetherVersions(t *testing.T) {
 	g.has(togetherText)
 }
 
+// A definition that is renamed while people type in it keeps its text, its people and its history.
+func TestFlowTogetherRename(t *testing.T) {
+	t.Parallel()
+	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	f.together()
+	g.together()
+	f.is("the list says who is there", `document.querySelector('#rail-list a[href$="C_JOIN.1"]').dataset.people === "somebody, somebody"`)
+	f.caret(1)
+	f.types("entifier")
+	g.press("F2")
+	g.page().Fill("textbox", "New name, with its version", "C_ENTER.1")
+	g.page().Press("Enter")
+	f.page().Visible("heading", "C_ENTER.1.def")
+	g.page().Visible("heading", "C_ENTER.1.def")
+	want := strings.Replace(togetherText, "id", "identifier", 1)
+	f.has(want)
+	g.has(want)
+	f.shows("#together-bar", "In the file")
+	g.caret(3)
+	g.types(" # of the hero")
+	want = strings.Replace(want, "level", "level # of the hero", 1)
+	f.has(want)
+	f.shows("#together-bar", "In the file")
+	stands(t, dir, "C_ENTER.1.def", want)
+	f.command("History of the definition …")
+	f.page().Visible("dialog", "History of C_ENTER.1.def")
+	f.shows(".history-list", "the text before")
+}
+
+// The server is restarted while people type: nothing is lost, and they go on.
+func TestFlowTogetherRestart(t *testing.T) {
+	t.Parallel()
+	s, dir := testServerOf(t, map[string]string{"C_JOIN.1.def": togetherText})
+	gate := newGate(t, s)
+	lost := regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`)
+	f := flow{t, browsertest.OpenAllowing(t, gate.URL+"/p/one/definitions/C_JOIN.1", openSelector, lost)}
+	g := flow{t, browsertest.OpenAllowing(t, gate.URL+"/p/one/definitions/C_JOIN.1", openSelector, lost)}
+	f.together()
+	g.together()
+	f.caret(1)
+	f.types("entifier")
+	g.has(strings.Replace(togetherText, "id", "identifier", 1))
+	gate.shut()
+	s.Close()
+	f.shows("#together-bar", "No connection")
+	f.types("s")
+	g.caret(3)
+	g.types(" # of the hero")
+	gate.serve(serverOf(t, openWorkspace(t, dir, nil)))
+	gate.open()
+	want := strings.Replace(strings.Replace(togetherText, "id", "identifiers", 1), "level", "level # of the hero", 1)
+	f.has(want)
+	g.has(want)
+	f.shows("#together-bar", "In the file")
+	stands(t, dir, "C_JOIN.1.def", want)
+}
+
 // The history has what people and programs have written; a revision is compared, named and restored.
 func TestFlowHistory(t *testing.T) {
 	t.Parallel()
@@ -204,4 +263,73 @@ func TestFlowHistory(t *testing.T) {
 	f.press("Ctrl+S")
 	f.lacks("#definition-head .unsaved")
 	stands(t, dir, "C_JOIN.1.def", togetherText)
+}
+
+// Figures of editing together, to be looked at: WIREBENCH_SPEED=1 go test -run TestFlowTogetherSpeed -v ./server. Pages type at once in a
+// definition of 300 lines of a large library; the times are those from a change to its own paint, and to that of the others.
+func TestFlowTogetherSpeed(t *testing.T) {
+	if os.Getenv("WIREBENCH_SPEED") == "" {
+		t.Skip("WIREBENCH_SPEED is not set")
+	}
+	browsertest.Require(t)
+	for _, pages := range []int{2, 8} {
+		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) { togetherSpeed(t, pages) })
+	}
+}
+
+func togetherSpeed(t *testing.T, pages int) {
+	files := map[string]string{}
+	for i := range 835 {
+		files[fmt.Sprintf("C_OTHER%d.1.def", i)] = "uint32 id\nstring name\narray items\n- uint32 item\n"
+	}
+	var long strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&long, "uint32 field%d\n", i)
+	}
+	files["C_LONG.1.def"] = long.String()
+	first, srv, _ := begin(t, files, "/p/one/definitions/C_LONG.1")
+	all := []flow{first}
+	for len(all) < pages {
+		all = append(all, flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_LONG.1", openSelector)})
+	}
+	for _, f := range all {
+		f.together()
+	}
+	for i, f := range all {
+		f.do(fmt.Sprintf(`{
+			const me = "p%d ", view = document.querySelector(".definition-editor .cm-content").cmTile.root.view
+			window.own = []; window.others = []
+			const seen = new Map()
+			const place = () => { const text = view.state.doc.toString(), at = text.indexOf("# " + me); return at < 0 ? { from: view.state.doc.length, to: view.state.doc.length } : { from: at, to: text.indexOf("\n", at) + 1 } }
+			window.typing = setInterval(() => {
+				const began = performance.now()
+				view.dispatch({ changes: { ...place(), insert: "# " + me + Date.now() + "\n" } })
+				requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => own.push(performance.now() - began); c.port2.postMessage(0) })
+			}, 200)
+			const look = () => {
+				for (const [, who, at] of view.state.doc.toString().matchAll(/# (p\d+) (\d+)\n/g)) {
+					if (who + " " !== me && seen.get(who) !== at) { seen.set(who, at); others.push(Date.now() - Number(at)) }
+				}
+				requestAnimationFrame(look)
+			}
+			look()
+		}`, i))
+	}
+	time.Sleep(15 * time.Second)
+	var own, others []float64
+	for _, f := range all {
+		own = append(own, browsertest.Value[[]float64](t, f.ctx, `(clearInterval(typing), own.slice(5))`)...)
+		others = append(others, browsertest.Value[[]float64](t, f.ctx, `others.slice(5)`)...)
+	}
+	slices.Sort(own)
+	slices.Sort(others)
+	t.Logf("%d changes: own paint %.0f ms at the median, 95%% %.0f; %d seen by others: %.0f ms, 95%% %.0f", len(own), own[len(own)/2], own[len(own)*95/100], len(others), others[len(others)/2], others[len(others)*95/100])
+	texts := map[string]bool{}
+	for _, f := range all {
+		f.shows("#together-bar", "In the file")
+		texts[browsertest.Value[string](t, f.ctx, documentText)] = true
+	}
+	if len(texts) != 1 {
+		t.Errorf("%d different texts", len(texts))
+	}
 }

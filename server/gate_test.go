@@ -14,6 +14,22 @@ type gate struct {
 	isShut     bool
 	mu         sync.Mutex
 	conns      map[net.Conn]struct{}
+	handler    http.Handler
+}
+
+// ServeHTTP serves a request with the present handler.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	h := g.handler
+	g.mu.Unlock()
+	h.ServeHTTP(w, r)
+}
+
+// serve makes another handler the present one.
+func (g *gate) serve(h http.Handler) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.handler = h
 }
 
 type gateListener struct {
@@ -42,11 +58,11 @@ func (l gateListener) Accept() (net.Conn, error) {
 
 func newGate(t *testing.T, h http.Handler) *gate {
 	t.Helper()
-	g := &gate{conns: map[net.Conn]struct{}{}}
-	first := httptest.NewUnstartedServer(h)
+	g := &gate{conns: map[net.Conn]struct{}{}, handler: h}
+	first := httptest.NewUnstartedServer(g)
 	first.Listener = gateListener{first.Listener, g}
 	first.Start()
-	second := httptest.NewServer(h)
+	second := httptest.NewServer(g)
 	t.Cleanup(func() {
 		first.Close()
 		second.Close()

@@ -59,6 +59,7 @@ func Messages() []any {
 		workspace.Renamed{},
 		api.ChangeList{},
 		api.HistoryList{},
+		api.PeopleList{},
 		api.ChangeProblem{},
 		workspace.Emitted{},
 		api.ComparedDefinitions{},

@@ -80,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: cfg}
-	s.rooms.Log = cfg.Log
+	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}
@@ -103,7 +103,7 @@ func New(cfg Config) (*Server, error) {
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
 	s.api = api.New(api.API{
-		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Log: cfg.Log,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Log: cfg.Log,
 	})
 	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)

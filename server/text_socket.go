@@ -18,11 +18,15 @@ import (
 // maxTextMessage is the maximum number of bytes of a message about a shared text. A message that merges has two texts.
 const maxTextMessage = 4 << 20
 
+const maxMessageName = 1000
+
 // TextOpened is the argument with which a page opens the shared text of a file.
 type TextOpened struct {
 	File string     `json:"file"`
 	Have rooms.Have `json:"have"`
 	Name string     `json:"name"` // chosen by the person, where people do not sign in
+
+	Message string `json:"message"` // that is open, of those of the file
 }
 
 // TextMessage is a message of a page about a shared text; one of its parts.
@@ -53,7 +57,11 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		if err := json.Unmarshal(with, &of); err != nil {
 			return fmt.Errorf("not a text: %w", err)
 		}
-		m, err := s.rooms.Join(ctx, ws, of.File, personOf(who, of.Name, ws.Name), of.Have)
+		p := personOf(who, of.Name, ws.Name)
+		if len(of.Message) <= maxMessageName {
+			p.Message = of.Message
+		}
+		m, err := s.rooms.Join(ctx, ws, of.File, p, of.Have)
 		if err != nil {
 			return err
 		}

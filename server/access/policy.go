@@ -125,6 +125,7 @@ var policy = map[string]Role{
 	"GET /api/v1/{ws}/definitions.zip":                   Viewer,
 	"POST /api/v1/{ws}/compare":                          Viewer,
 	"POST /api/v1/{ws}/rename":                           Author,
+	"GET /api/v1/{ws}/people":                            Viewer,
 	"GET /api/v1/{ws}/definitions/{file}/history":        Viewer,
 	"GET /api/v1/{ws}/definitions/{file}/history/{id}":   Viewer,
 	"PATCH /api/v1/{ws}/definitions/{file}/history/{id}": Author,

@@ -12,6 +12,7 @@ import (
 	"wirebench/server/captures"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
+	"wirebench/server/rooms"
 	"wirebench/server/runs"
 	"wirebench/server/workspace"
 )
@@ -22,6 +23,7 @@ type API struct {
 	Captures *captures.Set
 	Relays   *relay.Set
 	Runs     *runs.Set
+	Rooms    *rooms.Set
 	Log      *slog.Logger
 
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again

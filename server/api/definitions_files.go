@@ -57,6 +57,7 @@ func (s *API) renameDefinitions(_ context.Context, in *renameInput) (*renameOutp
 		}
 		files = append(files, workspace.Renaming{From: f.Name, To: ws.Sibling(f, r.To)})
 	}
+	s.Rooms.Settle(ws.Workspace)
 	done, err := ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes})
 	if err != nil {
 		return nil, storeProblem(err)

@@ -27,7 +27,7 @@ type Document struct {
 // Bounds of a document.
 const (
 	maxRecent      = 20_000  // updates that are kept for clients that were away
-	maxRecentUnits = 4 << 20 // and the size of their texts
+	maxRecentUnits = 1 << 19 // and the size of their texts
 	maxClient      = 64      // bytes of the name of a client
 	maxAtOnce      = 10_000  // updates in one message
 	maxMappings    = 50_000  // of a message: its changes times the updates since its version

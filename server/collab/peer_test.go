@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	peerOperations = flag.Int("peer", 3000, "operations of the comparison with the JavaScript of CodeMirror")
+	peerOperations = flag.Int("peer", 1500, "operations of the comparison with the JavaScript of CodeMirror")
 	peerSeed       = flag.Int64("seed", 0, "its seed; 0 takes another one each time")
 )
 

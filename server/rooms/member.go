@@ -13,7 +13,8 @@ import (
 // Person is somebody who has the text open.
 type Person struct {
 	Name    string
-	Account bool // the name is that of an account; otherwise the person has chosen it
+	Message string // the definition that the person has opened, of the messages of the file
+	Account bool   // the name is that of an account; otherwise the person has chosen it
 	Writes  bool
 }
 
@@ -28,7 +29,8 @@ type Seen struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Account bool   `json:"account,omitempty"`
-	Color   int    `json:"color"` // 0 to colors-1
+	Message string `json:"message,omitempty"` // that the person has opened, of those of the file
+	Color   int    `json:"color"`             // 0 to colors-1
 	Writes  bool   `json:"writes,omitempty"`
 	Anchor  int    `json:"anchor"` // the selection in the text that the client has after the updates; -1 if it is not known
 	Head    int    `json:"head"`
@@ -71,6 +73,7 @@ type Member struct {
 	id    string
 	color int
 	wake  chan struct{}
+	left  func()
 
 	// Guarded by the room.
 	started bool
@@ -114,17 +117,24 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 
 // Leave ends the membership. The last one who leaves ends the room.
 func (m *Member) Leave() {
-	r := m.room
+	if m.room.remove(m) {
+		m.left()
+	}
+}
+
+// remove reports whether the member was there.
+func (r *Room) remove(m *Member) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.members[m]; !ok {
-		return
+		return false
 	}
 	delete(r.members, m)
 	r.tellPeople()
 	if len(r.members) == 0 {
 		r.endLocked(nil)
 	}
+	return true
 }
 
 // Next returns the next news, when there are some.
@@ -209,7 +219,7 @@ func (r *Room) others(m *Member) (out []Seen) {
 		if o == m {
 			continue
 		}
-		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1}
+		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Message: o.Message, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1}
 		if since, ok := r.doc.Since(o.atOf); ok && o.at[0] >= 0 {
 			seen.Anchor, seen.Head = o.at[0], o.at[1]
 			for _, u := range since[:max(m.version-o.atOf, 0)] {

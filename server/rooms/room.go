@@ -280,6 +280,13 @@ func (r *Room) setState(s FileState) {
 	r.wakeAll()
 }
 
+// isSettled reports whether the file has the text, or refuses it.
+func (r *Room) isSettled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ending || r.unsaved.IsEmpty() || r.state.Problem != ""
+}
+
 func (r *Room) isEnding() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"wirebench/server/workspace"
 )
@@ -28,7 +31,8 @@ var (
 
 // Set is the set of open rooms. The zero value is empty.
 type Set struct {
-	Log *slog.Logger
+	Log     *slog.Logger
+	Changed func(project string) // somebody has opened or left a text; may be nil
 
 	mu    sync.Mutex
 	rooms map[place]*Room
@@ -61,10 +65,71 @@ func (s *Set) Join(ctx context.Context, ws *workspace.Workspace, file string, wh
 				return nil, ctx.Err()
 			}
 		}
-		if m, err := r.join(who, have); m != nil || err != nil {
+		m, err := r.join(who, have)
+		if m != nil {
+			m.left = func() { s.changed(ws.Name) }
+			s.changed(ws.Name)
+		}
+		if m != nil || err != nil {
 			return m, err
 		}
 	}
+}
+
+func (s *Set) changed(project string) {
+	if s.Changed != nil {
+		s.Changed(project)
+	}
+}
+
+// Settle writes the texts of a project to their files, before files get other names. A text that its file refuses, and one that is still not
+// written after settleTime, stays in its room.
+func (s *Set) Settle(ws *workspace.Workspace) {
+	s.mu.Lock()
+	var open []*Room
+	for at, r := range s.rooms {
+		if at.ws == ws {
+			open = append(open, r)
+		}
+	}
+	s.mu.Unlock()
+	for _, r := range open {
+		r.kick(r.now)
+	}
+	for end := time.Now().Add(settleTime); len(open) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		open = slices.DeleteFunc(open, (*Room).isSettled)
+	}
+}
+
+// settleTime bounds the wait of Settle.
+const settleTime = 2 * time.Second
+
+// FilePeople are the people who have a file open.
+type FilePeople struct {
+	File   string `json:"file"`
+	People []Seen `json:"people"`
+}
+
+// People returns who has which texts of a project open, by file.
+func (s *Set) People(project string) []FilePeople {
+	s.mu.Lock()
+	open := make([]*Room, 0, len(s.rooms))
+	for at, r := range s.rooms {
+		if at.ws.Name == project {
+			open = append(open, r)
+		}
+	}
+	s.mu.Unlock()
+	out := []FilePeople{}
+	for _, r := range open {
+		r.mu.Lock()
+		if people := r.others(&Member{version: r.logged}); len(people) > 0 {
+			out = append(out, FilePeople{r.file, people})
+		}
+		r.mu.Unlock()
+	}
+	slices.SortFunc(out, func(a, b FilePeople) int { return strings.Compare(a.File, b.File) })
+	return out
 }
 
 // room returns the room of a text, or a channel that is closed when the room that is ending has ended.

@@ -373,3 +373,33 @@ func (w *Workspace) wholeHistory(file string) ([]historyLine, error) {
 	x, _, err := w.readHistory(file)
 	return x, err
 }
+
+// moveHistory gives the histories of renamed files their new names. A history that exists under the new name stays.
+func (w *Workspace) moveHistory(files []Renaming) {
+	if w.Home == nil {
+		return
+	}
+	for _, r := range files {
+		w.writeHistory(w.history.take(r.From, true, time.Now()))
+		if err := w.moveOne(r); err != nil {
+			w.Log.Error("the history of a renamed definition stays under its old name", "project", w.Name, "file", r.From, "error", err)
+		}
+	}
+}
+
+func (w *Workspace) moveOne(r Renaming) error {
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	f, err := w.Home.Read(historyFile(r.From))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	none := store.Revision("")
+	if _, err := w.Home.Write(historyFile(r.To), f.Text, &none); err != nil {
+		return err
+	}
+	return w.Home.Remove(historyFile(r.From), nil)
+}

@@ -30,8 +30,9 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// Axe checks the page with all rules of axe-core, and with dark its colors in the dark theme, too. It reports violations, each once a page.
-func Axe(t *testing.T, ctx context.Context, state string, dark bool) {
+// Axe checks the page with the rules of axe-core; those about colors, which take most of the time, only with colors, and then in both themes.
+// It reports violations, each once a page.
+func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
 	t.Helper()
 	source, err := axeSource()
 	if err != nil {
@@ -43,13 +44,15 @@ func Axe(t *testing.T, ctx context.Context, state string, dark bool) {
 	if !Value[bool](t, ctx, `"axe" in window`) {
 		Run(t, ctx, chromedp.Evaluate(source+";undefined", nil))
 	}
-	for _, theme := range []struct{ name, rules string }{{"light", `{}`}, {"dark", `{runOnly: ["color-contrast", "link-in-text-block"]}`}} {
+	themes := []struct{ name, rules string }{{"light", `{}`}, {"dark", `{runOnly: ["color-contrast", "link-in-text-block"]}`}}
+	if !colors {
+		themes = themes[:1]
+		themes[0].rules = `{rules: {"color-contrast": {enabled: false}}}`
+	}
+	for _, theme := range themes {
 		media := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: theme.name}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		})
-		if theme.name == "dark" && !dark {
-			continue
-		}
 		var found []string
 		const report = `axe.run(document, Object.assign(%s, {resultTypes: ["violations"]})).then((r) => r.violations.map((v) => [v, v.nodes.filter((n) => { const key = v.id + n.target; const seen = (window.axeSeen ??= new Set()).has(key); axeSeen.add(key); return !seen; })])
 			.filter(([, nodes]) => nodes.length > 0).map(([v, nodes]) => v.id + " (" + v.help + ")\n" + nodes.slice(0, 6).map((n) => "    " + n.target.join(" ") + "\n      " + n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", " ").slice(0, 300)).join("\n")))`

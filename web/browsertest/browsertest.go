@@ -180,7 +180,11 @@ func watch(t *testing.T, ctx context.Context, allowed *regexp.Regexp) {
 		case *runtime.EventExceptionThrown:
 			complaints = append(complaints, e.ExceptionDetails.Error())
 		case *runtime.EventConsoleAPICalled:
-			complaints = append(complaints, fmt.Sprintf("console.%s", e.Type))
+			said := fmt.Sprintf("console.%s", e.Type)
+			for _, arg := range e.Args {
+				said += " " + strings.TrimSpace(string(arg.Value)+" "+arg.Description)
+			}
+			complaints = append(complaints, said)
 		case *log.EventEntryAdded:
 			complaints = append(complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 		}

@@ -748,6 +748,8 @@ export interface TextOpened {
   have: RoomsHave;
   /** chosen by the person, where people do not sign in */
   name: string;
+  /** that is open, of those of the file */
+  message: string;
 }
 
 /** RoomsHave is what a client has of the text already, from an earlier connection. */
@@ -813,6 +815,8 @@ export interface RoomsSeen {
   id: string;
   name: string;
   account?: boolean;
+  /** that the person has opened, of those of the file */
+  message?: string;
   /** 0 to colors-1 */
   color: number;
   writes?: boolean;
@@ -1448,6 +1452,18 @@ export interface WorkspacePastRevision {
   removed: number;
   /** given by a person */
   name?: string;
+}
+
+/** PeopleList is who edits which definitions. */
+export interface PeopleList {
+  /** definitions that somebody has open, by name */
+  files: RoomsFilePeople[];
+}
+
+/** RoomsFilePeople are the people who have a file open. */
+export interface RoomsFilePeople {
+  file: string;
+  people: RoomsSeen[];
 }
 
 /** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */

@@ -1,6 +1,6 @@
 // Change notifications that the server pushes over the socket of the page. Scripts that show a topic then request it once.
 //
-// The topics are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID".
+// The topics are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID", "people".
 
 import type { Connection } from "./connection";
 

@@ -41,6 +41,7 @@ import { showPane } from "./panes";
 import { lookOnly } from "./role";
 import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
+import { startPeople } from "./people";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
 import { Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
@@ -262,6 +263,7 @@ export class Page {
       workspace: this.workspace,
       editor: this.editor,
       text: () => this.editor.text,
+      message: () => this.controls.message,
       edited: () => this.edited,
       changed: (shared) => {
         this.controls.shared = shared;
@@ -269,6 +271,7 @@ export class Page {
       },
     });
     pushes(this.connected);
+    startPeople(this.workspace);
     this.connection("connecting");
     this.listen();
     this.commands();

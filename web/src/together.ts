@@ -19,6 +19,7 @@ export interface TogetherHost {
   readonly workspace: string;
   readonly editor: DefinitionField;
   text(): string; // of the open definition
+  message(): string; // its name
   edited(): boolean; // it differs from the file
   changed(shared: boolean): void;
 }
@@ -129,8 +130,8 @@ export class Together {
   private join(): void {
     const { file } = this;
     const kept = this.kept();
-    const asked: { file: string; name: string; have: { room?: string; version?: number } } = {
-      file, name: stored(nameKey) ?? "", have: kept === undefined ? {} : { room: kept.room, version: kept.version },
+    const asked: { file: string; message: string; name: string; have: { room?: string; version?: number } } = {
+      file, message: this.host.message(), name: stored(nameKey) ?? "", have: kept === undefined ? {} : { room: kept.room, version: kept.version },
     };
     const channel: Channel = this.host.connection.channel("text", asked, {
       open: () => undefined,

@@ -78,6 +78,7 @@ export class Shared {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private others: readonly RoomsSeen[] = [];
   private ended = false;
+  private last: number; // version at the end
 
   /** The editor has the text of start already. */
   constructor(view: EditorView, start: SharedStart, events: SharedEvents) {
@@ -85,6 +86,7 @@ export class Shared {
     this.events = events;
     this.client = start.client;
     this.confirmed = view.state.doc;
+    this.last = start.version;
   }
 
   extension(version: number): Extension {
@@ -92,7 +94,7 @@ export class Shared {
   }
 
   get version(): number {
-    return getSyncedVersion(this.view.state);
+    return this.ended ? this.last : getSyncedVersion(this.view.state);
   }
 
   /** The number of changes that are not confirmed. */
@@ -102,7 +104,7 @@ export class Shared {
 
   /** Those changes. */
   get changes(): unknown[] {
-    return sendableUpdates(this.view.state).map(({ changes }) => changes.toJSON() as unknown);
+    return this.ended ? [] : sendableUpdates(this.view.state).map(({ changes }) => changes.toJSON() as unknown);
   }
 
   /** The text without the changes that are not confirmed. */
@@ -141,6 +143,9 @@ export class Shared {
 
   /** Takes the next updates of the server. */
   receive(updates: readonly CollabUpdate[]): void {
+    if (this.ended) {
+      return;
+    }
     const all = updates.map(({ clientID, changes }) => ({ clientID, changes: ChangeSet.fromJSON(changes) }));
     for (const { clientID, changes } of all) {
       this.confirmed = changes.apply(this.confirmed);
@@ -181,6 +186,9 @@ export class Shared {
 
   /** Shows the others. Their places are in the text of the server's version. */
   show(list: readonly RoomsSeen[]): void {
+    if (this.ended) {
+      return;
+    }
     this.others = list;
     const { state } = this.view;
     const later = sendableUpdates(state).map(({ changes }) => changes);
@@ -204,7 +212,9 @@ export class Shared {
     return one.head < 0 ? 0 : this.view.state.doc.lineAt(Math.min(one.head, this.view.state.doc.length)).number;
   }
 
+  /** The editor has another text, or this one alone. */
   end(): void {
+    this.last = this.version;
     this.ended = true;
     clearTimeout(this.timer);
   }

@@ -1,0 +1,46 @@
+// Who edits which definitions: names beside the messages in the list.
+//
+//   #rail-list a[data-people]    the names of those who have opened it, for a mark and the tooltip
+
+import { pathOf } from "./address";
+import type { PeopleList } from "./api";
+import { onChanged } from "./changes";
+import { apiOf, request } from "./http";
+import { listedLink } from "./messages";
+
+let marked: readonly { message: string; names: string }[] = [];
+
+function mark(workspace: string): void {
+  for (const link of document.querySelectorAll<HTMLElement>("#rail-list a[data-people]")) {
+    delete link.dataset["people"];
+  }
+  for (const { message, names } of marked) {
+    const link = listedLink(pathOf(workspace, "definitions", message));
+    if (link != null) {
+      link.dataset["people"] = names;
+    }
+  }
+}
+
+async function look(workspace: string): Promise<void> {
+  const reply = await request<PeopleList>(`${apiOf(workspace)}/people`);
+  if (!reply.ok) {
+    return; // the page says that the server is away
+  }
+  const names = new Map<string, string[]>();
+  for (const { people } of reply.answer.files) {
+    for (const { message, name } of people) {
+      if (message !== undefined) {
+        names.set(message, [...(names.get(message) ?? []), name]);
+      }
+    }
+  }
+  marked = [...names].map(([message, list]) => ({ message, names: list.join(", ") }));
+  mark(workspace);
+}
+
+/** Marks the messages of the list that people edit, from now on. */
+export function startPeople(workspace: string): void {
+  onChanged("people", () => void look(workspace));
+  document.addEventListener("wb:morphed", () => mark(workspace));
+}
