@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -263,6 +264,43 @@ func TestFlowHistory(t *testing.T) {
 	f.press("Ctrl+S")
 	f.lacks("#definition-head .unsaved")
 	stands(t, dir, "C_JOIN.1.def", togetherText)
+}
+
+// Three people type at once and without a pause: all get the same text, and it is in the file.
+func TestFlowTogetherAtOnce(t *testing.T) {
+	t.Parallel()
+	first, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	all := []flow{first}
+	for len(all) < 3 {
+		all = append(all, flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)})
+	}
+	for i, f := range all {
+		f.together()
+		f.do(fmt.Sprintf(`{
+			const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view
+			let n = 0
+			const typing = setInterval(() => {
+				const text = view.state.doc.toString(), at = text.indexOf("# p%[1]d"), end = at < 0 ? text.length : text.indexOf("\n", at) + 1
+				view.dispatch({ changes: { from: at < 0 ? end : at, to: end, insert: "# p%[1]d " + ++n + "\n" } })
+				if (n === 60) clearInterval(typing), window.typed = true
+			}, 15)
+		}`, i))
+	}
+	texts := map[string]bool{}
+	for i, f := range all {
+		f.is("typed", "window.typed === true")
+		for j := range all {
+			f.is(fmt.Sprint("the last line of ", j, " at ", i), fmt.Sprintf(`%s.includes("# p%d 60\n")`, documentText, j))
+		}
+		f.shows("#together-bar", "In the file")
+		texts[browsertest.Value[string](t, f.ctx, documentText)] = true
+	}
+	if len(texts) != 1 {
+		t.Errorf("different texts: %q", slices.Collect(maps.Keys(texts)))
+	}
+	for text := range texts {
+		stands(t, dir, "C_JOIN.1.def", text)
+	}
 }
 
 // Figures of editing together, to be looked at: WIREBENCH_SPEED=1 go test -run TestFlowTogetherSpeed -v ./server. Pages type at once in a

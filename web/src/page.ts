@@ -101,6 +101,8 @@ function selectionText(data: Uint8Array, start: number, end: number): string {
   return `${n} ${n === 1 ? "byte" : "bytes"} (${hexNumber(n)}) selected at ${hexNumber(start)}, sum ${sum} (${hexNumber(sum)})`;
 }
 
+const remotePause = 60; // milliseconds for each person, until layout and fields follow what others type; one's own keys are not delayed
+
 /** The page of a workspace. */
 export class Page {
   private readonly workspace: string;
@@ -198,6 +200,11 @@ export class Page {
             this.hold.typed(line);
           }
           this.typed(now);
+        },
+        remote: (now) => {
+          this.controls.definition = now === "" ? "\n" : now;
+          this.socket.later({ definition: this.controls.definition }, remotePause * (this.together.others + 1));
+          this.together.typed();
         },
         left: () => this.hold.end(),
         caret: (line) => {

@@ -179,6 +179,7 @@ export class Socket {
   /** Sends changed controls; several changes at once are one message. */
   set(change: Partial<Controls>): void {
     Object.assign(this.dirty, change);
+    this.wakeUp();
     queueMicrotask(() => this.send());
   }
 
@@ -193,9 +194,25 @@ export class Socket {
     });
   }
 
+  private rest: ReturnType<typeof setTimeout> | undefined; // until it ends, what later has changed waits
+
+  /** Sets changed controls that are not urgent: they go with the next ones, or after some milliseconds. */
+  later(change: Partial<Controls>, millis: number): void {
+    Object.assign(this.dirty, change);
+    this.rest ??= setTimeout(() => {
+      this.rest = undefined;
+      this.send();
+    }, millis);
+  }
+
+  private wakeUp(): void {
+    clearTimeout(this.rest);
+    this.rest = undefined;
+  }
+
   /** One message at a time is pending: meanwhile changes accumulate. */
   private send(): void {
-    if (this.known >= this.n && Object.keys(this.dirty).length > 0) {
+    if (this.rest === undefined && this.known >= this.n && Object.keys(this.dirty).length > 0) {
       this.flush(undefined);
     }
   }
@@ -204,6 +221,7 @@ export class Socket {
     if (this.state !== "open") {
       return;
     }
+    this.wakeUp();
     const action = this.actions.shift();
     this.n++;
     for (const key of Object.keys(this.dirty)) {

@@ -89,6 +89,11 @@ export class Together {
     return this.shared !== undefined;
   }
 
+  /** The number of others in the text. */
+  get others(): number {
+    return this.people.length;
+  }
+
   /** Turns editing together on or off. */
   toggle(): void {
     this.on = !this.on;
@@ -340,7 +345,20 @@ export class Together {
     }
   }
 
+  private drawing = false;
+
+  /** Draws the bar with the next frame. */
   private draw(): void {
+    if (!this.drawing) {
+      this.drawing = true;
+      requestAnimationFrame(() => {
+        this.drawing = false;
+        this.drawBar();
+      });
+    }
+  }
+
+  private drawBar(): void {
     const { bar } = this;
     if (bar === null) {
       return;

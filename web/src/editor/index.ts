@@ -36,6 +36,7 @@ export type { Language, Word } from "./words";
 /** Events of the editor. Lines count from 1. */
 export interface EditorEvents {
   change(text: string, line: number): void; // by the user, with the line of the caret, or by replace, with 0
+  remote?(text: string): void; // by others
   left?(): void; // the text has lost the focus
   caret(line: number): void; // the user has moved the caret to another line, or focused the editor
   hover(line: number | null): void; // the pointer is on a line, or on none
@@ -289,8 +290,10 @@ export class DefinitionEditor {
       }
     }
     const line = state.doc.lineAt(state.selection.main.head).number;
-    if (update.docChanged) {
-      this.events.change(this.text, update.transactions.some((tr) => tr.annotation(outside) === true || tr.annotation(Transaction.remote) === true) ? 0 : line);
+    if (update.docChanged && this.events.remote !== undefined && update.transactions.every((tr) => !tr.docChanged || tr.annotation(Transaction.remote) === true)) {
+      this.events.remote(this.text);
+    } else if (update.docChanged) {
+      this.events.change(this.text, update.transactions.some((tr) => tr.annotation(outside)) ? 0 : line);
     }
     if (update.focusChanged && !update.view.hasFocus) {
       this.events.left?.();

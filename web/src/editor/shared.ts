@@ -21,7 +21,7 @@ export interface SharedEvents {
 }
 
 const mostPushed = 500; // changes at once
-const pointPause = 60; // milliseconds between two messages about the selection
+const pointPause = 100; // milliseconds between two messages about the selection
 
 const setPeople = StateEffect.define<DecorationSet>();
 
@@ -74,6 +74,7 @@ export class Shared {
   private readonly client: string;
   private confirmed: Text; // the text of the server's version
   private pushed = 0; // changes on their way
+  private receiving = false; // some of the updates that have come are not in the editor yet
   private pointed = ""; // the selection that was sent
   private timer: ReturnType<typeof setTimeout> | undefined;
   private others: readonly RoomsSeen[] = [];
@@ -123,7 +124,7 @@ export class Shared {
 
   /** Sends the changes that are not on their way. */
   push(): void {
-    if (this.pushed > 0 || this.ended) {
+    if (this.pushed > 0 || this.receiving || this.ended) {
       return; // the answer sends the others
     }
     const updates = sendableUpdates(this.view.state).slice(0, mostPushed);
@@ -153,6 +154,7 @@ export class Shared {
         this.pushed--;
       }
     }
+    this.receiving = true; // what is confirmed by a later one of them must not be sent again
     if (sendableUpdates(this.view.state).length === 0) {
       this.dispatch(receiveUpdates(this.view.state, all));
     } else { // one by one, as the server maps them
@@ -160,6 +162,7 @@ export class Shared {
         this.dispatch(receiveUpdates(this.view.state, [one]));
       }
     }
+    this.receiving = false;
     this.push();
     this.point();
   }
