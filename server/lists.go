@@ -5,36 +5,42 @@ import (
 	"sync"
 )
 
-// maxListed is the number of captures that the pages of one person may list at once, so that nobody uses up the open captures.
-const maxListed = 24
+// Bounds of what the pages of one person may have open at once, so that nobody uses up what all have.
+const (
+	maxListed = 24 // captures
+	maxTexts  = 50 // definitions that are edited together
+)
 
-// lists counts the open lists of frames by person and capture.
+// lists counts what is open, by person.
 type lists struct {
+	what string // for messages: captures
+	most int
+
 	mu sync.Mutex
 	of map[string]map[string]int
 }
 
-// enter counts a list, until leave is called.
-func (l *lists) enter(who, capture string) (leave func(), err error) {
+// enter counts a use of a thing, until leave is called.
+func (l *lists) enter(who, thing string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
 		l.of = map[string]map[string]int{}
 	}
 	mine := l.of[who]
-	if mine[capture] == 0 && len(mine) >= maxListed {
-		return nil, fmt.Errorf("you have %d captures open in pages: close some first", maxListed)
+	if mine[thing] == 0 && len(mine) >= l.most {
+		return nil, fmt.Errorf("you have %d %s open in pages: close some first", l.most, l.what)
 	}
 	if mine == nil {
 		mine = map[string]int{}
 		l.of[who] = mine
 	}
-	mine[capture]++
+	mine[thing]++
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if mine[capture]--; mine[capture] == 0 {
-			delete(mine, capture)
+		if mine[thing]--; mine[thing] == 0 {
+			delete(mine, thing)
 		}
 		if len(mine) == 0 {
 			delete(l.of, who)

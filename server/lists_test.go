@@ -7,7 +7,7 @@ import (
 
 // One person lists a bounded number of captures, each in any number of pages, and does not take the place of another.
 func TestLists(t *testing.T) {
-	var l lists
+	l := lists{what: "captures", most: maxListed}
 	var leave []func()
 	for i := range 3 * maxListed {
 		f, err := l.enter("a", fmt.Sprint(i%maxListed))

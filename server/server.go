@@ -60,7 +60,8 @@ type Server struct {
 	router    chi.Router
 	handler   http.Handler
 	pages     socket.Set
-	lists     lists
+	lists     lists // of frames
+	texts     lists
 	rates     rates
 	budget    *admit.Budget
 	ended     atomic.Bool
@@ -79,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: cfg}
+	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}}
 	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()

@@ -61,6 +61,11 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		if len(of.Message) <= maxMessageName {
 			p.Message = of.Message
 		}
+		leave, err := s.texts.enter(who.Key(), ws.Name+"/"+of.File)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		m, err := s.rooms.Join(ctx, ws, of.File, p, of.Have)
 		if err != nil {
 			return err
