@@ -160,6 +160,7 @@ func TestSortLive(t *testing.T) {
 
 // A list reserves memory before it is sorted and before all its frames are searched; showing rows needs none.
 func TestListOfFramesBudget(t *testing.T) {
+	t.Parallel() // it waits
 	s := captureServer(t, "tera", chatFiles)
 	c := openList(t, s, chatCapture(t, 300))
 	c.view(1, "")

@@ -434,6 +434,7 @@ func TestPageConflict(t *testing.T) {
 
 // Pages of other sites, and invalid messages, are refused; pages are notified when the server shuts down.
 func TestPageSocketRefuses(t *testing.T) {
+	t.Parallel() // it waits
 	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": joinText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
