@@ -205,8 +205,8 @@ func (s *API) readCapture(ctx context.Context, in *captureInput) (*huma.StreamRe
 			_ = json.NewEncoder(ctx.BodyWriter()).Encode(x)
 		}}, nil
 	}
-	if role := access.From(ctx).In(ws.Name); role < access.Author && ws.HasSecrets() {
-		return nil, huma.Error403Forbidden("the file has values of fields marked @secret and needs the role author, yours is " + role.String() + "; an export replaces them")
+	if err := ws.mayHaveFile(ctx); err != nil {
+		return nil, err
 	}
 	file, err := ws.Captures.Open(in.ID)
 	if err != nil {
@@ -222,6 +222,14 @@ func (s *API) readCapture(ctx context.Context, in *captureInput) (*huma.StreamRe
 		}
 		_, _ = io.Copy(ctx.BodyWriter(), file)
 	}}, nil
+}
+
+// mayHaveFile returns why somebody may not have the file of a capture, which has all values.
+func (ws *space) mayHaveFile(ctx context.Context) error {
+	if role := access.From(ctx).In(ws.Name); role < access.Author && ws.HasSecrets() {
+		return huma.Error403Forbidden("the file may have values of fields marked @secret and needs the role author, yours is " + role.String() + "; an export replaces them")
+	}
+	return nil
 }
 
 // filterProblem returns an error with the mistakes of a filter and their places.

@@ -91,6 +91,9 @@ func (s *API) copyCapture(ctx context.Context, in *copyInput) (*captureOutput, e
 	if role := access.From(ctx).In(to.Name); role < access.Author {
 		return nil, huma.Error403Forbidden("storing a capture in " + to.Name + " needs the role author there, and yours is " + role.String())
 	}
+	if err := ws.mayHaveFile(ctx); err != nil {
+		return nil, err
+	}
 	x, err := ws.Captures.Get(in.ID)
 	if err != nil {
 		return nil, captureProblem(err)

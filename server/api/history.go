@@ -108,7 +108,10 @@ func (s *API) forgetHistory(_ context.Context, in *historyInput) (*struct{}, err
 	if err != nil {
 		return nil, err
 	}
-	return nil, historyProblem(ws.ForgetHistory(name))
+	if err := ws.ForgetHistory(name); err != nil {
+		return nil, historyProblem(err)
+	}
+	return nil, historyProblem(s.Rooms.Forget(ws.Workspace, name))
 }
 
 // authors returns the person of a request, for the history; nil without a name.

@@ -3,7 +3,6 @@ package rooms
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -83,7 +82,6 @@ type Member struct {
 	file    int  // news of the file that were sent
 	at      [2]int
 	atOf    int // version of at
-	lost    error
 }
 
 // join adds a member. It returns nil if the room is ending.
@@ -156,8 +154,8 @@ func (m *Member) news() (out Message, some bool, err error) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.why(m); err != nil {
-		return out, false, err
+	if r.failed != nil {
+		return out, false, r.failed
 	}
 	if !m.started {
 		if r.logged < r.doc.Version() { // the text is not on disk yet
@@ -236,17 +234,22 @@ func (r *Room) others(m *Member) (out []Seen) {
 	return out
 }
 
+// mayWrite returns why the member cannot change the text. The caller holds the lock.
+func (m *Member) mayWrite() error {
+	if m.room.failed == nil && !m.Writes {
+		return ErrReading
+	}
+	return m.room.failed
+}
+
 // Push takes changes of the member for the text of a version. Client identifies the copy of the text that they were made in, also over
 // several connections. They are confirmed by Next.
 func (m *Member) Push(client string, version int, changes []collab.Change) error {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.why(m); err != nil {
+	if err := m.mayWrite(); err != nil {
 		return err
-	}
-	if !m.Writes {
-		return ErrReading
 	}
 	return r.receive(m.Name, client, version, changes)
 }
@@ -257,17 +260,14 @@ func (m *Member) Merge(client, base, text string) error {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.why(m); err != nil {
+	if err := m.mayWrite(); err != nil {
 		return err
 	}
-	if !m.Writes {
-		return ErrReading
+	from, to := collab.NewText(base), collab.NewText(text)
+	if len(from) > maxText || len(to) > maxText {
+		return ErrLarge
 	}
-	if len(base) > maxText || len(text) > maxText {
-		return fmt.Errorf("a text has more than %d bytes", maxText)
-	}
-	from := collab.NewText(base)
-	change, err := collab.Between(from, collab.NewText(text)).Map(collab.Between(from, r.doc.Text()), false)
+	change, err := collab.Between(from, to).Map(collab.Between(from, r.doc.Text()), false)
 	if err != nil || change.IsEmpty() {
 		return err
 	}
@@ -279,7 +279,7 @@ func (m *Member) Point(version, anchor, head int) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.doc.Since(version); !ok || version > r.logged || r.why(m) != nil {
+	if _, ok := r.doc.Since(version); !ok || version > r.logged || r.failed != nil {
 		return
 	}
 	m.at, m.atOf = [2]int{max(anchor, 0), max(head, 0)}, version
@@ -294,11 +294,8 @@ func (m *Member) Revert() error {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.why(m); err != nil {
+	if err := m.mayWrite(); err != nil {
 		return err
-	}
-	if !m.Writes {
-		return ErrReading
 	}
 	// The file is the text of the room without the unsaved changes.
 	change := collab.Between(r.doc.Text(), collab.NewText(r.fileText))

@@ -51,6 +51,7 @@ type Room struct {
 	state      FileState
 	fileNews   int
 	ending     bool
+	forget     bool  // the log begins anew with the next line
 	failed     error // why no change is accepted any more
 	stop       chan struct{}
 
@@ -196,6 +197,17 @@ func (r *Room) beginLog(text string, version int, file entry) error {
 	return nil
 }
 
+// removeLog removes the log, if there is one.
+func (p place) removeLog() error {
+	if p.ws.Home == nil {
+		return nil
+	}
+	if err := p.ws.Home.Remove(p.logFile(), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // fileEntry is the entry for the present state of the file.
 func (r *Room) fileEntry() entry {
 	e := entry{Version: r.doc.Version(), File: string(store.RevisionOf([]byte(r.raw)))}
@@ -211,14 +223,6 @@ func keep(n int) collab.Change {
 		return collab.Change{}
 	}
 	return collab.Change{{Len: n, Keep: true}}
-}
-
-// why returns why a member is not served. The caller holds the lock.
-func (r *Room) why(m *Member) error {
-	if m.lost != nil {
-		return m.lost
-	}
-	return r.failed
 }
 
 // receive takes changes. The caller holds the lock.
@@ -335,6 +339,9 @@ func (r *Room) run() {
 		r.flush()
 		if !r.followFile() {
 			r.end(ErrClosed)
+			if err := r.removeLog(); err != nil { // another file of the name has nothing to do with it
+				r.log.Error("the log of a deleted definition cannot be removed", "error", err)
+			}
 			return
 		}
 		timer.Reset(r.writeFile(force))
@@ -346,9 +353,11 @@ func (r *Room) run() {
 func (r *Room) flush() {
 	r.mu.Lock()
 	entries, version, text, file := r.entries, r.doc.Version(), r.doc.Text(), r.fileEntry()
-	r.entries = nil
+	r.hasLog = r.hasLog && !r.forget
+	forget := r.forget
+	r.entries, r.forget = nil, false
 	r.mu.Unlock()
-	if len(entries) == 0 {
+	if len(entries) == 0 && !forget {
 		return
 	}
 	var err error

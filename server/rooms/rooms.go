@@ -104,6 +104,27 @@ func (s *Set) Settle(ws *workspace.Workspace) {
 // settleTime bounds the wait of Settle.
 const settleTime = 2 * time.Second
 
+// Forget removes earlier texts from the log of a text: only the present one stays.
+func (s *Set) Forget(ws *workspace.Workspace, file string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.rooms[place{ws, file}]; r != nil {
+		r.mu.Lock()
+		r.forget = true
+		r.mu.Unlock()
+		r.kick(r.work)
+		return nil
+	}
+	r, err := open(place{ws, file}, s.Log)
+	switch {
+	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
+		return place{ws, file}.removeLog()
+	case err != nil || r.logSize == 0:
+		return err
+	}
+	return r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
+}
+
 // FilePeople are the people who have a file open.
 type FilePeople struct {
 	File   string `json:"file"`

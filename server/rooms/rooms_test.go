@@ -382,6 +382,48 @@ func TestDeleted(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.files, name)); err == nil {
 		t.Error("the file is there again")
 	}
+	if _, err := os.Stat(filepath.Join(l.home, "texts", name+".jsonl")); err == nil {
+		t.Error("its log is still there")
+	}
+}
+
+// What is forgotten is not in the log any more, whether people have the text open or not; the text stays.
+func TestForget(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := &Set{}
+	log := func() string {
+		text, err := os.ReadFile(filepath.Join(l.home, "texts", name+".jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	ann := l.join(t, s, name, "ann")
+	for _, open := range []bool{true, false} {
+		ann.replace("id", "hunter2")
+		ann.has("uint32 hunter2\n")
+		ann.replace("hunter2", "id")
+		ann.until("the file is written", func() bool { return ann.text.String() == "uint32 id\n" && ann.file.Version == ann.version })
+		if !open {
+			ann.Leave()
+			s.Close()
+			s = newSet(t)
+		}
+		if !strings.Contains(log(), "hunter2") {
+			t.Fatal("the log lacks it already")
+		}
+		if err := s.Forget(l.Workspace, name); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); strings.Contains(log(), "hunter2"); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("it is still there: %s", log())
+			}
+		}
+	}
+	if bob := l.join(t, s, name, "bob"); bob.text.String() != "uint32 id\n" {
+		t.Errorf("%q", bob.text.String())
+	}
 }
 
 // failing is a folder that cannot be written.
