@@ -101,7 +101,7 @@ func open(at place, log *slog.Logger) (*Room, error) {
 	return r, nil
 }
 
-// recover reads the log, or begins one.
+// recover makes the text: that of the file and, if there is a log, what it has and the file lacks.
 func (r *Room) recover() error {
 	now := collab.NewText(source.UnixLines(r.raw))
 	old, known := r.readLog()

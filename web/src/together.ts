@@ -128,8 +128,13 @@ export class Together {
     this.channel?.send(message);
   }
 
+  /** Where what is typed here is kept: each tab has its place. */
   private get keptKey(): string {
-    return `wirebench.together\n${this.host.workspace}\n${this.file}`;
+    return this.keptStart + this.client;
+  }
+
+  private get keptStart(): string {
+    return `wirebench.together\n${this.host.workspace}\n${this.file}\n`;
   }
 
   private join(): void {
@@ -181,6 +186,7 @@ export class Together {
     this.channel = undefined;
     if (shared !== undefined) {
       this.host.editor.unshare();
+      this.host.editor.setReadOnly(null);
       this.shared = undefined;
       this.host.changed(false);
     }
@@ -262,13 +268,16 @@ export class Together {
       this.send({ merge: { client: this.client, base: mine.base, text: mine.text } });
       notify("Your changes are merged with those of others");
     }
-    store(this.keptKey, undefined);
+    if ("client" in mine) {
+      store(this.keptStart + mine.client, undefined);
+    }
   }
 
-  /** What was kept of this text. */
+  /** What was kept of this text, by this tab or another one: the server leaves out what it has of it already. */
   private kept(): Kept | undefined {
     try {
-      return (JSON.parse(stored(this.keptKey) ?? "null") as Kept | null) ?? undefined;
+      const key = Object.keys(localStorage).find((k) => k.startsWith(this.keptStart));
+      return key === undefined ? undefined : (JSON.parse(stored(key) ?? "null") as Kept | null) ?? undefined;
     } catch {
       return undefined;
     }
