@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+
 	"wirebench/web/browsertest"
 )
 
@@ -51,4 +53,7 @@ func TestFlowLookTogether(t *testing.T) {
 	g.do(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view; view.dispatch({selection: {anchor: 0, head: 6}}) }`)
 	f.is("a selection", `document.querySelector(".peer-selection") !== null`)
 	f.shots("together")
+	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(390, 800, 1, false))
+	f.page().Click("tab", "Definition")
+	f.shot("together-phone", 390, 800)
 }
