@@ -38,6 +38,7 @@ func Compile(m *schema.Message) (*Program, error) {
 		}
 	}
 	p.findSimple()
+	p.findOdd()
 	return p, nil
 }
 

@@ -37,6 +37,8 @@ type Program struct {
 	Contents []Content
 	keyMask  uint32 // all bits if the message carries its key
 	byLength bool   // some alternatives are selected by the length of the frame
+	odd      bool   // some block has odd items
+	padded   bool   // some block has padding
 	memo     atomic.Value
 }
 
@@ -126,6 +128,8 @@ type Block struct {
 	pointers []pointer // among the loads
 
 	Checks []uint16 // items whose value can be illegal
+	odd    []uint16 // items of which oddItem may say something
+	pads   []uint16 // items of padding
 }
 
 // Item is one run of bits inside a block.
@@ -184,6 +188,9 @@ func (p *Program) Wire() *wire.Message { return p.wire }
 
 // NeedsCode reports whether the message carries its key, so that Encode needs Record.Code.
 func (p *Program) NeedsCode() bool { return p.key.bits != 0 }
+
+// HasSession reports whether messages have a counter or a checksum, which depend on the session.
+func (p *Program) HasSession() bool { return p.counter.bits != 0 || p.check.bits != 0 }
 
 // Memo returns a value that a package derives from the program, and stores it with the program. make is called on first use; concurrent
 // calls may each call make, but all return the same result.

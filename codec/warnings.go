@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -18,23 +19,51 @@ func (r *Record) AllProblems() []Problem {
 	return all
 }
 
+// maxWarnings bounds the warnings of a message: a hostile one can have one in every byte.
+const maxWarnings = 1000
+
 // AppendWarnings appends the irregularities of a decoded message that do not make it incomplete or illegal. Unlike Decode, it examines
 // every value.
 func (r *Record) AppendWarnings(dst []Problem) []Problem {
-	most := len(dst) + 1000 // a hostile message can have one in every byte
+	most := len(dst) + maxWarnings
+	dst = r.AppendOddValues(dst)
+	if len(dst) >= most {
+		return dst
+	}
+	if !r.Short && !r.Illegal {
+		spans := r.sortedSpans()
+		for g := range gaps(spans, uint32(min(r.Used, len(r.Data)))*8) {
+			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
+		}
+		for p := range r.strayOffsets() {
+			if dst = append(dst, p); len(dst) >= most {
+				return dst
+			}
+		}
+		if share(spans) {
+			dst = r.sharedBytes(dst, r.allLeaves(), most)
+		}
+	}
+	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {
+		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Got: uint64(rest)})
+	}
+	return dst
+}
+
+// AppendOddValues appends the warnings about values. Others are about the place of values: bytes of no field or of several, which a message
+// does not have that Encode would lay out the same way.
+func (r *Record) AppendOddValues(dst []Problem) []Problem {
+	most := len(dst) + maxWarnings
 	if m := r.Program.Message; m.HasKey && r.Code != m.Key.Code && len(r.Nodes) > 0 && r.HasCode() {
 		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Spot: spot(0, noIndex, -1), Got: uint64(r.Code), Want: uint64(m.Key.Code)})
 	}
 	dst = r.checksum(dst)
-	leaves := r.allLeaves()
-	for i := range leaves {
-		if len(dst) >= most {
-			return dst
-		}
-		if l := &leaves[i]; l.Item != noIndex {
-			if it := r.Item(*l); it.canBeOdd() {
-				dst = r.oddItem(dst, *l, it)
+	if r.Program.odd {
+		for l := range r.itemsOf(func(b *Block) []uint16 { return b.odd }) {
+			if len(dst) >= most {
+				return dst
 			}
+			dst = r.oddItem(dst, l, r.Item(l))
 		}
 	}
 	for i := range r.Nodes {
@@ -51,23 +80,6 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 		case n.Kind == NodeList && o.Linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
 		}
-	}
-	if !r.Short && !r.Illegal {
-		spans := r.sortedSpans()
-		for g := range gaps(spans, uint32(min(r.Used, len(r.Data)))*8) {
-			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
-		}
-		for p := range r.strayOffsets() {
-			if dst = append(dst, p); len(dst) >= most {
-				return dst
-			}
-		}
-		if share(spans) {
-			dst = r.sharedBytes(dst, leaves, most)
-		}
-	}
-	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {
-		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Got: uint64(rest)})
 	}
 	return dst
 }
@@ -94,6 +106,78 @@ func (r *Record) checksum(dst []Problem) []Problem {
 // canBeOdd reports whether oddItem may find an irregularity.
 func (it *Item) canBeOdd() bool {
 	return it.Role == RoleHere || it.Form == FormBool || it.Form == FormText || it.Num != nil && it.Num.Kind == schema.Float
+}
+
+// findOdd lists the items of the blocks that oddItem and PaddingSet must look at.
+func (p *Program) findOdd() {
+	for k := range p.Blocks {
+		b := &p.Blocks[k]
+		for i := range b.Items {
+			if it := &b.Items[i]; it.canBeOdd() {
+				b.odd = append(b.odd, uint16(i))
+			} else if it.Role == RolePad {
+				b.pads = append(b.pads, uint16(i))
+			}
+		}
+		p.odd, p.padded = p.odd || len(b.odd) > 0, p.padded || len(b.pads) > 0
+	}
+}
+
+// itemsOf yields the leaves of some items of the blocks, by their indexes, in decoding order.
+func (r *Record) itemsOf(which func(b *Block) []uint16) iter.Seq[Leaf] {
+	return func(yield func(Leaf) bool) {
+		for i := range r.Nodes {
+			n := &r.Nodes[i]
+			o := &r.Program.Ops[n.Op]
+			count, elem := uint64(1), int32(-1)
+			switch {
+			case n.Kind == NodeBlock || n.Kind == NodeElem && o.Plain:
+			case n.Kind == NodeList && !o.Linked && o.Plain:
+				count, elem = n.Raw, 0
+			default:
+				continue
+			}
+			b := &r.Program.Blocks[o.Block]
+			items := which(b)
+			if len(items) == 0 {
+				continue
+			}
+			for k := range count {
+				for _, x := range items {
+					it := &b.Items[x]
+					l := Leaf{Off: n.Off + uint32(k)*b.Bits + it.Off, Node: uint32(i), LeafKind: b.rows[x].kind}
+					l.Elem = elem
+					if l.Off+it.Bits > n.Range().End() {
+						break // truncated
+					}
+					if it.Bits-1 < 64 {
+						l.Raw = LoadBits(r.Data, l.Off, it.Bits, it.Order)
+					}
+					if !yield(l) {
+						return
+					}
+				}
+				if elem >= 0 {
+					elem++
+				}
+			}
+		}
+	}
+}
+
+// PaddingSet reports whether bits of padding are set. Encode copies them, although no value has them.
+func (r *Record) PaddingSet() bool {
+	if !r.Program.padded {
+		return false
+	}
+	for l := range r.itemsOf(func(b *Block) []uint16 { return b.pads }) {
+		for at := l.Off; at < l.Range().End(); at += 8 {
+			if LoadBits(r.Data, at, min(8, l.Range().End()-at), schema.Little) != 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // oddItem examines one value of a block.

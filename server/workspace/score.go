@@ -1,30 +1,37 @@
 package workspace
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"wirebench/codec"
+	"wirebench/codec/corpus"
 	"wirebench/codec/transport"
-	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
 // Score is how a definition explains the messages of captures. Each frame is counted once, by its worst defect.
 type Score struct {
-	Message  string `json:"message"`
-	Version  int    `json:"version"`
-	Frames   int    `json:"frames"`
-	Clean    int    `json:"clean"`    // every byte belongs to one field, and the values are encoded as the same bytes
-	Leftover int    `json:"leftover"` // bytes belong to no field
-	Over     int    `json:"over"`     // fields extend past the end of the message
-	Differ   int    `json:"differ"`   // values are other than the definition allows, or are encoded as other bytes
-	Doubtful int    `json:"doubtful"` // fields share bytes, or another warning
+	Message string `json:"message"`
+	Version int    `json:"version"`
+	Frames  int    `json:"frames"`
+	Tally
 
 	First *Defect `json:"first,omitempty"` // the first frame that is not clean
+}
+
+// Tally counts messages by verdict: see corpus.Verdict.
+type Tally struct {
+	Clean    int `json:"clean" doc:"every byte belongs to one field, and the values are encoded as the same bytes"`
+	Leftover int `json:"leftover" doc:"bytes belong to no field"`
+	Over     int `json:"over" doc:"fields extend past the end of the message"`
+	Differ   int `json:"differ" doc:"values are other than the definition permits, or are encoded as other bytes"`
+	Doubtful int `json:"doubtful" doc:"fields share bytes, or another warning"`
+}
+
+// Add counts messages.
+func (t *Tally) Add(v corpus.Verdict, n int) {
+	*[corpus.Verdicts]*int{&t.Clean, &t.Leftover, &t.Over, &t.Differ, &t.Doubtful}[v] += n
 }
 
 // Defect is why a frame is not clean.
@@ -39,11 +46,10 @@ func (s *Score) Name() string { return fmt.Sprintf("%s.%d", s.Message, s.Version
 
 // Scorer scores the definitions of a snapshot. It is for one goroutine.
 type Scorer struct {
-	snap    *Snapshot
-	read    *Reading
-	scores  map[*schema.Message]*Score
-	text    []byte
-	in, out codec.Record
+	snap   *Snapshot
+	read   *Reading
+	scores map[*schema.Message]*Score
+	judge  corpus.Judge
 }
 
 // NewScorer returns a scorer without scores.
@@ -68,9 +74,9 @@ func (s *Scorer) Take(capture string, x *transport.Frame) {
 		s.scores[m] = score
 	}
 	score.Frames++
-	counter, why := s.judge(score, rec)
-	if *counter++; why != "" && score.First == nil {
-		score.First = &Defect{capture, x.N, why}
+	verdict := s.judge.Of(rec)
+	if score.Add(verdict, 1); verdict != corpus.Clean && score.First == nil {
+		score.First = &Defect{capture, x.N, s.judge.Reason(rec)}
 	}
 }
 
@@ -80,63 +86,6 @@ func (s *Snapshot) plainName(m *schema.Message) string {
 		return q + "/" + m.Name
 	}
 	return m.Name
-}
-
-// judge returns the counter of a frame, and its defect.
-func (s *Scorer) judge(score *Score, rec *codec.Record) (counter *int, why string) {
-	if rec.Status() != codec.OK {
-		why := rec.Problems[0].Message(rec)
-		if rec.PastEnd() {
-			return &score.Over, why
-		}
-		return &score.Differ, why
-	}
-	left, doubt := "", ""
-	for _, p := range rec.AppendWarnings(nil) {
-		switch p.Code {
-		case codec.DefinitionErrors:
-		case codec.LeftOver, codec.Unexplained:
-			left = cmp.Or(left, p.Message(rec))
-		default:
-			doubt = cmp.Or(doubt, p.Message(rec))
-		}
-	}
-	switch {
-	case left != "":
-		return &score.Leftover, left
-	case doubt != "":
-		return &score.Doubtful, doubt
-	}
-	if why := s.encodes(rec); why != "" {
-		return &score.Differ, why
-	}
-	return &score.Clean, ""
-}
-
-// encodes returns why the values of a message are not encoded as its bytes, "" if they are. Numbers of the session, which values do not
-// have, are not compared.
-func (s *Scorer) encodes(rec *codec.Record) (why string) {
-	p := rec.Program
-	if slices.ContainsFunc(p.Message.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Counter || it.Kind == schema.Check }) {
-		return ""
-	}
-	s.text = value.AppendJSON(s.text[:0], rec)
-	if err := value.ParseJSON(&s.in, p, json.RawMessage(s.text)); err != nil {
-		return "the values cannot be encoded: " + err.Error()
-	}
-	s.in.Code, s.in.Session = rec.Code, rec.Session
-	if err := p.Encode(&s.out, &s.in); err != nil {
-		return "the values cannot be encoded: " + err.Error()
-	}
-	a, b := rec.Data[:rec.Used], s.out.Data
-	if bytes.Equal(a, b) {
-		return ""
-	}
-	at := 0
-	for at < min(len(a), len(b)) && a[at] == b[at] {
-		at++
-	}
-	return fmt.Sprintf("the values are encoded as %d other bytes of %d, from byte %d on", len(b), len(a), at)
 }
 
 // Scores returns the scores of the definitions that had a frame, by name and version.
