@@ -10,6 +10,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/rooms"
 	"wirebench/server/runs"
+	"wirebench/server/scores"
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -27,6 +28,7 @@ func Messages() []any {
 		page.ValueAnswer{},
 		page.ChoicesAnswer{},
 		page.HitsAnswer{},
+		page.ScoreAnswer{},
 		page.FormAnswer{}, // the channel "page"
 		page.Pushed{},     // "pushed"
 		framesOpened{},
@@ -59,6 +61,7 @@ func Messages() []any {
 		workspace.Renamed{},
 		api.ChangeList{},
 		api.HistoryList{},
+		scores.Scores{},
 		api.PeopleList{},
 		api.ChangeProblem{},
 		workspace.Emitted{},

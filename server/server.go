@@ -26,6 +26,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/rooms"
 	"wirebench/server/runs"
+	"wirebench/server/scores"
 	"wirebench/server/socket"
 	"wirebench/server/workspace"
 	"wirebench/static"
@@ -69,6 +70,7 @@ type Server struct {
 	runs      *runs.Set
 	rooms     rooms.Set
 	relays    *relay.Set
+	scores    *scores.Set
 	api       *api.API
 	metrics   *metrics
 	workbench *page.Workbench
@@ -93,6 +95,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.scores = scores.NewSet(s.captures, cfg.Log)
 	s.relays = relay.New(relay.Options{
 		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports,
 		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
@@ -104,9 +107,9 @@ func New(cfg Config) (*Server, error) {
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
 	s.api = api.New(api.API{
-		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Log: cfg.Log,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log,
 	})
-	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Budget: s.budget, Log: cfg.Log}
+	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Scores: s.scores, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
 	s.handler = s.router
@@ -186,6 +189,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			defer cancel()
 			_ = s.relays.Close(settle) // connections that are cut off appear in their events
 		}},
+		{"scores", s.scores.Close},
 		{"captures", s.captures.Close},
 	}
 	done := make(chan int, len(steps))

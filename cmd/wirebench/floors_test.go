@@ -99,13 +99,14 @@ server/rooms    < server/collab server/workspace defs/edit
 server/socket   < server/wsconn
 
 server/projects < server/workspace defs/library
+server/scores   < server/captures codec/columns
 
 server/relay < server/captures server/proxy codec/transport/protocols
 
 server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/runs server/projects server/rooms
+server/api < server/access server/runs server/projects server/rooms server/scores
 
 server/page < server/api server/socket
 

@@ -126,6 +126,7 @@ var policy = map[string]Role{
 	"POST /api/v1/{ws}/compare":                          Viewer,
 	"POST /api/v1/{ws}/rename":                           Author,
 	"GET /api/v1/{ws}/people":                            Viewer,
+	"GET /api/v1/{ws}/scores":                            Viewer,
 	"GET /api/v1/{ws}/definitions/{file}/history":        Viewer,
 	"GET /api/v1/{ws}/definitions/{file}/history/{id}":   Viewer,
 	"PATCH /api/v1/{ws}/definitions/{file}/history/{id}": Author,

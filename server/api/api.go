@@ -14,6 +14,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/rooms"
 	"wirebench/server/runs"
+	"wirebench/server/scores"
 	"wirebench/server/workspace"
 )
 
@@ -24,6 +25,7 @@ type API struct {
 	Relays   *relay.Set
 	Runs     *runs.Set
 	Rooms    *rooms.Set
+	Scores   *scores.Set
 	Log      *slog.Logger
 
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again

@@ -251,7 +251,7 @@ func (c *Set) settle(ws *workspace.Workspace, id string, o *Capture) {
 	}
 	_, _ = ws.Captures.Edit(id, func(x *store.Capture) error { // on failure, each reading computes the numbers again
 		next := o.Numbered(x.Notes)
-		if next.Same(x.Notes) || o.key != readingOfCapture(ws.Name, ws.For(*x), *x) {
+		if next.Same(x.Notes) || o.key != Reading(ws.Name, ws.For(*x), *x) {
 			return errSettled
 		}
 		x.Notes = next

@@ -75,8 +75,8 @@ func transportsOf(env *protocols.Env, protocol protocols.Protocol, ciphered func
 	}
 }
 
-// readingOfCapture returns the key of a reading: it is unique among the captures of all workspaces.
-func readingOfCapture(ws string, snap *workspace.Snapshot, x store.Capture) string {
+// Reading returns the key of a reading: it is unique among the captures of all workspaces, and changes with what the frames depend on.
+func Reading(ws string, snap *workspace.Snapshot, x store.Capture) string {
 	key := ws + "/" + x.ID
 	if len(snap.Dialect.Frames) == 0 {
 		key += "/" + snap.ID // the definitions determine where messages end

@@ -85,7 +85,7 @@ type Capture struct {
 	size, read atomic.Int64 // bytes of the file
 	ciphered   sync.Map     // names of connections of which a part was deciphered
 
-	key      string      // see readingOfCapture
+	key      string      // see Reading
 	protocol string      // title of the dialect
 	lacks    string      // what the file lacks of the recorded traffic
 	filled   atomic.Bool // the log is complete
@@ -160,7 +160,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	if !ok {
 		return nil, ErrProtocol
 	}
-	reading := readingOfCapture(ws.Name, snap, x)
+	reading := Reading(ws.Name, snap, x)
 	if o := c.opened(ws.Name+"/"+x.ID, reading, follow, grows); o != nil {
 		return o, nil
 	}

@@ -34,6 +34,7 @@ type form struct {
 	about      string // description of a sample to store
 	show       int    // index of the shown message, from 0
 	bytes      int    // first byte shown
+	score      bool   // the figures of the text are wanted; over a websocket only
 	values     bool   // the values are visible; over a websocket only
 
 	edits map[int][]byte // changed bytes by index of the message

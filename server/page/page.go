@@ -16,6 +16,7 @@ import (
 	"wirebench/server/captures"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
+	"wirebench/server/scores"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/templates"
@@ -27,6 +28,7 @@ type Workbench struct {
 	Captures *captures.Set
 	Relays   *relay.Set
 	API      *api.API
+	Scores   *scores.Set
 	Budget   *admit.Budget // memory budget of all work
 	Log      *slog.Logger
 }

@@ -49,6 +49,7 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 		var listening sync.WaitGroup
 		defer listening.Wait()
 		listening.Go(func() { cancel(page.listen(ctx, c)) })
+		listening.Go(func() { cancel(page.score(ctx, c)) })
 		err := page.answer(ctx, c)
 		cancel(err)
 		if err = context.Cause(ctx); ctx.Err() == nil || !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
@@ -81,6 +82,7 @@ type Message struct {
 		Show       *int               `json:"show,omitempty"`
 		Edits      *map[string]string `json:"edits,omitempty"`
 		Values     *bool              `json:"values,omitempty"`
+		Score      *bool              `json:"score,omitempty"` // the page wants the figures of its text: see ScoreAnswer
 		Frame      *FrameForm         `json:"frame,omitempty"`
 	} `json:"set"`
 	Edit   []TextEdit `json:"edit,omitempty"`   // after set: changes of texts that the server has, at most maxTextEdits
@@ -111,6 +113,7 @@ type livePage struct {
 	frame   templates.Frame
 	capture string // id of the capture that the page shows, "" for none
 	wake    chan struct{}
+	scored  chan *workspace.Definition // see want
 
 	mu      sync.Mutex
 	pending []Message // unprocessed messages; consecutive ones without an action are merged
@@ -138,7 +141,7 @@ type livePage struct {
 
 func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
 	return &livePage{
-		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, parted: map[string]string{}, lists: sentLists{},
+		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), scored: make(chan *workspace.Definition, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, parted: map[string]string{}, lists: sentLists{},
 	}
 }
 
@@ -187,6 +190,7 @@ func together(a, b Message) Message {
 	later(&set.Show, b.Set.Show)
 	later(&set.Edits, b.Set.Edits)
 	later(&set.Values, b.Set.Values)
+	later(&set.Score, b.Set.Score)
 	later(&set.Frame, b.Set.Frame)
 	whole := map[string]bool{"definition": b.Set.Definition != nil, "input": b.Set.Input != nil, "value": b.Set.Value != nil, "edits": b.Set.Edits != nil}
 	b.Set = set
@@ -297,6 +301,7 @@ func (l *livePage) take(m Message) bool {
 	put(&f.code, s.Code)
 	put(&f.show, s.Show)
 	put(&f.values, s.Values)
+	put(&f.score, s.Score)
 	if s.Frame != nil {
 		f.frame = s.Frame
 	}
@@ -383,6 +388,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	l.mistakes(&out, &view.Definition)
 	l.layout(&out, &view)
 	l.message(&out, p)
+	l.want(p.use)
 	return &out, nil
 }
 

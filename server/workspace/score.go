@@ -34,6 +34,11 @@ func (t *Tally) Add(v corpus.Verdict, n int) {
 	*[corpus.Verdicts]*int{&t.Clean, &t.Leftover, &t.Over, &t.Differ, &t.Doubtful}[v] += n
 }
 
+// Join adds the counts of another tally.
+func (t *Tally) Join(u Tally) {
+	t.Clean, t.Leftover, t.Over, t.Differ, t.Doubtful = t.Clean+u.Clean, t.Leftover+u.Leftover, t.Over+u.Over, t.Differ+u.Differ, t.Doubtful+u.Doubtful
+}
+
 // Defect is why a frame is not clean.
 type Defect struct {
 	Capture string `json:"capture"`

@@ -1,0 +1,288 @@
+package scores
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/columns"
+	"wirebench/codec/corpus"
+	"wirebench/defs/schema"
+	"wirebench/server/workspace"
+)
+
+// longMessage is the length of messages that are decoded alone, without columns.
+const longMessage = 1 << 15
+
+// Score is how a definition explains the messages of its code that a project owns.
+type Score struct {
+	Message string `json:"message"`
+	Frames  int    `json:"frames" doc:"judged messages"`
+	Of      int    `json:"of" doc:"messages of its code"`
+	workspace.Tally
+	First *Defect `json:"first,omitempty" doc:"the first message that is not clean"`
+	State State   `json:"state"`
+	Lines []Line  `json:"lines,omitempty" doc:"of its fields"`
+}
+
+// Defect is why a message is not clean.
+type Defect struct {
+	Capture string `json:"capture" doc:"id"`
+	Name    string `json:"name" doc:"of the capture"`
+	Frame   uint32 `json:"frame"`
+	Reason  string `json:"reason"`
+}
+
+// Line is what messages have at a line of a definition.
+type Line struct {
+	Line     int     `json:"line"`
+	Frames   uint64  `json:"frames" doc:"messages with a value"`
+	Distinct int     `json:"distinct" doc:"different values"`
+	More     bool    `json:"more,omitempty" doc:"there are more of them than counted"`
+	Values   string  `json:"values,omitempty" doc:"the only value, or the least and the greatest"`
+	Bad      int     `json:"bad,omitempty" doc:"messages whose defect is here"`
+	First    *Defect `json:"first,omitempty" doc:"the first of these"`
+}
+
+// Run judges one definition. It is for one goroutine.
+type Run struct {
+	board   *Board
+	def     *workspace.Definition
+	program *codec.Program
+	other   *codec.Program // with the alternative header; nil if there is none
+	again   int
+	of      int
+
+	verdicts reader
+	judge    corpus.Judge
+	rec      codec.Record
+	frames   int
+	tally    workspace.Tally
+	first    *fault
+	bad      map[uint16]*fault // by field
+
+	values  reader
+	table   *corpus.Table
+	columns columns.Set
+	numbers []uint64
+}
+
+// fault is a defect whose place is not yet named.
+type fault struct {
+	at     place
+	reason string
+	n      int
+}
+
+// reader is how far the messages were read.
+type reader struct{ read map[*messages]int }
+
+// Run returns a run of a definition; old, which may be nil, if it is of the same one.
+func (b *Board) Run(d *workspace.Definition, old *Run) *Run {
+	if old != nil && old.board == b && old.program == d.Program {
+		old.def = d
+		return old
+	}
+	r := &Run{board: b, def: d, program: d.Program}
+	if m := d.Message; m != nil && d.Program != nil {
+		if alternate := d.Snap.Alternate(m); alternate != m {
+			r.other, _ = d.Snap.Program(alternate)
+		}
+	}
+	r.begin()
+	return r
+}
+
+// begin forgets what was read.
+func (r *Run) begin() {
+	r.verdicts, r.values = reader{map[*messages]int{}}, reader{map[*messages]int{}}
+	r.frames, r.tally, r.first, r.bad = 0, workspace.Tally{}, nil, map[uint16]*fault{}
+	if r.program != nil {
+		r.table = corpus.NewTable(r.program)
+	}
+}
+
+// Advance judges further messages for some time, and reports whether there are more.
+func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
+	if r.program == nil {
+		return false
+	}
+	until := time.Now().Add(enough)
+	found, blocks, again := r.board.all(r.fits)
+	if r.again != again {
+		r.again = again
+		r.begin()
+	}
+	r.of = 0
+	for _, b := range blocks {
+		for i := range b {
+			r.of += len(b[i].spans)
+		}
+	}
+	var both sync.WaitGroup
+	var moreVerdicts, moreValues bool
+	both.Go(func() { moreVerdicts = r.verdicts.advance(ctx, until, found, blocks, r.take) })
+	both.Go(func() { moreValues = r.values.advance(ctx, until, found, blocks, r.count) })
+	both.Wait()
+	return moreVerdicts || moreValues
+}
+
+// fits reports whether messages have the code of the definition.
+func (r *Run) fits(m *messages) bool {
+	return sameCode(r.board.messageOf(r.def.Snap, m), r.def.Message)
+}
+
+// sameCode reports whether two messages have the same code; their versions may differ.
+func sameCode(a, b *schema.Message) bool {
+	return a != nil && b != nil && a.Name == b.Name && a.Key.Group == b.Key.Group && a.Key.Dir == b.Key.Dir
+}
+
+// advance calls take for parts of blocks that were not read, until there are no more or the time is over.
+func (r *reader) advance(ctx context.Context, until time.Time, found []*messages, blocks [][]block, take func(m *messages, b *block)) (more bool) {
+	for i, m := range found {
+		at := 0
+		for k := range blocks[i] {
+			b := &blocks[i][k]
+			if at += len(b.spans); at <= r.read[m] {
+				continue
+			}
+			if ctx.Err() != nil || time.Now().After(until) {
+				return true
+			}
+			from := len(b.spans) - (at - r.read[m])
+			take(m, &block{b.data, b.spans[from:], b.at[from:]})
+			r.read[m] = at
+		}
+	}
+	return false
+}
+
+// take judges messages.
+func (r *Run) take(m *messages, b *block) {
+	p := r.program
+	if m.alternate {
+		p = r.other
+	}
+	if p == nil {
+		return
+	}
+	for i, s := range b.spans {
+		p.Decode(&r.rec, b.data[s.Off:s.Off+s.Len:s.Off+s.Len])
+		v := r.judge.Of(&r.rec)
+		r.frames++
+		if r.tally.Add(v, 1); v == corpus.Clean {
+			continue
+		}
+		f := r.bad[r.judge.Field()]
+		if f == nil {
+			f = &fault{at: b.at[i], reason: r.judge.Reason(&r.rec)}
+			r.bad[r.judge.Field()] = f
+		}
+		f.n++
+		if r.first == nil {
+			r.first = f
+		}
+	}
+}
+
+// count counts the values of messages.
+func (r *Run) count(m *messages, b *block) {
+	if m.alternate {
+		return
+	}
+	r.numbers = r.numbers[:0]
+	for _, at := range b.at {
+		r.numbers = append(r.numbers, uint64(at.source)<<32|uint64(at.n))
+	}
+	spans, numbers := b.spans, r.numbers
+	for len(spans) > 0 {
+		if s := spans[0]; s.Len > longMessage {
+			r.table.Add(numbers[0], b.data[s.Off:s.Off+s.Len])
+			spans, numbers = spans[1:], numbers[1:]
+			continue
+		}
+		r.columns.Reset()
+		n := r.columns.Append(r.program, b.data, spans)
+		r.table.AddColumns(&r.columns, numbers[:n])
+		spans, numbers = spans[n:], numbers[n:]
+	}
+}
+
+// Score returns the figures so far.
+func (r *Run) Score() Score {
+	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.board.State()}
+	if r.def.Message == nil || r.program == nil {
+		return s
+	}
+	s.Message = r.def.Snap.NameOf(r.def.Message)
+	s.First = r.defect(r.first)
+	lines := map[int]*Line{}
+	line := func(field uint16) *Line {
+		n := r.program.Line(field)
+		if lines[n] == nil {
+			lines[n] = &Line{Line: n}
+		}
+		return lines[n]
+	}
+	if r.frames > 0 {
+		for _, c := range r.table.Columns() {
+			l := line(c.Field)
+			if l.Frames > 0 { // a line with several parts, as a vector, has the figures of the first
+				continue
+			}
+			l.Frames, l.Distinct, l.More, l.Values = c.Frames, c.Distinct, c.More, valuesOf(&c)
+		}
+	}
+	for field, f := range r.bad {
+		if field == codec.NoField {
+			continue
+		}
+		l := line(field)
+		l.Bad += f.n
+		if l.First == nil || f.at.before(r.bad[field].at) {
+			l.First = r.defect(f)
+		}
+	}
+	for n, l := range lines {
+		if n > 0 {
+			s.Lines = append(s.Lines, *l)
+		}
+	}
+	slices.SortFunc(s.Lines, func(a, b Line) int { return a.Line - b.Line })
+	return s
+}
+
+func (p place) before(q place) bool { return p.source < q.source || p.source == q.source && p.n < q.n }
+
+func (r *Run) defect(f *fault) *Defect {
+	if f == nil {
+		return nil
+	}
+	id, name := r.board.nameOf(f.at.source)
+	return &Defect{Capture: id, Name: name, Frame: f.at.n, Reason: f.reason}
+}
+
+// maxValue is the maximum length of a value that is shown, in bytes.
+const maxValue = 40
+
+// valuesOf describes the values of a column.
+func valuesOf(c *corpus.Column) string {
+	cut := func(s string) string {
+		r := []rune(s)
+		if len(r) > maxValue {
+			return string(r[:maxValue]) + "…"
+		}
+		return s
+	}
+	switch {
+	case c.Values == 0:
+		return ""
+	case c.Constant:
+		return "always " + cut(c.Min.Text)
+	case c.Text || c.Bytes:
+		return ""
+	}
+	return cut(c.Min.Text) + " … " + cut(c.Max.Text)
+}

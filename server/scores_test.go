@@ -1,0 +1,192 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"wirebench/defs/schema"
+	"wirebench/server/scores"
+	"wirebench/server/store"
+)
+
+// hitCapture returns a capture of n messages of code 4097, with two numbers and a text; each bad-th has four bytes more.
+func hitCapture(t testing.TB, n, bad int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
+	for i := range n {
+		msg := binary.LittleEndian.AppendUint16([]byte{0, 0, 0x01, 0x10}, 14)
+		msg = binary.LittleEndian.AppendUint32(msg, uint32(i))
+		msg = binary.LittleEndian.AppendUint32(msg, uint32(i%3))
+		for _, c := range fmt.Sprintf("t%d", i%10) {
+			msg = append(msg, byte(c), 0)
+		}
+		msg = append(msg, 0, 0)
+		if i%bad == bad-1 {
+			msg = append(msg, 1, 2, 3, 4)
+		}
+		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
+		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Millisecond), msg, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
+const hitText = "uint32 id\nuint32 kind\nstring text\n"
+
+// The definitions of a project are judged by all its captures, each version by the messages of its code, and again after a change.
+func TestScoresOfProject(t *testing.T) {
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": hitText, "C_HIT.2.def": "uint32 id\nuint16 kind\nuint16 more\nstring text\n", "C_NONE.1.def": "byte a\n", "protocol.1.map": "C_HIT 4097\nC_NONE 4098\n"})
+	upload := func(name string, data []byte) (x store.Capture) {
+		if code := request(t, s, "POST", "/api/one/captures?name="+name, data, &x); code != 201 {
+			t.Fatalf("upload: %d", code)
+		}
+		return x
+	}
+	one, two := upload("one.pcapng", hitCapture(t, 3000, 1000)), upload("two.pcapng", hitCapture(t, 20, 10))
+	var got scores.Scores
+	ask := func() {
+		t.Helper()
+		got = scores.Scores{}
+		if code := request(t, s, "GET", "/api/v1/one/scores", nil, &got); code != 200 || !got.Done {
+			t.Fatal(code, got)
+		}
+	}
+	ask()
+	if len(got.Definitions) != 2 || got.NoData != 1 || got.Unknown != 0 || got.State.Captures != 2 || got.State.Frames != 3020 {
+		t.Fatalf("%+v", got)
+	}
+	for i, d := range got.Definitions {
+		if d.Frames != 3020 || d.Clean != 3015 || d.Leftover != 5 || d.First == nil || d.First.Reason != "4 bytes that the definition does not explain" || d.Used != (i == 1) {
+			t.Errorf("%+v, first %+v", d, d.First)
+		}
+		if len(d.Captures) != 2 || d.Captures[0].Capture != one.ID || d.Captures[0].Frames != 3000 || d.Captures[1].Capture != two.ID || d.Captures[1].Leftover != 2 || d.Captures[1].Filter != "C_HIT" {
+			t.Errorf("%+v", d.Captures)
+		}
+	}
+	if _, err := s.Projects.Find("one").Save("C_HIT.2.def", []byte("uint32 id\nbyte kind\nstring text\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+	if d := got.Definitions[1]; d.Frames != 3020 || d.Clean != 0 {
+		t.Errorf("%+v", d)
+	}
+	if code := request(t, s, "DELETE", "/api/v1/one/captures/"+one.ID, nil, nil); code != 204 {
+		t.Fatal(code)
+	}
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if ask(); got.State.Frames == 20 || time.Now().After(until) {
+			break
+		}
+	}
+	if got.State.Frames != 20 || got.Definitions[0].Clean != 18 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// An open page that wants them gets the figures of its text, with those of each line, after each change.
+func TestScoresOfPage(t *testing.T) {
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": hitText, "protocol.1.map": "C_HIT 4097\n"})
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=one.pcapng", hitCapture(t, 3000, 1000), &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn := dialChannel(t, ctx, srv.URL, nil, "page", "{}")
+	write := func(text string) {
+		t.Helper()
+		if err := conn.Write(ctx, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// next returns the figures of all messages.
+	next := func(fits func(scores.Score) bool) (got scores.Score) {
+		t.Helper()
+		for {
+			text, err := conn.Read(ctx)
+			if err != nil {
+				t.Fatalf("%v: %+v", err, got)
+			}
+			var a struct{ Score *scores.Score } // page.ScoreAnswer
+			if err := json.Unmarshal(text, &a); err != nil {
+				t.Fatal(err)
+			}
+			if a.Score == nil {
+				continue
+			}
+			if got = *a.Score; got.State.Reading == 0 && got.Frames == got.Of && fits(got) {
+				return got
+			}
+		}
+	}
+	write(`{"n":1,"set":{"message":"C_HIT.1","score":true}}`)
+	got := next(func(s scores.Score) bool { return s.Frames == 3000 })
+	if got.Message != "C_HIT.1" || got.Clean != 2997 || got.Leftover != 3 || got.First.Frame != 1000 || got.First.Capture != x.ID || got.First.Name != "one.pcapng" {
+		t.Errorf("%+v, first %+v", got, got.First)
+	}
+	want := []scores.Line{
+		{Line: 1, Frames: 3000, Distinct: 3000, Values: "0 … 2999"},
+		{Line: 2, Frames: 3000, Distinct: 3, Values: "0 … 2"},
+		{Line: 3, Frames: 3000, Distinct: 10},
+	}
+	if fmt.Sprintf("%+v", got.Lines) != fmt.Sprintf("%+v", want) {
+		t.Errorf("%+v", got.Lines)
+	}
+	write(`{"n":2,"set":{"definition":"uint32 id\nbool kind\nstring text\n"}}`)
+	got = next(func(s scores.Score) bool { return s.Leftover > 3 })
+	if len(got.Lines) != 3 || got.Lines[1].Values != "false … true" && got.Lines[1].Distinct == 0 {
+		t.Errorf("%+v", got)
+	}
+	write(`{"n":3,"set":{"definition":"uint32 id\nuint32 kind\nstring text\narray list\n- uint32 a\n"}}`)
+	got = next(func(s scores.Score) bool { return s.Clean == 0 && s.Leftover == 0 })
+	if l := got.Lines[3]; got.Over+got.Differ+got.Doubtful != 3000 || got.First == nil || got.First.Frame != 1 || l.Line != 4 || l.Bad != 2999 || l.First == nil {
+		t.Errorf("%+v %+v", got, l)
+	}
+}
+
+// BenchmarkScore judges a definition by 100,000 and by a million messages, and times the first figures.
+func BenchmarkScore(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		s := captureServer(b, "tera", map[string]string{"C_HIT.1.def": hitText, "protocol.1.map": "C_HIT 4097\n"})
+		ws := s.Projects.Find("one")
+		if _, err := ws.Captures.Add("one.pcapng", time.Now(), bytes.NewReader(hitCapture(b, n, 1000))); err != nil {
+			b.Fatal(err)
+		}
+		board := s.scores.Of(ws)
+		for board.State().Frames < n {
+			time.Sleep(10 * time.Millisecond)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var first time.Duration
+			for range b.N {
+				def, err := ws.Now().Open("C_HIT.1", hitText+"# edited\n")
+				if err != nil {
+					b.Fatal(err)
+				}
+				begun := time.Now()
+				run := board.Run(def, nil)
+				more := run.Advance(b.Context(), 30*time.Millisecond)
+				run.Score()
+				first += time.Since(begun)
+				for more {
+					more = run.Advance(b.Context(), time.Second)
+				}
+				if got := run.Score(); got.Frames != n || got.Leftover != n/1000 {
+					b.Fatalf("%+v", got)
+				}
+			}
+			b.ReportMetric(float64(first.Milliseconds())/float64(b.N), "ms-first")
+		})
+		s.Close()
+	}
+}
