@@ -62,7 +62,12 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 		case <-pause.C:
 		}
 		if def == nil {
-			run = nil
+			if run = nil; sent.Message != "" {
+				sent = scores.Score{}
+				if err := c.Send(ctx, ScoreAnswer{sent}); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		board := l.bench.Scores.Of(l.ws)

@@ -45,6 +45,7 @@ export interface PageMessage {
     show?: number;
     edits?: Record<string, string>;
     values?: boolean;
+    score?: boolean;
     frame?: PageFrameForm;
   };
   /** after set: changes of texts that the server has, at most maxTextEdits */
@@ -449,6 +450,76 @@ export interface FramesViewMistake {
   end: number;
   message: string;
   help?: string;
+}
+
+/** PageScoreAnswer is a message to an open page that wants them: the figures of the messages that the project owns, for the text of the page. They follow the answer to a change of the text, in parts. */
+export interface PageScoreAnswer {
+  score: ScoresScore;
+}
+
+/** ScoresScore is how a definition explains the messages of its code that a project owns. */
+export interface ScoresScore {
+  message: string;
+  /** judged messages */
+  frames: number;
+  /** messages of its code */
+  of: number;
+  /** every byte belongs to one field, and the values are encoded as the same bytes */
+  clean: number;
+  /** bytes belong to no field */
+  leftover: number;
+  /** fields extend past the end of the message */
+  over: number;
+  /** values are other than the definition permits, or are encoded as other bytes */
+  differ: number;
+  /** fields share bytes, or another warning */
+  doubtful: number;
+  /** the first message that is not clean */
+  first?: ScoresDefect;
+  state: ScoresState;
+  /** of its fields */
+  lines?: ScoresLine[];
+}
+
+/** ScoresDefect is why a message is not clean. */
+export interface ScoresDefect {
+  /** id */
+  capture: string;
+  /** of the capture */
+  name: string;
+  frame: number;
+  reason: string;
+}
+
+/** ScoresState is what a board has read. */
+export interface ScoresState {
+  /** captures whose messages are counted */
+  captures: number;
+  /** captures that are still to be read, or grow */
+  reading?: number;
+  /** captures that cannot be read */
+  failed?: number;
+  /** messages in them */
+  frames: number;
+  /** not all messages are counted: there are too many */
+  full?: boolean;
+}
+
+/** ScoresLine is what messages have at a line of a definition. */
+export interface ScoresLine {
+  line: number;
+  /** messages with a value */
+  frames: number;
+  /** different values */
+  distinct: number;
+  /** there are more of them than counted */
+  more?: boolean;
+  /** the only value, or the least and the greatest */
+  values?: string;
+  /** messages whose defect is here */
+  bad?: number;
+  /** the first of these */
+  first?: ScoresDefect;
 }
 
 /** PageFormAnswer is the response to the action "form". */
@@ -1452,6 +1523,61 @@ export interface WorkspacePastRevision {
   removed: number;
   /** given by a person */
   name?: string;
+}
+
+/** Scores are those of all definitions of a project. */
+export interface Scores {
+  state: ScoresState;
+  /** all messages are judged; if not, ask again */
+  done: boolean;
+  /** with messages of their code: by name and version */
+  definitions: ScoresDefinitionScore[];
+  /** definitions without a message of their code */
+  noData: number;
+  /** messages without a definition */
+  unknown: number;
+}
+
+/** ScoresDefinitionScore is how one version of a definition explains the messages of its code. */
+export interface ScoresDefinitionScore {
+  message: string;
+  /** this version decodes the messages of the project */
+  used: boolean;
+  frames: number;
+  /** every byte belongs to one field, and the values are encoded as the same bytes */
+  clean: number;
+  /** bytes belong to no field */
+  leftover: number;
+  /** fields extend past the end of the message */
+  over: number;
+  /** values are other than the definition permits, or are encoded as other bytes */
+  differ: number;
+  /** fields share bytes, or another warning */
+  doubtful: number;
+  /** the first message that is not clean */
+  first?: ScoresDefect;
+  /** those with such messages */
+  captures: ScoresCaptureScore[];
+}
+
+/** ScoresCaptureScore is how a definition explains the messages of a capture. */
+export interface ScoresCaptureScore {
+  /** id */
+  capture: string;
+  name: string;
+  frames: number;
+  /** every byte belongs to one field, and the values are encoded as the same bytes */
+  clean: number;
+  /** bytes belong to no field */
+  leftover: number;
+  /** fields extend past the end of the message */
+  over: number;
+  /** values are other than the definition permits, or are encoded as other bytes */
+  differ: number;
+  /** fields share bytes, or another warning */
+  doubtful: number;
+  /** finds these messages in the capture */
+  filter: string;
 }
 
 /** PeopleList is who edits which definitions. */

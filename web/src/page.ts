@@ -42,6 +42,7 @@ import { lookOnly } from "./role";
 import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
 import { startPeople } from "./people";
+import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
 import { Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
@@ -146,6 +147,7 @@ export class Page {
       definition: text?.value ?? "",
       base: value("base"),
       shared: false,
+      score: scoresShown(),
       input: value("input"),
       form: value("form"),
       bycode: field<HTMLInputElement>("bycode")?.checked ?? false,
@@ -214,6 +216,7 @@ export class Page {
           this.follow();
         },
         hover: (line) => this.links.point(line === null ? null : this.links.ofLine(line)),
+        defect: ({ first }) => first !== undefined && open(frameAddress(this.workspace, first.capture, first.frame), "_self"),
         save: () => void this.save(),
         decode: () => this.press("decode"),
         format: () => this.press("format"),
@@ -264,6 +267,10 @@ export class Page {
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
+      (score) => {
+        showScore(this.workspace, score);
+        this.editor.setScores(score.of > 0 ? (score.lines ?? []) : []);
+      },
     );
     this.together = new Together({
       connection: this.connected,
@@ -1473,6 +1480,10 @@ export class Page {
   }
 
   private commands(): void {
+    scoresCommand((score) => {
+      this.controls.score = score;
+      this.socket.set({ score });
+    });
     prefetch(() => import("./fields"));
     prefetch(() => import("./hex/find"));
     const onParts = (): boolean => document.activeElement?.closest("#bytes-pane, #fields-pane, #layout-pane") !== null;

@@ -7,7 +7,7 @@ const long = "uint32 field\n".repeat(50);
 
 test("socket: what the server does not have is sent again, whole, with its action and what was typed since", () => {
   const controls: Controls = {
-    message: "A.1", name: "", definition: long, base: "", shared: false, input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false,
+    message: "A.1", name: "", definition: long, base: "", shared: false, input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true,
   };
   const sent: PageMessage[] = [];
   let events: ChannelEvents | undefined;
@@ -20,7 +20,7 @@ test("socket: what the server does not have is sent again, whole, with its actio
   } as unknown as Connection;
   const tell = (answer: Answer): void => events?.message(answer as never);
   (globalThis as { document?: unknown }).document ??= { getElementById: () => null };
-  const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {});
+  const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {}, () => {});
   events?.open();
   tell({ n: 1 });
   equal(sent[0]?.set.definition, long);

@@ -1,6 +1,6 @@
 // The channel of the panes: one message at a time goes to the server, and its effects come back.
 
-import type { FramesHits, PageAnswer, PageChoices, PageControls, PageMessage, PageValueAnswer, PageValuesForm } from "./api";
+import type { FramesHits, PageAnswer, PageChoices, PageControls, PageMessage, PageScoreAnswer, PageValueAnswer, PageValuesForm } from "./api";
 import type { Channel, Connection } from "./connection";
 import { type LayoutData, noLayout, withPlain } from "./layout";
 import { type MessageData, noData } from "./model";
@@ -37,6 +37,7 @@ export class Socket {
   private readonly all: () => Controls;
   private readonly answered: (answer: Answer) => void;
   private readonly changed: (state: State) => void;
+  private readonly scored: (score: PageScoreAnswer["score"]) => void;
   private readonly channel: Channel;
   private n = 0; // of the last message sent
   private known = 0; // of the last answered message
@@ -54,10 +55,11 @@ export class Socket {
   state: State = "connecting";
 
   /** `capture` is the id of the capture that the page shows, whose settings apply. */
-  constructor(connection: Connection, capture: string | undefined, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void) {
+  constructor(connection: Connection, capture: string | undefined, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
     this.all = all;
     this.answered = answered;
     this.changed = changed;
+    this.scored = scored;
     this.channel = connection.channel("page", capture === undefined ? undefined : { capture }, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
@@ -134,7 +136,13 @@ export class Socket {
     this.flush(resolve);
   }
 
-  private take(from: PageAnswer): void {
+  private take(from: PageAnswer & { score?: PageScoreAnswer["score"] }): void {
+    if (from.score !== undefined) { // of the text before, if a later one is on its way
+      if (this.known >= this.n && !("definition" in this.dirty)) {
+        this.scored(from.score);
+      }
+      return;
+    }
     const answer = this.whole(from);
     this.known = Math.max(this.known, answer.n);
     if (answer.resend === true) {

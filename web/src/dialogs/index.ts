@@ -13,4 +13,5 @@ export { projectDialog } from "./newproject";
 export { copyDialog, renameDialog } from "./rename";
 export { replayDialog } from "./replay";
 export { rulesDialog } from "./rules";
+export { scoresDialog } from "./scores";
 export { decodingDialog, settingsDialog } from "./settings";

@@ -1,7 +1,7 @@
 // The text field of a definition, which the editor replaces once it is loaded: it is large, and the page works without it.
 
 import { load } from "../load";
-import type { DefinitionEditor, EditorOptions, Mistake, Shared, SharedEvents, SharedStart } from "./index";
+import type { DefinitionEditor, EditorOptions, LineScore, Mistake, Shared, SharedEvents, SharedStart } from "./index";
 
 /** The definition's text, in its text field or in the editor. The methods are those of DefinitionEditor. */
 export class DefinitionField {
@@ -95,6 +95,10 @@ export class DefinitionField {
 
   setMistakes(list: readonly Mistake[], of: string): void {
     this.call("mistakes", (editor) => editor.setMistakes(list, of));
+  }
+
+  setScores(lines: readonly LineScore[]): void {
+    this.call("scores", (editor) => editor.setScores(lines));
   }
 
   setLineHelp(help: ReadonlyMap<number, string>): void {

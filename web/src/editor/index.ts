@@ -23,6 +23,7 @@ import { typedDashes } from "./dashes";
 import { completion, otherNames } from "./completion";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
+import { type LineScore, lineScores, setLineScores } from "./score";
 import { Shared, type SharedEvents, type SharedStart } from "./shared";
 import { theme } from "./theme";
 import { tips } from "./tips";
@@ -30,6 +31,7 @@ import { typeOver } from "./typeover";
 import { coloring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
+export type { LineScore } from "./score";
 export type { Shared, SharedEvents, SharedStart } from "./shared";
 export type { Language, Word } from "./words";
 
@@ -40,6 +42,7 @@ export interface EditorEvents {
   left?(): void; // the text has lost the focus
   caret(line: number): void; // the user has moved the caret to another line, or focused the editor
   hover(line: number | null): void; // the pointer is on a line, or on none
+  defect?(line: LineScore): void; // the first message that a line does not explain is wanted
   save(): void;
   decode(): void;
   format(): void;
@@ -89,6 +92,8 @@ export class DefinitionEditor {
   private readonly lock = new Compartment();
   private readonly known = new Compartment();
   private readonly sharing = new Compartment();
+  private readonly scoring = new Compartment();
+  private scored = false; // there is a column of figures
   private shared: Shared | undefined;
   private readonly past = new Past();
   private crlf = false;
@@ -116,6 +121,7 @@ export class DefinitionEditor {
     this.shared = undefined;
     this.past.clear();
     this.line = 1;
+    this.scored = false;
     this.view.setState(this.newState(text));
     this.view.scrollDOM.scrollTop = 0;
   }
@@ -160,6 +166,17 @@ export class DefinitionEditor {
     const since = this.past.since(unified(of).text, state);
     if (since !== undefined) {
       this.view.dispatch(showMistakes(state, list, since.before, since.changes));
+    }
+  }
+
+  /** Sets the figures beside the lines; no column without any. */
+  setScores(lines: readonly LineScore[]): void {
+    if (lines.length > 0 !== this.scored) {
+      this.scored = lines.length > 0;
+      this.view.dispatch({ effects: this.scoring.reconfigure(this.scores()) });
+    }
+    if (this.scored) {
+      setLineScores(this.view, lines);
     }
   }
 
@@ -227,8 +244,12 @@ export class DefinitionEditor {
     return EditorState.create({
       doc,
       selection: { anchor: Math.min(caret, doc.length) },
-      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([])],
+      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([]), this.scoring.of(this.scores())],
     });
+  }
+
+  private scores(): Extension {
+    return this.scored ? lineScores((line) => this.events.defect?.(line)) : [];
   }
 
   private locking(): Extension {

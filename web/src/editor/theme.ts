@@ -104,6 +104,11 @@ export const theme: Extension = [common, EditorView.theme({
 
   ".cm-gutters": { color: "var(--faint)", backgroundColor: "var(--panel)", border: "none" },
   ".cm-lineNumbers .cm-gutterElement": { position: "relative", minWidth: "3.4rem", padding: "0 0.9rem 0 0.4rem" },
+  ".cm-gutters-after": { paddingLeft: "0.4rem" },
+  ".cm-scores .cm-gutterElement": { padding: "0 0.7rem 0 0", textAlign: "right" },
+  ".line-score": { fontSize: "0.86rem" },
+  ".line-score.bad": { color: "var(--bad)", cursor: "pointer" },
+  "@media (width < 700px)": { ".cm-scores": { display: "none !important" } },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLineGutter": { backgroundColor: active },
   ".cm-activeLine": { backgroundColor: "transparent" },

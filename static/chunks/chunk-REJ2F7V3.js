@@ -1,1 +1,0 @@
-import{c as r,l as e}from"./chunk-TOGX2PNU.js";async function s(i,t){let o=await e(`${i}/copy?${new URLSearchParams({to:t}).toString()}`,"POST");o!==void 0&&location.assign(r(t,"captures",o.id))}export{s as a};

@@ -1,0 +1,92 @@
+// How the definition of the page explains the messages of the project: a line below its text, and a column beside it.
+
+import type { ScoresScore as Score } from "./api";
+import { pathOf } from "./address";
+import { register } from "./commands";
+
+const few = 3; // fewer messages than that say little
+
+/** A number in few characters: 999, 1.2k, 34k, 5.6M. */
+export function shortCount(n: number): string {
+  for (const [size, sign] of [[1e6, "M"], [1e3, "k"]] as const) {
+    if (n >= size) {
+      const x = n / size;
+      return `${x < 9.95 ? x.toFixed(1).replace(/\.0$/, "") : Math.round(x)}${sign}`;
+    }
+  }
+  return String(n);
+}
+
+const defects = { leftover: "with bytes left over", over: "past the end", differ: "with other values or bytes", doubtful: "doubtful" } as const;
+
+/** What the line says of the figures; bad if some messages are not clean. */
+export function scoreText(score: Score): { text: string; bad: boolean } {
+  const { frames, of, clean, state } = score;
+  const messages = (n: number): string => `${n.toLocaleString("en")} ${n === 1 ? "message" : "messages"}`;
+  const reading = (state.reading ?? 0) > 0 ? ", reading captures …" : "";
+  if (of === 0 && (score.message === "" || (reading === "" && state.captures === 0))) {
+    return { text: "", bad: false }; // no definition, or nothing to judge it by
+  }
+  if (of === 0) {
+    return { text: reading === "" ? "no message of its code in the captures" : "reading captures …", bad: false };
+  }
+  const judged = frames < of ? `${messages(frames)} of ${of.toLocaleString("en")}` : messages(of);
+  const parts = (Object.keys(defects) as (keyof typeof defects)[]).filter((kind) => score[kind] > 0).map((kind) => `${score[kind].toLocaleString("en")} ${defects[kind]}`);
+  if (parts.length === 0) {
+    const enough = of < few ? ": too few to tell" : "";
+    return { text: `${of === 1 ? "the message of its code is clean" : `all ${judged} clean`}${enough}${reading}`, bad: false };
+  }
+  return { text: `${clean.toLocaleString("en")} of ${judged} clean; ${parts.join(", ")}${reading}`, bad: true };
+}
+
+/** The address of a frame of a capture. */
+export function frameAddress(workspace: string, capture: string, frame: number, filter = ""): string {
+  const query = filter === "" ? "" : `?f=${encodeURIComponent(filter)}`;
+  return `${pathOf(workspace, "captures", capture)}${query}${frame > 0 ? `#n=${frame}` : ""}`;
+}
+
+const stored = "wirebench.scores"; // "off" if the figures are not wanted
+
+/** Whether the figures are wanted. */
+export function scoresShown(): boolean {
+  try {
+    return localStorage.getItem(stored) !== "off";
+  } catch {
+    return true; // no storage
+  }
+}
+
+/** The command that turns the figures on and off; `changed` is called with what is wanted now. */
+export function scoresCommand(changed: (on: boolean) => void): void {
+  register({
+    id: "scores-beside", title: "Figures of the captures beside the definition: on or off", group: "Definition", run: () => {
+      const on = !scoresShown();
+      try {
+        localStorage.setItem(stored, on ? "on" : "off");
+      } catch {
+        // It is turned for this page only.
+      }
+      changed(on);
+    },
+  });
+}
+
+/** Shows the figures in their line; undefined shows none. */
+export function showScore(workspace: string, score: Score | undefined): void {
+  const line = document.getElementById("score");
+  if (line === null) {
+    return;
+  }
+  const { text, bad } = score === undefined ? { text: "", bad: false } : scoreText(score);
+  const link = line.querySelector("a") ?? line.appendChild(document.createElement("a"));
+  link.className = bad ? "warn" : "dim";
+  link.textContent = text;
+  const first = score?.first;
+  if (first === undefined) {
+    link.removeAttribute("href");
+    link.title = "";
+  } else {
+    link.href = frameAddress(workspace, first.capture, first.frame);
+    link.title = `The first: frame ${first.frame} of ${first.name}: ${first.reason}`;
+  }
+}
