@@ -183,7 +183,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		}
 	}
 	for _, id := range strings.Fields(`workspace project-settings definitions people scores search read decode encode layout paste filter framing emit settings
-		write history revision name-revision forget-history give-code give-codes copy rename definitions-zip compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
+		write history revision name-revision forget-history give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
 		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections graph follow map fields compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo

@@ -100,19 +100,20 @@ server/socket   < server/wsconn
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns
+server/publish  < server/workspace templates
 
 server/relay < server/captures server/proxy codec/transport/protocols
 
 server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/runs server/projects server/rooms server/scores
+server/api < server/access server/runs server/projects server/rooms server/scores server/publish
 
 server/page < server/api server/socket
 
 server < server/page server/rooms static
 
-cmd/wirebench < server server/replay cmd/wirebench/demo
+cmd/wirebench < server server/publish server/replay cmd/wirebench/demo
 web/types     < server
 `
 

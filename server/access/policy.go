@@ -123,6 +123,7 @@ var policy = map[string]Role{
 	"POST /api/v1/{ws}/definitions/{file}/versions":      Author,
 	"POST /api/v1/{ws}/definitions/{file}/copy":          Author,
 	"GET /api/v1/{ws}/definitions.zip":                   Viewer,
+	"GET /api/v1/{ws}/reference.zip":                     Viewer,
 	"POST /api/v1/{ws}/compare":                          Viewer,
 	"POST /api/v1/{ws}/rename":                           Author,
 	"GET /api/v1/{ws}/people":                            Viewer,

@@ -32,6 +32,7 @@ func (s *API) Register(api huma.API) {
 	s.registerChanges(api)
 	s.registerHistory(api)
 	s.registerScores(api)
+	s.registerPublish(api)
 	s.registerPeople(api)
 	s.registerSamples(api)
 	s.registerUpload(api)

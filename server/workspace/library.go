@@ -121,13 +121,17 @@ func (l *Library) readFS(fsys fs.FS, prefix string) error {
 		if err != nil {
 			return err
 		}
-		if !mayBeDefinition(name) || info.Size() > maxFileBytes {
+		samples := strings.HasSuffix(name, samplesEnding)
+		if !mayBeDefinition(name) && !samples || info.Size() > maxFileBytes {
 			l.Skipped = append(l.Skipped, path.Join(prefix, name)+": not a definition")
 			return nil
 		}
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return err
+		}
+		if samples {
+			return l.addSamples(path.Join(prefix, name), text)
 		}
 		return l.add(path.Join(prefix, name), text, false)
 	})
@@ -143,6 +147,18 @@ func mayBeDefinition(name string) bool {
 		return true
 	}
 	return false
+}
+
+// addSamples adds the samples of a definition.
+func (l *Library) addSamples(name string, text []byte) error {
+	if l.bytes += len(text); l.bytes > maxAllBytes || len(l.samples) >= maxFiles {
+		return fmt.Errorf("more than %d files of samples or %d bytes", maxFiles, maxAllBytes)
+	}
+	if l.samples == nil {
+		l.samples = map[string]string{}
+	}
+	l.samples[name] = string(text)
+	return nil
 }
 
 // add adds a file according to its name and content. A file named by the user is added whatever its content.

@@ -1,0 +1,4 @@
+// Package publish makes pages about a project that need no server: they open from a file, and have relative links only.
+//
+// A [Site] is a reference of all definitions, with search, diagrams, the differences between versions, and decoded samples.
+package publish
