@@ -17,6 +17,7 @@ import (
 	"wirebench/server/api"
 	"wirebench/server/projects"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // shellWords splits a line into words as a shell does.
@@ -149,6 +150,19 @@ func TestExamplesOfTheDocs(t *testing.T) {
 			}
 			one = past.Revisions[0].ID
 		}
+		if strings.Contains(paths[id], "/threads/") {
+			var list api.ThreadList
+			_ = json.Unmarshal([]byte(text("GET", "/api/v1/one/threads?closed=true")), &list)
+			one = list.Threads[len(list.Threads)-1].ID
+			if strings.HasSuffix(id, "-suggestion") {
+				now := x.s.Projects.Find("one").Now().File("game.def").Text
+				made, err := x.s.Projects.Find("one").Begin("ann", workspace.NewThread{File: "game.def", Text: "why", Suggestion: &workspace.Suggestion{Base: now, Text: "# suggested\n" + now}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				one = made.ID
+			}
+		}
 		var about store.Capture
 		_ = json.Unmarshal([]byte(text("GET", "/api/one/captures/"+x.capture+"?")), &about)
 		kept, err := x.s.Projects.Find("one").Captures.Get(x.capture)
@@ -182,8 +196,8 @@ func TestExamplesOfTheDocs(t *testing.T) {
 			definition = string(body)
 		}
 	}
-	for _, id := range strings.Fields(`workspace project-settings definitions people scores search read decode encode layout paste filter framing emit settings
-		write history revision name-revision forget-history give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
+	for _, id := range strings.Fields(`workspace project-settings definitions people scores score search read decode encode layout paste filter framing emit settings
+		write history revision name-revision forget-history begin-thread threads answer-thread resolve-thread merged-suggestion accept-suggestion drop-thread give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
 		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections graph follow map fields compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo

@@ -46,6 +46,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/rename.tsx", `dialog[aria-label^="Duplicate "]`, "TestFlowAxeChanges"},
 	{"web/src/dialogs/replay.tsx", `dialog[aria-label^="Replay "]`, "TestFlowAxeReplay"},
 	{"web/src/dialogs/scores.tsx", `dialog[aria-label="Definitions and messages"]`, "TestFlowScores"},
+	{"web/src/dialogs/threads.tsx", `dialog[aria-label="Comments and suggestions"]`, "TestFlowThreads"},
 	{"web/src/dialogs/rules.tsx", `dialog[aria-label="Rules for messages"]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/settings.tsx", `dialog[aria-label^="Settings of "], dialog[aria-label^="Decode "]`, "TestFlowAxeSettings"},
 	{"web/src/dialogs/settings.tsx", `dialog[aria-label="Decode the traffic as"]`, "TestFlowAxeCodes"},

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"wirebench/server/access"
 	"wirebench/server/collab"
@@ -93,20 +91,9 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 func personOf(who access.Principal, chosen, project string) rooms.Person {
 	p := rooms.Person{Name: who.Name, Account: who.ID != "", Writes: who.In(project) >= access.Author}
 	if !p.Account {
-		p.Name = strings.TrimSpace(strings.Map(func(r rune) rune {
-			if r < ' ' || r == utf8.RuneError || r >= 0x7f && r < 0xa0 {
-				return -1
-			}
-			return r
-		}, chosen))
-		for len(p.Name) > 40 {
-			_, n := utf8.DecodeLastRuneInString(p.Name)
-			p.Name = p.Name[:len(p.Name)-n]
-		}
+		p.Name = chosen
 	}
-	if p.Name == "" || p.Name == workspace.Outside {
-		p.Name = "somebody"
-	}
+	p.Name = rooms.ChosenName(p.Name)
 	return p
 }
 

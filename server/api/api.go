@@ -27,6 +27,7 @@ type API struct {
 	Rooms    *rooms.Set
 	Scores   *scores.Set
 	Log      *slog.Logger
+	Tell     func(ws, topic string) // tells the pages of a project of a change
 
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }

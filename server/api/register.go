@@ -31,6 +31,7 @@ func (s *API) Register(api huma.API) {
 	s.registerCodes(api)
 	s.registerChanges(api)
 	s.registerHistory(api)
+	s.registerThreads(api)
 	s.registerScores(api)
 	s.registerPublish(api)
 	s.registerPeople(api)

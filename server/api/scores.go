@@ -11,6 +11,43 @@ import (
 
 func (s *API) registerScores(api huma.API) {
 	add(api, "GET /api/v1/{ws}/scores", "scores", "How each definition explains the messages of its code in all captures", s.scores)
+	add(api, "POST /api/v1/{ws}/scores", "score", "How a text of a definition explains the messages of its code in all captures, and what they have at each line", s.score, status(422))
+}
+
+type scoreInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      struct {
+		Message string `json:"message" maxLength:"500"`
+		Text    string `json:"text,omitempty" doc:"the text of the definition, if it is not the stored one"`
+	}
+}
+
+type scoreOutput struct{ Body scores.Score }
+
+// score judges a definition by all messages of the project.
+func (s *API) score(ctx context.Context, in *scoreInput) (*scoreOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	def, err := ws.Open(in.Body.Message, in.Body.Text)
+	if err != nil {
+		return nil, storeProblem(err)
+	}
+	board := s.Scores.Of(ws.Workspace)
+	until := time.Now().Add(maxScore)
+	run := board.Run(def, nil)
+	for {
+		more := run.Advance(ctx, scorePart)
+		if out := run.Score(); !more && out.State.Reading == 0 || ctx.Err() != nil || !time.Now().Before(until) {
+			return &scoreOutput{out}, ctx.Err()
+		} else if !more {
+			select {
+			case <-ctx.Done():
+			case <-time.After(scorePause):
+			}
+		}
+	}
 }
 
 type scoresInput struct {
@@ -24,6 +61,7 @@ type scoresOutput struct{ Body *scores.Scores }
 const (
 	scorePart  = 200 * time.Millisecond
 	scorePause = 100 * time.Millisecond // while captures are read
+	maxScore   = 10 * time.Second       // for one definition; then the figures so far are the answer
 )
 
 // scores returns the scores of a project.

@@ -13,6 +13,7 @@ import (
 // ScoreAnswer is a message to an open page that wants them: the figures of the messages that the project owns, for the text of the page. They
 // follow the answer to a change of the text, in parts.
 type ScoreAnswer struct {
+	N     int          `json:"n"` // number of the last message of the page that it takes into account
 	Score scores.Score `json:"score"`
 }
 
@@ -23,10 +24,17 @@ const (
 	scorePause = time.Second            // between two updates, while more messages arrive
 )
 
-// want sets the definition whose figures the page wants; nil for none.
-func (l *livePage) want(d *workspace.Definition) {
-	if d != nil && (!l.form.score || d.Message == nil) {
-		d = nil
+// scored is a definition whose figures the page wants; nil for none.
+type scored struct {
+	def *workspace.Definition
+	n   int // see ScoreAnswer
+}
+
+// want sets the definition whose figures the page wants.
+func (l *livePage) want(def *workspace.Definition) {
+	d := scored{def, l.n}
+	if def != nil && (!l.form.score || def.Message == nil) {
+		d.def = nil
 	}
 	for {
 		select {
@@ -43,28 +51,29 @@ func (l *livePage) want(d *workspace.Definition) {
 
 // score sends the figures of the definitions that are wanted, until the context is done.
 func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
-	var def *workspace.Definition
+	var wanted scored
 	var run *scores.Run
 	var changed <-chan struct{} // the messages of the project
-	var sent scores.Score
+	var sent *scores.Score      // of what is wanted
+	had := false                // the page shows figures
 	pause := time.NewTimer(time.Hour)
 	defer pause.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case def = <-l.scored:
-			changed = nil
+		case wanted = <-l.scored:
+			changed, sent = nil, nil
 		case <-changed:
 			changed = nil
 			pause.Reset(scorePause)
 			continue
 		case <-pause.C:
 		}
-		if def == nil {
-			if run = nil; sent.Message != "" {
-				sent = scores.Score{}
-				if err := c.Send(ctx, ScoreAnswer{sent}); err != nil {
+		if wanted.def == nil {
+			if run = nil; had {
+				had = false
+				if err := c.Send(ctx, ScoreAnswer{N: wanted.n}); err != nil {
 					return err
 				}
 			}
@@ -72,12 +81,12 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 		}
 		board := l.bench.Scores.Of(l.ws)
 		changed = board.Changed()
-		run = board.Run(def, run)
+		run = board.Run(wanted.def, run)
 		for slice, more := firstScore, true; more; slice = nextScore {
 			more = run.Advance(ctx, slice)
-			if s := run.Score(); !reflect.DeepEqual(s, sent) {
-				sent = s
-				if err := c.Send(ctx, ScoreAnswer{s}); err != nil {
+			if s := run.Score(); sent == nil || !reflect.DeepEqual(s, *sent) {
+				sent, had = &s, true
+				if err := c.Send(ctx, ScoreAnswer{wanted.n, s}); err != nil {
 					return err
 				}
 			}

@@ -113,7 +113,7 @@ type livePage struct {
 	frame   templates.Frame
 	capture string // id of the capture that the page shows, "" for none
 	wake    chan struct{}
-	scored  chan *workspace.Definition // see want
+	scored  chan scored // see want
 
 	mu      sync.Mutex
 	pending []Message // unprocessed messages; consecutive ones without an action are merged
@@ -141,7 +141,7 @@ type livePage struct {
 
 func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
 	return &livePage{
-		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), scored: make(chan *workspace.Definition, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, parted: map[string]string{}, lists: sentLists{},
+		ws: ws, bench: b, opener: r, frame: b.Frame(r, "", ws.Name), wake: make(chan struct{}, 1), scored: make(chan scored, 1), seed: maphash.MakeSeed(), sent: map[string]uint64{}, parted: map[string]string{}, lists: sentLists{},
 	}
 }
 

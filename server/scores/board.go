@@ -438,6 +438,10 @@ type State struct {
 func (b *Board) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.state()
+}
+
+func (b *Board) state() State {
 	s := State{Reading: b.reading, Full: b.full}
 	for i := range b.sources {
 		if b.sources[i].failed {
@@ -453,7 +457,7 @@ func (b *Board) State() State {
 }
 
 // all returns the messages of the types whose definition fits, with their blocks as they are now.
-func (b *Board) all(fits func(m *messages) bool) (found []*messages, blocks [][]block, again int) {
+func (b *Board) all(fits func(m *messages) bool) (found []*messages, blocks [][]block, again int, state State) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used = time.Now()
@@ -462,7 +466,7 @@ func (b *Board) all(fits func(m *messages) bool) (found []*messages, blocks [][]
 			found, blocks = append(found, m), append(blocks, slices.Clone(m.blocks))
 		}
 	}
-	return found, blocks, b.again
+	return found, blocks, b.again, b.state()
 }
 
 // nameOf returns the id and the name of a source.

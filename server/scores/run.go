@@ -54,6 +54,7 @@ type Run struct {
 	other   *codec.Program // with the alternative header; nil if there is none
 	again   int
 	of      int
+	state   State // when Advance was called last
 
 	verdicts reader
 	judge    corpus.Judge
@@ -110,7 +111,8 @@ func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
 		return false
 	}
 	until := time.Now().Add(enough)
-	found, blocks, again := r.board.all(r.fits)
+	found, blocks, again, state := r.board.all(r.fits)
+	r.state = state
 	if r.again != again {
 		r.again = again
 		r.begin()
@@ -212,7 +214,7 @@ func (r *Run) count(m *messages, b *block) {
 
 // Score returns the figures so far.
 func (r *Run) Score() Score {
-	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.board.State()}
+	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.state}
 	if r.def.Message == nil || r.program == nil {
 		return s
 	}

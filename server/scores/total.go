@@ -76,11 +76,11 @@ func (b *Board) Scores(ctx context.Context, snap *workspace.Snapshot, enough tim
 	b.totalsMu.Lock()
 	defer b.totalsMu.Unlock()
 	until := time.Now().Add(enough)
-	found, blocks, again := b.all(func(*messages) bool { return true })
+	found, blocks, again, state := b.all(func(*messages) bool { return true })
 	if again != b.totalsOf {
 		b.totals, b.totalsOf = map[*messages]*total{}, again
 	}
-	out := &Scores{State: b.State(), Done: true, Definitions: []DefinitionScore{}}
+	out := &Scores{State: state, Done: true, Definitions: []DefinitionScore{}}
 	out.Done = out.State.Reading == 0
 	all := map[*schema.Message]*DefinitionScore{}
 	by := map[*schema.Message]map[uint32]*sourceTotal{}

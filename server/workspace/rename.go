@@ -85,6 +85,7 @@ func (w *Workspace) Rename(r Renames) (*Renamed, error) {
 	if err = x.carryOut(); err == nil {
 		w.renamed.add(x.done.Messages)
 		w.moveHistory(x.done.Files)
+		w.moveThreads(x.done.Files)
 	}
 	return x.done, errors.Join(err, w.reload(false))
 }

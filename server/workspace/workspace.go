@@ -37,7 +37,7 @@ type Config struct {
 	FirstTitle string // until Retitle is called
 	Dialect    string
 	Files      Files           // definitions, code maps and samples
-	Home       Files           // settings.json; nil keeps settings in memory only
+	Home       Files           // settings.json, history and comments; nil keeps settings in memory only
 	Captures   *store.Captures // nil if the workspace has no captures
 	Options    schema.Options  // overridden by the settings
 	Codes      *source.File    // a code map from outside the library; the settings may choose one of the library
@@ -59,6 +59,7 @@ type Workspace struct {
 
 	historyMu sync.Mutex // held while the files of the history are read or written
 	history   history
+	threads   threads
 
 	watchers watchers
 	variants variants

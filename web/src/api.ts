@@ -454,6 +454,8 @@ export interface FramesViewMistake {
 
 /** PageScoreAnswer is a message to an open page that wants them: the figures of the messages that the project owns, for the text of the page. They follow the answer to a change of the text, in parts. */
 export interface PageScoreAnswer {
+  /** number of the last message of the page that it takes into account */
+  n: number;
   score: ScoresScore;
 }
 
@@ -1523,6 +1525,100 @@ export interface WorkspacePastRevision {
   removed: number;
   /** given by a person */
   name?: string;
+}
+
+/** ThreadList is the comments and suggestions of a project. */
+export interface ThreadList {
+  /** the newest change first */
+  threads: WorkspaceThread[];
+  /** how many are open, of the whole project */
+  open: number;
+}
+
+/** WorkspaceThread is a comment with its answers, or a suggestion. */
+export interface WorkspaceThread {
+  id: string;
+  /** the definition; absent for bytes of a capture */
+  file?: string;
+  /** the message at the line, or the first of the definition */
+  message?: string;
+  /** in the stored text; absent if the line is gone */
+  line?: number;
+  /** the field at the line */
+  path?: string;
+  /** the line as it is */
+  now?: string;
+  /** the line when the thread was begun */
+  was?: string;
+  /** id */
+  capture?: string;
+  /** number of the frame */
+  frame?: number;
+  /** of its bytes */
+  offset?: number;
+  /** bytes */
+  length?: number;
+  open: boolean;
+  /** who began it */
+  by: string;
+  at: string;
+  changed: string;
+  closedBy?: string;
+  remarks: WorkspaceRemark[];
+  suggestion?: WorkspaceSuggestion;
+}
+
+/** WorkspaceRemark is a text in a thread. */
+export interface WorkspaceRemark {
+  by: string;
+  at: string;
+  text: string;
+  /** names after an @ */
+  mentions?: string[];
+}
+
+/** WorkspaceSuggestion is a changed text of a definition that somebody else is to accept. */
+export interface WorkspaceSuggestion {
+  state: "open" | "accepted" | "declined";
+  /** the text that was changed */
+  base: string;
+  /** the text that is suggested */
+  text: string;
+}
+
+/** BeginBody is what a comment or a suggestion is begun with. */
+export interface BeginBody {
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** the comment, or why the text is suggested */
+  text: string;
+  /** the definition */
+  file?: string;
+  /** of the stored text, from 1 */
+  line?: number;
+  /** a suggestion; line may be missing */
+  suggest?: {
+    /** the text that was changed */
+    base: string;
+    /** the text that is suggested */
+    text: string;
+  };
+  /** id of a capture, instead of a definition */
+  capture?: string;
+  /** number of the frame */
+  frame?: number;
+  /** of its bytes */
+  offset?: number;
+  /** bytes */
+  length?: number;
+}
+
+/** MergedText is what a suggestion would change now. */
+export interface MergedText {
+  /** the stored text */
+  now: string;
+  /** with the changes of the suggestion; where both changed a place, both texts are there */
+  merged: string;
 }
 
 /** Scores are those of all definitions of a project. */

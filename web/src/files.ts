@@ -50,7 +50,7 @@ function rename(message: string): void {
 function copy(message: string): void {
   void dialogs().then((d) => d?.copyDialog(workspace(), message, versions(message))).then((made) => {
     if (made !== undefined && made !== "") {
-      openPage()?.openMessage(made);
+      void openPage()?.openMessage(made);
     }
   });
 }
@@ -59,14 +59,14 @@ function compare(message: string): void {
   const page = openPage();
   const names = listedLinks().map((a) => messageIn(new URL(a.href)) ?? "").filter((name) => name !== "");
   const edited = page?.editedText(message);
-  void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: versions(message), edited, names, go: (to, line) => page?.openMessage(to, line) }));
+  void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: versions(message), edited, names, go: (to, line) => void page?.openMessage(to, line) }));
 }
 
 function history(): void {
   const page = openPage();
   if (page !== undefined && page.storedMessage !== "") {
     void dialogs().then((d) => d?.historyDialog({
-      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, restore: (text) => page.restore(text), go: (line) => page.openMessage(page.storedMessage, line),
+      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, restore: (text) => page.restore(text), go: (line) => void page.openMessage(page.storedMessage, line),
     }));
   }
 }

@@ -44,6 +44,7 @@ import { searchLibrary } from "./search";
 import { startPeople } from "./people";
 import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
+import { Threads } from "./threads";
 import { Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
 
@@ -118,6 +119,7 @@ export class Page {
   private readonly socket: Socket;
   readonly connected: Connection;
   private readonly together: Together;
+  private readonly threads: Threads;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
   private readonly undone: Step[] = [];
@@ -284,6 +286,21 @@ export class Page {
         this.socket.set({ shared });
       },
     });
+    this.threads = new Threads({
+      workspace: this.workspace,
+      editor: this.editor,
+      line: () => this.caretLine ?? 1,
+      edited: () => this.edited,
+      shared: () => this.together.active,
+      base: () => this.controls.base,
+      discard: () => {
+        keepDraft(this.workspace, this.controls.message, undefined);
+        return this.press("stored").then(() => undefined);
+      },
+      go: (message, line) => this.openMessage(message, line),
+      restore: (text) => this.restore(text),
+      selection: () => this.chosenBytes(main.dataset["capture"]),
+    });
     pushes(this.connected);
     startPeople(this.workspace);
     this.connection("connecting");
@@ -362,13 +379,20 @@ export class Page {
   }
 
   /** Opens a definition. */
-  openMessage(message: string, line = 0): void {
-    void (message === this.controls.message ? Promise.resolve() : this.open(message)).then(() => {
+  openMessage(message: string, line = 0): Promise<void> {
+    return (message === this.controls.message ? Promise.resolve() : this.open(message)).then(() => {
       if (line > 0) {
         this.editor.select(line);
         this.editor.focus();
       }
     });
+  }
+
+  /** The selected bytes of the shown frame of a capture; undefined if there are none. */
+  private chosenBytes(capture: string | undefined): { capture: string; frame: number; offset: number; length: number } | undefined {
+    const frame = Number(new URLSearchParams(location.hash.slice(1)).get("n"));
+    const { start, end } = this.hex.selection;
+    return capture === undefined || !(frame > 0) || this.message === null || end <= start ? undefined : { capture, frame, offset: start, length: end - start };
   }
 
   /** The unsaved text of a definition, if it is the open one. */
@@ -758,6 +782,7 @@ export class Page {
     this.draw(answer, this.controls.definition);
     this.markOpen();
     this.together.follow(this.openFile);
+    this.threads.follow(this.openFile, this.controls.base);
     if (answer.data !== undefined) {
       this.host?.shown();
     }

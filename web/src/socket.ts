@@ -138,7 +138,7 @@ export class Socket {
 
   private take(from: PageAnswer & { score?: PageScoreAnswer["score"] }): void {
     if (from.score !== undefined) { // of the text before, if a later one is on its way
-      if (this.known >= this.n && !("definition" in this.dirty)) {
+      if ((this.sentAt.get("definition") ?? 0) <= from.n && !("definition" in this.dirty)) {
         this.scored(from.score);
       }
       return;

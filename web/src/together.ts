@@ -11,6 +11,7 @@ import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
 import { askText } from "./frames/notebox";
 import { notify } from "./notify";
+import { choosePersonName, personName } from "./person";
 import { remember, remembered } from "./remember";
 
 /** The page. */
@@ -35,7 +36,6 @@ interface Kept {
 }
 
 const key = "together"; // whether texts are edited together
-const nameKey = "wirebench.name";
 const mostName = 40;
 const keepAfter = 1000; // milliseconds without a confirmation
 const drainTime = 5000; // milliseconds that changes on their way have when another text is opened
@@ -141,7 +141,7 @@ export class Together {
     const { file } = this;
     const kept = this.kept();
     const asked: { file: string; message: string; name: string; have: { room?: string; version?: number } } = {
-      file, message: this.host.message(), name: stored(nameKey) ?? "", have: kept === undefined ? {} : { room: kept.room, version: kept.version },
+      file, message: this.host.message(), name: personName(), have: kept === undefined ? {} : { room: kept.room, version: kept.version },
     };
     const channel: Channel = this.host.connection.channel("text", asked, {
       open: () => undefined,
@@ -396,10 +396,10 @@ export class Together {
     state.textContent = text;
     const name = make("button", "btn quiet together-name");
     name.setAttribute("type", "button");
-    name.textContent = stored(nameKey) ?? "Say who you are";
+    name.textContent = personName() || "Say who you are";
     name.title = "The name that others see";
     name.hidden = this.known;
-    name.addEventListener("click", () => askText(name, { label: "Your name, for others", text: stored(nameKey) ?? "", button: "Use it", most: mostName }, (to) => this.rename(to)));
+    name.addEventListener("click", () => askText(name, { label: "Your name, for others", text: personName(), button: "Use it", most: mostName }, (to) => this.rename(to)));
     const back = make("button", "btn quiet", "Back to the file");
     back.setAttribute("type", "button");
     back.title = "Replaces the text by that of the file, for all";
@@ -415,7 +415,7 @@ export class Together {
   }
 
   private rename(name: string): void {
-    store(nameKey, name.trim() === "" ? undefined : name.trim().slice(0, mostName));
+    choosePersonName(name.trim().slice(0, mostName));
     const { file } = this;
     this.leave();
     this.follow(file);

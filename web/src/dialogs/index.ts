@@ -14,4 +14,5 @@ export { copyDialog, renameDialog } from "./rename";
 export { replayDialog } from "./replay";
 export { rulesDialog } from "./rules";
 export { scoresDialog } from "./scores";
+export { threadsDialog } from "./threads";
 export { decodingDialog, settingsDialog } from "./settings";

@@ -26,12 +26,14 @@ import { type Mistake, mistakes, showMistakes } from "./mistakes";
 import { type LineScore, lineScores, setLineScores } from "./score";
 import { Shared, type SharedEvents, type SharedStart } from "./shared";
 import { theme } from "./theme";
+import { type LineThreads, lineThreads, setLineThreads } from "./threads";
 import { tips } from "./tips";
 import { typeOver } from "./typeover";
 import { coloring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
 export type { LineScore } from "./score";
+export type { LineThreads } from "./threads";
 export type { Shared, SharedEvents, SharedStart } from "./shared";
 export type { Language, Word } from "./words";
 
@@ -180,6 +182,11 @@ export class DefinitionEditor {
     }
   }
 
+  /** Marks the lines that have open comments and suggestions. */
+  setThreads(lines: readonly LineThreads[], open: (id: string) => void): void {
+    setLineThreads(this.view, lines, open);
+  }
+
   /** Sets tooltips for the names of lines, by line. */
   setLineHelp(help: ReadonlyMap<number, string>): void {
     explainLines(this.view, help);
@@ -280,6 +287,7 @@ export class DefinitionEditor {
       ),
       completion(o.language, words),
       mistakes(),
+      lineThreads,
       linkedLines(words),
       coloring(o.language),
       lineNumbers(),

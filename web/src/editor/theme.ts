@@ -104,6 +104,11 @@ export const theme: Extension = [common, EditorView.theme({
 
   ".cm-gutters": { color: "var(--faint)", backgroundColor: "var(--panel)", border: "none" },
   ".cm-lineNumbers .cm-gutterElement": { position: "relative", minWidth: "3.4rem", padding: "0 0.9rem 0 0.4rem" },
+  ".line-thread-gap": { paddingLeft: "0.8rem" },
+  ".line-thread": {
+    font: "inherit", fontSize: "0.86rem", lineHeight: "1.3", margin: "0", padding: "0 0.45rem", color: "var(--text)", verticalAlign: "baseline",
+    background: "color-mix(in srgb, var(--warn) 18%, transparent)", border: "1px solid color-mix(in srgb, var(--warn) 45%, transparent)", borderRadius: "0.6rem 0.6rem 0.6rem 0", cursor: "pointer",
+  },
   ".cm-gutters-after": { paddingLeft: "0.4rem" },
   ".cm-scores .cm-gutterElement": { padding: "0 0.7rem 0 0", textAlign: "right" },
   ".line-score": { fontSize: "0.86rem" },

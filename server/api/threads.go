@@ -1,0 +1,240 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/access"
+	"wirebench/server/rooms"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerThreads(api huma.API) {
+	add(api, "GET /api/v1/{ws}/threads", "threads", "Comments on lines of definitions and on bytes of captures, and suggestions for other texts", s.listThreads)
+	add(api, "POST /api/v1/{ws}/threads", "begin-thread", "Comment on a line or on bytes, or suggest another text of a definition", s.beginThread, small, created, status(403, 422, 507))
+	add(api, "POST /api/v1/{ws}/threads/{id}/remarks", "answer-thread", "Answer a comment or a suggestion", s.answerThread, small, status(403, 422, 507))
+	add(api, "PATCH /api/v1/{ws}/threads/{id}", "resolve-thread", "Resolve a comment, decline a suggestion, or open it again", s.resolveThread, small, status(403, 422, 507))
+	add(api, "GET /api/v1/{ws}/threads/{id}/merged", "merged-suggestion", "The present text of a definition with the changes of a suggestion", s.mergedThread)
+	add(api, "POST /api/v1/{ws}/threads/{id}/accept", "accept-suggestion", "Write the changes of a suggestion into its definition", s.acceptThread, small, status(403, 409, 412, 422, 507))
+	add(api, "DELETE /api/v1/{ws}/threads/{id}", "drop-thread", "Delete a comment with its answers, or a suggestion", s.dropThread, small, status(403, 507))
+}
+
+// ThreadList is the comments and suggestions of a project.
+type ThreadList struct {
+	Threads []workspace.Thread `json:"threads" doc:"the newest change first"`
+	Open    int                `json:"open" doc:"how many are open, of the whole project"`
+}
+
+type threadsInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	File      string `query:"file" maxLength:"500" doc:"only those on this definition"`
+	Capture   string `query:"capture" maxLength:"100" doc:"only those on bytes of this capture"`
+	Closed    bool   `query:"closed" doc:"also those that are resolved, accepted or declined"`
+}
+
+type threadsOutput struct{ Body ThreadList }
+
+// listThreads lists comments and suggestions.
+func (s *API) listThreads(_ context.Context, in *threadsInput) (*threadsOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ws.Threads()
+	if err != nil {
+		return nil, threadProblem(err)
+	}
+	out := &threadsOutput{ThreadList{Threads: []workspace.Thread{}}}
+	for _, x := range all {
+		if x.Open {
+			out.Body.Open++
+		}
+		if (x.Open || in.Closed) && (in.File == "" || x.File == in.File) && (in.Capture == "" || x.Capture == in.Capture) {
+			out.Body.Threads = append(out.Body.Threads, x)
+		}
+	}
+	return out, nil
+}
+
+// threadProblem returns an error of a thread as a problem.
+func threadProblem(err error) error {
+	var no *workspace.ThreadError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &no):
+		return storeProblem(err)
+	case no.Gone:
+		return huma.Error404NotFound(no.Error())
+	case no.Full:
+		return huma.NewError(507, no.Error())
+	}
+	return huma.Error422UnprocessableEntity(no.Error())
+}
+
+// author returns the name of the person of a request; without accounts people choose theirs.
+func author(ctx context.Context, chosen string) string {
+	if who := access.From(ctx); who.ID != "" {
+		return who.Name
+	}
+	return rooms.ChosenName(chosen)
+}
+
+// BeginBody is what a comment or a suggestion is begun with.
+type BeginBody struct {
+	Name    string `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+	Text    string `json:"text" maxLength:"8000" doc:"the comment, or why the text is suggested"`
+	File    string `json:"file,omitempty" maxLength:"500" doc:"the definition"`
+	Line    int    `json:"line,omitempty" doc:"of the stored text, from 1"`
+	Suggest *struct {
+		Base string `json:"base" doc:"the text that was changed"`
+		Text string `json:"text" doc:"the text that is suggested"`
+	} `json:"suggest,omitempty" doc:"a suggestion; line may be missing"`
+	Capture string `json:"capture,omitempty" maxLength:"100" doc:"id of a capture, instead of a definition"`
+	Frame   int    `json:"frame,omitempty" minimum:"1" doc:"number of the frame"`
+	Offset  int    `json:"offset,omitempty" minimum:"0" doc:"of its bytes"`
+	Length  int    `json:"length,omitempty" minimum:"0" doc:"bytes"`
+}
+
+type beginInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      BeginBody
+}
+
+type threadOutput struct{ Body workspace.Thread }
+
+// beginThread begins a comment or a suggestion.
+func (s *API) beginThread(ctx context.Context, in *beginInput) (*threadOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	b := in.Body
+	n := workspace.NewThread{Line: b.Line, Text: b.Text, Capture: b.Capture, Frame: b.Frame, Offset: b.Offset, Length: b.Length}
+	switch {
+	case b.File != "":
+		f, err := ws.fileNamed(b.File)
+		if err != nil {
+			return nil, err
+		}
+		n.File = f.Name
+	case b.Capture == "" || b.Frame == 0:
+		return nil, huma.Error422UnprocessableEntity("a comment is on a line of a file, or on a frame of a capture")
+	default:
+		if ws.Captures == nil {
+			return nil, huma.Error404NotFound("the project has no captures")
+		}
+		if _, err := ws.Captures.Get(b.Capture); err != nil {
+			return nil, storeProblem(err)
+		}
+	}
+	if b.Suggest != nil {
+		n.Suggestion = &workspace.Suggestion{Base: b.Suggest.Base, Text: b.Suggest.Text}
+	}
+	return s.thread(ws)(ws.Begin(author(ctx, b.Name), n))
+}
+
+// thread returns a function that answers with a thread after a change, and tells the pages.
+func (s *API) thread(ws *space) func(x workspace.Thread, err error) (*threadOutput, error) {
+	return func(x workspace.Thread, err error) (*threadOutput, error) {
+		if err != nil {
+			return nil, threadProblem(err)
+		}
+		s.Tell(ws.Workspace.Name, TopicThreads)
+		return &threadOutput{x}, nil
+	}
+}
+
+// TopicThreads is the topic of changes of comments and suggestions.
+const TopicThreads = "threads"
+
+// ThreadPath is the address of a thread.
+type ThreadPath struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	ID        string `path:"id" maxLength:"40" doc:"of the comment or suggestion"`
+}
+
+type answerInput struct {
+	ThreadPath
+	Body struct {
+		Name string `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+		Text string `json:"text" maxLength:"8000"`
+	}
+}
+
+// answerThread adds a remark.
+func (s *API) answerThread(ctx context.Context, in *answerInput) (*threadOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.thread(ws)(ws.Answer(author(ctx, in.Body.Name), in.ID, in.Body.Text))
+}
+
+type resolveInput struct {
+	ThreadPath
+	Body struct {
+		Name string `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+		Open bool   `json:"open"`
+	}
+}
+
+// resolveThread closes or opens a thread.
+func (s *API) resolveThread(ctx context.Context, in *resolveInput) (*threadOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.thread(ws)(ws.Resolve(author(ctx, in.Body.Name), in.ID, in.Body.Open))
+}
+
+type mergedOutput struct {
+	Body MergedText
+}
+
+// MergedText is what a suggestion would change now.
+type MergedText struct {
+	Now    string `json:"now" doc:"the stored text"`
+	Merged string `json:"merged" doc:"with the changes of the suggestion; where both changed a place, both texts are there"`
+}
+
+// mergedThread returns what a suggestion would change.
+func (s *API) mergedThread(_ context.Context, in *ThreadPath) (*mergedOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	now, merged, err := ws.Merged(in.ID)
+	return &mergedOutput{MergedText{now, merged}}, threadProblem(err)
+}
+
+type acceptInput struct {
+	ThreadPath
+	Body struct {
+		Name string `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+	}
+}
+
+// acceptThread accepts a suggestion.
+func (s *API) acceptThread(ctx context.Context, in *acceptInput) (*threadOutput, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return s.thread(ws)(ws.Accept(author(ctx, in.Body.Name), in.ID))
+}
+
+// dropThread deletes a thread.
+func (s *API) dropThread(_ context.Context, in *ThreadPath) (*struct{}, error) {
+	ws, err := s.workspaceNamed(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := ws.Forget(in.ID); err != nil {
+		return nil, threadProblem(err)
+	}
+	s.Tell(ws.Workspace.Name, TopicThreads)
+	return nil, nil
+}
