@@ -135,6 +135,7 @@ var examples = map[string]example{
 	"drop-sample":       {body: `{"hex": "0600 0100 0500", "message": "NAME"}`},
 	"name-revision":     {body: `{"name": "as in patch 98"}`},
 	"score":             {body: `{"message": "NAME"}`},
+	"make-capsule":      {body: `{"hex": "0600 0100 0500", "message": "NAME", "title": "A find", "preview": true}`},
 	"begin-thread":      {body: `{"file": "{file}", "line": 1, "text": "seconds, or milliseconds?"}`},
 	"answer-thread":     {body: `{"text": "seconds"}`},
 	"resolve-thread":    {body: `{"open": false}`},

@@ -163,6 +163,9 @@ func TestExamplesOfTheDocs(t *testing.T) {
 				one = made.ID
 			}
 		}
+		if strings.Contains(paths[id], "/capsules/") {
+			one = x.capsule(t)
+		}
 		var about store.Capture
 		_ = json.Unmarshal([]byte(text("GET", "/api/one/captures/"+x.capture+"?")), &about)
 		kept, err := x.s.Projects.Find("one").Captures.Get(x.capture)
@@ -197,7 +200,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		}
 	}
 	for _, id := range strings.Fields(`workspace project-settings definitions people scores score search read decode encode layout paste filter framing emit settings
-		write history revision name-revision forget-history begin-thread threads answer-thread resolve-thread merged-suggestion accept-suggestion drop-thread give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
+		write history revision name-revision forget-history begin-thread threads answer-thread resolve-thread merged-suggestion accept-suggestion drop-thread make-capsule capsules capsule drop-capsule give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload
 		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections graph follow map fields compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo
@@ -234,4 +237,17 @@ func etagOf(s *Server, path string) string {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 	return w.Header().Get("ETag")
+}
+
+// capsule makes a capsule, and returns its identity.
+func (x *replayTest) capsule(t *testing.T) string {
+	t.Helper()
+	var made api.MadeCapsule
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/api/v1/one/capsules", strings.NewReader(`{"hex": "0600", "title": "one"}`))
+	r.Header.Set("Content-Type", "application/json")
+	if x.s.ServeHTTP(w, r); json.Unmarshal(w.Body.Bytes(), &made) != nil || made.ID == "" {
+		t.Fatal(w.Body)
+	}
+	return made.ID
 }

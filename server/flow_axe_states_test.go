@@ -31,6 +31,9 @@ var axeShown = []struct{ file, selector, test string }{
 	{"templates/upload.templ", `main.page`, "TestFlowAxePages"},
 	{"templates/workbench.templ", `main.workbench:not(.capture)`, "TestFlowAxeWorkbench"},
 
+	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Share messages"]`, "TestFlowCapsule"},
+	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Shared messages"]`, "TestFlowCapsule"},
+	{"templates/capsule.templ", `main > .frame`, "TestFlowCapsule"},
 	{"web/src/dialogs/code.tsx", `dialog[aria-label="Give a message a code"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},

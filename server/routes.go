@@ -38,6 +38,7 @@ func (s *Server) routes() chi.Router {
 	r.Post("/p/{ws}/upload", s.workbench.Upload)
 	r.Get("/p/{ws}/captures", s.workbench.Place("captures", "Captures"))
 	r.Get("/p/{ws}/captures/{id}", s.workbench.Capture)
+	r.Get("/p/{ws}/capsules/{id}", s.workbench.Capsule)
 	r.Get("/p/{ws}/live", s.workbench.Place("live", "Live traffic"))
 	r.Get("/ws/{ws}/page", s.pageSocket)
 	r.Get("/ws/{ws}/live", s.liveSocket)

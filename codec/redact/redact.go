@@ -55,11 +55,34 @@ func named(doc string) (paths []string, all bool) {
 
 // Redactor redacts the messages of one share. It serves one goroutine at a time.
 type Redactor struct {
-	mac     hash.Hash
-	sum     []byte
-	secrets map[*codec.Program][]bool // by field; nil if the message has no secret field
-	leaves  []codec.Leaf
-	known   []bool
+	mac      hash.Hash
+	sum      []byte
+	secrets  map[*codec.Program][]bool // by field; nil if the message has no secret field
+	rules    []Rule
+	unmarked bool    // marks in definitions do not count
+	values   *Values // nil: they are not collected
+	leaves   []codec.Leaf
+	known    []bool
+}
+
+// NewWith returns a redactor that replaces the values of further fields, and adds what it replaces to values, which may be nil.
+func NewWith(rules []Rule, values *Values) *Redactor {
+	r := New()
+	r.rules, r.values = rules, values
+	return r
+}
+
+// OnlyRules is NewWith for the fields of the rules alone, whatever definitions mark.
+func OnlyRules(rules []Rule, values *Values) *Redactor {
+	r := NewWith(rules, values)
+	r.unmarked = true
+	return r
+}
+
+// IsSecret reports whether the values of a field are replaced.
+func (r *Redactor) IsSecret(p *codec.Program, field int) bool {
+	secret := r.of(p)
+	return secret != nil && secret[field]
 }
 
 // New returns a redactor with a random key.
@@ -77,12 +100,15 @@ func (r *Redactor) of(p *codec.Program) []bool {
 		return known
 	}
 	paths, all := named(p.Message.Doc)
+	if r.unmarked {
+		paths, all = nil, false
+	}
 	isNamed := func(i int) bool {
 		return all || len(paths) > 0 && slices.Contains(paths, string(p.AppendFieldPath(nil, uint16(i))))
 	}
 	var out []bool
 	for i, f := range p.Fields {
-		if IsMarked(f.Doc) || isNamed(i) || f.Parent >= 0 && out != nil && out[f.Parent] {
+		if IsMarked(f.Doc) && !r.unmarked || isNamed(i) || slices.ContainsFunc(r.rules, func(rule Rule) bool { return rule.fits(p, i) }) || f.Parent >= 0 && out != nil && out[f.Parent] {
 			if out == nil {
 				out = make([]bool, len(p.Fields))
 			}
@@ -139,6 +165,9 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 		}
 		if l.Role != codec.RoleValue || l.Field == codec.NoField || !secret[l.Field] || l.Len == 0 {
 			continue
+		}
+		if f := rec.Program.Fields[l.Field].Schema; r.values != nil && l.Off%8 == 0 && l.Len%8 == 0 {
+			r.values.add(rec.Data[l.Off/8:(l.Off+l.Len)/8], typeOf(f, l))
 		}
 		r.value(dst, l, rec.Program.Fields[l.Field].Schema)
 		replaced++

@@ -30,6 +30,7 @@ var policy = map[string]Role{
 	"POST /p/{ws}/upload":               Author,
 	"GET /p/{ws}/captures":              Viewer,
 	"GET /p/{ws}/captures/{id}":         Viewer,
+	"GET /p/{ws}/capsules/{id}":         Viewer,
 	"GET /p/{ws}/live":                  Viewer,
 	"GET /ws/{ws}/page":                 Viewer,
 	"channel page":                      Viewer, // see the actions
@@ -124,6 +125,10 @@ var policy = map[string]Role{
 	"POST /api/v1/{ws}/definitions/{file}/copy":          Author,
 	"GET /api/v1/{ws}/definitions.zip":                   Viewer,
 	"GET /api/v1/{ws}/reference.zip":                     Viewer,
+	"GET /api/v1/{ws}/capsules":                          Viewer,
+	"POST /api/v1/{ws}/capsules":                         Commenter,
+	"GET /api/v1/{ws}/capsules/{id}":                     Viewer,
+	"DELETE /api/v1/{ws}/capsules/{id}":                  Author,
 	"POST /api/v1/{ws}/compare":                          Viewer,
 	"POST /api/v1/{ws}/rename":                           Author,
 	"GET /api/v1/{ws}/people":                            Viewer,

@@ -34,6 +34,7 @@ func (s *API) Register(api huma.API) {
 	s.registerThreads(api)
 	s.registerScores(api)
 	s.registerPublish(api)
+	s.registerCapsules(api)
 	s.registerPeople(api)
 	s.registerSamples(api)
 	s.registerUpload(api)

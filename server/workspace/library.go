@@ -225,6 +225,17 @@ func (l *Library) Only(dialect string) []*source.File {
 	return out
 }
 
+// LibraryOf returns a library of files that are not on a disk.
+func LibraryOf(files []NewFile) (*Library, error) {
+	lib := &Library{}
+	for _, f := range files {
+		if err := lib.add(f.Name, f.Text, true); err != nil {
+			return nil, err
+		}
+	}
+	return lib, nil
+}
+
 // ProtocolOf returns the protocol of the definitions among new files. The error lists the protocols if there are several.
 func ProtocolOf(files []NewFile) (string, error) {
 	lib := &Library{}

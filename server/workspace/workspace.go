@@ -60,6 +60,7 @@ type Workspace struct {
 	historyMu sync.Mutex // held while the files of the history are read or written
 	history   history
 	threads   threads
+	capsules  capsules
 
 	watchers watchers
 	variants variants

@@ -1621,6 +1621,91 @@ export interface MergedText {
   merged: string;
 }
 
+/** CapsuleBody says what a capsule is to have. */
+export interface CapsuleBody {
+  title?: string;
+  note?: string;
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** id of the capture that has the frames */
+  capture?: string;
+  /** these frames, by number or identity: 1,2,5-9,17:0:0 */
+  frames?: string;
+  /** frames that match this filter */
+  filter?: string;
+  /** one message, instead of frames of a capture */
+  hex?: string;
+  /** its definition */
+  message?: string;
+  /** the text of the definition of message, if it is not the stored one */
+  text?: string;
+  /** further secret fields, a rule per line: name, *.path.name or type:string */
+  rules?: string;
+  /** values of fields marked @secret stay, and bytes that are no message; needs the role author */
+  secrets?: boolean;
+  /** with the addresses of connections */
+  addresses?: boolean;
+  /** with the notes on frames */
+  notes?: boolean;
+  /** only say what it would have */
+  preview?: boolean;
+}
+
+/** MadeCapsule is a capsule, or what one would have. */
+export interface MadeCapsule {
+  /** absent for a preview */
+  id?: string;
+  /** path of the page */
+  page?: string;
+  preview: PublishPreview | null;
+}
+
+/** PublishPreview says what a capsule has. */
+export interface PublishPreview {
+  frames: number;
+  bytes: number;
+  /** of the page, in bytes */
+  size: number;
+  /** files */
+  definitions: string[];
+  /** fields whose values were replaced */
+  gone: PublishWent[];
+  /** fields whose values are there */
+  kept: PublishWent[];
+  /** replaced values found elsewhere, which are overwritten there */
+  erased?: number;
+  /** messages without their bytes, because replaced values were in other parts of them, or because they are no messages, such as key exchanges */
+  left?: number;
+  /** messages without a definition, whose bytes are there */
+  unknown?: number;
+}
+
+/** PublishWent is a field whose values were replaced, or one whose values are in the capsule. */
+export interface PublishWent {
+  /** MESSAGE.path */
+  field: string;
+  type: string;
+  values: number;
+}
+
+/** CapsuleList is the capsules of a project. */
+export interface CapsuleList {
+  /** the newest first */
+  capsules: WorkspaceCapsuleInfo[];
+}
+
+/** WorkspaceCapsuleInfo describes a stored capsule. */
+export interface WorkspaceCapsuleInfo {
+  /** hash of its content */
+  id: string;
+  title: string;
+  by?: string;
+  at: string;
+  frames: number;
+  /** as it is stored */
+  bytes: number;
+}
+
 /** Scores are those of all definitions of a project. */
 export interface Scores {
   state: ScoresState;

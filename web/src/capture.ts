@@ -26,6 +26,7 @@ import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
+import { dialogs } from "./dialogs";
 import { lookOnly, roleItem } from "./role";
 
 const mostExported = 20_000; // characters of an address that lists frames
@@ -254,6 +255,7 @@ class CapturePage implements Shown {
     register(
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
+      { id: "frames-share", title: "Share the listed frames as a page, without secrets …", group: "Frames", enabled: () => !this.gone && !lookOnly("commenter"), run: () => this.shareListed() },
       { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops the held message
     );
     addEventListener("popstate", () => {
@@ -652,22 +654,39 @@ class CapturePage implements Shown {
         { title: "CSV, with all values", run: save("csv", true) },
         { title: "TSV, columns as listed", run: save("tsv") },
         { title: "Hex, one frame per line", run: save("hex") },
+        { title: "A page for others, with definitions and values …", ...roleItem("commenter"), run: () => void this.share(all, chosen) },
         ...withSecrets,
       ],
     });
   }
 
+  private shareListed(): void {
+    const { filter, chips } = this.frames.shown;
+    void this.share([filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && "), []);
+  }
+
+  /** Offers frames as a page that needs no server. */
+  private async share(filter: string, chosen: readonly Range[]): Promise<void> {
+    const frames = chosen.length > 0 ? spans(await this.numbersOf(chosen)) : undefined;
+    const what = { capture: this.id, ...(frames === undefined ? { filter } : { frames }) };
+    await dialogs().then((d) => d?.capsuleDialog({ workspace: this.workspace, title: document.querySelector("h1")?.textContent ?? "", what }));
+  }
+
+  private async numbersOf(chosen: readonly Range[]): Promise<number[]> {
+    const numbers: number[] = [];
+    for (const range of chosen) {
+      for (let from = range.start; from < range.end; from += 500) {
+        const answer = await this.frames.socket.ask("rows", { from, count: Math.min(500, range.end - from) });
+        numbers.push(...(answer.rows ?? []).map((row) => row.n));
+      }
+    }
+    return numbers;
+  }
+
   private async save(format: string, filter: string, chosen: readonly Range[], values: boolean, secrets: boolean): Promise<void> {
     const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}), ...(secrets ? { secrets: "true" } : {}) });
     if (chosen.length > 0) {
-      const numbers: number[] = [];
-      for (const range of chosen) {
-        for (let from = range.start; from < range.end; from += 500) {
-          const answer = await this.frames.socket.ask("rows", { from, count: Math.min(500, range.end - from) });
-          numbers.push(...(answer.rows ?? []).map((row) => row.n));
-        }
-      }
-      query.set("frames", spans(numbers));
+      query.set("frames", spans(await this.numbersOf(chosen)));
     } else if (filter !== "") {
       query.set("filter", filter);
     }

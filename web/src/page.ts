@@ -10,6 +10,7 @@ import { register } from "./commands";
 import { Connection, socketOf } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
+import { dialogs } from "./dialogs";
 import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
 import { put } from "./dom";
 import { DefinitionField } from "./editor/field";
@@ -386,6 +387,13 @@ export class Page {
         this.editor.focus();
       }
     });
+  }
+
+  /** Offers the message as a page that needs no server. */
+  private shareMessage(): void {
+    const { message, definition } = this.controls;
+    const what = { hex: hexOf(this.hex.data), ...(message === "" ? {} : { message }), ...(this.edited ? { text: definition } : {}) };
+    void dialogs().then((d) => d?.capsuleDialog({ workspace: this.workspace, title: message, what }));
   }
 
   /** The selected bytes of the shown frame of a capture; undefined if there are none. */
@@ -1569,6 +1577,7 @@ export class Page {
       { id: "redo", title: "Redo a change of bytes", group: "Message", keys: ["Ctrl+Y", "Ctrl+Shift+Z"], run: () => this.redo() },
       { id: "edit-bytes", title: "Edit bytes", group: "Message", enabled: () => this.message !== null, run: () => { this.hex.focus(); this.hex.setEditing(!this.hex.editing); } },
       { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
+      { id: "share", title: "Share the message as a page, without secrets …", group: "Message", enabled: () => !this.capture && this.message !== null && !lookOnly("commenter"), run: () => this.shareMessage() },
       { id: "link", title: "Copy a link to this view", group: "Message", keys: ["l"], run: () => this.copyLink() },
       { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },
       { id: "numbers", title: "Offsets and numbers in hex or decimal", group: "View", keys: ["#"], run: () => notify(`Numbers: ${nextNumbers()}`) },

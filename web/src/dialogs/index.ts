@@ -1,5 +1,6 @@
 // Less common dialogs, which ../dialogs.ts loads.
 
+export { capsuleDialog, capsulesDialog } from "./capsule";
 export { codeDialog } from "./code";
 export { codesDialog } from "./codes";
 export { colorsDialog } from "./colors";
