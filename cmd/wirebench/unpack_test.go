@@ -22,8 +22,8 @@ func TestUnpack(t *testing.T) {
 	if _, said, status := cli(t, "", "unpack", file, to); status != 0 {
 		t.Fatal(said)
 	}
-	out, said, status := cli(t, "", "frames", "--library", to, "--value", filepath.Join(to, "frames.jsonl"))
-	if status != 0 || !strings.Contains(out, "C_A") || !strings.Contains(out, `"a":5`) {
+	out, said, status := cli(t, "", "frames", "--library", to, filepath.Join(to, "frames.jsonl"))
+	if status != 0 || !strings.Contains(out, "C_A") || !strings.Contains(out, "a 5") {
 		t.Fatal(out, said, status)
 	}
 	if _, said, status := cli(t, "", "unpack", file, to); status == 0 || !strings.Contains(said, "not empty") {

@@ -96,18 +96,17 @@ func (s *API) makeCapsule(ctx context.Context, in *capsuleInput) (*capsuleOutput
 		return nil, huma.Error422UnprocessableEntity("rules: " + err.Error())
 	}
 	var list []publish.Frame
-	snap := ws.Snapshot
+	var snap *workspace.Snapshot
 	switch {
 	case b.Hex != "":
-		if snap, list, err = oneMessage(ws, &b); err != nil {
-			return nil, err
-		}
+		snap, list, err = oneMessage(ws, &b)
 	case b.Capture == "":
 		return nil, huma.Error422UnprocessableEntity("a capsule is of frames of a capture, or of one message")
 	default:
-		if snap, list, err = s.chosenFrames(ctx, ws, &b); err != nil {
-			return nil, err
-		}
+		snap, list, err = s.chosenFrames(ctx, ws, &b)
+	}
+	if err != nil {
+		return nil, err
 	}
 	c, preview, err := publish.NewCapsule(snap, list, publish.CapsuleSpec{
 		Title: b.Title, Note: b.Note, By: author(ctx, b.Name), At: time.Now(), Rules: rules, Secrets: b.Secrets, Addresses: b.Addresses, Notes: b.Notes,
