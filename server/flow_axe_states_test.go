@@ -41,6 +41,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
 	{"web/src/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},
+	{"web/src/dialogs/git.tsx", `dialog[aria-label="Git"]`, "TestFlowGit"},
 	{"web/src/dialogs/help.ts", `dialog.keyboard`, "TestFlowAxeWorkbench"},
 	{"web/src/dialogs/messages.tsx", `dialog[aria-label^="Send a message"]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/newproject.tsx", `dialog[aria-label="Make a project of these definitions?"]`, "TestFlowAxeFiles"},

@@ -6,6 +6,7 @@ import (
 	"wirebench/codec/paste"
 	"wirebench/server/api"
 	"wirebench/server/frames"
+	"wirebench/server/git"
 	"wirebench/server/page"
 	"wirebench/server/relay"
 	"wirebench/server/rooms"
@@ -67,6 +68,10 @@ func Messages() []any {
 		api.CapsuleBody{},
 		api.MadeCapsule{},
 		api.CapsuleList{},
+		api.CommitBody{},
+		api.PullBody{},
+		git.Status{},
+		git.Pulled{},
 		scores.Scores{},
 		api.PeopleList{},
 		api.ChangeProblem{},

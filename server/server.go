@@ -51,7 +51,8 @@ type Config struct {
 	Memory int64      // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
 	Disk   *live.Disk // for the frames of captures that do not fit in memory; nil: such captures are incomplete
 
-	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
+	GitRemote string                                                         // from which pull takes, where definitions are in a git repository; "" for none
+	Demo      func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
 }
 
 // Server serves the requests. Its pages hold connections, which Close ends.
@@ -107,7 +108,7 @@ func New(cfg Config) (*Server, error) {
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
 	s.api = api.New(api.API{
-		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log, Tell: s.pushes.Tell,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log, Tell: s.pushes.Tell, GitRemote: cfg.GitRemote,
 	})
 	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Scores: s.scores, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)

@@ -93,7 +93,7 @@ func openWorkspace(t testing.TB, dir string, change func(workspace.Files) worksp
 
 func serverOf(t testing.TB, w *workspace.Workspace) *Server {
 	t.Helper()
-	s, err := New(Config{Version: "test", Projects: fixed(t, w)})
+	s, err := New(Config{Version: "test", Projects: fixed(t, w), GitRemote: "origin"})
 	if err != nil {
 		t.Fatal(err)
 	}

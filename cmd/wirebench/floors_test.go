@@ -107,7 +107,7 @@ server/relay < server/captures server/proxy codec/transport/protocols
 server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/runs server/projects server/rooms server/scores server/publish
+server/api < server/access server/runs server/projects server/rooms server/scores server/publish server/git
 
 server/page < server/api server/socket
 

@@ -28,7 +28,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, team := "", "", &teamFlags{}
+	listen, data, gitRemote, team := "", "", "", &teamFlags{}
 	var disk, quota, quotaOfAll int64
 	var allowed []string
 	cmd := &cobra.Command{
@@ -74,7 +74,7 @@ second Ctrl+C exits immediately.`,
 				return err
 			}
 			defer door.Audit.Close()
-			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame}
+			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame, GitRemote: gitRemote}
 			if cfg.Trusted, err = team.trusted(); err != nil {
 				return err
 			}
@@ -93,6 +93,7 @@ second Ctrl+C exits immediately.`,
 	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
 	cmd.Flags().Int64Var(&quota, "project-quota", 0, "bytes that the captures of a project may take; 0 = any number")
 	cmd.Flags().Int64Var(&quotaOfAll, "total-quota", 0, "bytes that all captures may take; 0 = any number")
+	cmd.Flags().StringVar(&gitRemote, "git-remote", "", "remote, such as origin, from which people may pull definitions that are in a git repository; empty = none")
 	cmd.Flags().StringVar(&data, "data", defaultData, "directory for definitions, samples and settings")
 	return cmd
 }

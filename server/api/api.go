@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,21 +21,23 @@ import (
 
 // API serves the JSON routes. All fields must be set.
 type API struct {
-	Projects *projects.Set
-	Captures *captures.Set
-	Relays   *relay.Set
-	Runs     *runs.Set
-	Rooms    *rooms.Set
-	Scores   *scores.Set
-	Log      *slog.Logger
-	Tell     func(ws, topic string) // tells the pages of a project of a change
+	Projects  *projects.Set
+	Captures  *captures.Set
+	Relays    *relay.Set
+	Runs      *runs.Set
+	Rooms     *rooms.Set
+	Scores    *scores.Set
+	Log       *slog.Logger
+	Tell      func(ws, topic string) // tells the pages of a project of a change
+	GitRemote string                 // from which pull takes; "" for none
 
+	repos    *sync.Map     // *git.Repo by folder
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }
 
 // New returns an API with the configuration in x.
 func New(a API) *API {
-	a.clearing = make(chan struct{}, maxClearAtOnce)
+	a.clearing, a.repos = make(chan struct{}, maxClearAtOnce), &sync.Map{}
 	return &a
 }
 

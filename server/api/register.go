@@ -35,6 +35,7 @@ func (s *API) Register(api huma.API) {
 	s.registerScores(api)
 	s.registerPublish(api)
 	s.registerCapsules(api)
+	s.registerGit(api)
 	s.registerPeople(api)
 	s.registerSamples(api)
 	s.registerUpload(api)

@@ -18,6 +18,7 @@ import (
 
 	"wirebench/defs"
 	"wirebench/defs/source"
+	"wirebench/server/store"
 )
 
 // Bounds of a library, so that a wrong directory is refused instead of filling the memory.
@@ -159,6 +160,11 @@ func (l *Library) addSamples(name string, text []byte) error {
 	}
 	l.samples[name] = string(text)
 	return nil
+}
+
+// IsLibraryFile reports whether a file with a name can be part of a library: a definition, a code map, samples.
+func IsLibraryFile(name string) bool {
+	return store.CheckName(name) == nil && (mayBeDefinition(name) && path.Ext(name) != "" || strings.HasSuffix(name, samplesEnding))
 }
 
 // add adds a file according to its name and content. A file named by the user is added whatever its content.

@@ -1706,6 +1706,71 @@ export interface WorkspaceCapsuleInfo {
   bytes: number;
 }
 
+/** CommitBody is what is to be committed. */
+export interface CommitBody {
+  files: string[];
+  message: string;
+  /** of the person, where people do not sign in */
+  name?: string;
+}
+
+/** PullBody has the texts of files that both sides have changed. */
+export interface PullBody {
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** texts of files with a conflict */
+  choices?: Record<string, string>;
+}
+
+/** GitStatus is the state of the folder. */
+export interface GitStatus {
+  /** the definitions are in no repository */
+  none?: boolean;
+  /** empty without one */
+  branch: string;
+  /** the last one, abbreviated; absent before the first */
+  commit?: string;
+  /** of the last commit */
+  subject?: string;
+  /** commits that the upstream branch does not have, as of the last pull */
+  ahead?: number;
+  behind?: number;
+  /** from which pull takes */
+  remote?: string;
+  /** since the last commit */
+  changes: GitChange[];
+  /** other parts of the repository have changes, too */
+  elsewhere?: boolean;
+}
+
+/** GitChange is a file that differs from the last commit. */
+export interface GitChange {
+  /** as in the project */
+  file: string;
+  kind: "added" | "changed" | "deleted" | "conflict";
+}
+
+/** GitPulled is what a pull has done. */
+export interface GitPulled {
+  /** taken over */
+  commits: number;
+  /** by a merge */
+  merged?: boolean;
+  /** nothing was changed: pull again with a choice for each file */
+  conflicts?: GitConflict[];
+}
+
+/** GitConflict is a file that both sides have changed at one place. */
+export interface GitConflict {
+  file: string;
+  /** the text here */
+  ours: string;
+  /** the text of the remote */
+  theirs: string;
+  /** the text that both come from */
+  base: string;
+}
+
 /** Scores are those of all definitions of a project. */
 export interface Scores {
   state: ScoresState;

@@ -129,6 +129,7 @@ export function startFiles(): void {
     { id: "history", title: "History of the definition …", group: "Definition", enabled: () => stored() !== "", run: history },
     { id: "scores", title: "Definitions and messages: how each explains the captures …", group: "Definition", enabled: () => workspace() !== "", run: () => void dialogs().then((d) => d?.scoresDialog(workspace())) },
     { id: "save-file", title: "Save the file of the definition", group: "Definition", enabled: about, run: () => save(chosen()) },
+    { id: "git", title: "Git: changes since the last commit, commit, pull …", group: "Definition", enabled: () => workspace() !== "", run: () => void dialogs().then((d) => d?.gitDialog(workspace())) },
     { id: "capsules", title: "Shared messages of the project …", group: "Message", enabled: () => workspace() !== "", run: () => void dialogs().then((d) => d?.capsulesDialog(workspace())) },
     { id: "save-reference", title: "Save a reference of the project: pages that need no server, as a zip file", group: "Definition", enabled: () => document.getElementById("rail-list") !== null, run: () => download("reference.zip") },
     { id: "save-zip", title: "Save all definitions of the project as a zip file", group: "Definition", enabled: () => document.getElementById("rail-list") !== null, run: () => download("definitions.zip") },

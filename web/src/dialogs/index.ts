@@ -7,6 +7,7 @@ export { colorsDialog } from "./colors";
 export { compareDialog } from "./compare";
 export { eventsDialog } from "./events";
 export { askFraming } from "./framing";
+export { gitDialog } from "./git";
 export { openHelp } from "./help";
 export { historyDialog } from "./history";
 export { sendMessage } from "./messages";

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"wirebench/server/access"
+	"wirebench/server/git"
+	"wirebench/server/rooms"
+	"wirebench/server/workspace"
+)
+
+func (s *API) registerGit(api huma.API) {
+	add(api, "GET /api/v1/{ws}/git", "git", "Branch and changes since the last commit, where the definitions are in a git repository", s.gitStatus, status(409))
+	add(api, "GET /api/v1/{ws}/git/text", "git-text", "A definition as it was at the last commit", s.gitText, status(409))
+	add(api, "POST /api/v1/{ws}/git/commit", "git-commit", "Commit files; who else has written them since is a co-author", s.gitCommit, small, status(403, 409, 422))
+	add(api, "POST /api/v1/{ws}/git/pull", "git-pull", "Take the commits of the branch from the remote that the operator has chosen; with texts for files that both sides have changed", s.gitPull, status(403, 409, 422))
+}
+
+// repo returns the repository of a workspace.
+func (s *API) repo(ctx context.Context, name string) (*space, *git.Repo, error) {
+	ws, err := s.workspaceNamed(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, ok := ws.Workspace.Files.(interface{ Path(name string) string })
+	if !ok {
+		return ws, nil, git.ErrNone
+	}
+	dir := in.Path("")
+	if known, ok := s.repos.Load(dir); ok {
+		return ws, known.(*git.Repo), nil
+	}
+	r, err := git.Open(ctx, dir, s.GitRemote)
+	if err != nil {
+		return ws, nil, err
+	}
+	known, _ := s.repos.LoadOrStore(dir, r)
+	return ws, known.(*git.Repo), nil
+}
+
+func gitProblem(err error) error {
+	var no *git.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, git.ErrNone):
+		return huma.Error404NotFound(err.Error())
+	case errors.As(err, &no):
+		return huma.NewError(http.StatusConflict, err.Error())
+	}
+	return err
+}
+
+type gitOutput struct{ Body *git.Status }
+
+// gitStatus returns the state of the repository.
+func (s *API) gitStatus(ctx context.Context, in *workspaceInput) (*gitOutput, error) {
+	ws, r, err := s.repo(ctx, in.Workspace)
+	if ws != nil && errors.Is(err, git.ErrNone) {
+		return &gitOutput{&git.Status{None: true, Changes: []git.Change{}}}, nil
+	}
+	if err != nil {
+		return nil, gitProblem(err)
+	}
+	out, err := r.Status(ctx, workspace.IsLibraryFile)
+	return &gitOutput{out}, gitProblem(err)
+}
+
+type gitTextInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	File      string `query:"file" required:"true" maxLength:"500"`
+}
+
+type gitTextOutput struct {
+	Body struct {
+		Text string `json:"text" doc:"empty if it was not there"`
+	}
+}
+
+// gitText returns a definition as it was at the last commit.
+func (s *API) gitText(ctx context.Context, in *gitTextInput) (*gitTextOutput, error) {
+	_, r, err := s.repo(ctx, in.Workspace)
+	if err != nil {
+		return nil, gitProblem(err)
+	}
+	if !workspace.IsLibraryFile(in.File) {
+		return nil, huma.Error404NotFound("not a definition: " + in.File)
+	}
+	out := &gitTextOutput{}
+	out.Body.Text, err = r.Text(ctx, "HEAD", in.File)
+	return out, gitProblem(err)
+}
+
+// CommitBody is what is to be committed.
+type CommitBody struct {
+	Files   []string `json:"files" maxItems:"5000"`
+	Message string   `json:"message" maxLength:"16384"`
+	Name    string   `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+}
+
+type commitInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      CommitBody
+}
+
+// gitCommit commits files.
+func (s *API) gitCommit(ctx context.Context, in *commitInput) (*gitOutput, error) {
+	ws, r, err := s.repo(ctx, in.Workspace)
+	if err != nil {
+		return nil, gitProblem(err)
+	}
+	for _, f := range in.Body.Files {
+		if !workspace.IsLibraryFile(f) {
+			return nil, huma.Error422UnprocessableEntity("not a file of the project: " + f)
+		}
+	}
+	by := git.Person{Name: author(ctx, in.Body.Name)}
+	s.Rooms.Settle(ws.Workspace)
+	if err := r.Commit(ctx, in.Body.Files, in.Body.Message, by, s.coAuthors(ctx, ws, r, in.Body.Files, by.Name)); err != nil {
+		return nil, gitProblem(err)
+	}
+	out, err := r.Status(ctx, workspace.IsLibraryFile)
+	return &gitOutput{out}, gitProblem(err)
+}
+
+// maxCoAuthors bounds the people named in a commit.
+const maxCoAuthors = 20
+
+// coAuthors returns who else has changed files since their last commits.
+func (s *API) coAuthors(ctx context.Context, ws *space, r *git.Repo, files []string, but string) (out []git.Person) {
+	seen := map[string]bool{but: true, workspace.Outside: true, rooms.ChosenName(""): true}
+	begun := time.Now()
+	for _, f := range files {
+		if time.Since(begun) > 2*time.Second { // of thousands of files
+			return out
+		}
+		past, err := ws.History(f)
+		if err != nil || len(past) == 0 {
+			continue
+		}
+		since := r.Since(ctx, f)
+		for _, x := range past {
+			if !x.At.After(since) {
+				break
+			}
+			for _, who := range x.Who {
+				if !seen[who] && len(out) < maxCoAuthors {
+					seen[who] = true
+					out = append(out, git.Person{Name: who})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b git.Person) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// PullBody has the texts of files that both sides have changed.
+type PullBody struct {
+	Name    string            `json:"name,omitempty" maxLength:"200" doc:"of the person, where people do not sign in"`
+	Choices map[string]string `json:"choices,omitempty" doc:"texts of files with a conflict"`
+}
+
+type pullInput struct {
+	Workspace string `path:"ws" doc:"name of the project"`
+	Body      PullBody
+}
+
+type pullOutput struct{ Body *git.Pulled }
+
+// gitPull takes the commits of the remote.
+func (s *API) gitPull(ctx context.Context, in *pullInput) (*pullOutput, error) {
+	ws, r, err := s.repo(ctx, in.Workspace)
+	if err != nil {
+		return nil, gitProblem(err)
+	}
+	s.Rooms.Settle(ws.Workspace)
+	by := git.Person{Name: author(ctx, in.Body.Name)}
+	if access.From(ctx).ID == "" && in.Body.Name == "" {
+		by.Name = "Wirebench"
+	}
+	out, err := r.Pull(ctx, by, in.Body.Choices)
+	if err != nil {
+		return nil, gitProblem(err)
+	}
+	if out.Commits > 0 {
+		if err := ws.Reload(); err != nil {
+			s.Log.Error("reload the library", "project", ws.Workspace.Name, "error", err)
+		}
+	}
+	return &pullOutput{out}, nil
+}
