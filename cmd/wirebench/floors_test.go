@@ -86,6 +86,7 @@ server/replay < codec/view codec/filter codec/corpus codec/transport
 server/collab  < defs/text
 
 server/answer    < server/admit
+server/git
 server/workspace < codec/corpus server/settings server/collab defs codec/reshape codec/redact codec/view codec/filter codec/transport/protocols server/store
 server/proxy     < codec/filter server/live server/store
 
