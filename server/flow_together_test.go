@@ -371,3 +371,30 @@ func togetherSpeed(t *testing.T, pages int) {
 		t.Errorf("%d different texts", len(texts))
 	}
 }
+
+// One follows another: the view goes where the other goes, into another definition too, until one types.
+func TestFlowFollow(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("uint32 a\n", 200)
+	f, srv, _ := begin(t, map[string]string{"C_JOIN.1.def": long, "C_LEAVE.1.def": "byte why\n", "protocol.1.map": "C_JOIN 1\nC_LEAVE 2\n"}, "/p/one/definitions/C_JOIN.1")
+	f.do(`localStorage.setItem("wirebench.name", "Ann")`)
+	f.together()
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	g.together()
+	f.caret(150)
+	g.page().In("People in this text").Click("button", "Ann")
+	visible := func(line int) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".cm-lineNumbers .cm-gutterElement")].some(e => e.textContent === "%d" && e.getBoundingClientRect().top < document.querySelector(".cm-scroller").getBoundingClientRect().bottom)`, line)
+	}
+	g.is("line 150", visible(150))
+	f.caret(20)
+	g.is("line 20", visible(20))
+	f.page().Click("link", "C_LEAVE…")
+	f.has("byte why\n")
+	g.has("byte why\n")
+	g.is("Ann is followed", `document.querySelector("[data-peer][aria-pressed=true]")?.textContent === "Ann"`)
+	g.caret(1)
+	g.types("x")
+	g.is("nobody is followed", `document.querySelector("[data-peer][aria-pressed=true]") === null`)
+	f.has("byte whyx\n")
+}

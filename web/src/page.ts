@@ -203,6 +203,7 @@ export class Page {
         change: (now, line) => {
           if (line > 0) {
             this.hold.typed(line);
+            this.together.stopFollowing();
           }
           this.typed(now);
         },
@@ -286,6 +287,7 @@ export class Page {
         this.controls.shared = shared;
         this.socket.set({ shared });
       },
+      go: (message) => void this.openMessage(message),
     });
     this.threads = new Threads({
       workspace: this.workspace,

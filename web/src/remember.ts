@@ -20,9 +20,9 @@ export function remember(name: string, open: boolean): void {
   }
 }
 
-/** Whether a part was left open. */
-export function remembered(name: string): boolean {
-  return stored(name) === "true";
+/** Whether a part was left open; `otherwise` if it was never opened or closed. */
+export function remembered(name: string, otherwise = false): boolean {
+  return (stored(name) ?? String(otherwise)) === "true";
 }
 
 export function startRemember(): void {

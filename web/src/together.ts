@@ -3,13 +3,15 @@
 //
 //   #together-bar > .together-people > button.peer-N ..., .together-state, button.together-name
 
-import type { RoomsFileState, RoomsMessage, RoomsSeen, TextMessage } from "./api";
+import type { PeopleList, RoomsFileState, RoomsMessage, RoomsSeen, TextMessage } from "./api";
+import { onChanged } from "./changes";
 import type { Channel, Connection } from "./connection";
 import { copyText } from "./copy/index";
 import { make } from "./dom";
 import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
 import { askText } from "./frames/notebox";
+import { apiOf, request } from "./http";
 import { notify } from "./notify";
 import { choosePersonName, personName } from "./person";
 import { remember, remembered } from "./remember";
@@ -23,6 +25,7 @@ export interface TogetherHost {
   message(): string; // its name
   edited(): boolean; // it differs from the file
   changed(shared: boolean): void;
+  go(message: string): void;
 }
 
 /** What is kept of a text whose changes were not confirmed when its page was closed or showed another one. */
@@ -64,7 +67,8 @@ export class Together {
   private readonly host: TogetherHost;
   private readonly bar = document.getElementById("together-bar");
   private readonly client = crypto.getRandomValues(new Uint32Array(4)).join("-"); // randomUUID needs TLS
-  private on = remembered(key);
+  // Where people sign in, others are there; alone, a text is one's own until it is saved.
+  private on = remembered(key, document.getElementById("together-bar")?.dataset["team"] !== undefined);
   private file = "";
   private channel: Channel | undefined;
   private shared: Shared | undefined;
@@ -81,6 +85,7 @@ export class Together {
     this.host = host;
     document.addEventListener("wb:morphed", () => this.mark());
     addEventListener("pagehide", () => this.keep());
+    onChanged("people", () => this.goAlong());
     this.mark();
   }
 
@@ -234,6 +239,7 @@ export class Together {
     if (people !== undefined || nobody === true) {
       this.people = people ?? [];
       this.shared?.show(this.people);
+      this.goAlong();
     }
     this.keepLater();
     this.draw();
@@ -354,6 +360,45 @@ export class Together {
     }
   }
 
+  private followed: { id: string; name: string; line: number } | undefined; // whose place the view goes along with
+
+  /** Ends following somebody. */
+  stopFollowing(): void {
+    if (this.followed !== undefined) {
+      this.followed = undefined;
+      this.draw();
+    }
+  }
+
+  /** Goes to the place of the one who is followed, in this text or in another definition. */
+  private goAlong(): void {
+    const { followed } = this;
+    if (followed === undefined || this.shared === undefined) {
+      return;
+    }
+    const one = this.people.find(({ id }) => id === followed.id) ?? this.people.find(({ name }) => name === followed.name);
+    if (one === undefined) {
+      void this.goAfter(followed.name);
+      return;
+    }
+    const line = this.shared.lineOf(one);
+    if (line > 0 && (line !== followed.line || one.id !== followed.id)) {
+      this.followed = { id: one.id, name: one.name, line };
+      this.host.editor.reveal(line);
+      this.host.editor.select(line);
+    }
+  }
+
+  /** Opens the definition that somebody has gone to. */
+  private async goAfter(name: string): Promise<void> {
+    const reply = await request<PeopleList>(`${apiOf(this.host.workspace)}/people`);
+    const there = reply.ok ? reply.answer.files.find(({ file, people }) => file !== this.file && people.some((one) => one.name === name)) : undefined;
+    const message = there?.people.find((one) => one.name === name)?.message;
+    if (this.followed?.name === name && message !== undefined) {
+      this.host.go(message);
+    }
+  }
+
   private drawing = false;
 
   /** Draws the bar with the next frame. */
@@ -381,13 +426,13 @@ export class Together {
       button.setAttribute("type", "button");
       button.dataset["peer"] = one.id;
       button.textContent = one.name;
-      button.title = [one.account === true ? "" : "the name is self-chosen", one.writes === true ? "" : "reads only", "click to go there"].filter((t) => t !== "").join(", ");
+      const followed = this.followed?.id === one.id;
+      button.setAttribute("aria-pressed", String(followed));
+      button.title = [one.account === true ? "" : "the name is self-chosen", one.writes === true ? "" : "reads only", followed ? "a click ends following" : "a click goes there, and follows until you type"].filter((t) => t !== "").join(", ");
       button.addEventListener("click", () => {
-        const line = this.shared?.lineOf(this.people.find(({ id }) => id === one.id) ?? one) ?? 0;
-        if (line > 0) {
-          this.host.editor.reveal(line);
-          this.host.editor.select(line);
-        }
+        this.followed = followed ? undefined : { id: one.id, name: one.name, line: 0 };
+        this.goAlong();
+        this.draw();
       });
       people.append(button);
     }
