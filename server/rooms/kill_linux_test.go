@@ -7,17 +7,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"wirebench/server/collab"
 )
 
-const killFolders = "WIREBENCH_KILL_FOLDERS"
+const (
+	killFolders = "WIREBENCH_KILL_FOLDERS"
+	killPeople  = "WIREBENCH_KILL_PEOPLE"
+	killMinutes = "WIREBENCH_KILL_MINUTES" // of TestKillLong
+)
 
-// TestKillChild is the process that is killed: three people type as fast as they can, and each line of the output is a confirmed text.
+// TestKillChild is the process that is killed: people type as fast as they can, and each line of the output is a confirmed text. Someone whose
+// text is not confirmed any more, as on a full disk, stops.
 func TestKillChild(t *testing.T) {
 	files, home, ok := strings.Cut(os.Getenv(killFolders), "\n")
 	if !ok {
@@ -26,7 +33,9 @@ func TestKillChild(t *testing.T) {
 	l := openLibrary(t, files, home)
 	s := &Set{}
 	var out sync.Mutex
-	for i := range 3 {
+	people := 3
+	_, _ = fmt.Sscan(os.Getenv(killPeople), &people)
+	for i := range people {
 		c := l.join(t, s, name, fmt.Sprintf("p%d", i))
 		go func() {
 			for {
@@ -42,12 +51,12 @@ func TestKillChild(t *testing.T) {
 				before := len(collab.NewText(text[:at]))
 				change := collab.Between(c.text, append(append(append(collab.Text{}, c.text[:before]...), collab.NewText(word)...), c.text[before+len(collab.NewText(old)):]...))
 				if err := c.Push(c.name, c.version, []collab.Change{change}); err != nil {
-					panic(err)
+					return
 				}
 				for confirmed := false; !confirmed; {
 					m, err := c.Next(t.Context())
 					if err != nil {
-						panic(err)
+						return
 					}
 					c.take(m)
 					for _, u := range m.Updates {
@@ -72,48 +81,129 @@ func TestKill(t *testing.T) {
 	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
 	confirmed := map[string]int{}
 	for round := range rounds {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$")
-		cmd.Env = append(os.Environ(), killFolders+"="+l.files+"\n"+l.home)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(time.Duration(300+rand.IntN(900))*time.Millisecond, func() { _ = cmd.Process.Kill() })
-		lines := bufio.NewReader(out)
-		for {
-			line, err := lines.ReadString('\n')
-			var who string
-			var n int
-			if _, wrong := fmt.Sscanf(line, "%s %d\n", &who, &n); wrong == nil && err == nil && strings.HasPrefix(who, "p") {
-				confirmed[who] = n
-			}
-			if err == io.EOF || err != nil {
-				break
-			}
-		}
-		_ = cmd.Wait()
-		again := openLibrary(t, copyOf(t, l.files), copyOf(t, l.home))
-		s := &Set{}
-		bob := again.join(t, s, name, "bob")
-		text := bob.text.String()
-		for who, n := range confirmed {
-			var got int
-			i := strings.Index(text, "# "+who+" ")
-			if i < 0 {
-				t.Fatalf("round %d: no line of %s in\n%s", round, who, text)
-			}
-			if _, err := fmt.Sscanf(text[i:], "# "+who+" %d\n", &got); err != nil || got < n || got > n+1 {
-				t.Fatalf("round %d: %s was confirmed up to %d, and the text has\n%s", round, who, n, text)
-			}
-		}
-		bob.Leave()
-		s.Close()
+		killOnce(t, l, confirmed, fmt.Sprintf("round %d", round), time.Duration(300+rand.IntN(900))*time.Millisecond, nil)
 	}
 	if len(confirmed) != 3 {
 		t.Errorf("%v were confirmed", confirmed)
 	}
 	t.Log(confirmed)
+}
+
+// TestKillLong is TestKill for minutes, with eight people, on a small disk: WIREBENCH_KILL_MINUTES=10 go test -run TestKillLong -timeout 20m
+// ./server/rooms, as root. Another program writes the file in between, as a git pull does, and the disk is full for a while.
+func TestKillLong(t *testing.T) {
+	minutes := 0.0
+	if _, err := fmt.Sscan(os.Getenv(killMinutes), &minutes); err != nil {
+		t.Skip(killMinutes + " is not set")
+	}
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=12m"); err != nil {
+		t.Skip("mount: ", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	t.Setenv(killPeople, "8")
+	l := library{files: filepath.Join(disk, "files"), home: filepath.Join(disk, "home")}
+	for _, dir := range []string{l.files, l.home} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(l.files, name)
+	if err := os.WriteFile(file, []byte("uint32 id\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	confirmed, outside, fulls := map[string]int{}, 0, 0
+	end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
+	rounds := 0
+	for ; time.Now().Before(end); rounds++ {
+		filler := filepath.Join(disk, "filler")
+		killOnce(t, l, confirmed, fmt.Sprintf("round %d", rounds), 2*time.Second, func() {
+			time.Sleep(500 * time.Millisecond)
+			switch rounds % 3 {
+			case 1: // another program replaces the file
+				text, err := os.ReadFile(file)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				outside++
+				now := strings.Replace(string(text), "uint32 id", fmt.Sprintf("# outside %d\nuint32 id", outside), 1)
+				if err := os.WriteFile(file+".new", []byte(now), 0o666); err != nil || os.Rename(file+".new", file) != nil {
+					t.Error(err)
+				}
+			case 2: // nothing more fits
+				fulls++
+				f, err := os.Create(filler)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				block := make([]byte, 64<<10)
+				for err == nil {
+					_, err = f.Write(block)
+				}
+				f.Close()
+				time.Sleep(500 * time.Millisecond)
+			}
+		})
+		_ = os.Remove(filler)
+	}
+	sum := 0
+	for _, n := range confirmed {
+		sum += n
+	}
+	if len(confirmed) != 8 {
+		t.Errorf("%v were confirmed", confirmed)
+	}
+	t.Logf("%d rounds, %d writes of another program, %d full disks: %d confirmed edits of %d people are there", rounds, outside, fulls, sum, len(confirmed))
+}
+
+// killOnce runs the child until it is killed, and compares the text with what it had confirmed.
+func killOnce(t *testing.T, l library, confirmed map[string]int, round string, after time.Duration, meanwhile func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$")
+	cmd.Env = append(os.Environ(), killFolders+"="+l.files+"\n"+l.home)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var both sync.WaitGroup
+	if meanwhile != nil {
+		both.Go(meanwhile)
+	}
+	time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		var who string
+		var n int
+		if _, wrong := fmt.Sscanf(line, "%s %d\n", &who, &n); wrong == nil && err == nil && strings.HasPrefix(who, "p") {
+			confirmed[who] = n
+		}
+		if err == io.EOF || err != nil {
+			break
+		}
+	}
+	_ = cmd.Wait()
+	both.Wait()
+	_ = os.Remove(filepath.Join(filepath.Dir(l.files), "filler"))
+	again := openLibrary(t, copyOf(t, l.files), copyOf(t, l.home))
+	s := &Set{}
+	bob := again.join(t, s, name, "bob")
+	text := bob.text.String()
+	for who, n := range confirmed {
+		var got int
+		i := strings.Index(text, "# "+who+" ")
+		if i < 0 {
+			t.Fatalf("%s: no line of %s in\n%s", round, who, text)
+		}
+		if _, err := fmt.Sscanf(text[i:], "# "+who+" %d\n", &got); err != nil || got < n || got > n+1 {
+			t.Fatalf("%s: %s was confirmed up to %d, and the text has\n%s", round, who, n, text)
+		}
+	}
+	bob.Leave()
+	s.Close()
 }
