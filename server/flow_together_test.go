@@ -264,6 +264,26 @@ func TestFlowHistory(t *testing.T) {
 	f.press("Ctrl+S")
 	f.lacks("#definition-head .unsaved")
 	stands(t, dir, "C_JOIN.1.def", togetherText)
+
+	// The open bytes by both texts, and a part taken back.
+	f.caret(2)
+	f.types("s")
+	f.caret(0)
+	f.press("Enter")
+	f.types("byte more")
+	f.press("Ctrl+S")
+	f.lacks("#definition-head .unsaved")
+	f.paste("12000100" + "0b00" + "07000000" + "05" + "4100000000000000"[:14])
+	f.command("History of the definition …")
+	p.Click("button", "Fields")
+	f.is("the values", `document.querySelector(".compare-table")?.textContent.includes("id7") === true`)
+	p.Press("End")
+	p.Click("button", "What has changed since")
+	p.Click("button", "Text")
+	f.is("two places", `document.querySelectorAll(".take-back").length === 2`)
+	f.axe("a part to take back")
+	f.do(`document.querySelectorAll(".take-back")[0].click()`)
+	f.has(togetherText + "\nbyte more\n")
 }
 
 // Three people type at once and without a pause: all get the same text, and it is in the file.

@@ -3,6 +3,7 @@
 //   #rail-list .item[data-name] > a[href]    a message of the list; .older is a version of it
 //   [data-definition="ID"]                   a button that runs a command for the open definition
 
+import { hexOf } from "./hex/text";
 import { messageIn, pathOf } from "./address";
 import { giveCode, hasCodes } from "./codes";
 import { register } from "./commands";
@@ -66,7 +67,7 @@ function history(): void {
   const page = openPage();
   if (page !== undefined && page.storedMessage !== "") {
     void dialogs().then((d) => d?.historyDialog({
-      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, restore: (text) => page.restore(text), go: (line) => void page.openMessage(page.storedMessage, line),
+      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, bytes: () => hexOf(page.bytes), restore: (text) => page.restore(text), go: (line) => void page.openMessage(page.storedMessage, line),
     }));
   }
 }

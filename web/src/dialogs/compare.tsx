@@ -113,18 +113,35 @@ export function LayoutRows({ of, only, go }: { of: ComparedDefinitions; only: bo
   );
 }
 
-export function TextLines({ of, only }: { of: ComparedDefinitions; only: boolean }) {
+type Line = NonNullable<ComparedDefinitions["lines"]>[number];
+
+const isSame = (line: Line): boolean => line.old !== undefined && line.new !== undefined;
+
+/** The new text with the lines from `start` on, up to the next that are the same, as they were in the old one. */
+export function takenBack(lines: readonly Line[], start: number): string {
+  const end = lines.findIndex((line, i) => i >= start && isSame(line));
+  const kept = lines.filter((line, i) => (i >= start && (end < 0 || i < end) ? line.old !== undefined : line.new !== undefined));
+  return kept.map((line) => `${line.text}\n`).join("");
+}
+
+/** The lines of both texts. `back`, if it is given, gets the new text without a part of the changes. */
+export function TextLines({ of, only, back }: { of: ComparedDefinitions; only: boolean; back?: ((text: string) => void) | undefined }) {
+  const all = of.lines ?? [];
+  const begins = new Set(all.filter((line, i) => !isSame(line) && (i === 0 || isSame(all[i - 1] ?? line))));
   return (
     <table class="data changes compare-table" aria-label="Lines of both definitions">
       <thead><tr><th class="num">Old</th><th class="num">New</th><th>Line</th></tr></thead>
       <tbody>
-        {folded(of.lines ?? [], (line) => line.old !== undefined && line.new !== undefined, only, context).map((line, i) => typeof line === "number"
+        {folded(all, isSame, only, context).map((line, i) => typeof line === "number"
           ? <tr key={i} class="unchanged"><td colSpan={3}>{line === 1 ? "1 line" : `${line} lines`} unchanged</td></tr>
           : (
             <tr key={i} class={line.old === undefined ? "here" : line.new === undefined ? "disk" : ""}>
               <td class="num">{line.old ?? ""}</td>
               <td class="num">{line.new ?? ""}</td>
-              <td class="value">{line.old === undefined ? "+ " : line.new === undefined ? "− " : "  "}{line.text}</td>
+              <td class="value">
+                {line.old === undefined ? "+ " : line.new === undefined ? "− " : "  "}{line.text}
+                {back === undefined || !begins.has(line) ? null : <button type="button" class="btn quiet take-back" title="These lines as they were, in the text of now" onClick={() => back(takenBack(all, all.indexOf(line)))}>Take back</button>}
+              </td>
             </tr>
           ))}
       </tbody>

@@ -1,11 +1,12 @@
 // The dialog with the history of a definition: who changed it and when, each revision compared with the one before or with the present text,
 // and its text to restore.
 
-import type { ComparedDefinitions, HistoryList, WorkspacePastRevision as Revision } from "../api";
+import type { ComparedDefinitions, HistoryList, ScoresScore, WorkspacePastRevision as Revision } from "../api";
 import { Button, dialog, Says } from "../dialog";
 import { askText } from "../frames/notebox";
 import { ask, apiOf, request } from "../http";
 import { lookOnly } from "../role";
+import { scoreText } from "../score";
 import { Fragment, h, signal } from "../ui";
 import { LayoutRows, Strips, summary, TextLines } from "./compare";
 
@@ -15,8 +16,20 @@ export interface HistorySubject {
   message: string;
   file: string;
   text(): string; // the present one, also if it is not saved
+  bytes(): string; // the open message as hex, "" if there is none
   restore(text: string): void;
   go(line: number): void;
+}
+
+/** A value of the open bytes by both texts. */
+interface FieldRow {
+  path: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+interface Decoded {
+  results: readonly { fields?: readonly { path: string; role: string; value: unknown }[] }[];
 }
 
 const mostName = 100;
@@ -38,12 +51,14 @@ function whoText({ who, added, removed }: Revision, isFirst: boolean): string {
 }
 
 /** Opens the dialog. */
-export async function historyDialog({ workspace, message, file, text, restore, go }: HistorySubject): Promise<void> {
+export async function historyDialog({ workspace, message, file, text, bytes, restore, go }: HistorySubject): Promise<void> {
   const base = `${apiOf(workspace)}/definitions/${encodeURIComponent(file)}/history`;
   const list = signal<readonly Revision[] | undefined>(undefined);
   const chosen = signal(0);
   const toNow = signal(false);
-  const layout = signal(false);
+  const view = signal<"text" | "layout" | "fields">("text");
+  const values = signal<readonly FieldRow[]>([]);
+  const score = signal<ScoresScore | undefined>(undefined);
   const shown = signal<ComparedDefinitions | undefined>(undefined);
   const texts = new Map<string, string>();
   const textOf = async (one: Revision | undefined): Promise<string> => {
@@ -67,9 +82,24 @@ export async function historyDialog({ workspace, message, file, text, restore, g
       const after = toNow.value ? text() : await textOf(one);
       const side = (of: string) => ({ message, text: of === "" ? "\n" : of });
       const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(before), new: side(after) } });
+      if (n !== latest) {
+        return;
+      }
+      shown.value = reply.ok ? reply.answer : undefined;
+      d.say(reply.ok ? summary(reply.answer) : reply.why, !reply.ok);
+      score.value = undefined;
+      const hex = bytes();
+      const decoded = async (of: string): Promise<ReadonlyMap<string, string>> => {
+        const answer = await request<Decoded>(`${apiOf(workspace)}/decode`, { body: { message, hex, definition: of === "" ? "\n" : of } });
+        return new Map(answer.ok ? (answer.answer.results[0]?.fields ?? []).filter(({ role }) => role === "value").map(({ path, value }) => [path, typeof value === "string" ? value : JSON.stringify(value)]) : []);
+      };
+      const [a, b, judged] = await Promise.all([
+        hex === "" ? new Map<string, string>() : decoded(before), hex === "" ? new Map<string, string>() : decoded(after),
+        request<ScoresScore>(`${apiOf(workspace)}/scores`, { body: side(await textOf(one)) }),
+      ]);
       if (n === latest) {
-        shown.value = reply.ok ? reply.answer : undefined;
-        d.say(reply.ok ? summary(reply.answer) : reply.why, !reply.ok);
+        values.value = [...new Set([...a.keys(), ...b.keys()])].map((path) => ({ path, before: a.get(path), after: b.get(path) }));
+        score.value = judged.ok && judged.answer.of > 0 ? judged.answer : undefined;
       }
     };
     const load = async (): Promise<void> => {
@@ -129,16 +159,18 @@ export async function historyDialog({ workspace, message, file, text, restore, g
                 <button type="button" class="btn quiet" aria-pressed={toNow.value} onClick={() => { toNow.value = true; void compare(); }}>What has changed since</button>
               </span>
               <span class="segments" role="group" aria-label="Show">
-                <button type="button" class="btn quiet" aria-pressed={!layout.value} onClick={() => { layout.value = false; }}>Text</button>
-                <button type="button" class="btn quiet" aria-pressed={layout.value} onClick={() => { layout.value = true; }}>Layout</button>
+                <button type="button" class="btn quiet" aria-pressed={view.value === "text"} onClick={() => { view.value = "text"; }}>Text</button>
+                <button type="button" class="btn quiet" aria-pressed={view.value === "layout"} onClick={() => { view.value = "layout"; }}>Layout</button>
+                {bytes() === "" ? null : <button type="button" class="btn quiet" aria-pressed={view.value === "fields"} title="The open bytes, decoded by both texts" onClick={() => { view.value = "fields"; }}>Fields</button>}
               </span>
               <Says d={d} />
             </div>
             <div class="compare-body" tabIndex={0} role="region" aria-label="Comparison">
-              {shown.value === undefined ? null : layout.value
+              {shown.value === undefined ? null : view.value === "fields" ? <Values rows={values.value} /> : view.value === "layout"
                 ? <><Strips rows={shown.value.rows ?? []} /><LayoutRows of={shown.value} only go={(row) => { d.close(); go(row.new?.line ?? row.old?.line ?? 0); }} /></>
-                : <TextLines of={shown.value} only />}
+                : <TextLines of={shown.value} only back={toNow.value && !lookOnly() ? (to) => { d.close(); restore(to); } : undefined} />}
             </div>
+            <p class="dim history-score" role="status">{score.value === undefined ? "" : `This revision: ${scoreText(score.value).text}`}</p>
           </div>
         </div>
         <div class="row">
@@ -153,4 +185,18 @@ export async function historyDialog({ workspace, message, file, text, restore, g
       </>
     );
   }, { kind: "compare history" }).closed;
+}
+
+/** The values of the open bytes; those that differ are marked. */
+function Values({ rows }: { rows: readonly FieldRow[] }) {
+  return (
+    <table class="data changes compare-table" aria-label="Values of the open bytes">
+      <thead><tr><th>Field</th><th>Before</th><th>After</th></tr></thead>
+      <tbody>
+        {rows.slice(0, mostShown).map(({ path, before, after }) => (
+          <tr key={path} class={before === after ? "" : before === undefined ? "c-added" : after === undefined ? "c-removed" : "c-retyped"}><td>{path}</td><td>{before ?? ""}</td><td>{after ?? ""}</td></tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
