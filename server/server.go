@@ -152,6 +152,7 @@ func (s *Server) guard() access.Guard {
 
 // follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.
 func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
+	context.AfterFunc(ctx, func() { s.scores.Drop(ws) })
 	if ws.Captures == nil {
 		return
 	}

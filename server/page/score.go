@@ -54,6 +54,7 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 	var wanted scored
 	var run *scores.Run
 	var changed <-chan struct{} // the messages of the project
+	var forgot <-chan struct{}  // the board was forgotten
 	var sent *scores.Score      // of what is wanted
 	had := false                // the page shows figures
 	pause := time.NewTimer(time.Hour)
@@ -68,6 +69,9 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 			changed = nil
 			pause.Reset(scorePause)
 			continue
+		case <-forgot: // it is made again when there is something new to judge
+			run, changed, forgot = nil, nil, nil
+			continue
 		case <-pause.C:
 		}
 		if wanted.def == nil {
@@ -80,7 +84,7 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 			continue
 		}
 		board := l.bench.Scores.Of(l.ws)
-		changed = board.Changed()
+		changed, forgot = board.Changed(), board.Done()
 		run = board.Run(wanted.def, run)
 		for slice, more := firstScore, true; more; slice = nextScore {
 			more = run.Advance(ctx, slice)

@@ -20,7 +20,7 @@ import (
 
 // Bounds of a board.
 const (
-	maxBytes    = 256 << 20 // of the messages of a board
+	maxBytes    = 160 << 20 // of the messages of a board
 	maxFiles    = 1 << 30   // bytes of the files of captures
 	maxTypes    = 1 << 14   // a malicious capture may have any number of codes
 	maxBoards   = 4         // of all projects: the one that was used least recently is forgotten
@@ -75,6 +75,16 @@ func (s *Set) Of(ws *workspace.Workspace) *Board {
 	}
 	b.touch()
 	return b
+}
+
+// Drop forgets the board of a project that is closed.
+func (s *Set) Drop(ws *workspace.Workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.boards[ws]; b != nil {
+		b.stop()
+		delete(s.boards, ws)
+	}
 }
 
 // dropOldest forgets the board that was used least recently. The caller holds mu.
@@ -175,6 +185,9 @@ func (b *Board) Changed() <-chan struct{} {
 	defer b.mu.Unlock()
 	return b.changed
 }
+
+// Done returns a channel that is closed when the board is forgotten. Whoever has it then lets it go, so that its memory is free.
+func (b *Board) Done() <-chan struct{} { return b.ctx.Done() }
 
 // tell wakes those who wait for a change. The caller holds mu.
 func (b *Board) tell() {
@@ -321,6 +334,10 @@ func (b *Board) take(x store.Capture, i int, known bool) error {
 		b.caught(src, true, true)
 		return nil
 	}
+	if !b.set.captures.Hold(o) {
+		return nil // closed meanwhile: with the next look
+	}
+	defer b.set.captures.LetGo(o)
 	log := o.Log()
 	if src.log != nil && src.log != log || errors.Is(o.Err(), context.Canceled) {
 		// A recording that has ended is read again from its file: its frames have other numbers. Or the capture was closed.
