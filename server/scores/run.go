@@ -22,9 +22,10 @@ type Score struct {
 	Frames  int    `json:"frames" doc:"judged messages"`
 	Of      int    `json:"of" doc:"messages of its code"`
 	workspace.Tally
-	First *Defect `json:"first,omitempty" doc:"the first message that is not clean"`
-	State State   `json:"state"`
-	Lines []Line  `json:"lines,omitempty" doc:"of its fields"`
+	First  *Defect `json:"first,omitempty" doc:"the first message that is not clean"`
+	UsedBy string  `json:"usedBy,omitempty" doc:"another version of the definition that decodes these messages in the project"`
+	State  State   `json:"state"`
+	Lines  []Line  `json:"lines,omitempty" doc:"of its fields"`
 }
 
 // Defect is why a message is not clean.
@@ -53,6 +54,7 @@ type Run struct {
 	program *codec.Program
 	other   *codec.Program // with the alternative header; nil if there is none
 	again   int
+	usedBy  string
 	of      int
 	state   State // when Advance was called last
 
@@ -133,7 +135,14 @@ func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
 
 // fits reports whether messages have the code of the definition.
 func (r *Run) fits(m *messages) bool {
-	return sameCode(r.board.messageOf(r.def.Snap, m), r.def.Message)
+	used := r.board.messageOf(r.def.Snap, m)
+	if !sameCode(used, r.def.Message) {
+		return false
+	}
+	if r.usedBy = ""; used.Version != r.def.Message.Version {
+		r.usedBy = r.def.Snap.NameOf(used)
+	}
+	return true
 }
 
 // sameCode reports whether two messages have the same code; their versions may differ.
@@ -219,7 +228,7 @@ func (r *Run) Score() Score {
 		return s
 	}
 	s.Message = r.def.Snap.NameOf(r.def.Message)
-	s.First = r.defect(r.first)
+	s.First, s.UsedBy = r.defect(r.first), r.usedBy
 	lines := map[int]*Line{}
 	line := func(field uint16) *Line {
 		n := r.program.Line(field)

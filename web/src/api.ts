@@ -478,6 +478,8 @@ export interface ScoresScore {
   doubtful: number;
   /** the first message that is not clean */
   first?: ScoresDefect;
+  /** another version of the definition that decodes these messages in the project */
+  usedBy?: string;
   state: ScoresState;
   /** of its fields */
   lines?: ScoresLine[];

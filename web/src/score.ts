@@ -30,13 +30,14 @@ export function scoreText(score: Score): { text: string; bad: boolean } {
   if (of === 0) {
     return { text: reading === "" ? "no message of its code in the captures" : "reading captures …", bad: false };
   }
+  const other = score.usedBy === undefined ? "" : `; ${score.usedBy} decodes them`;
   const judged = frames < of ? `${messages(frames)} of ${of.toLocaleString("en")}` : messages(of);
   const parts = (Object.keys(defects) as (keyof typeof defects)[]).filter((kind) => score[kind] > 0).map((kind) => `${score[kind].toLocaleString("en")} ${defects[kind]}`);
   if (parts.length === 0) {
     const enough = of < few ? ": too few to tell" : "";
-    return { text: `${of === 1 ? "the message of its code is clean" : `all ${judged} clean`}${enough}${reading}`, bad: false };
+    return { text: `${of === 1 ? "the message of its code is clean" : `all ${judged} clean`}${enough}${other}${reading}`, bad: false };
   }
-  return { text: `${clean.toLocaleString("en")} of ${judged} clean; ${parts.join(", ")}${reading}`, bad: true };
+  return { text: `${clean.toLocaleString("en")} of ${judged} clean; ${parts.join(", ")}${other}${reading}`, bad: score.usedBy === undefined };
 }
 
 /** The address of a frame of a capture. */

@@ -1,0 +1,21 @@
+import type { ScoresScore } from "./api";
+import { scoreText, shortCount } from "./score";
+import { equal, test } from "./testing";
+
+const state = { captures: 1, frames: 10 };
+const base: ScoresScore = { message: "A.1", frames: 10, of: 10, clean: 10, leftover: 0, over: 0, differ: 0, doubtful: 0, state };
+
+test("score: numbers in few characters", () => {
+  equal([0, 9, 999, 1000, 1049, 9949, 9950, 12345, 999499, 1e6, 1.5e6].map(shortCount), ["0", "9", "999", "1k", "1k", "9.9k", "10k", "12k", "999k", "1M", "1.5M"]);
+});
+
+test("score: what the line says", () => {
+  const says = (more: Partial<ScoresScore>): string => scoreText({ ...base, ...more }).text;
+  equal(says({}), "all 10 messages clean");
+  equal(says({ clean: 8, leftover: 2 }), "8 of 10 messages clean; 2 with bytes left over");
+  equal(says({ frames: 4, clean: 3, over: 1 }), "3 of 4 messages of 10 clean; 1 past the end");
+  equal(says({ frames: 1, of: 1, clean: 1 }), "the message of its code is clean: too few to tell");
+  equal(says({ frames: 0, of: 0, clean: 0 }), "no message of its code in the captures");
+  equal(says({ frames: 0, of: 0, clean: 0, state: { captures: 0, frames: 0 } }), "");
+  equal(says({ clean: 0, over: 10, usedBy: "A.2" }), "0 of 10 messages clean; 10 past the end; A.2 decodes them");
+});
