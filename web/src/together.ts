@@ -330,11 +330,26 @@ export class Together {
       mine = Math.imul(mine ^ (unit >> 8), 0x01000193);
     }
     if (mine >>> 0 !== hash) {
-      notify("This text differs from that of the others, and is loaded again", "warn", { title: "Copy this text", run: () => void copyText(text) });
       const { file } = this;
       this.leave();
       this.follow(file);
+      void this.keepApart(file, text);
     }
+  }
+
+  /** Keeps a text that differs from that of the others as a suggestion. */
+  private async keepApart(file: string, text: string): Promise<void> {
+    const api = apiOf(this.host.workspace);
+    const copy = { title: "Copy this text", run: () => void copyText(text) };
+    const said = "This text differed from that of the others, and was loaded again";
+    const stored = await request<{ text: string }>(`${api}/definitions/${encodeURIComponent(file)}`);
+    const base = stored.ok ? stored.answer.text.replace(/\r\n?/g, "\n") : "";
+    if (!stored.ok || base === text) {
+      notify(said, "warn", copy);
+      return;
+    }
+    const made = await request(`${api}/threads`, { body: { file, name: personName(), text: "A text that had come apart from that of the others", suggest: { base, text } } });
+    notify(made.ok ? `${said}; it is kept as a suggestion` : said, "warn", copy);
   }
 
   /** Marks the button. */
