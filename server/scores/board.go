@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/codec"
 	"wirebench/codec/columns"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -118,10 +119,23 @@ type Board struct {
 	at      time.Time     // of the last time that it was filled from the beginning
 	changed chan struct{} // closed with the next change
 
+	judging sync.Mutex // held by the Run that judges: pages with one text wait for the first, and have its figures then
+	known   []figures  // of the last texts, the newest first
+
 	totalsMu sync.Mutex
 	totals   map[*messages]*total // of the definitions of the library
 	totalsOf int                  // value of again
 }
+
+// figures are those of a program by all messages that there were.
+type figures struct {
+	program   *codec.Program
+	again, of int
+	score     Score
+}
+
+// maxKnown is the number of texts whose figures are kept.
+const maxKnown = 16
 
 // typeKey is what the definition of a message depends on.
 type typeKey struct {

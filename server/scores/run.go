@@ -55,6 +55,7 @@ type Run struct {
 	other   *codec.Program // with the alternative header; nil if there is none
 	again   int
 	usedBy  string
+	known   *figures // of another page with this text; nil if there are none
 	of      int
 	state   State // when Advance was called last
 
@@ -112,6 +113,8 @@ func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
 	if r.program == nil {
 		return false
 	}
+	r.board.judging.Lock()
+	defer r.board.judging.Unlock()
 	until := time.Now().Add(enough)
 	found, blocks, again, state := r.board.all(r.fits)
 	r.state = state
@@ -125,12 +128,35 @@ func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
 			r.of += len(b[i].spans)
 		}
 	}
+	if r.known = r.board.figuresOf(r.program, again, r.of); r.known != nil {
+		return false
+	}
 	var both sync.WaitGroup
 	var moreVerdicts, moreValues bool
 	both.Go(func() { moreVerdicts = r.verdicts.advance(ctx, until, found, blocks, r.take) })
 	both.Go(func() { moreValues = r.values.advance(ctx, until, found, blocks, r.count) })
 	both.Wait()
-	return moreVerdicts || moreValues
+	if moreVerdicts || moreValues {
+		return true
+	}
+	r.board.keep(figures{r.program, again, r.of, r.Score()})
+	return false
+}
+
+// figuresOf returns the figures of a program if they are of all messages that there are. The caller holds judging.
+func (b *Board) figuresOf(p *codec.Program, again, of int) *figures {
+	for i := range b.known {
+		if f := &b.known[i]; f.program == p && f.again == again && f.of == of {
+			return f
+		}
+	}
+	return nil
+}
+
+// keep keeps figures. The caller holds judging.
+func (b *Board) keep(f figures) {
+	rest := slices.DeleteFunc(slices.Clone(b.known), func(x figures) bool { return x.program == f.program })
+	b.known = append([]figures{f}, rest[:min(len(rest), maxKnown-1)]...)
 }
 
 // fits reports whether messages have the code of the definition.
@@ -223,6 +249,11 @@ func (r *Run) count(m *messages, b *block) {
 
 // Score returns the figures so far.
 func (r *Run) Score() Score {
+	if r.known != nil {
+		s := r.known.score
+		s.State = r.state
+		return s
+	}
 	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.state}
 	if r.def.Message == nil || r.program == nil {
 		return s

@@ -346,8 +346,21 @@ export class Layout {
     return this.rows.some((r) => /^if .* is |^in messages of /.test(r.note));
   }
 
+  private peers: ReadonlyMap<number, number> = new Map(); // colors of others by the lines where they are
+
+  /** Marks the parts of the lines where others are. */
+  setPeers(colors: ReadonlyMap<number, number>): void {
+    if (colors.size !== this.peers.size || [...colors].some(([line, color]) => this.peers.get(line) !== color)) {
+      this.peers = colors;
+      this.redraw();
+    }
+  }
+
   private marks({ key, line }: Row): string {
-    return [...(["lit", "picked"] as const).filter((name) => this.marked[name].has(key)), ...(this.holes.has(line) ? ["hole"] : [])].join(" ");
+    const peer = this.isStale ? undefined : this.peers.get(line);
+    return [
+      ...(["lit", "picked"] as const).filter((name) => this.marked[name].has(key)), ...(this.holes.has(line) ? ["hole"] : []), ...(peer === undefined ? [] : ["has-peer", `peer-${peer}`]),
+    ].join(" ");
   }
 
   private tableItems(): Items {

@@ -288,6 +288,7 @@ export class Page {
         this.socket.set({ shared });
       },
       go: (message) => void this.openMessage(message),
+      peers: (colors) => this.layout.setPeers(colors),
     });
     this.threads = new Threads({
       workspace: this.workspace,

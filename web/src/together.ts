@@ -26,6 +26,7 @@ export interface TogetherHost {
   edited(): boolean; // it differs from the file
   changed(shared: boolean): void;
   go(message: string): void;
+  peers(colors: ReadonlyMap<number, number>): void; // of others, by the lines where they are
 }
 
 /** What is kept of a text whose changes were not confirmed when its page was closed or showed another one. */
@@ -196,6 +197,7 @@ export class Together {
       this.host.changed(false);
     }
     this.people = [];
+    this.tellPeers();
     this.state = undefined;
     this.isLost = false;
     this.file = "";
@@ -239,6 +241,7 @@ export class Together {
     if (people !== undefined || nobody === true) {
       this.people = people ?? [];
       this.shared?.show(this.people);
+      this.tellPeers();
       this.goAlong();
     }
     this.keepLater();
@@ -373,6 +376,10 @@ export class Together {
       default:
         return { text: this.state?.version === this.shared?.version && (this.shared?.pending ?? 0) === 0 ? "In the file" : "Writing…", kind: "" };
     }
+  }
+
+  private tellPeers(): void {
+    this.host.peers(new Map(this.people.map((one) => [this.shared?.lineOf(one) ?? 0, one.color] as const).filter(([line]) => line > 0)));
   }
 
   private followed: { id: string; name: string; line: number } | undefined; // whose place the view goes along with
