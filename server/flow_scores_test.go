@@ -1,13 +1,28 @@
 package server
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
+	"time"
 
+	"wirebench/codec/value"
+	"wirebench/defs/schema"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 	"wirebench/web/browsertest"
 )
+
+func newFiles(files map[string]string) (out []workspace.NewFile) {
+	for name, text := range files {
+		out = append(out, workspace.NewFile{Name: name, Text: []byte(text)})
+	}
+	return out
+}
 
 // The page says how the text explains the messages of the captures, with each key: below it, beside each line, and for all definitions in a
 // dialog. What does not fit is a click away.
@@ -51,4 +66,69 @@ func (f flow) look(name string) {
 	if os.Getenv("WIREBENCH_LOOK") != "" {
 		f.shot(name, 1440, 900)
 	}
+}
+
+// The scoreboard of a large library with messages of all its definitions, and a phone, to be looked at: WIREBENCH_LOOK=DIR go test -run
+// TestFlowLookScores ./server
+func TestFlowLookScores(t *testing.T) {
+	if os.Getenv("WIREBENCH_LOOK") == "" {
+		t.Skip("WIREBENCH_LOOK is not set")
+	}
+	browsertest.Require(t)
+	files := realLibrary(t)
+	lib, err := workspace.LibraryOf(newFiles(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := workspace.Build(lib, workspace.Settings{Dialect: "tera"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
+	codes, n := strings.Builder{}, 0
+	for m := range snap.Messages() {
+		if snap.Newest(m) != m.Version || m.Key.Dir == schema.Both {
+			continue
+		}
+		n++
+		fmt.Fprintf(&codes, "%s %d\n", m.Name, 1000+n)
+		p, err := snap.Program(m)
+		if err != nil {
+			continue
+		}
+		for i, e := range value.Examples(p, 5, uint64(n), 7) {
+			data := bytes.Clone(e.Data)
+			if len(data) < 4 || int(binary.LittleEndian.Uint16(data)) != len(data) { // broken on purpose
+				continue
+			}
+			binary.LittleEndian.PutUint16(data[2:], uint16(1000+n))
+			if (n+i)%9 == 0 && len(data) < 60000 {
+				data = append(data, 1, 2, 3)
+				binary.LittleEndian.PutUint16(data, uint16(len(data)))
+			}
+			if err := s.Data(m.Key.Dir, at.Add(time.Duration(n)*time.Millisecond), data, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	files["protocol.1.map"] = codes.String()
+	srv := captureServer(t, "tera", files)
+	if code := request(t, srv, "POST", "/api/one/captures?name=all.pcapng", out.Bytes(), nil); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	h := httptest.NewServer(srv)
+	t.Cleanup(func() { srv.Close(); h.Close() })
+	f := flow{t, browsertest.Open(t, h.URL+"/p/one/definitions/S_PARTY_MEMBER_LIST.9", openSelector)}
+	f.shows("#score", "messages")
+	f.shot("large", 1440, 900)
+	f.page().Click("button", "All definitions…")
+	f.shows("dialog .operate-says", "definitions clean")
+	f.shot("large-scores", 1440, 900)
+	f.shot("large-scores-phone", 390, 844)
+	f.press("Escape")
+	f.press("Ctrl+K")
+	f.page().Fill("combobox", "Go to anything", "> comments and")
+	f.page().Press("Enter")
+	f.shot("large-threads-phone", 390, 844)
 }

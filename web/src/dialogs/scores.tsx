@@ -67,7 +67,7 @@ export async function scoresDialog(workspace: string): Promise<void> {
     const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
     const rows = (all.value?.definitions ?? [])
       .filter((row) => words.every((word) => row.message.toLowerCase().includes(word)) && (!defective.value || row.frames > row.clean))
-      .toSorted((a, b) => (b.frames - b.clean) / b.frames - (a.frames - a.clean) / a.frames || b.frames - a.frames);
+      .toSorted((a, b) => Number(b.used) - Number(a.used) || (b.frames - b.clean) / b.frames - (a.frames - a.clean) / a.frames || b.frames - a.frames);
     const toggle = (row: Row): void => {
       const now = new Set(open.value);
       if (!now.delete(row.message)) {
