@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -32,6 +33,7 @@ type pusher struct {
 	base   string // http://HOST/api/PROJECT/captures, which servers of all versions have
 	token  string
 	name   string // of the captures, followed by the number of the part; unique
+	ending string // of the names
 	client *http.Client
 	spool  *spool
 	note   func(format string, args ...any)
@@ -159,7 +161,7 @@ func (p *pusher) create(ctx context.Context, data []byte) error {
 		Name string `json:"name"`
 		Size int64  `json:"size"`
 	}
-	name := fmt.Sprintf("%s-%d.pcapng", p.name, p.part)
+	name := fmt.Sprintf("%s-%d%s", p.name, p.part, cmp.Or(p.ending, ".pcapng"))
 	if p.maybe {
 		status, answer, err := p.call(ctx, "GET", "", nil)
 		if err != nil {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Bounds of what waits to be pushed.
+const (
+	pushQueue = 64 << 20              // bytes
+	pushRest  = 20 * time.Millisecond // between two looks whether there is room
+	pushEnd   = 10 * time.Second      // for the rest, after an interruption
+	pushRead  = 256 << 10             // bytes of one read
+)
+
+func newPush() *cobra.Command {
+	token, project, name := "", "", ""
+	cmd := &cobra.Command{
+		Use:   "push URL",
+		Short: "Push a running capture to a workbench, which shows it live",
+		Long: `Push reads a capture from standard input, as tcpdump and dumpcap write it, and sends
+it to a workbench while it grows. Pages that have it open follow. Other programs can
+push frames as JSON Lines, as "wirebench frames --json" writes them.
+
+A lost connection is waited for; meanwhile up to 64 MiB are kept, and then the
+program in front waits. The token is best given as WIREBENCH_TOKEN.`,
+		Example: `  tcpdump -i eth0 -U -w - port 7801 | wirebench push https://wirebench.example --project tera
+  my-hook | wirebench push http://127.0.0.1:8080 --project mine --name "a hook"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if project == "" {
+				return errors.New("push needs --project")
+			}
+			waiting := newSpool(pushQueue, nil)
+			p, err := newPusher(args[0], token, project, time.Now(), waiting, func(format string, args ...any) { note(cmd, format, args...) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", shown(args[0]), err)
+			}
+			p.name = cmp.Or(name, "pushed"+p.name[len("proxy"):])
+			return pushAll(cmd.Context(), cmd.InOrStdin(), p)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&token, "token", "", "access token of the workbench")
+	f.StringVar(&project, "project", "", "project of the workbench")
+	f.StringVar(&name, "name", "", "name of the capture (default: pushed, and the time)")
+	return cmd
+}
+
+// pushAll pushes what it reads until the end.
+func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
+	pushing, stop := context.WithCancel(context.WithoutCancel(ctx)) // what was read is pushed after an interruption too
+	defer stop()
+	done := make(chan struct{})
+	begun := false
+	begin := func(head []byte) {
+		begun = true
+		if bytes.HasPrefix(bytes.TrimLeft(head, " \r\n\t"), []byte("{")) {
+			p.ending = ".jsonl"
+		}
+		go func() {
+			defer close(done)
+			p.run(pushing)
+		}()
+	}
+	pieces := make(chan []byte)
+	var failed error // valid once pieces is closed
+	go func() {
+		defer close(pieces)
+		buf := make([]byte, pushRead)
+		for {
+			n, err := in.Read(buf)
+			if n > 0 {
+				select {
+				case pieces <- bytes.Clone(buf[:n]):
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					failed = err
+				}
+				return
+			}
+		}
+	}()
+	for more := true; more; {
+		select {
+		case <-ctx.Done():
+			more = false
+		case <-done:
+			return errInput // it has said why
+		case data, ok := <-pieces:
+			if more = ok; !ok {
+				break
+			}
+			if !begun {
+				begin(data)
+			}
+			for p.spool.waiting()+int64(len(data)) > pushQueue {
+				select {
+				case <-time.After(pushRest):
+				case <-ctx.Done():
+				case <-done:
+				}
+				if ctx.Err() != nil || isDone(done) {
+					return errInput
+				}
+			}
+			if err := p.spool.add(1, data); err != nil {
+				return err
+			}
+		}
+	}
+	p.spool.close()
+	if !begun {
+		return errors.Join(failed, errors.New("nothing to push: the input is empty"))
+	}
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(pushEnd, stop) })()
+	if <-done; p.spool.lost() > 0 {
+		return errInput
+	}
+	return failed
+}
+
+func isDone(done chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
