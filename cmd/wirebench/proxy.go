@@ -40,6 +40,7 @@ type proxyRun struct {
 	lister    frameLister
 	listen    string
 	upstream  string
+	password  string // of clients of socks5
 	ports     int
 	allow     []string
 	record    string
@@ -135,7 +136,8 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	l.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.listen, "listen", "", "address for clients: IP:PORT or :PORT")
-	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT")
+	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT; socks5 or redirect: each client says where to, within --allow")
+	f.StringVar(&r.password, "socks-password", "", "password of clients of --upstream socks5; needed unless --listen is on loopback")
 	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
 	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&r.record, "record", "", "pcapng file for all packets; it must not exist yet")
@@ -192,6 +194,14 @@ func protocolPorts() string {
 // upstreams returns the allowed upstreams of the command line.
 func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 	allow := slices.Concat(proxy.DefaultUpstreams, r.allow)
+	if proxy.IsChosen(r.upstream) {
+		warnInVain(r.cmd, r.allow)
+		up, err := proxy.NewUpstreams(allow, nil)
+		if err != nil {
+			return nil, fmt.Errorf("--allow: %w", err)
+		}
+		return up, nil
+	}
 	host, port, err := splitAddress(r.upstream)
 	if err != nil {
 		return nil, fmt.Errorf("--upstream %s: %w", r.upstream, err)
@@ -231,7 +241,7 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := proxy.Config{Name: r.upstream, Network: protocol.Network(), Pairs: pairs, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
+	cfg := proxy.Config{Name: r.upstream, Network: protocol.Network(), Pairs: pairs, Password: r.password, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
 		return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 	}}
 	pushed, err := r.outputs(&cfg)

@@ -22,6 +22,8 @@ type Config struct {
 	Pairs   []Pair // at least one, at most MaxPairs
 	Limits  Limits
 
+	Password string // of clients of Socks5; needed where other machines reach the listener
+
 	Transport func(transport.Conn) transport.Transport // returns the transport of a connection; if it is or returns nil, traffic is recorded but not decoded
 	Log       *live.Log                                // of the frames; closed with the session. nil selects a new one
 	Record    *Record                                  // nil disables recording
@@ -41,7 +43,7 @@ type Config struct {
 // Pair is a listening address and its upstream.
 type Pair struct {
 	Listen   string // IP:port, localhost:port or :port; port 0 selects a free one
-	Upstream string // IP:port or name:port
+	Upstream string // IP:port or name:port; Socks5 or Redirect if each client chooses
 }
 
 // MaxPairs is the maximum number of pairs of a session.
@@ -99,6 +101,9 @@ func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 	from, port, err := splitPort(listen)
 	if err != nil {
 		return nil, err
+	}
+	if IsChosen(upstream) {
+		return []Pair{{listen, upstream}}, nil
 	}
 	to, upPort, err := splitPort(upstream)
 	if err != nil {

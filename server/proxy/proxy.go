@@ -218,7 +218,14 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	resolving, stop := context.WithTimeout(ctx, s.limits.Dial)
 	defer stop()
+	if err := s.checkChosen(cfg); err != nil {
+		return nil, err
+	}
 	for i := range s.pairs {
+		if to := cfg.Pairs[i].Upstream; IsChosen(to) {
+			s.pairs[i].chosen, s.pairs[i].target = to, target{text: to}
+			continue
+		}
 		s.pairs[i].target, err = p.opts.Upstreams.find(resolving, cfg.Pairs[i].Upstream, func(a netip.AddrPort) error { return p.check(a, listening) })
 		if err != nil {
 			return nil, err

@@ -19,12 +19,13 @@ import (
 
 // Session is a listener with its connections, log and recording. It is safe for concurrent use.
 type Session struct {
-	proxy   *Proxy
-	name    string
-	network string
-	limits  Limits
-	pairs   []pair
-	started time.Time
+	proxy    *Proxy
+	name     string
+	network  string
+	limits   Limits
+	pairs    []pair
+	password string // see Config
+	started  time.Time
 
 	log       *live.Log
 	transport func(transport.Conn) transport.Transport
@@ -68,6 +69,7 @@ type Session struct {
 type pair struct {
 	listen netip.AddrPort
 	target target
+	chosen string // Socks5 or Redirect: the target is that of each connection
 	tcp    *net.TCPListener
 	udp    *net.UDPConn
 }
@@ -112,7 +114,7 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		proxy: p, name: cmp.Or(cfg.Name, cfg.Pairs[0].Listen), network: cfg.Network, limits: cfg.Limits.withDefaults(cfg.Network),
+		proxy: p, name: cmp.Or(cfg.Name, cfg.Pairs[0].Listen), network: cfg.Network, limits: cfg.Limits.withDefaults(cfg.Network), password: cfg.Password,
 		pairs: make([]pair, len(cfg.Pairs)), started: time.Now(), log: cfg.Log, transport: cfg.Transport,
 		rewriter: cfg.Rewriter, identify: cfg.Identify,
 		moved: make(chan struct{}, 1), quiet: make(chan struct{}), done: make(chan struct{}),
@@ -134,7 +136,11 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 func (s *Session) run() {
 	for i := range s.pairs {
 		p := &s.pairs[i]
-		s.events.add(Info, "%s %s forwards to %s", s.network, p.listen, describe(p.target))
+		to := describe(p.target)
+		if p.chosen != "" {
+			to = "where each client asks for (" + p.chosen + ")"
+		}
+		s.events.add(Info, "%s %s forwards to %s", s.network, p.listen, to)
 		if s.network == "udp" {
 			s.drops.watch(p.udp, nil)
 			s.relay.Go(func() { s.relayUDP(p) })
@@ -363,6 +369,15 @@ func (s *Session) refuse(why string) {
 	s.refused++
 	s.mu.Unlock()
 	s.events.add(Warning, "a client is refused: %s", why)
+}
+
+// failChosen reports a client whose upstream is unknown, refused or not found.
+func (s *Session) failChosen(t target, err error) {
+	if t.text == "" {
+		s.refuse(err.Error())
+	} else {
+		s.fail(t, err)
+	}
 }
 
 // fail counts and reports an unreachable upstream.

@@ -55,10 +55,32 @@ func reset(c net.Conn) {
 func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 	defer down.Close()
 	ctx, stop := context.WithTimeout(s.ctx, s.limits.Dial)
-	up, server, err := s.proxy.dial(ctx, "tcp", p.target)
+	to, answer := p.target, func(net.Conn, error) error { return nil }
+	if p.chosen != "" {
+		var err error
+		if to, answer, err = s.chosen(ctx, p, down); err != nil {
+			stop()
+			s.failChosen(to, err)
+			_ = down.Close() // orderly: a client of SOCKS5 gets the answer
+			return
+		}
+	}
+	up, server, err := s.proxy.dial(ctx, "tcp", to)
 	stop()
+	if err == nil {
+		if err = answer(up, nil); err != nil {
+			s.proxy.left(up, -1)
+			up.Close()
+		}
+	} else {
+		_ = answer(nil, err)
+	}
 	if err != nil {
-		s.fail(p.target, err) // before the client notices it
+		s.fail(to, err) // before the client notices it
+		if p.chosen == Socks5 {
+			_ = down.Close()
+			return
+		}
 		reset(down)
 		return
 	}

@@ -39,7 +39,8 @@ type Config struct {
 	Workspace string `json:"workspace,omitempty" doc:"project that shows the frames; in a request the one of the URL"`
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"display name"`
 	Listen    string `json:"listen,omitempty" doc:"IP:port or :port"`
-	Upstream  string `json:"upstream,omitempty" doc:"host:port"`
+	Upstream  string `json:"upstream,omitempty" doc:"host:port; socks5 or redirect: each client says where to, and the list of allowed upstreams judges it"`
+	Password  string `json:"password,omitempty" maxLength:"255" doc:"of clients of socks5; needed where other machines reach the listener. It is not stored"`
 	Operate   bool   `json:"operate,omitempty" doc:"messages can be held, changed and injected when enabled"`
 	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
@@ -204,7 +205,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		network = "tcp"
 	}
 	through := proxy.Config{
-		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log,
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Password: cfg.Password,
 		Record: &proxy.Record{Create: create, Room: ws.Captures.Room},
 		Transport: func(c transport.Conn) transport.Transport {
 			return protocol.New(read.env().For(c.Name(), c.Session), c.Server.Port())
