@@ -59,7 +59,7 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 	}
 	dst = r.checksum(dst)
 	if r.Program.odd {
-		for l := range r.itemsOf(func(b *Block) []uint16 { return b.odd }) {
+		for l := range r.itemsOf(func(b *Block) []uint16 { return b.odd }, (*Item).seemsOdd) {
 			if len(dst) >= most {
 				return dst
 			}
@@ -123,8 +123,22 @@ func (p *Program) findOdd() {
 	}
 }
 
-// itemsOf yields the leaves of some items of the blocks, by their indexes, in decoding order.
-func (r *Record) itemsOf(which func(b *Block) []uint16) iter.Seq[Leaf] {
+// seemsOdd reports whether oddItem must look at a value. Nearly all values are not odd.
+func (it *Item) seemsOdd(raw uint64) bool {
+	switch {
+	case it.Role == RoleHere || it.Form == FormText:
+		return true
+	case it.Form == FormBool:
+		return raw > 1
+	case it.Bits == 32:
+		return raw&0x7f800000 == 0x7f800000 // not finite
+	}
+	return raw&0x7ff0000000000000 == 0x7ff0000000000000
+}
+
+// itemsOf yields the leaves of some items of the blocks, by their indexes, in decoding order. All of them, if only is nil; otherwise those for
+// which it returns true.
+func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw uint64) bool) iter.Seq[Leaf] {
 	return func(yield func(Leaf) bool) {
 		for i := range r.Nodes {
 			n := &r.Nodes[i]
@@ -145,7 +159,11 @@ func (r *Record) itemsOf(which func(b *Block) []uint16) iter.Seq[Leaf] {
 			for k := range count {
 				for _, x := range items {
 					it := &b.Items[x]
-					l := Leaf{Off: n.Off + uint32(k)*b.Bits + it.Off, Node: uint32(i), LeafKind: b.rows[x].kind}
+					at := n.Off + uint32(k)*b.Bits
+					if only != nil && at%8 == 0 && uint64(at/8)+uint64(b.Reach) <= uint64(len(r.Data)) && it.Bits-1 < 64 && !only(it, it.Peek.from(r.Data[at/8:])) {
+						continue
+					}
+					l := Leaf{Off: at + it.Off, Node: uint32(i), LeafKind: b.rows[x].kind}
 					l.Elem = elem
 					if l.Off+it.Bits > n.Range().End() {
 						break // truncated
@@ -170,7 +188,7 @@ func (r *Record) PaddingSet() bool {
 	if !r.Program.padded {
 		return false
 	}
-	for l := range r.itemsOf(func(b *Block) []uint16 { return b.pads }) {
+	for l := range r.itemsOf(func(b *Block) []uint16 { return b.pads }, nil) {
 		for at := l.Off; at < l.Range().End(); at += 8 {
 			if LoadBits(r.Data, at, min(8, l.Range().End()-at), schema.Little) != 0 {
 				return true
