@@ -33,7 +33,7 @@ var axeShown = []struct{ file, selector, test string }{
 
 	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Share messages"]`, "TestFlowCapsule"},
 	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Shared messages"]`, "TestFlowCapsule"},
-	{"templates/capsule.templ", `main > .frame`, "TestFlowCapsule"},
+	{"web/src/dialogs/capsule.tsx", `dialog.question[aria-label*="Copies of its page stay"]`, "TestFlowCapsule"},
 	{"web/src/dialogs/code.tsx", `dialog[aria-label="Give a message a code"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
 	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},

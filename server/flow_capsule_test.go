@@ -71,4 +71,9 @@ func TestFlowCapsule(t *testing.T) {
 	f.page().Press("Enter")
 	f.page().Visible("link", "What they say")
 	f.axe("shared messages")
+	f.page().Click("button", "Delete")
+	f.page().Visible("dialog", "Delete “What they say” here?…")
+	f.axe("the question whether to delete")
+	f.page().In("Delete “What they say” here?…").Click("button", "Delete")
+	f.shows("dialog .operate-says", "Nothing is shared yet")
 }

@@ -42,8 +42,11 @@ var capsuleID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 func capsuleFile(id string) string { return capsuleFolder + "/" + id + ".json" }
 
-// Capsules lists the capsules, the newest first.
+// Capsules lists the capsules, the newest first; none if the workspace keeps none.
 func (w *Workspace) Capsules() ([]CapsuleInfo, error) {
+	if w.Home == nil {
+		return nil, nil
+	}
 	w.capsules.mu.Lock()
 	defer w.capsules.mu.Unlock()
 	return w.listCapsules()

@@ -234,8 +234,11 @@ func quote(line string) string {
 	return string(r[:min(len(r), maxQuote)])
 }
 
-// Threads returns all threads, the newest change first.
+// Threads returns all threads, the newest change first; none if the workspace keeps none.
 func (w *Workspace) Threads() ([]Thread, error) {
+	if w.Home == nil {
+		return nil, nil
+	}
 	snap := w.Now()
 	t := &w.threads
 	t.mu.Lock()
