@@ -61,10 +61,11 @@ func (x *rates) wait(who string) time.Duration {
 	return 0
 }
 
-// forget removes those whose allowance is full again, and some of the others if there are none. The caller holds mu.
+// forget removes those whose allowance is full again, and a quarter of all if there are few of them: it looks at all, so it must not be needed
+// again soon. The caller holds mu.
 func (x *rates) forget(at time.Time) {
 	for who, r := range x.of {
-		if r.left+at.Sub(r.at).Seconds()*ratePerSecond >= rateAtOnce || len(x.of) >= maxRated {
+		if r.left+at.Sub(r.at).Seconds()*ratePerSecond >= rateAtOnce || len(x.of) > maxRated*3/4 {
 			delete(x.of, who)
 		}
 	}
