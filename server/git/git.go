@@ -419,7 +419,7 @@ func (r *Repo) Commit(ctx context.Context, files []string, message string, by Pe
 		return err
 	}
 	list := strings.Join(files, "\x00") + "\x00"
-	if _, err := r.run(ctx, strings.NewReader(list), "add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+	if _, err := r.run(ctx, strings.NewReader(list), "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 		return err
 	}
 	said, err := os.CreateTemp("", "wirebench-commit-*")
