@@ -136,7 +136,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	l.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.listen, "listen", "", "address for clients: IP:PORT or :PORT")
-	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT; socks5 or redirect: each client says where to, within --allow")
+	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT, or tls:HOST:PORT if it is encrypted; socks5 or redirect: each client says where to, within --allow")
 	f.StringVar(&r.password, "socks-password", "", "password of clients of --upstream socks5; needed unless --listen is on loopback")
 	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
 	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
@@ -202,7 +202,7 @@ func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 		}
 		return up, nil
 	}
-	host, port, err := splitAddress(r.upstream)
+	host, port, err := splitAddress(strings.TrimPrefix(r.upstream, proxy.TLS))
 	if err != nil {
 		return nil, fmt.Errorf("--upstream %s: %w", r.upstream, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -29,6 +30,9 @@ const maxPassword = 255
 // checkChosen refuses sessions whose clients may not choose their upstream.
 func (s *Session) checkChosen(cfg Config) error {
 	for i := range s.pairs {
+		if strings.HasPrefix(cfg.Pairs[i].Upstream, TLS) && cfg.Network != "tcp" {
+			return errors.New("TLS is for TCP alone")
+		}
 		if !IsChosen(cfg.Pairs[i].Upstream) {
 			continue
 		}

@@ -43,7 +43,7 @@ type Config struct {
 // Pair is a listening address and its upstream.
 type Pair struct {
 	Listen   string // IP:port, localhost:port or :port; port 0 selects a free one
-	Upstream string // IP:port or name:port; Socks5 or Redirect if each client chooses
+	Upstream string // IP:port or name:port, after TLS if the connection to it is encrypted; Socks5 or Redirect if each client chooses
 }
 
 // MaxPairs is the maximum number of pairs of a session.
@@ -105,9 +105,14 @@ func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 	if IsChosen(upstream) {
 		return []Pair{{listen, upstream}}, nil
 	}
-	to, upPort, err := splitPort(upstream)
+	plain, encrypted := strings.CutPrefix(upstream, TLS)
+	to, upPort, err := splitPort(plain)
 	if err != nil {
 		return nil, err
+	}
+	before := ""
+	if encrypted {
+		before = TLS
 	}
 	switch {
 	case n < 1 || n > MaxPairs:
@@ -119,7 +124,7 @@ func Consecutive(listen, upstream string, n int) ([]Pair, error) {
 	}
 	pairs := make([]Pair, n)
 	for i := range pairs {
-		pairs[i] = Pair{net.JoinHostPort(from, strconv.Itoa(int(port)+i)), net.JoinHostPort(to, strconv.Itoa(int(upPort)+i))}
+		pairs[i] = Pair{net.JoinHostPort(from, strconv.Itoa(int(port)+i)), before + net.JoinHostPort(to, strconv.Itoa(int(upPort)+i))}
 	}
 	return pairs, nil
 }

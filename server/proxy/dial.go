@@ -39,6 +39,9 @@ func (x Target) Dial(ctx context.Context, network string) (net.Conn, error) {
 			return nil, err
 		}
 		c, err := x.p.opts.Dial(ctx, network, addr)
+		if err == nil && x.t.tls {
+			c, err = x.p.encrypted(ctx, c, x.t, addr)
+		}
 		if err == nil {
 			return c, nil
 		}

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +21,8 @@ const MaxSessions = 100
 type Options struct {
 	Upstreams *Upstreams
 	Own       func() []netip.AddrPort // addresses on which the workbench listens
+
+	Roots *x509.CertPool // of the certificates of upstreams with TLS, for tests; nil uses those of the system
 
 	// Dial connects to a checked address, for tests; nil uses the system.
 	Dial func(ctx context.Context, network string, addr netip.AddrPort) (net.Conn, error)
@@ -170,6 +174,9 @@ func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, n
 			return nil, addr, err
 		}
 		c, err := p.opts.Dial(ctx, network, addr)
+		if err == nil && t.tls {
+			c, err = p.encrypted(ctx, c, t, addr)
+		}
 		if err == nil {
 			p.left(c, 1)
 			return c, addr, nil
@@ -179,6 +186,20 @@ func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, n
 		}
 	}
 	return nil, netip.AddrPort{}, last
+}
+
+// encrypted returns a connection over one that was made to an upstream. The one is closed after an error.
+func (p *Proxy) encrypted(ctx context.Context, c net.Conn, t target, addr netip.AddrPort) (net.Conn, error) {
+	name := t.name
+	if name == "" {
+		name = addr.Addr().String()
+	}
+	over := tls.Client(c, &tls.Config{ServerName: name, RootCAs: p.opts.Roots, MinVersion: tls.VersionTLS12})
+	if err := over.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return over, nil
 }
 
 // Start starts a session. The context is used only while starting. The error wraps ErrRefused or ErrMoved if an upstream is refused;

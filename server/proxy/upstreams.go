@@ -236,15 +236,21 @@ type target struct {
 	text  string
 	name  string // "" for an address
 	addrs []netip.AddrPort
+	tls   bool // the connection is encrypted
 }
+
+// TLS begins an upstream to which the connection is encrypted, with a certificate for its name or address that the system trusts: tls:NAME:PORT.
+// Clients of the listener do not encrypt: the proxy sees what both say.
+const TLS = "tls:"
 
 // find resolves and checks an upstream. check is an additional check of an address.
 func (u *Upstreams) find(ctx context.Context, text string, check func(netip.AddrPort) error) (target, error) {
-	host, port, err := splitPort(text)
+	plain, encrypted := strings.CutPrefix(text, TLS)
+	host, port, err := splitPort(plain)
 	if err != nil {
 		return target{}, err
 	}
-	t := target{text: text}
+	t := target{text: text, tls: encrypted}
 	if port == 0 {
 		return t, fmt.Errorf("%w: %s has no port", ErrRefused, text)
 	}
