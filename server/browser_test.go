@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"flag"
 	"net/http/httptest"
 	"net/url"
@@ -16,8 +18,10 @@ import (
 
 	"wirebench/defs"
 	"wirebench/defs/library"
+	"wirebench/defs/schema"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 	"wirebench/web/browsertest"
 )
 
@@ -76,6 +80,25 @@ func TestFlowWithoutScripts(t *testing.T) {
 
 const pickMember = `document.querySelector('.tree tr[data-path="members[0].player_id"]').focus()`
 
+// channelCapture returns a capture with messages of the definition of the first picture; their passwords and members differ.
+func channelCapture(t *testing.T, n int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s, at := aConversation(t, &out)
+	msg, err := hex.DecodeString("26002c4e02000c001c00d2040c001400e903000014000000d20700004c0061006e006e000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		binary.LittleEndian.PutUint16(msg[10:], uint16(1000+7*i))
+		binary.LittleEndian.PutUint32(msg[16:], uint32(1001+i%9))
+		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Second), msg, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
+}
+
 // TestFlowScreenshots renders the page of the shipped samples for the README.
 func TestFlowScreenshots(t *testing.T) {
 	browsertest.Require(t)
@@ -93,7 +116,8 @@ func TestFlowScreenshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := workspace.Open(workspace.Config{Name: d.Name, FirstTitle: d.Title, Dialect: d.Name, Files: files, Captures: kept})
+	home, _ := workspacetest.Dir(t, nil)
+	ws, err := workspace.Open(workspace.Config{Name: d.Name, FirstTitle: d.Title, Dialect: d.Name, Files: files, Home: home, Captures: kept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +135,12 @@ func TestFlowScreenshots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := kept.Add("channels.pcapng", time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), bytes.NewReader(channelCapture(t, 40))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.Begin("Bob", workspace.NewThread{File: "C_EDIT_PRIVATE_CHANNEL.1.def", Line: 7, Text: "Four digits?"}); err != nil {
+		t.Fatal(err)
+	}
 	h := serverOf(t, ws)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
@@ -122,7 +152,7 @@ func TestFlowScreenshots(t *testing.T) {
 	for _, shot := range []struct{ name, path, do, until string }{
 		{
 			"workbench", "", strings.Replace(joins, "NAME", "Ann", 1) + ";" + pickMember,
-			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector("#together-bar").innerText.includes("In the file")`,
+			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector(".line-thread") !== null && document.querySelector("#score").textContent.includes("clean") && document.querySelector("#together-bar").innerText.includes("In the file")`,
 		},
 		{
 			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16",
