@@ -53,6 +53,8 @@ func TestFlowTogether(t *testing.T) {
 	g.shows("#layout-head", "bytes")
 	g.is("the layout has the new name", `document.querySelector("#layout-body").textContent.includes("identifier")`)
 	g.is("the caret of the other", `document.querySelector(".peer-caret .peer-name")?.textContent === "Ann" && document.querySelector(".peer-caret").closest(".cm-line").textContent.startsWith("uint32 identifier")`)
+	g.paste("100001000b000700000005410000")
+	g.is("the bytes where the other is", `document.querySelectorAll(".hx.peer-byte").length === 4`)
 	g.is("the part of the layout where the other is", `document.querySelector("#layout-rows tr.has-peer")?.textContent.includes("identifier")`)
 	g.caret(3)
 	g.types(" # of the hero")

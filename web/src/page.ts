@@ -288,7 +288,11 @@ export class Page {
         this.socket.set({ shared });
       },
       go: (message) => void this.openMessage(message),
-      peers: (colors) => this.layout.setPeers(colors),
+      peers: (colors) => {
+        this.peers = colors;
+        this.layout.setPeers(colors);
+        this.markPeers();
+      },
     });
     this.threads = new Threads({
       workspace: this.workspace,
@@ -390,6 +394,13 @@ export class Page {
         this.editor.focus();
       }
     });
+  }
+
+  private peers: ReadonlyMap<number, number> = new Map(); // colors of others, by the lines where they are
+
+  /** Marks the bytes of the lines where others are. */
+  private markPeers(): void {
+    this.hex.setPeers([...this.peers].flatMap(([line, color]) => (this.links.ofLine(line)?.ranges ?? []).map(({ start, end }) => ({ start: start >> 3, end: (end + 7) >> 3, color }))));
   }
 
   /** Offers the message as a page that needs no server. */
@@ -845,6 +856,7 @@ export class Page {
       this.drawn = shown;
       this.tree.show(this.message);
     }
+    this.markPeers();
     this.mistakes = { list: answer.mistakes ?? this.mistakes.list, of: text };
     this.showMistakes();
     if (answer.status !== undefined) {

@@ -98,7 +98,7 @@ test("an edit keeps the old message and marks the new bytes", () => {
 test("the outline of a range runs around all of its rows", () => {
   const marks = new Marks();
   const none = { start: 0, end: 0 };
-  marks.set(0, 3, 8, { selection: none, light: [{ start: 6, end: 18 }], aim: [], hits: noRanges, bookmarks: [] });
+  marks.set(0, 3, 8, { selection: none, light: [{ start: 6, end: 18 }], aim: [], hits: noRanges, bookmarks: [], peers: [] });
   equal(marks.classes(5, 5), "");
   equal(marks.classes(6, 6), " on on-t on-l");
   equal(marks.classes(7, 7), " on on-t on-r");
@@ -111,8 +111,8 @@ test("found bytes are marked, and the next is known", () => {
   const hits = { starts: Uint32Array.of(2, 9, 40), ends: Uint32Array.of(4, 11, 41) };
   equal([0, 1, 3, 4, 10, 11, 40, 41].map((byte) => rangeAfter(hits, byte)), [0, 0, 0, 1, 1, 2, 2, 3]);
   const marks = new Marks();
-  marks.set(1, 1, 8, { selection: { start: 9, end: 10 }, light: [], aim: [], hits, bookmarks: [{ start: 8, end: 9, hue: 3 }] });
-  equal([8, 9, 10, 11].map((byte) => marks.classes(byte, byte - 8)), [" bookmarked hue3", " hit sel", " hit", ""]);
+  marks.set(1, 1, 8, { selection: { start: 9, end: 10 }, light: [], aim: [], hits, bookmarks: [{ start: 8, end: 9, hue: 3 }], peers: [{ start: 10, end: 11, color: 2 }] });
+  equal([8, 9, 10, 11].map((byte) => marks.classes(byte, byte - 8)), [" bookmarked hue3", " hit sel", " peer-byte peer-2 hit", ""]);
 });
 
 test("Shift extends from the anchor, also after the page widened the selection", () => {

@@ -97,6 +97,7 @@ export class HexGrid {
   private aims: readonly ByteRange[] = [];
   private hits: Ranges = noRanges;
   private bookmarks: readonly (ByteRange & { hue: number })[] = [];
+  private peers: readonly (ByteRange & { color: number })[] = [];
   private range: ByteRange = { start: 0, end: 0 };
   private caret = 0;
   private anchor = 0; // fixed end of the selection; Shift moves the other
@@ -184,6 +185,12 @@ export class HexGrid {
   /** Marks bookmarked bytes. */
   bookmark(bookmarks: readonly (ByteRange & { hue: number })[]): void {
     this.bookmarks = bookmarks;
+    this.later();
+  }
+
+  /** Marks the bytes where others are. */
+  setPeers(peers: readonly (ByteRange & { color: number })[]): void {
+    this.peers = peers;
     this.later();
   }
 
@@ -382,7 +389,7 @@ export class HexGrid {
     // The first row is even: row heights may be half pixels.
     const first = clamp((Math.floor(top / rowPx) - spareRows) & ~1, 0, Math.max(0, rows - wanted) & ~1);
     const count = Math.min(wanted + 1, rows - first);
-    this.marks.set(first, count, this.columns, { selection: this.range, light: this.lights, aim: this.aims, hits: this.hits, bookmarks: this.bookmarks });
+    this.marks.set(first, count, this.columns, { selection: this.range, light: this.lights, aim: this.aims, hits: this.hits, bookmarks: this.bookmarks, peers: this.peers });
     const { message, marks, caret } = this;
     this.rows.draw(first, count, { message, marks, caret, caretLook: this.caretLook() }, all);
     this.body.style.setProperty("transform", `translateY(${this.scroll.place(first)}px)`);

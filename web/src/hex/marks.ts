@@ -54,13 +54,14 @@ export class Marks {
   private columns = 16;
   private bits = new Uint8Array();
   private hues = new Map<number, number>(); // of bookmarked bytes in the window
+  private readonly peers = new Map<number, number>(); // colors of others, by the bytes where they are
 
   /** Sets the marks for the rows from `row` on. */
   set(
     row: number,
     rows: number,
     columns: number,
-    o: { selection: ByteRange; light: readonly ByteRange[]; aim: readonly ByteRange[]; hits: Ranges; bookmarks: readonly (ByteRange & { hue: number })[] },
+    o: { selection: ByteRange; light: readonly ByteRange[]; aim: readonly ByteRange[]; hits: Ranges; bookmarks: readonly (ByteRange & { hue: number })[]; peers: readonly (ByteRange & { color: number })[] },
   ): void {
     const size = (rows + 2) * columns;
     this.first = (row - 1) * columns;
@@ -77,6 +78,12 @@ export class Marks {
     for (const { start, end, hue } of o.bookmarks) {
       for (let byte = Math.max(start, this.first); byte < Math.min(end, this.first + size); byte++) {
         this.hues.set(byte, hue);
+      }
+    }
+    this.peers.clear();
+    for (const { start, end, color } of o.peers) {
+      for (let byte = Math.max(start, this.first); byte < Math.min(end, this.first + size); byte++) {
+        this.peers.set(byte, color);
       }
     }
     const { starts, ends } = o.hits;
@@ -100,7 +107,8 @@ export class Marks {
   classes(byte: number, column: number): string {
     const bits = this.bits[byte - this.first] ?? 0;
     const hue = this.hues.get(byte);
-    const bookmark = hue === undefined ? "" : ` bookmarked hue${hue}`;
+    const peer = this.peers.get(byte);
+    const bookmark = (hue === undefined ? "" : ` bookmarked hue${hue}`) + (peer === undefined ? "" : ` peer-byte peer-${peer}`);
     if (bits === 0) {
       return bookmark;
     }
