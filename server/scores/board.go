@@ -30,9 +30,12 @@ const (
 
 	spanBytes = 32 // memory of a message beside its bytes
 
-	boardLife  = 10 * time.Minute // after its last use
-	lookPause  = 2 * time.Second  // between two looks for new messages, while somebody wants to know
-	againPause = 10 * time.Second // between two readings of all captures
+	boardLife = 10 * time.Minute // after its last use
+	lookPause = 2 * time.Second  // between two looks for new messages, while somebody wants to know
+	// Between two readings of all captures, at least, and as a multiple of the time that the last one took: where definitions say where messages
+	// end, each change of one makes all captures be read again.
+	againPause = 10 * time.Second
+	againTimes = 10
 )
 
 // Set holds the boards of all projects.
@@ -69,7 +72,7 @@ func (s *Set) Of(ws *workspace.Workspace) *Board {
 		if len(s.boards) >= maxBoards {
 			s.dropOldest()
 		}
-		b = &Board{ws: ws, set: s, reading: 1, types: map[typeKey]*messages{}, changed: make(chan struct{}), totals: map[*messages]*total{}}
+		b = &Board{ws: ws, set: s, at: time.Now(), reading: 1, types: map[typeKey]*messages{}, changed: make(chan struct{}), totals: map[*messages]*total{}}
 		b.ctx, b.stop = context.WithCancel(s.ctx)
 		s.boards[ws] = b
 		s.wg.Go(b.run)
@@ -117,6 +120,7 @@ type Board struct {
 	reading int           // number of captures to be read; 1 before the first look
 	again   int           // number of times that the board was emptied
 	at      time.Time     // of the last time that it was filled from the beginning
+	took    time.Duration // until all captures were read then
 	changed chan struct{} // closed with the next change
 
 	judging sync.Mutex // held by the Run that judges: pages with one text wait for the first, and have its figures then
@@ -250,14 +254,14 @@ func (b *Board) look() error {
 			return err
 		}
 	}
-	if b.outdated(list) {
+	if gone, changed := b.outdated(list); gone || changed {
 		b.mu.Lock()
-		wait := againPause - time.Since(b.at)
-		if wait <= 0 || len(b.sources) == 0 {
+		wait := !gone && time.Since(b.at) < max(againPause, againTimes*b.took)
+		if !wait {
 			b.empty()
 		}
 		b.mu.Unlock()
-		if wait > 0 {
+		if wait {
 			return nil
 		}
 	}
@@ -291,21 +295,25 @@ func (b *Board) look() error {
 	return nil
 }
 
-// outdated reports whether captures were removed, or are read in another way than before.
-func (b *Board) outdated(list []store.Capture) bool {
+// outdated reports whether captures were removed, and whether some are read in another way than before.
+func (b *Board) outdated(list []store.Capture) (gone, changed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := map[string]string{}
 	for _, x := range list {
 		now[x.ID] = captures.Reading(b.ws.Name, b.ws.For(x), x)
 	}
-	return slices.ContainsFunc(b.sources, func(s source) bool { return now[s.id] != s.reading })
+	for i := range b.sources {
+		reading, ok := now[b.sources[i].id]
+		gone, changed = gone || !ok, changed || ok && reading != b.sources[i].reading
+	}
+	return gone, changed
 }
 
 // empty forgets all messages. The caller holds mu.
 func (b *Board) empty() {
 	b.types, b.sources, b.bytes, b.full, b.at = map[typeKey]*messages{}, nil, 0, false, time.Now()
-	b.size = 0
+	b.size, b.took = 0, 0
 	b.again++
 	b.tell()
 }
@@ -390,7 +398,9 @@ func (b *Board) caught(src *source, done, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !src.caught {
-		b.reading--
+		if b.reading--; b.reading == 0 {
+			b.took = time.Since(b.at)
+		}
 	}
 	src.caught, src.done, src.failed = true, done, failed
 	b.tell()
