@@ -12,6 +12,7 @@
 //		mitmproxy            flows of mitmproxy: TCP, UDP, websockets
 //		har                  HAR of a browser: websockets
 //		wirebench-jsonl      JSON Lines of frames --json and of an export
+//		hook-jsonl           JSON Lines of a hook in a program that has plain messages: "dir", "hex", and what else it knows
 //		wirebench-table      CSV and TSV of an export
 //
 //	  - A frame has the header that its definition expects, even if the log omits it (Frame.Offset is Unknown then). Only frames of

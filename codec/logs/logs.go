@@ -52,6 +52,7 @@ var logForms = []logForm{
 	{Info{"teraatlas", "TeraAtlas packet log (text)"}, sniffAtlas, readAtlas},
 	{Info{"kloct", "Kloct packet-logger (.bin)"}, sniffKloct, readKloct},
 	{Info{"mapleshark", "MapleShark (.msb)"}, sniffShark, readShark},
+	{Info{"hook-jsonl", "frames of a hook (JSON Lines)"}, sniffHook, readHook},
 }
 
 // Sniff returns the ID of the form of a log whose first bytes are in head, compressed or not; "" if it is not a log. all means that
@@ -125,6 +126,7 @@ type reading struct {
 	more  bool                      // frames are wanted
 	last  time.Time                 // of the previous frame
 	bound bool                      // in ends after maxLogUnpacked bytes
+	hook  bool                      // lines are those of a hook
 	sum   packet.Summary
 }
 

@@ -25,6 +25,11 @@ import (
 //   - "n" and "from" refer to another file: frames are renumbered, and the source of each is its line.
 //   - If the definitions do not give the group of a code, it is found by the name of the message.
 
+// A hook in a program that has plain messages writes lines with as much as it knows: "dir" and "hex", and perhaps "t" (seconds since 1970) or
+// "time", "conn", "session", "group", "code", and "message". The code is read from the bytes where it is missing.
+//
+//	{"t":1700000000.25,"dir":"s2c","hex":"0102…"}
+
 const maxOwnLine = 64 << 20 // bytes
 
 // ownKeys are the keys that every line has.
@@ -46,8 +51,32 @@ func sniffOwn(head []byte, _ bool) bool {
 	return true
 }
 
+// sniffHook detects lines of a hook by the first one.
+func sniffHook(head []byte, _ bool) bool {
+	b := scan.StartsLikeText(head)
+	if !bytes.HasPrefix(b, []byte("{")) {
+		return false
+	}
+	line, rest, whole := bytes.Cut(b, []byte("\n"))
+	if !whole && len(rest) == 0 && len(b) >= Head/2 { // longer than head
+		return bytes.Contains(line, []byte(`"dir":"`)) && bytes.Contains(line, []byte(`"hex":"`))
+	}
+	var x ownFrame
+	if json.Unmarshal(line, &x) != nil || schema.DirNamed(x.Dir) == schema.Both || x.Hex == "" {
+		return false
+	}
+	_, err := hex.DecodeString(x.Hex)
+	return err == nil
+}
+
+func readHook(l *reading) {
+	l.hook = true
+	readOwn(l)
+}
+
 // ownFrame is a parsed line.
 type ownFrame struct {
+	T       float64
 	Time    string
 	Conn    string
 	Session int
@@ -55,6 +84,7 @@ type ownFrame struct {
 	Kind    string
 	Via     []string
 	Code    *uint32
+	Group   string
 	Name    string
 	Message string
 	Hex     string
@@ -136,7 +166,9 @@ func (l *reading) own(x *ownFrame, data []byte, ids map[string]int64) {
 	l.on(id, ownConn(x))
 	f := transport.Frame{Kind: transport.KindOf(x.Kind), Bytes: data, Via: x.Via, Name: x.Name, Offset: transport.Unknown, Length: x.Length, Resumed: x.Resumed, Note: x.Note}
 	f.Dir = schema.DirNamed(x.Dir)
-	f.At, _ = time.Parse(time.RFC3339Nano, x.Time)
+	if f.At, _ = time.Parse(time.RFC3339Nano, x.Time); l.hook && x.T > 0 && x.T < 1<<40 {
+		f.At = time.UnixMicro(int64(x.T * 1e6))
+	}
 	if x.Offset != nil {
 		f.Offset = *x.Offset
 	}
@@ -147,6 +179,14 @@ func (l *reading) own(x *ownFrame, data []byte, ids map[string]int64) {
 				f.Key = k
 			}
 		}
+	}
+	if l.hook && x.Code == nil && l.opts.Key != nil {
+		if k, ok := l.opts.Key(f.Dir, data); ok {
+			f.Key, f.HasKey = k, true
+		}
+	}
+	if l.hook && x.Group != "" {
+		f.Key.Group = x.Group
 	}
 	if f.Name == "" && len(x.Message) <= transport.MaxName {
 		f.Name = x.Message

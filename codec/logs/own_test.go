@@ -92,3 +92,29 @@ func FuzzOwnLines(f *testing.F) {
 		tableTold(scan.NewInput(strings.NewReader(text)))
 	})
 }
+
+// A hook writes what it knows of a message: its direction and bytes are enough.
+func TestHookLines(t *testing.T) {
+	const lines = `{"dir":"s2c","hex":"0301"}
+{"t":1700000000.25,"dir":"c2s","hex":"0902","conn":"10.0.0.2:4000-10.0.0.1:7801"}
+{"time":"2023-11-14T22:13:20Z","dir":"c2s","hex":"0102","code":7,"group":"login","message":"chat"}
+`
+	got, sum, err := readOwnLines(lines, true)
+	want := []string{
+		`1 -#0 message s2c - 0301 {s2c game 3} true  [{1 0 2}] [] -1 0 false "" `,
+		`2 10.0.0.2:4000-10.0.0.1:7801#0 message c2s 1700000000250000000 0902 {c2s game 9} true  [{2 0 2}] [] -1 0 false "" `,
+		`3 -#0 message c2s 1700000000000000000 0102 {c2s login 7} true chat [{3 0 2}] [] -1 0 false "" `,
+	}
+	if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") || sum.Format != "hook-jsonl" || sum.Torn != nil {
+		t.Errorf("%v %+v\n%s", err, sum, strings.Join(got, "\n"))
+	}
+	for _, bad := range []string{`{"dir":"c2s","hex":"0"}`, `{"dir":"c2s"}`, `{"hex":"00"}`, `{"dir":"up","hex":"00"}`, `[{"dir":"c2s","hex":"00"}]`, `{"dir":"c2s","hex":""}`} {
+		if id := Sniff([]byte(bad+"\n"), true); id != "" {
+			t.Errorf("%s is %s", bad, id)
+		}
+	}
+	bad := strings.Replace(lines, `"0102"`, `"01 02x"`, 1)
+	if got, sum, err := readOwnLines(bad, true); err != nil || len(got) != 2 || sum.Torn == nil {
+		t.Errorf("%d frames, %v, %+v", len(got), err, sum)
+	}
+}
