@@ -75,7 +75,7 @@ func (s *Set) Of(ws *workspace.Workspace) *Board {
 		b = &Board{ws: ws, set: s, at: time.Now(), reading: 1, types: map[typeKey]*messages{}, changed: make(chan struct{}), totals: map[*messages]*total{}}
 		b.ctx, b.stop = context.WithCancel(s.ctx)
 		s.boards[ws] = b
-		s.wg.Go(b.run)
+		defer s.wg.Go(b.run) // after its first use
 	}
 	b.touch()
 	return b
@@ -235,7 +235,7 @@ func (b *Board) run() {
 			continue // looked at with the next pause
 		case <-pause.C:
 		}
-		if time.Since(b.lastUse()) > boardLife {
+		if b.unused() {
 			return
 		}
 		if err := b.look(); err != nil && b.ctx.Err() == nil {
@@ -243,6 +243,19 @@ func (b *Board) run() {
 		}
 		pause.Reset(lookPause)
 	}
+}
+
+// unused reports whether the board has not been used for a while. Nobody gets it then.
+func (b *Board) unused() bool {
+	b.set.mu.Lock()
+	defer b.set.mu.Unlock()
+	if time.Since(b.lastUse()) <= boardLife {
+		return false
+	}
+	if b.set.boards[b.ws] == b {
+		delete(b.set.boards, b.ws)
+	}
+	return true
 }
 
 // look takes the new messages of all captures.
