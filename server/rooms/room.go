@@ -23,8 +23,12 @@ const (
 	restTime  = 300 * time.Millisecond // without typing, until the file is written
 	writeTime = time.Second            // until it is written while typing goes on
 	retryTime = 5 * time.Second        // until it is tried again after a failure
-	maxLog    = 1 << 20                // bytes of a log above which it begins anew
-	maxText   = 512 << 10              // units of a text, so that its log fits into a file
+
+	// Many programs empty a file and then write it. What they write is a change of the text when the file has been the same for steadyTime, or
+	// has differed for writeTime.
+	steadyTime = 100 * time.Millisecond
+	maxLog     = 1 << 20   // bytes of a log above which it begins anew
+	maxText    = 512 << 10 // units of a text, so that its log fits into a file
 )
 
 // Room is the shared text of a file.
@@ -56,9 +60,10 @@ type Room struct {
 	stop       chan struct{}
 
 	// Used by run only.
-	raw     string // the file as it is on disk
-	hasLog  bool   // lines may be appended to the log; otherwise it begins anew
-	tried   int    // version of the text that the library has refused, -1 for none
+	raw     string // the file as it is on disk, without what is not steady yet
+	outside outside
+	hasLog  bool // lines may be appended to the log; otherwise it begins anew
+	tried   int  // version of the text that the library has refused, -1 for none
 	retry   time.Time
 	logSize int
 }
@@ -319,6 +324,13 @@ func (r *Room) endLocked(why error) {
 	r.wakeAll()
 }
 
+// outside is what another program has written that is not a change of the text yet.
+type outside struct {
+	text  string
+	since time.Time // when the file became another one; zero if there is nothing
+	same  time.Time // when it got this text
+}
+
 // run logs changes, writes the file and follows it, until the room ends.
 func (r *Room) run() {
 	changed, stop := r.ws.Changed()
@@ -337,12 +349,16 @@ func (r *Room) run() {
 		case <-timer.C:
 		}
 		r.flush()
-		if !r.followFile() {
+		if !r.followFile(ended) {
 			r.end(ErrClosed)
 			if err := r.removeLog(); err != nil { // another file of the name has nothing to do with it
 				r.log.Error("the log of a deleted definition cannot be removed", "error", err)
 			}
 			return
+		}
+		if !r.outside.since.IsZero() && !ended {
+			timer.Reset(steadyTime)
+			continue
 		}
 		timer.Reset(r.writeFile(force))
 	}
@@ -389,16 +405,42 @@ func (r *Room) append(entries []entry) error {
 	return r.ws.Home.Append(r.logFile(), line)
 }
 
-// followFile merges what other programs have written. It returns false if the file is gone.
-func (r *Room) followFile() bool {
+// followFile merges what other programs have written, once it is steady or at once with now. It returns false if the file is gone.
+func (r *Room) followFile(now bool) bool {
+	if r.outside.steady() {
+		if err := r.ws.Reload(); err != nil { // the file may have been written since the library was told
+			r.log.Error("the library cannot be read", "error", err)
+		}
+	}
 	f := r.ws.Now().File(r.file)
 	if f == nil {
 		return false
 	}
 	if f.Text == r.raw {
+		r.outside = outside{}
 		return true
 	}
-	old, now := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(f.Text))
+	if r.outside.since.IsZero() {
+		r.outside.since = time.Now()
+	}
+	if f.Text != r.outside.text || r.outside.same.IsZero() {
+		r.outside.text, r.outside.same = f.Text, time.Now()
+	}
+	if !now && !r.outside.steady() {
+		return true
+	}
+	r.outside = outside{}
+	return r.merge(f.Text)
+}
+
+// steady reports whether the text is to become a change.
+func (o outside) steady() bool {
+	return !o.since.IsZero() && (time.Since(o.same) >= steadyTime || time.Since(o.since) >= writeTime)
+}
+
+// merge merges the text that another program has written into the shared one.
+func (r *Room) merge(text string) bool {
+	old, now := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(text))
 	change := collab.Between(old, now)
 	r.mu.Lock()
 	mapped, err := change.Map(r.unsaved, true)
@@ -410,7 +452,7 @@ func (r *Room) followFile() bool {
 		err = r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
 	}
 	if err == nil {
-		r.raw, r.fileText, r.unsaved, r.tried = f.Text, source.UnixLines(f.Text), unsaved, -1
+		r.raw, r.fileText, r.unsaved, r.tried = text, source.UnixLines(text), unsaved, -1
 		if r.unsaved.IsEmpty() {
 			r.since, r.authors = time.Time{}, nil
 		}
@@ -460,7 +502,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 	_, err := r.ws.SaveBy(who, r.file, []byte(raw), &was)
 	var conflict *store.ConflictError
 	if errors.As(err, &conflict) { // another program was faster: its text is merged, and then the file is written
-		if err = r.ws.Reload(); err == nil && r.followFile() {
+		if err = r.ws.Reload(); err == nil && r.followFile(false) {
 			return restTime
 		}
 	}

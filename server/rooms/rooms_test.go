@@ -283,6 +283,27 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// A program that empties a file before it writes it has not deleted the lines that it keeps.
+func TestOutsideInParts(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\nstring name\n"})
+	ann := l.join(t, newSet(t), name, "ann")
+	ann.replace("id", "account")
+	for _, text := range []string{"", "uint32 id\nstring ti", "uint32 id\nstring title\nbyte level\n"} {
+		if err := os.WriteFile(filepath.Join(l.files, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(steadyTime / 5) // the room sees it
+	}
+	ann.has("uint32 account\nstring title\nbyte level\n")
+	ann.until("the file is written", func() bool { return ann.file.Version == ann.version })
+	if got := l.text(t, name); got != ann.text.String() {
+		t.Errorf("%q", got)
+	}
+}
+
 func newSet(t *testing.T) *Set {
 	s := &Set{}
 	t.Cleanup(s.Close)
