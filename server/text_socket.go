@@ -44,8 +44,9 @@ type TextMessage struct {
 		Anchor  int `json:"anchor"`
 		Head    int `json:"head"`
 	} `json:"at,omitempty"`
-	Write  bool `json:"write,omitempty"`  // write the file now
-	Revert bool `json:"revert,omitempty"` // take the text of the file
+	Look   *rooms.Look `json:"look,omitempty"`   // the frame that is shown; one without a capture if none is
+	Write  bool        `json:"write,omitempty"`  // write the file now
+	Revert bool        `json:"revert,omitempty"` // take the text of the file
 }
 
 // textChannel is the channel of a page for a text that several people edit.
@@ -115,6 +116,8 @@ func listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
 			err = m.Merge(said.Merge.Client, said.Merge.Base, said.Merge.Text)
 		case said.At != nil:
 			m.Point(said.At.Version, said.At.Anchor, said.At.Head)
+		case said.Look != nil:
+			m.LookAt(*said.Look)
 		case said.Write:
 			m.Write()
 		case said.Revert:

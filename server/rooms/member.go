@@ -33,7 +33,17 @@ type Seen struct {
 	Writes  bool   `json:"writes,omitempty"`
 	Anchor  int    `json:"anchor"` // the selection in the text that the client has after the updates; -1 if it is not known
 	Head    int    `json:"head"`
+	Look    *Look  `json:"look,omitempty"` // the frame that the person looks at, if it is one of a capture
 }
+
+// Look is a frame of a capture.
+type Look struct {
+	Capture string `json:"capture"`
+	Frame   uint64 `json:"frame"` // 1 is the first
+}
+
+// maxCaptureID is the maximum length of Look.Capture in bytes.
+const maxCaptureID = 200
 
 // Message is what a client is told. Parts without news are missing.
 type Message struct {
@@ -82,6 +92,7 @@ type Member struct {
 	file    int  // news of the file that were sent
 	at      [2]int
 	atOf    int // version of at
+	look    *Look
 }
 
 // join adds a member. It returns nil if the room is ending.
@@ -217,7 +228,7 @@ func (r *Room) others(m *Member) (out []Seen) {
 		if o == m {
 			continue
 		}
-		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Message: o.Message, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1}
+		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Message: o.Message, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1, Look: o.look}
 		if since, ok := r.doc.Since(o.atOf); ok && o.at[0] >= 0 {
 			seen.Anchor, seen.Head = o.at[0], o.at[1]
 			for _, u := range since[:max(m.version-o.atOf, 0)] {
@@ -283,6 +294,17 @@ func (m *Member) Point(version, anchor, head int) {
 		return
 	}
 	m.at, m.atOf = [2]int{max(anchor, 0), max(head, 0)}, version
+	r.tellPeople()
+}
+
+// LookAt takes the frame that the member looks at. A frame that is not one of a capture ends that.
+func (m *Member) LookAt(at Look) {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.look = nil; at.Frame > 0 && at.Capture != "" && len(at.Capture) <= maxCaptureID {
+		m.look = &at
+	}
 	r.tellPeople()
 }
 

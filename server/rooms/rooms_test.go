@@ -187,6 +187,12 @@ func TestTogether(t *testing.T) {
 	}
 	ann.Point(ann.version, 3, 5)
 	bob.until("the selection of ann", func() bool { return len(bob.people) == 1 && bob.people[0].Anchor == 3 && bob.people[0].Head == 5 })
+	ann.LookAt(Look{"20261126-065531-68d085785eb57b29", 41})
+	bob.until("the frame of ann", func() bool {
+		return len(bob.people) == 1 && bob.people[0].Look != nil && bob.people[0].Look.Frame == 41
+	})
+	ann.LookAt(Look{strings.Repeat("x", maxCaptureID+1), 1})
+	bob.until("no frame", func() bool { return len(bob.people) == 1 && bob.people[0].Look == nil })
 	bob.replace("uint32", "XX uint32")
 	bob.Leave()
 	ann.until("bob has left", func() bool { return len(ann.people) == 0 })

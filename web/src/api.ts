@@ -850,10 +850,19 @@ export interface TextMessage {
     anchor: number;
     head: number;
   };
+  /** the frame that is shown; one without a capture if none is */
+  look?: RoomsLook;
   /** write the file now */
   write?: boolean;
   /** take the text of the file */
   revert?: boolean;
+}
+
+/** RoomsLook is a frame of a capture. */
+export interface RoomsLook {
+  capture: string;
+  /** 1 is the first */
+  frame: number;
 }
 
 /** RoomsMessage is what a client is told. Parts without news are missing. */
@@ -898,6 +907,8 @@ export interface RoomsSeen {
   /** the selection in the text that the client has after the updates; -1 if it is not known */
   anchor: number;
   head: number;
+  /** the frame that the person looks at, if it is one of a capture */
+  look?: RoomsLook;
 }
 
 /** RoomsFileState is the state of the file. */

@@ -242,6 +242,7 @@ class CapturePage implements Shown {
           this.held?.edited(edit);
         }
       },
+      go: (frame) => void this.frames.goTo(frame),
       begun: (name, was) => this.begun(name, was),
       fieldMenu: (field) => [
         { title: "Filter: this value", run: () => this.filterBy(field, "replace") },
@@ -449,7 +450,7 @@ class CapturePage implements Shown {
       if ((frame.row.len ?? 0) > frame.hex.length / 2) {
         notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
       }
-      this.page.showFrame({ kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate ?? false, hex: frame.hex, selection, about: frame.about ?? null, offer: offered(frame) });
+      this.page.showFrame({ n: frame.n, kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate ?? false, hex: frame.hex, selection, about: frame.about ?? null, offer: offered(frame) });
       this.packets.show(frame);
       this.origin.show(frame);
       this.origin.showNote(this.frames.noteOf(frame.n));

@@ -69,6 +69,8 @@ export interface FrameHost {
   fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
   /** A frame is being loaded into the panes, or is shown. */
   shown(): void;
+  /** Goes to a frame by its number. */
+  go(frame: number): void;
   /** A definition was started by typing, or an unsaved one was renamed from `was`. */
   begun?(name: string, was: string): void;
 }
@@ -288,6 +290,13 @@ export class Page {
         this.socket.set({ shared });
       },
       go: (message) => void this.openMessage(message),
+      goFrame: ({ capture, frame }) => {
+        const here = capture === main.dataset["capture"];
+        if (here) {
+          this.host?.go(frame);
+        }
+        return here && this.host !== undefined;
+      },
       peers: (colors) => {
         this.peers = colors;
         this.layout.setPeers(colors);
@@ -353,11 +362,13 @@ export class Page {
   }
 
   /** Shows a frame of the list; undefined for none. */
-  showFrame(frame: (FrameContext & { hex: string; edited?: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
+  showFrame(frame: (FrameContext & { n?: number; hex: string; edited?: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
     this.done.length = 0;
     this.undone.length = 0;
     this.caretLine = null;
     this.pendingSelection = frame?.selection;
+    const capture = document.querySelector("main")?.dataset["capture"];
+    this.together.look(capture === undefined || frame?.n === undefined ? undefined : { capture, frame: frame.n });
     const { kind, dir, group, name, alternate, about, offer } = frame ?? { kind: "", dir: "", group: "", name: "", alternate: false, about: null, offer: "" };
     const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: frame?.edited === undefined ? {} : { 0: frame.edited }, show: 0, frame: { kind, dir, group, name, alternate, about, offer } };
     const begin = field<HTMLInputElement>("name");

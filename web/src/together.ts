@@ -1,9 +1,9 @@
 // Editing a definition together: the connection of the open text with the room of its file, and the people in it. The text itself is in
 // editor/shared.ts.
 //
-//   #together-bar > .together-people > button.peer-N ..., .together-state, button.together-name
+//   #together-bar > .together-people > (button.peer-N, a.together-frame) ..., .together-state, button.together-name
 
-import type { PeopleList, RoomsFileState, RoomsMessage, RoomsSeen, TextMessage } from "./api";
+import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsSeen, TextMessage } from "./api";
 import { onChanged } from "./changes";
 import type { Channel, Connection } from "./connection";
 import { copyText } from "./copy/index";
@@ -15,6 +15,7 @@ import { apiOf, request } from "./http";
 import { notify } from "./notify";
 import { choosePersonName, personName } from "./person";
 import { remember, remembered } from "./remember";
+import { frameAddress } from "./score";
 
 /** The page. */
 export interface TogetherHost {
@@ -26,6 +27,7 @@ export interface TogetherHost {
   edited(): boolean; // it differs from the file
   changed(shared: boolean): void;
   go(message: string): void;
+  goFrame(at: RoomsLook): boolean; // false if the frame is not one of the page
   peers(colors: ReadonlyMap<number, number>): void; // of others, by the lines where they are
 }
 
@@ -42,6 +44,7 @@ interface Kept {
 const key = "together"; // whether texts are edited together
 const mostName = 40;
 const keepAfter = 1000; // milliseconds without a confirmation
+const lookAfter = 200; // milliseconds that a frame is shown until others are told
 const drainTime = 5000; // milliseconds that changes on their way have when another text is opened
 
 function stored(name: string): string | null {
@@ -122,6 +125,20 @@ export class Together {
     if (this.on && file !== "" && this.channel === undefined) {
       this.join();
     }
+  }
+
+  private frame: RoomsLook | undefined; // that is shown
+  private looking: ReturnType<typeof setTimeout> | undefined;
+
+  /** The page shows a frame of a capture; undefined for none. Others are told when it stays. */
+  look(frame: RoomsLook | undefined): void {
+    this.frame = frame;
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.tellFrame(), lookAfter);
+  }
+
+  private tellFrame(): void {
+    this.send({ look: this.frame ?? { capture: "", frame: 0 } });
   }
 
   /** Writes the file now. */
@@ -229,6 +246,9 @@ export class Together {
         await this.begin(start.text, start.version);
       } else {
         this.shared.again();
+      }
+      if (this.frame !== undefined) {
+        this.tellFrame();
       }
     }
     if (updates !== undefined) {
@@ -457,6 +477,9 @@ export class Together {
         this.draw();
       });
       people.append(button);
+      if (one.look !== undefined) {
+        people.append(this.frameOf(one.name, one.look));
+      }
     }
     const { text, kind } = this.says;
     const state = make("span", `together-state ${kind === "" ? "dim" : kind}`);
@@ -479,6 +502,19 @@ export class Together {
     if (!same) { // otherwise the focus stays
       bar.replaceChildren(...parts);
     }
+  }
+
+  /** Returns a link to the frame that somebody looks at. */
+  private frameOf(name: string, look: RoomsLook): HTMLElement {
+    const link = make("a", "together-frame dim", `frame ${look.frame.toLocaleString("en")}`);
+    link.setAttribute("href", frameAddress(this.host.workspace, look.capture, look.frame));
+    link.title = `${name} looks at this frame: a click opens it`;
+    link.addEventListener("click", (e) => {
+      if (!(e.ctrlKey || e.metaKey || e.shiftKey) && this.host.goFrame(look)) {
+        e.preventDefault();
+      }
+    });
+    return link;
   }
 
   private rename(name: string): void {
