@@ -18,21 +18,25 @@ const (
 	pushRest  = 20 * time.Millisecond // between two looks whether there is room
 	pushEnd   = 10 * time.Second      // for the rest, after an interruption
 	pushRead  = 256 << 10             // bytes of one read
+	pushLast  = time.Second           // after an interruption, for what the program in front writes at its end
 )
 
 func newPush() *cobra.Command {
-	token, project, name := "", "", ""
+	token, project, name, listen := "", "", "", ""
 	cmd := &cobra.Command{
 		Use:   "push URL",
 		Short: "Push a running capture to a workbench, which shows it live",
 		Long: `Push reads a capture from standard input, as tcpdump and dumpcap write it, and sends
 it to a workbench while it grows. Pages that have it open follow. Other programs can
-push frames as JSON Lines, as "wirebench frames --json" writes them.
+push frames as JSON Lines, as "wirebench frames --json" writes them; of a hook the
+direction and the bytes are enough. With --listen such programs connect to a socket
+of this machine, several at once, until push is interrupted.
 
 A lost connection is waited for; meanwhile up to 64 MiB are kept, and then the
 program in front waits. The token is best given as WIREBENCH_TOKEN.`,
 		Example: `  tcpdump -i eth0 -U -w - port 7801 | wirebench push https://wirebench.example --project tera
-  my-hook | wirebench push http://127.0.0.1:8080 --project mine --name "a hook"`,
+  my-hook | wirebench push http://127.0.0.1:8080 --project mine --name "a hook"
+  wirebench push http://127.0.0.1:8080 --project mine --listen unix:/tmp/hook.sock`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if project == "" {
@@ -44,12 +48,21 @@ program in front waits. The token is best given as WIREBENCH_TOKEN.`,
 				return fmt.Errorf("%s: %w", shown(args[0]), err)
 			}
 			p.name = cmp.Or(name, "pushed"+p.name[len("proxy"):])
-			return pushAll(cmd.Context(), cmd.InOrStdin(), p)
+			ctx, stop := untilSignal(cmd.Context())
+			defer stop()
+			in := cmd.InOrStdin()
+			if listen != "" {
+				if in, err = listenHooks(ctx, listen, func(format string, args ...any) { note(cmd, format, args...) }); err != nil {
+					return fmt.Errorf("--listen: %w", err)
+				}
+			}
+			return pushAll(ctx, in, p)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&token, "token", "", "access token of the workbench")
 	f.StringVar(&project, "project", "", "project of the workbench")
+	f.StringVar(&listen, "listen", "", "read JSON Lines of hooks that connect to unix:PATH or 127.0.0.1:PORT, not standard input")
 	f.StringVar(&name, "name", "", "name of the capture (default: pushed, and the time)")
 	return cmd
 }
@@ -70,8 +83,9 @@ func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
 			p.run(pushing)
 		}()
 	}
-	pieces := make(chan []byte)
-	var failed error // valid once pieces is closed
+	pieces, ended := make(chan []byte), make(chan struct{})
+	defer close(ended)
+	var reading, failed error // reading is valid once pieces is closed
 	go func() {
 		defer close(pieces)
 		buf := make([]byte, pushRead)
@@ -80,26 +94,30 @@ func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
 			if n > 0 {
 				select {
 				case pieces <- bytes.Clone(buf[:n]):
-				case <-ctx.Done():
+				case <-ended:
 					return
 				}
 			}
 			if err != nil {
 				if !errors.Is(err, io.EOF) {
-					failed = err
+					reading = err
 				}
 				return
 			}
 		}
 	}()
+	interrupted, last := ctx.Done(), (<-chan time.Time)(nil)
 	for more := true; more; {
 		select {
-		case <-ctx.Done():
+		case <-interrupted:
+			interrupted, last = nil, time.After(pushLast)
+		case <-last:
 			more = false
 		case <-done:
 			return errInput // it has said why
 		case data, ok := <-pieces:
 			if more = ok; !ok {
+				failed = reading
 				break
 			}
 			if !begun {

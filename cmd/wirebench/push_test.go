@@ -2,11 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -107,4 +112,132 @@ func TestPush(t *testing.T) {
 			t.Errorf("%v: %s", args, said)
 		}
 	}
+}
+
+// Ctrl+C ends the program in front too: what it writes at its end is pushed.
+func TestPushInterrupted(t *testing.T) {
+	r := &remote{}
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	cmd := newRoot()
+	cmd.SetArgs([]string{"push", srv.URL, "--project", "mine"})
+	cmd.SetIn(in)
+	cmd.SetErr(io.Discard)
+	ended := make(chan error)
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	fmt.Fprint(out, "{\"n\":1}\n")
+	cancel()
+	fmt.Fprint(out, "{\"n\":2}\n")
+	out.Close()
+	if err := <-ended; err != nil || string(r.has()) != "{\"n\":1}\n{\"n\":2}\n" {
+		t.Errorf("%q, %v", r.has(), err)
+	}
+}
+
+// noted is an output of several goroutines.
+type noted struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *noted) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *noted) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Hooks connect to a socket of this user, several at once. What is not a message ends a connection, not the capture.
+func TestPushListens(t *testing.T) {
+	r := &remote{}
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hook.sock")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var notes noted
+	run := func(ctx context.Context, listen string) error {
+		cmd := newRoot()
+		cmd.SetArgs([]string{"push", srv.URL, "--project", "mine", "--listen", listen})
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(&notes)
+		return cmd.ExecuteContext(ctx)
+	}
+	ended := make(chan error)
+	go func() { ended <- run(ctx, "unix:"+path) }()
+	wait := func(what string, ok func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: %q, %s", what, r.has(), notes.String())
+			}
+		}
+	}
+	wait("it listens", func() bool { return strings.Contains(notes.String(), "hooks connect to") })
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("%v, %v", info, err)
+	}
+	dial := func() net.Conn {
+		t.Helper()
+		c, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	const one, two, three = `{"dir":"c2s","hex":"0301"}`, `{"dir":"s2c","hex":"0902"}`, `{"dir":"c2s","hex":"ff"}`
+	a, b, bad := dial(), dial(), dial()
+	fmt.Fprint(a, one[:10])
+	fmt.Fprint(b, two+"\n\n")
+	wait("a whole line", func() bool { return string(r.has()) == two+"\n" })
+	fmt.Fprint(bad, three+"\n{\"dir\":\"up\",\"hex\":\"00\"}\n"+three+"\n")
+	wait("the bad one is disconnected", func() bool { return strings.Contains(notes.String(), "disconnected: line 2") })
+	fmt.Fprint(a, one[10:]+"\r\n")
+	wait("all lines", func() bool { return string(r.has()) == two+"\n"+three+"\n"+one+"\n" })
+	if err := run(ctx, "unix:"+path); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Read(make([]byte, 1)); err == nil {
+		t.Error("still connected")
+	}
+	for _, refused := range []string{"0.0.0.0:0", "[::]:0", "10.0.0.1:0", "localhost:0", dir} {
+		if err := run(t.Context(), refused); err == nil || !strings.Contains(err.Error(), "hooks connect to unix:PATH") {
+			t.Errorf("%s: %v", refused, err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("a file"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), "unix:"+path); err == nil {
+		t.Error("a file was replaced")
+	}
+}
+
+// A socket that a killed program has left is taken over.
+func TestPushListensAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hook.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	again, err := listenLocal("unix:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
 }

@@ -48,7 +48,7 @@ func TestNoLog(t *testing.T) {
 	}
 }
 
-// No file of the corpora is detected as a log.
+// No file of the corpora is detected as a log of another program.
 func TestCorporaAreNoLogs(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../../../shared/corpora", func(name string, entry fs.DirEntry, err error) error {
@@ -61,7 +61,11 @@ func TestCorporaAreNoLogs(t *testing.T) {
 		}
 		defer file.Close()
 		head, err := io.ReadAll(io.LimitReader(file, logs.Head))
-		if id := logs.Sniff(head, len(head) < logs.Head); id != "" {
+		id := logs.Sniff(head, len(head) < logs.Head)
+		if id == "hook-jsonl" && filepath.Ext(name) == ".jsonl" {
+			id = "" // lists of messages with their direction and bytes, as hooks write them
+		}
+		if id != "" {
 			t.Errorf("%s is detected as %s", name, id)
 		}
 		files++
