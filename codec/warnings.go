@@ -123,10 +123,12 @@ func (p *Program) findOdd() {
 	}
 }
 
-// seemsOdd reports whether oddItem must look at a value. Nearly all values are not odd.
-func (it *Item) seemsOdd(raw uint64) bool {
+// seemsOdd reports whether oddItem must look at a value of a node at a byte. Nearly all values are not odd.
+func (it *Item) seemsOdd(raw, at uint64) bool {
 	switch {
-	case it.Role == RoleHere || it.Form == FormText:
+	case it.Role == RoleHere:
+		return raw != at
+	case it.Form == FormText:
 		return true
 	case it.Form == FormBool:
 		return raw > 1
@@ -138,7 +140,7 @@ func (it *Item) seemsOdd(raw uint64) bool {
 
 // itemsOf yields the leaves of some items of the blocks, by their indexes, in decoding order. All of them, if only is nil; otherwise those for
 // which it returns true.
-func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw uint64) bool) iter.Seq[Leaf] {
+func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw, at uint64) bool) iter.Seq[Leaf] {
 	return func(yield func(Leaf) bool) {
 		for i := range r.Nodes {
 			n := &r.Nodes[i]
@@ -160,7 +162,7 @@ func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw 
 				for _, x := range items {
 					it := &b.Items[x]
 					at := n.Off + uint32(k)*b.Bits
-					if only != nil && at%8 == 0 && uint64(at/8)+uint64(b.Reach) <= uint64(len(r.Data)) && it.Bits-1 < 64 && !only(it, it.Peek.from(r.Data[at/8:])) {
+					if only != nil && at%8 == 0 && uint64(at/8)+uint64(b.Reach) <= uint64(len(r.Data)) && it.Bits-1 < 64 && !only(it, it.Peek.from(r.Data[at/8:]), uint64(n.Off/8)) {
 						continue
 					}
 					l := Leaf{Off: at + it.Off, Node: uint32(i), LeafKind: b.rows[x].kind}
