@@ -130,6 +130,21 @@ func BenchmarkMusts(b *testing.B) {
 	}
 }
 
+// BenchmarkCheckAgainst compares judging all messages of a capture with decoding them for a filter that none passes. Judging may take twice as
+// long. (Without reading the capture, judging a message takes up to five times as long as decoding it: see BenchmarkJudge of codec/corpus.)
+func BenchmarkCheckAgainst(b *testing.B) {
+	const n = 200_000
+	library, name := smallMessages(b, n)
+	check := func() {
+		var errs bytes.Buffer
+		if status := run(context.Background(), []string{"check", "--against", name, library}, nil, io.Discard, &errs); status != exitOK {
+			b.Fatal(status, errs.String())
+		}
+	}
+	took := benchtest.Least(max(b.N, 7), benchtest.Job{Name: "check", Run: check}, benchtest.Job{Name: "decode", Run: listed(b, library, name, "--filter", "S_MOVE.hp == -77")})
+	benchtest.Must(b, n, took[0], took[1], 2)
+}
+
 // BenchmarkTshark lists messages with all values. tshark, with the emitted dissector of the same definitions, must take at least forty times
 // as long.
 func BenchmarkTshark(b *testing.B) {

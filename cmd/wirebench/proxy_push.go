@@ -96,7 +96,7 @@ func (p *pusher) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case errors.As(err, &stop):
-			p.note("pushing has stopped: %v; relaying continues", stop.error)
+			p.note("pushing has stopped: %v", stop.error)
 			return
 		case err == nil:
 			if p.away {

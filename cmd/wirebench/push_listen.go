@@ -26,7 +26,7 @@ const (
 	maxHookLine = 4 << 20 // bytes; a message has at most half of them
 )
 
-// hooks is the local socket of programs that write their messages as JSON Lines. It yields the lines of all connections, whole and one after
+// hooks is the local socket for programs that write their messages as JSON Lines. It yields the lines of all connections, whole and one after
 // the other, until ctx ends.
 type hooks struct {
 	listener net.Listener
@@ -46,7 +46,7 @@ func listenHooks(ctx context.Context, at string, note func(format string, args .
 	go h.accept(ctx)
 	context.AfterFunc(ctx, func() {
 		_ = l.Close()
-		_ = out.Close() // who writes does not wait any more
+		_ = out.Close() // ends waiting writers
 	})
 	note("hooks connect to %s", at)
 	return in, nil
