@@ -111,7 +111,8 @@ func (h *hooks) accept(ctx context.Context) {
 	}
 }
 
-// take passes on the lines of a connection. What is not a message ends the connection, so that it does not end the capture for the others.
+// take passes on the lines of a connection. A line that is not a message ends this connection, so that it does not spoil the capture of the
+// others.
 func (h *hooks) take(c io.Reader) error {
 	lines := bufio.NewScanner(c)
 	lines.Buffer(make([]byte, 0, 64<<10), maxHookLine)

@@ -25,8 +25,8 @@ import (
 //   - "n" and "from" refer to another file: frames are renumbered, and the source of each is its line.
 //   - If the definitions do not give the group of a code, it is found by the name of the message.
 
-// A hook in a program that has plain messages writes lines with as much as it knows: "dir" and "hex", and perhaps "t" (seconds since 1970) or
-// "time", "conn", "session", "group", "code", and "message". The code is read from the bytes where it is missing.
+// A line of a hook in a game or server has "dir" and "hex", and optionally "t" (seconds since 1970) or "time", "conn", "session", "group",
+// "code" and "message". If "code" is missing, it is read from the bytes.
 //
 //	{"t":1700000000.25,"dir":"s2c","hex":"0102…"}
 

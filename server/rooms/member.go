@@ -297,7 +297,7 @@ func (m *Member) Point(version, anchor, head int) {
 	r.tellPeople()
 }
 
-// LookAt takes the frame that the member looks at. A frame that is not one of a capture ends that.
+// LookAt sets the frame that the member looks at. One without a capture or a number means none.
 func (m *Member) LookAt(at Look) {
 	r := m.room
 	r.mu.Lock()

@@ -24,8 +24,8 @@ const (
 	writeTime = time.Second            // until it is written while typing goes on
 	retryTime = 5 * time.Second        // until it is tried again after a failure
 
-	// Many programs empty a file and then write it. What they write is a change of the text when the file has been the same for steadyTime, or
-	// has differed for writeTime.
+	// Many programs empty a file and then write it. The room merges their text after it has stayed the same for steadyTime, or at the latest
+	// writeTime after the first change.
 	steadyTime = 100 * time.Millisecond
 	maxLog     = 1 << 20   // bytes of a log above which it begins anew
 	maxText    = 512 << 10 // units of a text, so that its log fits into a file
@@ -60,7 +60,7 @@ type Room struct {
 	stop       chan struct{}
 
 	// Used by run only.
-	raw     string // the file as it is on disk, without what is not steady yet
+	raw     string // the file on disk, without the changes in outside
 	outside outside
 	hasLog  bool // lines may be appended to the log; otherwise it begins anew
 	tried   int  // version of the text that the library has refused, -1 for none
@@ -324,11 +324,11 @@ func (r *Room) endLocked(why error) {
 	r.wakeAll()
 }
 
-// outside is what another program has written that is not a change of the text yet.
+// outside is a text that another program has written to the file and that is not merged yet.
 type outside struct {
 	text  string
-	since time.Time // when the file became another one; zero if there is nothing
-	same  time.Time // when it got this text
+	since time.Time // of the first change; zero if there is none
+	same  time.Time // of the last change
 }
 
 // run logs changes, writes the file and follows it, until the room ends.
@@ -433,7 +433,7 @@ func (r *Room) followFile(now bool) bool {
 	return r.merge(f.Text)
 }
 
-// steady reports whether the text is to become a change.
+// steady reports whether the text can be merged.
 func (o outside) steady() bool {
 	return !o.since.IsZero() && (time.Since(o.same) >= steadyTime || time.Since(o.since) >= writeTime)
 }
