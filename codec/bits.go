@@ -2,13 +2,17 @@ package codec
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"wirebench/defs/schema"
 )
 
-// LoadBits reads a number of 1 to 64 bits at bit off of data. The caller must ensure that it is inside data. A big-endian number occupies
-// whole bytes and starts at a byte boundary.
+// LoadBits reads a number of 1 to 64 bits at bit off of data. The caller must ensure that it is inside data. Bit 0 of a byte is the least
+// significant one, for big-endian numbers the most significant one.
 func LoadBits(data []byte, off, bits uint32, order schema.Order) uint64 {
+	if order == schema.Big && (off|bits)&7 != 0 {
+		return loadMSB(data, off, bits)
+	}
 	i, shift := int(off>>3), off&7
 	var v uint64
 	if i+8 <= len(data) {
@@ -33,17 +37,36 @@ func loadTail(data []byte, i int, shift uint32) (v uint64) {
 	return v >> shift
 }
 
-// swap reverses the low bits/8 bytes of v.
-func swap(v uint64, bits uint32) (out uint64) {
-	for n := bits / 8; n > 0; n-- {
-		out = out<<8 | v&0xff
-		v >>= 8
+// swap reverses the low n/8 bytes of v, and clears the others.
+func swap(v uint64, n uint32) uint64 { return bits.ReverseBytes64(v) >> (64 - n&^7) }
+
+// loadMSB reads a big-endian number that does not occupy whole bytes.
+func loadMSB(data []byte, off, bits uint32) (v uint64) {
+	for bits > 0 {
+		n := min(8-off&7, bits)
+		v = v<<n | uint64(data[off>>3]>>(8-off&7-n))&(1<<n-1)
+		off, bits = off+n, bits-n
 	}
-	return out
+	return v
+}
+
+// storeMSB writes a big-endian number that does not occupy whole bytes.
+func storeMSB(data []byte, off, bits uint32, v uint64) {
+	for bits > 0 {
+		n := min(8-off&7, bits)
+		shift := 8 - off&7 - n
+		mask := byte(1<<n-1) << shift
+		data[off>>3] = data[off>>3]&^mask | byte(v>>(bits-n))<<shift&mask
+		off, bits = off+n, bits-n
+	}
 }
 
 // StoreBits writes the low bits of v at bit off of data, which must be long enough.
 func StoreBits(data []byte, off, bits uint32, order schema.Order, v uint64) {
+	if order == schema.Big && (off|bits)&7 != 0 {
+		storeMSB(data, off, bits, v)
+		return
+	}
 	i, shift := off>>3, off&7
 	if order == schema.Big {
 		v = swap(v, bits)
@@ -94,10 +117,16 @@ func NewPeek(off, bits uint32, order schema.Order, blockBits uint32) Peek {
 	}
 	at := min(off/8, max(blockBits/8, 8)-8)
 	shift := off - at*8
-	return Peek{
+	k := Peek{
 		Mask: ^uint64(0) >> (64 - bits), At: at, Shift: uint8(shift), bits: uint8(bits), order: order,
 		Slow: shift+bits > 64 || order == schema.Big && bits > 8,
 	}
+	if order == schema.Big && (off|bits)&7 != 0 {
+		if k.Slow = off&7+bits > 8; !k.Slow { // inside one byte: the same bits, counted from the other end
+			k.Shift, k.order = uint8(shift&^7+(8-shift&7-bits)), schema.Little
+		}
+	}
+	return k
 }
 
 // from reads the number.

@@ -16,7 +16,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	}
 	p := &Program{
 		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
-		regs: len(w.Regs), regAt: make([]place, len(w.Regs)),
+		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)),
 		header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
 		length: placeOf(w.Length), key: placeOf(w.Code), counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
@@ -28,7 +28,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	for i := range w.Regs {
 		p.regAt[i] = placeOf(w.Regs[i].Place)
 	}
-	c := &compiler{p: p, w: w}
+	c := &compiler{p: p, w: w, groups: map[int]uint16{}}
 	p.Ops, p.Blocks = make([]Op, 0, len(w.Body.Parts)+2), make([]Block, 0, len(w.Body.Parts)/2+2)
 	c.body(&w.Body)
 	p.whole = make([]*Block, len(p.Ops))
@@ -37,6 +37,7 @@ func Compile(m *schema.Message) (*Program, error) {
 			p.whole[i] = &p.Blocks[k]
 		}
 	}
+	p.findCalls()
 	p.findSimple()
 	p.findOdd()
 	return p, nil
@@ -55,7 +56,8 @@ func index(i int) uint16 {
 type compiler struct {
 	p      *Program
 	w      *wire.Message
-	bodies uint16 // number of bodies so far
+	groups map[int]uint16 // by field: its op
+	bodies uint16         // number of bodies so far
 }
 
 // body compiles the body of the message, of an element or of an alternative, and returns its number.
@@ -81,7 +83,10 @@ func (c *compiler) addOp(o Op) int {
 
 // part compiles a part, which is read in one step.
 func (c *compiler) part(p *wire.Part) (at int) {
-	o := Op{Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex}
+	o := Op{
+		Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex,
+		reg: index(p.Reg), size: index(p.Bytes), Present: index(p.Present), jump: noIndex,
+	}
 	switch p.Kind {
 	case wire.Block:
 		o.Code, o.Block = OpBlock, uint16(len(c.p.Blocks))
@@ -99,6 +104,23 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		for i := range p.Cases {
 			c.alternative(&p.Cases[i])
 		}
+		c.jumpTable(at)
+	case wire.Var:
+		return c.varint(p, o)
+	case wire.Group:
+		o.Code, o.Bare = OpGroup, c.w.Fields[p.Field].Schema.Type.(*schema.Group).Bare
+		at = c.addOp(o)
+		c.p.nested = true
+		number := c.body(p.Body)
+		c.p.Ops[at].Body = number
+		c.groups[p.Field] = uint16(at)
+	case wire.Call:
+		o.Code, o.Bare = OpCall, c.w.Fields[p.Field].Schema.Type.(*schema.Group).Bare
+		o.Group = uint16(c.groupOf(c.w.Fields[p.Field].Again))
+		return c.addOp(o)
+	case wire.Let:
+		o.Code, o.expr = OpLet, *p.Expr
+		return c.addOp(o)
 	default:
 		at = c.content(p, o)
 	}
@@ -110,7 +132,8 @@ func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
 	at := c.addOp(Op{
 		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		When: When{Reg: index(x.Reg), Value: x.Value, min: uint32(x.Min), max: uint32(x.Max)},
+		reg: noIndex, size: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
+		When: When{Reg: index(x.Reg), Value: x.Value, Text: x.Text, Else: x.Else, min: uint32(x.Min), max: uint32(x.Max)},
 	})
 	c.p.Ops[at].Body = c.body(&x.Body)
 	c.p.Ops[at].End = uint16(len(c.p.Ops))
@@ -143,12 +166,17 @@ func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit
 
 func (c *compiler) list(p *wire.Part, o Op) {
 	o.Linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
+	o.more = placeOf(p.More)
+	if t := p.List; t.Size == schema.Until {
+		o.End0 = t.End
+	}
 	o.next16 = o.nextAt.bits == 16 && o.nextAt.order == schema.Little && o.nextAt.off%8 == 0
 	i := c.addOp(o)
 	number := c.body(p.Elem)
 	l, body := &c.p.Ops[i], c.p.Ops[i+1:]
 	l.Body = number
 	switch {
+	case l.Size == schema.Until || l.Size == schema.While: // each element has a node
 	case len(body) == 0:
 		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
 		c.p.Blocks = append(c.p.Blocks, Block{})
@@ -162,9 +190,7 @@ func (c *compiler) block(p *wire.Part) Block {
 	b := Block{Bits: uint32(p.Max), Items: make([]Item, len(p.Items))}
 	for i := range p.Items {
 		x, it := &p.Items[i], &b.Items[i]
-		*it = Item{Off: uint32(x.Off), Bits: uint32(x.Bits), Role: roles[x.Kind], Order: x.Order, Field: index(x.Field), Type: x.Type, Bytes: x.Bytes}
-		it.Num, _ = x.Type.(*schema.Number)
-		it.Form = formOf(x)
+		*it = itemOf(x)
 		if it.Role == RoleConst || it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) {
 			b.Checks = append(b.Checks, uint16(i))
 		}
@@ -180,11 +206,18 @@ func (c *compiler) block(p *wire.Part) Block {
 	return b
 }
 
+func itemOf(x *wire.Item) Item {
+	it := Item{Off: uint32(x.Off), Bits: uint32(x.Bits), Role: roles[x.Kind], Order: x.Order, Field: index(x.Field), Type: x.Type, Var: x.Var, Bytes: x.Bytes}
+	it.Num, _ = x.Type.(*schema.Number)
+	it.Form = formOf(x)
+	return it
+}
+
 // roles maps the roles of package wire to those of a block's items.
 var roles = [...]Role{
 	schema.Value: RoleValue, schema.Count: RoleCount, schema.Offset: RoleOffset, schema.Here: RoleHere, schema.Next: RoleNext,
 	schema.Length: RoleLength, schema.Code: RoleCode, schema.Const: RoleConst, schema.Pad: RolePad,
-	schema.Counter: RoleCounter, schema.Check: RoleCheck,
+	schema.Counter: RoleCounter, schema.Check: RoleCheck, schema.Bytes: RoleBytes, schema.Present: RolePresent, schema.More: RoleMore,
 }
 
 func formOf(x *wire.Item) Form {
@@ -199,6 +232,9 @@ func formOf(x *wire.Item) Form {
 		}
 		return FormText
 	case *schema.Blob:
+		if t.UUID {
+			return FormUUID
+		}
 		return FormBlob
 	}
 	switch x.Kind {
@@ -214,6 +250,10 @@ func numberForm(t *schema.Number) Form {
 	switch {
 	case t.Scale != 0:
 		return FormScaled
+	case t.Kind < schema.Float && t.Enum != nil && t.Enum.Shown:
+		return FormNamed
+	case t.Kind == schema.Float && t.Bits == 16:
+		return FormFloat16
 	case t.Kind == schema.Float && t.Bits == 32:
 		return FormFloat32
 	case t.Kind == schema.Float:
@@ -233,6 +273,8 @@ func numberForm(t *schema.Number) Form {
 // load compiles the register load of an item that later parts depend on.
 func (c *compiler) load(x *wire.Item, role Role) Load {
 	l := Load{Reg: uint16(x.Reg), kind: role, field: uint16(x.Field), Off: uint32(x.Off), Bits: uint8(x.Bits), Order: x.Order}
+	n, _ := x.Type.(*schema.Number)
+	l.signed = n != nil && n.Kind == schema.Signed && role != RoleValue
 	if x.Kind == schema.Count {
 		extent, _ := wire.ExtentOf(c.w.Fields[x.Field].Schema.Type)
 		l.unit, l.minElem = true, min(c.unit(x.Field), MaxMessage+1)

@@ -16,6 +16,9 @@ const MaxMessage = wire.MaxMessage
 func nodeBudget(n int) int { return 1<<12 + 4*n }
 func byteBudget(n int) int { return 1<<20 + 4*n }
 
+// nestedNodes is added for messages with choices, which need no bytes.
+const nestedNodes = 1 << 16
+
 // Decode decodes a message into dst. It never fails: dst holds everything that could be read, and problems that state where and why
 // decoding stopped. Contents with an offset of their own are read even if contents before them are damaged.
 func (p *Program) Decode(dst *Record, data []byte) {
@@ -31,8 +34,12 @@ func (p *Program) Decode(dst *Record, data []byte) {
 func (p *Program) decode(dst *Record, data []byte) {
 	dst.Reset(p)
 	clear(dst.regs)
+	dst.saved = dst.saved[:0]
 	dst.Data = data
 	d := decoder{p: p, r: dst, data: data, have: uint32(len(data)), limit: math.MaxUint32, nodes: nodeBudget(len(data)) + len(p.Ops), bytes: byteBudget(len(data))}
+	if p.nested {
+		d.nodes += nestedNodes
+	}
 	if len(data) > MaxMessage {
 		dst.Data, d.data, d.have = data[:0], data[:0], 0
 		d.illegal(Problem{Code: TooLarge, Got: uint64(len(data)), Want: MaxMessage})
@@ -79,6 +86,7 @@ type decoder struct {
 	size     uint64 // minimum size in bytes implied by all counts read so far
 	measured bool
 	stop     bool // the budget is used up
+	depth    int  // of calls
 }
 
 // frame reads the frame's length.
@@ -231,6 +239,22 @@ func (d *decoder) body(pc, end uint16) bool {
 			}
 			pc = o.End
 			continue
+		case OpVar:
+			if !d.varint(o, pc) {
+				return false
+			}
+		case OpGroup:
+			if !d.group(o, pc, pc) {
+				return false
+			}
+			pc = o.End
+			continue
+		case OpCall:
+			if !d.call(o, pc) {
+				return false
+			}
+		case OpLet:
+			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
 		}
 		pc++
 	}
@@ -263,6 +287,9 @@ func (d *decoder) block(o *Op, pc uint16) bool {
 		l := &b.Loads[i]
 		v := l.peek.from(w)
 		d.r.regs[l.Reg] = v
+		if l.signed && v>>(l.Bits-1) != 0 {
+			d.negative(Range{at + l.Off, uint32(l.Bits)}, l.field, v, int(l.Bits))
+		}
 		if l.unit && (v < l.minUnits || v > l.maxUnits || d.measured) {
 			d.count(l, at, v)
 		}
@@ -357,8 +384,10 @@ func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
 	switch o.Size {
 	case schema.Fixed:
 		return uint64(o.N), false
-	case schema.Counted:
-		return d.r.regs[o.count], false
+	case schema.Counted, schema.Computed:
+		return min(d.r.regs[o.count], math.MaxUint32), false
+	case schema.Until, schema.While:
+		return 0, false
 	}
 	return 0, true
 }
@@ -390,6 +419,9 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 		d.cur = end * 8
 	}
 	if found {
+		if o.reg != noIndex {
+			d.r.regs[o.reg] = uint64(from)<<32 | uint64(units)*uint64(o.Unit)
+		}
 		return true
 	}
 	bad := Truncated
@@ -427,6 +459,9 @@ func (d *decoder) blob(o *Op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
 // run reads text or bytes of known size.
 func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 	n, toEnd := d.units(o)
+	if o.reg != noIndex {
+		d.r.regs[o.reg] = 0
+	}
 	if n == 0 && !toEnd && o.offset != noIndex {
 		v := d.r.regs[o.offset] // nothing is read: any offset is valid
 		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind})
@@ -447,6 +482,9 @@ func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 		}
 		d.node(Node{Raw: n, Off: from * 8, Len: uint32(size) * 8, Op: pc, Kind: kind})
 		d.end = max(d.end, uint32(to))
+		if o.reg != noIndex {
+			d.r.regs[o.reg] = uint64(from)<<32 | size
+		}
 		if o.offset == noIndex {
 			d.cur = uint32(to) * 8
 		}
@@ -473,6 +511,9 @@ func (d *decoder) list(o *Op, pc uint16) bool {
 		v := d.r.regs[o.offset]
 		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: NodeList})
 		return true
+	}
+	if o.Size == schema.Until || o.Size == schema.While {
+		return d.until(o, pc)
 	}
 	from, ok, next := d.start(o, pc, NodeList)
 	if !ok {
@@ -705,7 +746,7 @@ func (d *decoder) variant(pc uint16) bool {
 	if d.stop {
 		return false
 	}
-	c, k, ok := d.p.alternative(pc, d.r.regs, uint32(len(d.data)))
+	c, k, ok := d.p.alternative(pc, d.r.regs, uint32(len(d.data)), d.data)
 	if !ok {
 		return true
 	}

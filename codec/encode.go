@@ -34,7 +34,7 @@ func (p *Program) encode(dst, src *Record) error {
 		e.offsetAt = make([]uint32, p.regs)
 		dst.fixups = e.offsetAt
 	}
-	e.offsetAt = e.offsetAt[:p.regs]
+	e.offsetAt, dst.saved = e.offsetAt[:p.regs], dst.saved[:0]
 	e.ended = -1
 	e.body(0, uint16(len(p.Ops)))
 	e.checkEnd()
@@ -93,6 +93,8 @@ type encoder struct {
 	offsetAt []uint32 // by register: position of its number in out, in bits
 	ended    int      // len(out) at the first part that must end the message, -1 before
 	endedBy  uint16   // op of that part
+	depth    int      // of groups
+	inside   int      // depth of groups with a size, at whose ends contents may end
 	err      error
 }
 
@@ -167,6 +169,10 @@ func (e *encoder) body(pc, end uint16) {
 			pc = o.End
 			continue
 		}
+		if o.Code == OpLet {
+			pc++
+			continue
+		}
 		n, ok := e.take(pc)
 		if !ok {
 			if o.Optional {
@@ -188,8 +194,12 @@ func (e *encoder) body(pc, end uint16) {
 			e.list(o, pc, n)
 		case OpVariant:
 			e.variant(pc, n)
+		case OpVar:
+			e.varint(o, pc, n)
+		case OpGroup, OpCall:
+			e.group(o, pc)
 		}
-		if o.Size == schema.ToEnd {
+		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)
 		}
 		if o.Optional && len(e.out) == size { // an optional part without bytes decodes as missing
@@ -207,7 +217,7 @@ func (e *encoder) block(o *Op, pc uint16, n *Node) {
 	e.node(Node{Off: at, Len: b.Bits, Op: pc, Kind: NodeBlock})
 	e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.Bits)/8]...)
 	for i := range b.Loads {
-		if l := &b.Loads[i]; l.kind != RoleValue {
+		if l := &b.Loads[i]; l.kind != RoleValue && l.kind != RolePresent {
 			e.offsetAt[l.Reg] = at + l.Off
 			StoreBits(e.out, at+l.Off, uint32(l.Bits), l.Order, 0)
 		}
@@ -216,7 +226,7 @@ func (e *encoder) block(o *Op, pc uint16, n *Node) {
 
 // place writes the offset and the count of the contents that begin here.
 func (e *encoder) place(o *Op, units uint64, null bool) {
-	if o.count != noIndex {
+	if o.count != noIndex && o.Size == schema.Counted {
 		at := e.loadOf(o.count)
 		switch {
 		case at.bits < 64 && units>>at.bits != 0:
@@ -229,7 +239,7 @@ func (e *encoder) place(o *Op, units uint64, null bool) {
 			e.fail("%s has %d units, at most %d are allowed", e.taken(o), units, o.MaxUnits)
 			return
 		}
-		StoreBits(e.out, e.offsetAt[o.count], uint32(at.bits), at.order, units)
+		e.number(o.count, units)
 	}
 	if o.offset != noIndex && !null {
 		at := e.loadOf(o.offset)
@@ -295,10 +305,25 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 		k := e.node(Node{Off: at, Op: pc, Kind: NodeElem})
 		e.body(pc+1, o.End)
 		el := &e.dst.Nodes[k]
+		at = el.Off // may have moved
 		el.Len, el.After = uint32(len(e.out))*8-at, uint32(len(e.dst.Nodes))
+		if o.Size == schema.While && e.err == nil {
+			more := uint64(1)
+			if i == n.Raw-1 {
+				more = 0
+			}
+			o.more.store(e.out, at, more)
+		}
 	}
 	l := &e.dst.Nodes[list]
 	l.Len, l.After = uint32(len(e.out))*8-l.Off, uint32(len(e.dst.Nodes))
+	switch {
+	case e.err != nil:
+	case o.Size == schema.While && n.Raw == 0:
+		e.fail("%s is empty, but has at least one element", e.taken(o))
+	case o.Size == schema.Until:
+		e.endUntil(o, pc)
+	}
 }
 
 // chain lays out consecutive elements that contain the offset of the next one.

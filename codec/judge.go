@@ -55,11 +55,32 @@ func (it *Item) legal(data []byte, block uint32) (code ProblemCode, raw uint64) 
 }
 
 // alternative returns the selected case of a variant, and its index: by the registers, or by the size of the frame. Without registers it
-// skips the cases that depend on one.
-func (p *Program) alternative(variant uint16, regs []uint64, size uint32) (at uint16, k uint64, ok bool) {
-	for at = variant + 1; at < p.Ops[variant].End; at, k = p.Ops[at].End, k+1 {
+// skips the cases that depend on one. The registers of texts refer to data.
+func (p *Program) alternative(variant uint16, regs []uint64, size uint32, data []byte) (at uint16, k uint64, ok bool) {
+	o := &p.Ops[variant]
+	if o.jump != noIndex && regs != nil {
+		t := &p.jumps[o.jump]
+		j := t.other
+		if v := regs[p.Ops[variant+1].When.Reg]; v < uint64(len(t.cases)) {
+			j = t.cases[v]
+		}
+		return j.op, uint64(j.index), j.op != 0
+	}
+	for at = variant + 1; at < o.End; at, k = p.Ops[at].End, k+1 {
 		w := &p.Ops[at].When
-		if w.Reg != noIndex && regs != nil && regs[w.Reg] == w.Value || w.Reg == noIndex && w.Fits(size) {
+		switch {
+		case w.Reg == noIndex:
+			if w.Fits(size) {
+				return at, k, true
+			}
+		case regs == nil:
+		case w.Else:
+			return at, k, true
+		case w.Text != nil:
+			if v := regs[w.Reg]; string(data[v>>32:v>>32+v&0xffffffff]) == *w.Text {
+				return at, k, true
+			}
+		case regs[w.Reg] == w.Value:
 			return at, k, true
 		}
 	}
@@ -81,7 +102,7 @@ func (w *When) Fits(size uint32) bool { return size >= w.min && (w.max == 0 || s
 
 // lengthFits reports whether the size of the frame makes Decode select the alternative of a node.
 func (p *Program) lengthFits(n *Node, size uint32) bool {
-	_, first, found := p.alternative(n.Op, nil, size)
+	_, first, found := p.alternative(n.Op, nil, size, nil)
 	at, ok := p.caseOf(n.Op, n.Raw)
 	switch {
 	case !ok:

@@ -76,6 +76,10 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch {
+	case n.Kind == NodeVar:
+		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: r.Program.varKind(o, n.Len)})
+	case n.Kind == NodeEnd:
+		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: o.Field, Item: noIndex, Role: RoleEnd}})
 	case n.Kind == NodeText || n.Kind == NodeBlob:
 		if n.Len > 0 {
 			if len(dst) == cap(dst) {
@@ -162,6 +166,13 @@ func cutLeaves(dst []Leaf, b *Block, data []byte, there Range, node uint32) []Le
 	return dst[:first+n]
 }
 
+// varKind returns the kind of the leaf of an OpVar that occupies so many bits.
+func (p *Program) varKind(o *Op, bits uint32) LeafKind {
+	k := p.Blocks[o.Block].rows[0].kind
+	k.Len = bits
+	return k
+}
+
 // Item returns the block item of a leaf, or nil for contents.
 func (r *Record) Item(l Leaf) *Item {
 	if l.Item == noIndex {
@@ -173,6 +184,9 @@ func (r *Record) Item(l Leaf) *Item {
 // TypeName returns the displayed type of a leaf: its field's type, or the width of its bookkeeping.
 func (r *Record) TypeName(l Leaf) string {
 	it := r.Item(l)
+	if it == nil && l.Role == RoleEnd {
+		return bookType(RoleEnd, l.Len, schema.Little)
+	}
 	if it == nil || it.Role == RoleValue {
 		if l.Field != noIndex {
 			return r.Program.fieldType(l.Field)
@@ -185,7 +199,12 @@ func (r *Record) TypeName(l Leaf) string {
 // fieldType returns the type of a field as in the definition; a bare element has its list's type without the brackets.
 func (p *Program) fieldType(i uint16) string { return p.Fields[i].Type }
 
-func (it *Item) typeName() string { return bookType(it.Role, it.Bits, it.Order) }
+func (it *Item) typeName() string {
+	if it.Num != nil && it.Role != RoleValue {
+		return it.Num.Name()
+	}
+	return bookType(it.Role, it.Bits, it.Order)
+}
 
 // GapType returns the displayed type of unexplained bits.
 func GapType(at Range) string { return bookType(RolePad, at.Len, schema.Little) }

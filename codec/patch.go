@@ -22,10 +22,10 @@ func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool)
 }
 
 // PatchNumber writes a number into data, the bytes of the record or a copy, at the position of a leaf and in its byte order. It updates
-// nothing else. It returns false, and writes nothing, if the leaf is not a number or raw has more bits than the leaf.
+// nothing else. It returns false, and writes nothing, if the leaf is not a number of fixed size, or raw has more bits than the leaf.
 func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	it := r.Item(l)
-	if it == nil || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(len(data))*8 {
+	if it == nil || it.Var != 0 || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(len(data))*8 {
 		return false
 	}
 	StoreBits(data, l.Off, it.Bits, it.Order, raw)
@@ -34,7 +34,7 @@ func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 
 // RoleNamed returns the role with the given name.
 func RoleNamed(name string) (Role, bool) {
-	for r := RoleValue; r <= RoleCheck; r++ {
+	for r := RoleValue; r <= RoleEnd; r++ {
 		if r.String() == name {
 			return r, true
 		}

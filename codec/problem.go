@@ -60,6 +60,8 @@ const (
 	UnresolvedLimit              // a limit is a constant without a value
 	TooComplex                   // too much work for a message of this size
 	TooLarge                     // the message exceeds MaxMessage
+	NumberTooLong                // a number of variable size has more bytes than its width needs
+	CountNegative                // a count or a size is negative
 	lastIllegal                  //
 	Truncated                    // the data ends before the message
 	lastFatal                    //
@@ -77,14 +79,15 @@ const (
 	DefinitionErrors             // the definition has errors
 	SharedBytes                  // two fields share bytes
 	EmptyOutside                 // contents are empty, and their offset points outside the frame
+	NotShortest                  // a number of variable size has more bytes than it needs
 )
 
 var problemNames = [...]string{
 	"", "length-too-small", "past-frame", "offset-out-of-range", "offset-into-header", "contents-out-of-range", "not-terminated",
 	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
-	"unresolved-constant", "too-complex", "too-large", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
+	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
 	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
-	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range",
+	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest",
 }
 
 func (c ProblemCode) String() string { return problemNames[c] }
@@ -139,6 +142,12 @@ func (p Problem) Message(r *Record) string {
 		return fmt.Sprintf("the message is too complex for its %d bytes; decoding stopped", p.Got)
 	case TooLarge:
 		return fmt.Sprintf("%d bytes are more than a message may have (%d)", p.Got, p.Want)
+	case NumberTooLong:
+		return fmt.Sprintf("%q continues after %d bytes, all that a number of %d bits can have", name, p.Got, p.Want)
+	case CountNegative:
+		return fmt.Sprintf("%q has -%d units", name, p.Got)
+	case NotShortest:
+		return fmt.Sprintf("%q takes %d bytes, where %d are enough", name, p.Got, p.Want)
 	case Truncated:
 		return fmt.Sprintf("the message is truncated after %d %s; at least %d are needed", p.Got, plural(p.Got, "byte"), p.Want)
 	case BoolAboveOne:

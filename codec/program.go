@@ -35,10 +35,14 @@ type Program struct {
 	Head     uint32 // bytes of the first block, if simple
 	First    *Block // the first block, if simple
 	Contents []Content
-	keyMask  uint32 // all bits if the message carries its key
-	byLength bool   // some alternatives are selected by the length of the frame
-	odd      bool   // some block has odd items
-	padded   bool   // some block has padding
+	keyMask  uint32              // all bits if the message carries its key
+	byLength bool                // some alternatives are selected by the length of the frame
+	odd      bool                // some block has odd items
+	padded   bool                // some block has padding
+	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
+	regVar   []bool              // by register: its number has a variable size
+	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
+	jumps    []jumpTable
 	memo     atomic.Value
 }
 
@@ -77,6 +81,10 @@ const (
 	OpWeave   // followed by its lists, which are ops of the same body
 	OpVariant // followed by its cases
 	OpCase    // followed by its body
+	OpVar     // one number in a variable number of bytes; its item is the only one of its block
+	OpGroup   // followed by its body
+	OpCall    // reads the body of an enclosing OpGroup again
+	OpLet     // computes a register
 )
 
 // Op is one item of variable size, or a run of items of fixed size.
@@ -88,8 +96,8 @@ type Op struct {
 	Optional bool  // block: may be missing if the frame ends before it
 	Plain    bool  // list: an element is exactly one block
 	Field    uint16
-	Block    uint16 // OpBlock, and plain lists: index into Blocks
-	Body     uint16 // list and case: number of its body, 0 for the message's
+	Block    uint16 // OpBlock, OpVar, and plain lists: index into Blocks
+	Body     uint16 // list, case and group: number of its body, 0 for the message's; call: of its group
 	count    uint16 // registers, noIndex if none
 	offset   uint16
 	next     uint16
@@ -101,18 +109,31 @@ type Op struct {
 	next16   bool // nextAt is 16 bits, little-endian, at a whole byte
 	kind     NodeKind
 	Set      schema.Charset // of a text
-	Bare     bool           // a list whose elements are shown as plain values
 	MinUnits uint64
 	MaxUnits uint64 // legal numbers of units; MaxUnits ^0 = unlimited
 	minElem  uint32 // minimum bytes of an element
 	When     When
+	End0     byte   // lists with Until: the byte that ends the list
+	more     place  // lists with While: within the element's first block
+	reg      uint16 // OpVar, OpLet, OpText: the register that it sets, or noIndex
+	size     uint16 // OpGroup: register of its size in bytes, or noIndex
+	Present  uint16 // OpVariant: register of its selector, or noIndex
+	jump     uint16 // OpVariant: index into the jump tables, or noIndex
+	Group    uint16 // OpCall: the OpGroup
+	Bare     bool   // of a case, a group or a list: shown as the value of the only field
+	expr     wire.Expr
 }
+
+// Var returns the number of an OpVar.
+func (p *Program) Var(o *Op) *Item { return &p.Blocks[o.Block].Items[0] }
 
 // When is the condition of a case.
 type When struct {
 	Reg      uint16 // noIndex: selected by length
+	Else     bool   // any value
 	Value    uint64
-	min, max uint32 // bytes of the frame; max 0 = no upper bound
+	Text     *string // of a text, in place of Value
+	min, max uint32  // bytes of the frame; max 0 = no upper bound
 }
 
 // Block is a run of items of fixed size.
@@ -143,7 +164,8 @@ type Item struct {
 	Peek  Peek // numbers
 	Type  schema.Type
 	Num   *schema.Number
-	Bytes []byte // Const
+	Var   schema.Varint // of an OpVar; Bits is then the width of the value
+	Bytes []byte        // Const
 }
 
 // Form is how the bits of an item are displayed.
@@ -158,11 +180,14 @@ const (
 	FormBool
 	FormFloat32
 	FormFloat64
+	FormFloat16
 	FormScaled // any number with a scale
+	FormNamed  // up to 64 bits, shown by name
 	FormBitfield
 	FormText  // fixed text, cut at its first zero
 	FormChars // fixed text of which all units are significant
 	FormBlob
+	FormUUID
 )
 
 // IsNumber reports whether the bits are one number.
@@ -172,6 +197,7 @@ func (f Form) IsNumber() bool { return f >= FormUint && f <= FormBitfield }
 type Load struct {
 	Reg      uint16
 	unit     bool // a number of units: checked against the limits
+	signed   bool // a count or size that may be negative, which is an error
 	kind     Role
 	field    uint16
 	Off      uint32

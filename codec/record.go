@@ -16,6 +16,7 @@ type Record struct {
 	Scratch any // memory that another package attaches to the record
 
 	regs    []uint64
+	saved   []uint64 // registers around calls
 	fixups  []uint32
 	threads []thread
 	leaves  []Leaf
@@ -42,7 +43,7 @@ func (r Range) End() uint32 { return r.Off + r.Len }
 
 // Node is one part of a message, read in one step. It has no pointers.
 type Node struct {
-	Raw   uint64 // text, blob, list: number of units present. Variant: index of the case
+	Raw   uint64 // text, blob, list: number of units present. Variant: index of the case. Var: the bits of the value
 	Off   uint32 // bits from frame start
 	Len   uint32 // bits
 	After uint32 // index of the first node not inside this one
@@ -65,6 +66,9 @@ const (
 	NodeList                    // elements: its NodeElems, or none if all have one size and are adjacent
 	NodeElem                    // an element; of a plain list also its block
 	NodeVariant                 // an alternative
+	NodeVar                     // a number in a variable number of bytes
+	NodeGroup                   // a group with a body of its own
+	NodeEnd                     // the byte that ends the list before it
 )
 
 // Role is the purpose of some bits of a message.
@@ -84,10 +88,14 @@ const (
 	RoleGap // bits that the definition does not cover
 	RoleCounter
 	RoleCheck
+	RoleBytes   // size of a group
+	RolePresent // selector of a choice
+	RoleMore    // whether another element follows
+	RoleEnd     // byte that ends a list
 )
 
 func (r Role) String() string {
-	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check"}[r]
+	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check", "bytes", "present", "more", "end"}[r]
 }
 
 // Status is the result of decoding.

@@ -73,9 +73,11 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 		n := &r.Nodes[i]
 		o := &r.Program.Ops[n.Op]
 		switch {
+		case n.Kind == NodeVar:
+			dst = r.oddVarint(dst, i, o)
 		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.Size == schema.Terminated:
 			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.Field, -1)})
-		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
+		case n.Kind == NodeVariant && n.Raw == math.MaxUint64 && o.Field == noIndex:
 			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, noIndex, -1)})
 		case n.Kind == NodeList && o.Linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
@@ -134,6 +136,8 @@ func (it *Item) seemsOdd(raw, at uint64) bool {
 		return raw > 1
 	case it.Bits == 32:
 		return raw&0x7f800000 == 0x7f800000 // not finite
+	case it.Bits == 16:
+		return raw&0x7c00 == 0x7c00
 	}
 	return raw&0x7ff0000000000000 == 0x7ff0000000000000
 }
@@ -192,12 +196,26 @@ func (r *Record) PaddingSet() bool {
 	}
 	for l := range r.itemsOf(func(b *Block) []uint16 { return b.pads }, nil) {
 		for at := l.Off; at < l.Range().End(); at += 8 {
-			if LoadBits(r.Data, at, min(8, l.Range().End()-at), schema.Little) != 0 {
+			if LoadBits(r.Data, at, min(8, l.Range().End()-at), r.Item(l).Order) != 0 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// oddVarint checks whether a number has its shortest encoding.
+func (r *Record) oddVarint(dst []Problem, node int, o *Op) []Problem {
+	n, it := &r.Nodes[node], r.Program.Var(o)
+	if n.Len == 8 || n.Bad != NoProblem {
+		return dst
+	}
+	var b [10]byte
+	short := AppendVarint(b[:0], n.Raw, it.Var, it.Bits)
+	if string(short) == string(r.Data[n.Off/8:(n.Off+n.Len)/8]) {
+		return dst
+	}
+	return append(dst, Problem{Code: NotShortest, Range: n.Range(), Spot: spot(node, it.Field, -1), Got: uint64(n.Len / 8), Want: uint64(len(short))})
 }
 
 // oddItem examines one value of a block.

@@ -14,29 +14,78 @@ func SignExtend(raw uint64, bits int) int64 {
 	return int64(raw<<shift) >> shift
 }
 
-// BitsFloat returns the IEEE 754 number of 32 or 64 bits.
+// BitsFloat returns the IEEE 754 number of 16, 32 or 64 bits.
 func BitsFloat(raw uint64, bits int) float64 {
-	if bits == 32 {
+	switch bits {
+	case 32:
 		return float64(math.Float32frombits(uint32(raw)))
+	case 16:
+		return halfFloat(raw)
 	}
 	return math.Float64frombits(raw)
 }
 
-// FloatBits returns the 32 or 64 bits of a float, rounded to the nearest. All NaNs become the canonical NaN.
+// halfFloat returns the number of 16 bits: a sign, 5 bits of exponent, 10 bits of fraction.
+func halfFloat(raw uint64) float64 {
+	exponent, fraction := int(raw>>10&31), float64(raw&0x3ff)
+	f := 0.0
+	switch exponent {
+	case 0:
+		f = math.Ldexp(fraction, -24)
+	case 31:
+		if f = math.Inf(1); fraction != 0 {
+			return math.NaN()
+		}
+	default:
+		f = math.Ldexp(fraction+1024, exponent-25)
+	}
+	if raw>>15&1 == 1 {
+		return -f
+	}
+	return f
+}
+
+// halfBits is the inverse of halfFloat; it rounds to the nearest number, and to even.
+func halfBits(f float64) (raw uint64) {
+	if math.Signbit(f) {
+		raw, f = 1<<15, -f
+	}
+	if f >= 65520 { // half way to the number after the largest one
+		return raw | 31<<10
+	}
+	exponent := 0
+	if f >= 1.0/(1<<14) {
+		_, exponent = math.Frexp(f)
+		exponent += 14
+	}
+	// The units of the fraction; a carry into the exponent gives the right bits.
+	units := uint64(math.RoundToEven(math.Ldexp(f, 25-max(exponent, 1))))
+	if exponent == 0 {
+		return raw | units
+	}
+	return raw | uint64(exponent)<<10 + units - 1024
+}
+
+// FloatBits returns the 16, 32 or 64 bits of a float, rounded to the nearest. All NaNs become the canonical NaN.
 func FloatBits(f float64, bits int) uint64 {
 	switch {
 	case f != f:
 		return usualNaN(bits)
 	case bits == 32:
 		return uint64(math.Float32bits(float32(f)))
+	case bits == 16:
+		return halfBits(f)
 	}
 	return math.Float64bits(f)
 }
 
 // usualNaN returns the canonical NaN: quiet, positive, without payload.
 func usualNaN(bits int) uint64 {
-	if bits == 32 {
+	switch bits {
+	case 32:
 		return 0x7fc00000
+	case 16:
+		return 0x7e00
 	}
 	return 0x7ff8000000000000
 }
@@ -48,6 +97,26 @@ func OddNaN(raw uint64, bits int) bool {
 }
 
 // The methods of Number take the raw bits of a value, zero-extended from Number.Bits.
+
+// Name returns a short name of the encoding: uint8, int16be, varint32, zigzag64.
+func (n *Number) Name() string {
+	name := n.Kind.String()
+	switch n.Var {
+	case LEB128:
+		name = "varint"
+	case SLEB128:
+		name = "sleb"
+	case ZigZag:
+		name = "zigzag"
+	case VLQ:
+		name = "vlq"
+	}
+	name += strconv.Itoa(n.Bits)
+	if n.Order == Big && n.Bits > 8 {
+		name += "be"
+	}
+	return name
+}
 
 // Int returns a signed number without its scale.
 func (n *Number) Int(raw uint64) int64 { return SignExtend(raw, n.Bits) }
@@ -148,11 +217,27 @@ func (f *Form) Part(name string) *Part {
 	return nil
 }
 
+// NameOfBits returns the name of a value given by its bits, "" if it has none.
+func (e *Enum) NameOfBits(raw uint64) string {
+	for i := range e.Values {
+		if e.Values[i].Value == raw {
+			return e.Values[i].Name
+		}
+	}
+	return ""
+}
+
 // Of returns the bits of the part.
 func (p *Part) Of(raw uint64) uint64 { return raw >> p.Shift & Mask(p.Bits) }
 
 // Value returns the value of the part.
 func (p *Part) Value(raw uint64) uint64 {
+	if p.Every {
+		if p.Of(raw) == Mask(p.Bits) {
+			return 1
+		}
+		return 0
+	}
 	if v := p.Of(raw); v == 0 || p.Ones == 0 {
 		return v
 	}
@@ -161,6 +246,9 @@ func (p *Part) Value(raw uint64) uint64 {
 
 // Pack returns the bits of a value, at their position. ok is false if they do not hold the value.
 func (p *Part) Pack(value uint64) (raw uint64, ok bool) {
+	if p.Every && value == 1 {
+		value = Mask(p.Bits)
+	}
 	if p.Ones > 0 && value == Mask(p.Ones) {
 		value = Mask(p.Bits)
 	}

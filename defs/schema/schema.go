@@ -100,13 +100,16 @@ type Field struct {
 // Item is one run of bits on the wire.
 type Item struct {
 	Kind  ItemKind
-	Field *Field // the field whose value, count or offset this is; nil for Here, Next, Length, Code, Const, Pad, Counter, Check. It may
+	Field *Field // the field whose value, count or offset this is; nil for Here, Next, Length, Code, Const, Pad, Counter, Check, More. It may
 	// be a field inside a Group of this struct, at any depth: such a group has no item
 	Weave []*Field // Weave only: the lists, in order
 	Bits  int      // width of a count, offset, length or other protocol number, of a constant or of padding
 	Order Order    // byte order of such a number
 	Bytes []byte   // Const only
 	Sum   Checksum // Check only
+
+	// Num is the encoding of a Count, Size or Present; nil: an unsigned number of Bits bits in Order.
+	Num *Number
 }
 
 // ItemKind is the kind of an Item.
@@ -126,19 +129,23 @@ const (
 	Weave                   // contents of several lists with interleaved elements
 	Counter                 // sequence number of the message within its session
 	Check                   // checksum over the frame; Encode computes it, Decode checks it if the session's key is known
+	Bytes                   // size in bytes of Field, a sized Group
+	Present                 // selects the alternative of Field, a Choice: 0 is the first one
+	More                    // 1 if another element follows this one, see While
 )
 
 // Checksum computes a checksum over a whole frame, ignoring the bytes of the checksum itself. It must not retain the frame.
 type Checksum func(frame []byte, key uint32) uint32
 
-// Type is one of *Number, *Bitfield, *Text, *Blob, *List, *Group. The set is closed.
+// Type is one of *Number, *Bitfield, *Text, *Blob, *List, *Group, *Choice. The set is closed.
 type Type interface{ isType() }
 
 // Number is an integer, a float or a boolean.
 type Number struct {
-	Bits     int // 1..64. Numbers that are not whole bytes fill bytes from the least significant bit
+	Bits     int // 1..64. Numbers that are not whole bytes fill bytes from the least significant bit, or from the most significant one if Order is Big
 	Kind     NumKind
 	Order    Order
+	Var      Varint  // encoding in a variable number of bytes; Bits is the width of the value
 	Scale    float64 // value = raw × Scale; 0 = unscaled
 	Wrap     bool    // a scaled integer is an angle: encoding reduces it modulo 2^Bits instead of refusing values out of range
 	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
@@ -153,9 +160,24 @@ type NumKind uint8
 const (
 	Unsigned NumKind = iota
 	Signed
-	Float // 32 or 64 bits
+	Float // 16, 32 or 64 bits
 	Bool  // true for every value other than 0
 )
+
+// Varint is an encoding of integers in groups of seven bits, one in each byte. The top bit of a byte is set if another one follows.
+type Varint uint8
+
+// The encodings.
+const (
+	Sized   Varint = iota // none: as many bits as the value has
+	LEB128                // least significant group first; a signed number is its two's complement
+	SLEB128               // likewise, sign-extended from the last group
+	ZigZag                // LEB128 of the number with the sign in the lowest bit
+	VLQ                   // most significant group first
+)
+
+// MaxBytes returns the number of bytes of the longest encoding of a value of so many bits.
+func (v Varint) MaxBytes(bits int) int { return (bits + 6) / 7 }
 
 // Order is the endianness of a number of whole bytes.
 type Order uint8
@@ -170,6 +192,7 @@ const (
 type Enum struct {
 	Name   string
 	Values []EnumValue
+	Shown  bool // values are shown as their names
 }
 
 // EnumValue is one name of an Enum.
@@ -183,6 +206,8 @@ type EnumValue struct {
 type Bitfield struct {
 	Bits  int // 8..64, whole bytes
 	Order Order
+	Var   Varint   // as of a Number
+	All   string   // name under which all bits are shown as one number; parts may then leave bits out. "": none
 	Names []string // all parts, in display order
 	Forms []Form   // the first one that applies is used; the last must always apply
 }
@@ -201,6 +226,7 @@ type Part struct {
 	Bits  int
 	Kind  NumKind // Unsigned or Bool
 	Ones  int     // shown as this many bits, each of which is the one bit that it has; 0: as it is
+	Every bool    // Bool of several bits: true if all of them are set
 }
 
 // Text is characters.
@@ -231,6 +257,7 @@ func (c Charset) Unit() int {
 type Blob struct {
 	Extent
 	Nested bool // the bytes are a frame
+	UUID   bool // 16 bytes that are shown as a UUID
 }
 
 // List is a sequence of elements of one kind.
@@ -245,6 +272,26 @@ type List struct {
 type Group struct {
 	Struct *Struct
 	Array  bool // shown as an array: the fields have the names 0, 1 and so on
+	Own    bool // may contain itself, in Groups of the same Struct that also are Own
+	Sized  bool // a Bytes item has its size; the contents end there
+	Bare   bool // Own or Sized: Struct has a single unnamed field, and the group is shown as its value
+}
+
+// Choice is a value whose contents depend on earlier ones. At most one alternative applies.
+type Choice struct {
+	On    *Expr // the number or text that selects; nil: a Present item
+	Cases []Alternative
+	Anon  bool // the fields of the alternative are shown among those of the enclosing struct, and the field has no name
+}
+
+// Alternative is the contents that one value of a Choice selects. An alternative without Body has none, and is shown as null.
+type Alternative struct {
+	Value uint64  // bits of the number; of an expression, an int64
+	Text  *string // the text, if On is a text
+	Else  bool    // any other value; the last alternative
+	Name  string  // of the value, for people
+	Body  *Struct
+	Bare  bool // Body has a single unnamed field, and the choice is shown as its value
 }
 
 func (*Number) isType()   {}
@@ -253,12 +300,15 @@ func (*Text) isType()     {}
 func (*Blob) isType()     {}
 func (*List) isType()     {}
 func (*Group) isType()    {}
+func (*Choice) isType()   {}
 
 // Extent is the number of units (code units of text, bytes, elements).
 type Extent struct {
 	Size     Size
 	N        int    // Fixed
 	Min, Max *Limit // legal number of units, nil = no limit
+	Expr     *Expr  // Computed
+	End      byte   // Until: the byte that ends the list
 }
 
 // Size is the way the number of units is determined.
@@ -269,7 +319,10 @@ const (
 	Fixed      Size = iota
 	Counted         // by a Count item
 	Terminated      // by a unit of value 0, which is part of the contents
-	ToEnd           // by the end of the frame
+	ToEnd           // by the end of the frame, or of the sized group around it
+	Computed        // by an expression over earlier values
+	Until           // list: by a byte in the place of an element, which is part of the list
+	While           // list: each element has a More item. The list has at least one element
 )
 
 // Limit is a bound as a number of the field's kind, or a constant without a value.

@@ -47,7 +47,9 @@ type compiler struct {
 	m      *Message
 	index  map[*schema.Field]int   // indexes of the fields of the current body and of its groups
 	regs   []regs                  // by field
-	chosen map[*schema.Field]bool  // numbers that choose alternatives
+	chosen map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions
+	open   map[*schema.Struct]int  // structs of groups that may contain themselves, while they are entered: the field
+	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
 
@@ -57,7 +59,7 @@ type compiler struct {
 }
 
 // regs are the registers of a field.
-type regs struct{ count, offset, value int32 }
+type regs struct{ count, offset, value, bytes, present int32 }
 
 // parentKind is the kind of the parent of a field.
 type parentKind uint8
@@ -89,9 +91,9 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		if in == inArray {
 			name = "[" + name + "]"
 		}
-		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: name, Last: None, Parent: parent, InList: in == inList})
+		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: name, Last: None, Parent: parent, InList: in == inList, Again: None})
 		c.repeats = c.repeats || f.Same != nil
-		c.regs = append(c.regs, regs{None, None, None})
+		c.regs = append(c.regs, regs{None, None, None, None, None})
 		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
@@ -101,23 +103,73 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			if t.Array {
 				in = inArray
 			}
+			if !t.Own {
+				c.addFields(t.Struct, i, in, depth+1)
+				break
+			}
+			if at, again := c.open[t.Struct]; again {
+				c.m.Fields[i].Again = at
+				break
+			}
+			if c.open == nil {
+				c.open = map[*schema.Struct]int{}
+			}
+			c.open[t.Struct] = i
 			c.addFields(t.Struct, i, in, depth+1)
+			delete(c.open, t.Struct)
 		case *schema.List:
+			c.expr(t.Expr)
 			c.addFields(t.Elem, i, inList, depth+1)
+		case *schema.Text:
+			c.expr(t.Expr)
+		case *schema.Blob:
+			c.expr(t.Expr)
+		case *schema.Choice:
+			c.expr(t.On)
+			if len(t.Cases) > MaxCases {
+				fail("more than %d alternatives", MaxCases)
+			}
+			first := make([]int, 0, len(t.Cases)+1)
+			for k := range t.Cases {
+				first = append(first, len(c.m.Fields))
+				if b := t.Cases[k].Body; b != nil {
+					c.addFields(b, i, inGroup, depth+1)
+				}
+			}
+			if c.alts == nil {
+				c.alts = map[int][]int{}
+			}
+			c.alts[i] = append(first, len(c.m.Fields))
 		}
 		c.m.Fields[i].End = len(c.m.Fields)
 	}
 	for _, v := range s.Variants {
 		if v.Field != nil {
-			if c.chosen == nil {
-				c.chosen = map[*schema.Field]bool{}
-			}
-			c.chosen[v.Field] = true
+			c.choose(v.Field)
 		}
 		if v.Body != nil {
 			c.addFields(v.Body, parent, in, depth+1)
 		}
 	}
+}
+
+// choose notes that alternatives or expressions depend on a field.
+func (c *compiler) choose(f *schema.Field) {
+	if c.chosen == nil {
+		c.chosen = map[*schema.Field]bool{}
+	}
+	c.chosen[f] = true
+}
+
+// expr notes the fields of an expression.
+func (c *compiler) expr(e *schema.Expr) {
+	if e == nil {
+		return
+	}
+	if e.Size() > schema.MaxExpr {
+		fail("an expression of more than %d operations", schema.MaxExpr)
+	}
+	e.Fields(c.choose)
 }
 
 // children yields the direct children of a field; None yields the top-level fields.
@@ -152,6 +204,17 @@ func (c *compiler) enter(parent int) {
 	}
 }
 
+// enterRange indexes the fields from first to end that have the parent, as enter does.
+func (c *compiler) enterRange(first, end int) {
+	for i := first; i < end; i = c.m.Fields[i].End {
+		f := &c.m.Fields[i]
+		c.index[f.Schema] = i
+		if f.Hoisted() {
+			c.enter(i)
+		}
+	}
+}
+
 func (c *compiler) fieldOf(f *schema.Field) int {
 	i, ok := c.index[f]
 	if !ok {
@@ -168,7 +231,7 @@ func (c *compiler) addReg(kind schema.ItemKind, field int, at Place) int {
 	if len(c.m.Regs) >= MaxFields {
 		fail("too many counts and offsets")
 	}
-	c.m.Regs = append(c.m.Regs, Reg{kind, field, at})
+	c.m.Regs = append(c.m.Regs, Reg{Kind: kind, Field: field, Place: at})
 	return len(c.m.Regs) - 1
 }
 
@@ -267,7 +330,8 @@ func (c *compiler) flush(sc *scope) {
 // push adds an item to the block under construction, or to a new one.
 func (c *compiler) push(sc *scope, it Item) *Item {
 	if !sc.open {
-		c.addPart(sc, Part{Kind: Block, Field: None, Count: None, Offset: None, Items: make([]Item, 0, 8)})
+		c.addPart(sc, newPart(Block, None))
+		sc.block().Items = make([]Item, 0, 8)
 		sc.open = true
 	}
 	b := sc.block()
@@ -275,28 +339,57 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 	if it.Off+it.Bits > MaxBlock {
 		fail("more than %d bytes of fixed size", MaxBlock/8)
 	}
-	if it.Order == schema.Big && (it.Off%8 != 0 || it.Bits%8 != 0) && it.Bits > 0 {
-		fail("a big-endian number must be whole bytes at a byte boundary")
-	}
 	b.Items = append(b.Items, it)
 	b.Size = exactly(int64(it.Off + it.Bits))
 	return &b.Items[len(b.Items)-1]
+}
+
+// newPart returns a part without registers.
+func newPart(k Kind, field int) Part {
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
 
 // bookkeeping adds a number other than a value: a count, an offset or a number about the frame.
 func (c *compiler) bookkeeping(sc *scope, it *schema.Item, field int) *Item {
+	if n := it.Num; n != nil {
+		if n.Bits < 1 || n.Bits > 64 || n.Kind == schema.Float || n.Scale != 0 {
+			fail("a %s of another type than an integer", it.Kind)
+		}
+		x := Item{Kind: it.Kind, Field: field, Bits: n.Bits, Order: n.Order, Type: n, Var: n.Var}
+		if n.Var != schema.Sized {
+			return c.varint(sc, x)
+		}
+		return c.push(sc, x)
+	}
 	if it.Bits < 1 || it.Bits > 32 {
 		fail("a %s of %d bits", it.Kind, it.Bits)
 	}
 	return c.push(sc, Item{Kind: it.Kind, Field: field, Bits: it.Bits, Order: it.Order})
 }
 
+// varint adds a number in a variable number of bytes, as a part of its own.
+func (c *compiler) varint(sc *scope, it Item) *Item {
+	if it.Bits > 64 {
+		fail("a variable-size number of %d bits", it.Bits)
+	}
+	c.flush(sc)
+	p := newPart(Var, it.Field)
+	it.Reg = None
+	p.Items = []Item{it}
+	p.Size = Size{Min: Sum{Bits: 8}, Max: int64(it.Var.MaxBytes(it.Bits)) * 8}
+	c.addPart(sc, p)
+	return &sc.block().Items[0]
+}
+
 // frameItem adds a number about the whole frame, which must be in its first block.
 func (c *compiler) frameItem(sc *scope, it *schema.Item) Place {
 	if !sc.first {
 		fail("%s outside the first fixed part of the message", it.Kind)
+	}
+	if it.Num != nil && it.Num.Var != schema.Sized {
+		fail("%s in a variable number of bytes", it.Kind)
 	}
 	at := c.bookkeeping(sc, it, None).place()
 	c.m.Header = (at.Off + at.Bits + 7) / 8
@@ -311,6 +404,7 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		fi := c.fieldOf(it.Field)
 		x := c.bookkeeping(sc, it, fi)
 		x.Reg = c.addReg(it.Kind, fi, x.place())
+		c.m.Regs[x.Reg].Type = x.Type
 		if it.Kind == schema.Offset {
 			c.regs[fi].offset = int32(x.Reg)
 			break
@@ -321,7 +415,17 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 			fail("a count of a field without units")
 		}
 		c.unresolved(ext.Min, ext.Max)
-	case schema.Here, schema.Next:
+	case schema.Bytes, schema.Present:
+		fi := c.fieldOf(it.Field)
+		x := c.bookkeeping(sc, it, fi)
+		x.Reg = c.addReg(it.Kind, fi, x.place())
+		c.m.Regs[x.Reg].Type = x.Type
+		if it.Kind == schema.Bytes {
+			c.regs[fi].bytes = int32(x.Reg)
+		} else {
+			c.regs[fi].present = int32(x.Reg)
+		}
+	case schema.Here, schema.Next, schema.More:
 		c.bookkeeping(sc, it, None)
 	case schema.Length:
 		c.m.Length = c.frameItem(sc, it)
@@ -339,7 +443,7 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		if it.Bits < 1 {
 			fail("padding of %d bits", it.Bits)
 		}
-		c.push(sc, Item{Kind: it.Kind, Field: None, Bits: it.Bits})
+		c.push(sc, Item{Kind: it.Kind, Field: None, Bits: it.Bits, Order: it.Order})
 	case schema.Weave:
 		c.weave(sc, it, depth)
 	default:
@@ -357,7 +461,9 @@ func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
 		c.content(inner, f, depth)
 	}
 	lists := inner.body.Parts
-	c.addPart(sc, Part{Kind: Weave, Field: None, Count: None, Offset: None, Lists: lists, Size: bodySize(lists)})
+	p := newPart(Weave, None)
+	p.Lists, p.Size = lists, bodySize(lists)
+	c.addPart(sc, p)
 }
 
 // reading notes that the value of a field is read next.
@@ -402,18 +508,24 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	c.reading(fi)
 	switch t := f.Type.(type) {
 	case *schema.Number:
-		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 32 && t.Bits != 64 {
+		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 16 && t.Bits != 32 && t.Bits != 64 || t.Kind > schema.Signed && t.Var != schema.Sized {
 			fail("number %q of %d bits", f.Name, t.Bits)
 		}
 		c.unresolved(t.Min, t.Max)
-		c.number(sc, fi, t.Bits, t.Order)
+		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Bitfield:
 		if t.Bits < 8 || t.Bits > 64 || t.Bits%8 != 0 || len(t.Forms) == 0 {
 			fail("bitfield %q of %d bits", f.Name, t.Bits)
 		}
-		c.number(sc, fi, t.Bits, t.Order)
+		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Group:
+		if t.Own || t.Sized {
+			c.innerGroup(sc, fi, t, depth)
+			return
+		}
 		c.group(sc, fi, t.Struct, depth)
+	case *schema.Choice:
+		c.choice(sc, fi, t, depth)
 	case *schema.Text, *schema.Blob, *schema.List:
 		ext, _ := ExtentOf(t)
 		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 {
@@ -426,12 +538,19 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	}
 }
 
-func (c *compiler) number(sc *scope, fi, bits int, order schema.Order) {
+func (c *compiler) number(sc *scope, fi, bits int, order schema.Order, v schema.Varint) {
 	f := c.m.Fields[fi].Schema
-	x := c.push(sc, Item{Kind: schema.Value, Field: fi, Bits: bits, Order: order, Type: f.Type})
+	it := Item{Kind: schema.Value, Field: fi, Bits: bits, Order: order, Type: f.Type, Var: v}
+	var x *Item
+	if v != schema.Sized {
+		x = c.varint(sc, it)
+	} else {
+		x = c.push(sc, it)
+	}
 	if c.chosen[f] {
 		if c.regs[fi].value == None {
 			c.regs[fi].value = int32(c.addReg(schema.Value, fi, x.place()))
+			c.m.Regs[c.regs[fi].value].Type = f.Type
 		}
 		x.Reg = int(c.regs[fi].value)
 	}
@@ -503,8 +622,12 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	c.reading(fi)
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
-	p := Part{Field: fi, Extent: ext, Unit: unitOf(f.Type), Count: int(c.regs[fi].count), Offset: int(c.regs[fi].offset)}
+	p := newPart(Text, fi)
+	p.Extent, p.Unit, p.Count, p.Offset = ext, unitOf(f.Type), int(c.regs[fi].count), int(c.regs[fi].offset)
 	p.MinUnits, p.MaxUnits = ext.Units()
+	if ext.Size == schema.Computed {
+		p.Count = c.let(sc, ext.Expr)
+	}
 	if ext.Size == schema.Fixed && (ext.N < 0 || ext.N > MaxBlock) {
 		fail("field %q has a fixed size of %d units", f.Name, ext.N)
 	}
@@ -513,7 +636,13 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	}
 	switch t := f.Type.(type) {
 	case *schema.Text:
-		p.Kind = Text
+		if c.chosen[f] {
+			if c.regs[fi].value == None {
+				c.regs[fi].value = int32(c.addReg(schema.Value, fi, Place{}))
+				c.m.Regs[c.regs[fi].value].Type = f.Type
+			}
+			p.Reg = int(c.regs[fi].value)
+		}
 	case *schema.Blob:
 		p.Kind = Blob
 	case *schema.List:
@@ -540,6 +669,18 @@ func (c *compiler) list(p *Part, depth int) {
 		body := c.body(t.Elem, p.Field, depth+1, false)
 		p.Elem = &body
 	})
+	if t.Size == schema.While {
+		if parts := p.Elem.Parts; len(parts) > 0 && parts[0].Kind == Block {
+			for k := range parts[0].Items {
+				if it := &parts[0].Items[k]; it.Kind == schema.More {
+					p.More = it.place()
+				}
+			}
+		}
+		if p.More.Bits == 0 {
+			fail("elements of list %q do not start with whether another one follows", name)
+		}
+	}
 	if !t.Linked {
 		return
 	}
@@ -605,5 +746,143 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 	}
 	c.parts += len(cases)
 	size := c.choiceSize(cases, bodySize(sc.body.Parts).Min.Bits, parent == None)
-	c.addPart(sc, Part{Kind: Choice, Field: None, Count: None, Offset: None, Cases: cases, Size: size})
+	p := newPart(Choice, None)
+	p.Cases, p.Size = cases, size
+	c.addPart(sc, p)
+}
+
+// innerGroup adds a group with a body of its own, or another use of the body of an enclosing group.
+func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
+	c.flush(sc)
+	if target := c.m.Fields[fi].Again; target != None {
+		if t.Sized {
+			fail("group %q has a size, and contains itself", c.m.Fields[fi].Schema.Name)
+		}
+		p := newPart(Call, fi)
+		p.Max = NoLimit
+		c.addPart(sc, p)
+		return
+	}
+	p := newPart(Group, fi)
+	if t.Sized {
+		if p.Bytes = int(c.regs[fi].bytes); p.Bytes == None {
+			fail("group %q has no preceding size", c.m.Fields[fi].Schema.Name)
+		}
+	}
+	c.inside(t.Struct, func() {
+		body := c.body(t.Struct, fi, depth+1, false)
+		p.Body = &body
+	})
+	if p.Size = p.Body.Size; t.Sized {
+		p.Size = Size{Max: NoLimit} // the contents may end early, or leave bytes over
+	}
+	c.addPart(sc, p)
+}
+
+// choice adds alternatives that are selected by an earlier value.
+func (c *compiler) choice(sc *scope, fi int, t *schema.Choice, depth int) {
+	if depth > MaxDepth {
+		fail("nested deeper than %d", MaxDepth)
+	}
+	c.flush(sc)
+	reg, text := c.selector(sc, fi, t)
+	p := newPart(Choice, fi)
+	if t.On == nil {
+		p.Present = reg
+	}
+	p.Cases = make([]Case, len(t.Cases))
+	first := c.alts[fi]
+	for i := range t.Cases {
+		a, x := &t.Cases[i], &p.Cases[i]
+		*x = Case{Reg: reg, Value: a.Value, Text: a.Text, Else: a.Else, Bare: a.Bare, Name: a.Name}
+		if (a.Text != nil) != text && !a.Else {
+			fail("an alternative of %q compares a number with a text", c.m.Fields[fi].Schema.Name)
+		}
+		if a.Body == nil {
+			continue
+		}
+		c.inside(a.Body, func() {
+			c.enterRange(first[i], first[i+1])
+			inner := &scope{}
+			c.own(inner, a.Body)
+			c.wire(inner, a.Body, depth+1)
+			c.variants(inner, a.Body, fi, depth+1)
+			c.flush(inner)
+			inner.body.Size = bodySize(inner.body.Parts)
+			x.Body = inner.body
+		})
+	}
+	c.parts += len(p.Cases)
+	p.Size = c.fieldChoiceSize(p.Cases)
+	c.addPart(sc, p)
+}
+
+// selector returns the register that selects the alternatives of a choice, and whether it is that of a text.
+func (c *compiler) selector(sc *scope, fi int, t *schema.Choice) (reg int, text bool) {
+	name := c.m.Fields[fi].Schema.Name
+	if t.On == nil {
+		if reg = int(c.regs[fi].present); reg == None {
+			fail("choice %q has no number that selects", name)
+		}
+		return reg, false
+	}
+	if t.On.Op == schema.Ref && t.On.Part == "" {
+		f := c.fieldOf(t.On.Field)
+		if reg = int(c.regs[f].value); reg == None {
+			fail("choice %q depends on %q, which is not an earlier number or text", name, t.On.Field.Name)
+		}
+		_, text = t.On.Field.Type.(*schema.Text)
+		return reg, text
+	}
+	return c.let(sc, t.On), false
+}
+
+// let adds the computation of an expression, and returns its register.
+func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
+	if e == nil {
+		fail("a computed number without an expression")
+	}
+	c.flush(sc)
+	p := newPart(Let, None)
+	var x Expr
+	c.steps(&x, e)
+	p.Reg = c.addReg(schema.Value, None, Place{Bits: 64})
+	p.Expr, c.m.Regs[p.Reg].Expr = &x, &x
+	c.addPart(sc, p)
+	return p.Reg
+}
+
+// steps appends an expression in postfix order.
+func (c *compiler) steps(out *Expr, e *schema.Expr) {
+	if len(e.Args) != e.Op.Operands() {
+		fail("an operation with %d operands", len(e.Args))
+	}
+	for _, a := range e.Args {
+		c.steps(out, a)
+	}
+	s := Step{Op: e.Op, Int: e.Int, Reg: None, Field: None}
+	if e.Op == schema.Ref {
+		s.Field = c.fieldOf(e.Field)
+		if s.Reg = int(c.regs[s.Field].value); s.Reg == None {
+			fail("an expression depends on %q, which is not an earlier number", e.Field.Name)
+		}
+		switch t := e.Field.Type.(type) {
+		case *schema.Number:
+			if t.Kind == schema.Float || t.Scale != 0 {
+				fail("an expression depends on %q, which is not an integer", e.Field.Name)
+			}
+			if t.Kind == schema.Signed {
+				s.Bits = t.Bits
+			}
+		case *schema.Bitfield:
+			if e.Part != "" && e.Part != t.All {
+				if s.Part = t.Forms[len(t.Forms)-1].Part(e.Part); s.Part == nil {
+					fail("%q has no part %q", e.Field.Name, e.Part)
+				}
+			}
+		default:
+			fail("an expression depends on %q, which is not a number", e.Field.Name)
+		}
+	}
+	*out = append(*out, s)
 }

@@ -16,7 +16,7 @@ type Row struct {
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a group that contains itself; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
@@ -33,7 +33,8 @@ type At struct {
 // Behind is a linked list of preceding fields of variable size, the last one first. Rows share its links.
 type Behind struct {
 	Field  int
-	N      int // length of the list
+	Kind   schema.ItemKind // Value, or the kind of number about the field
+	N      int             // length of the list
 	Before *Behind
 }
 
@@ -45,7 +46,7 @@ func (a At) Same(b At) bool {
 	if a.Elem != b.Elem || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
 		return false
 	}
-	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.N == b.Behind.N
+	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.Kind == b.Behind.Kind && a.Behind.N == b.Behind.N
 }
 
 // Layout returns the rows of the message, in the order in which Encode lays it out.
@@ -83,6 +84,16 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 				row.Case = &p.Cases[k]
 				l.parts(p.Cases[k].Body.Parts, at, row)
 			}
+			if p.Field == None {
+				continue
+			}
+		case Var:
+			it := &p.Items[0]
+			row.Field, row.Kind, row.Item, row.Size, row.At = it.Field, it.Kind, it, p.Size, at
+			l.rows = append(l.rows, row)
+		case Group:
+			l.parts(p.Body.Parts, at, row)
+		case Let:
 			continue
 		default:
 			l.content(p, at, row)
@@ -117,11 +128,14 @@ func after(p *Part, at At) At {
 		at.Bits += p.Min.Bits
 		return at
 	}
-	n := 1
+	n, kind := 1, schema.Value
 	if at.Behind != nil {
 		n += at.Behind.N
 	}
-	at.Behind = &Behind{p.Field, n, at.Behind}
+	if p.Kind == Var {
+		kind = p.Items[0].Kind
+	}
+	at.Behind = &Behind{p.Field, kind, n, at.Behind}
 	return at
 }
 
@@ -230,13 +244,20 @@ func (m *Message) atText(at At, full bool) string {
 	}
 	start := len(b)
 	if full || at.Behind.N <= maxBehind {
-		fields := make([]int, at.Behind.N)
+		parts := make([]*Behind, at.Behind.N)
 		for x := at.Behind; x != nil; x = x.Before {
-			fields[x.N-1] = x.Field
+			parts[x.N-1] = x
 		}
-		for _, f := range fields {
+		for _, x := range parts {
 			b = append(b, " + "...)
-			b = append(b, m.relative(f, at.Elem, full)...)
+			path := m.relative(x.Field, at.Elem, full)
+			b = append(b, path...)
+			if path == "" {
+				b = append(b, "value"...)
+			}
+			if x.Kind != schema.Value {
+				b = append(append(b, '.'), x.Kind.String()...)
+			}
 			if !full && len(b)-start > maxAt {
 				b = b[:start]
 				break
@@ -283,16 +304,84 @@ func (m *Message) When(r *Row) string {
 func (m *Message) Condition(c *Case) string {
 	switch {
 	case c.Reg != None:
-		f := m.Regs[c.Reg].Field
-		value := strconv.FormatUint(c.Value, 10)
-		if n, ok := m.Fields[f].Schema.Type.(*schema.Number); ok {
-			value = n.Decimal(c.Value)
-		}
-		return "if " + m.Label(f) + " is " + value
+		return m.condition(c)
 	case c.Max == 0:
 		return "in messages of " + strconv.Itoa(c.Min) + " bytes or more"
 	case c.Min == c.Max:
 		return "in messages of " + strconv.Itoa(c.Min) + " bytes"
 	}
 	return "in messages of " + strconv.Itoa(c.Min) + " to " + strconv.Itoa(c.Max) + " bytes"
+}
+
+// condition returns the condition of an alternative that depends on a register.
+func (m *Message) condition(c *Case) string {
+	r := &m.Regs[c.Reg]
+	name := ""
+	switch {
+	case r.Expr != nil:
+		name = m.ExprText(*r.Expr)
+	case r.Kind == schema.Present && c.Else:
+		return "if " + m.Label(r.Field) + " is present"
+	case r.Kind == schema.Present:
+		return "if " + m.Label(r.Field) + " is absent"
+	default:
+		name = m.Label(r.Field)
+	}
+	value := strconv.FormatUint(c.Value, 10)
+	switch n, ok := r.Type.(*schema.Number); {
+	case c.Else:
+		return "if " + name + " has another value"
+	case c.Text != nil:
+		value = strconv.Quote(*c.Text)
+	case c.Name != "":
+		value = c.Name
+	case r.Expr != nil:
+		value = strconv.FormatInt(int64(c.Value), 10)
+	case ok:
+		value = n.Decimal(c.Value)
+	}
+	return "if " + name + " is " + value
+}
+
+// ExprText formats an expression, abbreviated if it is long.
+func (m *Message) ExprText(x Expr) string {
+	var stack []string
+	take := func(n int) []string {
+		n = min(n, len(stack))
+		args := stack[len(stack)-n:]
+		stack = stack[:len(stack)-n]
+		return args
+	}
+	for _, s := range x {
+		text := ""
+		switch s.Op {
+		case schema.Literal:
+			text = strconv.FormatInt(s.Int, 10)
+		case schema.Ref:
+			if text = m.Label(s.Field); s.Part != nil {
+				text += "." + s.Part.Name
+			}
+		default:
+			args := take(s.Op.Operands())
+			switch len(args) {
+			case 1:
+				text = s.Op.Name() + args[0]
+			case 2:
+				text = "(" + args[0] + " " + s.Op.Name() + " " + args[1] + ")"
+			case 3:
+				text = "(" + args[0] + " ? " + args[1] + " : " + args[2] + ")"
+			}
+		}
+		if len(text) > maxPath {
+			text = "…"
+		}
+		stack = append(stack, text)
+	}
+	if len(stack) == 0 {
+		return ""
+	}
+	if text := stack[0]; len(text) > 2 && text[0] == '(' {
+		return text[1 : len(text)-1]
+	}
+	return stack[0]
 }

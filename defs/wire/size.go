@@ -101,6 +101,10 @@ func contentSize(p *Part) (s, unit Size) {
 		return unit.times(uint64(p.Extent.N), uint64(p.Extent.N)), unit
 	case schema.Terminated:
 		return Size{unit.Min, NoLimit}, unit
+	case schema.Until:
+		return Size{exactly(8).Min, NoLimit}, unit
+	case schema.While:
+		return Size{unit.Min, NoLimit}, unit
 	}
 	s = unit.times(p.MinUnits, p.MaxUnits)
 	if e := p.Extent; e.Min != nil && e.Min.Const != "" {
@@ -138,6 +142,23 @@ func (c *compiler) choiceSize(cases []Case, common int64, top bool) (s Size) {
 	return s
 }
 
+// fieldChoiceSize returns the size of a choice that is a field: 0 if no alternative applies.
+func (c *compiler) fieldChoiceSize(cases []Case) (s Size) {
+	all := len(cases) > 0 && (cases[len(cases)-1].Else || c.covered(cases, 0, false))
+	for i := range cases {
+		one := cases[i].Body.Size
+		if i == 0 && all || one.Min.Bits < s.Min.Bits {
+			s.Min = one.Min
+		}
+		if s.Max == NoLimit || one.Max == NoLimit {
+			s.Max = NoLimit
+		} else {
+			s.Max = max(s.Max, one.Max)
+		}
+	}
+	return s
+}
+
 // covered reports whether the cases are exhaustive: one of them applies to a message of just the common bytes, or to each legal value of
 // the number that they depend on.
 func (c *compiler) covered(cases []Case, common int, top bool) bool {
@@ -148,6 +169,9 @@ func (c *compiler) covered(cases []Case, common int, top bool) bool {
 			if x.Min == 0 && x.Max == 0 || top && x.Fits(common) {
 				return true
 			}
+			continue
+		}
+		if x.Text != nil {
 			continue
 		}
 		if values[x.Reg] == nil {
@@ -165,6 +189,9 @@ func (c *compiler) covered(cases []Case, common int, top bool) bool {
 
 // allLegal reports whether values contains all legal values of a register.
 func (c *compiler) allLegal(r *Reg, values map[uint64]bool) bool {
+	if r.Field == None || r.Kind != schema.Value {
+		return false
+	}
 	n, ok := c.m.Fields[r.Field].Schema.Type.(*schema.Number)
 	if !ok || n.Kind == schema.Float {
 		return false

@@ -38,6 +38,7 @@ type Field struct {
 	Parent int    // enclosing list or group, None at the top
 	End    int    // the first field that is not inside this one
 	InList bool   // Parent is a list
+	Again  int    // the enclosing field whose contents this one has again: it has no fields of its own. None for all others
 	Unit   Sum    // text, bytes and lists with a separate part: minimum size of a unit in bits
 }
 
@@ -59,7 +60,11 @@ const (
 	Blob               // bytes of variable size; likewise
 	List               // elements
 	Weave              // several chained lists whose elements Encode interleaves
-	Choice             // alternatives; the last part of its body
+	Choice             // alternatives; without a field the last part of its body
+	Var                // one number in a variable number of bytes
+	Group              // a group with a body of its own
+	Call               // the contents of an enclosing group, again
+	Let                // no bits: sets a register to the value of an expression
 )
 
 // Part is a block of items of fixed size, contents of variable size, or a choice.
@@ -68,9 +73,9 @@ type Part struct {
 	Optional int // 1-based number of the optional item that it belongs to: the message may end before it; 0: always present
 	Size
 
-	Items []Item // Block
+	Items []Item // Block; Var: its number
 
-	Field         int           // Text, Blob, List
+	Field         int           // Text, Blob, List, Var, Group, Call, and a Choice that is a field
 	Extent        schema.Extent // number of units
 	Unit          int           // Text, Blob: bytes of a unit
 	Count, Offset int           // registers of the number of units and of the offset, or None
@@ -83,7 +88,14 @@ type Part struct {
 	Next Place
 
 	Lists []Part // Weave
-	Cases []Case // Choice: the first one that applies is used; if none applies, the body ends
+	Cases []Case // Choice: the first one that applies is used; if none applies, there are no contents
+
+	Reg     int   // Let, and a Text that selects alternatives: the register that it sets; otherwise None
+	Expr    *Expr // Let
+	Bytes   int   // Group: register of its size in bytes, or None
+	Body    *Body // Group
+	Present int   // Choice: register of the Present item, or None
+	More    Place // List with While: in the first block of an element
 }
 
 // Item is a run of bits in a block: a value of fixed size, or a count, offset, constant or other part of the encoding.
@@ -93,16 +105,19 @@ type Item struct {
 	Off   int // bits from the start of the block
 	Bits  int
 	Order schema.Order
-	Type  schema.Type // Value: *Number, *Bitfield, or *Text and *Blob of fixed size
-	Bytes []byte      // Const
-	Reg   int         // the register that it sets, or None
+	Type  schema.Type // Value: *Number, *Bitfield, or *Text and *Blob of fixed size; the *Number of a count, size or presence that is not a plain unsigned one
+	Var   schema.Varint
+	Bytes []byte // Const
+	Reg   int    // the register that it sets, or None
 }
 
 // Reg is a number that later parts depend on: a count, an offset, or a value that chooses an alternative.
 type Reg struct {
-	Kind  schema.ItemKind // Count, Offset or Value
+	Kind  schema.ItemKind // Count, Offset, Value, Bytes or Present
 	Field int
 	Place
+	Type schema.Type // *Number or *Bitfield of the number, nil for a plain unsigned one; *Text of a text
+	Expr *Expr // a computed int64, which has no place; nil for a number of the message
 }
 
 // Place is the position of a number, in bits from the start of its block. Bits is 0 if there is none.
@@ -113,10 +128,27 @@ type Place struct {
 
 // Case is one alternative.
 type Case struct {
-	Reg      int    // applies if this register has the value; None: depends on the length of the frame
-	Value    uint64 // raw bits
-	Min, Max int    // range of the length of the frame in bytes; Max 0: no upper bound
-	Body     Body   // without parts for an empty alternative
+	Reg      int     // applies if this register has the value; None: depends on the length of the frame
+	Value    uint64  // raw bits
+	Text     *string // if the register is that of a text, in place of Value
+	Else     bool    // applies to any value
+	Min, Max int     // range of the length of the frame in bytes; Max 0: no upper bound
+	Body     Body    // without parts for an empty alternative
+	Bare     bool    // shown as the value of its only field
+	Name     string  // of the value, for people
+}
+
+// Expr is an expression over registers, in postfix order.
+type Expr []Step
+
+// Step is an operand or an operation of an Expr.
+type Step struct {
+	Op    schema.ExprOp
+	Int   int64        // Literal
+	Reg   int          // Ref
+	Field int          // Ref
+	Bits  int          // Ref to a number: its width, if it is signed; otherwise 0
+	Part  *schema.Part // Ref to a part of a bitfield; nil: all bits
 }
 
 // Fits reports whether a case that depends on the length applies to a frame of that many bytes.

@@ -1,0 +1,165 @@
+package codec
+
+import (
+	"wirebench/defs/schema"
+	"wirebench/defs/wire"
+)
+
+// varint compiles a number in a variable number of bytes.
+func (c *compiler) varint(p *wire.Part, o Op) (at int) {
+	x := &p.Items[0]
+	it := itemOf(x)
+	b := Block{Items: []Item{it}}
+	b.rows = []row{{kind: LeafKind{Elem: -1, Field: it.Field, Role: it.Role}}}
+	o.Code, o.Block, o.reg = OpVar, uint16(len(c.p.Blocks)), index(x.Reg)
+	if x.Reg != wire.None {
+		b.Loads = []Load{c.load(x, it.Role)}
+		c.p.regVar[x.Reg] = true
+	}
+	c.p.Blocks = append(c.p.Blocks, b)
+	c.p.nested = true
+	return c.addOp(o)
+}
+
+// groupOf returns the op of the group of a field, which encloses the op that is compiled.
+func (c *compiler) groupOf(field int) int {
+	for i := len(c.p.Ops) - 1; i >= 0; i-- {
+		if o := &c.p.Ops[i]; o.Code == OpGroup && int(o.Field) == field {
+			return i
+		}
+	}
+	panic("codec: a call without an enclosing group")
+}
+
+// findCalls determines the registers to save around calls.
+func (p *Program) findCalls() {
+	for i := range p.Ops {
+		if p.Ops[i].Code != OpCall {
+			continue
+		}
+		at := p.Ops[i].Group
+		if p.calls == nil {
+			p.calls = map[uint16][]uint16{}
+		}
+		if _, done := p.calls[at]; done {
+			continue
+		}
+		regs := []uint16{}
+		for k := at + 1; k < p.Ops[at].End; k++ {
+			o := &p.Ops[k]
+			if o.reg != noIndex {
+				regs = append(regs, o.reg)
+			}
+			if o.Code == OpBlock {
+				for _, l := range p.Blocks[o.Block].Loads {
+					regs = append(regs, l.Reg)
+				}
+			}
+		}
+		p.calls[at] = regs
+	}
+}
+
+// jumpTable has the cases of a variant by the value of its register.
+type jumpTable struct {
+	cases []jump // by value
+	other jump
+}
+
+// jump is a case, by its op and its index; op is 0 if no case applies.
+type jump struct{ op, index uint16 }
+
+// maxJump is the size of jump tables. Variants that compare with larger values, or with few, search their cases.
+const (
+	maxJump = 512
+	minJump = 3
+)
+
+// jumpTable makes the jump table of a variant, if its cases compare one register with small values.
+func (c *compiler) jumpTable(at int) {
+	ops := c.p.Ops
+	var t jumpTable
+	n, most := 0, uint64(0)
+	for k := at + 1; k < len(ops); k = int(ops[k].End) {
+		w := &ops[k].When
+		if w.Reg == noIndex || w.Text != nil || w.Reg != ops[at+1].When.Reg || w.Value >= maxJump && !w.Else {
+			return
+		}
+		if n++; !w.Else {
+			most = max(most, w.Value)
+		}
+	}
+	if n < minJump {
+		return
+	}
+	t.cases = make([]jump, most+1)
+	index := uint16(0)
+	for k := at + 1; k < len(ops); k = int(ops[k].End) {
+		w := &ops[k].When
+		switch j := (jump{uint16(k), index}); {
+		case w.Else:
+			if t.other.op == 0 {
+				t.other = j
+			}
+			for v := range t.cases { // cases after this one never apply
+				if t.cases[v].op == 0 {
+					t.cases[v] = j
+				}
+			}
+		case t.cases[w.Value].op == 0:
+			t.cases[w.Value] = j
+		}
+		index++
+	}
+	ops[at].jump = uint16(len(c.p.jumps))
+	c.p.jumps = append(c.p.jumps, t)
+}
+
+// eval computes an expression from the registers.
+func eval(x wire.Expr, regs []uint64) int64 {
+	if len(x) <= 16 {
+		var stack [16]int64
+		return evalOn(stack[:], x, regs)
+	}
+	var stack [schema.MaxExpr]int64
+	return evalOn(stack[:], x, regs)
+}
+
+// evalOn is eval with a stack that has room for all steps.
+func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
+	n := 0
+	for i := range x {
+		s := &x[i]
+		switch s.Op {
+		case schema.Literal:
+			stack[n] = s.Int
+			n++
+		case schema.Ref:
+			raw := regs[s.Reg]
+			v := int64(raw)
+			switch {
+			case s.Part != nil:
+				v = int64(s.Part.Value(raw))
+			case s.Bits > 0:
+				v = schema.SignExtend(raw, s.Bits)
+			}
+			stack[n] = v
+			n++
+		case schema.If:
+			n -= 2
+			if stack[n-1] != 0 {
+				stack[n-1] = stack[n]
+			} else {
+				stack[n-1] = stack[n+1]
+			}
+		default:
+			if s.Op.Operands() == 1 {
+				stack[n-1] = s.Op.Apply(stack[n-1], 0)
+				break
+			}
+			n--
+			stack[n-1] = s.Op.Apply(stack[n-1], stack[n])
+		}
+	}
+	return stack[0]
+}

@@ -1,0 +1,187 @@
+package codec
+
+import (
+	"math"
+
+	"wirebench/defs/schema"
+)
+
+// maxCalls limits the nesting of groups in themselves. Deeper messages are too complex.
+const maxCalls = 512
+
+// varint reads a number in a variable number of bytes.
+func (d *decoder) varint(o *Op, pc uint16) bool {
+	it := &d.p.Blocks[o.Block].Items[0]
+	at := d.cur / 8
+	var raw uint64
+	n := 1
+	if at < d.have && d.data[at] < 0x80 && it.Var != schema.ZigZag && it.Var != schema.SLEB128 {
+		raw = uint64(d.data[at])
+	} else {
+		raw, n = ReadVarint(d.data[at:d.have], it.Var, it.Bits)
+	}
+	if o.reg != noIndex {
+		d.r.regs[o.reg] = raw
+	}
+	if n <= 0 {
+		return d.badVarint(o, pc, it, n)
+	}
+	i := d.node(Node{Raw: raw, Off: d.cur, Len: uint32(n) * 8, Op: pc, Kind: NodeVar})
+	if d.bytes -= n; d.bytes < 0 {
+		d.exhausted()
+		return false
+	}
+	d.cur += uint32(n) * 8
+	d.end = max(d.end, d.cur/8)
+	if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && it.Role == RoleValue && !it.Num.Legal(raw) {
+		d.illegal(Problem{Code: ValueOutOfRange, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: raw})
+	}
+	if o.reg != noIndex {
+		l := &d.p.Blocks[o.Block].Loads[0]
+		if l.signed && raw>>(it.Bits-1) != 0 {
+			d.negative(Range{d.cur - uint32(n)*8, uint32(n) * 8}, it.Field, raw, int(it.Bits))
+		} else if code := Judge(raw, l.minUnits, l.maxUnits); l.unit && code != NoProblem {
+			p := Problem{Code: code, Range: Range{d.cur - uint32(n)*8, uint32(n) * 8}, Spot: spot(len(d.r.Nodes)-1, it.Field, -1), Got: raw, Want: l.minUnits}
+			if code == CountAbove {
+				p.Want = l.maxUnits
+			}
+			d.illegal(p)
+		} else if l.unit && d.measured {
+			d.size = min(d.size+min(raw-l.minUnits, math.MaxUint32)*l.minElem, math.MaxUint32)
+			if d.size > uint64(d.have) {
+				d.short(d.have*8, uint32(min(d.size, MaxMessage)))
+			}
+		}
+	}
+	return !d.measured || !d.r.Illegal
+}
+
+// badVarint adds the node of a number that is cut off (n is 0) or too long.
+func (d *decoder) badVarint(o *Op, pc uint16, it *Item, n int) bool {
+	if o.reg != noIndex {
+		d.r.regs[o.reg] = 0
+	}
+	from := uint64(d.cur)
+	if n == 0 {
+		i := d.node(Node{Off: d.cur, Len: d.have*8 - min(d.cur, d.have*8), Op: pc, Kind: NodeVar})
+		bad := d.over(PastFrame, from, uint64(d.have)*8+8, it.Field, i)
+		if i < len(d.r.Nodes) {
+			d.r.Nodes[i].Bad = bad
+		}
+		return false
+	}
+	size := uint32(it.Var.MaxBytes(int(it.Bits))) * 8
+	i := d.node(Node{Off: d.cur, Len: size, Op: pc, Kind: NodeVar, Bad: NumberTooLong})
+	d.illegal(Problem{Code: NumberTooLong, Range: Range{d.cur, size}, Spot: spot(i, it.Field, -1), Got: uint64(size / 8), Want: uint64(it.Bits)})
+	return false
+}
+
+// negative reports a count or a size below 0.
+func (d *decoder) negative(at Range, field uint16, raw uint64, bits int) {
+	d.illegal(Problem{Code: CountNegative, Range: at, Spot: spot(len(d.r.Nodes)-1, field, -1), Got: uint64(-schema.SignExtend(raw, bits))})
+	d.stop = true
+}
+
+// group reads a group with a body of its own: that of the op at body, for the op at pc.
+func (d *decoder) group(o *Op, pc, body uint16) bool {
+	g := d.node(Node{Off: d.cur, Op: pc, Kind: NodeGroup})
+	if d.stop {
+		return false
+	}
+	ok := true
+	if o.size == noIndex {
+		ok = d.body(body+1, d.p.Ops[body].End)
+	} else {
+		ok = d.sized(o, g)
+	}
+	if g < len(d.r.Nodes) {
+		n := &d.r.Nodes[g]
+		n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
+	}
+	return ok && !d.stop
+}
+
+// sized reads a group of a known number of bytes. Bytes after its contents are unexplained.
+func (d *decoder) sized(o *Op, node int) bool {
+	from, size := uint64(d.cur/8), d.r.regs[o.size]
+	to := from + min(size, math.MaxUint32)
+	have, limit := d.have, d.limit
+	if to > uint64(have) {
+		bad := d.over(ContentsOutside, from*8, to*8, o.Field, node)
+		d.r.Nodes[node].Bad = bad
+		d.body(d.r.Nodes[node].Op+1, o.End)
+		return false
+	}
+	d.have, d.limit = uint32(to), uint32(to)
+	d.body(d.r.Nodes[node].Op+1, o.End)
+	d.have, d.limit = have, limit
+	d.cur, d.end = uint32(to)*8, max(d.end, uint32(to))
+	return !d.stop
+}
+
+// call reads the body of an enclosing group again.
+func (d *decoder) call(o *Op, pc uint16) bool {
+	if d.depth++; d.depth > maxCalls {
+		d.exhausted()
+		return false
+	}
+	regs := d.p.calls[o.Group]
+	mark := len(d.r.saved)
+	for _, r := range regs {
+		d.r.saved = append(d.r.saved, d.r.regs[r])
+	}
+	ok := d.group(o, pc, o.Group)
+	for i, r := range regs {
+		d.r.regs[r] = d.r.saved[mark+i]
+	}
+	d.r.saved = d.r.saved[:mark]
+	d.depth--
+	return ok
+}
+
+// until reads elements up to a byte that ends the list, or to an element that states that it is the last one.
+func (d *decoder) until(o *Op, pc uint16) bool {
+	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
+	ok, count, ended := true, uint64(0), false
+	for ok && !ended && !d.stop {
+		at := d.cur
+		if o.Size == schema.Until {
+			if at >= d.have*8 {
+				bad := d.over(PastFrame, uint64(at), uint64(at)+8, o.Field, list)
+				if list < len(d.r.Nodes) {
+					d.r.Nodes[list].Bad = bad
+				}
+				ok = false
+				break
+			}
+			if d.data[at/8] == o.End0 {
+				ended = true
+				break
+			}
+		}
+		if !d.charge(1) {
+			break
+		}
+		i := d.node(Node{Off: at, Op: pc, Kind: NodeElem})
+		if d.stop {
+			break
+		}
+		count++
+		ok = d.body(pc+1, o.End)
+		e := &d.r.Nodes[i]
+		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
+		if ok && o.Size == schema.While {
+			ended = o.more.load(d.data, at) == 0
+		}
+	}
+	if list < len(d.r.Nodes) {
+		l := &d.r.Nodes[list]
+		l.Raw, l.Len, l.After = count, d.cur-l.Off, uint32(len(d.r.Nodes))
+	}
+	if ended && o.Size == schema.Until {
+		d.node(Node{Raw: uint64(o.End0), Off: d.cur, Len: 8, Op: pc, Kind: NodeEnd})
+		d.cur += 8
+		d.end = max(d.end, d.cur/8)
+	}
+	return ok && !d.stop
+}
