@@ -16,7 +16,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	}
 	p := &Program{
 		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
-		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)),
+		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)), regNum: make([]*schema.Number, len(w.Regs)),
 		header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
 		length: placeOf(w.Length), key: placeOf(w.Code), counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
@@ -27,6 +27,9 @@ func Compile(m *schema.Message) (*Program, error) {
 	}
 	for i := range w.Regs {
 		p.regAt[i] = placeOf(w.Regs[i].Place)
+		if k := w.Regs[i].Kind; k == schema.Count || k == schema.Bytes {
+			p.regNum[i], _ = w.Regs[i].Type.(*schema.Number)
+		}
 	}
 	c := &compiler{p: p, w: w, groups: map[int]uint16{}}
 	p.Ops, p.Blocks = make([]Op, 0, len(w.Body.Parts)+2), make([]Block, 0, len(w.Body.Parts)/2+2)
@@ -142,6 +145,7 @@ func (c *compiler) alternative(x *wire.Case) {
 // content compiles text, bytes or a list.
 func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	o.Size, o.Unit, o.MinUnits, o.MaxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
+	o.null = p.Extent.Null && p.Extent.Size == schema.Counted
 	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
 	if o.Size == schema.Fixed {
 		o.N = uint32(p.Extent.N)
@@ -250,7 +254,7 @@ func numberForm(t *schema.Number) Form {
 	switch {
 	case t.Scale != 0:
 		return FormScaled
-	case t.Kind < schema.Float && t.Enum != nil && t.Enum.Shown:
+	case t.Kind < schema.Float && (t.Enum != nil && t.Enum.Shown || t.Add != 0 || t.Absent):
 		return FormNamed
 	case t.Kind == schema.Float && t.Bits == 16:
 		return FormFloat16
@@ -273,12 +277,14 @@ func numberForm(t *schema.Number) Form {
 // load compiles the register load of an item that later parts depend on.
 func (c *compiler) load(x *wire.Item, role Role) Load {
 	l := Load{Reg: uint16(x.Reg), kind: role, field: uint16(x.Field), Off: uint32(x.Off), Bits: uint8(x.Bits), Order: x.Order}
-	n, _ := x.Type.(*schema.Number)
-	l.signed = n != nil && n.Kind == schema.Signed && role != RoleValue
+	if n, _ := x.Type.(*schema.Number); n != nil && (role == RoleCount || role == RoleBytes) {
+		l.num = n
+	}
 	if x.Kind == schema.Count {
 		extent, _ := wire.ExtentOf(c.w.Fields[x.Field].Schema.Type)
 		l.unit, l.minElem = true, min(c.unit(x.Field), MaxMessage+1)
 		l.minUnits, l.maxUnits = extent.Units()
+		l.null = extent.Null
 	} else {
 		l.maxUnits = math.MaxUint64
 	}

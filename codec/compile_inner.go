@@ -115,6 +115,18 @@ func (c *compiler) jumpTable(at int) {
 	c.p.jumps = append(c.p.jumps, t)
 }
 
+// Eval computes the expression of an OpLet from the registers, and sets its register.
+func (p *Program) Eval(o *Op, regs []uint64) { regs[o.reg] = uint64(eval(o.expr, regs)) }
+
+// Registers returns the number of registers.
+func (p *Program) Registers() int { return p.regs }
+
+// Selected returns the case of a variant that the registers select, by its op and index. data are the bytes that registers of texts refer
+// to.
+func (p *Program) Selected(variant uint16, regs []uint64, data []byte) (op uint16, index uint64, ok bool) {
+	return p.alternative(variant, regs, 0, data)
+}
+
 // eval computes an expression from the registers.
 func eval(x wire.Expr, regs []uint64) int64 {
 	if len(x) <= 16 {
@@ -143,6 +155,7 @@ func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
 			case s.Bits > 0:
 				v = schema.SignExtend(raw, s.Bits)
 			}
+			v += s.Add
 			stack[n] = v
 			n++
 		case schema.If:

@@ -287,8 +287,8 @@ func (d *decoder) block(o *Op, pc uint16) bool {
 		l := &b.Loads[i]
 		v := l.peek.from(w)
 		d.r.regs[l.Reg] = v
-		if l.signed && v>>(l.Bits-1) != 0 {
-			d.negative(Range{at + l.Off, uint32(l.Bits)}, l.field, v, int(l.Bits))
+		if l.num != nil && !d.signedUnits(l, &v, Range{at + l.Off, uint32(l.Bits)}) {
+			continue
 		}
 		if l.unit && (v < l.minUnits || v > l.maxUnits || d.measured) {
 			d.count(l, at, v)
@@ -462,6 +462,14 @@ func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 	if o.reg != noIndex {
 		d.r.regs[o.reg] = 0
 	}
+	if o.null && d.r.regs[o.count] == math.MaxUint64 {
+		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})
+		return true
+	}
+	if o.Size == schema.Computed && int64(d.r.regs[o.count]) < 0 {
+		d.negative(Range{d.cur, 0}, o.Field, -d.r.regs[o.count])
+		return false
+	}
 	if n == 0 && !toEnd && o.offset != noIndex {
 		v := d.r.regs[o.offset] // nothing is read: any offset is valid
 		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: kind})
@@ -512,8 +520,15 @@ func (d *decoder) list(o *Op, pc uint16) bool {
 		d.node(Node{Off: d.clip(v*8, v*8).Off, Op: pc, Kind: NodeList})
 		return true
 	}
-	if o.Size == schema.Until || o.Size == schema.While {
+	switch {
+	case o.Size == schema.Until || o.Size == schema.While:
 		return d.until(o, pc)
+	case o.null && d.r.regs[o.count] == math.MaxUint64:
+		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})
+		return true
+	case o.Size == schema.Computed && int64(d.r.regs[o.count]) < 0:
+		d.negative(Range{d.cur, 0}, o.Field, -d.r.regs[o.count])
+		return false
 	}
 	from, ok, next := d.start(o, pc, NodeList)
 	if !ok {

@@ -20,15 +20,14 @@ func (d *decoder) varint(o *Op, pc uint16) bool {
 	} else {
 		raw, n = ReadVarint(d.data[at:d.have], it.Var, it.Bits)
 	}
-	if o.reg != noIndex {
-		d.r.regs[o.reg] = raw
-	}
 	if n <= 0 {
 		return d.badVarint(o, pc, it, n)
 	}
 	i := d.node(Node{Raw: raw, Off: d.cur, Len: uint32(n) * 8, Op: pc, Kind: NodeVar})
 	if d.bytes -= n; d.bytes < 0 {
 		d.exhausted()
+	}
+	if d.stop {
 		return false
 	}
 	d.cur += uint32(n) * 8
@@ -37,23 +36,44 @@ func (d *decoder) varint(o *Op, pc uint16) bool {
 		d.illegal(Problem{Code: ValueOutOfRange, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: raw})
 	}
 	if o.reg != noIndex {
-		l := &d.p.Blocks[o.Block].Loads[0]
-		if l.signed && raw>>(it.Bits-1) != 0 {
-			d.negative(Range{d.cur - uint32(n)*8, uint32(n) * 8}, it.Field, raw, int(it.Bits))
-		} else if code := Judge(raw, l.minUnits, l.maxUnits); l.unit && code != NoProblem {
-			p := Problem{Code: code, Range: Range{d.cur - uint32(n)*8, uint32(n) * 8}, Spot: spot(len(d.r.Nodes)-1, it.Field, -1), Got: raw, Want: l.minUnits}
-			if code == CountAbove {
-				p.Want = l.maxUnits
-			}
-			d.illegal(p)
-		} else if l.unit && d.measured {
-			d.size = min(d.size+min(raw-l.minUnits, math.MaxUint32)*l.minElem, math.MaxUint32)
-			if d.size > uint64(d.have) {
-				d.short(d.have*8, uint32(min(d.size, MaxMessage)))
-			}
+		d.loadVarint(&d.p.Blocks[o.Block].Loads[0], raw, d.r.Nodes[i].Range())
+	}
+	return !d.stop && (!d.measured || !d.r.Illegal)
+}
+
+// loadVarint sets the register of a number in a variable number of bytes, and judges a count.
+func (d *decoder) loadVarint(l *Load, raw uint64, at Range) {
+	if l.num != nil && !d.signedUnits(l, &raw, at) {
+		return
+	}
+	d.r.regs[l.Reg] = raw
+	if !l.unit {
+		return
+	}
+	code, want := Judge(raw, l.minUnits, l.maxUnits), l.minUnits
+	switch {
+	case code == CountAbove:
+		want = l.maxUnits
+	case code == NoProblem && d.measured:
+		if d.size = min(d.size+min(raw-l.minUnits, math.MaxUint32)*l.minElem, math.MaxUint32); d.size > uint64(d.have) {
+			d.short(d.have*8, uint32(min(d.size, MaxMessage)))
 		}
 	}
-	return !d.measured || !d.r.Illegal
+	if code != NoProblem {
+		d.illegal(Problem{Code: code, Range: at, Spot: spot(len(d.r.Nodes)-1, l.field, -1), Got: raw, Want: want})
+	}
+}
+
+// signedUnits turns the bits of a count or a size, which has a number of its own, into units. It returns false for a negative one, which
+// it reports unless it means that there are no contents.
+func (d *decoder) signedUnits(l *Load, raw *uint64, at Range) bool {
+	units := l.num.Units(*raw)
+	*raw = uint64(units)
+	d.r.regs[l.Reg] = *raw
+	if units < 0 && !(l.null && units == -1) {
+		d.negative(at, l.field, -*raw)
+	}
+	return units >= 0
 }
 
 // badVarint adds the node of a number that is cut off (n is 0) or too long.
@@ -76,9 +96,9 @@ func (d *decoder) badVarint(o *Op, pc uint16, it *Item, n int) bool {
 	return false
 }
 
-// negative reports a count or a size below 0.
-func (d *decoder) negative(at Range, field uint16, raw uint64, bits int) {
-	d.illegal(Problem{Code: CountNegative, Range: at, Spot: spot(len(d.r.Nodes)-1, field, -1), Got: uint64(-schema.SignExtend(raw, bits))})
+// negative reports a count or a size below 0, and stops.
+func (d *decoder) negative(at Range, field uint16, below uint64) {
+	d.illegal(Problem{Code: CountNegative, Range: at, Spot: spot(len(d.r.Nodes)-1, field, -1), Got: below})
 	d.stop = true
 }
 

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"math"
 
 	"wirebench/defs/schema"
 )
@@ -173,6 +174,12 @@ func (e *encoder) body(pc, end uint16) {
 			pc++
 			continue
 		}
+		if o.null && e.isNull(pc) {
+			e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeNull})
+			e.number(o.count, math.MaxUint64)
+			pc = o.End
+			continue
+		}
 		n, ok := e.take(pc)
 		if !ok {
 			if o.Optional {
@@ -229,7 +236,7 @@ func (e *encoder) place(o *Op, units uint64, null bool) {
 	if o.count != noIndex && o.Size == schema.Counted {
 		at := e.loadOf(o.count)
 		switch {
-		case at.bits < 64 && units>>at.bits != 0:
+		case at.bits < 64 && units>>at.bits != 0 && e.p.regNum[o.count] == nil:
 			e.fail("%s has %d units, its count holds at most %d", e.taken(o), units, uint64(1)<<at.bits-1)
 			return
 		case units < o.MinUnits:

@@ -20,7 +20,14 @@ func (e *encoder) varint(o *Op, pc uint16, n *Node) {
 // number sets a count or a size, which was laid out before the contents that determine it.
 func (e *encoder) number(reg uint16, v uint64) {
 	at := e.loadOf(reg)
-	if at.bits < 64 && v>>at.bits != 0 {
+	if num := e.p.regNum[reg]; num != nil {
+		raw, ok := num.RawUnits(int64(v))
+		if !ok {
+			e.fail("%d does not fit its number, %s", int64(v), num.Name())
+			return
+		}
+		v = raw
+	} else if at.bits < 64 && v>>at.bits != 0 {
 		e.fail("%d does not fit the %d bits of its number", v, at.bits)
 		return
 	}
@@ -97,6 +104,15 @@ func (e *encoder) group(o *Op, pc uint16) {
 		}
 		e.dst.saved = e.dst.saved[:len(e.dst.saved)-len(regs)]
 	}
+}
+
+// isNull takes the next source node if it is that of contents that are null.
+func (e *encoder) isNull(pc uint16) bool {
+	if e.next < len(e.src.Nodes) && e.src.Nodes[e.next].Kind == NodeNull && e.src.Nodes[e.next].Op == pc {
+		e.next++
+		return true
+	}
+	return false
 }
 
 // endUntil lays out the byte that ends a list.

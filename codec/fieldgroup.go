@@ -6,7 +6,7 @@ package codec
 func (p *Program) GroupSite(group uint16, index ...int32) (s *Site, ok bool) {
 	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
 	for i := range p.Ops {
-		if o := &p.Ops[i]; within(o.Field) && (o.Code == OpText || o.Code == OpBlob || o.Code == OpList) {
+		if o := &p.Ops[i]; within(o.Field) && o.Code != OpBlock {
 			return nil, false
 		}
 	}

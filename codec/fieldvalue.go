@@ -15,23 +15,26 @@ type Site struct {
 	op      uint16 // op of the node that holds it; for an element (see elem) the op of its list
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
+	varint  bool   // a number in a variable number of bytes: likewise
 	item    Item   // otherwise
 	unit    uint32 // content: bytes of a unit, 0 for a list
 	set     schema.Charset
 	stride  uint32 // bits from one element to the next, if they are adjacent
 }
 
-// hop is a list or an alternative on the way to a field.
+// hop is a list, an alternative or a group with a body of its own on the way to a field.
 type hop struct {
 	op    uint16
 	list  bool
+	group bool
 	bare  bool   // list: elements are adjacent and have no nodes, if the list has none inside
 	index int32  // list: the selected element, from 0; -1 = all
 	which uint64 // alternative: index of the case
 }
 
 // Site returns the site of a field's values. index selects an element of each list around the field, outermost first; -1, or no index,
-// selects all elements. ok is false for a group, which has no bits of its own.
+// selects all elements. Values in groups that are nested in themselves are not found. ok is false for a group or a choice, which has no
+// bits of its own.
 func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	s = &Site{Field: field, op: noIndex}
 	for b := range p.Blocks {
@@ -61,11 +64,11 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool) {
 	for i := range p.Ops {
 		o := &p.Ops[i]
-		if o.Code != OpBlock || o.Block != block {
+		if o.Code != OpBlock && o.Code != OpVar || o.Block != block {
 			continue
 		}
 		p.addHops(s, i, index)
-		s.op = uint16(i)
+		s.op, s.varint = uint16(i), o.Code == OpVar
 		if k := len(s.hops) - 1; k >= 0 && s.hops[k].list {
 			if l := &p.Ops[s.hops[k].op]; l.Plain && l.Block == block {
 				s.op, s.elem, s.stride = s.hops[k].op, true, l.Stride
@@ -93,6 +96,8 @@ func (p *Program) addHops(s *Site, at int, index []int32) {
 				h.which++
 			}
 			s.hops = append(s.hops, h)
+		case OpGroup:
+			s.hops = append(s.hops, hop{op: uint16(i), group: true})
 		case OpList:
 			h := hop{op: uint16(i), list: true, index: -1}
 			if lists < len(index) {
@@ -118,7 +123,7 @@ func (s *Site) Single() bool {
 // Number reads a number at a fixed position in the message, which is faster than a Cursor. ok is false if the position is not fixed or the
 // value is missing; use a Cursor then.
 func (s *Site) Number(r *Record) (raw uint64, ok bool) {
-	if len(s.hops) > 0 || s.content || len(r.Nodes) == 0 {
+	if len(s.hops) > 0 || s.content || s.varint || len(r.Nodes) == 0 {
 		return 0, false
 	}
 	n := &r.Nodes[0]
@@ -220,7 +225,7 @@ func (c *Cursor) descend(i int, first, after uint32) bool {
 		n := &c.r.Nodes[k]
 		switch {
 		case !h.list:
-			if n.Raw != h.which {
+			if !h.group && n.Raw != h.which {
 				return false
 			}
 			first, after = k+1, n.After
@@ -267,7 +272,14 @@ func (c *Cursor) find(first, after uint32, op uint16) (node uint32, ok bool) {
 func (c *Cursor) value(node uint32) bool {
 	n := &c.r.Nodes[node]
 	c.Node = node
+	if c.at.varint {
+		c.Raw, c.Range = n.Raw, Range{n.Off, n.Len}
+		return n.Bad == NoProblem
+	}
 	if c.at.content {
+		if n.Kind == NodeNull {
+			return false
+		}
 		if n.Bad != NoProblem && n.Len == 0 && n.Kind != NodeList {
 			return false // no part of it could be read
 		}

@@ -28,7 +28,7 @@ func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 // those of its Leaf or Problem.
 func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 	var indexes [wire.MaxDepth + 2]int32
-	depth := 0
+	depth, base := 0, -1
 	// The elements around the node, outermost first.
 	if node >= 0 && int(node) < len(r.Nodes) {
 		lo, hi := 0, len(r.Nodes)
@@ -51,6 +51,10 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 			if int32(i) == node {
 				break
 			}
+			if o := &r.Program.Ops[n.Op]; o.Code == OpCall && n.Kind == NodeGroup {
+				dst = r.Program.appendBelow(dst, base, o.Field, indexes[:depth])
+				depth, base = 0, int(r.Program.Ops[o.Group].Field)
+			}
 			lo, hi = i+1, int(r.Nodes[i].After)
 		}
 	}
@@ -58,17 +62,22 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 		indexes[depth] = elem
 		depth++
 	}
-	return r.Program.AppendIndexed(dst, field, indexes[:depth])
+	return r.Program.appendBelow(dst, base, field, indexes[:depth])
 }
 
 // AppendIndexed appends the path of a field with the given indexes. Missing indexes are omitted.
 func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byte {
+	return p.appendBelow(dst, -1, field, indexes)
+}
+
+// appendBelow appends the path of a field from one that encloses it, whose path is in dst; -1 stands for the message.
+func (p *Program) appendBelow(dst []byte, base int, field uint16, indexes []int32) []byte {
 	if field == noIndex {
 		return dst
 	}
 	var chain [wire.MaxDepth + 2]uint16
-	n := 0
-	for f := int(field); f >= 0 && n < len(chain); f = p.Fields[f].Parent {
+	n, begun := 0, base >= 0
+	for f := int(field); f >= 0 && f != base && n < len(chain); f = p.Fields[f].Parent {
 		chain[n] = uint16(f)
 		n++
 	}
@@ -84,12 +93,14 @@ func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byt
 				dst = append(dst, ']')
 				used++
 			}
+			begun = true
 		}
 		if f.Name != "" {
-			if f.Parent >= 0 && f.Name[0] != '[' {
+			if begun && f.Name[0] != '[' {
 				dst = append(dst, '.')
 			}
 			dst = append(dst, f.Name...)
+			begun = true
 		}
 	}
 	if used < len(indexes) { // an element itself

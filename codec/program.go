@@ -41,6 +41,7 @@ type Program struct {
 	padded   bool                // some block has padding
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
+	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable
 	memo     atomic.Value
@@ -121,6 +122,7 @@ type Op struct {
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex
 	Group    uint16 // OpCall: the OpGroup
 	Bare     bool   // of a case, a group or a list: shown as the value of the only field
+	null     bool   // text, bytes and lists: a count of -1 means null
 	expr     wire.Expr
 }
 
@@ -182,7 +184,7 @@ const (
 	FormFloat64
 	FormFloat16
 	FormScaled // any number with a scale
-	FormNamed  // up to 64 bits, shown by name
+	FormNamed  // an integer of up to 64 bits that is shown by name, or with a number added, or may be absent
 	FormBitfield
 	FormText  // fixed text, cut at its first zero
 	FormChars // fixed text of which all units are significant
@@ -196,8 +198,9 @@ func (f Form) IsNumber() bool { return f >= FormUint && f <= FormBitfield }
 // Load copies a bookkeeping number to a register when its block is decoded.
 type Load struct {
 	Reg      uint16
-	unit     bool // a number of units: checked against the limits
-	signed   bool // a count or size that may be negative, which is an error
+	unit     bool           // a number of units: checked against the limits
+	num      *schema.Number // of a count or size that is not a plain unsigned number; nil otherwise
+	null     bool           // a count of -1 means that there are no contents
 	kind     Role
 	field    uint16
 	Off      uint32

@@ -57,7 +57,7 @@ func (p *Program) findSimple() {
 		default:
 			return
 		}
-		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) {
+		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) || o.Size > schema.ToEnd {
 			return
 		}
 		for k := range first.Loads {
@@ -74,7 +74,7 @@ func (p *Program) findSimple() {
 		contents = append(contents, c)
 	}
 	for i := range first.Loads {
-		if l := &first.Loads[i]; !used[l.Reg] || l.kind == RoleValue {
+		if l := &first.Loads[i]; !used[l.Reg] || l.kind == RoleValue || l.num != nil {
 			return
 		}
 	}

@@ -69,6 +69,7 @@ const (
 	NodeVar                     // a number in a variable number of bytes
 	NodeGroup                   // a group with a body of its own
 	NodeEnd                     // the byte that ends the list before it
+	NodeNull                    // text, bytes or a list that is null
 )
 
 // Role is the purpose of some bits of a message.

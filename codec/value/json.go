@@ -32,10 +32,14 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	w := writer{Record: r} // the leaf of a content is text or bytes, which need no plan
 	it := r.Item(l)
 	switch {
+	case it == nil && l.Role == codec.RoleEnd:
+		return appendUint(dst, l.Raw)
 	case it == nil:
 		return w.content(dst, &r.Program.Ops[r.Nodes[l.Node].Op], l.Node)
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
+	case it.Var != schema.Sized:
+		return appendNumber(dst, it, l.Raw)
 	}
 	return w.itemValue(dst, it, l.Off-it.Off)
 }
@@ -127,6 +131,10 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 			dst, comma = r.alternative(dst, s, nodes, comma)
 			nodes = r.starts[base:]
 			continue
+		case stepVar, stepInner:
+			dst, comma = r.inner(dst, s, uint32(nodes[s.node]), comma)
+			nodes = r.starts[base:]
+			continue
 		case stepOpen:
 			if comma {
 				dst = append(dst, ',')
@@ -141,6 +149,9 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 			it := &r.Program.Blocks[s.block].Items[s.item]
 			if it.Off+it.Bits > n.Len {
 				continue // truncated
+			}
+			if it.Num != nil && it.Num.Absent && codec.LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order) == 0 {
+				continue
 			}
 			if comma {
 				dst = append(dst, ',')
@@ -164,6 +175,82 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 	return dst, comma
 }
 
+// inner appends a number of variable size, a group or a choice. It reports whether it wrote any field, or comma was already set.
+func (r writer) inner(dst []byte, s *step, node uint32, comma bool) ([]byte, bool) {
+	n, o := &r.Nodes[node], &r.Program.Ops[s.op]
+	if s.anon {
+		if c, ok := r.caseOf(s.op, n.Raw); ok {
+			return r.members(dst, c.Body, node+1, n.After, comma)
+		}
+		return dst, comma
+	}
+	if s.kind == stepVar {
+		if n.Bad != codec.NoProblem {
+			return dst, comma
+		}
+		if num := r.Program.Var(o).Num; num != nil && num.Absent && n.Raw == 0 {
+			return dst, comma
+		}
+	}
+	if comma {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, s.frag...)
+	return r.innerValue(dst, s, node), true
+}
+
+// innerValue appends the value of a number of variable size, of a group or of a choice with a name.
+func (r writer) innerValue(dst []byte, s *step, node uint32) []byte {
+	n, o := &r.Nodes[node], &r.Program.Ops[s.op]
+	if s.kind == stepVar {
+		return appendNumber(dst, r.Program.Var(o), n.Raw)
+	}
+	if o.Code == codec.OpVariant {
+		c, ok := r.caseOf(s.op, n.Raw)
+		if !ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0 {
+			return append(dst, "null"...)
+		}
+		o = c
+	}
+	body := o.Body
+	if o.Code == codec.OpCall {
+		body = r.Program.Ops[o.Group].Body
+	}
+	if o.Bare {
+		return r.bareBody(dst, body, node+1, n.After)
+	}
+	return r.object(dst, body, node+1, n.After)
+}
+
+// caseOf returns the op of the k-th case of a variant.
+func (r writer) caseOf(variant uint16, k uint64) (*codec.Op, bool) {
+	end := r.Program.Ops[variant].End
+	c := variant + 1
+	for ; k > 0 && c < end; k-- {
+		c = r.Program.Ops[c].End
+	}
+	if c >= end {
+		return nil, false
+	}
+	return &r.Program.Ops[c], true
+}
+
+// bareBody appends the value of the only field of a body whose nodes are [first, after); null if it could not be read.
+func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
+	p := &r.bodies[pi]
+	base := len(r.starts)
+	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
+		r.starts = append(r.starts, int32(n))
+	}
+	if len(p.steps) > 0 && r.has(&p.steps[0], r.starts[base:]) {
+		dst = r.stepValue(dst, p, base, 0)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	r.starts = r.starts[:base]
+	return dst
+}
+
 // has reports whether a field could be read, at least in part.
 func (r writer) has(s *step, nodes []int32) bool {
 	if s.kind == stepOpen && s.node == noIndex {
@@ -179,6 +266,8 @@ func (r writer) has(s *step, nodes []int32) bool {
 		return it.Off+it.Bits <= n.Len
 	case stepContent:
 		return n.Bad == codec.NoProblem || n.Len > 0 || n.Kind == codec.NodeList
+	case stepVar:
+		return n.Bad == codec.NoProblem
 	}
 	return true
 }
@@ -191,6 +280,8 @@ func (r writer) stepValue(dst []byte, p *plan, base, i int) []byte {
 		return r.itemValue(dst, &r.Program.Blocks[s.block].Items[s.item], r.Nodes[nodes[s.node]].Off)
 	case stepContent:
 		return r.content(dst, &r.Program.Ops[s.op], uint32(nodes[s.node]))
+	case stepVar, stepInner:
+		return r.innerValue(dst, s, uint32(nodes[s.node]))
 	}
 	dst, _ = r.fields(append(dst, s.brace), p, base, i+1, int(s.end), false)
 	return append(dst, p.steps[s.end].brace)
@@ -248,6 +339,8 @@ func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 		return appendText(dst, r.Data[from:from+uint32(n.Raw)*uint32(o.Unit)], o.Set)
 	case codec.NodeBlob:
 		return appendHex(dst, r.Data[n.Off/8:(n.Off+n.Len)/8])
+	case codec.NodeNull:
+		return append(dst, "null"...)
 	}
 	bare := o.Bare
 	dst = append(dst, '[')
@@ -460,18 +553,7 @@ func (r writer) cutElement(dst []byte, o *codec.Op, n *codec.Node, bare bool) []
 
 // bareElement appends the value of an element whose only field has no name and is of variable size.
 func (r writer) bareElement(dst []byte, o *codec.Op, elem, after uint32) []byte {
-	for n := elem + 1; n < after; n = r.Nodes[n].After {
-		if k := r.Nodes[n].Kind; k == codec.NodeText || k == codec.NodeBlob || k == codec.NodeList {
-			return r.content(dst, &r.Program.Ops[r.Nodes[n].Op], n)
-		}
-	}
-	if n := elem + 1; n < after && r.Nodes[n].Kind == codec.NodeBlock && len(r.bodies[o.Body].steps) > 0 {
-		b := &r.Program.Blocks[r.Program.Ops[r.Nodes[n].Op].Block]
-		if s := &r.bodies[o.Body].steps[0]; s.kind == stepItem && r.Nodes[n].Len == b.Bits {
-			return r.itemValue(dst, &b.Items[s.item], r.Nodes[n].Off)
-		}
-	}
-	return append(dst, "null"...)
+	return r.bareBody(dst, o.Body, elem+1, after)
 }
 
 // itemValue appends the value of a field in a block that starts at bit at.
@@ -483,6 +565,8 @@ func (r writer) itemValue(dst []byte, it *codec.Item, at uint32) []byte {
 		return appendText(dst, codec.CutAtNul(r.Data[off/8:(off+it.Bits)/8], t.Charset.Unit()), t.Charset)
 	case codec.FormChars:
 		return appendText(dst, r.Data[off/8:(off+it.Bits)/8], it.Type.(*schema.Text).Charset)
+	case codec.FormUUID:
+		return appendUUID(dst, r.Data[off/8:(off+it.Bits)/8])
 	case codec.FormBlob, codec.FormNone:
 		return appendHex(dst, r.Data[off/8:(off+it.Bits)/8])
 	}
@@ -510,17 +594,67 @@ func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 		return appendFloat(dst, schema.BitsFloat(raw, 32))
 	case codec.FormFloat64:
 		return appendFloat(dst, schema.BitsFloat(raw, 64))
+	case codec.FormFloat16:
+		return appendFloat(dst, schema.BitsFloat(raw, 16))
 	case codec.FormScaled:
 		return appendFloat(dst, it.Num.Float(raw))
+	case codec.FormNamed:
+		return appendNamed(dst, it, raw)
 	case codec.FormBitfield:
 		return appendBitfield(dst, it.Type.(*schema.Bitfield), raw)
 	}
 	return dst
 }
 
+// appendNamed appends the name of an integer, or the integer if it has none.
+func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
+	num := it.Num
+	if num.Enum != nil && num.Enum.Shown {
+		if name := num.Enum.NameOfBits(raw); name != "" {
+			return appendText(dst, []byte(name), schema.UTF8)
+		}
+	}
+	if it.Bits > 32 {
+		dst = append(dst, '"')
+	}
+	dst = append(dst, num.Decimal(raw)...)
+	if it.Bits > 32 {
+		dst = append(dst, '"')
+	}
+	return dst
+}
+
+// appendUUID appends sixteen bytes as a UUID.
+func appendUUID(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	for i, n := range [...]int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		n = min(n, len(b))
+		dst = hex.AppendEncode(dst, b[:n])
+		b = b[n:]
+	}
+	return append(dst, '"')
+}
+
 func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 	f := t.Form(raw)
 	dst = append(dst, '{')
+	if t.All != "" {
+		dst = appendText(dst, []byte(t.All), schema.UTF8)
+		dst = append(dst, ':')
+		if t.Bits > 32 {
+			dst = append(dst, '"')
+		}
+		dst = strconv.AppendUint(dst, raw, 10)
+		if t.Bits > 32 {
+			dst = append(dst, '"')
+		}
+		if len(t.Names) > 0 {
+			dst = append(dst, ',')
+		}
+	}
 	for i, name := range t.Names {
 		if i > 0 {
 			dst = append(dst, ',')

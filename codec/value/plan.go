@@ -30,6 +30,7 @@ type plan struct {
 	tail  string // flat: the text after the run, which closes the object
 	nodes int    // number of node-making ops of the body
 	twice bool   // fields have the same name
+	anon  bool   // some fields are members of choices without a name
 }
 
 // run is a sequence of steps whose values are in one block. The text between the values is constant.
@@ -61,6 +62,8 @@ const (
 	stepOpen // of a group
 	stepClose
 	stepVariant
+	stepVar   // a number in a variable number of bytes
+	stepInner // a group or a choice with nodes of its own
 )
 
 // step is one part of an object to write or to read.
@@ -73,7 +76,11 @@ type step struct {
 	node  uint16 // index of the node that holds it among the body's nodes; stepOpen: of its first node, noIndex if there is none
 	item  uint16 // stepItem: index in its block
 	block uint16
-	op    uint16 // stepContent and stepVariant
+	op    uint16 // stepContent, stepVariant, stepVar and stepInner
+	in    uint16 // the stepOpen around it, noIndex at the top
+	maybe bool   // a number that may be absent
+	anon  bool   // stepInner: a choice whose fields are members of the enclosing object
+	units uint16 // stepItem and stepVar: the step of the list, text or bytes whose number of units it is, noIndex if there is none
 	end   uint16 // stepOpen: its stepClose
 	run   uint16 // index of the run that starts here, or noIndex
 	brace byte   // stepOpen and stepClose: of the object or array
@@ -86,7 +93,7 @@ func plansOf(p *codec.Program) *plans { return p.Memo(newPlans).(*plans) }
 func newPlans(p *codec.Program) any {
 	bodies := 1
 	for i := range p.Ops {
-		if k := p.Ops[i].Code; k == codec.OpList || k == codec.OpCase {
+		if k := p.Ops[i].Code; k == codec.OpList || k == codec.OpCase || k == codec.OpGroup {
 			bodies++
 		}
 	}
@@ -110,7 +117,7 @@ type planner struct {
 
 // body plans the body of the message, of an element or of an alternative, whose ops begin at pc.
 func (c *planner) body(b *wire.Body, number, pc uint16) {
-	c.steps(number, b.Fields)
+	c.steps(number, b.Fields, noIndex)
 	nodes := uint16(0) // nodes before the part
 	for i := range b.Parts {
 		nodes += c.part(number, &b.Parts[i], pc, nodes)
@@ -141,13 +148,33 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 			at = c.p.Ops[at].End
 		}
 		return nodes
-	case wire.Choice:
-		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: node, op: pc, run: noIndex, last: noIndex})
-		at := pc + 1
-		for i := range p.Cases {
-			c.body(&p.Cases[i].Body, c.p.Ops[at].Body, at+1)
-			at = c.p.Ops[at].End
+	case wire.Let:
+		return 0
+	case wire.Var:
+		if p.Items[0].Kind == schema.Value {
+			st := &plan.steps[c.step[p.Field]]
+			st.kind, st.node, st.op = stepVar, node, pc
+			c.slots[pc] = c.step[p.Field]
 		}
+	case wire.Group, wire.Call:
+		st := &plan.steps[c.step[p.Field]]
+		st.kind, st.node, st.op = stepInner, node, pc
+		c.slots[pc] = c.step[p.Field]
+		if p.Kind == wire.Group {
+			c.body(p.Body, o.Body, pc+1)
+		}
+	case wire.Choice:
+		if p.Field != wire.None {
+			st := &plan.steps[c.step[p.Field]]
+			st.kind, st.node, st.op = stepInner, node, pc
+			st.anon = c.p.Fields[p.Field].Schema.Type.(*schema.Choice).Anon
+			plan.anon = plan.anon || st.anon
+			c.slots[pc] = c.step[p.Field]
+			c.cases(p, pc)
+			return 1
+		}
+		plan.steps = append(plan.steps, step{kind: stepVariant, field: noIndex, node: node, op: pc, run: noIndex, last: noIndex, in: noIndex, units: noIndex})
+		c.cases(p, pc)
 	default:
 		k := c.step[p.Field]
 		st := &plan.steps[k]
@@ -156,12 +183,36 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 		if p.Kind == wire.List {
 			c.body(p.Elem, o.Body, pc+1)
 		}
+		if e := p.Extent; e.Size == schema.Computed && e.Expr.Op == schema.Ref && e.Expr.Part == "" {
+			c.countedBy(plan, e.Expr.Field, k)
+		}
+		if o.Size == schema.Until {
+			return 2
+		}
 	}
 	return 1
 }
 
+// countedBy notes that a field has the number of units of a step. The body's plan is changed, so that step indexes stay valid.
+func (c *planner) countedBy(p *plan, f *schema.Field, k uint16) {
+	for i := range p.steps {
+		if s := &p.steps[i]; (s.kind == stepItem || s.kind == stepVar) && s.field != noIndex && c.p.Fields[s.field].Schema == f {
+			s.units = k
+		}
+	}
+}
+
+// cases plans the alternatives of the op at pc.
+func (c *planner) cases(p *wire.Part, pc uint16) {
+	at := pc + 1
+	for i := range p.Cases {
+		c.body(&p.Cases[i].Body, c.p.Ops[at].Body, at+1)
+		at = c.p.Ops[at].End
+	}
+}
+
 // steps plans the given adjacent fields.
-func (c *planner) steps(pi uint16, fields []int) {
+func (c *planner) steps(pi uint16, fields []int, in uint16) {
 	p := &c.bodies[pi]
 	for _, i := range fields {
 		f := &c.w.Fields[i]
@@ -171,18 +222,26 @@ func (c *planner) steps(pi uint16, fields []int) {
 		if f.Name == "" || f.Name[0] != '[' {
 			lead = append(appendText(lead, []byte(f.Name), schema.UTF8), ':')
 		}
-		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, last: noIndex}
+		st := step{field: uint16(i), name: f.Name, lead: string(lead), node: noIndex, item: noIndex, op: noIndex, run: noIndex, last: noIndex, in: in, units: noIndex}
 		st.frag = st.lead[1:]
 		c.step[i] = si
 		switch t := f.Schema.Type.(type) {
+		case *schema.Choice:
+			st.kind = stepInner
+			p.steps = append(p.steps, st)
 		case *schema.Group:
+			if t.Own || t.Sized {
+				st.kind = stepInner
+				p.steps = append(p.steps, st)
+				break
+			}
 			st.kind, st.brace = stepOpen, '{'
-			end := step{kind: stepClose, node: noIndex, run: noIndex, last: noIndex, brace: '}'}
+			end := step{kind: stepClose, node: noIndex, run: noIndex, last: noIndex, in: noIndex, units: noIndex, brace: '}'}
 			if t.Array {
 				st.brace, end.brace = '[', ']'
 			}
 			p.steps = append(p.steps, st)
-			c.steps(pi, c.w.Inside(i))
+			c.steps(pi, c.w.Inside(i), si)
 			p.steps[si].end = uint16(len(p.steps))
 			p.steps = append(p.steps, end)
 		case *schema.Text, *schema.Blob, *schema.List:
@@ -190,6 +249,9 @@ func (c *planner) steps(pi uint16, fields []int) {
 			p.steps = append(p.steps, st)
 		default:
 			st.kind = stepItem
+			if n, ok := t.(*schema.Number); ok {
+				st.maybe = n.Absent
+			}
 			p.steps = append(p.steps, st)
 		}
 	}
@@ -233,7 +295,7 @@ func (p *plan) finishRuns(blocks []codec.Block) {
 			part := &r.parts[k]
 			it := &blocks[r.block].Items[part.item]
 			part.form, part.bits, part.peek = it.Form, uint8(it.Bits), it.Peek
-			if !it.Form.IsNumber() || it.Form == codec.FormBitfield || it.Peek.Slow {
+			if !it.Form.IsNumber() || it.Form >= codec.FormNamed || it.Peek.Slow {
 				room = 0
 				break
 			}
@@ -260,7 +322,7 @@ func (p *plan) findRun(start int) (next int) {
 	switch s := &p.steps[start]; {
 	case s.last != noIndex && s.kind == stepOpen:
 		return int(s.end) + 1
-	case s.last != noIndex || s.kind == stepClose:
+	case s.last != noIndex || s.kind == stepClose || s.maybe:
 		return start + 1
 	}
 	r := run{next: uint16(start)}
@@ -269,7 +331,7 @@ func (p *plan) findRun(start int) (next int) {
 	for i := start; i < len(p.steps); i++ {
 		s := &p.steps[i]
 		switch {
-		case s.last != noIndex: // written or not, depending on the values
+		case s.last != noIndex || s.maybe: // written or not, depending on the values
 			i = len(p.steps)
 			continue
 		case s.kind == stepClose:

@@ -4,7 +4,7 @@ package schema
 type Expr struct {
 	Op    ExprOp
 	Int   int64  // Literal
-	Field *Field // Ref: a number, or the text of a Choice
+	Field *Field // Ref: a number; a list for its number of elements; for a Choice alone also a text
 	Part  string // Ref: the part of a Bitfield
 	Args  []*Expr
 }

@@ -119,7 +119,21 @@ func (n *Number) Name() string {
 }
 
 // Int returns a signed number without its scale.
-func (n *Number) Int(raw uint64) int64 { return SignExtend(raw, n.Bits) }
+func (n *Number) Int(raw uint64) int64 { return SignExtend(raw, n.Bits) + n.Add }
+
+// Units returns a number of units. It is negative if the number is, and for a number of 64 bits that is too large.
+func (n *Number) Units(raw uint64) int64 {
+	if n.Kind == Signed {
+		return n.Int(raw)
+	}
+	return int64(raw) + n.Add
+}
+
+// RawUnits is the inverse of Units. ok is false if the bits do not hold the number.
+func (n *Number) RawUnits(units int64) (raw uint64, ok bool) {
+	raw = uint64(units-n.Add) & Mask(n.Bits)
+	return raw, n.Units(raw) == units
+}
 
 // Unscaled returns the value as a float, without the scale. A boolean is 0 or 1.
 func (n *Number) Unscaled(raw uint64) float64 {
@@ -131,7 +145,7 @@ func (n *Number) Unscaled(raw uint64) float64 {
 	case Bool:
 		return float64(min(raw, 1))
 	}
-	return float64(raw)
+	return float64(raw) + float64(n.Add)
 }
 
 // Float returns the value as a float, with the scale.
@@ -144,13 +158,13 @@ func (n *Number) Float(raw uint64) float64 {
 
 // Decimal returns an integer in decimal, without its scale.
 func (n *Number) Decimal(raw uint64) string {
-	if n.Kind == Signed {
-		return strconv.FormatInt(n.Int(raw), 10)
+	if n.Kind == Signed || n.Add != 0 && raw <= math.MaxInt64 {
+		return strconv.FormatInt(n.Units(raw), 10)
 	}
-	return strconv.FormatUint(raw, 10)
+	return strconv.FormatUint(raw+uint64(n.Add), 10)
 }
 
-// Bounds returns the smallest and the largest integer that the bits can hold.
+// Bounds returns the smallest and the largest integer that the bits can hold, without Add.
 func (n *Number) Bounds() (lo int64, hi uint64) {
 	if hi = Mask(n.Bits); n.Kind == Signed {
 		return -1 << (n.Bits - 1), hi >> 1

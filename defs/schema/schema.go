@@ -146,6 +146,8 @@ type Number struct {
 	Kind     NumKind
 	Order    Order
 	Var      Varint  // encoding in a variable number of bytes; Bits is the width of the value
+	Add      int64   // unscaled integers: value = raw + Add
+	Absent   bool    // bits of 0 mean that there is no value
 	Scale    float64 // value = raw × Scale; 0 = unscaled
 	Wrap     bool    // a scaled integer is an angle: encoding reduces it modulo 2^Bits instead of refusing values out of range
 	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
@@ -307,6 +309,7 @@ type Extent struct {
 	Size     Size
 	N        int    // Fixed
 	Min, Max *Limit // legal number of units, nil = no limit
+	Null     bool   // Counted: a count of -1 means that there is no value, not an empty one
 	Expr     *Expr  // Computed
 	End      byte   // Until: the byte that ends the list
 }

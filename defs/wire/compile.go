@@ -828,6 +828,11 @@ func (c *compiler) selector(sc *scope, fi int, t *schema.Choice) (reg int, text 
 	}
 	if t.On.Op == schema.Ref && t.On.Part == "" {
 		f := c.fieldOf(t.On.Field)
+		if _, list := t.On.Field.Type.(*schema.List); list {
+			if reg = int(c.regs[f].count); reg != None {
+				return reg, false
+			}
+		}
 		if reg = int(c.regs[f].value); reg == None {
 			fail("choice %q depends on %q, which is not an earlier number or text", name, t.On.Field.Name)
 		}
@@ -863,6 +868,11 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 	s := Step{Op: e.Op, Int: e.Int, Reg: None, Field: None}
 	if e.Op == schema.Ref {
 		s.Field = c.fieldOf(e.Field)
+		if _, list := e.Field.Type.(*schema.List); list && c.regs[s.Field].count != None {
+			s.Reg = int(c.regs[s.Field].count)
+			*out = append(*out, s)
+			return
+		}
 		if s.Reg = int(c.regs[s.Field].value); s.Reg == None {
 			fail("an expression depends on %q, which is not an earlier number", e.Field.Name)
 		}
@@ -871,7 +881,7 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 			if t.Kind == schema.Float || t.Scale != 0 {
 				fail("an expression depends on %q, which is not an integer", e.Field.Name)
 			}
-			if t.Kind == schema.Signed {
+			if s.Add = t.Add; t.Kind == schema.Signed {
 				s.Bits = t.Bits
 			}
 		case *schema.Bitfield:

@@ -117,7 +117,7 @@ type Reg struct {
 	Field int
 	Place
 	Type schema.Type // *Number or *Bitfield of the number, nil for a plain unsigned one; *Text of a text
-	Expr *Expr // a computed int64, which has no place; nil for a number of the message
+	Expr *Expr       // a computed int64, which has no place; nil for a number of the message
 }
 
 // Place is the position of a number, in bits from the start of its block. Bits is 0 if there is none.
@@ -148,6 +148,7 @@ type Step struct {
 	Reg   int          // Ref
 	Field int          // Ref
 	Bits  int          // Ref to a number: its width, if it is signed; otherwise 0
+	Add   int64        // Ref to a number: added to it
 	Part  *schema.Part // Ref to a part of a bitfield; nil: all bits
 }
 
