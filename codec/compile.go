@@ -41,6 +41,7 @@ func Compile(m *schema.Message) (*Program, error) {
 		}
 	}
 	p.findCalls()
+	p.findSelectors()
 	p.findSimple()
 	p.findOdd()
 	return p, nil

@@ -60,6 +60,22 @@ func (p *Program) findCalls() {
 	}
 }
 
+// findSelectors determines the registers that alternatives and expressions depend on.
+func (p *Program) findSelectors() {
+	p.selects = make([]bool, p.regs)
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.Code == OpCase && o.When.Reg != noIndex {
+			p.selects[o.When.Reg] = true
+		}
+		for k := range o.expr {
+			if o.expr[k].Op == schema.Ref {
+				p.selects[o.expr[k].Reg] = true
+			}
+		}
+	}
+}
+
 // jumpTable has the cases of a variant by the value of its register.
 type jumpTable struct {
 	cases []jump // by value
@@ -120,6 +136,27 @@ func (p *Program) Eval(o *Op, regs []uint64) { regs[o.reg] = uint64(eval(o.expr,
 
 // Registers returns the number of registers.
 func (p *Program) Registers() int { return p.regs }
+
+// CallRegisters returns the registers that the body of a group sets, if it is called.
+func (p *Program) CallRegisters(group uint16) []uint16 { return p.calls[group] }
+
+// Register returns the register that an OpVar or OpText sets, if any.
+func (o *Op) Register() (reg uint16, ok bool) { return o.reg, o.reg != noIndex }
+
+// Null reports whether the contents may be null.
+func (o *Op) Null() bool { return o.null }
+
+// Count returns the register of the number of units, if there is one.
+func (o *Op) Count() (reg uint16, ok bool) { return o.count, o.count != noIndex }
+
+// Kind returns the purpose of the number of a load.
+func (l *Load) Kind() Role { return l.kind }
+
+// Field returns the field that the number is about.
+func (l *Load) Field() uint16 { return l.field }
+
+// Selects reports whether alternatives or expressions depend on a register.
+func (p *Program) Selects(reg uint16) bool { return p.selects[reg] }
 
 // Selected returns the case of a variant that the registers select, by its op and index. data are the bytes that registers of texts refer
 // to.

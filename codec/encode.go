@@ -314,6 +314,9 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 		el := &e.dst.Nodes[k]
 		at = el.Off // may have moved
 		el.Len, el.After = uint32(len(e.out))*8-at, uint32(len(e.dst.Nodes))
+		if o.Size == schema.Until && e.err == nil && (uint32(len(e.out))*8 == at || e.out[at/8] == o.End0) {
+			e.fail("element %d of %s begins with %d, the end of the list", i, e.taken(o), o.End0)
+		}
 		if o.Size == schema.While && e.err == nil {
 			more := uint64(1)
 			if i == n.Raw-1 {

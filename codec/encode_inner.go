@@ -117,7 +117,9 @@ func (e *encoder) isNull(pc uint16) bool {
 
 // endUntil lays out the byte that ends a list.
 func (e *encoder) endUntil(o *Op, pc uint16) {
-	e.take(pc)
+	if e.next < len(e.src.Nodes) && e.src.Nodes[e.next].Kind == NodeEnd && e.src.Nodes[e.next].Op == pc {
+		e.next++
+	}
 	e.node(Node{Raw: uint64(o.End0), Off: uint32(len(e.out)) * 8, Len: 8, Op: pc, Kind: NodeEnd})
 	e.out = append(e.out, o.End0)
 }

@@ -42,6 +42,7 @@ type Program struct {
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
+	selects  []bool              // by register: alternatives or expressions depend on it
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable
 	memo     atomic.Value

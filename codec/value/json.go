@@ -59,6 +59,7 @@ type scratch struct {
 	slots  []int32
 	path   []pathPart
 	data   []byte
+	regs   []uint64
 }
 
 func scratchOf(r *codec.Record) *scratch {

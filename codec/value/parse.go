@@ -56,14 +56,18 @@ func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	if !ok {
 		return s.err
 	}
-	v := valuer{p: p, plans: plansOf(p), r: dst, text: text, toks: s.toks, slots: mem.slots[:0], data: mem.data[:0], path: mem.path[:0]}
+	v := valuer{p: p, plans: plansOf(p), r: dst, text: text, toks: s.toks, slots: mem.slots[:0], data: mem.data[:0], path: mem.path[:0], regs: mem.regs}
+	if v.regs = slices.Grow(v.regs[:0], p.Registers())[:p.Registers()]; len(v.regs) > 0 {
+		clear(v.regs)
+	}
 	switch s.toks[0].kind {
 	case tokObject:
 		v.body(0, uint16(len(p.Ops)), 0, 0)
 	default:
 		v.fail(0, "wrong-kind", "%s where an object of fields is expected", s.toks[0].kind)
 	}
-	mem.slots, mem.data, mem.path = v.slots[:0], v.data, v.path[:0]
+	v.unused()
+	mem.slots, mem.data, mem.path, mem.regs = v.slots[:0], v.data, v.path[:0], v.regs
 	dst.Data = v.data
 	if len(v.errs) > 0 {
 		dst.Nodes = dst.Nodes[:0]
@@ -92,6 +96,11 @@ type valuer struct {
 	blank int        // bytes, or elements without bytes, that the text does not contain
 	seen  int        // unsuccessful comparisons of names
 	errs  ValueErrors
+
+	regs    []uint64
+	depth   int            // of calls
+	pending []pendingKey   // members of choices without a name
+	used    map[int32]bool // the keys that an alternative has read
 }
 
 // maxBlank limits the bytes, or elements without bytes, that only the definition requires.
@@ -193,6 +202,10 @@ func (v *valuer) fill(pi uint16, base int, from, to uint16, obj int32) {
 		if i == noIndex {
 			if from == 0 && v.variantHas(pi, key) {
 				continue // the alternative reads it
+			}
+			if v.plans.bodies[pi].anon && v.anonHas(pi, from, to, key) {
+				v.pending = append(v.pending, pendingKey{key, v.place()})
+				continue
 			}
 			v.unknown(steps, from, to, key)
 			continue
@@ -372,13 +385,19 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 		if o.Optional && !v.goesOn(pi, base, nodes) {
 			return
 		}
-		if o.Code != codec.OpWeave { // its lists follow
+		switch o.Code {
+		case codec.OpWeave: // its lists follow
+		case codec.OpLet:
+			v.p.Eval(o, v.regs)
+		default:
 			nodes++
 		}
 		switch o.Code {
 		case codec.OpBlock:
-			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Len: v.p.Blocks[o.Block].Bits, Op: pc, Kind: codec.NodeBlock})
-			v.block(o.Block, base)
+			at := uint32(len(v.data)) * 8
+			v.node(codec.Node{Off: at, Len: v.p.Blocks[o.Block].Bits, Op: pc, Kind: codec.NodeBlock})
+			v.block(o.Block, pi, base)
+			v.loads(&v.p.Blocks[o.Block], at, pi, base)
 		case codec.OpText:
 			v.text16(o, pc, v.slots[base+int(v.plans.slots[pc])])
 		case codec.OpBlob:
@@ -388,7 +407,17 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			pc = o.End
 			continue
 		case codec.OpVariant:
-			v.variant(o, pc, pi, base, obj)
+			if o.Field != noIndex {
+				v.choice(o, pc, pi, base, obj)
+			} else {
+				v.variant(o, pc, pi, base, obj)
+			}
+			pc = o.End
+			continue
+		case codec.OpVar:
+			v.varint(o, pc, pi, base)
+		case codec.OpGroup, codec.OpCall:
+			v.group(o, pc, v.slots[base+int(v.plans.slots[pc])])
 			pc = o.End
 			continue
 		}
@@ -408,7 +437,7 @@ func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
 }
 
 // block appends a block with the values of its fields.
-func (v *valuer) block(block uint16, base int) {
+func (v *valuer) block(block, pi uint16, base int) {
 	b := &v.p.Blocks[block]
 	at := uint32(len(v.data)) * 8
 	v.data = appendZeros(v.data, int(b.Bits/8))
@@ -418,7 +447,12 @@ func (v *valuer) block(block uint16, base int) {
 		}
 	}
 	for _, k := range v.plans.items[block] {
-		v.item(&b.Items[k.item], at, v.slots[base+int(k.step)])
+		it, tok := &b.Items[k.item], v.slots[base+int(k.step)]
+		if s := &v.plans.bodies[pi].steps[k.step]; s.units != noIndex && (tok < 0 || v.toks[tok].kind == tokNull) {
+			codec.StoreBits(v.data, at+it.Off, it.Bits, it.Order, v.counted(it, pi, s.units, base))
+			continue
+		}
+		v.item(it, at, tok)
 	}
 }
 
@@ -454,10 +488,15 @@ func (v *valuer) item(it *codec.Item, at uint32, tok int32) {
 			copy(v.data[start:], v.data[mark:])
 			v.data = v.data[:mark]
 			return
-		case codec.FormBlob:
+		case codec.FormBlob, codec.FormUUID:
 			start := (at + it.Off) / 8
 			mark := len(v.data)
-			n := v.appendBytes(it.Field, tok)
+			n := 0
+			if it.Form == codec.FormUUID {
+				n = v.appendUUID(it.Field, tok)
+			} else {
+				n = v.appendBytes(it.Field, tok)
+			}
 			if n != int(it.Bits/8) && n >= 0 {
 				v.failAt(tok, it.Field, "", "wrong-size", "%d bytes where %d are needed", n, it.Bits/8)
 			} else if n >= 0 {
@@ -485,11 +524,17 @@ func (v *valuer) item(it *codec.Item, at uint32, tok int32) {
 func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	t := v.p.Fields[o.Field].Schema.Type.(*schema.Text)
 	off := uint32(len(v.data)) * 8
+	if v.null(o, pc, tok) {
+		return
+	}
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
 		n = v.appendUnits(o.Field, tok, t.Charset, t.Size == schema.Terminated)
 	}
 	v.units(o, tok, uint64(n), "characters")
+	if reg, ok := o.Register(); ok {
+		v.regs[reg] = uint64(off/8)<<32 | uint64(n)*uint64(o.Unit)
+	}
 	if o.Size == schema.Terminated {
 		v.ends += int(o.Unit)
 	}
@@ -505,6 +550,10 @@ func (v *valuer) units(o *codec.Op, tok int32, n uint64, what string) {
 		v.failAt(tok, o.Field, "", "count-too-large", "%d %s, at most %d are allowed", n, what, o.MaxUnits)
 	case o.Size == schema.Fixed && n != uint64(o.N):
 		v.failAt(tok, o.Field, "", "wrong-size", "%d %s where %d are needed", n, what, o.N)
+	case o.Size == schema.Computed:
+		if reg, _ := o.Count(); n != v.regs[reg] {
+			v.failAt(tok, o.Field, "", "wrong-size", "%d %s where %d are needed by the values before", n, what, int64(v.regs[reg]))
+		}
 	}
 }
 
@@ -549,6 +598,9 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 
 func (v *valuer) blob(o *codec.Op, pc uint16, tok int32) {
 	off := uint32(len(v.data)) * 8
+	if v.null(o, pc, tok) {
+		return
+	}
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
 		n = max(0, v.appendBytes(o.Field, tok))
@@ -581,6 +633,9 @@ func (v *valuer) appendBytes(field uint16, tok int32) int {
 }
 
 func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
+	if v.null(o, pc, tok) {
+		return
+	}
 	l := v.p.Fields[o.Field].Schema.Type.(*schema.List)
 	list := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeList})
 	n := uint64(0)
@@ -635,7 +690,7 @@ func (v *valuer) element(o *codec.Op, pc uint16, l *schema.List, tok, index int3
 		v.fill(o.Body, base, 0, uint16(len(steps)), tok)
 	}
 	if o.Plain {
-		v.block(o.Block, base)
+		v.block(o.Block, o.Body, base)
 		return
 	}
 	v.build(pc+1, o.End, o.Body, base, obj)

@@ -58,12 +58,19 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return v.fromFloat(it, tok, f)
 	}
 	switch {
-	case t.kind == tokNumber:
-	case t.kind == tokString && num.Enum != nil && !t.escaped && !isDecimal(text):
-		for _, e := range num.Enum.Values {
-			if e.Name == string(text) {
-				return e.Value & (1<<(it.Bits-1)<<1 - 1)
-			}
+	case t.kind == tokNumber && num.Add == 0:
+	case num.Add != 0 && (t.kind == tokNumber || t.kind == tokString && it.Bits > 32):
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		raw, ok := num.RawUnits(n)
+		if err != nil || !ok {
+			v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit %s", v.show(tok), num.Name())
+		}
+		return raw
+	case t.kind == tokString && num.Enum != nil && num.Enum.Shown && isDecimal(text) && v.named(tok, num) != nil:
+		return v.named(tok, num).Value
+	case t.kind == tokString && num.Enum != nil && !isDecimal(text):
+		if e := v.named(tok, num); e != nil {
+			return e.Value & (1<<(it.Bits-1)<<1 - 1)
 		}
 		return wrong("a number or one of its names")
 	case t.kind == tokString && it.Bits > 32 && !t.escaped && isDecimal(text):
@@ -73,6 +80,16 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return wrong("a number")
 	}
 	return v.integer(it, tok, string(text))
+}
+
+// named returns the value whose name is a string, or nil.
+func (v *valuer) named(tok int32, num *schema.Number) *schema.EnumValue {
+	for i := range num.Enum.Values {
+		if v.keyIs(tok, num.Enum.Values[i].Name) {
+			return &num.Enum.Values[i]
+		}
+	}
+	return nil
 }
 
 // isDecimal reports whether s is an optional minus and digits.
@@ -219,10 +236,14 @@ func (v *valuer) scaledInteger(it *codec.Item, tok int32, f float64) uint64 {
 // bitfield reads the parts of an integer.
 func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 	t := it.Type.(*schema.Bitfield)
+	if t.All != "" && v.toks[tok].kind == tokNumber {
+		return v.integer(it, tok, string(v.text[v.toks[tok].start:v.toks[tok].end]))
+	}
 	if v.toks[tok].kind != tokObject {
 		v.failAt(tok, it.Field, "", "wrong-kind", "%s where an object {%s} is expected: %s", v.toks[tok].kind, strings.Join(t.Names, ", "), v.show(tok))
 		return 0
 	}
+	all := int32(-1)
 	var values [64]int32 // tokens by name; a Bitfield has at most 64 parts
 	for i := range values {
 		values[i] = -1
@@ -230,7 +251,10 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 	for k := tok + 1; k < int32(v.toks[tok].after); {
 		key, val := k, k+1
 		k = int32(v.toks[val].after)
-		found := false
+		found := t.All != "" && v.keyIs(key, t.All)
+		if found {
+			all = val
+		}
 		for i, name := range t.Names {
 			if v.keyIs(key, name) {
 				found = true
@@ -247,6 +271,9 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 			}
 			v.failAt(key, it.Field, strings.Trim(v.show(key), `"`), "unknown-field", "no part has this name%s", help)
 		}
+	}
+	if t.All != "" {
+		return v.flags(it, t, all, values[:])
 	}
 	for i := range t.Forms {
 		f := &t.Forms[i]
@@ -314,6 +341,46 @@ func (v *valuer) packForm(it *codec.Item, t *schema.Bitfield, f *schema.Form, va
 				v.failAt(tok, it.Field, name, "out-of-range", "%s does not fit %d bits: 0 to %d%s", v.show(tok), part.Bits, schema.Mask(part.Bits), also)
 			}
 			raw |= bits
+		}
+	}
+	return raw
+}
+
+// flags reads a bitfield that is also shown as one number. Parts that are given replace bits of the number, those that are true last.
+func (v *valuer) flags(it *codec.Item, t *schema.Bitfield, all int32, values []int32) (raw uint64) {
+	if v.given(all) {
+		if k := v.toks[all].kind; k != tokNumber && k != tokString {
+			v.failAt(all, it.Field, t.All, "wrong-kind", "%s where a number is expected: %s", k, v.show(all))
+			return 0
+		}
+		raw = v.integer(it, all, string(v.text[v.toks[all].start:v.toks[all].end]))
+	}
+	f := &t.Forms[len(t.Forms)-1]
+	for _, set := range [...]bool{false, true} {
+		for i, name := range t.Names {
+			part := f.Part(name)
+			if part == nil || !v.given(values[i]) {
+				continue
+			}
+			k, text := v.toks[values[i]].kind, string(v.text[v.toks[values[i]].start:v.toks[values[i]].end])
+			bits := schema.Mask(part.Bits) << part.Shift
+			switch {
+			case part.Kind != schema.Bool:
+				n, ok := parseInt(text, math.MaxUint64, 0)
+				packed, fits := part.Pack(n)
+				if k != tokNumber || !ok || !fits {
+					v.failAt(values[i], it.Field, name, "out-of-range", "%s does not fit %d bits", v.show(values[i]), part.Bits)
+					return 0
+				}
+				raw = raw&^bits | packed
+			case k != tokBool:
+				v.failAt(values[i], it.Field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(values[i]))
+				return 0
+			case text == "true" && set:
+				raw |= bits
+			case text != "true" && !set && part.Value(raw) == 1:
+				raw &^= bits
+			}
 		}
 	}
 	return raw

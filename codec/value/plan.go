@@ -14,6 +14,7 @@ type plans struct {
 	bodies []plan   // by number
 	slots  []uint16 // by op: the step of its body that holds the value of a content
 	items  [][]slot // by block: its items with a value
+	step   []uint16 // by field: index of its step in its plan
 }
 
 // slot is an item with a value.
@@ -98,8 +99,8 @@ func newPlans(p *codec.Program) any {
 		}
 	}
 	c := &planner{
-		plans: plans{make([]plan, bodies), make([]uint16, len(p.Ops)), make([][]slot, len(p.Blocks))},
-		p:     p, w: p.Wire(), step: make([]uint16, len(p.Fields)),
+		plans: plans{make([]plan, bodies), make([]uint16, len(p.Ops)), make([][]slot, len(p.Blocks)), make([]uint16, len(p.Fields))},
+		p:     p, w: p.Wire(),
 	}
 	c.body(&c.w.Body, 0, 0)
 	for i := range c.bodies {
@@ -110,9 +111,8 @@ func newPlans(p *codec.Program) any {
 
 type planner struct {
 	plans
-	p    *codec.Program
-	w    *wire.Message
-	step []uint16 // by field: index of its step in its plan
+	p *codec.Program
+	w *wire.Message
 }
 
 // body plans the body of the message, of an element or of an alternative, whose ops begin at pc.
