@@ -18,7 +18,7 @@ func Compile(m *schema.Message) (*Program, error) {
 		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
 		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)), regNum: make([]*schema.Number, len(w.Regs)),
 		header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
-		length: placeOf(w.Length), key: placeOf(w.Code), counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
+		length: placeOf(w.Length), key: placeOf(w.Code), keyVar: w.CodeVar, counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
 	for i := range w.Fields {
 		f := &w.Fields[i]
@@ -34,6 +34,9 @@ func Compile(m *schema.Message) (*Program, error) {
 	c := &compiler{p: p, w: w, groups: map[int]uint16{}}
 	p.Ops, p.Blocks = make([]Op, 0, len(w.Body.Parts)+2), make([]Block, 0, len(w.Body.Parts)/2+2)
 	c.body(&w.Body)
+	for _, x := range c.callers {
+		p.Ops[x.op].Group = c.groups[x.of]
+	}
 	p.whole = make([]*Block, len(p.Ops))
 	for i := range p.Ops {
 		if k := p.Ops[i].Block; k != noIndex && (p.Ops[i].Code == OpBlock || p.Ops[i].Linked) {
@@ -58,10 +61,11 @@ func index(i int) uint16 {
 }
 
 type compiler struct {
-	p      *Program
-	w      *wire.Message
-	groups map[int]uint16 // by field: its op
-	bodies uint16         // number of bodies so far
+	p       *Program
+	w       *wire.Message
+	groups  map[int]uint16 // by field: its op
+	callers []caller
+	bodies  uint16 // number of bodies so far
 }
 
 // body compiles the body of the message, of an element or of an alternative, and returns its number.
@@ -112,7 +116,8 @@ func (c *compiler) part(p *wire.Part) (at int) {
 	case wire.Var:
 		return c.varint(p, o)
 	case wire.Group:
-		o.Code, o.Bare = OpGroup, c.w.Fields[p.Field].Schema.Type.(*schema.Group).Bare
+		g := c.w.Fields[p.Field].Schema.Type.(*schema.Group)
+		o.Code, o.Bare, o.NullSize = OpGroup, g.Bare, g.Null && g.Sized
 		at = c.addOp(o)
 		c.p.nested = true
 		number := c.body(p.Body)
@@ -120,8 +125,9 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		c.groups[p.Field] = uint16(at)
 	case wire.Call:
 		o.Code, o.Bare = OpCall, c.w.Fields[p.Field].Schema.Type.(*schema.Group).Bare
-		o.Group = uint16(c.groupOf(c.w.Fields[p.Field].Again))
-		return c.addOp(o)
+		at = c.addOp(o)
+		c.callers = append(c.callers, caller{at, c.w.Fields[p.Field].Again})
+		return at
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
 		return c.addOp(o)

@@ -21,15 +21,8 @@ func (c *compiler) varint(p *wire.Part, o Op) (at int) {
 	return c.addOp(o)
 }
 
-// groupOf returns the op of the group of a field, which encloses the op that is compiled.
-func (c *compiler) groupOf(field int) int {
-	for i := len(c.p.Ops) - 1; i >= 0; i-- {
-		if o := &c.p.Ops[i]; o.Code == OpGroup && int(o.Field) == field {
-			return i
-		}
-	}
-	panic("codec: a call without an enclosing group")
-}
+// caller is an OpCall, and the field of the group that it reads.
+type caller struct{ op, of int }
 
 // findCalls determines the registers to save around calls.
 func (p *Program) findCalls() {

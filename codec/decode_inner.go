@@ -32,6 +32,9 @@ func (d *decoder) varint(o *Op, pc uint16) bool {
 	}
 	d.cur += uint32(n) * 8
 	d.end = max(d.end, d.cur/8)
+	if it.Role == RoleCode {
+		d.r.Code = uint32(raw)
+	}
 	if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && it.Role == RoleValue && !it.Num.Legal(raw) {
 		d.illegal(Problem{Code: ValueOutOfRange, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: raw})
 	}
@@ -104,6 +107,10 @@ func (d *decoder) negative(at Range, field uint16, below uint64) {
 
 // group reads a group with a body of its own: that of the op at body, for the op at pc.
 func (d *decoder) group(o *Op, pc, body uint16) bool {
+	if o.NullSize && d.r.regs[o.size] == 0 {
+		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})
+		return !d.stop
+	}
 	g := d.node(Node{Off: d.cur, Op: pc, Kind: NodeGroup})
 	if d.stop {
 		return false

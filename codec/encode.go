@@ -180,6 +180,12 @@ func (e *encoder) body(pc, end uint16) {
 			pc = o.End
 			continue
 		}
+		if o.NullSize && e.isNull(pc) {
+			e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeNull})
+			e.number(o.size, 0)
+			pc = o.End
+			continue
+		}
 		n, ok := e.take(pc)
 		if !ok {
 			if o.Optional {

@@ -6,6 +6,11 @@ import "wirebench/defs/schema"
 func (e *encoder) varint(o *Op, pc uint16, n *Node) {
 	it := e.p.Var(o)
 	at := uint32(len(e.out))
+	if it.Role == RoleCode {
+		same := *n
+		same.Raw = uint64(e.src.Code)
+		n = &same
+	}
 	if n.Raw < 0x80 && it.Var <= schema.LEB128 {
 		e.out = append(e.out, byte(n.Raw))
 	} else {

@@ -25,6 +25,7 @@ type Program struct {
 	minSize uint64 // bytes of the smallest message
 	length  place  // of the frame's length, key, counter and checksum; bits 0 = none
 	key     place
+	keyVar  bool // the key has a variable size, and is the first op
 	counter place
 	check   place
 	sum     schema.Checksum
@@ -122,6 +123,7 @@ type Op struct {
 	Present  uint16 // OpVariant: register of its selector, or noIndex
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex
 	Group    uint16 // OpCall: the OpGroup
+	NullSize bool   // OpGroup: a size of 0 means null
 	Bare     bool   // of a case, a group or a list: shown as the value of the only field
 	null     bool   // text, bytes and lists: a count of -1 means null
 	expr     wire.Expr
@@ -217,7 +219,7 @@ type Load struct {
 func (p *Program) Wire() *wire.Message { return p.wire }
 
 // NeedsCode reports whether the message carries its key, so that Encode needs Record.Code.
-func (p *Program) NeedsCode() bool { return p.key.bits != 0 }
+func (p *Program) NeedsCode() bool { return p.key.bits != 0 || p.keyVar }
 
 // HasSession reports whether messages have a counter or a checksum, which depend on the session.
 func (p *Program) HasSession() bool { return p.counter.bits != 0 || p.check.bits != 0 }

@@ -55,7 +55,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 func (r *Record) AppendOddValues(dst []Problem) []Problem {
 	most := len(dst) + maxWarnings
 	if m := r.Program.Message; m.HasKey && r.Code != m.Key.Code && len(r.Nodes) > 0 && r.HasCode() {
-		dst = append(dst, Problem{Code: WrongCode, Range: Range{r.Program.key.off, uint32(r.Program.key.bits)}, Spot: spot(0, noIndex, -1), Got: uint64(r.Code), Want: uint64(m.Key.Code)})
+		dst = append(dst, Problem{Code: WrongCode, Range: r.codeRange(), Spot: spot(0, noIndex, -1), Got: uint64(r.Code), Want: uint64(m.Key.Code)})
 	}
 	dst = r.checksum(dst)
 	if r.Program.odd {
@@ -88,7 +88,18 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 
 // HasCode reports whether Code was read from the message.
 func (r *Record) HasCode() bool {
+	if r.Program.keyVar {
+		return len(r.Nodes) > 0 && r.Nodes[0].Kind == NodeVar && r.Nodes[0].Bad == NoProblem
+	}
 	return r.Program.key.bits != 0 && uint64(len(r.Data))*8 >= uint64(r.Program.key.off)+uint64(r.Program.key.bits)
+}
+
+// codeRange returns the range of the message's code.
+func (r *Record) codeRange() Range {
+	if r.Program.keyVar && len(r.Nodes) > 0 {
+		return r.Nodes[0].Range()
+	}
+	return Range{r.Program.key.off, uint32(r.Program.key.bits)}
 }
 
 // checksum verifies the frame's checksum if the session's key is known.

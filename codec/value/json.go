@@ -206,6 +206,9 @@ func (r writer) innerValue(dst []byte, s *step, node uint32) []byte {
 	if s.kind == stepVar {
 		return appendNumber(dst, r.Program.Var(o), n.Raw)
 	}
+	if n.Kind == codec.NodeNull {
+		return append(dst, "null"...)
+	}
 	if o.Code == codec.OpVariant {
 		c, ok := r.caseOf(s.op, n.Raw)
 		if !ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0 {

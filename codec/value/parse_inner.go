@@ -185,6 +185,10 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 		}
 		defer func() { v.depth-- }()
 	}
+	if o.NullSize && !v.given(tok) {
+		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
+		return
+	}
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
 	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, o.Field, tok)
 	n := &v.r.Nodes[g]

@@ -364,6 +364,9 @@ func (v *valuer) flags(it *codec.Item, t *schema.Bitfield, all int32, values []i
 			}
 			k, text := v.toks[values[i]].kind, string(v.text[v.toks[values[i]].start:v.toks[values[i]].end])
 			bits := schema.Mask(part.Bits) << part.Shift
+			if part.Mask != 0 {
+				bits = part.Mask
+			}
 			switch {
 			case part.Kind != schema.Bool:
 				n, ok := parseInt(text, math.MaxUint64, 0)

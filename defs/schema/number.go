@@ -246,8 +246,8 @@ func (p *Part) Of(raw uint64) uint64 { return raw >> p.Shift & Mask(p.Bits) }
 
 // Value returns the value of the part.
 func (p *Part) Value(raw uint64) uint64 {
-	if p.Every {
-		if p.Of(raw) == Mask(p.Bits) {
+	if p.Mask != 0 {
+		if raw&p.Mask == p.Mask {
 			return 1
 		}
 		return 0
@@ -260,8 +260,8 @@ func (p *Part) Value(raw uint64) uint64 {
 
 // Pack returns the bits of a value, at their position. ok is false if they do not hold the value.
 func (p *Part) Pack(value uint64) (raw uint64, ok bool) {
-	if p.Every && value == 1 {
-		value = Mask(p.Bits)
+	if p.Mask != 0 {
+		return p.Mask * min(value, 1), value <= 1
 	}
 	if p.Ones > 0 && value == Mask(p.Ones) {
 		value = Mask(p.Bits)

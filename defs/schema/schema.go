@@ -108,7 +108,7 @@ type Item struct {
 	Bytes []byte   // Const only
 	Sum   Checksum // Check only
 
-	// Num is the encoding of a Count, Size or Present; nil: an unsigned number of Bits bits in Order.
+	// Num is the encoding of a Code, Count, Bytes or Present; nil: an unsigned number of Bits bits in Order.
 	Num *Number
 }
 
@@ -228,7 +228,7 @@ type Part struct {
 	Bits  int
 	Kind  NumKind // Unsigned or Bool
 	Ones  int     // shown as this many bits, each of which is the one bit that it has; 0: as it is
-	Every bool    // Bool of several bits: true if all of them are set
+	Mask  uint64  // Bool: true if all these bits are set, in place of Shift and Bits; 0: none
 }
 
 // Text is characters.
@@ -276,6 +276,7 @@ type Group struct {
 	Array  bool // shown as an array: the fields have the names 0, 1 and so on
 	Own    bool // may contain itself, in Groups of the same Struct that also are Own
 	Sized  bool // a Bytes item has its size; the contents end there
+	Null   bool // Sized: a size of 0 means that there is no value
 	Bare   bool // Own or Sized: Struct has a single unnamed field, and the group is shown as its value
 }
 

@@ -39,6 +39,10 @@ func Compile(m *schema.Message) (out *Message, err error) {
 	return c.m, nil
 }
 
+// manyFields is the number of fields of a message from which on a group that may contain itself is not repeated for each use: further uses
+// refer to an earlier one.
+const manyFields = 4096
+
 type compileError string
 
 func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, args...))) }
@@ -48,7 +52,7 @@ type compiler struct {
 	index  map[*schema.Field]int   // indexes of the fields of the current body and of its groups
 	regs   []regs                  // by field
 	chosen map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions
-	open   map[*schema.Struct]int  // structs of groups that may contain themselves, while they are entered: the field
+	own    map[*schema.Struct]int  // structs of groups that may contain themselves: the field of the last use
 	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
@@ -107,16 +111,16 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 				c.addFields(t.Struct, i, in, depth+1)
 				break
 			}
-			if at, again := c.open[t.Struct]; again {
+			at, again := c.own[t.Struct]
+			if again && (c.m.Fields[at].End == 0 || i >= manyFields) {
 				c.m.Fields[i].Again = at
 				break
 			}
-			if c.open == nil {
-				c.open = map[*schema.Struct]int{}
+			if c.own == nil {
+				c.own = map[*schema.Struct]int{}
 			}
-			c.open[t.Struct] = i
+			c.own[t.Struct] = i
 			c.addFields(t.Struct, i, in, depth+1)
-			delete(c.open, t.Struct)
 		case *schema.List:
 			c.expr(t.Expr)
 			c.addFields(t.Elem, i, inList, depth+1)
@@ -249,7 +253,7 @@ func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) Body {
 	}
 	c.enter(parent)
 	sc := &scope{first: top}
-	c.own(sc, s)
+	c.fieldsOf(sc, s)
 	c.wire(sc, s, depth)
 	c.variants(sc, s, parent, depth)
 	c.flush(sc)
@@ -257,8 +261,8 @@ func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) Body {
 	return sc.body
 }
 
-// own sets the fields of a body.
-func (c *compiler) own(sc *scope, s *schema.Struct) {
+// fieldsOf sets the fields of a body.
+func (c *compiler) fieldsOf(sc *scope, s *schema.Struct) {
 	sc.body.Struct = s
 	sc.body.Fields = make([]int, len(s.Fields))
 	for i, f := range s.Fields {
@@ -430,6 +434,14 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 	case schema.Length:
 		c.m.Length = c.frameItem(sc, it)
 	case schema.Code:
+		if it.Num != nil && it.Num.Var != schema.Sized {
+			if c.parts > 0 || c.m.CodeVar {
+				fail("a code in a variable number of bytes after the start of the message")
+			}
+			c.m.CodeVar = true
+			c.bookkeeping(sc, it, None)
+			break
+		}
 		c.m.Code = c.frameItem(sc, it)
 	case schema.Counter:
 		c.m.Counter = c.frameItem(sc, it)
@@ -738,7 +750,7 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 			}
 		}
 		inner := &scope{}
-		c.own(inner, v.Body)
+		c.fieldsOf(inner, v.Body)
 		c.wire(inner, v.Body, depth+1)
 		c.flush(inner)
 		inner.body.Size = bodySize(inner.body.Parts)
@@ -804,7 +816,7 @@ func (c *compiler) choice(sc *scope, fi int, t *schema.Choice, depth int) {
 		c.inside(a.Body, func() {
 			c.enterRange(first[i], first[i+1])
 			inner := &scope{}
-			c.own(inner, a.Body)
+			c.fieldsOf(inner, a.Body)
 			c.wire(inner, a.Body, depth+1)
 			c.variants(inner, a.Body, fi, depth+1)
 			c.flush(inner)

@@ -26,6 +26,7 @@ type Message struct {
 
 	Length, Code, Counter, Check Place // numbers of the frame's header, in the first block
 	Sum                          schema.Checksum
+	CodeVar                      bool // the code has a variable size, and is the first part
 
 	source int // see Source
 }
@@ -38,7 +39,7 @@ type Field struct {
 	Parent int    // enclosing list or group, None at the top
 	End    int    // the first field that is not inside this one
 	InList bool   // Parent is a list
-	Again  int    // the enclosing field whose contents this one has again: it has no fields of its own. None for all others
+	Again  int    // the enclosing or earlier field whose contents this one has again: it has no fields of its own. None for all others
 	Unit   Sum    // text, bytes and lists with a separate part: minimum size of a unit in bits
 }
 

@@ -1,0 +1,316 @@
+package protodef
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+	"wirebench/defs/text"
+)
+
+// kind is the kind of a JSON value.
+type kind uint8
+
+const (
+	nullNode kind = iota
+	boolNode
+	numberNode
+	stringNode
+	arrayNode
+	objectNode
+)
+
+func (k kind) String() string {
+	return [...]string{"null", "true or false", "a number", "a string", "an array", "an object"}[k]
+}
+
+// node is a JSON value with its place.
+type node struct {
+	kind  kind
+	text  string // of a string, without escapes; of a number and a boolean, as written
+	items []*node
+	keys  []key // of an object, with the same indexes as items
+	span  source.Span
+}
+
+// key is the name of a member.
+type key struct {
+	text string
+	span source.Span
+}
+
+// get returns the member of a name, nil if there is none or n is not an object. If several have the name, the last one counts.
+func (n *node) get(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for i := len(n.keys) - 1; i >= 0; i-- {
+		if n.keys[i].text == name {
+			return n.items[i]
+		}
+	}
+	return nil
+}
+
+// str returns the text of a string, "" for other values.
+func (n *node) str() string {
+	if n == nil || n.kind != stringNode {
+		return ""
+	}
+	return n.text
+}
+
+// number returns the value of an integer.
+func (n *node) number() (int64, bool) {
+	if n == nil || n.kind != numberNode {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.text, 10, 64)
+	return v, err == nil
+}
+
+func (n *node) truth() bool { return n != nil && n.kind == boolNode && n.text == "true" }
+
+// The limits of a file.
+const (
+	maxNesting  = 200
+	maxNodes    = 4 << 20
+	maxMistakes = 100
+)
+
+// jsonParser parses JSON with comments and trailing commas, as people write it.
+type jsonParser struct {
+	file  *source.File
+	text  string
+	at    int
+	nodes int
+	diags diag.List
+}
+
+func (p *jsonParser) span(from, to int) source.Span {
+	return source.Span{File: p.file, Start: min(from, len(p.text)), End: min(to, len(p.text))}
+}
+
+func (p *jsonParser) fail(from, to int, message, help string) {
+	text.Add(&p.diags, text.Mistake("not-json", p.span(from, to), message, help), maxMistakes)
+}
+
+func (p *jsonParser) document() (*node, bool) {
+	p.at = len(p.text) - len(strings.TrimPrefix(p.text, "\ufeff"))
+	p.skip()
+	if p.at == len(p.text) {
+		return nil, false // an empty file has no messages
+	}
+	n, ok := p.value(0)
+	if !ok {
+		return nil, false
+	}
+	if p.skip(); p.at < len(p.text) {
+		p.fail(p.at, p.at+1, "text after the end of the value", `a file is one object: {"types": {...}, ...}`)
+		return n, true
+	}
+	return n, true
+}
+
+// skip skips white space and comments.
+func (p *jsonParser) skip() {
+	for p.at < len(p.text) {
+		switch c := p.text[p.at]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			p.at++
+		case strings.HasPrefix(p.text[p.at:], "//"):
+			if i := strings.IndexByte(p.text[p.at:], '\n'); i >= 0 {
+				p.at += i
+			} else {
+				p.at = len(p.text)
+			}
+		case strings.HasPrefix(p.text[p.at:], "/*"):
+			if i := strings.Index(p.text[p.at+2:], "*/"); i >= 0 {
+				p.at += i + 4
+			} else {
+				p.at = len(p.text)
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (p *jsonParser) value(depth int) (*node, bool) {
+	if p.nodes++; p.nodes > maxNodes || depth > maxNesting {
+		p.fail(p.at, p.at+1, fmt.Sprintf("more than %d values, or nested more than %d times", maxNodes, maxNesting), "split the file")
+		return nil, false
+	}
+	if p.at >= len(p.text) {
+		p.fail(len(p.text), len(p.text), "the file ends inside a value", "close all brackets and quotes")
+		return nil, false
+	}
+	start := p.at
+	n := &node{}
+	ok := true
+	switch c := p.text[p.at]; {
+	case c == '{':
+		n.kind = objectNode
+		ok = p.object(n, depth)
+	case c == '[':
+		n.kind = arrayNode
+		ok = p.array(n, depth)
+	case c == '"':
+		n.kind = stringNode
+		n.text, ok = p.str()
+	default:
+		for p.at < len(p.text) && strings.IndexByte(" \t\r\n,:]}/\"", p.text[p.at]) < 0 {
+			p.at++
+		}
+		n.text = p.text[start:p.at]
+		switch _, err := strconv.ParseFloat(n.text, 64); {
+		case n.text == "null":
+		case n.text == "true" || n.text == "false":
+			n.kind = boolNode
+		case err == nil:
+			n.kind = numberNode
+		default:
+			p.fail(start, max(p.at, start+1), text.Quote(p.text[start:max(p.at, min(start+1, len(p.text)))])+" is not a value", `strings are in double quotes`)
+			return nil, false
+		}
+	}
+	n.span = p.span(start, p.at)
+	return n, ok
+}
+
+func (p *jsonParser) object(n *node, depth int) bool {
+	p.at++
+	for {
+		p.skip()
+		switch {
+		case p.at >= len(p.text):
+			p.fail(len(p.text), len(p.text), "the file ends inside an object", `close it with "}"`)
+			return false
+		case p.text[p.at] == '}':
+			p.at++
+			return true
+		case p.text[p.at] == ',' && len(n.items) > 0:
+			p.at++
+			continue
+		case p.text[p.at] != '"':
+			p.fail(p.at, p.at+1, "a name in double quotes is expected", `members are written as "name": value`)
+			return false
+		}
+		start := p.at
+		name, ok := p.str()
+		if !ok {
+			return false
+		}
+		k := key{name, p.span(start, p.at)}
+		if p.skip(); p.at >= len(p.text) || p.text[p.at] != ':' {
+			p.fail(p.at, p.at+1, `":" is expected after the name `+text.Quote(name), `members are written as "name": value`)
+			return false
+		}
+		p.at++
+		p.skip()
+		v, ok := p.value(depth + 1)
+		if !ok {
+			return false
+		}
+		n.keys, n.items = append(n.keys, k), append(n.items, v)
+		if p.skip(); p.at < len(p.text) && p.text[p.at] != ',' && p.text[p.at] != '}' {
+			p.fail(p.at, p.at+1, `"," or "}" is expected after the value of `+text.Quote(name), "members are separated by commas")
+			return false
+		}
+	}
+}
+
+func (p *jsonParser) array(n *node, depth int) bool {
+	p.at++
+	for {
+		p.skip()
+		switch {
+		case p.at >= len(p.text):
+			p.fail(len(p.text), len(p.text), "the file ends inside an array", `close it with "]"`)
+			return false
+		case p.text[p.at] == ']':
+			p.at++
+			return true
+		case p.text[p.at] == ',' && len(n.items) > 0:
+			p.at++
+			continue
+		}
+		v, ok := p.value(depth + 1)
+		if !ok {
+			return false
+		}
+		n.items = append(n.items, v)
+		if p.skip(); p.at < len(p.text) && p.text[p.at] != ',' && p.text[p.at] != ']' {
+			p.fail(p.at, p.at+1, `"," or "]" is expected`, "elements are separated by commas")
+			return false
+		}
+	}
+}
+
+// str parses a string.
+func (p *jsonParser) str() (string, bool) {
+	start := p.at
+	p.at++
+	if i := strings.IndexAny(p.text[p.at:], "\"\\\n"); i >= 0 && p.text[p.at+i] == '"' {
+		s := p.text[p.at : p.at+i]
+		p.at += i + 1
+		return s, true
+	}
+	var b strings.Builder
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		switch {
+		case c == '"':
+			p.at++
+			return b.String(), true
+		case c == '\n':
+			p.fail(start, p.at, "the line ends inside a string", "close it with a double quote")
+			return "", false
+		case c != '\\':
+			b.WriteByte(c)
+			p.at++
+			continue
+		}
+		if p.at+1 >= len(p.text) {
+			break
+		}
+		p.at += 2
+		switch e := p.text[p.at-1]; e {
+		case 'n':
+			b.WriteByte('\n')
+		case 't':
+			b.WriteByte('\t')
+		case 'r':
+			b.WriteByte('\r')
+		case 'b':
+			b.WriteByte('\b')
+		case 'f':
+			b.WriteByte('\f')
+		case 'u':
+			r := p.hex4()
+			if utf16.IsSurrogate(r) && strings.HasPrefix(p.text[p.at:], `\u`) {
+				p.at += 2
+				r = utf16.DecodeRune(r, p.hex4())
+			}
+			b.WriteRune(r)
+		default:
+			b.WriteByte(e)
+		}
+	}
+	p.fail(start, len(p.text), "the file ends inside a string", "close it with a double quote")
+	return "", false
+}
+
+func (p *jsonParser) hex4() rune {
+	end := min(p.at+4, len(p.text))
+	v, err := strconv.ParseUint(p.text[p.at:end], 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	p.at = end
+	return rune(v)
+}

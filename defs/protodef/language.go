@@ -1,0 +1,39 @@
+package protodef
+
+import "wirebench/defs/schema"
+
+// Language returns the keywords of definitions: the types.
+func Language() schema.Language {
+	words := []schema.Word{
+		{Name: "container", Kind: schema.GroupWord, Doc: "Fields in order: an array of objects with name (or anon) and type.", Insert: `["container", []]`},
+		{Name: "switch", Kind: schema.GroupWord, Doc: "A type chosen by an earlier field: compareTo, fields by value, default."},
+		{Name: "option", Kind: schema.GroupWord, Size: "1 byte and the value", Doc: "A byte, and the value if it is not 0."},
+		{Name: "array", Kind: schema.GroupWord, Doc: "Elements of one type; their number is of countType, or count is a number or the path of a field."},
+		{Name: "mapper", Kind: schema.TypeWord, Doc: "A number that is shown by names: type, mappings."},
+		{Name: "bitfield", Kind: schema.TypeWord, Doc: "Numbers of some bits, from the most significant bit on: name, size, signed."},
+		{Name: "bitflags", Kind: schema.TypeWord, Doc: "A number whose bits have names: type, flags, shift."},
+		{Name: "pstring", Kind: schema.TypeWord, Doc: "Text after its length in bytes: countType or count, encoding."},
+		{Name: "buffer", Kind: schema.TypeWord, Doc: "Bytes after their number: countType or count."},
+		{Name: "count", Kind: schema.TypeWord, Doc: "The number of elements of another field: type, countFor."},
+		{Name: "topBitSetTerminatedArray", Kind: schema.GroupWord, Doc: "Elements whose first bit is set if another one follows."},
+		{Name: "entityMetadataLoop", Kind: schema.GroupWord, Doc: "Elements up to a byte: type, endVal."},
+		{Name: "encapsulated", Kind: schema.GroupWord, Doc: "A value after its size in bytes: lengthType, type."},
+	}
+	for _, n := range numbers {
+		words = append(words, schema.Word{Name: n.name, Kind: schema.TypeWord, Doc: n.doc, Size: n.size})
+	}
+	for _, n := range [...][2]string{
+		{"cstring", "Text up to a zero byte."},
+		{"restBuffer", "The remaining bytes."},
+		{"UUID", "Sixteen bytes, shown as a UUID."},
+		{"void", "Nothing."},
+		{"nbt", "A named tag tree, big-endian."},
+		{"lnbt", "A named tag tree with little-endian numbers and variable-size integers."},
+		{"anonymousNbt", "A tag tree whose root has no name."},
+		{"optionalNbt", "A named tag tree, or a zero byte."},
+		{"anonOptionalNbt", "A tag tree whose root has no name, or a zero byte."},
+	} {
+		words = append(words, schema.Word{Name: n[0], Kind: schema.TypeWord, Doc: n[1]})
+	}
+	return schema.Language{Comment: "//", Words: words}
+}

@@ -1,0 +1,496 @@
+package protodef
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/text"
+)
+
+// The limits of definitions. Those of a message are within the limits of package wire.
+const (
+	maxTypes  = 1 << 20 // uses of types in a file
+	maxNested = 100     // nesting depth of types
+
+	maxMessages = 1 << 16
+)
+
+// lowerer compiles the messages of one file.
+type lowerer struct {
+	tree  *tree
+	diags diag.List
+
+	spaces []*space
+	space  *space // of the type that is compiled
+	params map[string]param
+	low    int // smallest depth of a scope that paths led to
+	uses   int
+	depth  int
+	errs   int // number of errors so far
+	seen   map[source.Span]bool
+
+	done      map[*definition]lowered
+	open      map[*definition]*schema.Struct
+	recursive map[*definition]bool
+	tagSets   [3]*tagSet
+	varTags   bool // "nbt" is the form with integers of variable size
+}
+
+// space is a namespace.
+type space struct {
+	path   []string
+	parent *space
+	types  map[string]*definition
+	order  []*definition
+}
+
+// definition is a named type.
+type definition struct {
+	name  string
+	at    source.Span
+	node  *node
+	space *space
+}
+
+// param is an argument of a type.
+type param struct {
+	node  *node
+	scope *scope
+	outer map[string]param
+}
+
+func newLowerer(t *tree) *lowerer {
+	return &lowerer{
+		tree: t, done: map[*definition]lowered{}, open: map[*definition]*schema.Struct{}, recursive: map[*definition]bool{},
+		seen: map[source.Span]bool{}, low: math.MaxInt,
+	}
+}
+
+// report adds a diagnostic, once for each place: types are compiled for each use.
+func (l *lowerer) report(d diag.Diagnostic) {
+	if d.Severity == diag.Error {
+		l.errs++
+	}
+	if !l.seen[d.Span] {
+		l.seen[d.Span] = true
+		text.Add(&l.diags, d, maxMistakes)
+	}
+}
+
+func (l *lowerer) lower() []*schema.Message {
+	root := l.tree.root
+	if root == nil {
+		return nil
+	}
+	if root.kind != objectNode {
+		l.report(malformedType(root.span, "a file is an object, not "+root.kind.String(), `write {"types": {...}}`))
+		return nil
+	}
+	l.collect(root, nil, nil)
+	for _, s := range l.spaces {
+		if s.types["lnbt"] != nil || s.types["zigzag64"] != nil {
+			l.varTags = true
+		}
+	}
+	l.findRecursive()
+	var out []*schema.Message
+	for _, named := range [...]bool{true, false} { // other types may look like packets
+		for _, s := range l.spaces {
+			for _, d := range s.order {
+				if codes, cases, ok := packet(d); ok && len(out) < maxMessages && (!named || strings.HasSuffix(strings.ToLower(d.name), "packet")) {
+					out = append(out, l.packets(d, codes, cases)...)
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	if len(out) == 0 {
+		for _, s := range l.spaces {
+			for _, d := range s.order {
+				if typeName(d.node) == "container" {
+					out = append(out, l.message(d, d.name, d.at, d.node))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// collect finds the namespaces and their types.
+func (l *lowerer) collect(n *node, path []string, parent *space) {
+	s := &space{path: path, parent: parent, types: map[string]*definition{}}
+	l.spaces = append(l.spaces, s)
+	if len(path) > 16 || len(l.spaces) > 1<<12 {
+		l.report(tooLarge(n.span, "too many namespaces"))
+		return
+	}
+	if types := n.get("types"); types != nil {
+		for i, v := range types.items {
+			if types.kind != objectNode {
+				break
+			}
+			d := &definition{types.keys[i].text, types.keys[i].span, v, s}
+			if old := s.types[d.name]; old != nil {
+				s.order[slices.Index(s.order, old)] = d
+			} else {
+				s.order = append(s.order, d)
+			}
+			s.types[d.name] = d
+		}
+	}
+	for i, v := range n.items {
+		if k := n.keys[i].text; k != "types" && v.kind == objectNode {
+			l.collect(v, append(slices.Clip(path), k), s)
+		}
+	}
+}
+
+// find returns the definition of a type that is visible in a namespace.
+func (s *space) find(name string) *definition {
+	for ; s != nil; s = s.parent {
+		if d := s.types[name]; d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// key returns the direction and the group of the messages of a namespace.
+func (s *space) key() (dir schema.Dir, group string) {
+	var rest []string
+	for _, p := range s.path {
+		switch strings.ToLower(p) {
+		case "toclient", "clientbound", "to_client", "s2c":
+			dir = schema.ToClient
+		case "toserver", "serverbound", "to_server", "c2s":
+			dir = schema.ToServer
+		default:
+			rest = append(rest, p)
+		}
+	}
+	return dir, strings.Join(rest, ".")
+}
+
+// typeName returns the name of a type, "" for a malformed one.
+func typeName(n *node) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.kind == stringNode:
+		return n.text
+	case n.kind == arrayNode && len(n.items) > 0:
+		return n.items[0].str()
+	case n.kind == objectNode:
+		return n.get("type").str()
+	}
+	return ""
+}
+
+// args returns the arguments of a type, nil if it has none.
+func args(n *node) *node {
+	switch {
+	case n != nil && n.kind == arrayNode && len(n.items) > 1:
+		return n.items[1]
+	case n != nil && n.kind == objectNode:
+		return n.get("typeArgs")
+	}
+	return nil
+}
+
+// packet returns the mapper from codes to names and the switch of a container that has both.
+func packet(d *definition) (codes, cases *node, ok bool) {
+	fields := args(d.node)
+	if typeName(d.node) != "container" || fields == nil || len(fields.items) != 2 {
+		return nil, nil, false
+	}
+	codes, cases = fields.items[0].get("type"), fields.items[1].get("type")
+	if typeName(codes) != "mapper" || typeName(cases) != "switch" || args(cases).get("compareTo").str() != fields.items[0].get("name").str() {
+		return nil, nil, false
+	}
+	return codes, cases, args(cases).get("fields") != nil
+}
+
+// packets compiles the messages of a container with a mapper and a switch.
+func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Message) {
+	l.space = d.space
+	l.params = nil
+	t := l.typeOf(codes, newScope(nil))
+	number, ok := t.typ.(*schema.Number)
+	if !ok {
+		return nil
+	}
+	fields := args(cases).get("fields")
+	dir, group := d.space.key()
+	names := map[string]bool{}
+	for _, v := range number.Enum.Values {
+		i := slices.IndexFunc(fields.keys, func(k key) bool { return k.text == v.Name })
+		if i < 0 || names[v.Name] {
+			continue
+		}
+		names[v.Name] = true
+		of, at := fields.items[i], fields.keys[i].span
+		l.space = d.space
+		if named := d.space.find(of.str()); named != nil {
+			at = named.at
+		}
+		m := l.message(d, v.Name, at, of)
+		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
+		code := *number
+		code.Enum = nil
+		m.Body.Wire = append([]schema.Item{{Kind: schema.Code, Bits: code.Bits, Order: code.Order, Num: &code}}, m.Body.Wire...)
+		out = append(out, m)
+	}
+	return out
+}
+
+// message compiles a message of a type.
+func (l *lowerer) message(d *definition, name string, at source.Span, of *node) *schema.Message {
+	l.space, l.params = d.space, nil
+	errs := l.errs
+	dir, group := d.space.key()
+	m := &schema.Message{Name: name, Version: 1, Key: schema.Key{Dir: dir, Group: group}, Body: &schema.Struct{}, Span: at}
+	t := l.typeOf(of, newScope(nil))
+	if s, _ := body(t, at); s != nil {
+		copied := *s
+		copied.Wire = slices.Clone(s.Wire)
+		m.Body = &copied
+		if last := len(s.Fields) - 1; last >= 0 && l.rest(s.Fields[last]) {
+			m.Body.Optional = 1 + countBefore(s, s.Fields[last])
+		}
+	}
+	m.Broken = l.errs > errs
+	return m
+}
+
+// rest reports whether a field is missing if the message ends before it.
+func (l *lowerer) rest(f *schema.Field) bool {
+	return strings.HasPrefix(f.TypeText, "optionalOnRemaining")
+}
+
+// countBefore returns the number of items about a field before its value.
+func countBefore(s *schema.Struct, f *schema.Field) (n int) {
+	for _, it := range s.Wire {
+		if it.Field == f && it.Kind != schema.Value {
+			n++
+		}
+	}
+	return n
+}
+
+// findRecursive determines the types that contain themselves.
+func (l *lowerer) findRecursive() {
+	uses := map[*definition][]*definition{}
+	for _, s := range l.spaces {
+		for _, d := range s.order {
+			var walk func(n *node)
+			walk = func(n *node) {
+				if n.kind == stringNode {
+					if to := s.find(n.text); to != nil && to.node.str() != "native" {
+						uses[d] = append(uses[d], to)
+					}
+				}
+				for _, i := range n.items {
+					walk(i)
+				}
+			}
+			walk(d.node)
+		}
+	}
+	// Strongly connected components, by Tarjan's algorithm with a stack of its own.
+	index, low := map[*definition]int{}, map[*definition]int{}
+	var stack []*definition
+	on := map[*definition]bool{}
+	type frame struct {
+		d    *definition
+		next int
+	}
+	for _, s := range l.spaces {
+		for _, d := range s.order {
+			if index[d] != 0 {
+				continue
+			}
+			frames := []frame{{d, 0}}
+			for len(frames) > 0 {
+				f := &frames[len(frames)-1]
+				if f.next == 0 {
+					index[f.d] = len(index) + 1
+					low[f.d] = index[f.d]
+					stack, on[f.d] = append(stack, f.d), true
+				}
+				if f.next < len(uses[f.d]) {
+					to := uses[f.d][f.next]
+					f.next++
+					switch {
+					case index[to] == 0:
+						frames = append(frames, frame{to, 0})
+					case on[to]:
+						low[f.d] = min(low[f.d], index[to])
+					}
+					if to == f.d {
+						l.recursive[to] = true
+					}
+					continue
+				}
+				if low[f.d] == index[f.d] {
+					for n := 0; ; n++ {
+						top := stack[len(stack)-1]
+						stack, on[top] = stack[:len(stack)-1], false
+						if n > 0 || top != f.d {
+							l.recursive[top] = true
+						}
+						if top == f.d {
+							break
+						}
+					}
+				}
+				done := f.d
+				if frames = frames[:len(frames)-1]; len(frames) > 0 {
+					up := frames[len(frames)-1].d
+					low[up] = min(low[up], low[done])
+				}
+			}
+		}
+	}
+}
+
+// typeOf compiles a type.
+func (l *lowerer) typeOf(n *node, sc *scope) lowered {
+	if l.uses++; l.uses > maxTypes {
+		if l.uses == maxTypes+1 {
+			l.report(tooLarge(n.span, fmt.Sprintf("more than %d uses of types", maxTypes)))
+		}
+		return lowered{}
+	}
+	if l.depth++; l.depth > maxNested {
+		l.report(tooLarge(n.span, fmt.Sprintf("types are nested more than %d times", maxNested)))
+		l.depth--
+		return lowered{}
+	}
+	defer func() { l.depth-- }()
+	name := typeName(n)
+	if name == "" {
+		l.report(malformedType(n.span, "a type is a name, or an array of a name and arguments, not "+n.kind.String(), `for example "varint" or ["option", "varint"]`))
+		return lowered{}
+	}
+	if p, ok := l.params[strings.TrimPrefix(name, "$")]; ok && name[0] == '$' {
+		outer := l.params
+		l.params = p.outer
+		defer func() { l.params = outer }()
+		return l.typeOf(p.node, p.scope)
+	}
+	a := args(n)
+	if d := l.space.find(name); d != nil && d.node.str() != "native" {
+		return l.named(d, a, sc)
+	}
+	t, ok := l.builtin(name, n, a, sc)
+	if !ok {
+		at := n.span
+		if n.kind == arrayNode {
+			at = n.items[0].span
+		}
+		if l.space.find(name) != nil {
+			l.report(nativeType(at, name))
+		} else {
+			l.report(unknownType(at, name, l.nearest(name)))
+		}
+		return lowered{}
+	}
+	if t.text == "" {
+		t.text = typeText(n)
+	}
+	return t
+}
+
+// nearest returns the name of a type that is similar to a name.
+func (l *lowerer) nearest(name string) string {
+	var names []string
+	for s := l.space; s != nil; s = s.parent {
+		for _, d := range s.order {
+			if names = append(names, d.name); len(names) > 2000 {
+				break
+			}
+		}
+	}
+	for _, n := range numbers {
+		names = append(names, n.name)
+	}
+	return diag.Nearest(name, names)
+}
+
+// typeText returns a type as text, abbreviated.
+func typeText(n *node) string {
+	a := args(n)
+	inner := func(name string) string {
+		if t := a.get(name); t != nil {
+			return typeText(t)
+		}
+		return ""
+	}
+	name := typeName(n)
+	switch {
+	case a == nil:
+		return name
+	case name == "option":
+		return "option<" + typeText(a) + ">"
+	case name == "mapper" || name == "bitflags" || name == "array":
+		if t := inner("type"); t != "" {
+			return name + "<" + t + ">"
+		}
+	case name == "switch":
+		return "switch " + text.Cut(a.get("compareTo").str())
+	case name == "pstring" || name == "buffer":
+		if t := inner("countType"); t != "" {
+			return name + "<" + t + ">"
+		}
+	}
+	return name
+}
+
+// named compiles a use of a named type. The result is shared if it does not depend on the fields around it.
+func (l *lowerer) named(d *definition, a *node, sc *scope) lowered {
+	if t, ok := l.done[d]; ok && a == nil {
+		return t
+	}
+	if s := l.open[d]; s != nil {
+		return lowered{typ: &schema.Group{Struct: s, Own: true, Bare: typeName(d.node) != "container"}, text: d.name}
+	}
+	space, params, low := l.space, l.params, l.low
+	l.space, l.low = d.space, math.MaxInt
+	if l.params = nil; a != nil && a.kind == objectNode {
+		l.params = map[string]param{}
+		for i, k := range a.keys {
+			l.params[k.text] = param{a.items[i], sc, params}
+		}
+	}
+	var t lowered
+	switch {
+	case l.recursive[d]:
+		s := &schema.Struct{}
+		l.open[d] = s
+		inner := l.typeOf(d.node, sc)
+		delete(l.open, d)
+		g := &schema.Group{Struct: s, Own: true}
+		if b, bare := body(inner, d.at); b != nil {
+			*s, g.Bare = *b, bare
+		}
+		t = lowered{typ: g, names: inner.names}
+		if l.low <= sc.depth {
+			l.report(recursiveType(d.at, d.name))
+		}
+	default:
+		t = l.typeOf(d.node, sc)
+	}
+	t.text = d.name
+	if l.low > sc.depth && a == nil {
+		l.done[d] = t
+	}
+	l.space, l.params, l.low = space, params, min(low, l.low)
+	return t
+}

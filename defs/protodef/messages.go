@@ -1,0 +1,47 @@
+package protodef
+
+import (
+	"fmt"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/source"
+	"wirebench/defs/text"
+)
+
+// Diagnostics of this dialect. Their codes never change.
+
+func unknownType(at source.Span, name, near string) diag.Diagnostic {
+	help := `define it in "types"`
+	if near != "" {
+		help = fmt.Sprintf("did you mean %q?", near)
+	}
+	return text.Mistake("unknown-type", at, "no type is named "+text.Quote(name), help)
+}
+
+func nativeType(at source.Span, name string) diag.Diagnostic {
+	return text.Mistake("native-type", at, text.Quote(name)+" is native: its encoding is in the code of another program", "define it by other types")
+}
+
+func malformedType(at source.Span, what, help string) diag.Diagnostic {
+	return text.Mistake("malformed-type", at, what, help)
+}
+
+func unknownField(at source.Span, path string) diag.Diagnostic {
+	return text.Mistake("unknown-field", at, text.Quote(path)+" is not an earlier field", `names are those of fields before this one; "../name" is a field of the enclosing container`)
+}
+
+func badCompare(at source.Span, path, why string) diag.Diagnostic {
+	return text.Mistake("bad-compare", at, text.Quote(path)+" "+why, "compare with a number, a mapper, a boolean, a flag or a string")
+}
+
+func unknownCase(at source.Span, value, of string) diag.Diagnostic {
+	return text.Doubt("unknown-case", at, text.Quote(value)+" is not a value of "+text.Quote(of), "this case never applies")
+}
+
+func tooLarge(at source.Span, what string) diag.Diagnostic {
+	return text.Mistake("too-large", at, what, "split the definition")
+}
+
+func recursiveType(at source.Span, name string) diag.Diagnostic {
+	return text.Mistake("recursive-type", at, text.Quote(name)+" contains itself, and depends on the container around it", "move the field that it depends on into the type")
+}

@@ -1,0 +1,68 @@
+package protodef
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"wirebench/defs/build"
+	"wirebench/defs/diag"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// Rules compile definitions. Files named *.json are read, except for package.json and lock files. Messages are in the order of the file.
+var Rules = build.Rules{
+	Reads: IsFile,
+	Parse: func(f *source.File) build.Tree { return parseTree(f) },
+	Lower: func(parsed build.Tree, _ schema.Options, _ *build.Among) build.Lowered {
+		t := parsed.(*tree)
+		l := newLowerer(t)
+		messages := l.lower()
+		return build.Lowered{Messages: messages, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
+	},
+	Codes: true,
+}
+
+// Parse compiles a set of definitions with Rules.
+func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
+	s := build.New(&Rules, files, o)
+	return s.Schema(), s.Diagnostics()
+}
+
+// IsFile reports whether a file of this name may hold definitions.
+func IsFile(name string) bool {
+	base := path.Base(name)
+	return strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && !strings.HasSuffix(base, "-lock.json")
+}
+
+// IsLine reports whether a line is characteristic of the language: a name with the array of a type.
+func IsLine(line string) bool {
+	line = strings.TrimSpace(line)
+	for _, start := range [...]string{`"compareTo":`, `"countType":`, `"mappings":`, `["container"`, `["switch"`, `["mapper"`} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// tree is the parse tree of one file.
+type tree struct {
+	file  *source.File
+	root  *node // nil if the file is not JSON
+	diags diag.List
+}
+
+// Names returns nothing: files do not use each other.
+func (t *tree) Names() []string { return nil }
+
+func parseTree(f *source.File) *tree {
+	t := &tree{file: f}
+	p := jsonParser{file: f, text: f.Text}
+	if root, ok := p.document(); ok {
+		t.root = root
+	}
+	t.diags = p.diags
+	return t
+}

@@ -1,0 +1,550 @@
+package protodef
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+	"wirebench/defs/text"
+)
+
+// builtin compiles a type of the language, or a native one that is known here.
+func (l *lowerer) builtin(name string, n, a *node, sc *scope) (lowered, bool) {
+	if number := numberNamed(name); number != nil {
+		if name == "int" || name == "lint" {
+			if size, ok := a.get("size").number(); ok && size >= 1 && size <= 8 {
+				number.Bits = int(size) * 8
+			}
+		}
+		return lowered{typ: number}, true
+	}
+	if name == "nbt" && l.varTags {
+		return l.tags(varTags).root(true, false), true
+	}
+	if native, ok := natives[name]; ok {
+		return native(l), true
+	}
+	make, ok := composed[name]
+	if !ok {
+		return lowered{}, false
+	}
+	if a == nil && name != "enum_size_based_on_values_len" && name != "lpVec3" {
+		l.report(malformedType(n.span, text.Quote(name)+" has no arguments", "write it as an array of the name and the arguments"))
+		return lowered{}, true
+	}
+	return make(l, a, sc), true
+}
+
+// composed are the types that are made from others. It is set below, because its functions refer to it.
+var composed map[string]func(l *lowerer, a *node, sc *scope) lowered
+
+func init() {
+	composed = map[string]func(l *lowerer, a *node, sc *scope) lowered{
+		"container": (*lowerer).container, "switch": (*lowerer).choice, "option": (*lowerer).option, "array": (*lowerer).array,
+		"maybeIncompleteArray": (*lowerer).array, "mapper": (*lowerer).mapper, "bitfield": (*lowerer).bitfield,
+		"bitflags": (*lowerer).bitflags, "pstring": (*lowerer).pstring, "buffer": (*lowerer).buffer, "count": (*lowerer).count,
+		"topBitSetTerminatedArray": (*lowerer).whileArray, "entityMetadataLoop": (*lowerer).untilArray,
+		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
+		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
+	}
+}
+
+// container compiles fields in order.
+func (l *lowerer) container(a *node, sc *scope) lowered {
+	s, inner := &schema.Struct{}, newScope(sc)
+	if a.kind != arrayNode {
+		l.report(malformedType(a.span, "the fields of a container are an array, not "+a.kind.String(), `[{"name": "x", "type": "i32"}]`))
+		return lowered{}
+	}
+	for _, f := range a.items {
+		l.field(s, inner, f)
+	}
+	return lowered{typ: &schema.Group{Struct: s}, names: inner}
+}
+
+// field compiles one field of a container.
+func (l *lowerer) field(s *schema.Struct, sc *scope, f *node) {
+	of := f.get("type")
+	name, anon := f.get("name"), f.get("anon").truth()
+	switch {
+	case of == nil:
+		l.report(malformedType(f.span, "a field has no type", `{"name": "x", "type": "i32"}`))
+		return
+	case name.str() == "" && !anon:
+		l.report(malformedType(f.span, "a field has no name", `give it one, or write "anon": true`))
+		return
+	}
+	at := fieldSpan(f, name)
+	t := l.typeOf(of, sc)
+	if anon {
+		l.merge(s, sc, t, at)
+		return
+	}
+	if v := t.names; t.typ == nil {
+		if v != nil { // a value that is not sent
+			for _, e := range v.fields {
+				sc.fields[name.text] = e
+			}
+		}
+		return
+	}
+	field := attach(s, name.text, t, at)
+	sc.fields[name.text] = entry{field: field, inside: t.names}
+}
+
+// fieldSpan returns the line of a field: that of its name.
+func fieldSpan(f, name *node) source.Span {
+	at := f.span
+	if name != nil {
+		at = name.span
+	}
+	return at.File.Line(at.Pos().Line)
+}
+
+// merge adds the fields of a type without a name to a container.
+func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) {
+	switch typ := t.typ.(type) {
+	case nil:
+		return
+	case *schema.Group:
+		if typ.Own || typ.Sized || len(t.before) > 0 {
+			l.report(malformedType(at, "a type that contains itself needs a name", `give the field a name`))
+			return
+		}
+		s.Fields = append(s.Fields, typ.Struct.Fields...)
+		s.Wire = append(s.Wire, typ.Struct.Wire...)
+	case *schema.Choice:
+		typ.Anon = true
+		attach(s, "", t, at)
+	default:
+		l.report(malformedType(at, "only a container, a bitfield or a switch can be without a name", `give the field a name`))
+		return
+	}
+	if t.names == nil {
+		return
+	}
+	for name, e := range t.names.fields {
+		if _, taken := sc.fields[name]; !taken {
+			sc.fields[name] = e
+		}
+	}
+}
+
+// choice compiles a switch.
+func (l *lowerer) choice(a *node, sc *scope) lowered {
+	to, fields := a.get("compareTo"), a.get("fields")
+	if to.str() == "" || fields == nil || fields.kind != objectNode {
+		l.report(malformedType(a.span, "a switch needs compareTo and fields", `["switch", {"compareTo": "type", "fields": {"1": "i32"}, "default": "void"}]`))
+		return lowered{}
+	}
+	on, err := l.expression(to.text, sc)
+	if err != nil {
+		l.report(badCompare(to.span, to.text, err.Error()))
+		return lowered{}
+	}
+	c := &schema.Choice{On: on.expr}
+	names := newScope(sc)
+	names.depth = sc.depth // the fields are in the same container
+	add := func(x schema.Alternative, of *node) {
+		t := l.typeOf(of, sc)
+		if x.Body, x.Bare = body(t, of.span); x.Bare && x.Body != nil {
+			x.Body.Fields[0].Span = source.Span{}
+		}
+		if t.names != nil {
+			for name, e := range t.names.fields {
+				if _, taken := names.fields[name]; !taken {
+					names.fields[name] = e
+				}
+			}
+		}
+		c.Cases = append(c.Cases, x)
+	}
+	taken := map[uint64]bool{}
+	var truth *node // the case of true, if it stands for all values but 0
+	for i, k := range fields.keys {
+		of := fields.items[i]
+		if on.text {
+			name := k.text
+			add(schema.Alternative{Text: &name, Name: text.Quote(name)}, of)
+			continue
+		}
+		values := on.value(k.text)
+		if len(values) == 0 {
+			if !strings.HasPrefix(k.text, "/") {
+				l.report(unknownCase(k.span, k.text, to.text))
+			}
+			continue
+		}
+		if k.text == "true" && on.num != nil && on.num.Kind == schema.Bool {
+			truth = of
+			continue
+		}
+		for _, v := range values {
+			if !taken[v] {
+				taken[v] = true
+				add(schema.Alternative{Value: v, Name: k.text}, of)
+			}
+		}
+	}
+	switch other := a.get("default"); {
+	case truth != nil:
+		if !taken[0] {
+			if c.Cases = append(c.Cases, schema.Alternative{Value: 0, Name: "false"}); other != nil {
+				c.Cases = c.Cases[:len(c.Cases)-1]
+				add(schema.Alternative{Value: 0, Name: "false"}, other)
+			}
+		}
+		add(schema.Alternative{Else: true, Name: "true"}, truth)
+	case other != nil:
+		add(schema.Alternative{Else: true}, other)
+	default:
+		c.Cases = append(c.Cases, schema.Alternative{Else: true})
+	}
+	return lowered{typ: c, names: names}
+}
+
+// option compiles a value after a byte that is 0 if it is missing.
+func (l *lowerer) option(a *node, sc *scope) lowered {
+	t := l.typeOf(a, sc)
+	c := &schema.Choice{Cases: []schema.Alternative{{Value: 0}, {Else: true}}}
+	c.Cases[1].Body, c.Cases[1].Bare = body(t, a.span)
+	if c.Cases[1].Bare {
+		c.Cases[1].Body.Fields[0].Span = source.Span{}
+	}
+	return lowered{typ: c, before: []schema.Item{{Kind: schema.Present, Num: &schema.Number{Bits: 8, Kind: schema.Bool}}}, names: t.names}
+}
+
+// extent compiles the number of units: count is a number or a path, countType is that of a number before.
+func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, before []schema.Item, ok bool) {
+	count, countType := a.get("count"), a.get("countType")
+	n, fixed := count.number()
+	switch {
+	case countType != nil:
+		t := l.typeOf(countType, sc)
+		number, is := t.typ.(*schema.Number)
+		if !is || number.Kind == schema.Float || number.Scale != 0 {
+			if t.typ != nil {
+				l.report(malformedType(countType.span, "a count is an integer", `for example "varint"`))
+			}
+			return e, nil, false
+		}
+		plain := *number
+		plain.Enum = nil
+		return schema.Extent{Size: schema.Counted}, []schema.Item{{Kind: schema.Count, Num: &plain}}, true
+	case fixed && n >= 0 && n < 1<<20:
+		return schema.Extent{Size: schema.Fixed, N: int(n)}, nil, true
+	case count.str() != "":
+		r, err := l.expression(count.text, sc)
+		if err == nil && r.text {
+			err = fmt.Errorf("is a text, not a number")
+		}
+		if err != nil {
+			l.report(badCompare(count.span, count.text, err.Error()))
+			return e, nil, false
+		}
+		return schema.Extent{Size: schema.Computed, Expr: r.expr}, nil, true
+	case a.get("rest").truth():
+		return schema.Extent{Size: schema.ToEnd}, nil, true
+	}
+	l.report(malformedType(a.span, what+" needs a count or a countType", `"countType": "varint", "count": 3, or "count": "field"`))
+	return e, nil, false
+}
+
+func (l *lowerer) array(a *node, sc *scope) lowered {
+	e, before, ok := l.extent(a, sc, "an array")
+	of := a.get("type")
+	if of == nil {
+		l.report(malformedType(a.span, "an array needs a type", `"type": "i32"`))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	if !ok {
+		return lowered{}
+	}
+	return lowered{typ: list(t, of, e), before: before}
+}
+
+// list returns a list of elements of a type.
+func list(t lowered, of *node, e schema.Extent) *schema.List {
+	s, bare := body(t, of.span)
+	if s == nil {
+		s = &schema.Struct{}
+	}
+	if bare {
+		s.Fields[0].Span = source.Span{}
+	}
+	return &schema.List{Elem: s, Bare: bare, Extent: e}
+}
+
+func (l *lowerer) mapper(a *node, sc *scope) lowered {
+	of, mappings := a.get("type"), a.get("mappings")
+	if of == nil || mappings == nil || mappings.kind != objectNode {
+		l.report(malformedType(a.span, "a mapper needs type and mappings", `["mapper", {"type": "varint", "mappings": {"0": "zero"}}]`))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	number, ok := t.typ.(*schema.Number)
+	if !ok || number.Kind >= schema.Float {
+		if t.typ != nil {
+			l.report(malformedType(of.span, "a mapper is of an integer", `for example "varint"`))
+		}
+		return lowered{}
+	}
+	n := *number
+	n.Enum = &schema.Enum{Shown: true}
+	for i, k := range mappings.keys {
+		v, ok := parseInt(k.text)
+		if !ok {
+			l.report(malformedType(k.span, text.Quote(k.text)+" is not an integer", "the names of mappings are decimal or hexadecimal integers"))
+			continue
+		}
+		n.Enum.Values = append(n.Enum.Values, schema.EnumValue{Name: mappings.items[i].text, Value: uint64(v) & schema.Mask(n.Bits)})
+	}
+	return lowered{typ: &n}
+}
+
+// bitfield compiles numbers of some bits, from the most significant bit of the first byte on.
+func (l *lowerer) bitfield(a *node, sc *scope) lowered {
+	s, inner := &schema.Struct{}, newScope(sc)
+	total := 0
+	for _, f := range a.items {
+		size, ok := f.get("size").number()
+		if name := f.get("name").str(); !ok || size < 1 || size > 64 || name == "" {
+			l.report(malformedType(f.span, "a part of a bitfield needs a name and a size of 1 to 64 bits", `{"name": "x", "size": 4, "signed": false}`))
+			return lowered{}
+		}
+		n := &schema.Number{Bits: int(size), Order: schema.Big}
+		if f.get("signed").truth() {
+			n.Kind = schema.Signed
+		}
+		name := f.get("name")
+		t := lowered{typ: n, text: map[bool]string{false: "u", true: "i"}[n.Kind == schema.Signed] + itoa(n.Bits)}
+		inner.fields[name.text] = entry{field: attach(s, name.text, t, fieldSpan(f, name))}
+		total += n.Bits
+	}
+	if pad := -total & 7; pad > 0 {
+		s.Wire = append(s.Wire, schema.Item{Kind: schema.Pad, Bits: pad, Order: schema.Big})
+	}
+	return lowered{typ: &schema.Group{Struct: s}, names: inner}
+}
+
+// bitflags compiles a number whose bits have names.
+func (l *lowerer) bitflags(a *node, sc *scope) lowered {
+	of, flags := a.get("type"), a.get("flags")
+	if of == nil || flags == nil || flags.kind != objectNode && flags.kind != arrayNode {
+		l.report(malformedType(a.span, "bitflags need type and flags", `["bitflags", {"type": "u8", "flags": ["a", "b"]}]`))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	n, ok := t.typ.(*schema.Number)
+	if !ok || n.Kind >= schema.Float || n.Bits%8 != 0 {
+		if t.typ != nil {
+			l.report(malformedType(of.span, "bitflags are of an integer", `for example "u8"`))
+		}
+		return lowered{}
+	}
+	b := &schema.Bitfield{Bits: n.Bits, Order: n.Order, Var: n.Var, All: "_value", Forms: make([]schema.Form, 1)}
+	add := func(name string, mask uint64) {
+		if name == "" || mask == 0 || mask > schema.Mask(n.Bits) || len(b.Names) == 64 || b.Forms[0].Part(name) != nil {
+			return
+		}
+		b.Names = append(b.Names, name)
+		part := schema.Part{Name: name, Shift: bits.TrailingZeros64(mask), Bits: 1, Kind: schema.Bool}
+		if mask&(mask-1) != 0 {
+			part.Mask = mask
+		}
+		b.Forms[0].Parts = append(b.Forms[0].Parts, part)
+	}
+	for i, v := range flags.items {
+		mask, ok := v.number()
+		switch {
+		case flags.kind == arrayNode:
+			add(v.str(), 1<<uint(i))
+		case !ok || mask < 0:
+		case a.get("shift").truth():
+			add(flags.keys[i].text, 1<<uint(mask))
+		default:
+			add(flags.keys[i].text, uint64(mask))
+		}
+	}
+	return lowered{typ: b}
+}
+
+func (l *lowerer) pstring(a *node, sc *scope) lowered {
+	e, before, ok := l.extent(a, sc, "a pstring")
+	if !ok {
+		return lowered{}
+	}
+	t := &schema.Text{Charset: schema.UTF8, Extent: e}
+	switch strings.ToLower(a.get("encoding").str()) {
+	case "", "utf8", "utf-8", "ascii":
+	case "latin1", "binary":
+		t.Charset = schema.Latin1
+	default:
+		return lowered{typ: &schema.Blob{Extent: e}, before: before} // its length is in bytes, whatever the units are
+	}
+	return lowered{typ: t, before: before}
+}
+
+func (l *lowerer) buffer(a *node, sc *scope) lowered {
+	e, before, ok := l.extent(a, sc, "a buffer")
+	if !ok {
+		return lowered{}
+	}
+	return lowered{typ: &schema.Blob{Extent: e}, before: before}
+}
+
+// count compiles the number of elements of another field, which is a field of its own.
+func (l *lowerer) count(a *node, sc *scope) lowered {
+	of := a.get("type")
+	if of == nil {
+		l.report(malformedType(a.span, "a count needs a type", `["count", {"type": "i16", "countFor": "list"}]`))
+		return lowered{}
+	}
+	return l.typeOf(of, sc)
+}
+
+// whileArray compiles elements whose first bit is set if another one follows.
+func (l *lowerer) whileArray(a *node, sc *scope) lowered {
+	of := a.get("type")
+	if of == nil {
+		l.report(malformedType(a.span, "an array needs a type", `"type": "i8"`))
+		return lowered{}
+	}
+	named := l.space.find(of.str())
+	shared, known := l.done[named]
+	delete(l.done, named) // the first field changes, so that the struct is of this use alone
+	out := list(l.typeOf(of, sc), of, schema.Extent{Size: schema.While})
+	if delete(l.done, named); known {
+		l.done[named] = shared
+	}
+	elem := *out.Elem
+	out.Elem = &elem
+	if len(elem.Wire) == 0 || elem.Wire[0].Kind != schema.Value {
+		l.report(malformedType(of.span, "the elements do not begin with a byte", "their first field is an i8 or a u8"))
+		return lowered{}
+	}
+	first := elem.Wire[0].Field
+	n, ok := first.Type.(*schema.Number)
+	if !ok || n.Bits != 8 || n.Var != schema.Sized || n.Kind >= schema.Float {
+		l.report(malformedType(of.span, "the elements do not begin with a byte", "their first field is an i8 or a u8"))
+		return lowered{}
+	}
+	small := *n
+	small.Bits, small.Kind, small.Order = 7, schema.Unsigned, schema.Big
+	first.Type = &small
+	elem.Wire = append([]schema.Item{{Kind: schema.More, Bits: 1, Order: schema.Big}}, elem.Wire...)
+	return lowered{typ: out}
+}
+
+// untilArray compiles elements up to a byte.
+func (l *lowerer) untilArray(a *node, sc *scope) lowered {
+	of := a.get("type")
+	end, ok := a.get("endVal").number()
+	if of == nil || !ok || end < -128 || end > 255 {
+		l.report(malformedType(a.span, "an entityMetadataLoop needs type and endVal", `{"endVal": 255, "type": "entityMetadataItem"}`))
+		return lowered{}
+	}
+	return lowered{typ: list(l.typeOf(of, sc), of, schema.Extent{Size: schema.Until, End: byte(end)})}
+}
+
+// holder compiles a number from a registry, or its value: a varint that is one more than the number, or 0 before the value.
+func (l *lowerer) holder(a *node, sc *scope) lowered {
+	base, other := a.get("baseName"), a.get("otherwise")
+	if base.str() == "" || other.get("name").str() == "" || other.get("type") == nil {
+		l.report(malformedType(a.span, "a registryEntryHolder needs baseName and otherwise", `{"baseName": "id", "otherwise": {"name": "data", "type": "string"}}`))
+		return lowered{}
+	}
+	s := &schema.Struct{}
+	id := attach(s, base.text, lowered{typ: &schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.LEB128, Add: -1, Absent: true}, text: "varint"}, fieldSpan(a, base))
+	in := &schema.Struct{}
+	if t := l.typeOf(other.get("type"), sc); t.typ != nil {
+		attach(in, other.get("name").text, t, fieldSpan(other, other.get("name")))
+	}
+	attach(s, "", lowered{typ: &schema.Choice{On: schema.RefTo(id), Anon: true, Cases: []schema.Alternative{{Value: 0, Body: in, Name: "absent"}, {Else: true}}}}, nowhere)
+	return lowered{typ: &schema.Group{Struct: s}}
+}
+
+// holderSet compiles a list of numbers from a registry, or the name of one: a varint that is one more than the count, or 0 before the name.
+func (l *lowerer) holderSet(a *node, sc *scope) lowered {
+	base, other := a.get("base"), a.get("otherwise")
+	if base.get("name").str() == "" || base.get("type") == nil || other.get("name").str() == "" || other.get("type") == nil {
+		l.report(malformedType(a.span, "a registryEntryHolderSet needs base and otherwise", `{"base": {"name": "name", "type": "string"}, "otherwise": {"name": "ids", "type": "varint"}}`))
+		return lowered{}
+	}
+	s := &schema.Struct{}
+	n := counted(list(l.typeOf(other.get("type"), sc), other.get("type"), schema.Extent{Size: schema.Counted, Null: true}),
+		&schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.LEB128, Add: -1})
+	n.text = "array"
+	ids := attach(s, other.get("name").text, n, fieldSpan(other, other.get("name")))
+	in := &schema.Struct{}
+	if t := l.typeOf(base.get("type"), sc); t.typ != nil {
+		attach(in, base.get("name").text, t, fieldSpan(base, base.get("name")))
+	}
+	attach(s, "", lowered{typ: &schema.Choice{On: schema.RefTo(ids), Anon: true, Cases: []schema.Alternative{{Value: math.MaxUint64, Body: in, Name: "absent"}, {Else: true}}}}, nowhere)
+	return lowered{typ: &schema.Group{Struct: s}}
+}
+
+// encapsulated compiles a value after its size in bytes; a size of 0 means that there is none.
+func (l *lowerer) encapsulated(a *node, sc *scope) lowered {
+	of, size := a.get("type"), a.get("lengthType")
+	if of == nil || size == nil {
+		l.report(malformedType(a.span, "an encapsulated value needs lengthType and type", `{"lengthType": "varint", "type": "Item"}`))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	number, ok := l.typeOf(size, sc).typ.(*schema.Number)
+	s, bare := body(t, of.span)
+	if !ok || s == nil {
+		return lowered{}
+	}
+	return lowered{
+		typ:    &schema.Group{Struct: s, Sized: true, Bare: bare, Null: true},
+		before: []schema.Item{{Kind: schema.Bytes, Num: number}}, names: t.names,
+	}
+}
+
+// remaining compiles a last field that is missing if the message ends before it.
+func (l *lowerer) remaining(a *node, sc *scope) lowered {
+	of := a.get("type")
+	if of == nil {
+		l.report(malformedType(a.span, "an optional value needs a type", `"type": "i32"`))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	t.text = "optionalOnRemaining<" + t.text + ">"
+	return t
+}
+
+// enumSize compiles a value that is not sent: the size of the numbers that index so many values.
+func (l *lowerer) enumSize(_ *node, sc *scope) lowered {
+	r, ok := l.resolve("values_len", sc)
+	if !ok {
+		return lowered{}
+	}
+	above := func(n int64) *schema.Expr {
+		return &schema.Expr{Op: schema.Greater, Args: []*schema.Expr{r.expr, {Int: n}}}
+	}
+	sum := &schema.Expr{Op: schema.Add, Args: []*schema.Expr{above(0x100), above(0x10000)}}
+	names := newScope(nil)
+	names.fields[""] = entry{virtual: sum, names: map[string]int64{"byte": 0, "short": 1, "int": 2}}
+	return lowered{names: names}
+}
+
+// lpVec3 compiles three numbers that are packed in six bytes and a scale: a first byte of 0 alone is zero.
+func (l *lowerer) lpVec3(_ *node, _ *scope) lowered {
+	s := &schema.Struct{}
+	first := attach(s, "first", lowered{typ: &schema.Number{Bits: 8}, text: "u8"}, nowhere)
+	in := &schema.Struct{}
+	attach(in, "second", lowered{typ: &schema.Number{Bits: 8}, text: "u8"}, nowhere)
+	attach(in, "rest", lowered{typ: &schema.Number{Bits: 32, Order: schema.Big}, text: "u32"}, nowhere)
+	scale := &schema.Struct{}
+	attach(scale, "scale", lowered{typ: numberNamed("varint"), text: "varint"}, nowhere)
+	bit := &schema.Expr{Op: schema.BitAnd, Args: []*schema.Expr{schema.RefTo(first), {Int: 4}}}
+	attach(in, "", lowered{typ: &schema.Choice{On: bit, Anon: true, Cases: []schema.Alternative{{Value: 4, Body: scale}, {Else: true}}}}, nowhere)
+	attach(s, "", lowered{typ: &schema.Choice{On: schema.RefTo(first), Anon: true, Cases: []schema.Alternative{{Value: 0}, {Else: true, Body: in}}}}, nowhere)
+	return lowered{typ: &schema.Group{Struct: s}}
+}
