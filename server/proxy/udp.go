@@ -117,6 +117,22 @@ func (p *peers) add(key netip.AddrPort, x *peer) {
 	x.turn.Lock()
 }
 
+// abort ends all connections, but does not wait for them.
+func (p *peers) abort(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.all {
+		p.s.because(x.conn, why)
+		x.conn.abort(why)
+	}
+}
+
+func (p *peers) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)
+}
+
 // receive calls f for each datagram of a socket of clients until it is closed.
 func (s *Session) receive(socket *net.UDPConn, f func(datagram)) {
 	in := newIntake()
