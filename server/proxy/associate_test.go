@@ -28,12 +28,16 @@ type socksClient struct {
 // associate makes an association. asked is the address of the request.
 func associate(t *testing.T, s *Session, password, asked string) *socksClient {
 	t.Helper()
-	control := dial(t, s)
+	return associateBy(t, s, dial(t, s), password, asked)
+}
+
+func associateBy(t *testing.T, s *Session, control net.Conn, password, asked string) *socksClient {
+	t.Helper()
 	code, bound := socksCall(t, control, password, socksAssociate, asked)
 	if code != 0 {
 		t.Fatalf("the answer is %d: %+v", code, s.Events(0))
 	}
-	if want := addrOf(control.LocalAddr()).Addr(); bound.Addr() != want {
+	if want := addrOf(control.RemoteAddr()).Addr(); bound.Addr() != want {
 		t.Fatalf("datagrams go to %s, and the control connection to %s", bound, want)
 	}
 	return &socksClient{dialUDP(t, bound.String()), t, control}
@@ -147,6 +151,28 @@ func TestAssociate(t *testing.T) {
 				t.Errorf("%q", got.streams)
 			}
 		})
+	}
+}
+
+// The socket of an association is at the address that the client reaches, of either family.
+func TestAssociateAtEachAddress(t *testing.T) {
+	leaks(t)
+	addr := serveUDP(t, echo)
+	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{":0", Socks5}}, Password: "s3cret"})
+	_, port, _ := splitPort(s.State().Pairs[0].Listen)
+	for _, host := range []string{"127.0.0.1", "127.0.0.2", "::1"} {
+		control, err := net.Dial("tcp", net.JoinHostPort(host, fmt.Sprint(port)))
+		if err != nil {
+			t.Logf("%s: %v", host, err) // not on all systems
+			continue
+		}
+		t.Cleanup(func() { control.Close() })
+		c := associateBy(t, s, control, "s3cret", "0.0.0.0:0")
+		if got := addrOf(c.RemoteAddr()).Addr().String(); got != host {
+			t.Errorf("%s, not %s", got, host)
+		}
+		c.send(addr, "hello")
+		c.expect(addr, "hello")
 	}
 }
 
