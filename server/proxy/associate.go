@@ -223,7 +223,7 @@ func (a *association) take(d datagram) {
 	a.mu.Unlock()
 	switch {
 	case finding && !room:
-		a.s.stray("too many wait for the address of a name")
+		a.s.stray("too many wait for a name to be resolved")
 	case finding:
 	case later:
 		a.s.strays.Add(1) // reported when it was judged

@@ -490,7 +490,7 @@ func TestAssociateNames(t *testing.T) {
 	}
 	c.send(addr, "fast")
 	c.expect(addr, "fast")
-	if x := s.State(); x.Strays != 5 || !hasEvent(s, "wait for the address of a name") {
+	if x := s.State(); x.Strays != 5 || !hasEvent(s, "wait for a name to be resolved") {
 		t.Errorf("%+v", x)
 	}
 	close(release)
