@@ -136,7 +136,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	l.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.listen, "listen", "", "address for clients: IP:PORT or :PORT")
-	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT, or tls:HOST:PORT if it is encrypted; socks5 or redirect: each client says where to, within --allow")
+	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT, or tls:HOST:PORT if it is encrypted; socks5 (TCP or UDP, as the protocol) or redirect (TCP): each client says where to, within --allow")
 	f.StringVar(&r.password, "socks-password", "", "password of clients of --upstream socks5; needed unless --listen is on loopback")
 	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
 	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
@@ -578,6 +578,9 @@ func (r *proxyRun) summary() {
 	r.note("connections: %d; frames: %d; bytes to the server: %d, to the client: %d", x.Total, x.Frames, x.ToServer, x.ToClient)
 	if x.Lost > 0 || x.Unseen > 0 || x.Unlogged > 0 {
 		r.note("not observed, as the traffic was too fast: %d bytes, %d connections, %d frames", x.Lost, x.Unseen, x.Unlogged)
+	}
+	if x.Strays > 0 {
+		r.note("dropped datagrams of SOCKS5 clients: %d", x.Strays)
 	}
 	if x.Record.Missed > 0 {
 		r.note("%s", strings.TrimSuffix(fmt.Sprintf("%d packets are not recorded: %s", x.Record.Missed, x.Record.Why), ": "))

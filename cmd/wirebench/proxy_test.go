@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -457,5 +458,110 @@ func TestDemoCommand(t *testing.T) {
 		if _, stderr, status := cli(t, "", append([]string{"demo", "--for", "1ms"}, strings.Fields(args)...)...); status != exitUsage || !strings.Contains(stderr, "--") {
 			t.Errorf("%s: %d %s", args, status, stderr)
 		}
+	}
+}
+
+// A SubSpace client behind a SOCKS5 client for UDP has a connection as any other, with its cipher; each server that it asks for must be
+// allowed.
+func TestProxyAssociates(t *testing.T) {
+	var d diary
+	g, err := demo.Start(t.Context(), demo.Options{Protocol: "subspace", Rate: 400, Seed: 3, Seen: d.note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	r := startRelay(t, g, "--json", "--upstream", "socks5", "--socks-password", "s3cret")
+	control, err := net.Dial("tcp", r.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	_ = control.SetDeadline(time.Now().Add(time.Minute))
+	for _, step := range []struct{ say, want string }{
+		{"\x05\x01\x02", "\x05\x02"},
+		{"\x01\x02me\x06s3cret", "\x01\x00"},
+		{"\x05\x03\x00\x01\x00\x00\x00\x00\x00\x00", "\x05\x00\x00\x01\x7f\x00\x00\x01"},
+	} {
+		got := make([]byte, len(step.want))
+		_, _ = io.WriteString(control, step.say)
+		if _, err := io.ReadFull(control, got); err != nil || string(got) != step.want {
+			t.Fatalf("%q %v, want %q", got, err, step.want)
+		}
+	}
+	var port [2]byte
+	if _, err := io.ReadFull(control, port[:]); err != nil {
+		t.Fatal(err)
+	}
+	// The game speaks to a socket that adds and removes the headers of SOCKS5.
+	server := netip.MustParseAddrPort(g.Addr)
+	header := append(append([]byte{0, 0, 0, 1}, server.Addr().AsSlice()...), byte(server.Port()>>8), byte(server.Port()))
+	in, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", int(port[0])<<8|int(port[1])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client atomic.Value
+	var bridge sync.WaitGroup
+	bridge.Go(func() {
+		buf := make([]byte, 1<<16)
+		for {
+			n, from, err := in.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			client.Store(from)
+			_, _ = out.Write(append(header[:len(header):len(header)], buf[:n]...))
+		}
+	})
+	bridge.Go(func() {
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := out.Read(buf)
+			if err != nil {
+				return
+			}
+			if !bytes.HasPrefix(buf[:n], header) {
+				t.Errorf("% x", buf[:n])
+				continue
+			}
+			_, _ = in.WriteTo(buf[len(header):n], client.Load().(net.Addr))
+		}
+	})
+	play(t, g, &d, in.LocalAddr().String(), 200)
+	until(t, "all arrive", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.sent[0]) == len(d.got[0]) && len(d.sent[1]) == len(d.got[1])
+	})
+	_, _ = out.Write(append([]byte{0, 0, 0, 1, 169, 254, 169, 254, 0, 80}, 'x'))
+	until(t, "the refusal", func() bool { return strings.Contains(r.err.String(), "169.254.169.254:80 is link-local") })
+	in.Close()
+	out.Close()
+	bridge.Wait()
+	r.stop()
+	g.Close()
+	var listed [2][]string
+	for _, f := range framesOf(t, r.out.String()) {
+		if f.Kind == "problem" || f.Kind == "opaque" || !strings.HasSuffix(f.Conn, "-"+g.Addr) {
+			t.Errorf("%+v", f)
+		}
+		if f.Kind == "message" && f.Dir == "c2s" {
+			listed[0] = append(listed[0], f.Hex)
+		} else if f.Kind == "message" {
+			listed[1] = append(listed[1], f.Hex)
+		}
+	}
+	for i := range 2 {
+		slices.Sort(listed[i])
+		slices.Sort(d.sent[i])
+		if len(listed[i]) < 200 || !slices.Equal(listed[i], d.sent[i]) {
+			t.Errorf("direction %d: %d messages were sent, %d listed, or others", i, len(d.sent[i]), len(listed[i]))
+		}
+	}
+	if !strings.Contains(r.err.String(), "dropped datagrams of SOCKS5 clients: 1") {
+		t.Error(r.err)
 	}
 }

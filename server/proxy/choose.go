@@ -2,22 +2,17 @@ package proxy
 
 import (
 	"context"
-	"crypto/subtle"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // Upstreams that each client chooses for itself. Every destination is judged by the list of allowed upstreams, as a fixed one is.
 const (
-	Socks5   = "socks5"   // by the SOCKS5 protocol (RFC 1928), TCP alone
+	Socks5   = "socks5"   // by the SOCKS5 protocol (RFC 1928): CONNECT in sessions of TCP, UDP ASSOCIATE in sessions of UDP
 	Redirect = "redirect" // by the address that it has connected to, before the kernel has redirected it to the listener (Linux, TCP)
 )
 
@@ -37,8 +32,8 @@ func (s *Session) checkChosen(cfg Config) error {
 			continue
 		}
 		switch {
-		case cfg.Network != "tcp":
-			return fmt.Errorf("%s is for TCP alone", cfg.Pairs[i].Upstream)
+		case cfg.Pairs[i].Upstream == Redirect && cfg.Network != "tcp":
+			return fmt.Errorf("%s is for TCP alone", Redirect)
 		case len(cfg.Password) > maxPassword:
 			return fmt.Errorf("the password has more than %d bytes", maxPassword)
 		case cfg.Pairs[i].Upstream == Socks5 && cfg.Password == "" && !s.pairs[i].listen.Addr().IsLoopback():
@@ -53,6 +48,7 @@ func (s *Session) checkChosen(cfg Config) error {
 // chosen returns the target that a client has chosen. answer tells the client the result of connecting; it must be called once unless there is
 // an error.
 func (s *Session) chosen(ctx context.Context, p *pair, down net.Conn) (t target, answer func(up net.Conn, err error) error, err error) {
+	defer closeWith(s.ctx, down)()
 	_ = down.SetDeadline(time.Now().Add(s.limits.Dial))
 	defer func() { _ = down.SetDeadline(time.Time{}) }()
 	var to string
@@ -66,7 +62,7 @@ func (s *Session) chosen(ctx context.Context, p *pair, down net.Conn) (t target,
 			return t, nil, fmt.Errorf("%w: the connection was made to the listener itself, not redirected to it", ErrRefused)
 		}
 	} else {
-		if to, err = socksRequest(down, s.password); err != nil {
+		if to, err = socksRequest(down, s.password, socksConnect); err != nil {
 			return t, nil, err
 		}
 		answer = func(up net.Conn, err error) error { return socksReply(down, up, err) }
@@ -79,168 +75,16 @@ func (s *Session) chosen(ctx context.Context, p *pair, down net.Conn) (t target,
 	return t, answer, err
 }
 
-// Numbers of SOCKS5.
-const (
-	socksVersion  = 5
-	socksNoAuth   = 0
-	socksPassword = 2
-	socksNone     = 0xff // no acceptable method
-	socksConnect  = 1
-
-	socksIPv4 = 1
-	socksName = 3
-	socksIPv6 = 4
-
-	socksFailed      = 1
-	socksForbidden   = 2
-	socksUnreachable = 4
-	socksRefused     = 5
-	socksCommand     = 7
-	socksAddress     = 8
-)
-
-// socksRequest reads the greeting and the request of a client, and returns where it wants to connect.
-func socksRequest(c net.Conn, password string) (to string, err error) {
-	var b [512]byte
-	read := func(n int) ([]byte, error) {
-		_, err := io.ReadFull(c, b[:n])
-		if err != nil {
-			return nil, fmt.Errorf("a SOCKS5 client has left before its request: %w", err)
-		}
-		return b[:n], nil
-	}
-	head, err := read(2)
-	if err != nil {
-		return "", err
-	}
-	if head[0] != socksVersion {
-		return "", fmt.Errorf("a client does not speak SOCKS5: its first byte is %d", head[0])
-	}
-	methods, err := read(int(head[1]))
-	if err != nil {
-		return "", err
-	}
-	method := byte(socksNoAuth)
-	if password != "" {
-		method = socksPassword
-	}
-	offered := false
-	for _, m := range methods {
-		offered = offered || m == method
-	}
-	if !offered {
-		_, _ = c.Write([]byte{socksVersion, socksNone})
-		return "", errors.New("a SOCKS5 client does not offer the way to sign in that is needed")
-	}
-	if _, err := c.Write([]byte{socksVersion, method}); err != nil {
-		return "", err
-	}
-	if method == socksPassword {
-		if err := socksSignIn(c, read, password); err != nil {
-			return "", err
+// closeWith closes a connection when a context is done before release is called. After release nothing of it is left.
+func closeWith(ctx context.Context, c net.Conn) (release func()) {
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = c.Close()
+	})
+	return func() {
+		if !stop() {
+			<-closed
 		}
 	}
-	request, err := read(4)
-	if err != nil {
-		return "", err
-	}
-	if request[0] != socksVersion || request[1] != socksConnect {
-		_ = socksAnswer(c, socksCommand, netip.AddrPort{})
-		return "", fmt.Errorf("a SOCKS5 client asks for command %d; only CONNECT is supported", request[1])
-	}
-	var host string
-	switch request[3] {
-	case socksIPv4, socksIPv6:
-		n := 4
-		if request[3] == socksIPv6 {
-			n = 16
-		}
-		raw, err := read(n)
-		if err != nil {
-			return "", err
-		}
-		addr, _ := netip.AddrFromSlice(raw)
-		host = addr.Unmap().String()
-	case socksName:
-		n, err := read(1)
-		if err != nil {
-			return "", err
-		}
-		name, err := read(int(n[0]))
-		if err != nil {
-			return "", err
-		}
-		if host = string(name); !isName(plainName(host)) {
-			if _, err := netip.ParseAddr(host); err != nil {
-				_ = socksAnswer(c, socksAddress, netip.AddrPort{})
-				return "", errors.New("a SOCKS5 client asks for what is no name of a host")
-			}
-		}
-	default:
-		_ = socksAnswer(c, socksAddress, netip.AddrPort{})
-		return "", fmt.Errorf("a SOCKS5 client asks for an address of type %d", request[3])
-	}
-	port, err := read(2)
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(binary.BigEndian.Uint16(port)))), nil
-}
-
-// socksSignIn reads the name and the password (RFC 1929). The name does not matter.
-func socksSignIn(c net.Conn, read func(int) ([]byte, error), password string) error {
-	head, err := read(2)
-	if err != nil {
-		return err
-	}
-	if head[0] != 1 {
-		return fmt.Errorf("a SOCKS5 client signs in by version %d", head[0])
-	}
-	if _, err := read(int(head[1])); err != nil {
-		return err
-	}
-	size, err := read(1)
-	if err != nil {
-		return err
-	}
-	given, err := read(int(size[0]))
-	if err != nil {
-		return err
-	}
-	if subtle.ConstantTimeCompare(given, []byte(password)) != 1 {
-		_, _ = c.Write([]byte{1, 1})
-		return errors.New("a SOCKS5 client has given a wrong password")
-	}
-	_, err = c.Write([]byte{1, 0})
-	return err
-}
-
-// socksReply answers a request after connecting.
-func socksReply(c, up net.Conn, err error) error {
-	var failed *net.OpError
-	switch {
-	case err == nil:
-		return socksAnswer(c, 0, addrOf(up.LocalAddr()))
-	case errors.Is(err, ErrRefused), errors.Is(err, ErrMoved):
-		return socksAnswer(c, socksForbidden, netip.AddrPort{})
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return socksAnswer(c, socksRefused, netip.AddrPort{})
-	case errors.As(err, &failed), errors.Is(err, context.DeadlineExceeded):
-		return socksAnswer(c, socksUnreachable, netip.AddrPort{})
-	}
-	return socksAnswer(c, socksFailed, netip.AddrPort{})
-}
-
-func socksAnswer(c net.Conn, code byte, bound netip.AddrPort) error {
-	out := []byte{socksVersion, code, 0}
-	switch addr := bound.Addr(); {
-	case addr.Is6():
-		out = append(append(out, socksIPv6), addr.AsSlice()...)
-	case addr.Is4():
-		out = append(append(out, socksIPv4), addr.AsSlice()...)
-	default:
-		out = append(out, socksIPv4, 0, 0, 0, 0)
-	}
-	_, err := c.Write(binary.BigEndian.AppendUint16(out, bound.Port()))
-	return err
 }

@@ -15,8 +15,15 @@ import (
 	"wirebench/codec/transport"
 )
 
-// socksAsk sends a request of SOCKS5, and returns the code of the answer; 255 if there is none.
+// socksAsk asks to connect by SOCKS5, and returns the code of the answer; 255 if there is none.
 func socksAsk(t *testing.T, c net.Conn, password, to string) byte {
+	t.Helper()
+	code, _ := socksCall(t, c, password, socksConnect, to)
+	return code
+}
+
+// socksCall sends a request of SOCKS5, and returns the code and the address of the answer; 255 if there is none.
+func socksCall(t *testing.T, c net.Conn, password string, command byte, to string) (code byte, bound netip.AddrPort) {
 	t.Helper()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	hello := []byte{5, 1, 0}
@@ -28,40 +35,46 @@ func socksAsk(t *testing.T, c net.Conn, password, to string) byte {
 	}
 	answer := make([]byte, 2)
 	if _, err := io.ReadFull(c, answer); err != nil || answer[1] == 0xff {
-		return 255
+		return 255, bound
 	}
 	if answer[1] == 2 {
 		if _, err := c.Write(append(append([]byte{1, 2, 'm', 'e', byte(len(password))}, password...), 0)[:5+len(password)]); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(c, answer); err != nil || answer[1] != 0 {
-			return 255
+			return 255, bound
 		}
 	}
-	host, port, err := splitPort(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := []byte{5, 1, 0}
-	if addr, err := netip.ParseAddr(host); err != nil {
-		ask = append(append(ask, 3, byte(len(host))), host...)
-	} else if addr.Is4() {
-		ask = append(append(ask, 1), addr.AsSlice()...)
-	} else {
-		ask = append(append(ask, 4), addr.AsSlice()...)
-	}
-	if _, err := c.Write(binary.BigEndian.AppendUint16(ask, port)); err != nil {
+	if _, err := c.Write(append([]byte{5, command, 0}, socksAddressOf(t, to)...)); err != nil {
 		t.Fatal(err)
 	}
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(c, head); err != nil {
-		return 255
+		return 255, bound
 	}
-	rest := map[byte]int{1: 6, 4: 18}[head[3]]
-	if _, err := io.ReadFull(c, make([]byte, rest)); err != nil {
+	rest := make([]byte, map[byte]int{1: 6, 4: 18}[head[3]])
+	if _, err := io.ReadFull(c, rest); err != nil {
 		t.Fatal(err)
 	}
-	return head[1]
+	addr, _ := netip.AddrFromSlice(rest[:len(rest)-2])
+	return head[1], netip.AddrPortFrom(addr, binary.BigEndian.Uint16(rest[len(rest)-2:]))
+}
+
+// socksAddressOf returns the type, the address and the port.
+func socksAddressOf(t *testing.T, to string) (b []byte) {
+	t.Helper()
+	host, port, err := splitPort(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if addr, err := netip.ParseAddr(host); err != nil {
+		b = append([]byte{3, byte(len(host))}, host...)
+	} else if addr.Is4() {
+		b = append([]byte{1}, addr.AsSlice()...)
+	} else {
+		b = append([]byte{4}, addr.AsSlice()...)
+	}
+	return binary.BigEndian.AppendUint16(b, port)
 }
 
 // A client of SOCKS5 reaches the destinations that are allowed, by address and by name, and no other: each is judged as a fixed upstream is.
@@ -129,9 +142,13 @@ func TestSocksPassword(t *testing.T) {
 		stop(t, s)
 		t.Fatal("a listener for other machines without a password")
 	}
-	if s, err := p.Start(t.Context(), Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", Socks5}}}); err == nil {
+	if s, err := p.Start(t.Context(), Config{Network: "udp", Pairs: []Pair{{"0.0.0.0:0", Socks5}}}); err == nil {
 		stop(t, s)
-		t.Fatal("SOCKS5 for UDP")
+		t.Fatal("a listener of UDP for other machines without a password")
+	}
+	if s, err := p.Start(t.Context(), Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", Redirect}}}); err == nil {
+		stop(t, s)
+		t.Fatal("redirection of UDP")
 	}
 	s := start(t, p, Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", Socks5}}, Password: "s3cret"})
 	for password, want := range map[string]byte{"": 255, "wrong": 255, "s3cre": 255, "s3cret": 0} {

@@ -22,7 +22,8 @@ type Config struct {
 	Pairs   []Pair // at least one, at most MaxPairs
 	Limits  Limits
 
-	Password string // of clients of Socks5; needed where other machines reach the listener
+	Password   string    // of clients of Socks5; needed where other machines reach the listener
+	RelayPorts [2]uint16 // first and last UDP port to which clients of Socks5 send datagrams; zero leaves the choice to the system
 
 	Transport func(transport.Conn) transport.Transport // returns the transport of a connection; if it is or returns nil, traffic is recorded but not decoded
 	Log       *live.Log                                // of the frames; closed with the session. nil selects a new one
@@ -58,6 +59,11 @@ type Limits struct {
 	Unproved  time.Duration // the same for UDP, until the client answers a datagram of the server: a made-up address is forgotten soon: 15 s
 	Dial      time.Duration // time limit for connecting to an upstream: 10 s
 
+	// Limits of the UDP associations of SOCKS5 clients. Their control connections and destinations are among Conns, too.
+	Associations int           // concurrent associations: 128
+	Destinations int           // concurrent destinations of an association: 64
+	Associated   time.Duration // maximum time of an association without destinations and datagrams: 2 h
+
 	// Limits of the queue to the observer.
 	QueueBytes int // memory of queued bytes: 64 MiB
 	QueueItems int // queued pieces: 65,536
@@ -81,6 +87,9 @@ func (l Limits) withDefaults(network string) Limits {
 	l.Spare = cmp.Or(l.Spare, 5*time.Minute)
 	l.Unproved = cmp.Or(l.Unproved, 15*time.Second)
 	l.Dial = cmp.Or(l.Dial, 10*time.Second)
+	l.Associations = cmp.Or(l.Associations, 128)
+	l.Destinations = cmp.Or(l.Destinations, 64)
+	l.Associated = cmp.Or(l.Associated, 2*time.Hour)
 	l.QueueBytes = cmp.Or(l.QueueBytes, 64<<20)
 	l.QueueItems = cmp.Or(l.QueueItems, 1<<16)
 	l.HeldMessages = cmp.Or(l.HeldMessages, 1000)
@@ -90,7 +99,7 @@ func (l Limits) withDefaults(network string) Limits {
 
 func (l Limits) check() error {
 	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Spare < 0 || l.Unproved < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
-		l.HeldMessages < 0 || l.HeldBytes < 0 || l.Hold < 0 {
+		l.Associations < 0 || l.Destinations < 0 || l.Associated < 0 || l.HeldMessages < 0 || l.HeldBytes < 0 || l.Hold < 0 {
 		return errors.New("a limit is negative, or more than 65536 connections")
 	}
 	return nil

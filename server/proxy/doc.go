@@ -20,6 +20,20 @@
 // request of 4 passes, as in short handshakes and pings; a list of 512 bytes in answer to 8 bytes passes only after a shorter answer.
 // Withheld datagrams are counted and shown. Clients on loopback are exempt, since nobody else can use their addresses.
 //
+// # Associations
+//
+// A SOCKS5 listener of a UDP session accepts control connections by TCP. Each association has a UDP socket at the local address of its
+// control connection, and serves the address and the port of its client alone; it ends with the control connection. Each destination is
+// resolved once, judged as that of a TCP connection, and then relayed as a client of a UDP listener is: by a connected socket of its own, so
+// that the system drops datagrams of other addresses. An association holds at most 4 MiB of waiting datagrams, and 64 KiB for each of at
+// most 16 names that are being resolved.
+//
+//	client ── control connection (TCP) ─── association
+//	       ── header and data (UDP) ─────► socket ──► connection ── destination
+//	                                              └─► connection ── destination
+//
+// The amplification bound does not apply to them, since the control connection proves the address.
+//
 // # Operating
 //
 // A session with Config.Rewriter can be operated: after Session.Operate, messages are held, changed, dropped and injected. Each

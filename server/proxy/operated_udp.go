@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -17,12 +16,10 @@ func (o *operated) datagram(dir schema.Dir, at time.Time, data []byte) {
 	}
 }
 
-// datagrams holds the sockets of a UDP client address.
+// datagrams carries those of a UDP connection.
 type datagrams struct {
 	s    *Session
-	pair *pair
 	peer *peer
-	to   netip.AddrPort
 }
 
 func (x *datagrams) deliver(dir schema.Dir, data []byte, _ bool) {
@@ -30,7 +27,7 @@ func (x *datagrams) deliver(dir schema.Dir, data []byte, _ bool) {
 		x.s.toServer(x.peer.up, data)
 		return
 	}
-	x.s.toClient(x.pair, data, x.to)
+	x.s.toClient(x.peer.back, data)
 }
 
 func (x *datagrams) admits(dir schema.Dir, n int) bool {
@@ -45,14 +42,14 @@ func (x *datagrams) pending(schema.Dir) int { return 0 }
 func (x *datagrams) took(schema.Dir)        {}
 func (x *datagrams) resume(*operated)       {}
 
-// operateUDP relays for a client address through its rewriter until the connection has ended.
-func (s *Session) operateUDP(p *pair, x *peer) {
+// operateUDP relays a connection through its rewriter until it has ended.
+func (s *Session) operateUDP(x *peer) {
 	defer s.proxy.left(x.up, -1)
 	o := x.op
 	defer x.up.Close()
 	var reader sync.WaitGroup
 	reader.Go(func() {
-		s.answers(p, x, func(d datagram) {
+		s.answers(x, func(d datagram) {
 			x.conn.count(schema.ToClient, len(d.data), d.at)
 			o.datagram(schema.ToClient, d.at, d.data)
 		})

@@ -152,15 +152,9 @@ func (p *Proxy) check(addr netip.AddrPort, listening []netip.AddrPort) error {
 
 // listening returns the addresses of all listeners of a network.
 func (p *Proxy) listening(network string) []netip.AddrPort {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var all []netip.AddrPort
-	for _, s := range p.sessions {
-		if s.network == network {
-			for i := range s.pairs {
-				all = append(all, s.pairs[i].listen)
-			}
-		}
+	for _, s := range p.Sessions() {
+		all = s.listening(all, network)
 	}
 	return all
 }
@@ -229,14 +223,15 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 		}
 	}()
 	for i := range s.pairs {
-		if err := s.pairs[i].open(ctx, s.network, cfg.Pairs[i].Listen); err != nil {
+		network := s.network
+		if cfg.Pairs[i].Upstream == Socks5 {
+			network = "tcp"
+		}
+		if err := s.pairs[i].open(ctx, network, cfg.Pairs[i].Listen); err != nil {
 			return nil, fmt.Errorf("listen to %s: %w", cfg.Pairs[i].Listen, err)
 		}
 	}
-	listening := p.listening(s.network)
-	for i := range s.pairs {
-		listening = append(listening, s.pairs[i].listen)
-	}
+	listening := s.listening(p.listening(s.network), s.network)
 	resolving, stop := context.WithTimeout(ctx, s.limits.Dial)
 	defer stop()
 	if err := s.checkChosen(cfg); err != nil {
@@ -254,9 +249,7 @@ func (p *Proxy) Start(ctx context.Context, cfg Config) (_ *Session, err error) {
 	}
 	// Conversely, a running session may have the new listeners as its upstream.
 	for _, other := range p.Sessions() {
-		if other.network != s.network {
-			continue
-		}
+		listening := s.listening(nil, other.network)
 		for i := range other.pairs {
 			for _, addr := range other.pairs[i].target.addrs {
 				if p.check(addr, listening) != nil {

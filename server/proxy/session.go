@@ -27,6 +27,8 @@ type Session struct {
 	password string // see Config
 	started  time.Time
 
+	relayPorts [2]uint16
+
 	log       *live.Log
 	transport func(transport.Conn) transport.Transport
 	rewriter  func(transport.Conn) transport.Rewriter // nil: the session only observes
@@ -61,16 +63,19 @@ type Session struct {
 	failed   int
 	withheld int
 	unsent   atomic.Int64 // number of datagrams
+	strays   atomic.Int64 // see State.Strays
 	bytes    [2]int64     // of ended connections
 	stopped  time.Time
+
+	associations map[*association]struct{} // of SOCKS5 clients
 }
 
 // pair is a listening address with its upstream.
 type pair struct {
 	listen netip.AddrPort
 	target target
-	chosen string // Socks5 or Redirect: the target is that of each connection
-	tcp    *net.TCPListener
+	chosen string           // Socks5 or Redirect: the target is that of each connection
+	tcp    *net.TCPListener // also for Socks5 in a session of UDP: for control connections
 	udp    *net.UDPConn
 }
 
@@ -101,6 +106,31 @@ func (p *pair) open(ctx context.Context, network, listen string) error {
 	return nil
 }
 
+// network returns the network of the listener.
+func (p *pair) network() string {
+	if p.tcp != nil {
+		return "tcp"
+	}
+	return "udp"
+}
+
+// listening appends the addresses of a network to which clients of the session send.
+func (s *Session) listening(all []netip.AddrPort, network string) []netip.AddrPort {
+	for i := range s.pairs {
+		if s.pairs[i].network() == network {
+			all = append(all, s.pairs[i].listen)
+		}
+	}
+	if network == "udp" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for a := range s.associations {
+			all = append(all, a.at)
+		}
+	}
+	return all
+}
+
 func newSession(p *Proxy, cfg Config) (*Session, error) {
 	switch {
 	case cfg.Network != "tcp" && cfg.Network != "udp":
@@ -119,6 +149,7 @@ func newSession(p *Proxy, cfg Config) (*Session, error) {
 		rewriter: cfg.Rewriter, identify: cfg.Identify,
 		moved: make(chan struct{}, 1), quiet: make(chan struct{}), done: make(chan struct{}),
 		sources: map[netip.Addr]int{}, conns: map[*conn]struct{}{}, reused: map[ends]int{},
+		relayPorts: cfg.RelayPorts, associations: map[*association]struct{}{},
 	}
 	if s.log == nil {
 		s.log = live.NewRolling(0)
@@ -140,8 +171,12 @@ func (s *Session) run() {
 		if p.chosen != "" {
 			to = "where each client asks for (" + p.chosen + ")"
 		}
-		s.events.add(Info, "%s %s forwards to %s", s.network, p.listen, to)
-		if s.network == "udp" {
+		if s.network == "udp" && p.chosen == Socks5 {
+			s.events.add(Info, "tcp %s associates clients, whose datagrams it forwards to %s", p.listen, to)
+		} else {
+			s.events.add(Info, "%s %s forwards to %s", s.network, p.listen, to)
+		}
+		if p.udp != nil {
 			s.drops.watch(p.udp, nil)
 			s.relay.Go(func() { s.relayUDP(p) })
 		} else {
@@ -315,6 +350,10 @@ type State struct {
 	Dropped  int64       `json:"dropped,omitempty" doc:"datagrams dropped by the system or the proxy because they arrived too fast"`
 	Blind    bool        `json:"blind,omitempty" doc:"the system does not report how many datagrams it drops"`
 	Unsent   int64       `json:"unsent,omitempty" doc:"datagrams that the system failed to send"`
+	Strays   int64       `json:"strays,omitempty" doc:"datagrams to SOCKS5 associations that were dropped: of others than the client, fragments, without a valid header, or for refused destinations"`
+
+	Associations int `json:"associations,omitempty" doc:"UDP associations of SOCKS5 clients"`
+
 	Frames   int         `json:"frames" doc:"so far"`
 	Base     int         `json:"base" doc:"index of the first retained frame"`
 	Lost     int64       `json:"lost,omitempty" doc:"bytes that were relayed but not observed"`
@@ -343,6 +382,7 @@ func (s *Session) State() State {
 	}
 	x.Dropped, x.Blind = s.drops.state()
 	x.Unsent = s.unsent.Load()
+	x.Strays, x.Associations = s.strays.Load(), len(s.associations)
 	for c := range s.conns {
 		x.ToServer += c.bytes[0].Load()
 		x.ToClient += c.bytes[1].Load()

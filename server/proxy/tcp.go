@@ -39,7 +39,11 @@ func (s *Session) acceptTCP(p *pair) {
 		}
 		s.relay.Go(func() {
 			defer s.dismiss(client)
-			s.serveTCP(p, client, c)
+			if s.network == "udp" {
+				s.associate(client, c)
+			} else {
+				s.serveTCP(p, client, c)
+			}
 		})
 	}
 }

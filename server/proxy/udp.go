@@ -18,11 +18,13 @@ const (
 	maxUpstreamBad = 100        // consecutive errors of an upstream socket
 )
 
-// peer is a UDP client address, with its own socket to the upstream.
+// peer is a UDP connection: a client address and a server, with its own socket to the server.
 type peer struct {
-	conn *conn
-	up   net.Conn
-	op   *operated // nil if the session only observes
+	conn   *conn
+	target target
+	up     net.Conn
+	back   back
+	op     *operated // nil if the session only observes
 
 	turn sync.Mutex // held while a datagram of the client is processed
 	gone bool       // guarded by turn: the connection has ended, and later datagrams belong to a new one
@@ -58,26 +60,81 @@ func (p *peer) may(n int) bool {
 	return true
 }
 
-// relayUDP processes the datagrams of clients.
-func (s *Session) relayUDP(p *pair) {
-	var mu sync.Mutex
-	peers := map[netip.AddrPort]*peer{}
-	var answers sync.WaitGroup
-	defer answers.Wait()
-	known := func(client netip.AddrPort) *peer { // locks turn; nil if the client is unknown
-		mu.Lock()
-		x := peers[client]
-		mu.Unlock()
-		if x == nil {
-			return nil
-		}
-		x.turn.Lock()
-		if x.gone {
-			x.turn.Unlock()
-			return nil
-		}
-		return x
+// back is the way back to a client.
+type back struct {
+	socket *net.UDPConn
+	to     netip.AddrPort // as the socket reports it, for example as an IPv6 address that embeds an IPv4 one
+	header []byte         // precedes each datagram
+}
+
+// peers holds the connections of a socket, each by its client for a listener and by its server for an association.
+type peers struct {
+	s      *Session
+	relays sync.WaitGroup // of the answers
+
+	mu  sync.Mutex
+	all map[netip.AddrPort]*peer
+}
+
+func newPeers(s *Session) *peers { return &peers{s: s, all: map[netip.AddrPort]*peer{}} }
+
+// find returns a connection, whose turn it locks; nil if there is none.
+func (p *peers) find(key netip.AddrPort) *peer {
+	p.mu.Lock()
+	x := p.all[key]
+	p.mu.Unlock()
+	if x == nil {
+		return nil
 	}
+	x.turn.Lock()
+	if x.gone {
+		x.turn.Unlock()
+		return nil
+	}
+	return x
+}
+
+// add adds a connection, whose turn it locks, and relays the answers of its server until it ends.
+func (p *peers) add(key netip.AddrPort, x *peer) {
+	p.mu.Lock()
+	p.all[key] = x
+	p.mu.Unlock()
+	p.relays.Go(func() {
+		if x.op != nil {
+			p.s.operateUDP(x)
+		} else {
+			p.s.answer(x)
+		}
+		p.mu.Lock()
+		delete(p.all, key)
+		p.mu.Unlock()
+		x.turn.Lock()
+		x.gone = true
+		x.turn.Unlock()
+		p.s.finish(x.conn)
+		p.s.dismiss(x.conn.Client)
+	})
+	x.turn.Lock()
+}
+
+// abort ends all connections, but does not wait for them.
+func (p *peers) abort(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.all {
+		p.s.because(x.conn, why)
+		x.conn.abort(why)
+	}
+}
+
+func (p *peers) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)
+}
+
+// receive calls f for each datagram of a socket of clients until it is closed.
+func (s *Session) receive(socket *net.UDPConn, f func(datagram)) {
 	in := newIntake()
 	var reader sync.WaitGroup
 	defer reader.Wait()
@@ -85,7 +142,7 @@ func (s *Session) relayUDP(p *pair) {
 		defer in.close()
 		buf := make([]byte, maxDatagram)
 		for {
-			n, from, err := p.udp.ReadFromUDPAddrPort(buf)
+			n, from, err := socket.ReadFromUDPAddrPort(buf)
 			if err == nil {
 				if !in.put(from, time.Now(), buf[:n]) {
 					s.drops.add(nil)
@@ -103,35 +160,24 @@ func (s *Session) relayUDP(p *pair) {
 		}
 	})
 	in.each(func(d datagram) {
-		if s.ctx.Err() != nil { // the session is ending
-			return
+		if s.ctx.Err() == nil { // else the session is ending
+			f(d)
 		}
-		from := d.from
-		client := plainAddr(from)
-		x := known(client)
+	})
+}
+
+// relayUDP processes the datagrams of clients.
+func (s *Session) relayUDP(p *pair) {
+	all := newPeers(s)
+	defer all.relays.Wait()
+	s.receive(p.udp, func(d datagram) {
+		client := plainAddr(d.from)
+		x := all.find(client)
 		if x == nil {
-			if x = s.newPeer(p, client, from); x == nil {
+			if x = s.newPeer(client, p.target, back{socket: p.udp, to: d.from}); x == nil {
 				return
 			}
-			mu.Lock()
-			peers[client] = x
-			mu.Unlock()
-			answers.Go(func() {
-				if x.op != nil {
-					s.operateUDP(p, x)
-				} else {
-					s.answer(p, x, from)
-				}
-				mu.Lock()
-				delete(peers, client)
-				mu.Unlock()
-				x.turn.Lock()
-				x.gone = true
-				x.turn.Unlock()
-				s.finish(x.conn)
-				s.dismiss(client)
-			})
-			x.turn.Lock()
+			all.add(client, x)
 		}
 		if !x.gone { // false if it ended before its first datagram
 			s.ask(x, d.at, d.data)
@@ -168,31 +214,40 @@ func (s *Session) toServer(up net.Conn, data []byte) {
 }
 
 // toClient sends a datagram to a client.
-func (s *Session) toClient(p *pair, data []byte, to netip.AddrPort) {
-	_, err := p.udp.WriteToUDPAddrPort(data, to)
+func (s *Session) toClient(b back, data []byte) {
+	if len(b.header) > 0 {
+		chunk := chunks.Get().(*[]byte)
+		defer chunks.Put(chunk)
+		if len(b.header)+len(data) > len(*chunk) { // more than a datagram holds
+			s.unsent.Add(1)
+			return
+		}
+		data = append(append((*chunk)[:0], b.header...), data...)
+	}
+	_, err := b.socket.WriteToUDPAddrPort(data, b.to)
 	if err != nil && !errors.Is(err, net.ErrClosed) {
-		_, err = p.udp.WriteToUDPAddrPort(data, to)
+		_, err = b.socket.WriteToUDPAddrPort(data, b.to)
 	}
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		s.unsent.Add(1)
 	}
 }
 
-// newPeer adds a client address; it returns nil if the address is refused.
-func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
+// newPeer connects a client address to a server; it returns nil if that is refused or impossible.
+func (s *Session) newPeer(client netip.AddrPort, t target, b back) *peer {
 	if why := s.admit(client); why != "" {
 		s.refuse(why)
 		return nil
 	}
 	ctx, stop := context.WithTimeout(s.ctx, s.limits.Dial)
 	defer stop()
-	up, server, err := s.proxy.dial(ctx, "udp", p.target)
+	up, server, err := s.proxy.dial(ctx, "udp", t)
 	if err != nil {
-		s.fail(p.target, err)
+		s.fail(t, err)
 		s.dismiss(client)
 		return nil
 	}
-	x := &peer{up: up, proved: client.Addr().IsLoopback() && !s.limits.ProveLoopback}
+	x := &peer{target: t, up: up, back: b, proved: client.Addr().IsLoopback() && !s.limits.ProveLoopback}
 	cut, abort := s.aborter(func() {
 		s.tellDrops(s.drops.leave(up))
 		_ = up.Close()
@@ -208,7 +263,7 @@ func (s *Session) newPeer(p *pair, client, from netip.AddrPort) *peer {
 	s.drops.watch(up, c)
 	if s.rewriter != nil {
 		x.op = s.newOperated(c, cut)
-		x.op.carry = &datagrams{s, p, x, from}
+		x.op.carry = &datagrams{s, x}
 	}
 	return x
 }
@@ -222,7 +277,7 @@ func (s *Session) withhold() {
 }
 
 // answers calls f for each datagram of the upstream, until its socket is closed or fails too often.
-func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
+func (s *Session) answers(x *peer, f func(datagram)) {
 	in := newIntake()
 	var reader sync.WaitGroup
 	defer reader.Wait()
@@ -242,7 +297,7 @@ func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			s.events.add(Failure, "upstream %s: %v", p.target.text, reason(err))
+			s.events.add(Failure, "upstream %s: %v", x.target.text, reason(err))
 			if bad++; bad >= maxUpstreamBad {
 				s.because(x.conn, "the upstream cannot be reached")
 				return
@@ -253,11 +308,11 @@ func (s *Session) answers(p *pair, x *peer, f func(datagram)) {
 }
 
 // answer relays the datagrams of the upstream to a client, until its socket is closed.
-func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
+func (s *Session) answer(x *peer) {
 	defer s.proxy.left(x.up, -1)
 	defer x.up.Close()
 	defer func() { s.tellDrops(s.drops.leave(x.up)) }()
-	s.answers(p, x, func(d datagram) {
+	s.answers(x, func(d datagram) {
 		if !x.may(len(d.data)) {
 			s.withhold()
 			return
@@ -266,7 +321,7 @@ func (s *Session) answer(p *pair, x *peer, to netip.AddrPort) {
 		if len(d.data) > 0 {
 			s.queue.put(x.conn, schema.ToClient, d.at, d.data, nil)
 		}
-		s.toClient(p, d.data, to)
+		s.toClient(x.back, d.data)
 		s.queue.signal()
 	})
 }

@@ -22,6 +22,11 @@ func serveUDP(t *testing.T, answer func(data []byte) [][]byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, c, answer)
+}
+
+func serveOn(t *testing.T, c net.PacketConn, answer func(data []byte) [][]byte) string {
+	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

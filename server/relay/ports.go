@@ -10,7 +10,7 @@ import (
 )
 
 // Ports is the range of ports on which users may listen, such as those that a container publishes. The zero value allows the ports from 1024
-// on.
+// on. UDP datagrams of SOCKS5 clients go to ports of the range, too, or to any.
 type Ports struct{ First, Last uint16 }
 
 // ParsePorts parses 17800-17809 or 17800.

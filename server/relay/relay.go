@@ -39,7 +39,7 @@ type Config struct {
 	Workspace string `json:"workspace,omitempty" doc:"project that shows the frames; in a request the one of the URL"`
 	Name      string `json:"name,omitempty" maxLength:"200" doc:"display name"`
 	Listen    string `json:"listen,omitempty" doc:"IP:port or :port"`
-	Upstream  string `json:"upstream,omitempty" doc:"host:port, or tls:host:port if the connection to it is encrypted; socks5 or redirect: each client says where to, and the list of allowed upstreams judges it"`
+	Upstream  string `json:"upstream,omitempty" doc:"host:port, or tls:host:port if the connection to it is encrypted; socks5 or redirect: each client says where to, and the list of allowed upstreams judges it. socks5 is for CONNECT where the protocol runs over TCP, and for UDP ASSOCIATE where it runs over UDP; redirect is for TCP"`
 	Password  string `json:"password,omitempty" maxLength:"255" doc:"of clients of socks5; needed where other machines reach the listener. It is not stored"`
 	Operate   bool   `json:"operate,omitempty" doc:"messages can be held, changed and injected when enabled"`
 	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
@@ -205,7 +205,8 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		network = "tcp"
 	}
 	through := proxy.Config{
-		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Password: cfg.Password,
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log,
+		Password: cfg.Password, RelayPorts: [2]uint16{p.opts.Ports.First, p.opts.Ports.Last},
 		Record: &proxy.Record{Create: create, Room: ws.Captures.Room},
 		Transport: func(c transport.Conn) transport.Transport {
 			return protocol.New(read.env().For(c.Name(), c.Session), c.Server.Port())

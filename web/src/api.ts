@@ -2297,6 +2297,10 @@ export interface RelayInfo {
   blind?: boolean;
   /** datagrams that the system failed to send */
   unsent?: number;
+  /** datagrams to SOCKS5 associations that were dropped: of others than the client, fragments, without a valid header, or for refused destinations */
+  strays?: number;
+  /** UDP associations of SOCKS5 clients */
+  associations?: number;
   /** so far */
   frames: number;
   /** index of the first retained frame */

@@ -163,6 +163,7 @@ export class LiveBar {
       good: joined([
         this.rate.value,
         s.total === 0 ? "no connection yet" : s.open === s.total ? `${counted(s.open, "connection")} open` : `${s.open} of ${counted(s.total, "connection")} open`,
+        many(s.associations, counted(s.associations ?? 0, "SOCKS5 association")),
         s.record.on ? `recorded ${bytes(s.record.bytes)}` : "",
         only === undefined ? "" : `${only.listen} → ${only.upstream}`,
       ]),
@@ -172,6 +173,7 @@ export class LiveBar {
         many(s.failed, `server not reached ${s.failed}×`), many(s.refused, `${s.refused} refused`),
         many(s.lost, `${bytes(s.lost ?? 0)} not observed`), many(s.unseen, `${counted(s.unseen ?? 0, "connection")} not observed`),
         many(s.dropped, `${counted(s.dropped ?? 0, "datagram")} dropped`), many(s.unsent, `${counted(s.unsent ?? 0, "datagram")} not sent`),
+        many(s.strays, `${counted(s.strays ?? 0, "datagram")} of SOCKS5 clients dropped`),
         many(s.unlogged, `${counted(s.unlogged ?? 0, "frame")} not kept`), many(s.base, `the first ${count(s.base)} frames are only in the recording`),
       ]),
     };

@@ -57,7 +57,7 @@ function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
       </div>
       <div class="field">
         <label for="live-upstream">and relay to the server at</label>
-        <input id="live-upstream" name="upstream" placeholder="127.0.0.1:7802" title="host:port; socks5 or redirect if each client says where to" autocomplete="off" spellcheck={false} required />
+        <input id="live-upstream" name="upstream" placeholder="127.0.0.1:7802" title="host:port; socks5 (TCP or UDP) or redirect (TCP) if each client says where to" autocomplete="off" spellcheck={false} required />
       </div>
       <label class="check" title="Messages can be held, changed and sent from this page"><input type="checkbox" name="operate" value="true" /> allow changes</label>
       <div class="row">
