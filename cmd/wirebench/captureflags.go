@@ -133,6 +133,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	sum, paste, err := capture.ReadAny(&reported{r: in, cmd: cmd, idle: f.idle}, capture.Options{
 		Options: packet.Options{
 			Ports: f.ports,
+			TLS:   f.env.TLS(),
 			New: func(c transport.Conn) transport.Transport {
 				if (c.Proto == transport.TCP) != protocol.Streams {
 					return nil

@@ -63,7 +63,7 @@ func TestParseKeys(t *testing.T) {
 
 func TestParseKeysRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"* tera":                               "line 1: expected a connection, a protocol and a key",
+		"* tera":                               "line 1: expected a connection, a protocol and a key, or a line of a TLS key log",
 		"\n# x\n* tera 00":                     "line 3: the key must be 1024 hex digits",
 		"* tera " + teraHex + " new":           "only old or current",
 		"* subspace 0x123456789":               "32-bit number",
