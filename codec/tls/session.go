@@ -283,6 +283,8 @@ func (s *session) sealedRecord(w *way, rec []byte) {
 		switch {
 		case s.version == version13 && w.dir == s.client && s.hello.early && !w.application && w.seq == 0 && s.layer.work >= followingCost:
 			s.notice(w, transport.Opaque, len(rec), "TLS, early data (0-RTT) is not decrypted")
+		case s.version == version13 && w.keys == nil && s.layer.work >= followingCost: // until a record fits the secret of the application
+			s.notice(w, transport.Opaque, len(rec), "TLS, not decrypted: the key log lacks the secret of the handshake")
 		case w.seq == 0 && !w.application && w.failures == 0 && w.lost == 0:
 			s.close(w)
 			s.unopen(w, fmt.Sprintf("TLS, the keys for client random %x do not fit", s.hello.random))
