@@ -793,3 +793,52 @@ func FuzzLayer(f *testing.F) {
 		x.Flush(time.Time{}, emit)
 	})
 }
+
+// silent is a transport without frames.
+type silent struct{}
+
+func (silent) Feed(transport.Segment, func(*transport.Frame)) {}
+func (silent) Flush(time.Time, func(*transport.Frame))        {}
+
+// TestHeld leaves more incomplete records than are held: the last ones are given up.
+func TestHeld(t *testing.T) {
+	hello := []byte("\x16\x03\x01\x00\x06\x01\x00\x00\x02\x03\x03\x16\x03\x01\x48\x00")
+	half := append(slices.Clone(hello), make([]byte, 0x4000)...)
+	layer := secrets.NewLayer(nil)
+	given := 0
+	for range 6000 { // of 16 KiB
+		c := layer.Wrap(silent{}, nil)
+		c.Feed(transport.Segment{Dir: schema.ToServer, Packet: 1, Bytes: half}, func(f *transport.Frame) {
+			if f.Note == "TLS, but too many incomplete records" {
+				given++
+			}
+		})
+	}
+	if given < 1000 || given > 5000 {
+		t.Errorf("%d of 6000 connections are given up", given)
+	}
+}
+
+// TestSearchEnds searches a record after a gap in bytes that all could start one: the search is given up.
+func TestSearchEnds(t *testing.T) {
+	for _, name := range []string{"sha384", "encrypt_then_mac", "key_update"} {
+		log, sent := foreign(t, name)
+		c := secrets.NewLayer(given(t, log).TLS).Wrap(silent{}, nil)
+		var notes []string
+		emit := func(f *transport.Frame) { notes = append(notes, f.Note) }
+		for _, s := range sent[:8] {
+			c.Feed(transport.Segment{Dir: s.dir, Packet: 1, Bytes: s.data}, emit)
+		}
+		if len(notes) > 0 {
+			t.Error(notes)
+		}
+		c.Feed(transport.Segment{Dir: schema.ToServer, Packet: 2, Lost: transport.Unknown}, emit)
+		for range 100 {
+			c.Feed(transport.Segment{Dir: schema.ToServer, Packet: 2, Bytes: bytes.Repeat([]byte("\x17\x03\x03\x03\x05"), 13_000)}, emit)
+		}
+		c.Flush(time.Time{}, emit)
+		if !slices.Contains(notes, "TLS, no record is found after a gap within the limits of searching") {
+			t.Errorf("%s: %q", name, slices.Compact(notes))
+		}
+	}
+}
