@@ -45,6 +45,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	}
 	p.findCalls()
 	p.findSelectors()
+	p.findCleared()
 	p.findSimple()
 	p.findOdd()
 	return p, nil

@@ -39,15 +39,7 @@ func (p *Program) findCalls() {
 		}
 		regs := []uint16{}
 		for k := at + 1; k < p.Ops[at].End; k++ {
-			o := &p.Ops[k]
-			if o.reg != noIndex {
-				regs = append(regs, o.reg)
-			}
-			if o.Code == OpBlock {
-				for _, l := range p.Blocks[o.Block].Loads {
-					regs = append(regs, l.Reg)
-				}
-			}
+			regs = append(regs, p.sets(k)...)
 		}
 		p.calls[at] = regs
 	}
@@ -65,6 +57,53 @@ func (p *Program) findSelectors() {
 			if o.expr[k].Op == schema.Ref {
 				p.selects[o.expr[k].Reg] = true
 			}
+		}
+	}
+}
+
+// findCleared determines the registers to clear before an alternative is read, so that they do not have the values of another one.
+func (p *Program) findCleared() {
+	for i := range p.Ops {
+		if p.Ops[i].Code != OpVariant {
+			continue
+		}
+		var regs []uint16
+		for k := i + 1; k < int(p.Ops[i].End); k++ {
+			for _, r := range p.sets(uint16(k)) {
+				if p.selects[r] {
+					regs = append(regs, r)
+				}
+			}
+		}
+		if regs != nil {
+			if p.cleared == nil {
+				p.cleared = map[uint16][]uint16{}
+			}
+			p.cleared[uint16(i)] = regs
+			p.Ops[i].clears = true
+		}
+	}
+}
+
+// sets returns the registers that an op sets.
+func (p *Program) sets(op uint16) (regs []uint16) {
+	o := &p.Ops[op]
+	if o.reg != noIndex {
+		regs = append(regs, o.reg)
+	}
+	if o.Code == OpBlock {
+		for _, l := range p.Blocks[o.Block].Loads {
+			regs = append(regs, l.Reg)
+		}
+	}
+	return regs
+}
+
+// Clear clears the registers that the alternatives of a variant set.
+func (p *Program) Clear(variant uint16, regs []uint64) {
+	if p.Ops[variant].clears {
+		for _, r := range p.cleared[variant] {
+			regs[r] = 0
 		}
 	}
 }

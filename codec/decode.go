@@ -762,6 +762,7 @@ func (d *decoder) variant(pc uint16) bool {
 		return false
 	}
 	c, k, ok := d.p.alternative(pc, d.r.regs, uint32(len(d.data)), d.data)
+	d.p.Clear(pc, d.r.regs)
 	if !ok {
 		return true
 	}

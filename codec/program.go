@@ -43,6 +43,7 @@ type Program struct {
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
+	cleared  map[uint16][]uint16 // by OpVariant: the registers that its alternatives set, and that alternatives or expressions depend on
 	selects  []bool              // by register: alternatives or expressions depend on it
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable
@@ -125,6 +126,7 @@ type Op struct {
 	Group    uint16 // OpCall: the OpGroup
 	NullSize bool   // OpGroup: a size of 0 means null
 	Bare     bool   // of a case, a group or a list: shown as the value of the only field
+	clears   bool   // OpVariant: it clears registers
 	null     bool   // text, bytes and lists: a count of -1 means null
 	expr     wire.Expr
 }

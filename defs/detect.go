@@ -10,7 +10,7 @@ import (
 const maxDetectLines = 400
 
 // Detect returns the dialect of a file, determined from its name if the name is specific to a dialect, otherwise by majority among its
-// lines. ok is false for maps, scripts and other files with an extension other than .def and .txt.
+// lines. ok is false for maps, scripts and other files with an extension other than .def, .txt and .json.
 func Detect(f *source.File) (dialect string, ok bool) {
 	for _, d := range Dialects {
 		if d.IsFile != nil && d.IsFile(f.Name) {
@@ -18,7 +18,7 @@ func Detect(f *source.File) (dialect string, ok bool) {
 		}
 	}
 	if base := f.Name[strings.LastIndexByte(f.Name, '/')+1:]; strings.Contains(base, ".") &&
-		!strings.HasSuffix(base, ".def") && !strings.HasSuffix(base, ".txt") {
+		!strings.HasSuffix(base, ".def") && !strings.HasSuffix(base, ".txt") && !strings.HasSuffix(base, ".json") {
 		return "", false
 	}
 	votes := make([]int, len(Dialects))

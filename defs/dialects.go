@@ -2,12 +2,14 @@ package defs
 
 import (
 	"fmt"
+	"path"
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
 	"wirebench/defs/muta"
+	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/subspace"
@@ -121,6 +123,19 @@ var Dialects = []Dialect{
 		Begin:    subspaceBegin,
 		Example:  source.New("game_c2s.def", subspaceExample),
 	},
+	{
+		Name:     "protodef",
+		Title:    "ProtoDef",
+		IsLine:   protodef.IsLine,
+		IsFile:   func(name string) bool { return path.Base(name) == "protocol.json" },
+		Rules:    &protodef.Rules,
+		Format:   protodef.Format,
+		Frames:   protodef.Frames(),
+		Language: protodef.Language(),
+		New:      "protocol",
+		Begin:    protodefBegin,
+		Example:  source.New("protocol.json", protodefExample),
+	},
 }
 
 const teraExample = `# the members, name and password of a private chat channel
@@ -173,6 +188,44 @@ offset size comment
 2      1    u8 sound
 3      2    i16 target (-1..)
 5      ?    cstr text
+`
+
+const protodefBegin = `// description of $NAME
+{
+  "types": {
+    "string": ["pstring", {"countType": "varint"}]
+  },
+  "toServer": {
+    "types": {
+      "hello": ["container", [
+        {"name": "name", "type": "string"}
+      ]],
+      "packet": ["container", [
+        {"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0": "hello"}}]},
+        {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"hello": "hello"}}]}
+      ]]
+    }
+  }
+}
+`
+
+const protodefExample = `{
+  "types": {"string": ["pstring", {"countType": "varint"}]},
+  "toServer": {
+    "types": {
+      "chat": ["container", [
+        {"name": "channel", "type": ["mapper", {"type": "u8", "mappings": {"0": "world", "1": "group"}}]},
+        {"name": "group", "type": ["switch", {"compareTo": "channel", "fields": {"group": "varint"}}]},
+        {"name": "text", "type": "string"},
+        {"name": "reply_to", "type": ["option", "varint"]}
+      ]],
+      "packet": ["container", [
+        {"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0x05": "chat"}}]},
+        {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"chat": "chat"}}]}
+      ]]
+    }
+  }
+}
 `
 
 // Options returns the options of all dialects. Their names are unique.

@@ -44,7 +44,7 @@ func (f *captureFlags) add(cmd *cobra.Command) {
 	flags.IntSliceVar(&f.portFlags, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
 	flags.StringArrayVar(&f.groupFlags, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
 	flags.StringVar(&f.framingOf, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
-	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections")
+	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections, or a TLS key log")
 }
 
 // valid reads the flags.
@@ -133,6 +133,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	sum, paste, err := capture.ReadAny(&reported{r: in, cmd: cmd, idle: f.idle}, capture.Options{
 		Options: packet.Options{
 			Ports: f.ports,
+			TLS:   f.env.TLS(),
 			New: func(c transport.Conn) transport.Transport {
 				if (c.Proto == transport.TCP) != protocol.Streams {
 					return nil

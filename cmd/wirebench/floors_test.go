@@ -44,18 +44,21 @@ defs/wire  < defs/schema
 
 defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
+defs/protodef < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 codec         < defs/wire
 
-defs            < defs/tera defs/muta defs/subspace defs/emit defs/library
+defs            < defs/tera defs/muta defs/subspace defs/protodef defs/emit defs/library
 codec/transport < defs/schema
+
+codec/tls < codec/transport
 
 codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
-codec/packet             < codec/transport
+codec/packet             < codec/tls
 codec/packettest         < codec/transport
 codec/scan
 codec/value              < codec
@@ -72,7 +75,7 @@ codec/logs  < codec/pcap
 
 codec/capture < codec/paste codec/logs
 
-codec/transport/protocols < defs codec/transport/tera codec/transport/muta codec/transport/subspace
+codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/muta codec/transport/subspace
 
 server/settings < defs codec/transport/protocols
 

@@ -52,6 +52,10 @@ connection, a suffix #1 selects the second session; comments start with #):
   10.0.0.2:4000-10.0.0.1:7801  tera      HEX         the four keys in the order of the handshake [old]
   *                            subspace  0x1234abcd  the key in the server's response
 
+It may also be a TLS key log, as programs write it with SSLKEYLOGFILE: connections
+that are TLS 1.2 or 1.3 are then read as what TLS carried. A pcapng with its own key
+log needs no --keys.
+
 A truncated file is read up to the last whole record. Without a file, or for "-",
 frames reads standard input; the frames of a capture that a program is still writing
 to a pipe are listed as they come. (A plain TERA connection is recognized by messages

@@ -217,6 +217,7 @@ func (r *replayer) recorded(cmd *cobra.Command, protocol protocols.Protocol, pat
 		proto = transport.TCP
 	}
 	_, _, err := capture.ReadAny(in, capture.Options{Proto: proto, Options: packet.Options{
+		TLS: r.env.TLS(),
 		New: func(c transport.Conn) transport.Transport {
 			if (c.Proto == transport.TCP) != protocol.Streams {
 				return nil

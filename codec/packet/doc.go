@@ -1,5 +1,5 @@
 // Package packet makes frames of captured packets: it finds the IP packet behind the link layer, reassembles fragments and TCP streams,
-// separates connections, and feeds their transports.
+// separates connections, decrypts those that are TLS (package tls), and feeds their transports.
 //
 // It does no I/O and has no clock. All input is untrusted: the memory of an Assembler is bounded.
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"wirebench/codec/tls"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -26,6 +27,12 @@ type Options struct {
 	Limit  int                                      // maximum number of frames; 0 = no limit
 	Conns  int                                      // maximum number of connections; 0 = MaxConns
 	Packet func(*Packet)                            // is called with every packet of the file before its frames are emitted; may be nil
+
+	// Connections that are TLS are decrypted before their transport, with these secrets and those in the file (AddTLS). ClearTLS receives
+	// all decrypted ranges; it may be nil.
+	TLS      *tls.Secrets
+	ClearTLS func(transport.Conn, transport.Clear)
+	NoTLS    bool // transports get TLS as it is
 
 	// Recordings can hold their frames, as shown live, beside the packets. Recorded reports whether to read those instead of the packets;
 	// cut identifies the rules by which they were cut. nil: frames are made of the packets.
@@ -151,6 +158,7 @@ type Assembler struct {
 	frags fragments
 	split splits
 	pool  pool
+	tls   *tls.Layer
 	ids   transport.Identifier
 	at    time.Time
 	sum   Summary
@@ -164,8 +172,11 @@ func NewAssembler(opts Options, emit func(*transport.Frame)) *Assembler {
 	if opts.Conns <= 0 {
 		opts.Conns = MaxConns
 	}
-	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}}
+	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}, tls: tls.NewLayer(opts.TLS)}
 }
+
+// AddTLS adds the secrets of a key log that the capture has. Packets before it are not decrypted by them.
+func (a *Assembler) AddTLS(log []byte) { a.tls.AddLog(log) }
 
 // Pass counts a packet that yields no frames of its own.
 func (a *Assembler) Pass(p *Packet) {
@@ -299,11 +310,22 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 		if a.opts.New != nil {
 			c.transport = a.opts.New(c.Conn)
 		}
+		if c.transport != nil && c.Proto == transport.TCP && !a.opts.NoTLS {
+			c.transport = a.tls.Wrap(c.transport, a.clearTLS(c))
+		}
 	}
 	if c.transport != nil {
 		seg.Dir = c.dir(fromB)
 		c.transport.Feed(seg, c.emit)
 	}
+}
+
+// clearTLS returns the receiver of the decrypted ranges of a connection, nil if there is none.
+func (a *Assembler) clearTLS(c *conn) func(transport.Clear) {
+	if a.opts.ClearTLS == nil {
+		return nil
+	}
+	return func(x transport.Clear) { a.opts.ClearTLS(c.Conn, x) }
 }
 
 func (a *Assembler) frame(c *conn, f *transport.Frame) {

@@ -53,7 +53,7 @@ func readPackets(t *pasted) (*builder, *Error) {
 	off := 0
 	var fail *Error
 	connOf := map[int]int{} // by Conn.ID: those without a payload are omitted
-	a := packet.NewAssembler(packet.Options{New: func(c transport.Conn) transport.Transport {
+	a := packet.NewAssembler(packet.Options{NoTLS: true, New: func(c transport.Conn) transport.Transport {
 		b.stream = true
 		connOf[c.ID] = len(b.conns)
 		c.ID = len(b.conns)

@@ -2,6 +2,7 @@ package pcap
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,13 +11,14 @@ import (
 )
 
 // The supported blocks of pcapng (draft-ietf-opsawg-pcapng, section 4). A block is: type, total length, body padded to 4 bytes, total
-// length again. All others, including name resolution, statistics and secrets, are skipped.
+// length again. All others, including name resolution and statistics, are skipped.
 const (
 	blockSection   = 0x0a0d0d0a // reads the same in both byte orders
 	blockInterface = 1
 	blockOldPacket = 2
 	blockSimple    = 3
 	blockPacket    = 6
+	blockSecrets   = 0xa
 
 	// Records that Wireshark numbers as packets, though they are none: journal entries of systemd, system calls of sysdig, and custom blocks.
 	blockJournal     = 9
@@ -86,6 +88,10 @@ func (r *Reader) nextBlock() error {
 			r.records++
 			fallthrough
 		default:
+			if kind == blockSecrets && size <= maxSecrets {
+				take = (*Reader).takeSecrets
+				break
+			}
 			start := r.in.Offset()
 			if done := r.in.Skip(int64(size)); done < int64(size) {
 				return r.tornAt(start, "the file ends inside a block: %d of %d bytes are present", done, size)
@@ -116,6 +122,19 @@ func (r *Reader) nextBlock() error {
 // takeRecord passes a block of recorded frames to the consumer.
 func (r *Reader) takeRecord(body []byte) (bool, string) {
 	r.record(body)
+	return false, ""
+}
+
+// takeSecrets reads a Decryption Secrets Block: the kind of the secrets, their length, and the secrets.
+func (r *Reader) takeSecrets(body []byte) (bool, string) {
+	if len(body) < 8 || uint64(r.u32(body[4:])) > uint64(len(body)-8) {
+		return false, "" // no packet depends on its form
+	}
+	data := body[8 : 8+r.u32(body[4:])]
+	if r.secretBytes+len(data) <= maxSecrets && len(r.secrets) < maxSecretBlocks {
+		r.secrets = append(r.secrets, Secrets{r.u32(body), slices.Clone(data)})
+		r.secretBytes += len(data)
+	}
 	return false, ""
 }
 

@@ -20,12 +20,14 @@ func Read(r io.Reader, opts packet.Options, emit func(*transport.Frame)) (packet
 	if opts.Recorded != nil {
 		in.record = recorded.record
 	}
+	keys := Keys{Reader: in}
 	for !a.Full() {
 		p, e := in.Next()
 		if e != nil {
 			err = e
 			break
 		}
+		keys.AddTo(a)
 		switch {
 		case recorded.on:
 			a.Pass(p)
@@ -45,4 +47,20 @@ func Read(r io.Reader, opts packet.Options, emit func(*transport.Frame)) (packet
 		err = nil
 	}
 	return sum, err
+}
+
+// Keys passes the TLS key logs of a file to an Assembler.
+type Keys struct {
+	Reader *Reader
+	passed int // blocks
+}
+
+// AddTo passes the key logs that were read since the last call. It is called before each packet.
+func (k *Keys) AddTo(a *packet.Assembler) {
+	for _, s := range k.Reader.secrets[k.passed:] {
+		if s.Kind == KeyLog {
+			a.AddTLS(s.Data)
+		}
+	}
+	k.passed = len(k.Reader.secrets)
 }

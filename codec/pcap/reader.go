@@ -15,16 +15,18 @@ import (
 
 // Bounds of capture files.
 const (
-	MaxPacket      = 16 << 20 // bytes of one packet with its metadata
-	MaxUnpacked    = 16 << 30 // uncompressed bytes of a compressed file
-	maxInterfaces  = 1 << 18  // in a section of a pcapng
-	maxNames       = 4 << 20  // bytes of their names
-	maxComments    = 16       // of a packet
-	maxTold        = 1000     // data of frames, of a packet
-	maxFileNotes   = 1000     // comments of sections and interfaces
-	pcapHeader     = 24
-	pcapRecord     = 16
-	maxPacketCount = math.MaxUint32
+	MaxPacket       = 16 << 20 // bytes of one packet with its metadata
+	MaxUnpacked     = 16 << 30 // uncompressed bytes of a compressed file
+	maxInterfaces   = 1 << 18  // in a section of a pcapng
+	maxNames        = 4 << 20  // bytes of their names
+	maxComments     = 16       // of a packet
+	maxTold         = 1000     // data of frames, of a packet
+	maxFileNotes    = 1000     // comments of sections and interfaces
+	maxSecrets      = MaxPacket
+	maxSecretBlocks = 1 << 14
+	pcapHeader      = 24
+	pcapRecord      = 16
+	maxPacketCount  = math.MaxUint32
 )
 
 // ErrFormat is the error for bytes that are not a capture file.
@@ -39,28 +41,39 @@ type Interface struct {
 	offset     int64  // if_tsoffset, seconds
 }
 
+// Secrets are secrets of encrypted connections that a capture has, in a Decryption Secrets Block.
+type Secrets struct {
+	Kind uint32 // KeyLog, or another number of the registry of pcapng
+	Data []byte
+}
+
+// KeyLog is the Kind of a TLS key log.
+const KeyLog = 0x544c534b // "TLSK"
+
 // Reader reads a capture file, or a text in which Wireshark exported packets, compressed or not. Its memory is bounded by
-// MaxPacket (for texts: by the text of one packet, 64 MiB) and the interfaces and comments of a section.
+// MaxPacket (for texts: by the text of one packet, 64 MiB), the interfaces and comments of a section, and Secrets.
 type Reader struct {
-	in      *scan.Input
-	form    string
-	next    func(*Reader) error
-	packed  string // as scan.Packed
-	big     bool   // the file or section is big-endian
-	nanos   bool   // pcap: fractions are nanoseconds
-	patched bool   // pcap: written by the patched tcpdump
-	head    int    // pcap: bytes of the header of a packet; 0 = not yet known
-	netmon  netmon
-	packet  packet.Packet
-	packets uint32 // that were read
-	ifaces  []Interface
-	names   int // bytes of the names of ifaces
-	notes   []string
-	told    []string // as notes: those with data of CaptureTold
-	made    bool     // pcapng: the packets of the section are made up
-	lost    uint32   // packets that could not be read, in blocks that could be skipped
-	records uint32   // that are not packets
-	failed  error
+	in          *scan.Input
+	form        string
+	next        func(*Reader) error
+	packed      string // as scan.Packed
+	big         bool   // the file or section is big-endian
+	nanos       bool   // pcap: fractions are nanoseconds
+	patched     bool   // pcap: written by the patched tcpdump
+	head        int    // pcap: bytes of the header of a packet; 0 = not yet known
+	netmon      netmon
+	packet      packet.Packet
+	packets     uint32 // that were read
+	ifaces      []Interface
+	names       int // bytes of the names of ifaces
+	notes       []string
+	told        []string // as notes: those with data of CaptureTold
+	made        bool     // pcapng: the packets of the section are made up
+	secrets     []Secrets
+	secretBytes int    // of secrets
+	lost        uint32 // packets that could not be read, in blocks that could be skipped
+	records     uint32 // that are not packets
+	failed      error
 
 	record func(body []byte) // is called with the blocks of recorded frames, and with nil at the start of a section; nil: they are skipped
 
@@ -155,6 +168,9 @@ func (r *Reader) Interfaces() []Interface { return r.ifaces }
 
 // Comments returns the comments of the sections and interfaces read so far.
 func (r *Reader) Comments() []string { return r.notes }
+
+// Secrets returns the secrets read so far: those before the last packet. Above a size of 16 MiB, or 16,384 blocks, the rest is left out.
+func (r *Reader) Secrets() []Secrets { return r.secrets }
 
 // Next returns the next packet, which is valid until the next call. The error is io.EOF at the end of a complete file, a *Torn where a file
 // becomes unreadable, else an error of the underlying reader. Later calls return the same error.

@@ -59,6 +59,19 @@ func (w *Writer) Interface(in Interface) (int, error) {
 	return len(w.links) - 1, w.end(true)
 }
 
+// Secrets writes secrets of encrypted connections. They apply to the packets after them.
+func (w *Writer) Secrets(s Secrets) error {
+	if len(s.Data) > MaxPacket/2 {
+		return fmt.Errorf("write secrets: %d bytes are more than %d", len(s.Data), MaxPacket/2)
+	}
+	w.begin(blockSecrets)
+	w.u32(s.Kind)
+	w.u32(uint32(len(s.Data)))
+	w.buf = append(w.buf, s.Data...)
+	w.pad()
+	return w.end(false)
+}
+
 // lastStamp is the last second after 1970 that fits into 64 bits of nanoseconds.
 const lastStamp = math.MaxUint64 / 1_000_000_000
 

@@ -246,9 +246,12 @@ func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
 	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
 		r.starts = append(r.starts, int32(n))
 	}
-	if len(p.steps) > 0 && r.has(&p.steps[0], r.starts[base:]) {
+	switch nodes := r.starts[base:]; {
+	case len(p.steps) == 0:
+		dst = append(dst, "null"...)
+	case r.has(&p.steps[0], nodes) || p.steps[0].kind == stepContent && int(p.steps[0].node) < len(nodes):
 		dst = r.stepValue(dst, p, base, 0)
-	} else {
+	default:
 		dst = append(dst, "null"...)
 	}
 	r.starts = r.starts[:base]

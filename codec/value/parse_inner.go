@@ -222,7 +222,9 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	k := v.plans.slots[pc]
 	s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
 	n := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVariant, Raw: math.MaxUint64})
-	if c, which, ok := v.p.Selected(pc, v.regs, v.data); ok {
+	c, which, ok := v.p.Selected(pc, v.regs, v.data)
+	v.p.Clear(pc, v.regs)
+	if ok {
 		v.r.Nodes[n].Raw = which
 		co := &v.p.Ops[c]
 		switch empty := len(v.plans.bodies[co.Body].steps) == 0; {

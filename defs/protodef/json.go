@@ -89,6 +89,8 @@ type jsonParser struct {
 	at    int
 	nodes int
 	diags diag.List
+
+	comments bool
 }
 
 func (p *jsonParser) span(from, to int) source.Span {
@@ -123,12 +125,14 @@ func (p *jsonParser) skip() {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			p.at++
 		case strings.HasPrefix(p.text[p.at:], "//"):
+			p.comments = true
 			if i := strings.IndexByte(p.text[p.at:], '\n'); i >= 0 {
 				p.at += i
 			} else {
 				p.at = len(p.text)
 			}
 		case strings.HasPrefix(p.text[p.at:], "/*"):
+			p.comments = true
 			if i := strings.Index(p.text[p.at+2:], "*/"); i >= 0 {
 				p.at += i + 4
 			} else {

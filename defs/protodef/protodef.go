@@ -36,11 +36,20 @@ func IsFile(name string) bool {
 	return strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && !strings.HasSuffix(base, "-lock.json")
 }
 
-// IsLine reports whether a line is characteristic of the language: a name with the array of a type.
+// Frames returns the start of messages whose codes are varints, as in published definitions.
+func Frames() []*schema.Message {
+	code := numberNamed("varint")
+	return []*schema.Message{{Name: "frame", Version: 1, Body: &schema.Struct{Wire: []schema.Item{{Kind: schema.Code, Bits: code.Bits, Num: code}}}}}
+}
+
+// IsLine reports whether a line is characteristic of the language: an argument, or the name of a type.
 func IsLine(line string) bool {
 	line = strings.TrimSpace(line)
-	for _, start := range [...]string{`"compareTo":`, `"countType":`, `"mappings":`, `["container"`, `["switch"`, `["mapper"`} {
-		if strings.HasPrefix(line, start) {
+	for _, start := range [...]string{
+		`"compareTo":`, `"countType":`, `"mappings":`, `["container"`, `["switch"`, `["mapper"`, `"container",`, `"switch",`, `"mapper",`,
+		`": "native"`,
+	} {
+		if strings.HasPrefix(line, start) || start[0] == '"' && start[1] == ':' && strings.Contains(line, start) {
 			return true
 		}
 	}
@@ -52,6 +61,8 @@ type tree struct {
 	file  *source.File
 	root  *node // nil if the file is not JSON
 	diags diag.List
+
+	comments bool // it has comments
 }
 
 // Names returns nothing: files do not use each other.
@@ -63,6 +74,6 @@ func parseTree(f *source.File) *tree {
 	if root, ok := p.document(); ok {
 		t.root = root
 	}
-	t.diags = p.diags
+	t.diags, t.comments = p.diags, p.comments
 	return t
 }

@@ -144,10 +144,49 @@ func (l *lowerer) resolve(path string, sc *scope) (r ref, ok bool) {
 	case *schema.Text:
 		r.text = true
 	case *schema.List:
+	case *schema.Choice:
+		return ofChoice(t)
 	default:
 		return r, false
 	}
 	return r, true
+}
+
+// ofChoice returns the number that is in one of several alternatives; 0 if that is not the one that was read.
+func ofChoice(c *schema.Choice) (r ref, ok bool) {
+	for i := range c.Cases {
+		x := &c.Cases[i]
+		if !x.Bare || x.Body == nil {
+			continue
+		}
+		var one ref
+		switch t := x.Body.Fields[0].Type.(type) {
+		case *schema.Number:
+			if t.Kind == schema.Float {
+				continue
+			}
+			one = ref{expr: schema.RefTo(x.Body.Fields[0]), num: t}
+		case *schema.Choice:
+			if one, ok = ofChoice(t); !ok {
+				continue
+			}
+		default:
+			continue
+		}
+		if r.expr == nil {
+			r = one
+			continue
+		}
+		r.expr = &schema.Expr{Op: schema.Add, Args: []*schema.Expr{r.expr, one.expr}}
+		if n := one.num; n != nil && n.Enum != nil {
+			r.names = map[string]int64{}
+			for _, v := range n.Enum.Values {
+				r.names[v.Name] = n.Units(v.Value)
+			}
+		}
+		r.part, r.num = true, nil
+	}
+	return r, r.expr != nil
 }
 
 func fieldType(f *schema.Field) schema.Type {

@@ -95,7 +95,7 @@ type patchCaptureInput struct {
 		Dismiss  []string      `json:"dismiss,omitempty" maxItems:"100" doc:"ids of proposals to dismiss"`
 		Propose  []string      `json:"propose,omitempty" maxItems:"100" doc:"ids of dismissed proposals to make again"`
 		Settings settingsPatch `json:"settings,omitempty"`
-		Keys     *string       `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; \"\" removes them. They are write-only"`
+		Keys     *string       `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; or a TLS key log (SSLKEYLOGFILE); \"\" removes them. They are write-only"`
 	}
 }
 

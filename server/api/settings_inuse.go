@@ -118,7 +118,7 @@ func inUse(snap, base *workspace.Snapshot, chosen settings.Settings) SettingsInU
 		Codes: snap.Dialect.Codes != nil, HasConstants: snap.Dialect.Constants != nil, Maps: []string{}, Groups: []string{},
 	}
 	protocol, _ := protocols.Of(snap.Dialect.Name)
-	b.HasKeys = protocol.Key != nil
+	b.HasKeys = protocol.Key != nil || protocol.Streams // TLS may encipher any stream
 	for _, o := range snap.Dialect.Options {
 		b.Options = append(b.Options, OptionInUse{
 			Name: o.Name, Title: o.Title, Doc: o.Doc, Choices: append([]string{}, o.Choices()...),

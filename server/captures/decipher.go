@@ -27,7 +27,10 @@ const (
 // done or the time limit is reached, Decipher returns the results so far.
 func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
 	protocol, ok := protocols.Of(snap.Dialect.Name)
-	if !ok || !protocol.Ciphers || len(payloads) == 0 {
+	if !ok || len(payloads) == 0 {
+		return nil, nil
+	}
+	if !protocol.Ciphers && (!protocol.Streams || x.Unfinished) { // only TLS could be deciphered, and recordings have no keys for it
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxClearTime)
@@ -61,12 +64,15 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 		}
 	}
 	all := transportsOf(env, protocol, nil)
-	a := packet.NewAssembler(packet.Options{Ports: snap.Traffic.Ports, New: func(c transport.Conn) transport.Transport {
+	o := packet.Options{Ports: snap.Traffic.Ports, TLS: env.TLS(), New: func(c transport.Conn) transport.Transport {
 		if conn != "" && c.Name() != conn {
 			return nil
 		}
 		return all(c)
-	}}, func(*transport.Frame) {})
+	}}
+	o.ClearTLS = func(_ transport.Conn, c transport.Clear) { env.Clear(c) }
+	a := packet.NewAssembler(o, func(*transport.Frame) {})
+	keys := pcap.Keys{Reader: from}
 	for len(left) > 0 {
 		p, err := from.Next()
 		if err != nil {
@@ -76,6 +82,7 @@ func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot,
 			}
 			return done, stopped(ctx, err)
 		}
+		keys.AddTo(a)
 		a.Packet(p)
 		if p.N >= last && uint64(p.N) >= uint64(last)+maxClearBeyond {
 			break

@@ -134,14 +134,17 @@ func mapOf(snap *workspace.Snapshot, build string) *source.File {
 
 // proposeKeys proposes to give keys for connections whose handshake is not in the capture.
 func proposeKeys(protocol protocols.Protocol, x store.Capture, log *live.Log) (p Proposal, ok bool) {
-	if protocol.Key == nil {
+	if protocol.Key == nil && !protocol.Streams { // TLS may encipher any stream
 		return p, false
 	}
-	conns, sealed, all := map[uint32]bool{}, 0, 0
+	conns, sealed, all, ofTLS := map[uint32]bool{}, 0, 0, 0
 	log.Each(log.Base(), min(log.Len(), log.Base()+sealedFrames), func(_ int, e live.Entry, _ []byte) bool {
 		if all++; e.Kind == transport.Opaque {
 			sealed++
 			conns[e.Conn] = true
+			if log.Via(e, "tls") {
+				ofTLS++
+			}
 		}
 		return true
 	})
@@ -150,6 +153,10 @@ func proposeKeys(protocol protocols.Protocol, x store.Capture, log *live.Log) (p
 	}
 	p = Proposal{ID: "keys", Kind: "keys", Text: "give the keys"}
 	p.Evidence = fmt.Sprintf("no handshake seen: %s of %s are enciphered, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
+	if ofTLS == sealed {
+		p.Text = "give the TLS key log"
+		p.Evidence = fmt.Sprintf("no keys for TLS: %s of %s are enciphered, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
+	}
 	if x.Keys != "" {
 		p.ID, p.Text = "other-keys", "give other keys"
 		p.Evidence = fmt.Sprintf("the keys given do not fit %s of %s", numbered(sealed, "frame"), numbered(all, "frame"))

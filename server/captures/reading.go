@@ -28,8 +28,17 @@ func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.
 // readingWith is readingTold with the environment of the transports.
 func readingWith(env *protocols.Env, snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
 	o := capture.Options{Options: packet.Options{
-		Ports: snap.Traffic.Ports, Dir: snap.Traffic.Dir, Key: env.Key(), New: transportsOf(env, protocol, ciphered),
+		Ports: snap.Traffic.Ports, Dir: snap.Traffic.Dir, Key: env.Key(), New: transportsOf(env, protocol, ciphered), TLS: env.TLS(),
 	}, Proto: transport.UDP}
+	if ciphered != nil {
+		last := -1
+		o.ClearTLS = func(c transport.Conn, _ transport.Clear) {
+			if c.ID != last {
+				last = c.ID
+				ciphered(c.Name())
+			}
+		}
+	}
 	if x.Framing != "" {
 		if f, err := capture.ParseFraming(x.Framing); err == nil {
 			o.Framing = &f

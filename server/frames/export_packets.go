@@ -116,7 +116,9 @@ func (x *Export) said(n int) (told pcap.FrameTold, ok bool) {
 }
 
 // originals copies the packets that the selected frames came from. Times are in nanoseconds. Comments of the file are kept, except those of
-// an earlier export; the notes of frames are added to them.
+// an earlier export; the notes of frames are added to them. So are the secrets of TLS connections in the file, without which the copy could
+// not be read; keys that users gave are never exported. Selections, and exports in which values are hidden, are written by madePackets, which
+// has no secrets.
 type originals struct {
 	*Export
 	wanted   []uint64          // bit set of packet numbers
@@ -170,15 +172,21 @@ func (x *originals) end() error {
 		words = "the packets of the selected frames"
 	}
 	if x.Capture.Keys != "" {
-		words += "; its keys are not included"
+		words += "; the keys given for it are not included"
 	}
 	w, err := x.section(words, false)
 	if err != nil {
 		return err
 	}
-	ifaces := map[pcap.Interface]int{}
+	ifaces, secrets := map[pcap.Interface]int{}, 0
 	for {
 		p, err := in.Next()
+		for _, s := range in.Secrets()[secrets:] {
+			if err := w.Secrets(s); err != nil {
+				return err
+			}
+		}
+		secrets = len(in.Secrets())
 		var torn *packet.Torn
 		if errors.Is(err, io.EOF) || errors.As(err, &torn) {
 			return x.rest(x.homeless, x.markers(nil))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/defs"
+	"wirebench/defs/library"
 	"wirebench/defs/source"
 	"wirebench/server/store"
 )
@@ -209,7 +210,7 @@ func (s *Set) addSamples() error {
 	}
 	before := len(made.Samples)
 	for _, d := range defs.Dialects {
-		if slices.Contains(made.Samples, d.Name) {
+		if _, ok := library.Dialect(d.Name); !ok || slices.Contains(made.Samples, d.Name) {
 			continue
 		}
 		p := &project{name: d.Name, Record: Record{Title: d.Title + " samples", Protocol: d.Name, Samples: true, Created: time.Now().UTC().Truncate(time.Second)}}

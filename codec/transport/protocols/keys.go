@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"wirebench/codec/tls"
 )
 
 // Bounds of a text with keys.
@@ -19,8 +21,11 @@ type Key struct {
 	Conn    string // "client-server", each address:port; "" = every connection
 	Session int    // index among the connections with the same addresses; -1 = all
 	Dialect string
-	value   any // result of Protocol.Key
+	value   any // result of Protocol.Key; for keysOfTLS *tls.Secrets
 }
+
+// keysOfTLS is the Dialect of the Key with all secrets of TLS.
+const keysOfTLS = "tls"
 
 // ParseKeys parses a text with keys. Each line has a connection, the protocol and the key; a # begins a comment:
 //
@@ -34,6 +39,7 @@ func ParseKeys(text string) ([]Key, error) {
 		return nil, fmt.Errorf("keys take at most %d bytes", MaxKeysText)
 	}
 	var keys []Key
+	secrets := &tls.Secrets{}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -48,6 +54,11 @@ func ParseKeys(text string) ([]Key, error) {
 		if len(words) == 0 {
 			continue
 		}
+		if is, err := secrets.AddLine(words); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		} else if is {
+			continue
+		}
 		k, err := parseKey(words)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -57,12 +68,15 @@ func ParseKeys(text string) ([]Key, error) {
 		}
 		keys = append(keys, k)
 	}
+	if secrets.Len() > 0 {
+		keys = append(keys, Key{Session: -1, Dialect: keysOfTLS, value: secrets})
+	}
 	return keys, nil
 }
 
 func parseKey(words []string) (k Key, err error) {
 	if len(words) < 3 || len(words) > 4 {
-		return k, errors.New("expected a connection, a protocol and a key")
+		return k, errors.New("expected a connection, a protocol and a key, or a line of a TLS key log")
 	}
 	if k.Conn, k.Session, err = parseConn(words[0]); err != nil {
 		return k, err
@@ -125,6 +139,16 @@ func (e *Env) KeyOf(dialect string) any {
 	for _, k := range e.Keys {
 		if k.Dialect == dialect && k.Conn == "" {
 			return k.value
+		}
+	}
+	return nil
+}
+
+// TLS returns the secrets of TLS connections among the keys; nil if there are none.
+func (e *Env) TLS() *tls.Secrets {
+	for _, k := range e.Keys {
+		if secrets, ok := k.value.(*tls.Secrets); ok {
+			return secrets
 		}
 	}
 	return nil
