@@ -82,8 +82,16 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 	return v.integer(it, tok, string(text))
 }
 
-// named returns the value whose name is a string, or nil.
+// named returns the value whose name is a string, or nil. If several values are shown as that name, it is the last one.
 func (v *valuer) named(tok int32, num *schema.Number) *schema.EnumValue {
+	if num.Enum.Shown {
+		for i := len(num.Enum.Values) - 1; i >= 0; i-- {
+			if v.keyIs(tok, num.Enum.Values[i].Name) {
+				return &num.Enum.Values[i]
+			}
+		}
+		return nil
+	}
 	for i := range num.Enum.Values {
 		if v.keyIs(tok, num.Enum.Values[i].Name) {
 			return &num.Enum.Values[i]

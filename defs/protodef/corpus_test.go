@@ -1,56 +1,255 @@
 package protodef_test
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-func TestScratch(t *testing.T) {
-	var files []string
-	if dir := os.Getenv("PROTODEF_DIR"); dir != "" {
-		filepath.Walk(dir, func(p string, _ os.FileInfo, _ error) error {
-			if filepath.Base(p) == "protocol.json" {
-				files = append(files, p)
-			}
-			return nil
-		})
-	} else {
-		files, _ = filepath.Glob("../../../shared/corpora/protodef/*.json")
+// corpora is the folder with published definitions, and messages of a real server.
+const corpora = "../../../shared/corpora/protodef"
+
+// needCorpora skips a test where the folder is missing.
+func needCorpora(t testing.TB) {
+	t.Helper()
+	if _, err := os.Stat(corpora); err != nil {
+		t.Skip("no corpora")
 	}
-	sort.Strings(files)
+}
+
+// load compiles the definitions of a file.
+func load(t testing.TB, name string) *schema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, diags := protodef.Parse([]*source.File{source.New(filepath.Base(name), string(text))}, schema.Options{})
+	for _, d := range diags {
+		t.Errorf("%s: %s", name, d.Message)
+	}
+	return s
+}
+
+// TestCorpusCompiles checks that all messages of published definitions compile.
+func TestCorpusCompiles(t *testing.T) {
+	needCorpora(t)
+	files, err := filepath.Glob(corpora + "/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no definitions", err)
+	}
 	for _, name := range files {
-		text, _ := os.ReadFile(name)
-		f := source.New(filepath.Base(name), string(text))
-		s, diags := protodef.Parse([]*source.File{f}, schema.Options{})
-		errs := 0
-		most, deep := 0, 0
+		s := load(t, name)
+		if len(s.Messages) < 100 {
+			t.Errorf("%s: %d messages", name, len(s.Messages))
+		}
 		for _, m := range s.Messages {
-			p, err := codec.Compile(m)
-			if err != nil {
-				errs++
-				if errs < 4 {
-					t.Errorf("%s: %v", name, err)
+			if _, err := codec.Compile(m); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// sample is a message as another program read it.
+type sample struct {
+	Dir, State, Name, Hex string
+	Value                 any
+	Encodes               bool // the other program writes the same bytes
+}
+
+// TestCorpusMessages checks that messages have the values that node-protodef reads, and that their values are encoded as the same bytes.
+func TestCorpusMessages(t *testing.T) {
+	needCorpora(t)
+	for _, version := range []string{"1.16.1", "1.18.2"} {
+		t.Run(version, func(t *testing.T) { checkMessages(t, version) })
+	}
+}
+
+func checkMessages(t *testing.T, version string) {
+	s := load(t, corpora+"/pc-"+version+".json")
+	programs := map[string]*codec.Program{}
+	f, err := os.Open(corpora + "/messages-" + version + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var rec, built, out codec.Record
+	n, wrong, odd := 0, 0, 0
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 64<<20)
+	for sc.Scan() {
+		var m sample
+		d := json.NewDecoder(bytes.NewReader(sc.Bytes()))
+		d.UseNumber()
+		if err := d.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		id := m.Dir + " " + m.State + " " + m.Name
+		p := programs[id]
+		for _, x := range s.Messages {
+			if p == nil && x.Name == m.Name && x.Key.Dir == schema.DirNamed(m.Dir) && x.Key.Group == m.State {
+				if p, err = codec.Compile(x); err != nil {
+					t.Fatal(err)
 				}
+				programs[id] = p
+			}
+		}
+		if p == nil {
+			t.Fatalf("no message %s", id)
+		}
+		data, err := hex.DecodeString(m.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Decode(&rec, data)
+		text := value.AppendJSON(nil, &rec)
+		fail := func(format string, args ...any) {
+			if wrong++; wrong < 20 {
+				short := m.Hex
+				if len(short) > 200 {
+					short = short[:200] + "…"
+				}
+				t.Errorf("%s (%d bytes, %s): %s", id, len(data), short, fmt.Sprintf(format, args...))
+			}
+		}
+		if rec.Status() != codec.OK || rec.Used != len(data) {
+			why := ""
+			for _, q := range rec.Problems {
+				why += q.Message(&rec) + "; "
+			}
+			fail("%s, %d of %d bytes: %s", rec.Status(), rec.Used, len(data), why)
+			continue
+		}
+		d = json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		var ours any
+		if err := d.Decode(&ours); err != nil {
+			t.Fatalf("%s: %v: %s", id, err, text)
+		}
+		if err := sameValue("", m.Value, ours); err != nil {
+			fail("%v", err)
+			continue
+		}
+		if err := value.ParseJSON(&built, p, text); err != nil {
+			fail("%v", err)
+			continue
+		}
+		built.Code = rec.Code
+		if err := p.Encode(&out, &built); err != nil {
+			fail("%v", err)
+			continue
+		}
+		if !bytes.Equal(out.Data, data) {
+			if !m.Encodes {
+				odd++
 				continue
 			}
-			most = max(most, len(p.Fields))
-			deep = max(deep, len(p.Ops))
-		}
-		if len(diags) > 0 {
-			r := diags.Render()
-			if len(r) > 1500 {
-				r = r[:1500]
+			k := 0
+			for k < min(len(data), len(out.Data)) && data[k] == out.Data[k] {
+				k++
 			}
-			t.Errorf("%s: %d diagnostics\n%s", name, len(diags), r)
+			fail("encoded %d bytes, the first difference is at %d", len(out.Data), k)
 		}
-		t.Logf("%s: %d messages, %d errors, %d diagnostics, at most %d fields, %d ops", strings.TrimPrefix(name, os.Getenv("PROTODEF_DIR")), len(s.Messages), errs, len(diags), most, deep)
 	}
+	t.Logf("%d messages of %d kinds, %d wrong, %d that neither program writes alike", n, len(programs), wrong, odd)
+	if n < 100 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// sameValue compares a value of node-protodef with one of ours. The differences in form are those that the package documentation lists.
+func sameValue(path string, node, ours any) error {
+	differ := func() error {
+		a, _ := json.Marshal(node)
+		b, _ := json.Marshal(ours)
+		return fmt.Errorf("%s: %.200s in node, %.200s here", path, a, b)
+	}
+	switch x := node.(type) {
+	case nil:
+		if ours != nil && ours != "NaN" && ours != "Infinity" && ours != "-Infinity" { // which JSON does not have
+			return differ()
+		}
+	case map[string]any:
+		if text, ok := x["$i64"]; ok && len(x) == 1 {
+			if ours != text {
+				return differ()
+			}
+			return nil
+		}
+		if text, ok := x["$hex"]; ok && len(x) == 1 {
+			if ours != text {
+				return differ()
+			}
+			return nil
+		}
+		if list, ok := ours.([]any); ok { // a compound of tags
+			object := map[string]any{}
+			for _, e := range list {
+				tag, ok := e.(map[string]any)
+				name, _ := tag["name"].(string)
+				if !ok {
+					return differ()
+				}
+				object[name] = map[string]any{"type": tag["type"], "value": tag["value"]}
+			}
+			ours = object
+		}
+		y, ok := ours.(map[string]any)
+		if !ok {
+			return differ()
+		}
+		for k, v := range x {
+			if k == "_enum_type" { // is not sent
+				continue
+			}
+			if err := sameValue(path+"."+k, v, y[k]); err != nil {
+				return err
+			}
+		}
+		for k, v := range y {
+			tag, _ := v.(map[string]any)
+			if _, there := x[k]; !there && v != nil && tag["type"] != "end" {
+				return fmt.Errorf("%s.%s: only here: %v", path, k, v)
+			}
+		}
+	case []any:
+		y, ok := ours.([]any)
+		if !ok || len(x) != len(y) {
+			return differ()
+		}
+		for i := range x {
+			if err := sameValue(fmt.Sprintf("%s[%d]", path, i), x[i], y[i]); err != nil {
+				return err
+			}
+		}
+	case json.Number:
+		y, ok := ours.(json.Number)
+		if s, text := ours.(string); text { // of 64 bits
+			y, ok = json.Number(s), true
+		}
+		a, _ := x.Float64()
+		b, _ := y.Float64()
+		if !ok || a != b && (float32(a) != float32(b) || !strings.ContainsAny(string(x), ".e")) {
+			return differ()
+		}
+	default:
+		if node != ours {
+			return differ()
+		}
+	}
+	return nil
 }

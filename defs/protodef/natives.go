@@ -67,7 +67,7 @@ var natives = map[string]func(l *lowerer) lowered{
 	"anonymousNbt":    func(l *lowerer) lowered { return l.tags(bigTags).root(false, false) },
 	"optionalNbt":     func(l *lowerer) lowered { return l.tags(bigTags).root(true, true) },
 	"anonOptionalNbt": func(l *lowerer) lowered { return l.tags(bigTags).root(false, true) },
-	"lnbt":            func(l *lowerer) lowered { return l.tags(littleTags).root(true, false) },
+	"lnbt":            func(l *lowerer) lowered { return l.tags(littleTags).root(true, true) },
 	"nbtLoop":         func(l *lowerer) lowered { return l.tags(varTags).loop() },
 	"compressedNbt": func(*lowerer) lowered {
 		return counted(&schema.Blob{Extent: schema.Extent{Size: schema.Counted, Null: true}}, numberNamed("i16"))
