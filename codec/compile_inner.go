@@ -63,6 +63,10 @@ func (p *Program) findSelectors() {
 
 // findCleared determines the registers to clear before an alternative is read, so that they do not have the values of another one.
 func (p *Program) findCleared() {
+	p.setFirst = p.nested
+	for i := range p.Ops {
+		p.setFirst = p.setFirst && p.Ops[i].offset == noIndex
+	}
 	for i := range p.Ops {
 		if p.Ops[i].Code != OpVariant {
 			continue
@@ -75,12 +79,9 @@ func (p *Program) findCleared() {
 				}
 			}
 		}
-		if regs != nil {
-			if p.cleared == nil {
-				p.cleared = map[uint16][]uint16{}
-			}
-			p.cleared[uint16(i)] = regs
-			p.Ops[i].clears = true
+		if p.Ops[i].clears = noIndex; regs != nil {
+			p.Ops[i].clears = uint16(len(p.cleared))
+			p.cleared = append(p.cleared, regs)
 		}
 	}
 }
@@ -101,8 +102,8 @@ func (p *Program) sets(op uint16) (regs []uint16) {
 
 // Clear clears the registers that the alternatives of a variant set.
 func (p *Program) Clear(variant uint16, regs []uint64) {
-	if p.Ops[variant].clears {
-		for _, r := range p.cleared[variant] {
+	if k := p.Ops[variant].clears; k != noIndex {
+		for _, r := range p.cleared[k] {
 			regs[r] = 0
 		}
 	}

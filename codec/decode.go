@@ -33,7 +33,9 @@ func (p *Program) Decode(dst *Record, data []byte) {
 // decode decodes any message and reports its problems.
 func (p *Program) decode(dst *Record, data []byte) {
 	dst.Reset(p)
-	clear(dst.regs)
+	if !p.setFirst {
+		clear(dst.regs)
+	}
 	dst.saved = dst.saved[:0]
 	dst.Data = data
 	d := decoder{p: p, r: dst, data: data, have: uint32(len(data)), limit: math.MaxUint32, nodes: nodeBudget(len(data)) + len(p.Ops), bytes: byteBudget(len(data))}

@@ -77,7 +77,14 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	o := &r.Program.Ops[n.Op]
 	switch {
 	case n.Kind == NodeVar:
-		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: r.Program.varKind(o, n.Len)})
+		if len(dst) == cap(dst) {
+			dst = slices.Grow(dst, 1)
+		}
+		dst = dst[:len(dst)+1]
+		l := &dst[len(dst)-1]
+		l.Raw, l.Off, l.Node, l.LeafKind = n.Raw, n.Off, uint32(node), r.Program.Blocks[o.Block].rows[0].kind
+		l.Len = n.Len
+		return dst
 	case n.Kind == NodeEnd:
 		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: o.Field, Item: noIndex, Role: RoleEnd}})
 	case n.Kind == NodeText || n.Kind == NodeBlob:
@@ -164,13 +171,6 @@ func cutLeaves(dst []Leaf, b *Block, data []byte, there Range, node uint32) []Le
 		dst = append(dst, l)
 	}
 	return dst[:first+n]
-}
-
-// varKind returns the kind of the leaf of an OpVar that occupies so many bits.
-func (p *Program) varKind(o *Op, bits uint32) LeafKind {
-	k := p.Blocks[o.Block].rows[0].kind
-	k.Len = bits
-	return k
 }
 
 // Item returns the block item of a leaf, or nil for contents.

@@ -40,10 +40,11 @@ type Program struct {
 	byLength bool                // some alternatives are selected by the length of the frame
 	odd      bool                // some block has odd items
 	padded   bool                // some block has padding
+	setFirst bool // each register is set before it is used, so that they need not be cleared
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
-	cleared  map[uint16][]uint16 // by OpVariant: the registers that its alternatives set, and that alternatives or expressions depend on
+	cleared  [][]uint16 // by Op.clears: the registers that its alternatives set, and that alternatives or expressions depend on
 	selects  []bool              // by register: alternatives or expressions depend on it
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable
@@ -126,7 +127,7 @@ type Op struct {
 	Group    uint16 // OpCall: the OpGroup
 	NullSize bool   // OpGroup: a size of 0 means null
 	Bare     bool   // of a case, a group or a list: shown as the value of the only field
-	clears   bool   // OpVariant: it clears registers
+	clears   uint16 // OpVariant: the registers that it clears, an index into Program.cleared, or noIndex
 	null     bool   // text, bytes and lists: a count of -1 means null
 	expr     wire.Expr
 }
