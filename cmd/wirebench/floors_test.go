@@ -46,6 +46,7 @@ defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
+defs/envelope < defs/schema defs/text
 codec         < defs/wire
 
 defs            < defs/tera defs/muta defs/subspace defs/emit defs/library
@@ -55,6 +56,7 @@ codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
+codec/transport/envelope < codec codec/transport defs/envelope
 codec/packet             < codec/transport
 codec/packettest         < codec/transport
 codec/scan
