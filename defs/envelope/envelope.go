@@ -58,7 +58,7 @@ type Framing struct {
 	Max       int   // bytes of the largest message
 	Delimiter []byte
 	Size      int        // Fixed: bytes of a message
-	Sizes     []CodeSize // Codes
+	Sizes     []CodeSize // Codes: in the order of the codes, that of other codes last
 }
 
 // FramingKind is a kind of framing.

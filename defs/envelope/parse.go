@@ -1,8 +1,10 @@
 package envelope
 
 import (
+	"cmp"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -772,6 +774,9 @@ func (p *parser) finish() {
 			}
 			s.share(w)
 		}
+		for w := range 2 {
+			slices.SortStableFunc(s.Frame[w].Sizes, compareSizes)
+		}
 		s.Bundles = append(s.Bundles[:len(s.Bundles):len(s.Bundles)], common.s.Bundles...)
 		s.Rules = append(s.Rules[:len(s.Rules):len(s.Rules)], common.s.Rules...)
 		switch {
@@ -803,6 +808,17 @@ func (p *parser) finish() {
 			p.report(unreachable(p.e.States[i].Span, p.e.States[i].Name))
 		}
 	}
+}
+
+// compareSizes orders entries by code, with that of other codes at the end.
+func compareSizes(a, b CodeSize) int {
+	if a.Other != b.Other {
+		if a.Other {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a.Code, b.Code)
 }
 
 // share gives a direction the table of the other one, if one statement is about both.
