@@ -56,6 +56,7 @@ type codecs struct {
 	zstd    *zstd.Decoder
 	lz4     *lz4.Reader
 	snappy  *snappy.Reader
+	toZlib  *zlib.Writer
 	deflate *flate.Writer
 	encoder *zstd.Encoder
 }
@@ -259,7 +260,12 @@ func (x *codecs) compress(dst []byte, method envelope.Method, body []byte) ([]by
 	}
 	switch method {
 	case envelope.Zlib:
-		write(zlib.NewWriter(out))
+		if x.toZlib == nil {
+			x.toZlib = zlib.NewWriter(out)
+		} else {
+			x.toZlib.Reset(out)
+		}
+		write(x.toZlib)
 	case envelope.Deflate:
 		if x.deflate == nil {
 			x.deflate, _ = flate.NewWriter(out, flate.DefaultCompression)

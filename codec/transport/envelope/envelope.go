@@ -25,7 +25,8 @@ type Transport struct {
 	ways [2]way
 
 	emit     func(*transport.Frame)
-	take     func(*unit) // of a rewriter, instead of emitting messages; nil: none
+	take     func(*unit)    // of a rewriter, instead of emitting messages; nil: none
+	busy     func(int) bool // of a rewriter: part of a frame was sent in a direction
 	frame    transport.Frame
 	unit     unit
 	from     []transport.Source
@@ -120,6 +121,9 @@ func (t *Transport) feed(seg *transport.Segment) {
 	}
 	if seg.End {
 		t.unfinished(w, seg.At)
+		if w.dead == "" {
+			t.rest(w)
+		}
 		w.ended = true
 		w.empty(w.next())
 		w.buf, w.pieces = nil, nil
@@ -195,15 +199,16 @@ func (t *Transport) fail(w *way, why string) {
 func (t *Transport) drop(w *way, shown int) {
 	n := len(w.buf) - w.done
 	w.unread += int64(n - shown)
-	if t.take != nil {
-		t.rest(w)
-	}
+	t.rest(w)
 	w.pass(n)
 	w.compact()
 }
 
 // rest passes the bytes that cannot be read to the rewriter.
 func (t *Transport) rest(w *way) {
+	if t.take == nil {
+		return
+	}
 	if s := &t.legs[w.index].sides[w.index]; s.opaque == "" {
 		t.decipher(w, len(w.buf))
 	}
@@ -213,7 +218,8 @@ func (t *Transport) rest(w *way) {
 // raw passes the next n bytes, which are not a frame, to the rewriter, if there is one.
 func (t *Transport) raw(w *way, n int) {
 	if t.take != nil && n > 0 {
-		t.unit = unit{w: w, wire: w.buf[w.done : w.done+n], offset: w.offset + int64(w.done), inner: t.unit.inner[:0]}
+		inner := t.unit.inner[:0]
+		t.unit = unit{w: w, wire: w.buf[w.done : w.done+n], offset: w.offset + int64(w.done), inner: inner}
 		t.take(&t.unit)
 	}
 }
@@ -327,9 +333,7 @@ func (t *Transport) opaque(w *way, why string) {
 	t.from = w.appendSources(t.from[:0], 0, n)
 	f.From = t.from
 	t.emit(f)
-	if t.take != nil {
-		t.rest(w)
-	}
+	t.rest(w)
 	w.pass(n)
 }
 
@@ -478,9 +482,11 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 }
 
 // apply makes changes after a frame has been read: first those that waited for its end, then its own.
-func (t *Transport) apply(w *way, changes []change) {
-	l := t.legs[w.index]
-	s := &l.sides[w.index]
+func (t *Transport) apply(w *way, changes []change) { t.applyOn(t.legs[w.index], w.index, changes) }
+
+// applyOn makes the changes of a message that has passed on a leg.
+func (t *Transport) applyOn(l *leg, way int, changes []change) {
+	s := &l.sides[way]
 	if len(s.later) > 0 {
 		later := s.later
 		s.later = nil
@@ -490,7 +496,7 @@ func (t *Transport) apply(w *way, changes []change) {
 	}
 	for i := range changes {
 		c := &changes[i]
-		if c.way != w.index && t.legs[c.way] == l && t.ways[c.way].begins() && !t.udp {
+		if c.way != way && !t.udp && t.begun(l, c.way) {
 			l.sides[c.way].later = append(l.sides[c.way].later, *c)
 			continue
 		}
@@ -498,11 +504,25 @@ func (t *Transport) apply(w *way, changes []change) {
 	}
 }
 
+// reads reports whether a direction arrives on a leg; otherwise it is sent on it.
+func (t *Transport) reads(l *leg, way int) bool { return t.legs[way] == l }
+
+// begun reports whether a frame of a direction has begun on a leg.
+func (t *Transport) begun(l *leg, way int) bool {
+	if t.reads(l, way) {
+		return t.ways[way].begins()
+	}
+	return t.busy != nil && t.busy(way)
+}
+
 // change makes a change of a leg.
 func (t *Transport) change(l *leg, c *change) {
-	reads := t.legs[c.way] == l
-	l.do(c, !reads)
-	if w := &t.ways[c.way]; reads && c.kind == envelope.Encipher {
+	w := &t.ways[c.way]
+	if c.kind == envelope.Encipher && w.dead != "" && !t.udp {
+		return // the place where it begins is unknown
+	}
+	l.do(c, !t.reads(l, c.way))
+	if t.reads(l, c.way) && c.kind == envelope.Encipher {
 		w.plain = w.done
 	}
 }
@@ -527,9 +547,7 @@ func (t *Transport) datagram(w *way, seg *transport.Segment) {
 			f.Length = lost
 		}
 		t.emit(f)
-		if t.take != nil {
-			t.rest(w)
-		}
+		t.rest(w)
 	}
 	w.empty(0)
 }
@@ -540,7 +558,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	s := &l.sides[w.index]
 	env := &l.o.Envelope.States[s.state].Frame[w.index]
 	have := len(w.buf) - w.done
-	if t.take != nil {
+	if w.dead == "" {
 		t.rest(w)
 	}
 	f := t.begin(w, transport.Problem, w.next(), seg.At)

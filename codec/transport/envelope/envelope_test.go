@@ -74,7 +74,9 @@ func number(name string, bits int) *schema.Field {
 	return &schema.Field{Name: name, Type: &schema.Number{Bits: bits, Kind: schema.Signed}}
 }
 
-func blob(name string) *schema.Field { return &schema.Field{Name: name, Type: &schema.Blob{Extent: schema.Extent{Size: schema.Counted}}} }
+func blob(name string) *schema.Field {
+	return &schema.Field{Name: name, Type: &schema.Blob{Extent: schema.Extent{Size: schema.Counted}}}
+}
 
 // told writes frames as lines.
 type told struct {

@@ -24,7 +24,7 @@ type leg struct {
 	memory []memory
 	sizes  [2]measure // by direction
 	fields fields
-	codecs codecs
+	codecs *codecs
 }
 
 // side is the state of one direction.
@@ -61,7 +61,7 @@ type change struct {
 
 // newLeg returns the state at the start of a connection. encipher tells for each direction whether it is sent.
 func newLeg(o *Options, encipher [2]bool) *leg {
-	l := &leg{o: o}
+	l := &leg{o: o, codecs: new(codecs)}
 	l.begin()
 	for _, s := range o.Envelope.Remembered() {
 		l.memory = append(l.memory, memory{of: s})
@@ -80,7 +80,7 @@ func newLeg(o *Options, encipher [2]bool) *leg {
 
 // clone returns a leg in the same state.
 func (l *leg) clone() *leg {
-	c := &leg{o: l.o, sides: l.sides, memory: append([]memory(nil), l.memory...)}
+	c := &leg{o: l.o, codecs: l.codecs, sides: l.sides, memory: append([]memory(nil), l.memory...)}
 	c.begin()
 	for i := range c.sides {
 		s := &c.sides[i]
