@@ -188,6 +188,7 @@ func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Tim
 func (t *Transport) fail(w *way, why string) {
 	w.dead = why
 	n := len(w.buf) - w.done
+	t.decipher(w, w.done+min(n, maxShown))
 	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(min(n, maxShown)))
 	t.show(w, f, n)
 	f.Note, f.Resumed = why+"; the rest of the direction is not read", w.mid
@@ -539,6 +540,7 @@ func (t *Transport) datagram(w *way, seg *transport.Segment) {
 	w.add(&part)
 	t.read(w, lost == 0)
 	if n := len(w.buf) - w.done; n > 0 && w.dead == "" {
+		t.decipher(w, len(w.buf))
 		f := t.begin(w, transport.Problem, transport.Unknown, seg.At)
 		t.show(w, f, n)
 		f.Note = fmt.Sprintf("the datagram ends inside a message, after %d of its bytes", n)
