@@ -49,16 +49,17 @@ func (c compression) sameForm(d compression) bool {
 
 // codecs compresses and decompresses. Its readers and writers are reused.
 type codecs struct {
-	in      bytes.Reader
-	flate   io.ReadCloser
-	zlib    io.ReadCloser
-	gzip    *gzip.Reader
-	zstd    *zstd.Decoder
-	lz4     *lz4.Reader
-	snappy  *snappy.Reader
-	toZlib  *zlib.Writer
-	deflate *flate.Writer
-	encoder *zstd.Encoder
+	read, made int64 // bytes before and after all decompressions
+	in         bytes.Reader
+	flate      io.ReadCloser
+	zlib       io.ReadCloser
+	gzip       *gzip.Reader
+	zstd       *zstd.Decoder
+	lz4        *lz4.Reader
+	snappy     *snappy.Reader
+	toZlib     *zlib.Writer
+	deflate    *flate.Writer
+	encoder    *zstd.Encoder
 }
 
 // unpack appends the decompressed form of body, which begins with the header. most is the limit of the size.
@@ -79,8 +80,14 @@ func (x *codecs) unpack(dst []byte, c *compression, body []byte, most int) (out 
 			size = int(v)
 		}
 	}
+	x.read += int64(len(body))
+	room := maxMade + maxGrowth*x.read - x.made
+	if int64(size) > room {
+		return dst, errTooMuch
+	}
 	at := len(dst)
-	dst, err = x.decompress(dst, c.method, body, size, most)
+	dst, err = x.decompress(dst, c.method, body, size, int(min(int64(most), max(room, 0))))
+	x.made += int64(len(dst) - at)
 	switch n := len(dst) - at; {
 	case err != nil:
 		return dst[:at], fmt.Errorf("the data cannot be decompressed: %w", err)
@@ -89,6 +96,15 @@ func (x *codecs) unpack(dst []byte, c *compression, body []byte, most int) (out 
 	}
 	return dst, nil
 }
+
+// Limits of the bytes that a connection can have after decompression: so many, and so many for each byte before it. They bound the time that
+// is spent on data made to expand.
+const (
+	maxMade   = 64 << 20
+	maxGrowth = 256
+)
+
+var errTooMuch = errors.New("the data of the connection expand too much")
 
 // errTooLarge reports that decompression was stopped.
 var errTooLarge = errors.New("there are more bytes than the header says, or than the limit")

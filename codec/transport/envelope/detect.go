@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/envelope"
@@ -15,9 +16,14 @@ import (
 // Limits of detection.
 const (
 	maxSamples   = 8
+	maxTraffic   = 4 << 20   // bytes of all samples
+	maxDecoded   = 1 << 20   // the same, with definitions
 	maxWalk      = 256 << 10 // bytes of a direction in which framings are tried
+	maxFrames    = 2000      // frames of a direction in which framings are tried
 	maxLook      = 32        // framings that are looked at closely
+	maxClose     = 8         // framings for which compression and states are tried
 	maxConstant  = 8         // bytes before a length, and the constant added to it
+	maxRun       = 20_000    // frames that are cut with each envelope
 	maxTried     = 2000      // messages that are decoded for each assignment of states
 	leastBytes   = 8         // of the traffic
 	maxSegments  = 1 << 16   // of a sample
@@ -37,8 +43,8 @@ type Library interface {
 type Candidate struct {
 	Envelope *envelope.Envelope
 	Text     string
-	Used     int64 // bytes in frames, of all samples
-	Total    int64 // bytes of all samples
+	Used     int64 // bytes in frames
+	Total    int64 // bytes that were examined: those of all samples, up to limits
 	Frames   int
 	Mean     float64 // bytes of a frame
 	Packed   int     // frames that are compressed
@@ -74,8 +80,8 @@ func Detect(samples []Sample, udp bool, lib Library) []Candidate {
 	}
 	d.framings()
 	var out []Candidate
-	for _, x := range d.tried[:min(len(d.tried), maxLook)] {
-		if c, ok := d.look(x.text, x.cost); ok {
+	for i, x := range d.tried[:min(len(d.tried), maxLook)] {
+		if c, ok := d.look(x.text, x.cost, i < maxClose); ok {
 			out = append(out, c)
 		}
 	}
@@ -108,6 +114,15 @@ type tried struct {
 
 func (d *detector) add(s Sample) {
 	s = s[:min(len(s), maxSegments)]
+	most := int64(maxTraffic)
+	if d.lib != nil {
+		most = maxDecoded
+	}
+	for i, size := 0, d.total; i < len(s); i++ {
+		if size += int64(len(s[i].Bytes)); size > most {
+			s = s[:i]
+		}
+	}
 	d.samples = append(d.samples, s)
 	var x [2]streamed
 	var cut [2]bool
@@ -192,14 +207,18 @@ func (d *detector) lengths(form string) {
 	}
 }
 
-// try walks the streams in frames of a framing.
+// try walks the streams in frames of a framing, and keeps it if it consumes at least half of the bytes.
 func (d *detector) try(f *envelope.Framing, text string, cost float64) {
 	used, total, frames, aligned, ends, none := 0, 0, 0, 0, 0, 0
 	for i := range d.streams {
 		s := &d.streams[i]
-		total += len(s.data)
 		next := 0 // index of the next end
-		for at := 0; at < len(s.data); {
+		walked, at := len(s.data), 0
+		for n := 0; at < len(s.data); n++ {
+			if n == maxFrames {
+				walked = at
+				break
+			}
 			b := s.data[at:]
 			if d.udp {
 				for s.ends[next] <= at {
@@ -224,7 +243,13 @@ func (d *detector) try(f *envelope.Framing, text string, cost float64) {
 			}
 			used += x.total
 		}
-		ends += len(s.ends)
+		total += walked
+		for _, end := range s.ends {
+			if end > walked {
+				break
+			}
+			ends++
+		}
 		if used < total/2 {
 			return // of the streams so far
 		}
@@ -268,9 +293,9 @@ type seen struct {
 }
 
 // look examines a framing: compression, the form of the code, states.
-func (d *detector) look(frameText string, cost float64) (Candidate, bool) {
-	if frameText == "frame measured" {
-		return d.best(frameText, "", nil, cost)
+func (d *detector) look(frameText string, cost float64, closely bool) (Candidate, bool) {
+	if frameText == "frame measured" || !closely {
+		return d.best(frameText, "", cost, closely)
 	}
 	frames := d.run(d.prefix()+frameText+"\ncode none any\n", nil).frames
 	if len(frames) < 2 {
@@ -288,15 +313,14 @@ func (d *detector) look(frameText string, cost float64) (Candidate, bool) {
 			break
 		}
 	}
-	return d.best(frameText, lines, frames, cost)
+	return d.best(frameText, lines, cost, true)
 }
 
 // codeForms returns the forms of codes to try, the most likely first: that of the length, then others.
 func codeForms(frameText string) []string {
 	forms := []string{"u8", "u16 le", "u16 be", "u32 le", "u32 be", "varint"}
 	first := "u8"
-	switch {
-	case bytes.Contains([]byte(frameText), []byte("varint")):
+	if strings.Contains(frameText, "varint") {
 		first = "varint"
 	}
 	i := slices.Index(forms, first)
@@ -305,22 +329,22 @@ func codeForms(frameText string) []string {
 }
 
 // best returns the best candidate with a framing.
-func (d *detector) best(frameText, lines string, frames []seen, cost float64) (Candidate, bool) {
+func (d *detector) best(frameText, lines string, cost float64, closely bool) (Candidate, bool) {
 	var best Candidate
-	for i, code := range codeForms(frameText) {
-		if i > 0 && d.lib == nil {
-			break
-		}
+	for i, code := range d.forms(frameText, lines, closely) {
 		head := d.prefix() + frameText + "\ncode " + code + "\n"
-		for _, states := range d.states(head, lines) {
-			text := head + states
-			c, ok := d.candidate(text)
+		all := []string{lines}
+		if closely {
+			all = d.states(head, lines)
+		}
+		for _, states := range all {
+			c, ok := d.candidate(head + states)
 			if !ok {
 				continue
 			}
 			c.score = 2*share(int(c.Used), int(c.Total)) + 0.5*c.Aligned - cost - 0.01*float64(i) - share(c.empty, c.Frames)
 			if d.lib != nil {
-				c.score += 2 * share(c.Exact, max(c.Frames, 1))
+				c.score += 2 * share(c.Exact, min(c.Frames, maxTried))
 			}
 			if best.Text == "" || c.score > best.score {
 				best = c
@@ -330,6 +354,31 @@ func (d *detector) best(frameText, lines string, frames []seen, cost float64) (C
 	return best, best.Text != ""
 }
 
+// forms returns the forms of codes to try with a framing: without definitions only the most likely one, otherwise the two with which most
+// messages have a definition.
+func (d *detector) forms(frameText, lines string, closely bool) []string {
+	forms := codeForms(frameText)
+	if d.lib == nil || !closely {
+		return forms[:1]
+	}
+	if frameText == "frame measured" {
+		return forms
+	}
+	known := map[string]int{}
+	for _, form := range forms {
+		for _, m := range d.messages(d.prefix() + frameText + "\ncode " + form + "\n" + lines) {
+			for _, g := range d.lib.Groups() {
+				if m.hasCode && d.lib.Lookup(schema.Key{Dir: dirs[m.way], Group: g, Code: m.code}) != nil {
+					known[form]++
+					break
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(known[b], known[a]) })
+	return forms[:2]
+}
+
 // candidate reads the samples with an envelope. ok is false if it explains too little.
 func (d *detector) candidate(text string) (c Candidate, ok bool) {
 	e, diags := envelope.Parse(source.New("detected", text))
@@ -337,7 +386,7 @@ func (d *detector) candidate(text string) (c Candidate, ok bool) {
 		return c, false
 	}
 	x := d.run(text, d.lib)
-	c = Candidate{Envelope: e, Text: text, Used: x.used, Total: d.total, Frames: x.count, Packed: x.packed, Known: x.known, Exact: x.exact, Aligned: share(x.aligned, x.ends), empty: x.empty}
+	c = Candidate{Envelope: e, Text: text, Used: x.used, Total: x.total, Frames: x.count, Packed: x.packed, Known: x.known, Exact: x.exact, Aligned: share(x.aligned, x.ends), empty: x.empty}
 	if c.Frames < 2 || 10*c.Used < 9*c.Total {
 		return c, false
 	}
@@ -347,7 +396,7 @@ func (d *detector) candidate(text string) (c Candidate, ok bool) {
 
 // result is how an envelope reads the samples.
 type result struct {
-	used          int64
+	used, total   int64 // bytes; those that were examined
 	count         int
 	packed        int
 	empty         int
@@ -394,7 +443,11 @@ func (d *detector) run(text string, lib Library) (x result) {
 		}
 		t.emit = func(*transport.Frame) {}
 		for k := range s {
+			if x.count >= maxRun {
+				return x
+			}
 			seg := s[k]
+			x.total += int64(len(seg.Bytes))
 			t.feed(&seg)
 			if len(seg.Bytes) > 0 {
 				x.ends++
@@ -470,7 +523,7 @@ func findPacking(frames []seen) *packing {
 var names = []string{"zlib", "deflate", "gzip", "zstd", "lz4", "lz4-block", "snappy", "snappy-frame"}
 
 // maxUnpacked bounds the data that are decompressed to recognise a compression, for each method.
-const maxUnpacked = 4 << 20
+const maxUnpacked = 1 << 20
 
 func tryPacking(x *codecs, frames []seen, header, name string, method envelope.Method) *packing {
 	p := &packing{method: name, header: header, from: len(frames), least: 1 << 30}
@@ -503,7 +556,7 @@ func tryPacking(x *codecs, frames []seen, header, name string, method envelope.M
 			continue // enough was seen
 		}
 		var err error
-		if out, err = x.unpack(out[:0], &c, body, envelope.DefaultMax); err != nil || len(out) == 0 {
+		if out, err = x.unpack(out[:0], &c, body, 4*maxUnpacked); err != nil || len(out) == 0 {
 			break
 		}
 		room -= len(out)

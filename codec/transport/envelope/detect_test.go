@@ -1,13 +1,16 @@
 package envelope
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -151,4 +154,31 @@ func TestDetectNothing(t *testing.T) {
 	if Detect(nil, false, nil) != nil {
 		t.Error("a capture without bytes has candidates")
 	}
+}
+
+// TestDetectIsBounded detects in traffic that is slow to walk.
+func TestDetectIsBounded(t *testing.T) {
+	var x codecs
+	bomb, _ := x.compress(nil, envelope.Zstd, make([]byte, 4<<20))
+	for name, unit := range map[string][]byte{
+		"zeros": make([]byte, 1000), "ones": bytes.Repeat([]byte{1}, 1000), "lines": bytes.Repeat([]byte("\n"), 1000),
+		"bombs": slices.Concat([]byte{byte(len(bomb) >> 8), byte(len(bomb)), 0, 0, 0x40, 0}, bomb),
+	} {
+		var s Sample
+		for i := range 4000 {
+			s = append(s, transport.Segment{Dir: dirs[i%2], At: at, Bytes: unit, Start: i < 2})
+		}
+		start := time.Now()
+		Detect([]Sample{s, s}, false, nil)
+		Detect([]Sample{s, s}, false, gameGroups(t))
+		if d := time.Since(start); d > 10*time.Second { // other programs may run
+			t.Errorf("%s take %v", name, d)
+		} else {
+			t.Logf("%s take %v", name, d)
+		}
+	}
+}
+
+func gameGroups(t testing.TB) Library {
+	return &groupLibrary{gameLibrary(t), []string{"first", "second"}}
 }
