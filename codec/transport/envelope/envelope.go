@@ -38,22 +38,23 @@ type Transport struct {
 
 // unit is a frame that was cut.
 type unit struct {
-	w       *way
-	frame   frame
-	state   int
-	comp    compression
-	wire    []byte // the whole frame, deciphered
-	message []byte // decompressed
-	bad     bool   // there is no message in it
-	key     schema.Key
-	hasKey  bool
-	name    string
-	head    int // offset of the contents after the code
-	bundle  *envelope.Bundle
-	inner   []part
-	offset  int64
-	at      time.Time
-	note    string
+	w        *way
+	frame    frame
+	state    int
+	comp     compression
+	wire     []byte // the whole frame, deciphered
+	message  []byte // decompressed
+	bad      bool   // there is no message in it
+	verbatim bool   // wire is sent as it is, below the cipher and the messages of a WebSocket
+	key      schema.Key
+	hasKey   bool
+	name     string
+	head     int // offset of the contents after the code
+	bundle   *envelope.Bundle
+	inner    []part
+	offset   int64
+	at       time.Time
+	note     string
 }
 
 // part is a message in a bundle, relative to the bundle's message.

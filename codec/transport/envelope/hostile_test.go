@@ -343,7 +343,7 @@ func FuzzTransport(f *testing.F) {
 			t.Fatalf("it takes %v", took)
 		}
 		for i := range fed {
-			if !bytes.Equal(fed[i], sent[i]) {
+			if e.Carrier != envelope.WebSocket && !bytes.Equal(fed[i], sent[i]) { // masks may differ
 				t.Fatalf("%v: received\n%x, sent\n%x\n%s", dirs[i], fed[i], sent[i], got[1].String())
 			}
 		}

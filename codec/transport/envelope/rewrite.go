@@ -56,22 +56,24 @@ type line struct {
 	ended      bool     // the input has ended
 	over       bool     // the end is being sent, or has been sent
 	closed     bool     // the end has been sent
+	frames     uint32   // WebSocket messages sent
 	later      []*entry // injected messages that wait for the end of a frame
 	laterBytes int
 }
 
 // entry is a frame that is sent or waits.
 type entry struct {
-	line    *line
-	kind    entryKind
-	wire    []byte // as received, deciphered
-	message []byte // nil if there is none
-	state   int    // in which it was framed
-	comp    compression
-	bundle  *envelope.Bundle
-	parts   []part
-	items   []item // the message, or those of the bundle
-	clear   bool   // never enciphered
+	line     *line
+	kind     entryKind
+	wire     []byte // as received, deciphered
+	message  []byte // nil if there is none
+	state    int    // in which it was framed
+	comp     compression
+	bundle   *envelope.Bundle
+	parts    []part
+	items    []item // the message, or those of the bundle
+	clear    bool   // never enciphered
+	verbatim bool   // nor in a WebSocket message
 }
 
 type entryKind uint8
@@ -145,6 +147,9 @@ func (w *Rewriter) Feed(seg transport.Segment, r *transport.Relay) {
 		l.ended, l.over, l.closed = seg.End, seg.End, seg.End
 		w.r.Put(transport.Segment{Dir: seg.Dir, At: seg.At, Bytes: seg.Bytes, End: seg.End})
 		w.t.feed(&seg)
+		if w.mode == transport.Wanted {
+			w.takeOver()
+		}
 		return
 	}
 	if w.t.udp && len(seg.Bytes) == 0 {
@@ -174,6 +179,10 @@ func (w *Rewriter) emit(f *transport.Frame) {
 func (w *Rewriter) unit(u *unit) {
 	l := &w.lines[u.w.index]
 	t := w.t
+	if u.verbatim {
+		w.add(&entry{line: l, kind: entryBytes, wire: append([]byte(nil), u.wire...), verbatim: true})
+		return
+	}
 	if u.frame.total == 0 || u.bad {
 		if part := w.unsent(l, u); len(part) > 0 {
 			e := &entry{line: l, kind: entryBytes, wire: part, clear: t.legs[u.w.index].sides[u.w.index].opaque != ""}
@@ -427,6 +436,10 @@ func (w *Rewriter) send(e *entry) {
 		w.r.Go(e.items[0].id, nil)
 		return
 	case entryBytes:
+		if e.verbatim {
+			l.out = append(l.out, e.wire...)
+			return
+		}
 		w.write(l, e.wire, e.clear)
 		if e.message != nil { // the rest of a frame that was partly sent
 			w.sent(e)
@@ -534,9 +547,22 @@ func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 
 // write appends bytes to the output of a direction and enciphers them.
 func (w *Rewriter) write(l *line, b []byte, clear bool) {
+	c := l.leg.sides[l.index].cipher
+	if clear {
+		c = nil
+	}
+	if s := w.t.ways[l.index].ws; s != nil {
+		if c != nil {
+			b = append([]byte(nil), b...)
+			c.apply(b)
+		}
+		l.frames++
+		l.out = appendFrame(l.out, max(s.data, 1), b, l.index == 0, l.frames)
+		return
+	}
 	at := len(l.out)
 	l.out = append(l.out, b...)
-	if c := l.leg.sides[l.index].cipher; c != nil && !clear {
+	if c != nil {
 		c.apply(l.out[at:])
 	}
 }
@@ -580,6 +606,8 @@ func (w *Rewriter) Operate(on bool, at time.Time, r *transport.Relay) {
 	switch {
 	case on && w.mode == transport.Observing:
 		w.takeOver()
+	case !on && w.mode == transport.Wanted:
+		w.mode, w.why = transport.Observing, ""
 	case !on && w.mode == transport.Operating && !w.changed:
 		w.handBack()
 	}
@@ -589,8 +617,16 @@ func (w *Rewriter) Operate(on bool, at time.Time, r *transport.Relay) {
 func (w *Rewriter) takeOver() {
 	t := w.t
 	if t.o.Envelope.Carrier == envelope.WebSocket {
-		w.mode, w.why = transport.Impossible, "messages in WebSocket connections can be read but not changed"
-		return
+		for i := range t.ways {
+			if x := &t.ways[i]; x.ws.broken {
+				w.mode, w.why = transport.Impossible, x.dead
+				return
+			}
+		}
+		if !t.ways[0].between() || !t.ways[1].between() {
+			w.mode, w.why = transport.Wanted, "the end of a WebSocket message in both directions"
+			return
+		}
 	}
 	for i := range t.ways {
 		if s := &t.legs[i].sides[i]; s.opaque != "" {
@@ -624,13 +660,14 @@ func (w *Rewriter) takeOver() {
 		l.taken, l.sentTo, l.raw = !x.begins() && x.dead == "", x.next(), x.dead != ""
 	}
 	t.take, t.busy = w.unit, func(way int) bool { return !w.lines[way].taken }
-	w.mode = transport.Operating
+	w.mode, w.why = transport.Operating, ""
 }
 
 // handBack ends rewriting, if both legs are still in the same state.
 func (w *Rewriter) handBack() {
 	for i := range w.lines {
-		if l := &w.lines[i]; len(l.queue) > 0 || len(l.later) > 0 {
+		l, x := &w.lines[i], &w.t.ways[i]
+		if len(l.queue) > 0 || len(l.later) > 0 || x.ws != nil && !x.between() {
 			return
 		}
 	}
@@ -648,7 +685,7 @@ func (w *Rewriter) handBack() {
 // passPart sends the part of a frame that has arrived.
 func (w *Rewriter) passPart(l *line) {
 	x := &w.t.ways[l.index]
-	if w.t.udp || x.dead != "" || len(x.buf) == x.done {
+	if w.t.udp || x.ws != nil || x.dead != "" || len(x.buf) == x.done {
 		return
 	}
 	w.t.decipher(x, len(x.buf))

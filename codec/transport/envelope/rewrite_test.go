@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -77,13 +78,20 @@ func inner(m []byte) (out []string) {
 }
 
 func TestEndpoints(t *testing.T) {
-	for _, cipher := range []string{"", "cipher chacha20 key given iv hex 000000000000000000000000"} {
+	for _, cipher := range []string{"", "carrier websocket", "cipher chacha20 key given iv hex 000000000000000000000000"} {
 		o := Options{Envelope: parse(t, fmt.Sprintf(game, cipher)), Definitions: gameLibrary(t), Key: bytes.Repeat([]byte{7}, 32)}
 		for seed := range uint64(100) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			ends := [2]*Endpoint{NewEndpoint(o, schema.ToServer), NewEndpoint(o, schema.ToClient)}
 			watch := New(o)
 			var seen told
+			ends[0].Start(at, &transport.Relay{Out: func(s transport.Segment) {
+				watch.Feed(s, seen.emit)
+				ends[1].Feed(s.Bytes, false, at, &transport.Relay{Out: func(s transport.Segment) {
+					watch.Feed(s, seen.emit)
+					ends[0].Feed(s.Bytes, false, at, &transport.Relay{})
+				}})
+			}})
 			for range 60 {
 				way := rng.IntN(2)
 				m := randomMessage(rng)
@@ -111,12 +119,18 @@ func TestEndpoints(t *testing.T) {
 // TestRewriter lets two ends talk through a proxy that holds, drops, changes and injects messages at random: each end reads exactly what
 // was sent to it, without a problem.
 func TestRewriter(t *testing.T) {
-	for _, cipher := range []string{"", "cipher xor key hex 0102030405"} {
+	for _, cipher := range []string{"", "cipher xor key hex 0102030405", "carrier websocket\ncipher xor key hex 0102030405"} {
 		o := Options{Envelope: parse(t, fmt.Sprintf(game, cipher)), Definitions: gameLibrary(t)}
 		for seed := range uint64(150) {
 			x := &relayed{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 3)), rw: NewRewriter(o), decided: map[uint64]note{}}
 			x.ends = [2]*Endpoint{NewEndpoint(o, schema.ToServer), NewEndpoint(o, schema.ToClient)}
 			x.r = &transport.Relay{Out: x.out, Emit: x.emit, Decide: x.decide, Goes: x.goes}
+			x.ends[0].Start(at, &transport.Relay{Out: x.feed})
+			for len(x.answers) > 0 {
+				s := x.answers[0]
+				x.answers = x.answers[1:]
+				x.feed(s)
+			}
 			x.run()
 			x.passed()
 			for _, n := range x.decided { // it passed at once
@@ -144,8 +158,9 @@ type relayed struct {
 	want, got [2][]string
 	decided   map[uint64]note
 	held      []uint64
-	last      *note // a message that was emitted and not decided about
-	injected  int   // direction of the message being injected
+	last      *note               // a message that was emitted and not decided about
+	answers   []transport.Segment // of the handshake
+	injected  int                 // direction of the message being injected
 	log       strings.Builder
 }
 
@@ -163,7 +178,11 @@ func wayOf(dir schema.Dir) int {
 
 func (x *relayed) out(s transport.Segment) {
 	way := wayOf(s.Dir)
-	x.ends[1-way].Feed(bytes.Clone(s.Bytes), false, at, &transport.Relay{Emit: func(f *transport.Frame) {
+	answer := func(s transport.Segment) { s.Bytes = bytes.Clone(s.Bytes); x.answers = append(x.answers, s) }
+	x.ends[1-way].Feed(bytes.Clone(s.Bytes), false, at, &transport.Relay{Out: answer, Emit: func(f *transport.Frame) {
+		if f.In("handshake") {
+			return
+		}
 		if f.Kind != transport.Message {
 			x.t.Fatalf("seed %d: an end reads %v %q\n%s", x.seed, f.Kind, f.Note, x.log.String())
 		}
@@ -182,6 +201,9 @@ func (x *relayed) passed() {
 func (x *relayed) emit(f *transport.Frame) {
 	x.passed()
 	fmt.Fprintf(&x.log, "%v %v %x %v %s\n", f.Kind, f.Dir, f.Bytes, f.Via, f.Note)
+	if f.In("handshake") {
+		return
+	}
 	if f.Kind != transport.Message {
 		x.t.Fatalf("seed %d: %s\n%s", x.seed, f.Note, x.log.String())
 	}
@@ -257,7 +279,11 @@ func (x *relayed) inject(way int) {
 	m := bytes.Repeat([]byte{byte(30 + x.rng.IntN(9))}, 1+x.rng.IntN(50))
 	fmt.Fprintf(&x.log, "inject %v %x\n", dirs[way], m)
 	x.injected = way
-	if err := x.rw.Send(dirs[way], transport.Outgoing{Bytes: m}, at, x.r); err != nil {
+	if err := x.rw.Send(dirs[way], transport.Outgoing{Bytes: m}, at, x.r); errors.Is(err, transport.ErrNotOperating) {
+		if m, why := x.rw.Mode(); m != transport.Wanted || !strings.Contains(why, "WebSocket") {
+			x.t.Fatal(m, why)
+		}
+	} else if err != nil {
 		x.t.Fatal(err)
 	}
 }

@@ -2,7 +2,11 @@ package envelope
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/envelope"
@@ -11,13 +15,16 @@ import (
 // webSocket reads the WebSocket frames of a direction: the HTTP request or response, then headers and payloads. Source: RFC 6455, 5.2.
 type webSocket struct {
 	upgraded bool
+	broken   bool   // the frames cannot be read
+	data     byte   // opcode of the last message
+	key      string // of the handshake
 	head     []byte // the HTTP header, or that of a frame, as far as it has arrived; then the payload of a control frame
 	from     []transport.Source
 	offset   int64 // of the bytes in head, in the TCP stream
 	next     int64 // offset in the TCP stream
 	left     uint64
 	opcode   byte
-	final    bool
+	final    bool // no part of a message follows
 	mask     [4]byte
 	masked   bool
 	at       int // index into mask
@@ -40,12 +47,12 @@ const (
 func (t *Transport) webSocket(w *way, seg *transport.Segment) {
 	s := w.ws
 	for rest := *seg; len(rest.Bytes) > 0; {
-		if w.dead != "" {
-			w.unread += int64(len(rest.Bytes))
-			return
-		}
 		n := 0
 		switch {
+		case s.broken:
+			n = len(rest.Bytes)
+			w.unread += int64(n)
+			t.verbatim(w, rest.Bytes)
 		case !s.upgraded:
 			n = t.upgrade(w, &rest)
 		case s.left == 0:
@@ -91,7 +98,17 @@ func (t *Transport) wsFail(w *way, seg *transport.Segment, why string) {
 	f := t.begin(w, transport.Problem, s.offset, seg.At)
 	f.Bytes, f.From, f.Note = s.head[:min(len(s.head), maxShown)], s.from, why+"; the rest of the direction is not read"
 	t.emit(f)
-	s.head = nil
+	t.verbatim(w, s.head)
+	s.head, s.broken = nil, true
+}
+
+// verbatim passes bytes of the connection to the rewriter, if there is one.
+func (t *Transport) verbatim(w *way, b []byte) {
+	if t.take != nil && len(b) > 0 {
+		inner := t.unit.inner[:0]
+		t.unit = unit{w: w, wire: b, verbatim: true, inner: inner}
+		t.take(&t.unit)
+	}
 }
 
 // upgrade reads the HTTP header.
@@ -105,10 +122,10 @@ func (t *Transport) upgrade(w *way, seg *transport.Segment) int {
 	switch start := s.head[:min(len(s.head), 4)]; {
 	case !bytes.HasPrefix([]byte("GET "), start) && !bytes.HasPrefix([]byte("HTTP"), start):
 		t.wsFail(w, seg, "the connection does not start with HTTP")
-		return len(seg.Bytes)
+		return n
 	case i < 0 && len(s.head) > maxHTTP:
 		t.wsFail(w, seg, "the HTTP header is too long")
-		return len(seg.Bytes)
+		return n
 	case i < 0:
 		return n
 	}
@@ -117,7 +134,9 @@ func (t *Transport) upgrade(w *way, seg *transport.Segment) int {
 	if k := len(s.from) - 1; k >= 0 {
 		s.from[k].Len -= uint32(had + n - end)
 	}
-	s.upgraded = true
+	s.upgraded, s.final = true, true
+	s.key = headerValue(s.head, "sec-websocket-key")
+	t.verbatim(w, s.head)
 	t.control(w, seg, "handshake", "")
 	return end - had
 }
@@ -183,7 +202,12 @@ func (t *Transport) wsHeader(w *way, seg *transport.Segment) int {
 		t.wsFail(w, seg, fmt.Sprintf("a WebSocket frame of %d bytes: the limit is %d", s.left, most))
 		return n
 	}
-	s.opcode, s.final = opcode, s.head[0]&0x80 != 0
+	if s.opcode = opcode; opcode < wsClose {
+		s.final = s.head[0]&0x80 != 0
+	}
+	if opcode == 1 || opcode == 2 {
+		s.data = opcode
+	}
 	s.head = s.head[:0]
 	if s.left == 0 {
 		t.wsEnd(w, seg)
@@ -223,6 +247,9 @@ func (t *Transport) wsPayload(w *way, seg *transport.Segment) int {
 func (t *Transport) wsEnd(w *way, seg *transport.Segment) {
 	s := w.ws
 	if s.opcode >= 8 {
+		if t.take != nil {
+			t.verbatim(w, appendFrame(nil, s.opcode, s.head, w.index == 0, uint32(s.next)))
+		}
 		// Without a payload, the place is that of the header.
 		t.control(w, seg, [...]string{"close", "ping", "pong"}[s.opcode-wsClose], "")
 		return
@@ -231,3 +258,58 @@ func (t *Transport) wsEnd(w *way, seg *transport.Segment) {
 	whole := l.state(w.index).Frame[w.index].Kind == envelope.Datagram
 	t.read(w, whole && s.final)
 }
+
+// between reports whether a direction is between two WebSocket messages.
+func (w *way) between() bool {
+	s := w.ws
+	return s.upgraded && !s.broken && s.left == 0 && len(s.head) == 0 && s.final && !w.begins()
+}
+
+// appendFrame appends a WebSocket frame. Clients mask payloads with a key, which only has to differ.
+func appendFrame(dst []byte, opcode byte, payload []byte, mask bool, key uint32) []byte {
+	dst = append(dst, 0x80|opcode)
+	bit := byte(0)
+	if mask {
+		bit = 0x80
+	}
+	switch n := len(payload); {
+	case n < 126:
+		dst = append(dst, bit|byte(n))
+	case n < 1<<16:
+		dst = binary.BigEndian.AppendUint16(append(dst, bit|126), uint16(n))
+	default:
+		dst = binary.BigEndian.AppendUint64(append(dst, bit|127), uint64(n))
+	}
+	if !mask {
+		return append(dst, payload...)
+	}
+	key = key*2654435761 + 0x9e3779b9
+	dst = binary.BigEndian.AppendUint32(dst, key)
+	for i, c := range payload {
+		dst = append(dst, c^byte(key>>(24-8*(i&3))))
+	}
+	return dst
+}
+
+// headerValue returns the value of a field of an HTTP header.
+func headerValue(head []byte, name string) string {
+	for line := range bytes.Lines(head) {
+		if field, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(bytes.TrimSpace(field)), name) {
+			return string(bytes.TrimSpace(value))
+		}
+	}
+	return ""
+}
+
+// accept returns the answer to the key of a handshake. Source: RFC 6455, 4.2.2.
+func accept(key string) string {
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// The handshake of endpoints. The server does not check more of it.
+const (
+	wsKey     = "d2lyZWJlbmNoIGNsaWVudA=="
+	wsRequest = "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: " + wsKey + "\r\nSec-WebSocket-Version: 13\r\n\r\n"
+	wsAnswer  = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+)
