@@ -148,6 +148,7 @@ type Rule struct {
 	Value   Value
 	Actions []Action
 	Span    source.Span // the line
+	At      source.Span // the message in it
 }
 
 // Value is a constant in a condition.

@@ -9,6 +9,7 @@ import (
 
 	"wirebench/defs/defstest"
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
@@ -93,5 +94,30 @@ func TestLanguage(t *testing.T) {
 			t.Errorf("%q is there twice, or has no sentence: %q", w.Name, w.Doc)
 		}
 		seen[w.Name] = true
+	}
+}
+
+func TestCheck(t *testing.T) {
+	e, diags := Parse(source.New("a.envelope", "frame fixed 4\ncode u8\nstate a\n  HELO to-server -> b\n  BYE to-client -> b\n  7 -> b\nstate b\n"))
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	got := e.Check(func(group string, dir schema.Dir) []string {
+		if group == "a" && dir == schema.ToServer {
+			return []string{"HELLO", "BYE"}
+		}
+		return nil
+	}).Render()
+	const want = `a.envelope:4:3: warning: there is no message "HELO" in group "a" to-server [unknown-message]
+  4 |   HELO to-server -> b
+    |   ^~~~
+    help: did you mean "HELLO"?
+a.envelope:5:3: warning: there is no message "BYE" in group "a" to-client [unknown-message]
+  5 |   BYE to-client -> b
+    |   ^~~
+    help: the rule never acts
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

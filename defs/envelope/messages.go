@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 )
@@ -23,6 +24,7 @@ const (
 	codeMisplaced        = "misplaced"
 	codeMissing          = "missing"
 	codeBadKey           = "bad-key"
+	codeUnknownMessage   = "unknown-message"
 )
 
 // maxMistakes is the number of diagnostics of a text.
@@ -116,4 +118,15 @@ func badKey(at source.Span, size int, want string) diag.Diagnostic {
 
 func untold(at source.Span) diag.Diagnostic {
 	return text.Mistake(codeMisplaced, at, "without a size or a flag, a receiver cannot tell which messages are compressed", `write "size NUMBER" or "flag NUMBER" after the method, or compress all messages: "on"`)
+}
+
+func unknownMessage(at source.Span, name string, s *State, dir schema.Dir, names []string) diag.Diagnostic {
+	where := ""
+	if g := s.Group[Way(dir)]; g != "" {
+		where = " in group " + text.Quote(g)
+	}
+	if dir != schema.Both {
+		where += " " + dirWord(dir)
+	}
+	return meant(text.Doubt(codeUnknownMessage, at, "there is no message "+text.Quote(name)+where, "the rule never acts"), at, names)
 }

@@ -661,7 +661,8 @@ func (p *parser) secret(fields bool) (s Secret) {
 
 // rule parses a rule.
 func (p *parser) rule(b *block) {
-	r := Rule{Message: p.message(), Dir: p.dir(), Span: p.ln.span}
+	at := p.peek().span
+	r := Rule{Message: p.message(), Dir: p.dir(), Span: p.ln.span, At: at}
 	if p.is("when") {
 		r.Field = p.name("a field")
 		if r.Not = p.is("!="); !r.Not {

@@ -20,5 +20,15 @@
 //   - If the key of a cipher is unknown, the direction is opaque from there on.
 //   - A message must fit the limit of its framing before and after decompression. Memory grows with the data received, not with what lengths
 //     and headers claim.
+//   - What a connection has after decompression is bounded by a multiple of the bytes before it, so that hostile data cost little time.
 //   - Bundles in bundles are not opened.
+//   - WebSocket messages that an extension compresses are not read. A Rewriter takes over a WebSocket connection where no message is in
+//     progress in either direction, and sends each frame of the envelope in a WebSocket message of its own.
+//
+// # Detection
+//
+// Detect tries framings on the bytes of connections and compares how many bytes they consume, how often a frame ends where a segment ends,
+// how common their form is, and, with definitions, how many messages fit exactly. Compression is found by decompressing the last frames, back to
+// the first one that is not compressed. States are found by the groups of definitions: where messages stop fitting a group, one of the last
+// messages must lead to another one.
 package envelope
