@@ -23,7 +23,7 @@ const (
 	maxLook      = 32        // framings that are looked at closely
 	maxClose     = 8         // framings for which compression and states are tried
 	maxConstant  = 8         // bytes before a length, and the constant added to it
-	maxRun       = 20_000    // frames that are cut with each envelope
+	maxRun       = 10_000    // frames that are cut with each envelope
 	maxTried     = 2000      // messages that are decoded for each assignment of states
 	leastBytes   = 8         // of the traffic
 	maxSegments  = 1 << 16   // of a sample

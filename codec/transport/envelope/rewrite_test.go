@@ -77,10 +77,18 @@ func inner(m []byte) (out []string) {
 	return out
 }
 
+// seeds returns the number of random cases, fewer with -short.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 func TestEndpoints(t *testing.T) {
 	for _, cipher := range []string{"", "carrier websocket", "cipher chacha20 key given iv hex 000000000000000000000000"} {
 		o := Options{Envelope: parse(t, fmt.Sprintf(game, cipher)), Definitions: gameLibrary(t), Key: bytes.Repeat([]byte{7}, 32)}
-		for seed := range uint64(100) {
+		for seed := range seeds(100) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			ends := [2]*Endpoint{NewEndpoint(o, schema.ToServer), NewEndpoint(o, schema.ToClient)}
 			watch := New(o)
@@ -121,7 +129,7 @@ func TestEndpoints(t *testing.T) {
 func TestRewriter(t *testing.T) {
 	for _, cipher := range []string{"", "cipher xor key hex 0102030405", "carrier websocket\ncipher xor key hex 0102030405"} {
 		o := Options{Envelope: parse(t, fmt.Sprintf(game, cipher)), Definitions: gameLibrary(t)}
-		for seed := range uint64(150) {
+		for seed := range seeds(150) {
 			x := &relayed{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 3)), rw: NewRewriter(o), decided: map[uint64]note{}}
 			x.ends = [2]*Endpoint{NewEndpoint(o, schema.ToServer), NewEndpoint(o, schema.ToClient)}
 			x.r = &transport.Relay{Out: x.out, Emit: x.emit, Decide: x.decide, Goes: x.goes}
