@@ -88,9 +88,9 @@ func readLines(f *source.File, report func(diag.Diagnostic)) []line {
 		lines[i] = lex(whole, report)
 		ln := &lines[i]
 		if len(ln.tokens) > 0 {
-			inState = ln.isState() || inState && ln.indent > 0
+			ln.table = ln.isEntry() && !ln.isRule() // it belongs to the framing above, however it is indented
+			inState = ln.isState() || inState && (ln.indent > 0 || ln.table)
 			ln.inState = inState && !ln.isState()
-			ln.table = ln.isEntry() && !ln.isRule()
 		}
 	}
 	return lines

@@ -185,3 +185,26 @@ func TestDetectIsBounded(t *testing.T) {
 func gameGroups(t testing.TB) Library {
 	return &groupLibrary{gameLibrary(t), []string{"first", "second"}}
 }
+
+func FuzzDetect(f *testing.F) {
+	f.Add([]byte("\x03abc\x02de\x01f\x04ghij"), uint8(3), false)
+	f.Add([]byte("\x03\x00abc\x02\x00de\x01\x00f\x04\x00ghij"), uint8(5), true)
+	f.Fuzz(func(t *testing.T, wire []byte, split uint8, udp bool) {
+		if len(wire) > 4<<10 {
+			return
+		}
+		var s Sample
+		for i, rest := 0, wire; len(rest) > 0; i++ {
+			n := min(int(split)+1, len(rest))
+			s = append(s, transport.Segment{Dir: dirs[i%2], At: at, Bytes: rest[:n], Start: i < 2})
+			rest = rest[n:]
+		}
+		for _, lib := range []Library{nil, gameGroups(t)} {
+			for _, c := range Detect([]Sample{s, s}, udp, lib) {
+				if c.Used > c.Total || c.Used == 0 {
+					t.Fatalf("%v\n%s", &c, c.Text)
+				}
+			}
+		}
+	})
+}
