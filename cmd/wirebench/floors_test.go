@@ -47,6 +47,7 @@ defs/muta     < defs/build defs/text defs/edit
 defs/protodef < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
+defs/envelope < defs/schema defs/text
 codec         < defs/wire
 
 defs            < defs/tera defs/muta defs/subspace defs/protodef defs/emit defs/library
@@ -58,6 +59,7 @@ codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
+codec/transport/envelope < codec codec/transport defs/envelope
 codec/packet             < codec/tls
 codec/packettest         < codec/transport
 codec/scan

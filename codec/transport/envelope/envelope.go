@@ -1,0 +1,621 @@
+package envelope
+
+import (
+	"fmt"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
+)
+
+// Limits of memory for one connection, besides the largest message of the envelope.
+const (
+	maxShown  = 64       // bytes in a problem
+	chunkSize = 32 << 10 // bytes read at a time
+	maxLost   = 1 << 40  // bytes lost above which the loss counts as unknown, so that offsets cannot overflow
+	maxInner  = 1 << 16  // messages of a bundle
+)
+
+// Transport frames one connection.
+type Transport struct {
+	o    Options
+	udp  bool
+	legs [2]*leg // by direction: the leg on which it arrives
+	ways [2]way
+
+	emit     func(*transport.Frame)
+	take     func(*unit)    // of a rewriter, instead of emitting messages; nil: none
+	busy     func(int) bool // of a rewriter: part of a frame was sent in a direction
+	frame    transport.Frame
+	unit     unit
+	from     []transport.Source
+	via      [1]string
+	unpacked []byte // the decompressed message
+	joined   []byte // the message, if it is not contiguous
+	changes  []change
+}
+
+// unit is a frame that was cut.
+type unit struct {
+	w        *way
+	frame    frame
+	state    int
+	comp     compression
+	wire     []byte // the whole frame, deciphered
+	message  []byte // decompressed
+	bad      bool   // there is no message in it
+	verbatim bool   // wire is sent as it is, below the cipher and the messages of a WebSocket
+	key      schema.Key
+	hasKey   bool
+	name     string
+	head     int // offset of the contents after the code
+	bundle   *envelope.Bundle
+	inner    []part
+	offset   int64
+	at       time.Time
+	note     string
+}
+
+// part is a message in a bundle, relative to the bundle's message.
+type part struct {
+	from, to int // of the message
+	start    int // of its frame
+	end      int
+	packed   bool // the message is not contiguous; it is in own
+	own      []byte
+}
+
+// New returns the transport of a connection.
+func New(o Options) *Transport {
+	t := &Transport{o: o, udp: o.Envelope.Carrier == envelope.UDP}
+	l := newLeg(&t.o, [2]bool{})
+	t.legs = [2]*leg{l, l}
+	for i := range t.ways {
+		w := &t.ways[i]
+		w.index, w.dir = i, dirs[i]
+		if o.Envelope.Carrier == envelope.WebSocket {
+			w.ws = new(webSocket)
+		}
+	}
+	return t
+}
+
+var _ transport.Transport = (*Transport)(nil)
+
+// Feed takes the next segment of a stream, or a datagram. A direction of Both counts as ToServer.
+func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
+	t.emit = emit
+	t.feed(&seg)
+	t.emit = nil
+}
+
+func (t *Transport) feed(seg *transport.Segment) {
+	w := &t.ways[envelope.Way(seg.Dir)]
+	if seg.Lost < 0 || seg.Lost > maxLost {
+		seg.Lost = transport.Unknown
+	}
+	if t.udp {
+		t.datagram(w, seg)
+		return
+	}
+	if w.ended {
+		return
+	}
+	if !w.begun {
+		w.begun = true
+		w.mid = !seg.Start && seg.Lost == 0
+		w.lost = w.mid
+	}
+	if seg.Lost != 0 {
+		t.gap(w, seg)
+	}
+	part := *seg
+	for bytes, off := seg.Bytes, seg.Off; len(bytes) > 0; {
+		part.Bytes, part.Off = bytes[:min(len(bytes), chunkSize)], off
+		bytes, off = bytes[len(part.Bytes):], off+uint32(len(part.Bytes))
+		if w.ws != nil {
+			t.webSocket(w, &part)
+		} else {
+			t.payload(w, &part)
+		}
+	}
+	if seg.End {
+		t.unfinished(w, seg.At)
+		if w.dead == "" {
+			t.rest(w)
+		}
+		w.ended = true
+		w.empty(w.next())
+		w.buf, w.pieces = nil, nil
+	}
+}
+
+// payload takes bytes of the stream of messages.
+func (t *Transport) payload(w *way, seg *transport.Segment) {
+	w.add(seg)
+	t.read(w, false)
+}
+
+// Flush reports incomplete messages. They are still emitted if the rest of them arrives.
+func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
+	t.emit = emit
+	for i := range t.ways {
+		t.unfinished(&t.ways[i], at)
+	}
+	t.emit = nil
+}
+
+// unfinished reports the incomplete rest of a stream that stops.
+func (t *Transport) unfinished(w *way, at time.Time) {
+	if w.ended || w.next() <= w.told {
+		return
+	}
+	n := len(w.buf) - w.done
+	switch {
+	case w.dead != "" && w.unread > 0:
+		f := t.begin(w, transport.Problem, w.next()-w.unread, at)
+		f.Note = fmt.Sprintf("%d bytes after it were not read", w.unread)
+		w.unread = 0
+	case w.dead == "" && n > 0:
+		f := t.begin(w, transport.Problem, w.offset+int64(w.done), at)
+		t.show(w, f, n)
+		f.Note = fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n)
+	default:
+		return
+	}
+	w.told = w.next()
+	t.emit(&t.frame)
+}
+
+// show sets the bytes of a problem: the first of the next n bytes.
+func (t *Transport) show(w *way, f *transport.Frame, n int) {
+	n = min(n, maxShown)
+	f.Bytes = w.buf[w.done : w.done+n]
+	t.from = w.appendSources(t.from[:0], 0, n)
+	f.From = t.from
+}
+
+// begin starts a frame.
+func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Time) *transport.Frame {
+	if t.udp {
+		offset = transport.Unknown
+	}
+	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: at, Offset: offset}
+	return &t.frame
+}
+
+// fail reports that the rest of a direction cannot be read.
+func (t *Transport) fail(w *way, why string) {
+	w.dead = why
+	n := len(w.buf) - w.done
+	t.decipher(w, w.done+min(n, maxShown))
+	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(min(n, maxShown)))
+	t.show(w, f, n)
+	f.Note, f.Resumed = why+"; the rest of the direction is not read", w.mid
+	t.emit(f)
+	t.drop(w, min(n, maxShown))
+}
+
+// drop discards the bytes that cannot be read, of which some were shown.
+func (t *Transport) drop(w *way, shown int) {
+	n := len(w.buf) - w.done
+	w.unread += int64(n - shown)
+	t.rest(w)
+	w.pass(n)
+	w.compact()
+}
+
+// rest passes the bytes that cannot be read to the rewriter.
+func (t *Transport) rest(w *way) {
+	if t.take == nil {
+		return
+	}
+	if s := &t.legs[w.index].sides[w.index]; s.opaque == "" {
+		t.decipher(w, len(w.buf))
+	}
+	t.raw(w, len(w.buf)-w.done)
+}
+
+// raw passes the next n bytes, which are not a frame, to the rewriter, if there is one.
+func (t *Transport) raw(w *way, n int) {
+	if t.take != nil && n > 0 {
+		inner := t.unit.inner[:0]
+		t.unit = unit{w: w, wire: w.buf[w.done : w.done+n], offset: w.offset + int64(w.done), inner: inner}
+		t.take(&t.unit)
+	}
+}
+
+// decipher deciphers the bytes of buf up to an index.
+func (t *Transport) decipher(w *way, to int) {
+	s := &t.legs[w.index].sides[w.index]
+	if s.cipher == nil || to <= w.plain {
+		return
+	}
+	from := w.plain
+	s.cipher.apply(w.buf[from:to])
+	w.plain = to
+	if t.o.Clear == nil {
+		return
+	}
+	at := from
+	for i := w.first; i < len(w.pieces) && at < to; i++ {
+		p := &w.pieces[i]
+		end := int(p.end - w.offset)
+		if end <= at {
+			continue
+		}
+		n := min(end, to) - at
+		if p.packet != 0 {
+			t.o.Clear(transport.Clear{Dir: w.dir, Packet: p.packet, Off: p.off - uint32(end-at), Bytes: w.buf[at : at+n]})
+		}
+		at += n
+	}
+}
+
+// read emits all complete frames. last reports that the bytes end a datagram.
+func (t *Transport) read(w *way, last bool) {
+	for {
+		if w.skip > 0 {
+			n := int(min(w.skip, int64(len(w.buf)-w.done)))
+			t.raw(w, n)
+			w.pass(n)
+			w.plain = max(w.plain, w.done)
+			w.skip -= int64(n)
+		}
+		have := len(w.buf) - w.done
+		if have == 0 {
+			return
+		}
+		l := t.legs[w.index]
+		s := &l.sides[w.index]
+		switch {
+		case w.dead != "":
+			t.drop(w, 0)
+			return
+		case s.opaque != "":
+			t.opaque(w, s.opaque)
+			return
+		case have < w.need:
+			return
+		}
+		f := &l.o.Envelope.States[s.state].Frame[w.index]
+		var x frame
+		var why string
+		for want := max(w.need, 1); ; want = x.need {
+			b := w.buf[w.done:]
+			if s.cipher != nil {
+				t.decipher(w, w.done+min(want, have))
+				b = b[:min(w.plain-w.done, have)]
+			}
+			if x, why = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index]); why != "" || x.total > 0 || x.need > have {
+				break
+			}
+			w.looked = len(b)
+		}
+		if w.seek {
+			if x.total > 0 {
+				t.skipped(w, x.total)
+				w.seek = false
+				continue
+			}
+			why = ""
+			x.need = max(x.need, have+1)
+		}
+		switch {
+		case why != "":
+			t.fail(w, why)
+			return
+		case x.total == 0:
+			w.need, w.whole, w.looked = x.need, x.known, have
+			if s.cipher != nil {
+				w.looked = w.plain - w.done
+			}
+			return
+		}
+		t.cut(w, x)
+	}
+}
+
+// skipped reports bytes before the first delimiter after a gap.
+func (t *Transport) skipped(w *way, n int) {
+	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(n))
+	t.show(w, f, n)
+	f.Note = fmt.Sprintf("the end of a message, of %d bytes", n)
+	t.emit(f)
+	t.raw(w, n)
+	w.pass(n)
+}
+
+// opaque emits the bytes of a direction whose cipher is unknown.
+func (t *Transport) opaque(w *way, why string) {
+	n := len(w.buf) - w.done
+	f := t.begin(w, transport.Opaque, w.offset+int64(w.done), w.arrival(n))
+	f.Bytes, f.Note = w.buf[w.done:], why
+	t.from = w.appendSources(t.from[:0], 0, n)
+	f.From = t.from
+	t.emit(f)
+	t.rest(w)
+	w.pass(n)
+}
+
+// cut takes the next frame.
+func (t *Transport) cut(w *way, x frame) {
+	l := t.legs[w.index]
+	s := &l.sides[w.index]
+	f := &l.o.Envelope.States[s.state].Frame[w.index]
+	u := &t.unit
+	*u = unit{w: w, frame: x, state: s.state, comp: s.comp, inner: u.inner[:0], offset: w.offset + int64(w.done), at: w.arrival(x.total)}
+	u.wire = w.buf[w.done : w.done+x.total : w.done+x.total]
+	t.from = w.appendSources(t.from[:0], 0, x.total)
+	message, err := t.open(l, f, u)
+	if u.message = message; err != nil {
+		p := t.begin(w, transport.Problem, u.offset, u.at)
+		p.Bytes, p.From, p.Note = u.wire, t.from, err.Error()
+		p.Resumed = w.lost
+		t.emit(p)
+		u.bad = true
+		if t.take != nil {
+			t.take(u)
+		}
+		w.pass(x.total)
+		t.apply(w, nil)
+		return
+	}
+	u.key, u.head, u.hasKey = l.code(w.index, message)
+	if c := &l.o.Envelope.States[s.state].Code[w.index]; c.Number.Kind == envelope.NoNumber {
+		u.name = c.Name
+	} else if !u.hasKey && len(message) > 0 {
+		if u.note = "the message ends before its code"; u.head < 0 {
+			u.note = "the code of the message is too large"
+		}
+	}
+	if u.bundle = l.bundle(w.index, u.key, u.hasKey); u.bundle != nil {
+		t.openBundle(l, u)
+	}
+	if t.take != nil {
+		t.take(u)
+	} else {
+		t.deliver(l, u)
+	}
+}
+
+// open returns the message of a frame.
+func (t *Transport) open(l *leg, f *envelope.Framing, u *unit) ([]byte, error) {
+	x := &u.frame
+	message := u.wire[:x.total-x.after]
+	if x.length > 0 {
+		if message = u.wire[x.length:]; x.before > 0 {
+			t.joined = append(append(t.joined[:0], u.wire[:x.before]...), u.wire[x.before+x.length:]...)
+			message = t.joined
+		}
+	}
+	if !u.comp.on {
+		return message, nil
+	}
+	if cap(t.unpacked) > maxKeep && len(message) < maxKeep/8 {
+		t.unpacked = nil
+	}
+	var err error
+	t.unpacked, err = l.codecs.unpack(append(t.unpacked[:0], message[:x.head]...), &u.comp, message[x.head:], f.Max)
+	return t.unpacked, err
+}
+
+// openBundle finds the messages of a bundle. If there are none, or if they do not fill it exactly, it is an ordinary message.
+func (t *Transport) openBundle(l *leg, u *unit) {
+	f := &u.bundle.Frame
+	for at := u.head; at < len(u.message); {
+		x, why := cut(f, u.message[at:], 0, false, l.sizes[u.w.index])
+		if why == "" && x.total == 0 {
+			why = fmt.Sprintf("the bundle ends inside a message, after %d of its bytes", len(u.message)-at)
+		}
+		if why == "" && len(u.inner) == maxInner {
+			why = "the bundle has too many messages"
+		}
+		if why != "" {
+			u.note, u.inner, u.bundle = transport.Join(u.note, why), u.inner[:0], nil
+			return
+		}
+		p := part{start: at, end: at + x.total, from: at + x.length, to: at + x.total - x.after}
+		if x.length > 0 && x.before > 0 {
+			b := u.message[at : at+x.total]
+			p.own = append(append([]byte(nil), b[:x.before]...), b[x.before+x.length:]...)
+			p.packed = true
+		}
+		u.inner = append(u.inner, p)
+		at += x.total
+	}
+	if len(u.inner) == 0 {
+		u.bundle = nil
+	}
+}
+
+// bytes returns the message of a part.
+func (p *part) bytes(bundle []byte) []byte {
+	if p.packed {
+		return p.own
+	}
+	return bundle[p.from:p.to:p.to]
+}
+
+// deliver emits the messages of a frame and makes their changes.
+func (t *Transport) deliver(l *leg, u *unit) {
+	t.changes = t.changes[:0]
+	if u.bundle == nil {
+		t.each(l, u, nil)
+	} else {
+		for i := range u.inner {
+			t.each(l, u, &u.inner[i])
+		}
+	}
+	w := u.w
+	w.pass(len(u.wire))
+	t.apply(w, t.changes)
+}
+
+// each emits one message: that of the frame, or a part of it. The changes that it makes are appended to t.changes.
+func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
+	w := u.w
+	f := t.begin(w, transport.Message, u.offset, u.at)
+	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, u.note
+	f.Resumed = w.lost
+	if p != nil {
+		t.via[0] = u.bundle.Message.String()
+		f.Via, f.Bytes = t.via[:], p.bytes(u.message)
+		f.Key, _, f.HasKey = l.code(w.index, f.Bytes)
+		if !u.comp.on && u.frame.before == 0 {
+			at := u.frame.length
+			if !t.udp {
+				f.Offset = u.offset + int64(at+p.start)
+			}
+			t.from = w.appendSources(t.from[:0], at+p.start, p.end-p.start)
+			f.From = t.from
+		}
+	}
+	if len(f.Bytes) == 0 {
+		f.Kind, f.Note = transport.Control, "an empty frame"
+	}
+	var note string
+	if t.changes, note = l.prepare(t.changes, w.index, f.Key, f.HasKey, f.Bytes); note != "" {
+		f.Note = transport.Join(f.Note, note)
+	}
+	t.emit(f)
+	return f
+}
+
+// apply makes changes after a frame has been read: first those that waited for its end, then its own.
+func (t *Transport) apply(w *way, changes []change) { t.applyOn(t.legs[w.index], w.index, changes) }
+
+// applyOn makes the changes of a message that has passed on a leg.
+func (t *Transport) applyOn(l *leg, way int, changes []change) {
+	s := &l.sides[way]
+	if len(s.later) > 0 {
+		later := s.later
+		s.later = nil
+		for i := range later {
+			t.change(l, &later[i])
+		}
+	}
+	for i := range changes {
+		c := &changes[i]
+		if c.way != way && !t.udp && t.begun(l, c.way) {
+			l.sides[c.way].later = append(l.sides[c.way].later, *c)
+			continue
+		}
+		t.change(l, c)
+	}
+}
+
+// reads reports whether a direction arrives on a leg; otherwise it is sent on it.
+func (t *Transport) reads(l *leg, way int) bool { return t.legs[way] == l }
+
+// begun reports whether a frame of a direction has begun on a leg.
+func (t *Transport) begun(l *leg, way int) bool {
+	if t.reads(l, way) {
+		return t.ways[way].begins()
+	}
+	return t.busy != nil && t.busy(way)
+}
+
+// change makes a change of a leg.
+func (t *Transport) change(l *leg, c *change) {
+	w := &t.ways[c.way]
+	if c.kind == envelope.Encipher && w.dead != "" && !t.udp {
+		return // the place where it begins is unknown
+	}
+	l.do(c, !t.reads(l, c.way))
+	if t.reads(l, c.way) && c.kind == envelope.Encipher {
+		w.plain = w.done
+	}
+}
+
+// datagram reads a datagram, whose frames are independent of those of others.
+func (t *Transport) datagram(w *way, seg *transport.Segment) {
+	w.empty(0)
+	w.dead, w.unread = "", 0
+	w.begun = true
+	l := t.legs[w.index]
+	l.restart(w.index, false)
+	lost := seg.Lost
+	part := *seg
+	w.add(&part)
+	t.read(w, lost == 0)
+	if n := len(w.buf) - w.done; n > 0 && w.dead == "" {
+		t.decipher(w, len(w.buf))
+		f := t.begin(w, transport.Problem, transport.Unknown, seg.At)
+		t.show(w, f, n)
+		f.Note = fmt.Sprintf("the datagram ends inside a message, after %d of its bytes", n)
+		if lost != 0 {
+			f.Note = fmt.Sprintf("the capture has only %d bytes of a message", n)
+			f.Length = lost
+		}
+		t.emit(f)
+		t.rest(w)
+	}
+	w.empty(0)
+}
+
+// gap skips missing bytes. A message that the gap cuts is lost.
+func (t *Transport) gap(w *way, seg *transport.Segment) {
+	l := t.legs[w.index]
+	s := &l.sides[w.index]
+	env := &l.o.Envelope.States[s.state].Frame[w.index]
+	have := len(w.buf) - w.done
+	if w.dead == "" {
+		t.rest(w)
+	}
+	f := t.begin(w, transport.Problem, w.next(), seg.At)
+	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
+	if seg.Packet != 0 { // the gap is located by the byte after it
+		t.from = append(t.from[:0], transport.Source{Packet: seg.Packet, Off: seg.Off})
+		f.From = t.from
+	}
+	dead := w.dead
+	skip, seek := int64(-1), false
+	switch {
+	case dead != "" || s.opaque != "":
+	case w.ws != nil:
+		dead = "the start of the next WebSocket frame is unknown after missing bytes"
+	case seg.Lost > 0 && (w.skip > 0 || w.whole):
+		skip = w.skip - seg.Lost
+		if w.skip == 0 {
+			skip = int64(w.need) - int64(have) - seg.Lost
+		}
+		if skip < 0 && env.Kind == envelope.Fixed {
+			skip = int64(env.Size) - 1 - (-skip-1)%int64(env.Size)
+		}
+	case seg.Lost > 0 && env.Kind == envelope.Fixed:
+		skip = int64(env.Size) - 1 - (seg.Lost-1)%int64(env.Size)
+	}
+	if dead == "" && s.opaque == "" && skip < 0 {
+		switch {
+		case env.Kind == envelope.Delimiter && (s.cipher == nil || seg.Lost > 0):
+			seek, skip = true, 0
+		default:
+			dead = "the start of the next message is unknown after missing bytes"
+		}
+	}
+	if dead == "" && s.cipher != nil {
+		position := w.offset + int64(max(w.plain, w.done))
+		if w.skip > 0 {
+			position = w.next() + w.skip
+		}
+		past := w.next() + seg.Lost + max(skip, 0) - position
+		if seg.Lost < 0 || past < 0 || !s.cipher.skip(past) {
+			dead = "the position in the keystream is unknown after missing bytes"
+		}
+	}
+	if have > 0 && w.dead == "" {
+		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", have)
+	}
+	if dead != "" && w.dead == "" {
+		f.Note += "; " + dead + ": the rest of the direction is not read"
+	}
+	t.emit(f)
+	w.empty(w.next() + max(seg.Lost, 0))
+	w.dead, w.seek, w.lost = dead, seek, true
+	w.skip = max(skip, 0)
+	if dead == "" {
+		t.apply(w, nil)
+	}
+}

@@ -1,0 +1,308 @@
+package envelope
+
+import (
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// Envelope is the meaning of a text. Fields of two elements have one for each direction, see Way. It is immutable after Parse.
+type Envelope struct {
+	Carrier  Carrier
+	Port     uint16 // of the server; 0 = not stated
+	Compress [2]Compression
+	Cipher   [2]Cipher
+	States   []State // at least one; the first one is the initial state
+}
+
+// Way returns the index of a direction in the arrays of this package: 0 to the server, 1 to the client.
+func Way(dir schema.Dir) int {
+	if dir == schema.ToClient {
+		return 1
+	}
+	return 0
+}
+
+// Ways reports whether a direction, which may be Both, includes that of an index.
+func Ways(dir schema.Dir, way int) bool { return dir == schema.Both || Way(dir) == way }
+
+// Carrier is the protocol below the envelope.
+type Carrier uint8
+
+// The carriers.
+const (
+	TCP Carrier = iota
+	UDP
+	WebSocket
+)
+
+// State is a state of a connection.
+type State struct {
+	Name    string
+	Group   [2]string // of the keys of messages
+	Frame   [2]Framing
+	Code    [2]Code
+	Bundles []Bundle
+	Rules   []Rule
+	Span    source.Span // the line; zero for the only state of a text without states
+}
+
+// Framing describes how a stream is cut.
+type Framing struct {
+	Kind      FramingKind
+	Number    Number // Length: of the length. Codes: of the code
+	At        int    // bytes before Number
+	Counts    Counts
+	Times     int64 // at least 1
+	Add       int64 // to the length, after multiplication
+	Keep      bool  // the length, or the delimiter, is part of the message
+	Max       int   // bytes of the largest message
+	Delimiter []byte
+	Size      int        // Fixed: bytes of a message
+	Sizes     []CodeSize // Codes: in the order of the codes, that of other codes last
+}
+
+// FramingKind is a kind of framing.
+type FramingKind uint8
+
+// The kinds of framing.
+const (
+	NoFraming FramingKind = iota
+	Length
+	Delimiter
+	Fixed
+	Codes
+	Datagram
+	Measured
+)
+
+// Counts tells what a length counts.
+type Counts uint8
+
+// What a length counts.
+const (
+	Rest   Counts = iota // the bytes after it
+	Itself               // and its own
+	All                  // and those before it
+)
+
+// CodeSize is the size of the messages of a code.
+type CodeSize struct {
+	Code   uint64
+	Other  bool     // all codes that are not listed
+	Size   int      // bytes of the whole message, if Length is nil
+	Length *Framing // of kind Length, with Keep
+}
+
+// DefaultMax is the size in bytes of the largest message, unless a text states another one, and MaxMax the largest that it can state.
+const (
+	DefaultMax = 16 << 20
+	MaxMax     = 64 << 20
+)
+
+// Number is the form of a number on the wire.
+type Number struct {
+	Kind  NumberKind
+	Size  int // UInt: bytes, 1 to 8
+	Order schema.Order
+}
+
+// NumberKind is a kind of number.
+type NumberKind uint8
+
+// The kinds of numbers.
+const (
+	NoNumber NumberKind = iota
+	UInt
+	VarInt    // LEB128
+	ZigZag    // LEB128 of a signed number
+	BigVarInt // 7 bits a byte, the highest first
+)
+
+// Code is the place of a message's code.
+type Code struct {
+	Number Number
+	At     int
+	Name   string // the definition of all messages, if Number is none
+}
+
+// Bundle is a message that contains messages.
+type Bundle struct {
+	Message Message
+	Dir     schema.Dir // may be Both
+	Frame   Framing
+}
+
+// Message names a message in a rule.
+type Message struct {
+	Name   string
+	Code   uint32 // if ByCode
+	ByCode bool
+}
+
+// Rule is what a message changes.
+type Rule struct {
+	Message Message
+	Dir     schema.Dir // may be Both
+	Field   string     // of the condition; "" = none
+	Not     bool       // the field must differ from Value
+	Value   Value
+	Actions []Action
+	Span    source.Span // the line
+	At      source.Span // the message in it
+}
+
+// Value is a constant in a condition.
+type Value struct {
+	Text     string
+	Number   int64
+	IsNumber bool
+}
+
+// Action is one change.
+type Action struct {
+	Kind     ActionKind
+	Dir      schema.Dir  // of the streams that it changes, may be Both
+	State    int         // Go: index of the state
+	Compress Compression // Compress: Method is NoMethod if unchanged
+	Cipher   Cipher      // Encipher
+}
+
+// ActionKind is a kind of action.
+type ActionKind uint8
+
+// The kinds of actions.
+const (
+	Go ActionKind = iota
+	Compress
+	Encipher
+)
+
+// Compression describes how messages are compressed.
+type Compression struct {
+	Method Method
+	Header Header
+	Number Number // of the header
+	Off    bool
+	From   int64  // least size in bytes of messages that are compressed; negative: off
+	Field  string // From is the value of this field; "" = From is stated
+}
+
+// Method is a method of compression.
+type Method uint8
+
+// The methods.
+const (
+	NoMethod Method = iota
+	Zlib
+	Deflate
+	Gzip
+	Zstd
+	LZ4
+	LZ4Block
+	Snappy
+	SnappyFrame
+)
+
+// Header is what precedes compressed data.
+type Header uint8
+
+// The headers.
+const (
+	NoHeader Header = iota
+	SizeHeader
+	FlagHeader
+)
+
+// Cipher is a cipher with its key.
+type Cipher struct {
+	Kind CipherKind
+	Key  Secret
+	IV   Secret
+}
+
+// CipherKind is a kind of cipher.
+type CipherKind uint8
+
+// The ciphers.
+const (
+	NoCipher CipherKind = iota
+	XOR
+	RC4
+	AESCFB8
+	AESCTR
+	ChaCha20
+)
+
+// Secret is a key or an initialization vector.
+type Secret struct {
+	Kind  SecretKind
+	Bytes []byte  // Stated
+	Field string  // OfMessage
+	Of    Message // OfMessage: its zero value is the message of the rule
+}
+
+// SecretKind is the origin of a Secret.
+type SecretKind uint8
+
+// The origins of secrets.
+const (
+	NoSecret SecretKind = iota
+	Stated
+	Given
+	OfMessage
+)
+
+// IsZero reports whether m names no message.
+func (m Message) IsZero() bool { return m == Message{} }
+
+// Remembered returns the fields of earlier messages that ciphers need, each once.
+func (e *Envelope) Remembered() (fields []Secret) {
+	add := func(s Secret) {
+		if s.Kind != OfMessage || s.Of.IsZero() {
+			return
+		}
+		for _, f := range fields {
+			if f.Field == s.Field && f.Of == s.Of {
+				return
+			}
+		}
+		fields = append(fields, s)
+	}
+	for i := range e.States {
+		for _, r := range e.States[i].Rules {
+			for _, a := range r.Actions {
+				add(a.Cipher.Key)
+				add(a.Cipher.IV)
+			}
+		}
+	}
+	return fields
+}
+
+// IsGiven reports whether the user must give a key for a connection.
+func (e *Envelope) IsGiven() bool {
+	given := func(c Cipher) bool { return c.Key.Kind == Given || c.IV.Kind == Given }
+	if given(e.Cipher[0]) || given(e.Cipher[1]) {
+		return true
+	}
+	for i := range e.States {
+		for _, r := range e.States[i].Rules {
+			for _, a := range r.Actions {
+				if given(a.Cipher) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// StateNamed returns the index of a state, or -1.
+func (e *Envelope) StateNamed(name string) int {
+	for i := range e.States {
+		if e.States[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
