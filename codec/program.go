@@ -40,11 +40,11 @@ type Program struct {
 	byLength bool                // some alternatives are selected by the length of the frame
 	odd      bool                // some block has odd items
 	padded   bool                // some block has padding
-	setFirst bool // each register is set before it is used, so that they need not be cleared
+	setFirst bool                // each register is set before it is used, so that they need not be cleared
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
-	cleared  [][]uint16 // by Op.clears: the registers that its alternatives set, and that alternatives or expressions depend on
+	cleared  [][]uint16          // by Op.clears: the registers that its alternatives set, and that alternatives or expressions depend on
 	selects  []bool              // by register: alternatives or expressions depend on it
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable

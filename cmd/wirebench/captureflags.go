@@ -19,6 +19,8 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
+	"wirebench/defs/envelope"
+	"wirebench/defs/source"
 	"wirebench/server/captures"
 	"wirebench/server/workspace"
 )
@@ -108,10 +110,16 @@ func (f *captureFlags) knows(snap *workspace.Snapshot) error {
 
 // read passes the frames of a capture to frame. "-" is standard input.
 func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path string, frame func(*transport.Frame)) (packet.Summary, error) {
-	f.env.Definitions, f.env.Options = snap, snap.Options.Values
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	f.env.Definitions, f.env.Options, f.env.Envelope = snap, snap.Options.Values, snap.Envelope
+	protocol, ok := snap.Protocol()
 	if !ok {
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
+	}
+	if protocol.Enveloped && f.env.Envelope == nil && f.framing == nil {
+		if err := f.findEnvelope(cmd, path); err != nil {
+			return packet.Summary{}, err
+		}
+		protocol = protocol.With(&f.env)
 	}
 	f.title, f.file = snap.Dialect.Title, ""
 	in := cmd.InOrStdin()
@@ -159,6 +167,39 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	}
 	return sum, nil
 }
+
+// findEnvelope looks for the envelope of a capture in a file.
+func (f *captureFlags) findEnvelope(cmd *cobra.Command, path string) error {
+	if path == "-" {
+		return errors.New("the library has no file " + workspace.EnvelopeName + ", and an envelope can be found only in a file, not in standard input")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	streams, datagrams, err := capture.Samples(io.LimitReader(file, maxSampled), packet.Options{Ports: f.ports, TLS: f.env.TLS()})
+	if errors.Is(err, pcap.ErrFormat) {
+		return nil // a text has whole messages
+	}
+	if err != nil {
+		return err
+	}
+	found, ok := f.env.Find(streams, datagrams)
+	if !ok {
+		note(cmd, "note: the library has no file %s, and no envelope fits the traffic", workspace.EnvelopeName)
+		return nil
+	}
+	f.env.Envelope, _ = envelope.Parse(source.New(workspace.EnvelopeName, found.Text))
+	note(cmd, "%s: found an envelope: %s; to change it, store it as %s beside the definitions:", path, found.Evidence, workspace.EnvelopeName)
+	for line := range strings.Lines(found.Text) {
+		note(cmd, "  %s", strings.TrimRight(line, "\n"))
+	}
+	return nil
+}
+
+// maxSampled is the number of bytes of a file in which an envelope is looked for.
+const maxSampled = 16 << 20
 
 // summary prints notes on the parts of the capture that are not listed, and for each --port that no server in it has.
 func (f *captureFlags) summary(cmd *cobra.Command, sum packet.Summary) {

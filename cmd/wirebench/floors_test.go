@@ -77,7 +77,7 @@ codec/logs  < codec/pcap
 
 codec/capture < codec/paste codec/logs
 
-codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/muta codec/transport/subspace
+codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/muta codec/transport/subspace codec/transport/envelope
 
 server/settings < defs codec/transport/protocols
 

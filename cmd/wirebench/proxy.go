@@ -226,7 +226,7 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	f := &r.lister
 	f.env.Definitions, f.env.Options = f.snap, f.snap.Options.Values
 	f.out = bufio.NewWriterSize(r.cmd.OutOrStdout(), 1<<16)
-	protocol, ok := protocols.Of(f.snap.Dialect.Name)
+	protocol, ok := f.snap.Protocol()
 	if !ok {
 		return fmt.Errorf("traffic of protocol %s cannot be read", f.snap.Dialect.Name)
 	}

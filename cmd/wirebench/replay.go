@@ -171,7 +171,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		return err
 	}
 	r.env.Definitions, r.env.Options = r.snap, r.snap.Options.Values
-	protocol, ok := protocols.Of(r.snap.Dialect.Name)
+	protocol, ok := r.snap.Protocol()
 	if !ok {
 		return fmt.Errorf("connections of protocol %s cannot be played", r.snap.Dialect.Name)
 	}

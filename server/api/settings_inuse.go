@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
 	"wirebench/server/settings"
 	"wirebench/server/workspace"
@@ -117,7 +116,7 @@ func inUse(snap, base *workspace.Snapshot, chosen settings.Settings) SettingsInU
 		Settings: chosen, Map: snap.CodeMap, InheritedMap: base.CodeMap, Options: []OptionInUse{}, Constants: snap.Options.Constants, Protocol: snap.Dialect.Name,
 		Codes: snap.Dialect.Codes != nil, HasConstants: snap.Dialect.Constants != nil, Maps: []string{}, Groups: []string{},
 	}
-	protocol, _ := protocols.Of(snap.Dialect.Name)
+	protocol, _ := snap.Protocol()
 	b.HasKeys = protocol.Key != nil || protocol.Streams // TLS may encipher any stream
 	for _, o := range snap.Dialect.Options {
 		b.Options = append(b.Options, OptionInUse{

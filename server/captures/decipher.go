@@ -9,7 +9,6 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -26,7 +25,7 @@ const (
 // packet number; the result holds the packets of which at least a part was deciphered. conn names a connection, "" means any. When ctx is
 // done or the time limit is reached, Decipher returns the results so far.
 func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	protocol, ok := snap.Protocol()
 	if !ok || len(payloads) == 0 {
 		return nil, nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -31,7 +30,7 @@ func Messages(ctx context.Context, in *store.Captures, id string, snap *workspac
 // MessagesOf counts the messages that the protocol of the definitions finds in the first part of a capture, 0 if it cannot read it. The error
 // is context.Canceled of r.
 func MessagesOf(r io.Reader, snap *workspace.Snapshot) (n int, err error) {
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	protocol, ok := snap.Protocol()
 	if !ok {
 		return 0, nil
 	}

@@ -47,7 +47,7 @@ type Proposal struct {
 // have the code map that this one lacks.
 func Propose(ctx context.Context, ws *workspace.Workspace, x store.Capture, o *Capture, other []*workspace.Workspace) []Proposal {
 	snap := ws.For(x)
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	protocol, ok := snap.Protocol()
 	if !ok {
 		return nil
 	}

@@ -49,6 +49,9 @@ type Set struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
+
+	looking sync.Mutex // held while looking for an envelope
+	unfound map[unfound]time.Time
 }
 
 // NewSet returns a set that reads files within a memory budget, nil meaning unlimited, and keeps the frames of large ones on a disk, which may
@@ -156,9 +159,13 @@ func (c *Set) find(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Ca
 }
 
 func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, follow, grows bool) (*Capture, error) {
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	protocol, ok := snap.Protocol()
 	if !ok {
 		return nil, ErrProtocol
+	}
+	if protocol.Enveloped && snap.EnvelopeFile == nil {
+		snap, x = c.envelope(ws, snap, x)
+		protocol, _ = snap.Protocol()
 	}
 	reading := Reading(ws.Name, snap, x)
 	if o := c.opened(ws.Name+"/"+x.ID, reading, follow, grows); o != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -134,7 +133,7 @@ func groupOf(snap *workspace.Snapshot, f *transport.Frame, conn live.Conn) strin
 	case len(snap.Dialect.Frames) == 0: // the direction and the server port determine it
 		return snap.Env().Group(serverPort(conn.Name), f.Dir)
 	}
-	p, _ := protocols.Of(snap.Dialect.Name)
+	p, _ := snap.Protocol()
 	if l := p.Layers; l != nil && l.Is != nil && l.Is(f.Bytes) && snap.Frame(l.Group) != nil && snap.Frame(l.Group).Key.Group == l.Group {
 		return l.Group
 	}

@@ -12,7 +12,6 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -156,7 +155,7 @@ func (l *List) Frame(n int) (*Frame, error) {
 	m := RowMaker{Snap: l.snap}
 	conn := log.Conns()[e.Conn]
 	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Alternate: l.snap.HasAlternate(&f), Stream: f.Offset >= 0}
-	if p, ok := protocols.Of(l.snap.Dialect.Name); ok { // TLS may encipher any protocol, but not in running traffic
+	if p, ok := l.snap.Protocol(); ok { // TLS may encipher any protocol, but not in running traffic
 		out.Ciphered = (l.Source.Ciphered(conn.Name) || p.Ciphers && l.Source.Running()) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
 	}
 	out.Row = m.row(n-1, e, &f)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 
-	"wirebench/codec/transport/protocols"
 	"wirebench/server/workspace"
 )
 
@@ -51,7 +50,7 @@ func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Sess
 // relayDemo starts the listener of a demo game. Of several consecutive ports the first must be a free one.
 func (p *Set) relayDemo(ctx context.Context, ws *workspace.Workspace, upstream string) (*Session, error) {
 	cfg := Config{Name: "demo game", Listen: "127.0.0.1:0", Upstream: upstream, Operate: true}
-	protocol, _ := protocols.Of(ws.Now().Dialect.Name)
+	protocol, _ := ws.Now().Protocol()
 	for try := 0; ; try++ {
 		if len(protocol.Ports) > 1 {
 			var err error

@@ -141,9 +141,12 @@ func (p *Set) Ports() Ports { return p.opts.Ports }
 
 // Start starts a session, whose traffic is recorded as a capture.
 func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
-	protocol, ok := protocols.Of(ws.Now().Dialect.Name)
+	protocol, ok := ws.Now().Protocol()
 	if !ok || ws.Captures == nil {
 		return nil, errors.New("the protocol of this project cannot be relayed")
+	}
+	if protocol.Enveloped && ws.Now().Envelope == nil {
+		return nil, protocols.ErrNoEnvelope
 	}
 	var rules []Rule
 	if cfg.Again != "" {

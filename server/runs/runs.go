@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"sync"
 
-	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/captures"
 	"wirebench/server/relay"
@@ -153,7 +152,7 @@ func (s *Set) running() (n int) {
 // Start starts a run, and returns it with its script. Mistakes of the configuration are reported before anything is sent.
 func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.RawMessage, error) {
 	ws, snap := of.Workspace, of.Snapshot
-	protocol, ok := protocols.Of(snap.Dialect.Name)
+	protocol, ok := snap.Protocol()
 	if !ok {
 		return nil, nil, errors.New("connections of this protocol cannot be replayed")
 	}

@@ -21,6 +21,7 @@ const (
 	maxRules     = 100
 	maxRule      = 200 // bytes
 	maxPorts     = 100
+	maxEnvelope  = 100_000 // bytes
 )
 
 // Settings are chosen values. A missing one is inherited: by a capture from its project, by a project from the flags of the server.
@@ -30,6 +31,7 @@ type Settings struct {
 	Groups    []string          `json:"groups,omitempty" maxItems:"100" doc:"groups of messages by server port and direction: [PORT/][c2s=|s2c=]GROUP; the first that matches applies"`
 	Ports     []int             `json:"ports,omitempty" maxItems:"100" doc:"ports of servers, which tell the direction; by default a server is the end that did not open the connection"`
 	Direction string            `json:"direction,omitempty" doc:"direction of messages whose direction a file does not tell: c2s or s2c"`
+	Envelope  string            `json:"envelope,omitempty" maxLength:"100000" doc:"how messages travel, as found in the traffic; a file of the library that says so applies instead"`
 	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
 }
 
@@ -86,7 +88,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 
 // Names returns the names of the JSON members.
 func Names() []string {
-	names := []string{"constants", "direction", "groups", "map", "ports"}
+	names := []string{"constants", "direction", "envelope", "groups", "map", "ports"}
 	for _, o := range defs.Options() {
 		names = append(names, o.Name)
 	}
@@ -122,7 +124,7 @@ func (s *Settings) Set(option, value string) {
 // Over returns base with the values of s in place of its own. Constants are merged.
 func (s Settings) Over(base Settings) Settings {
 	out := base.Clone()
-	out.Map, out.Direction = cmp.Or(s.Map, out.Map), cmp.Or(s.Direction, out.Direction)
+	out.Map, out.Direction, out.Envelope = cmp.Or(s.Map, out.Map), cmp.Or(s.Direction, out.Direction), cmp.Or(s.Envelope, out.Envelope)
 	if len(s.Groups) > 0 {
 		out.Groups = s.Groups
 	}
@@ -164,6 +166,9 @@ func (s Settings) Checked() (Settings, error) {
 	}
 	if len(s.Groups) > maxRules || len(s.Ports) > maxPorts {
 		return out, fmt.Errorf("at most %d groups and %d ports are allowed", maxRules, maxPorts)
+	}
+	if len(s.Envelope) > maxEnvelope {
+		return out, fmt.Errorf("the envelope has %d bytes; at most %d are allowed", len(s.Envelope), maxEnvelope)
 	}
 	for _, text := range s.Groups {
 		if _, ok := protocols.ParseRule(text); !ok || len(text) > maxRule {

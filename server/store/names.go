@@ -112,7 +112,7 @@ func counts(name string) bool {
 		return true
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", "":
+	case ".def", ".map", ".txt", ".json", ".envelope", "":
 		return true
 	}
 	return strings.HasSuffix(name, SamplesEnding)

@@ -30,19 +30,20 @@ const (
 
 // Library is a set of definition files.
 type Library struct {
-	Files    []*source.File    // definitions, named by their path below the library
-	Maps     []*source.File    // code maps
-	Valid    []*source.File    // files with the versions of the game that definitions are valid for
-	Skipped  []string          // other files, with the reason
-	Outdated string            // why the folder could not be read since: the files are those of before; "" if it could
-	samples  map[string]string // texts of sample files by name
+	Files     []*source.File    // definitions, named by their path below the library
+	Maps      []*source.File    // code maps
+	Envelopes []*source.File    // texts that say how messages travel
+	Valid     []*source.File    // files with the versions of the game that definitions are valid for
+	Skipped   []string          // other files, with the reason
+	Outdated  string            // why the folder could not be read since: the files are those of before; "" if it could
+	samples   map[string]string // texts of sample files by name
 
 	dialects map[*source.File]string // results of defs.Detect for Files; "" if it found none
 	bytes    int
 }
 
 // All returns the definitions and the files about them.
-func (l *Library) All() []*source.File { return slices.Concat(l.Files, l.Maps, l.Valid) }
+func (l *Library) All() []*source.File { return slices.Concat(l.Files, l.Maps, l.Envelopes, l.Valid) }
 
 // Texts returns all files of the library with their texts as stored: definitions, the files about them, and samples.
 func (l *Library) Texts() iter.Seq2[string, string] {
@@ -144,7 +145,7 @@ func mayBeDefinition(name string) bool {
 		return true
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", "":
+	case ".def", ".map", ".txt", ".json", ".envelope", "":
 		return true
 	}
 	return false
@@ -180,12 +181,16 @@ func (l *Library) add(name string, text []byte, named bool) error {
 // take is add for a parsed file with a known dialect.
 func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.bytes += len(f.Text)
-	if len(l.Files)+len(l.Maps)+len(l.Valid) >= maxFiles || l.bytes > maxAllBytes {
+	if len(l.Files)+len(l.Maps)+len(l.Envelopes)+len(l.Valid) >= maxFiles || l.bytes > maxAllBytes {
 		return fmt.Errorf("more than %d definitions or %d bytes", maxFiles, maxAllBytes)
 	}
 	name := f.Name
 	if defs.IsCodeMap(name) {
 		l.Maps = append(l.Maps, f)
+		return nil
+	}
+	if IsEnvelope(name) {
+		l.Envelopes = append(l.Envelopes, f)
 		return nil
 	}
 	if defs.IsValidity(name) {
@@ -207,6 +212,15 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.dialects[f] = dialect
 	return nil
 }
+
+// IsEnvelope reports whether a file of this name says how messages travel.
+func IsEnvelope(name string) bool { return strings.EqualFold(path.Ext(name), EnvelopeEnding) }
+
+// EnvelopeEnding is the ending of files that say how messages travel, and EnvelopeName the name of a new one.
+const (
+	EnvelopeEnding = ".envelope"
+	EnvelopeName   = "protocol" + EnvelopeEnding
+)
 
 // Dialects returns the dialects of the files, sorted.
 func (l *Library) Dialects() []string {

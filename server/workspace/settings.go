@@ -28,6 +28,7 @@ func apply(u settings.Settings, set *Settings, lib *Library) error {
 	for _, p := range u.Ports {
 		set.Traffic.Ports = append(set.Traffic.Ports, uint16(p))
 	}
+	set.Envelope = u.Envelope
 	if f := lib.mapNamed(u.Map); f != nil {
 		set.Codes = f
 	}

@@ -14,6 +14,7 @@ import (
 	"wirebench/defs"
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/settings"
@@ -25,6 +26,8 @@ type Settings struct {
 	Options schema.Options
 	Codes   *source.File // code map; nil selects the one of the library, if it has exactly one
 	Traffic Traffic
+
+	Envelope string // text that says how messages travel, for a library without one
 }
 
 // Traffic says how captured traffic becomes messages.
@@ -46,6 +49,9 @@ type Snapshot struct {
 	CodeMap string // name of the code map in use, "" if none
 	ID      string // unique among the snapshots of workspaces
 	Traffic Traffic
+
+	Envelope     *envelope.Envelope // how messages travel; nil if the dialect says so, or if it is not known
+	EnvelopeFile *source.File       // its text; not a file of the library if it was found in traffic
 
 	chosen    settings.Settings // of the workspace
 	set       *build.Set
@@ -98,6 +104,21 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	var wrong diag.List
 	s.Options.Validity, wrong = defs.ParseValidity(lib.Valid)
 	s.beside = append(s.beside, wrong...)
+	if p, ok := protocols.Of(dialect); ok && p.Enveloped {
+		switch {
+		case len(lib.Envelopes) > 0:
+			s.EnvelopeFile = lib.Envelopes[0]
+		case set.Envelope != "":
+			s.EnvelopeFile = source.New(EnvelopeName, set.Envelope)
+		}
+	}
+	if s.EnvelopeFile != nil {
+		parsed, wrong := envelope.Parse(s.EnvelopeFile)
+		if !wrong.HasErrors() {
+			s.Envelope = parsed
+		}
+		s.beside = append(s.beside, wrong...)
+	}
 	s.codeNames = &codeNames{codes: s.Options.Codes}
 	files := lib.Only(dialect)
 	if earlier != nil && earlier.Dialect.Name == dialect && reflect.DeepEqual(earlier.Options, s.Options) {
@@ -134,12 +155,22 @@ func difference(set *build.Set, files []*source.File) (gone, come []*source.File
 // Reading returns a text that differs between snapshots with other settings for splitting captures into messages, and is the same for all
 // versions of the definitions and of code maps.
 func (s *Snapshot) Reading() string {
-	return fmt.Sprintf("%v %v", s.Options.Values, s.Traffic)
+	text := fmt.Sprintf("%v %v", s.Options.Values, s.Traffic)
+	if s.EnvelopeFile != nil {
+		text += s.EnvelopeFile.Text
+	}
+	return text
 }
 
 // Env returns the environment of transports of the snapshot, without keys.
 func (s *Snapshot) Env() *protocols.Env {
-	return &protocols.Env{Definitions: s, Options: s.Options.Values, Rules: s.Traffic.Rules}
+	return &protocols.Env{Definitions: s, Options: s.Options.Values, Rules: s.Traffic.Rules, Envelope: s.Envelope}
+}
+
+// Protocol returns how the messages of the definitions are transported. ok is false if that is not known.
+func (s *Snapshot) Protocol() (p protocols.Protocol, ok bool) {
+	p, ok = protocols.Of(s.Dialect.Name)
+	return p.With(s.Env()), ok
 }
 
 // HasSecrets reports whether a definition marks fields as secret: package redact.

@@ -7,17 +7,20 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
 // Protocol describes how the messages of a dialect are transported.
 type Protocol struct {
-	Dialect string   // name of the dialect in defs.Dialects
-	Streams bool     // over TCP, otherwise in datagrams
-	Ciphers bool     // messages may be enciphered, see Env.Clear
-	Ports   []string // purposes of a server's consecutive ports
+	Dialect string // name of the dialect in defs.Dialects
+	Streams bool   // over TCP, otherwise in datagrams
+	Ciphers bool   // messages may be enciphered, see Env.Clear
+	// Enveloped reports whether Env.Envelope says how messages travel; Streams is then that of an envelope that does not say, see With.
+	Enveloped bool
+	Ports     []string // purposes of a server's consecutive ports
 
-	// New returns the transport of a connection to a server's port.
+	// New returns the transport of a connection to a server's port; nil if there is no envelope.
 	New func(e *Env, port uint16) transport.Transport
 
 	// Rewriter returns the rewriter of a connection to a server's port.
@@ -43,7 +46,7 @@ type Ends struct {
 }
 
 // Protocols lists all protocols.
-var Protocols = []Protocol{overTera, overMuta, overSubspace}
+var Protocols = []Protocol{overTera, overMuta, overSubspace, overEnvelope}
 
 // Network returns the network for package net: "tcp" or "udp".
 func (p *Protocol) Network() string {
@@ -95,6 +98,7 @@ type Env struct {
 	Rules       []Rule
 	Options     map[string]string // values of the dialect's options
 	Keys        []Key             // of enciphered connections, see For
+	Envelope    *envelope.Envelope
 
 	Clear func(transport.Clear) // receives all deciphered ranges; may be nil
 }

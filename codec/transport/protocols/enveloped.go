@@ -1,0 +1,107 @@
+package protocols
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/envelope"
+	lang "wirebench/defs/envelope"
+	"wirebench/defs/schema"
+)
+
+// overEnvelope is the transport of messages whose project describes how they travel.
+var overEnvelope = Protocol{
+	Dialect: "protodef", Streams: true, Enveloped: true, Ports: []string{"the game"},
+	New: func(e *Env, _ uint16) transport.Transport {
+		if e.Envelope == nil {
+			return nil
+		}
+		return envelope.New(e.envelopeOptions())
+	},
+	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return envelope.NewRewriter(e.envelopeOptions()) },
+	End: func(e *Env, sends schema.Dir, _ uint16, _ Ends) (transport.Endpoint, error) {
+		if e.Envelope == nil {
+			return nil, ErrNoEnvelope
+		}
+		return envelope.NewEndpoint(e.envelopeOptions(), sends), nil
+	},
+	Key: readEnvelopeKey,
+}
+
+// ErrNoEnvelope is the error of live traffic of a project without an envelope.
+var ErrNoEnvelope = errors.New("the project has no envelope: add a file protocol.envelope, which says how messages travel, or open a capture in which it can be found")
+
+// With returns the protocol over the network of an environment's envelope.
+func (p Protocol) With(e *Env) Protocol {
+	if p.Enveloped && e.Envelope != nil {
+		p.Streams = e.Envelope.Carrier != lang.UDP
+		p.Ciphers = e.Envelope.IsGiven() || p.Ciphers
+	}
+	return p
+}
+
+// envelopeOptions returns the options for a connection.
+func (e *Env) envelopeOptions() envelope.Options {
+	o := envelope.Options{Envelope: e.Envelope, Definitions: e.Definitions, Clear: e.Clear}
+	if k, ok := e.KeyOf("protodef").(envelopeKey); ok {
+		o.Key, o.IV = k.key, k.iv
+	}
+	return o
+}
+
+// envelopeKey is the key of a cipher that an envelope calls given.
+type envelopeKey struct{ key, iv []byte }
+
+func readEnvelopeKey(words []string) (any, error) {
+	var k envelopeKey
+	var err error
+	if k.key, err = hex.DecodeString(words[0]); err == nil && len(words) > 1 {
+		k.iv, err = hex.DecodeString(words[1])
+	}
+	if err != nil || len(words) > 2 || len(k.key) > 64 || len(k.iv) > 64 {
+		return nil, errors.New("the key, and the initialization vector if the cipher has one, are hex digits")
+	}
+	return k, nil
+}
+
+// Found is an envelope that was found in traffic.
+type Found struct {
+	Text     string
+	Evidence string
+}
+
+// leastKnown is the share of messages that definitions must know in the traffic that an envelope was found in, as a divisor.
+const leastKnown = 2
+
+// Find returns the most likely envelope of the traffic of some connections, each in order of arrival. ok is false if none consumes nearly all
+// bytes.
+func (e *Env) Find(streams, datagrams [][]transport.Segment) (f Found, ok bool) {
+	for _, of := range [...]struct {
+		samples [][]transport.Segment
+		udp     bool
+	}{{streams, false}, {datagrams, true}} {
+		var samples []envelope.Sample
+		for _, s := range of.samples {
+			samples = append(samples, s)
+		}
+		if len(samples) == 0 {
+			continue
+		}
+		var lib envelope.Library
+		if e.Definitions != nil && len(e.Definitions.Groups()) > 0 {
+			lib = e.Definitions
+		}
+		for _, c := range envelope.Detect(samples, of.udp, lib) {
+			if c.Used*100 < c.Total*95 || c.Frames < 2 || lib != nil && c.Known*leastKnown < c.Frames {
+				continue
+			}
+			return Found{c.Text, c.String()}, true
+		}
+	}
+	return f, false
+}
+
+// Comment returns the evidence as the comment of an envelope.
+func (f *Found) Comment(in string) string { return fmt.Sprintf("# found in %s: %s\n", in, f.Evidence) }
