@@ -225,6 +225,11 @@ type Rail struct {
 	Count  int // definitions of messages in the library
 	More   int // matching names that are not listed
 
+	Enveloped    bool       // messages travel as an envelope says
+	Envelopes    []Envelope // of the library
+	EnvelopeFrom string     // capture in which one was found, for a library without one; "" for none
+	NewEnvelope  string     // address of a new one
+
 	Undefined      []Undefined // names of the code map without a definition
 	UndefinedCount int
 
@@ -237,6 +242,13 @@ type Rail struct {
 	Names     int        // in the code map
 	Notes     []string   // diagnostics of the library as a whole
 	NoteCount int
+}
+
+// Envelope is an envelope of the library.
+type Envelope struct {
+	Name, Href, State string
+	Current           bool
+	Unused            bool // another one applies
 }
 
 // Option is an option of a dialect, for a setting.
@@ -288,6 +300,7 @@ type Definition struct {
 	Edited      bool   // the text differs from the stored one
 	Shared      bool   // several people edit it, and its file follows the text: see package rooms
 	Stored      bool   // it is stored
+	Envelope    bool   // it is an envelope, without messages
 	Versioned   bool   // the file is one version of its message
 	NewLabel    string // label of the name of a new definition
 	Version     int
