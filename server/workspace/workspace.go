@@ -283,7 +283,7 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	if len(text) > maxFileBytes {
 		return &NameError{name, fmt.Sprintf("%d bytes; definitions have at most %d", len(text), maxFileBytes)}
 	}
-	if defs.IsCodeMap(name) || defs.IsValidity(name) {
+	if defs.IsCodeMap(name) || defs.IsValidity(name) || IsEnvelope(name) {
 		return nil
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
