@@ -317,7 +317,7 @@ func (c *Cursor) Bytes() []byte {
 	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
 	if c.at.item.Form == FormText {
 		if t, ok := c.at.item.Type.(*schema.Text); ok {
-			return CutAtNul(b, t.Charset.Unit())
+			return FixedText(t, b)
 		}
 	}
 	return b
@@ -337,11 +337,25 @@ func AppendChars(dst, b []byte, set schema.Charset) []byte {
 	switch set {
 	case schema.UTF16LE:
 		return appendUTF16(dst, b)
+	case schema.UTF16BE:
+		little := make([]byte, len(b)&^1)
+		for i := 0; i < len(little); i += 2 {
+			little[i], little[i+1] = b[i+1], b[i]
+		}
+		return appendUTF16(dst, little)
 	case schema.UTF8:
 		return append(dst, b...)
 	}
-	for _, x := range b {
-		dst = utf8.AppendRune(dst, rune(x))
+	for len(b) > 0 {
+		c, n := rune(b[0]), 1
+		if set.Table() {
+			c, n = set.Next(b)
+		}
+		if b = b[n:]; c >= 0xd800 && c < 0xe000 {
+			dst = append(dst, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
+			continue
+		}
+		dst = utf8.AppendRune(dst, c)
 	}
 	return dst
 }
