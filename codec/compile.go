@@ -129,6 +129,10 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		at = c.addOp(o)
 		c.callers = append(c.callers, caller{at, c.w.Fields[p.Field].Again})
 		return at
+	case wire.Align:
+		o.Code, o.N = OpAlign, uint32(p.Unit)
+		c.p.nested = true
+		return c.addOp(o)
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
 		return c.addOp(o)

@@ -255,6 +255,10 @@ func (d *decoder) body(pc, end uint16) bool {
 			if !d.call(o, pc) {
 				return false
 			}
+		case OpAlign:
+			if !d.align(o, pc) {
+				return false
+			}
 		case OpLet:
 			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
 		}

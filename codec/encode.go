@@ -211,6 +211,8 @@ func (e *encoder) body(pc, end uint16) {
 			e.varint(o, pc, n)
 		case OpGroup, OpCall:
 			e.group(o, pc)
+		case OpAlign:
+			e.align(o, pc)
 		}
 		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)

@@ -416,6 +416,8 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			continue
 		case codec.OpVar:
 			v.varint(o, pc, pi, base)
+		case codec.OpAlign:
+			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeAlign})
 		case codec.OpGroup, codec.OpCall:
 			v.group(o, pc, v.slots[base+int(v.plans.slots[pc])])
 			pc = o.End

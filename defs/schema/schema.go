@@ -132,6 +132,7 @@ const (
 	Bytes                   // size in bytes of Field, a sized Group
 	Present                 // selects the alternative of Field, a Choice: 0 is the first one
 	More                    // 1 if another element follows this one, see While
+	Align                   // padding up to a multiple of Bits bits from the start of the message
 )
 
 // Checksum computes a checksum over a whole frame, ignoring the bytes of the checksum itself. It must not retain the frame.
