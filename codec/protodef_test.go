@@ -1,0 +1,287 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/defs/protodef"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// variable defines messages with every kind of contents of ProtoDef.
+const variable = `{"types": {
+	"string": ["pstring", {"countType": "varint"}],
+	"slot": ["container", [
+		{"name": "present", "type": "bool"},
+		{"anon": true, "type": ["switch", {"compareTo": "present", "fields": {
+			"false": "void",
+			"true": ["container", [{"name": "itemId", "type": "varint"}, {"name": "itemCount", "type": "i8"}, {"name": "tag", "type": "optionalNbt"}]]
+		}}]}
+	]],
+	"tree": ["container", [
+		{"name": "id", "type": "u8"},
+		{"name": "children", "type": ["array", {"countType": "varint", "type": "tree"}]},
+		{"name": "more", "type": ["option", "tree"]}
+	]],
+	"chain": ["option", "chain"],
+	"packet": ["container", [
+		{"name": "name", "type": ["mapper", {"type": "varint", "mappings": {
+			"0x00": "numbers", "0x01": "choices", "0x02": "groups", "0x03": "lists", "0x04": "texts", "0x05": "named", "0x06": "trees",
+			"0x07": "slots", "0x80": "tags", "0x81": "holders", "0x82": "sizes", "0x83": "rest", "0x84": "maybe", "0x85": "nothing"
+		}}]},
+		{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {
+			"numbers": ["container", [
+				{"name": "v", "type": "varint"}, {"name": "l", "type": "varlong"}, {"name": "u", "type": "varint64"},
+				{"name": "z", "type": "zigzag32"}, {"name": "y", "type": "zigzag64"}, {"name": "h", "type": "f16"}, {"name": "f", "type": "f32"},
+				{"name": "d", "type": "lf64"}, {"name": "three", "type": "u24"}, {"name": "five", "type": "li40"}, {"name": "r", "type": "byterot"},
+				{"name": "b", "type": "bool"}, {"name": "id", "type": "UUID"}
+			]],
+			"choices": ["container", [
+				{"name": "kind", "type": ["mapper", {"type": "u8", "mappings": {"0": "none", "1": "one", "2": "two", "3": "text"}}]},
+				{"name": "value", "type": ["switch", {"compareTo": "kind", "fields": {
+					"none": "void", "one": "i16", "two": ["container", [{"name": "x", "type": "varint"}, {"name": "y", "type": "f32"}]], "text": "string"
+				}}]},
+				{"anon": true, "type": ["switch", {"compareTo": "kind", "fields": {
+					"one": ["container", [{"name": "shared", "type": "i32"}]], "two": ["container", [{"name": "shared", "type": "string"}]]
+				}, "default": ["container", [{"name": "other", "type": "varint"}]]}]},
+				{"name": "word", "type": "string"},
+				{"name": "by_word", "type": ["switch", {"compareTo": "word", "fields": {"a": "i8", "bc": "string"}, "default": "void"}]},
+				{"name": "mode", "type": "u8"},
+				{"name": "big", "type": ["switch", {"compareTo": "mode == 1 || mode > 250", "fields": {"true": "i64"}}]}
+			]],
+			"groups": ["container", [
+				{"name": "at", "type": ["bitfield", [
+					{"name": "x", "size": 26, "signed": true}, {"name": "z", "size": 26, "signed": true}, {"name": "y", "size": 12, "signed": true}
+				]]},
+				{"name": "odd", "type": ["bitfield", [{"name": "a", "size": 3, "signed": false}, {"name": "b", "size": 9, "signed": true}]]},
+				{"name": "flags", "type": ["bitflags", {"type": "u8", "flags": ["on_fire", "crouching", "riding"]}]},
+				{"name": "more", "type": ["bitflags", {"type": "varint", "shift": true, "flags": {"a": 0, "b": 3, "c": 20}}]},
+				{"name": "masks", "type": ["bitflags", {"type": "lu32", "flags": {"low": 1, "both": 3, "high": 2147483648}}]},
+				{"name": "wrapped", "type": ["encapsulated", {"lengthType": "varint", "type": ["container", [{"name": "n", "type": "varint"}, {"name": "s", "type": "string"}]]}]}
+			]],
+			"lists": ["container", [
+				{"name": "n", "type": ["count", {"type": "i16", "countFor": "counted"}]},
+				{"name": "counted", "type": ["array", {"count": "n", "type": "varint"}]},
+				{"name": "three", "type": ["array", {"count": 3, "type": "u16"}]},
+				{"name": "rows", "type": ["array", {"countType": "varint", "type": ["container", [
+					{"name": "key", "type": "string"}, {"name": "vals", "type": ["array", {"countType": "i8", "type": "i32"}]},
+					{"name": "opt", "type": ["option", "u16"]}
+				]]}]},
+				{"name": "options", "type": ["array", {"countType": "u8", "type": ["option", "string"]}]},
+				{"name": "while", "type": ["topBitSetTerminatedArray", {"type": ["container", [{"name": "slot", "type": "i8"}, {"name": "item", "type": "varint"}]]}]},
+				{"name": "until", "type": ["entityMetadataLoop", {"endVal": 255, "type": ["container", [
+					{"name": "key", "type": "u8"}, {"name": "type", "type": "varint"},
+					{"name": "value", "type": ["switch", {"compareTo": "type", "fields": {"0": "i8", "1": "varint", "2": "f32", "3": "string"}, "default": "void"}]}
+				]]}]}
+			]],
+			"texts": ["container", [
+				{"name": "short", "type": ["pstring", {"countType": "u8"}]}, {"name": "fixed", "type": ["pstring", {"count": 4}]},
+				{"name": "c", "type": "cstring"}, {"name": "bytes", "type": ["buffer", {"countType": "varint"}]},
+				{"name": "size", "type": "u8"}, {"name": "sized", "type": ["buffer", {"count": "size"}]},
+				{"name": "maybe", "type": "compressedNbt"}
+			]],
+			"named": ["container", [
+				{"name": "channel", "type": ["mapper", {"type": "varint", "mappings": {"0": "all", "1": "group", "2": "whisper"}}]},
+				{"name": "state", "type": ["mapper", {"type": "i8", "mappings": {"-1": "below", "0": "zero", "1": "above"}}]},
+				{"name": "from", "type": "UUID"}, {"name": "reply_to", "type": ["option", "varint"]},
+				{"name": "place", "type": ["option", ["container", [{"name": "x", "type": "f32"}, {"name": "y", "type": "f32"}]]]}
+			]],
+			"trees": ["container", [{"name": "root", "type": "tree"}, {"name": "chain", "type": "chain"}]],
+			"slots": ["container", [{"name": "items", "type": ["array", {"countType": "i16", "type": "slot"}]}, {"name": "held", "type": "slot"}]],
+			"tags": ["container", [{"name": "root", "type": "nbt"}, {"name": "other", "type": "anonOptionalNbt"}]],
+			"holders": ["container", [
+				{"name": "sound", "type": ["registryEntryHolder", {"baseName": "soundId", "otherwise": {"name": "data", "type": "string"}}]},
+				{"name": "set", "type": ["registryEntryHolderSet", {"base": {"name": "name", "type": "string"}, "otherwise": {"name": "ids", "type": "varint"}}]},
+				{"name": "move", "type": "lpVec3"}
+			]],
+			"sizes": ["container", [
+				{"name": "w", "type": "u8"}, {"name": "h", "type": "u8"},
+				{"name": "cells", "type": ["array", {"count": "w * h - 1", "type": "u8"}]},
+				{"name": "rest", "type": ["array", {"count": "w", "type": ["option", "i16"]}]}
+			]],
+			"rest": ["container", [{"name": "id", "type": "varint"}, {"name": "data", "type": "restBuffer"}]],
+			"maybe": ["container", [{"name": "id", "type": "varint"}, {"name": "last", "type": ["optionalOnRemaining", {"type": "i32"}]}]],
+			"nothing": "void"
+		}}]}
+	]]
+}}`
+
+// protodefPrograms are the programs of variable.
+var protodefPrograms = sync.OnceValue(func() []*codec.Program {
+	s, ds := protodef.Parse([]*source.File{source.New("variable.json", variable)}, schema.Options{})
+	if len(ds) > 0 {
+		panic(ds.Render())
+	}
+	out := make([]*codec.Program, 0, len(s.Messages))
+	for _, m := range s.Messages {
+		out = append(out, must(codec.Compile(m)))
+	}
+	return out
+})
+
+// protodefProgram returns the program of a message of variable.
+func protodefProgram(name string) *codec.Program {
+	for _, p := range protodefPrograms() {
+		if p.Message.Name == name {
+			return p
+		}
+	}
+	panic(name)
+}
+
+// TestExamplesOfProtodef: every message has examples, with every alternative. Those of messages that contain themselves are nested.
+func TestExamplesOfProtodef(t *testing.T) {
+	for _, p := range protodefPrograms() {
+		var rec codec.Record
+		seen := map[uint16]uint64{} // by op: the cases
+		n, calls := 0, false
+		for _, e := range value.Examples(p, 60, 7, 0) {
+			p.Decode(&rec, e.Data)
+			if rec.Status() != e.Status {
+				t.Fatalf("%s: %x: %v, want %v", p.Message.Name, e.Data, rec.Status(), e.Status)
+			}
+			if e.Status != codec.OK {
+				continue
+			}
+			n++
+			for i := range rec.Nodes {
+				switch x := &rec.Nodes[i]; {
+				case x.Kind == codec.NodeVariant && x.Raw < 64:
+					seen[x.Op] |= 1 << x.Raw
+				case p.Ops[x.Op].Code == codec.OpCall:
+					calls = true
+				}
+			}
+		}
+		if n < 30 && p.Message.Name != "nothing" {
+			t.Errorf("%s: %d examples", p.Message.Name, n)
+		}
+		if slices.ContainsFunc(p.Ops, func(o codec.Op) bool { return o.Code == codec.OpCall }) {
+			if !calls {
+				t.Errorf("%s: no nested example", p.Message.Name)
+			}
+			continue
+		}
+		for i := range p.Ops {
+			if p.Ops[i].Code != codec.OpVariant {
+				continue
+			}
+			k := 0
+			for c := i + 1; c < int(p.Ops[i].End); c = int(p.Ops[c].End) {
+				if seen[uint16(i)]>>k&1 == 0 {
+					t.Errorf("%s: no example with case %d of op %d", p.Message.Name, k, i)
+				}
+				k++
+			}
+		}
+	}
+}
+
+// checkVariable checks the properties of a message of any bytes: decoding, its ranges, and encoding.
+func checkVariable(t *testing.T, p *codec.Program, data []byte) {
+	t.Helper()
+	var rec, in, out, again codec.Record
+	begin := time.Now()
+	p.Decode(&rec, data)
+	inspect(t, &rec, data)
+	coverOnce(t, &rec)
+	text := value.AppendJSON(nil, &rec)
+	if !json.Valid(text) {
+		t.Fatalf("%s: %x: not JSON: %s", p.Message.Name, data, text)
+	}
+	if d := time.Since(begin); d > time.Second {
+		t.Errorf("%s: %d bytes take %v", p.Message.Name, len(data), d)
+	}
+	if rec.Status() != codec.OK {
+		if p.Encode(&out, &rec) == nil {
+			t.Fatalf("%s: %x: a record with errors was encoded", p.Message.Name, data)
+		}
+		return
+	}
+	if err := value.ParseJSON(&in, p, text); err != nil {
+		t.Fatalf("%s: %x: %v in %s", p.Message.Name, data, err, text)
+	}
+	in.Code = rec.Code
+	for k, src := range []*codec.Record{&rec, &in} {
+		if err := p.Encode(&out, src); err != nil {
+			if strings.Contains(err.Error(), "extends to the end") {
+				continue
+			}
+			t.Fatalf("%s: %x: source %d: %v\n%s", p.Message.Name, data, k, err, text)
+		}
+		made := bytes.Clone(out.Data)
+		p.Decode(&again, made)
+		if again.Status() != codec.OK || again.Used != len(made) || !slices.Equal(again.Nodes, out.Nodes) {
+			t.Fatalf("%s: %x: source %d encodes as %x: %v, used %d: %s\n%v\n%v", p.Message.Name, data, k, made, again.Status(), again.Used, problems(&again), out.Nodes, again.Nodes)
+		}
+		if got := value.AppendJSON(nil, &again); !bytes.Equal(got, text) {
+			t.Fatalf("%s: %x: source %d encodes as %x\n got %s\nwant %s", p.Message.Name, data, k, made, got, text)
+		}
+		if err := p.Encode(&out, &again); err != nil || !bytes.Equal(out.Data, made) {
+			t.Fatalf("%s: %x: %v\n got %x\nwant %x", p.Message.Name, data, err, out.Data, made)
+		}
+	}
+}
+
+// coverOnce checks that leaves and gaps have each bit of the message once.
+func coverOnce(t *testing.T, r *codec.Record) {
+	t.Helper()
+	seen := make([]bool, r.Used*8)
+	for _, l := range r.AppendLeaves(nil) {
+		for i := l.Off; i < l.Range().End() && int(i) < len(seen); i++ {
+			if seen[i] {
+				t.Fatalf("%s: %x: bit %d belongs to two leaves", r.Program.Message.Name, r.Data, i)
+			}
+			seen[i] = true
+		}
+	}
+}
+
+// TestProtodefMessages checks examples, and copies of them with changed bytes.
+func TestProtodefMessages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i, p := range protodefPrograms() {
+		for _, e := range value.Examples(p, 25, uint64(i), 0) {
+			checkVariable(t, p, e.Data)
+			for range 40 {
+				data := bytes.Clone(e.Data)
+				for range 1 + rng.IntN(3) {
+					if len(data) > 0 {
+						data[rng.IntN(len(data))] = []byte{0, 1, 2, 3, 10, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(9)]
+					}
+				}
+				switch rng.IntN(6) {
+				case 0:
+					data = append(data, 1, 2)
+				case 1:
+					data = data[:rng.IntN(len(data)+1)]
+				}
+				checkVariable(t, p, data)
+			}
+		}
+	}
+}
+
+func FuzzProtodef(f *testing.F) {
+	for i, p := range protodefPrograms() {
+		for _, e := range value.Examples(p, 4, uint64(i), 0) {
+			f.Add(byte(i), e.Data)
+		}
+		f.Add(byte(i), bytes.Repeat([]byte{0xff}, 40))
+	}
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		programs := protodefPrograms()
+		if len(data) < 1<<14 {
+			checkVariable(t, programs[int(which)%len(programs)], data)
+		}
+	})
+}
