@@ -76,6 +76,8 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch {
+	case n.Kind == NodeVar && n.Bad != NoProblem:
+		return dst // it is not complete
 	case n.Kind == NodeVar:
 		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: r.Program.varKind(o, n.Len)})
 	case n.Kind == NodeEnd:
