@@ -285,3 +285,20 @@ func FuzzProtodef(f *testing.F) {
 		}
 	})
 }
+
+// TestColumnsAndSitesOfProtodef compares columns and cursors with leaves, in valid and damaged messages.
+func TestColumnsAndSitesOfProtodef(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var rec codec.Record
+	for i, p := range protodefPrograms() {
+		var frames [][]byte
+		for _, e := range value.Examples(p, 8, uint64(i), 0) {
+			frames = append(frames, damaged(rng, e.Data)...)
+		}
+		for _, f := range frames {
+			p.Decode(&rec, f)
+			checkSites(t, &rec)
+		}
+		checkColumns(t, p, frames)
+	}
+}
