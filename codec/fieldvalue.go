@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/hex"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -341,6 +342,19 @@ func (c *Cursor) AppendText(dst []byte) []byte {
 		set = t.Charset
 	}
 	return AppendChars(dst, c.Bytes(), set)
+}
+
+// AppendUUID appends sixteen bytes as a UUID: hex digits and hyphens.
+func AppendUUID(dst, b []byte) []byte {
+	for i, n := range [...]int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		n = min(n, len(b))
+		dst = hex.AppendEncode(dst, b[:n])
+		b = b[n:]
+	}
+	return dst
 }
 
 // AppendChars appends characters as UTF-8.
