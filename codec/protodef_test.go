@@ -12,112 +12,15 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/defstest"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// variable defines messages with every kind of contents of ProtoDef.
-const variable = `{"types": {
-	"string": ["pstring", {"countType": "varint"}],
-	"slot": ["container", [
-		{"name": "present", "type": "bool"},
-		{"anon": true, "type": ["switch", {"compareTo": "present", "fields": {
-			"false": "void",
-			"true": ["container", [{"name": "itemId", "type": "varint"}, {"name": "itemCount", "type": "i8"}, {"name": "tag", "type": "optionalNbt"}]]
-		}}]}
-	]],
-	"tree": ["container", [
-		{"name": "id", "type": "u8"},
-		{"name": "children", "type": ["array", {"countType": "varint", "type": "tree"}]},
-		{"name": "more", "type": ["option", "tree"]}
-	]],
-	"chain": ["option", "chain"],
-	"packet": ["container", [
-		{"name": "name", "type": ["mapper", {"type": "varint", "mappings": {
-			"0x00": "numbers", "0x01": "choices", "0x02": "groups", "0x03": "lists", "0x04": "texts", "0x05": "named", "0x06": "trees",
-			"0x07": "slots", "0x80": "tags", "0x81": "holders", "0x82": "sizes", "0x83": "rest", "0x84": "maybe", "0x85": "nothing"
-		}}]},
-		{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {
-			"numbers": ["container", [
-				{"name": "v", "type": "varint"}, {"name": "l", "type": "varlong"}, {"name": "u", "type": "varint64"},
-				{"name": "z", "type": "zigzag32"}, {"name": "y", "type": "zigzag64"}, {"name": "h", "type": "f16"}, {"name": "f", "type": "f32"},
-				{"name": "d", "type": "lf64"}, {"name": "three", "type": "u24"}, {"name": "five", "type": "li40"}, {"name": "r", "type": "byterot"},
-				{"name": "b", "type": "bool"}, {"name": "id", "type": "UUID"}
-			]],
-			"choices": ["container", [
-				{"name": "kind", "type": ["mapper", {"type": "u8", "mappings": {"0": "none", "1": "one", "2": "two", "3": "text"}}]},
-				{"name": "value", "type": ["switch", {"compareTo": "kind", "fields": {
-					"none": "void", "one": "i16", "two": ["container", [{"name": "x", "type": "varint"}, {"name": "y", "type": "f32"}]], "text": "string"
-				}}]},
-				{"anon": true, "type": ["switch", {"compareTo": "kind", "fields": {
-					"one": ["container", [{"name": "shared", "type": "i32"}]], "two": ["container", [{"name": "shared", "type": "string"}]]
-				}, "default": ["container", [{"name": "other", "type": "varint"}]]}]},
-				{"name": "word", "type": "string"},
-				{"name": "by_word", "type": ["switch", {"compareTo": "word", "fields": {"a": "i8", "bc": "string"}, "default": "void"}]},
-				{"name": "mode", "type": "u8"},
-				{"name": "big", "type": ["switch", {"compareTo": "mode == 1 || mode > 250", "fields": {"true": "i64"}}]}
-			]],
-			"groups": ["container", [
-				{"name": "at", "type": ["bitfield", [
-					{"name": "x", "size": 26, "signed": true}, {"name": "z", "size": 26, "signed": true}, {"name": "y", "size": 12, "signed": true}
-				]]},
-				{"name": "odd", "type": ["bitfield", [{"name": "a", "size": 3, "signed": false}, {"name": "b", "size": 9, "signed": true}]]},
-				{"name": "flags", "type": ["bitflags", {"type": "u8", "flags": ["on_fire", "crouching", "riding"]}]},
-				{"name": "more", "type": ["bitflags", {"type": "varint", "shift": true, "flags": {"a": 0, "b": 3, "c": 20}}]},
-				{"name": "masks", "type": ["bitflags", {"type": "lu32", "flags": {"low": 1, "both": 3, "high": 2147483648}}]},
-				{"name": "wrapped", "type": ["encapsulated", {"lengthType": "varint", "type": ["container", [{"name": "n", "type": "varint"}, {"name": "s", "type": "string"}]]}]}
-			]],
-			"lists": ["container", [
-				{"name": "n", "type": ["count", {"type": "i16", "countFor": "counted"}]},
-				{"name": "counted", "type": ["array", {"count": "n", "type": "varint"}]},
-				{"name": "three", "type": ["array", {"count": 3, "type": "u16"}]},
-				{"name": "rows", "type": ["array", {"countType": "varint", "type": ["container", [
-					{"name": "key", "type": "string"}, {"name": "vals", "type": ["array", {"countType": "i8", "type": "i32"}]},
-					{"name": "opt", "type": ["option", "u16"]}
-				]]}]},
-				{"name": "options", "type": ["array", {"countType": "u8", "type": ["option", "string"]}]},
-				{"name": "while", "type": ["topBitSetTerminatedArray", {"type": ["container", [{"name": "slot", "type": "i8"}, {"name": "item", "type": "varint"}]]}]},
-				{"name": "until", "type": ["entityMetadataLoop", {"endVal": 255, "type": ["container", [
-					{"name": "key", "type": "u8"}, {"name": "type", "type": "varint"},
-					{"name": "value", "type": ["switch", {"compareTo": "type", "fields": {"0": "i8", "1": "varint", "2": "f32", "3": "string"}, "default": "void"}]}
-				]]}]}
-			]],
-			"texts": ["container", [
-				{"name": "short", "type": ["pstring", {"countType": "u8"}]}, {"name": "fixed", "type": ["pstring", {"count": 4}]},
-				{"name": "c", "type": "cstring"}, {"name": "bytes", "type": ["buffer", {"countType": "varint"}]},
-				{"name": "size", "type": "u8"}, {"name": "sized", "type": ["buffer", {"count": "size"}]},
-				{"name": "maybe", "type": "compressedNbt"}
-			]],
-			"named": ["container", [
-				{"name": "channel", "type": ["mapper", {"type": "varint", "mappings": {"0": "all", "1": "group", "2": "whisper"}}]},
-				{"name": "state", "type": ["mapper", {"type": "i8", "mappings": {"-1": "below", "0": "zero", "1": "above"}}]},
-				{"name": "from", "type": "UUID"}, {"name": "reply_to", "type": ["option", "varint"]},
-				{"name": "place", "type": ["option", ["container", [{"name": "x", "type": "f32"}, {"name": "y", "type": "f32"}]]]}
-			]],
-			"trees": ["container", [{"name": "root", "type": "tree"}, {"name": "chain", "type": "chain"}]],
-			"slots": ["container", [{"name": "items", "type": ["array", {"countType": "i16", "type": "slot"}]}, {"name": "held", "type": "slot"}]],
-			"tags": ["container", [{"name": "root", "type": "nbt"}, {"name": "other", "type": "anonOptionalNbt"}]],
-			"holders": ["container", [
-				{"name": "sound", "type": ["registryEntryHolder", {"baseName": "soundId", "otherwise": {"name": "data", "type": "string"}}]},
-				{"name": "set", "type": ["registryEntryHolderSet", {"base": {"name": "name", "type": "string"}, "otherwise": {"name": "ids", "type": "varint"}}]},
-				{"name": "move", "type": "lpVec3"}
-			]],
-			"sizes": ["container", [
-				{"name": "w", "type": "u8"}, {"name": "h", "type": "u8"},
-				{"name": "cells", "type": ["array", {"count": "w * h - 1", "type": "u8"}]},
-				{"name": "rest", "type": ["array", {"count": "w", "type": ["option", "i16"]}]}
-			]],
-			"rest": ["container", [{"name": "id", "type": "varint"}, {"name": "data", "type": "restBuffer"}]],
-			"maybe": ["container", [{"name": "id", "type": "varint"}, {"name": "last", "type": ["optionalOnRemaining", {"type": "i32"}]}]],
-			"nothing": "void"
-		}}]}
-	]]
-}}`
-
-// protodefPrograms are the programs of variable.
+// protodefPrograms are the programs of defstest.Variable.
 var protodefPrograms = sync.OnceValue(func() []*codec.Program {
-	s, ds := protodef.Parse([]*source.File{source.New("variable.json", variable)}, schema.Options{})
+	s, ds := protodef.Parse([]*source.File{source.New("variable.json", defstest.Variable)}, schema.Options{})
 	if len(ds) > 0 {
 		panic(ds.Render())
 	}
@@ -128,7 +31,7 @@ var protodefPrograms = sync.OnceValue(func() []*codec.Program {
 	return out
 })
 
-// protodefProgram returns the program of a message of variable.
+// protodefProgram returns the program of a message of defstest.Variable.
 func protodefProgram(name string) *codec.Program {
 	for _, p := range protodefPrograms() {
 		if p.Message.Name == name {
