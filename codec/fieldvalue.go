@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/hex"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -16,6 +17,7 @@ type Site struct {
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
 	varint  bool   // a number in a variable number of bytes: likewise
+	maybe   bool   // a number of which bits of 0 mean that there is no value
 	item    Item   // otherwise
 	unit    uint32 // content: bytes of a unit, 0 for a list
 	set     schema.Charset
@@ -40,7 +42,7 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	for b := range p.Blocks {
 		for i := range p.Blocks[b].Items {
 			if it := &p.Blocks[b].Items[i]; it.Field == field && it.Role == RoleValue {
-				s.item = *it
+				s.item, s.maybe = *it, it.Num != nil && it.Num.Absent
 				return p.finishSite(s, uint16(b), index)
 			}
 		}
@@ -131,14 +133,15 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	if n.Op != s.op || it.Off+it.Bits > n.Len || it.Bits-1 > 63 {
 		return 0, false
 	}
-	return LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order), true
+	raw = LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order)
+	return raw, raw != 0 || !s.maybe
 }
 
 // NumberIn is like Number but reads the number from an undecoded message. ok is false for messages whose first block cannot be located
 // directly.
 func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	it := &s.item
-	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.Bits-1 > 63 {
+	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || s.maybe || it.Bits-1 > 63 {
 		return 0, false
 	}
 	size := p.shortFrame(data)
@@ -179,8 +182,17 @@ func (c *Cursor) Start(r *Record, at *Site) {
 // Forget drops the reference to the record.
 func (c *Cursor) Forget() { c.r, c.at = nil, nil }
 
-// Next advances to the next value, in decoding order. It returns false at the end. Truncated values are skipped.
+// Next advances to the next value, in decoding order. It returns false at the end. Truncated, absent and null values are skipped.
 func (c *Cursor) Next() bool {
+	for c.advance() {
+		if c.Raw != 0 || !c.at.maybe {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Cursor) advance() bool {
 	switch {
 	case c.fresh:
 		c.fresh = false
@@ -330,6 +342,19 @@ func (c *Cursor) AppendText(dst []byte) []byte {
 		set = t.Charset
 	}
 	return AppendChars(dst, c.Bytes(), set)
+}
+
+// AppendUUID appends sixteen bytes as a UUID: hex digits and hyphens.
+func AppendUUID(dst, b []byte) []byte {
+	for i, n := range [...]int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		n = min(n, len(b))
+		dst = hex.AppendEncode(dst, b[:n])
+		b = b[n:]
+	}
+	return dst
 }
 
 // AppendChars appends characters as UTF-8.

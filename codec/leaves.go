@@ -76,6 +76,8 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch {
+	case n.Kind == NodeVar && n.Bad != NoProblem:
+		return dst // it is not complete
 	case n.Kind == NodeVar:
 		if len(dst) == cap(dst) {
 			dst = slices.Grow(dst, 1)

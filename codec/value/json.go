@@ -633,18 +633,9 @@ func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	return dst
 }
 
-// appendUUID appends sixteen bytes as a UUID.
+// appendUUID appends sixteen bytes as a UUID in quotes.
 func appendUUID(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	for i, n := range [...]int{4, 2, 2, 2, 6} {
-		if i > 0 {
-			dst = append(dst, '-')
-		}
-		n = min(n, len(b))
-		dst = hex.AppendEncode(dst, b[:n])
-		b = b[n:]
-	}
-	return append(dst, '"')
+	return append(codec.AppendUUID(append(dst, '"'), b), '"')
 }
 
 func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
