@@ -161,6 +161,17 @@ func window(data []byte, at uint32, pad *[8]byte) []byte {
 	return w
 }
 
+// FixedText returns the characters of a text of fixed size: up to its first zero unit, or without its padding.
+func FixedText(t *schema.Text, b []byte) []byte {
+	if t.Pad != 0 {
+		for len(b) > 0 && b[len(b)-1] == t.Pad {
+			b = b[:len(b)-1]
+		}
+		return b
+	}
+	return CutAtNul(b, t.Charset.Unit())
+}
+
 // CutAtNul returns fixed text up to its first zero unit.
 func CutAtNul(b []byte, unit int) []byte {
 	for i := 0; i+unit <= len(b); i += unit {

@@ -82,7 +82,7 @@ func (x columnTable) path(field uint16, index []int) string {
 			index = index[1:]
 		}
 		if info.Name != "" { // the value of a bare element has none
-			if info.Parent >= 0 {
+			if out.Len() > 0 {
 				out.WriteByte('.')
 			}
 			out.WriteString(info.Name)
@@ -126,8 +126,9 @@ func fixedBytes(b []byte, t *schema.Text) uint32 {
 // fromLeaves is what Decode and AppendLeaves say of a message.
 func (x columnTable) fromLeaves(r *codec.Record) map[cell]held {
 	out := map[cell]held{}
+	nested := inCalls(r)
 	for _, l := range r.AppendLeaves(nil) {
-		if l.Role != codec.RoleValue || l.Field == codec.NoField {
+		if l.Role != codec.RoleValue || l.Field == codec.NoField || nested[l.Node] || isAbsent(r, l) {
 			continue
 		}
 		at := cell{l.Field, string(r.AppendPath(nil, l.Field, int32(l.Node), l.Elem))}

@@ -129,6 +129,10 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		at = c.addOp(o)
 		c.callers = append(c.callers, caller{at, c.w.Fields[p.Field].Again})
 		return at
+	case wire.Align:
+		o.Code, o.N = OpAlign, uint32(p.Unit)
+		c.p.nested = true
+		return c.addOp(o)
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
 		return c.addOp(o)
@@ -153,6 +157,9 @@ func (c *compiler) alternative(x *wire.Case) {
 // content compiles text, bytes or a list.
 func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	o.Size, o.Unit, o.MinUnits, o.MaxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
+	if p.Kind == wire.Text && p.Unit == 1 {
+		o.End0 = p.Extent.End
+	}
 	o.null = p.Extent.Null && p.Extent.Size == schema.Counted
 	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
 	if o.Size == schema.Fixed {

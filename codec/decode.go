@@ -255,6 +255,10 @@ func (d *decoder) body(pc, end uint16) bool {
 			if !d.call(o, pc) {
 				return false
 			}
+		case OpAlign:
+			if !d.align(o, pc) {
+				return false
+			}
 		case OpLet:
 			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
 		}
@@ -406,7 +410,7 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 	if !ok {
 		return next
 	}
-	end, found := terminator(d.data, from, d.have, uint32(o.Unit))
+	end, found := terminator(d.data, from, d.have, uint32(o.Unit), o.End0)
 	size := end - from
 	units := size / uint32(o.Unit)
 	if found {
@@ -439,10 +443,10 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 	return o.offset != noIndex
 }
 
-// terminator returns the end of text: the byte after its zero unit, or after the last complete unit if there is none.
-func terminator(data []byte, from, have, unit uint32) (end uint32, found bool) {
+// terminator returns the end of text: the byte after its zero unit, or after the given byte that ends it, or after the last complete unit if there is none.
+func terminator(data []byte, from, have, unit uint32, last byte) (end uint32, found bool) {
 	if unit == 1 {
-		if i := bytes.IndexByte(data[from:have], 0); i >= 0 {
+		if i := bytes.IndexByte(data[from:have], last); i >= 0 {
 			return from + uint32(i) + 1, true
 		}
 		return have, false

@@ -79,6 +79,23 @@ func (d *decoder) signedUnits(l *Load, raw *uint64, at Range) bool {
 	return units >= 0
 }
 
+// align reads padding. If the message ends inside it, the message is incomplete.
+func (d *decoder) align(o *Op, pc uint16) bool {
+	at := (d.cur + 7) / 8
+	size := (o.N - at%o.N) % o.N
+	i := d.node(Node{Off: at * 8, Len: min(size, d.have-min(at, d.have)) * 8, Op: pc, Kind: NodeAlign})
+	if at+size > d.have {
+		bad := d.over(PastFrame, uint64(at)*8, uint64(at+size)*8, noIndex, i)
+		if i < len(d.r.Nodes) {
+			d.r.Nodes[i].Bad = bad
+		}
+		return false
+	}
+	d.cur = (at + size) * 8
+	d.end = max(d.end, at+size)
+	return !d.stop
+}
+
 // badVarint adds the node of a number that is cut off (n is 0) or too long.
 func (d *decoder) badVarint(o *Op, pc uint16, it *Item, n int) bool {
 	if o.reg != noIndex {

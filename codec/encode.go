@@ -211,6 +211,8 @@ func (e *encoder) body(pc, end uint16) {
 			e.varint(o, pc, n)
 		case OpGroup, OpCall:
 			e.group(o, pc)
+		case OpAlign:
+			e.align(o, pc)
 		}
 		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)
@@ -281,7 +283,7 @@ func (e *encoder) text(o *Op, pc uint16, n *Node) {
 	i := e.content(o, pc, n, NodeText, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.Unit)])
 	if o.Size == schema.Terminated {
 		for range o.Unit {
-			e.out = append(e.out, 0)
+			e.out = append(e.out, o.End0)
 		}
 		e.dst.Nodes[i].Len += uint32(o.Unit) * 8
 	}

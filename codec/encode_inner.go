@@ -67,6 +67,9 @@ func (e *encoder) shift(from uint32, by int, nodes []Node) {
 		e.out = e.out[:old+by]
 	}
 	for i := range nodes {
+		if nodes[i].Kind == NodeAlign {
+			e.fail("the size of %s takes more than one byte, which would move the padding in it", e.name(nodes[i].Op))
+		}
 		nodes[i].Off = uint32(int(nodes[i].Off) + by*8)
 	}
 	for r := range e.offsetAt {
@@ -109,6 +112,16 @@ func (e *encoder) group(o *Op, pc uint16) {
 		}
 		e.dst.saved = e.dst.saved[:len(e.dst.saved)-len(regs)]
 	}
+}
+
+// align lays out padding of zeros. A number before it that changes its size afterwards would move it, which is an error: see shift.
+func (e *encoder) align(o *Op, pc uint16) {
+	at := uint32(len(e.out))
+	size := (o.N - at%o.N) % o.N
+	for range size {
+		e.out = append(e.out, 0)
+	}
+	e.node(Node{Off: at * 8, Len: size * 8, Op: pc, Kind: NodeAlign})
 }
 
 // isNull takes the next source node if it is that of contents that are null.

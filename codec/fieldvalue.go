@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/hex"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -16,6 +17,7 @@ type Site struct {
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
 	varint  bool   // a number in a variable number of bytes: likewise
+	maybe   bool   // a number of which bits of 0 mean that there is no value
 	item    Item   // otherwise
 	unit    uint32 // content: bytes of a unit, 0 for a list
 	set     schema.Charset
@@ -40,7 +42,7 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 	for b := range p.Blocks {
 		for i := range p.Blocks[b].Items {
 			if it := &p.Blocks[b].Items[i]; it.Field == field && it.Role == RoleValue {
-				s.item = *it
+				s.item, s.maybe = *it, it.Num != nil && it.Num.Absent
 				return p.finishSite(s, uint16(b), index)
 			}
 		}
@@ -131,14 +133,15 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 	if n.Op != s.op || it.Off+it.Bits > n.Len || it.Bits-1 > 63 {
 		return 0, false
 	}
-	return LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order), true
+	raw = LoadBits(r.Data, n.Off+it.Off, it.Bits, it.Order)
+	return raw, raw != 0 || !s.maybe
 }
 
 // NumberIn is like Number but reads the number from an undecoded message. ok is false for messages whose first block cannot be located
 // directly.
 func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	it := &s.item
-	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || it.Bits-1 > 63 {
+	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || s.maybe || it.Bits-1 > 63 {
 		return 0, false
 	}
 	size := p.shortFrame(data)
@@ -179,8 +182,17 @@ func (c *Cursor) Start(r *Record, at *Site) {
 // Forget drops the reference to the record.
 func (c *Cursor) Forget() { c.r, c.at = nil, nil }
 
-// Next advances to the next value, in decoding order. It returns false at the end. Truncated values are skipped.
+// Next advances to the next value, in decoding order. It returns false at the end. Truncated, absent and null values are skipped.
 func (c *Cursor) Next() bool {
+	for c.advance() {
+		if c.Raw != 0 || !c.at.maybe {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Cursor) advance() bool {
 	switch {
 	case c.fresh:
 		c.fresh = false
@@ -317,7 +329,7 @@ func (c *Cursor) Bytes() []byte {
 	b := c.r.Data[c.Range.Off/8 : c.Range.End()/8]
 	if c.at.item.Form == FormText {
 		if t, ok := c.at.item.Type.(*schema.Text); ok {
-			return CutAtNul(b, t.Charset.Unit())
+			return FixedText(t, b)
 		}
 	}
 	return b
@@ -332,16 +344,43 @@ func (c *Cursor) AppendText(dst []byte) []byte {
 	return AppendChars(dst, c.Bytes(), set)
 }
 
+// AppendUUID appends sixteen bytes as a UUID: hex digits and hyphens.
+func AppendUUID(dst, b []byte) []byte {
+	for i, n := range [...]int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			dst = append(dst, '-')
+		}
+		n = min(n, len(b))
+		dst = hex.AppendEncode(dst, b[:n])
+		b = b[n:]
+	}
+	return dst
+}
+
 // AppendChars appends characters as UTF-8.
 func AppendChars(dst, b []byte, set schema.Charset) []byte {
 	switch set {
 	case schema.UTF16LE:
 		return appendUTF16(dst, b)
+	case schema.UTF16BE:
+		little := make([]byte, len(b)&^1)
+		for i := 0; i < len(little); i += 2 {
+			little[i], little[i+1] = b[i+1], b[i]
+		}
+		return appendUTF16(dst, little)
 	case schema.UTF8:
 		return append(dst, b...)
 	}
-	for _, x := range b {
-		dst = utf8.AppendRune(dst, rune(x))
+	for len(b) > 0 {
+		c, n := rune(b[0]), 1
+		if set.Table() {
+			c, n = set.Next(b)
+		}
+		if b = b[n:]; c >= 0xd800 && c < 0xe000 {
+			dst = append(dst, 0xe0|byte(c>>12), 0x80|byte(c>>6)&0x3f, 0x80|byte(c)&0x3f)
+			continue
+		}
+		dst = utf8.AppendRune(dst, c)
 	}
 	return dst
 }

@@ -76,6 +76,8 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch {
+	case n.Kind == NodeVar && n.Bad != NoProblem:
+		return dst // it is not complete
 	case n.Kind == NodeVar:
 		if len(dst) == cap(dst) {
 			dst = slices.Grow(dst, 1)
@@ -85,6 +87,11 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 		l.Raw, l.Off, l.Node, l.LeafKind = n.Raw, n.Off, uint32(node), r.Program.Blocks[o.Block].rows[0].kind
 		l.Len = n.Len
 		return dst
+	case n.Kind == NodeAlign:
+		if n.Len == 0 {
+			return dst
+		}
+		return append(dst, Leaf{Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: noIndex, Item: noIndex, Role: RolePad}})
 	case n.Kind == NodeEnd:
 		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: o.Field, Item: noIndex, Role: RoleEnd}})
 	case n.Kind == NodeText || n.Kind == NodeBlob:
@@ -184,8 +191,8 @@ func (r *Record) Item(l Leaf) *Item {
 // TypeName returns the displayed type of a leaf: its field's type, or the width of its bookkeeping.
 func (r *Record) TypeName(l Leaf) string {
 	it := r.Item(l)
-	if it == nil && l.Role == RoleEnd {
-		return bookType(RoleEnd, l.Len, schema.Little)
+	if it == nil && (l.Role == RoleEnd || l.Role == RolePad) {
+		return bookType(l.Role, l.Len, schema.Little)
 	}
 	if it == nil || it.Role == RoleValue {
 		if l.Field != noIndex {

@@ -143,11 +143,11 @@ func (p Problem) Message(r *Record) string {
 	case TooLarge:
 		return fmt.Sprintf("%d bytes are more than a message may have (%d)", p.Got, p.Want)
 	case NumberTooLong:
-		return fmt.Sprintf("%q continues after %d bytes, all that a number of %d bits can have", name, p.Got, p.Want)
+		return fmt.Sprintf("%s continues after %d bytes, all that a number of %d bits can have", named(name, "a number"), p.Got, p.Want)
 	case CountNegative:
 		return fmt.Sprintf("%q has -%d units", name, p.Got)
 	case NotShortest:
-		return fmt.Sprintf("%q takes %d bytes, where %d are enough", name, p.Got, p.Want)
+		return fmt.Sprintf("%s takes %d bytes, where %d would be enough", named(name, "a number"), p.Got, p.Want)
 	case Truncated:
 		return fmt.Sprintf("the message is truncated after %d %s; at least %d are needed", p.Got, plural(p.Got, "byte"), p.Want)
 	case BoolAboveOne:
@@ -193,6 +193,14 @@ func (r *Record) describe(at Spot, role Role) string {
 		return fmt.Sprintf("the %s of %q", role, path)
 	}
 	return strconv.Quote(string(path))
+}
+
+// named returns a name in quotes, or other words if there is none.
+func named(name, other string) string {
+	if name == "" {
+		return other
+	}
+	return strconv.Quote(name)
 }
 
 func plural(n uint64, word string) string {

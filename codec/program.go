@@ -90,6 +90,7 @@ const (
 	OpGroup   // followed by its body
 	OpCall    // reads the body of an enclosing OpGroup again
 	OpLet     // computes a register
+	OpAlign   // padding up to a multiple of Unit bytes
 )
 
 // Op is one item of variable size, or a run of items of fixed size.

@@ -57,7 +57,7 @@ func (p *Program) findSimple() {
 		default:
 			return
 		}
-		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) || o.Size > schema.ToEnd {
+		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) || o.Size > schema.ToEnd || o.End0 != 0 {
 			return
 		}
 		for k := range first.Loads {
@@ -195,7 +195,7 @@ func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (fro
 		n = (have - from) / c.Each
 		size = n * c.Each
 	case c.Size == schema.Terminated:
-		e, found := terminator(data, uint32(from), uint32(have), uint32(c.unit))
+		e, found := terminator(data, uint32(from), uint32(have), uint32(c.unit), 0)
 		if !found {
 			return 0, 0, 0, false
 		}

@@ -70,6 +70,7 @@ const (
 	NodeGroup                   // a group with a body of its own
 	NodeEnd                     // the byte that ends the list before it
 	NodeNull                    // text, bytes or a list that is null
+	NodeAlign                   // padding, maybe empty
 )
 
 // Role is the purpose of some bits of a message.

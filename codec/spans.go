@@ -18,8 +18,12 @@ func (r *Record) extent(node int) Range {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch n.Kind {
-	case NodeText, NodeBlob, NodeVar, NodeEnd:
+	case NodeText, NodeBlob, NodeEnd, NodeAlign:
 		return n.Range()
+	case NodeVar:
+		if n.Bad == NoProblem {
+			return n.Range()
+		}
 	case NodeList:
 		if o.Plain && !o.Linked && n.After == uint32(node)+1 {
 			return n.Range()

@@ -246,7 +246,7 @@ func (r *Record) oddItem(dst []Problem, l Leaf, it *Item) []Problem {
 	case it.Form == FormText:
 		t := it.Type.(*schema.Text)
 		b := r.Data[l.Off/8 : l.Range().End()/8]
-		if rest := b[len(CutAtNul(b, t.Charset.Unit())):]; slices.ContainsFunc(rest, func(c byte) bool { return c != 0 }) {
+		if rest := b[len(CutAtNul(b, t.Charset.Unit())):]; t.Pad == 0 && slices.ContainsFunc(rest, func(c byte) bool { return c != 0 }) {
 			p.Code = BytesAfterEnd
 		}
 	}

@@ -29,6 +29,7 @@ type fillIn struct {
 	bits  uint32
 	order schema.Order
 	peek  codec.Peek
+	maybe bool // bits of 0 mean that there is no value
 }
 
 // spanIn describes a text, or bytes, of fixed size in a block.
@@ -116,6 +117,10 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			if chosen[o.Field] {
 				c.place(o.Field, spanColumn, table)
 			}
+		case codec.OpVar:
+			if it := c.Program.Var(o); it.Role == codec.RoleValue && chosen[it.Field] {
+				c.place(it.Field, numberColumn, table).item = it
+			}
 		case codec.OpList:
 			if chosen[o.Field] {
 				l := c.place(o.Field, listColumn, table)
@@ -128,7 +133,7 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			pc = int(o.End)
 			continue
 		}
-		pc++ // alternatives and lists in turns: fields inside have the rows of their table
+		pc++ // alternatives, groups and lists in turns: fields inside have the rows of their table
 	}
 }
 
@@ -151,6 +156,7 @@ func (c *Set) chooseItems(chosen []bool, block, table uint16) {
 		if it.Form.IsNumber() {
 			c.place(it.Field, numberColumn, table).item = it
 			c.fills[block] = append(c.fills[block], newFillIn(it, b))
+			c.twice = c.twice || absent(it) // runs have all values of their messages
 			continue
 		}
 		c.place(it.Field, spanColumn, table).item = it
@@ -162,6 +168,9 @@ func (c *Set) chooseItems(chosen []bool, block, table uint16) {
 	}
 }
 
+// absent reports whether bits of 0 mean that a number has no value.
+func absent(it *codec.Item) bool { return it.Num != nil && it.Num.Absent }
+
 func (c *Set) targetOf(k *codec.Content) target {
 	o := &c.Program.Ops[k.Op]
 	t := target{field: codec.NoField, kind: k.Kind, unit: uint32(k.Each), block: o.Block}
@@ -172,7 +181,7 @@ func (c *Set) targetOf(k *codec.Content) target {
 }
 
 func newFillIn(it *codec.Item, b *codec.Block) fillIn {
-	f := fillIn{field: it.Field, at: it.Off / 8, off: it.Off, bits: it.Bits, order: it.Order, peek: it.Peek}
+	f := fillIn{field: it.Field, at: it.Off / 8, off: it.Off, bits: it.Bits, order: it.Order, peek: it.Peek, maybe: absent(it)}
 	whole := it.Off%8 == 0 && (it.Order == schema.Little || it.Bits == 8)
 	switch {
 	case whole && it.Bits == 8:

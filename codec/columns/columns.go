@@ -29,7 +29,7 @@ type Set struct {
 	spans  [][]spanIn   // by block: its texts and bytes of fixed size that have a column
 	parts  []target     // by content of a simple program: its destination
 	inline bool         // the contents of a simple program follow its block one after another, each preceded by its number
-	twice  bool         // a field has two places in the program, in different alternatives
+	twice  bool         // a field has two places in the program, in different alternatives, or may be absent: no runs
 	values int          // so far, including absent ones
 	most   int          // MaxValues, less in tests
 	run    messageRun   // state of the current run, for simple messages
@@ -194,6 +194,19 @@ func (l *column) padTo(rows int) {
 		l.absent = append(l.absent, 0)
 	}
 	for row := have; row < rows; row++ {
+		l.absent[row/64] |= 1 << (row % 64)
+	}
+}
+
+// lackZeros marks the rows from one on that are 0 as those without a value.
+func (l *column) lackZeros(from int) {
+	for row := from; row < len(l.num); row++ {
+		if l.num[row] != 0 {
+			continue
+		}
+		for len(l.absent) <= row/64 {
+			l.absent = append(l.absent, 0)
+		}
 		l.absent[row/64] |= 1 << (row % 64)
 	}
 }

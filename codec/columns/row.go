@@ -38,6 +38,16 @@ func (c *Set) nodes(at, i, end uint32, rows int) {
 			}
 		case codec.NodeVariant:
 			c.nodes(at, i+1, n.After, rows)
+		case codec.NodeVar:
+			if it := c.Program.Var(o); it.Role == codec.RoleValue && n.Bad == codec.NoProblem && (n.Raw != 0 || !absent(it)) {
+				if l := &c.cols[it.Field]; l.kind == numberColumn {
+					l.setNumber(rows, n.Raw)
+				}
+			}
+		case codec.NodeGroup:
+			if o.Code == codec.OpGroup {
+				c.nodes(at, i+1, n.After, rows)
+			}
 		}
 		i = n.After
 	}
@@ -49,11 +59,17 @@ func (c *Set) block(block uint16, at, size uint32, rows int) {
 	for i := range c.fills[block] {
 		f := &c.fills[block][i]
 		l := &c.cols[f.field]
+		v := uint64(0)
 		switch {
 		case whole:
-			l.setNumber(rows, f.load(c.Data, at))
+			v = f.load(c.Data, at)
 		case f.off+f.bits <= size:
-			l.setNumber(rows, codec.LoadBits(c.Data[at:], f.off, f.bits, f.order))
+			v = codec.LoadBits(c.Data[at:], f.off, f.bits, f.order)
+		default:
+			continue
+		}
+		if v != 0 || !f.maybe {
+			l.setNumber(rows, v)
 		}
 	}
 	for i := range c.spans[block] {

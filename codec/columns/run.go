@@ -301,6 +301,9 @@ func (c *Set) elements(e *rowSet, block uint16, found []located, n int) {
 		l := &c.cols[f.field]
 		l.padTo(before)
 		fillElems(l.grow(n), c.Data, found, stride, f)
+		if f.maybe {
+			l.lackZeros(before)
+		}
 	}
 	for i := range c.spans[block] {
 		s := &c.spans[block][i]

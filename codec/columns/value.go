@@ -52,6 +52,8 @@ func (c *Set) Int(field uint16, row int) (v int64, ok bool) {
 		return it.Num.Int(raw), true
 	case it.Num.Kind == schema.Bool:
 		return int64(min(raw, 1)), true
+	case it.Num.Add != 0 && raw <= math.MaxInt64:
+		return it.Num.Units(raw), true
 	}
 	if raw > math.MaxInt64 {
 		return 0, false

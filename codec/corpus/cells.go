@@ -33,6 +33,7 @@ type cellSite struct {
 	kind   numberKind
 	number bool
 	text   bool
+	uuid   bool
 	count  bool // only the number of elements of the list
 }
 
@@ -49,11 +50,13 @@ func NewCells(p *codec.Program, paths []string) *Cells {
 				continue
 			}
 			s := cellSite{site: site}
-			switch f := p.Fields[t.field].Schema; f.Type.(type) {
+			switch f := p.Fields[t.field].Schema; typ := f.Type.(type) {
 			case *schema.List:
 				s.count = true
 			case *schema.Text:
 				s.text = true
+			case *schema.Blob:
+				s.uuid = typ.UUID
 			default:
 				s.kind, s.number = kindOf(f)
 			}
@@ -150,6 +153,9 @@ func (c *Cells) value(dst []byte, s *cellSite) []byte {
 		return dst
 	}
 	b := c.cur.Bytes()
+	if s.uuid {
+		return codec.AppendUUID(dst, b)
+	}
 	return hex.AppendEncode(dst, b[:min(len(b), MaxCell/2+1)])
 }
 

@@ -66,3 +66,25 @@ func TestCellsAreShort(t *testing.T) {
 		}
 	}
 }
+
+func TestCellsOfVariable(t *testing.T) {
+	p := compile(t, "protodef", "v.json", `{"types": {"m": ["container", [
+		{"name": "n", "type": "varint"}, {"name": "id", "type": "UUID"}, {"name": "kind", "type": ["mapper", {"type": "varint", "mappings": {"0": "zero", "5": "five"}}]},
+		{"name": "flags", "type": ["bitflags", {"type": "u8", "flags": ["a", "b"]}]},
+		{"name": "maybe", "type": ["option", "i16"]}, {"name": "none", "type": ["option", "i16"]},
+		{"name": "at", "type": ["option", ["container", [{"name": "x", "type": "i8"}, {"name": "y", "type": "varint"}]]]},
+		{"name": "list", "type": ["array", {"countType": "varint", "type": ["option", ["pstring", {"countType": "varint"}]]}]},
+		{"anon": true, "type": ["switch", {"compareTo": "n", "fields": {"300": ["container", [{"name": "extra", "type": "f32"}]]}}]}
+	]]}}`)
+	data := encode(t, p, `{"n":300,"id":"069a79f4-44e9-4726-a5be-fca90e38aaf5","kind":"five","flags":9,"maybe":-7,"at":{"x":1,"y":500},"list":["p",null,"q"],"extra":0.5}`)
+	var rec codec.Record
+	p.Decode(&rec, data)
+	for _, c := range [][2]string{
+		{"n", "300"}, {"id", "069a79f4-44e9-4726-a5be-fca90e38aaf5"}, {"kind", "five"}, {"flags", "a +8"}, {"maybe", "-7"}, {"none", ""},
+		{"at", "(1, 500)"}, {"at.y", "500"}, {"list", "2: p, q"}, {"list[2]", "q"}, {"list[1]", ""}, {"extra", "0.5"},
+	} {
+		if got := corpus.NewCells(p, []string{c[0]}).Append(nil, &rec)[0]; got != c[1] {
+			t.Errorf("%s: %q, want %q", c[0], got, c[1])
+		}
+	}
+}

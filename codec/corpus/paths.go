@@ -15,7 +15,7 @@ type target struct {
 }
 
 // find resolves a path below the name of a message: members.name, members[].name, members[*].name, members[2].name. Several fields may
-// match: those of a group, and those of alternatives. A list of plain values stands for its elements.
+// match: those of a group, and those of alternatives. The value of an alternative without a name has the path of its choice. A list of plain values stands for its elements.
 func find(p *codec.Program, path string) (found []target, isGroup bool) {
 	name, index := splitPath(path)
 	if name == "" {
@@ -39,11 +39,10 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 			if f.InList && f.Name == "" { // an element that is a group is represented by its list
 				continue
 			}
-			for k := i + 1; k < f.End; k++ {
-				if _, ok := p.Site(uint16(k), index...); ok {
-					found, isGroup = append(found, target{uint16(k), index}), true
-				}
-			}
+			found, isGroup = named(p, i, index, found, isGroup)
+			continue
+		case *schema.Choice:
+			found, isGroup = named(p, i, index, found, isGroup)
 			continue
 		case *schema.List:
 			if bareElement(p, i, t) {
@@ -51,6 +50,22 @@ func find(p *codec.Program, path string) (found []target, isGroup bool) {
 			}
 		}
 		found = append(found, target{uint16(i), index})
+	}
+	return found, isGroup
+}
+
+// named adds the fields inside a group or a choice. The values of a choice that have no name have its path, and are found by themselves.
+func named(p *codec.Program, of int, index []int32, found []target, isGroup bool) ([]target, bool) {
+	for i := of + 1; i < p.Fields[of].End; i = p.Fields[i].End {
+		if p.Fields[i].Name == "" {
+			found, isGroup = named(p, i, index, found, isGroup)
+			continue
+		}
+		for k := i; k < p.Fields[i].End; k++ {
+			if _, ok := p.Site(uint16(k), index...); ok {
+				found, isGroup = append(found, target{uint16(k), index}), true
+			}
+		}
 	}
 	return found, isGroup
 }

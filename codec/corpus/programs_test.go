@@ -12,6 +12,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/defs"
+	"wirebench/defs/defstest"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -87,7 +88,7 @@ var types = []string{
 	"bytes", "array", "array", "object", "array<int32>", "array<string>", "array<vec3>", "array<array<int16>>", "byte[3]",
 }
 
-// libraryPrograms returns all messages of the library.
+// libraryPrograms returns all messages of the library, and those of defstest.Variable.
 var libraryPrograms = sync.OnceValue(func() (out []*codec.Program) {
 	for _, d := range defs.Dialects {
 		fsys, ok := library.Dialect(d.Name)
@@ -108,6 +109,12 @@ var libraryPrograms = sync.OnceValue(func() (out []*codec.Program) {
 			if p, err := codec.Compile(m); err == nil {
 				out = append(out, p)
 			}
+		}
+	}
+	s, _ := defs.Load([]*source.File{source.New("variable.json", defstest.Variable)}, "protodef", schema.Options{})
+	for _, m := range s.Messages {
+		if p, err := codec.Compile(m); err == nil {
+			out = append(out, p)
 		}
 	}
 	return out

@@ -60,6 +60,7 @@ type column struct {
 	minText, maxText []byte
 	minLen, maxLen   int
 	lastSeen         uint64 // message, counted from 1
+	uuid             bool   // text: of a UUID
 }
 
 // NewTable returns an empty table for a program.
@@ -76,11 +77,12 @@ func NewTable(p *codec.Program) *Table {
 			Field: uint16(i), Path: string(p.AppendFieldPath(nil, uint16(i))), Type: f.Type, Doc: f.Doc,
 			Filter: string(AppendFilterPath(nil, p, uint16(i))),
 		}, sites: []*codec.Site{site}, lists: [][]uint16{listsAround(p, uint16(i))}}
-		switch f.Schema.Type.(type) {
+		switch t := f.Schema.Type.(type) {
 		case *schema.Text:
 			c.Text = true
 		case *schema.Blob:
-			c.Bytes = true
+			c.uuid = t.UUID
+			c.Text, c.Bytes = t.UUID, !t.UUID
 		case *schema.List:
 			c.Len, c.number = true, true
 			c.Filter = "len(" + c.Filter + ")"
@@ -103,11 +105,11 @@ func NewTable(p *codec.Program) *Table {
 
 // alike reports whether the values of both have the same interpretation.
 func (c *column) alike(d *column) bool {
-	if c.number != d.number || c.Text != d.Text || c.Len != d.Len || (c.kind.num == nil) != (d.kind.num == nil) {
+	if c.number != d.number || c.Text != d.Text || c.uuid != d.uuid || c.Len != d.Len || (c.kind.num == nil) != (d.kind.num == nil) {
 		return false
 	}
 	if a, b := c.kind.num, d.kind.num; a != nil {
-		return a.Bits == b.Bits && a.Kind == b.Kind && a.Scale == b.Scale && a.Enum == b.Enum
+		return a.Bits == b.Bits && a.Kind == b.Kind && a.Scale == b.Scale && a.Add == b.Add && a.Enum == b.Enum
 	}
 	return c.kind.bitfield == d.kind.bitfield
 }
@@ -140,7 +142,11 @@ func (t *Table) AddRecord(n uint64, r *codec.Record) {
 					continue
 				}
 				b := t.cur.Bytes()
-				if c.Text {
+				switch {
+				case c.uuid:
+					t.text = codec.AppendUUID(t.text[:0], b)
+					b = t.text
+				case c.Text:
 					t.text = t.cur.AppendText(t.text[:0])
 					b = t.text
 				}

@@ -170,7 +170,11 @@ func (t *Table) addValues(c *column, x *fieldRows, n []uint64, from, to int) {
 			for end < to && int(x.spans[end].Len) == len(b) && bytes.Equal(x.bytes(end), b) && x.has(end) {
 				end++
 			}
-			if c.Text {
+			switch {
+			case c.uuid:
+				t.text = codec.AppendUUID(t.text[:0], b)
+				b = t.text
+			case c.Text:
 				t.text, _ = x.c.AppendText(t.text[:0], x.field, row)
 				b = t.text
 			}

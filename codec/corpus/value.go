@@ -177,9 +177,14 @@ func bitfieldText(t *schema.Bitfield, raw uint64) string {
 	}
 	form := t.Form(raw)
 	var out []byte
+	rest := raw // bits of no part
 	for _, name := range t.Names {
 		for _, p := range form.Parts {
 			v := p.Value(raw)
+			if p.Name == name {
+				all, _ := p.Pack(schema.Mask(max(p.Bits, 1)))
+				rest &^= all
+			}
 			if p.Name != name || v == 0 {
 				continue
 			}
@@ -191,6 +196,11 @@ func bitfieldText(t *schema.Bitfield, raw uint64) string {
 				out = strconv.AppendUint(append(out, '='), v, 10)
 			}
 		}
+	}
+	if t.All != "" && rest != 0 && len(out) > 0 {
+		out = strconv.AppendUint(append(out, " +"...), rest, 10)
+	} else if t.All != "" && rest != 0 {
+		out = strconv.AppendUint(out, rest, 10)
 	}
 	if len(out) == 0 {
 		return "0"

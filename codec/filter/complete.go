@@ -270,7 +270,11 @@ func (p *completer) values() bool {
 			p.add("false", "value", "")
 		case f.t.num != nil && f.t.num.Enum != nil:
 			for _, v := range f.t.num.Enum.Values {
-				p.add(v.Name, "value", strconv.FormatUint(v.Value, 10))
+				word := v.Name
+				if !isWord(word) {
+					word = quote(word)
+				}
+				p.add(word, "value", f.t.num.Decimal(v.Value))
 			}
 		}
 		if len(p.all) > maxOptions {
@@ -393,7 +397,7 @@ func (p *completer) fields() {
 }
 
 func (p *completer) structFields(lead string, s *schema.Struct, of string) {
-	for _, f := range s.Fields {
+	for f := range s.Members() {
 		if f.Name != "" && f.Same == nil {
 			doc := f.TypeText
 			if f.Doc != "" {
@@ -404,11 +408,17 @@ func (p *completer) structFields(lead string, s *schema.Struct, of string) {
 			p.add(lead+f.Name, "field", doc)
 		}
 	}
-	for _, v := range s.Variants {
-		if v.Body != nil {
-			p.structFields(lead, v.Body, of)
+}
+
+// isWord reports whether the name of a value needs no quotes.
+func isWord(name string) bool {
+	for i := range len(name) {
+		if !isNameByte(name[i]) || i == 0 && !isNameStart(name[0]) {
+			return false
 		}
 	}
+	_, frame := frameFields[name]
+	return name != "" && !frame && !isKeyword(name)
 }
 
 // best returns the options that match the word: those that begin with it, then those that contain it, in alphabetical order.

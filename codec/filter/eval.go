@@ -162,6 +162,7 @@ type conv struct {
 	kind     convKind
 	bits     uint
 	scale    float64
+	add      int64
 	bitfield *schema.Bitfield
 	part     string
 }
@@ -177,6 +178,7 @@ const (
 	convUnits // of a text, bytes or a list
 	convText
 	convBytes
+	convUUID // the text of a UUID
 	convRaw  // the bytes of any field
 	convSpan // the bytes of a group
 )
@@ -189,7 +191,7 @@ func (c *conv) number(raw uint64) value {
 		if c.scale != 0 {
 			return floatValue(float64(i) * c.scale)
 		}
-		return intValue(i)
+		return intValue(i + c.add)
 	case convFloat:
 		f := schema.BitsFloat(raw, int(c.bits))
 		if c.scale != 0 {
@@ -204,6 +206,9 @@ func (c *conv) number(raw uint64) value {
 	if c.scale != 0 {
 		return floatValue(float64(raw) * c.scale)
 	}
+	if c.add != 0 && raw <= math.MaxInt64 {
+		return intValue(int64(raw) + c.add)
+	}
 	return uintValue(raw)
 }
 
@@ -214,7 +219,7 @@ func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
 	case p == nil:
 		return 0
 	case p.Kind == schema.Bool:
-		return min(p.Of(raw), 1)
+		return min(p.Value(raw), 1)
 	}
 	return p.Value(raw)
 }
@@ -312,7 +317,7 @@ func (m *machine) judge(c *cond) Verdict {
 
 // numberHolds compares a number with the wanted one.
 func (c *cond) numberHolds(raw uint64) bool {
-	if c.conv.kind == convUint && c.conv.scale == 0 && c.want.kind == vInt && int64(c.want.bits) >= 0 {
+	if c.conv.kind == convUint && c.conv.scale == 0 && c.conv.add == 0 && c.want.kind == vInt && int64(c.want.bits) >= 0 {
 		switch c.order {
 		case opEq:
 			return raw == c.want.bits
@@ -518,6 +523,9 @@ func (s *slot) take(c *conv, rec *codec.Record) {
 		s.val = textValue(s.text)
 	case convBytes:
 		s.val = bytesValue(s.cur.Bytes())
+	case convUUID:
+		s.text = codec.AppendUUID(s.text[:0], s.cur.Bytes())
+		s.val = textValue(s.text)
 	case convRaw:
 		s.text = s.cur.AppendRaw(s.text[:0])
 		s.val = bytesValue(s.text)

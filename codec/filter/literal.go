@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -121,6 +123,9 @@ func (c *compiler) numberLiteral(n *node, t ty) (value, outcome) {
 	case nFloat:
 		if t.num != nil && t.num.Kind == schema.Float && t.num.Bits == 32 && t.num.Scale == 0 {
 			return floatValue(float64(float32(n.float))), fine
+		}
+		if t.num != nil && t.num.Kind == schema.Float && t.num.Bits == 16 && t.num.Scale == 0 {
+			return floatValue(schema.BitsFloat(schema.FloatBits(n.float, 16), 16)), fine
 		}
 		return floatValue(n.float), fine
 	case nTrue, nFalse:
@@ -314,11 +319,17 @@ func (c *compiler) wordLiteral(n *node, t ty) (value, outcome) {
 }
 
 func (c *compiler) textLiteral(n *node, t ty) (value, outcome) {
+	text := func(s string) value {
+		if t.uuid {
+			s = uuidText(s)
+		}
+		return textValue([]byte(s))
+	}
 	if n.kind == nText {
-		return textValue([]byte(n.text)), fine
+		return text(n.text), fine
 	}
 	if s, ok := c.given(n); ok {
-		return textValue([]byte(s)), fine
+		return text(s), fine
 	}
 	switch n.kind {
 	case nPath:
@@ -344,6 +355,16 @@ func (c *compiler) textLiteral(n *node, t ty) (value, outcome) {
 		return value{}, c.noValue(n)
 	}
 	return value{}, c.mistake(n, t.says(), "put the text in quotes")
+}
+
+// uuidText returns the usual form of a UUID, which may have upper-case digits or no hyphens; any other text is returned as it is.
+func uuidText(s string) string {
+	digits := strings.ReplaceAll(s, "-", "")
+	b, err := hex.DecodeString(digits)
+	if err != nil || len(b) != 16 {
+		return strings.ToLower(s)
+	}
+	return string(codec.AppendUUID(nil, b))
 }
 
 func (c *compiler) bytesLiteral(n *node, t ty) (v value, p pattern, out outcome) {

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -176,13 +177,8 @@ func globMatch(glob, name string) bool {
 // hasField reports whether the struct has a top-level field of the name, which may have the number of one of several.
 func hasField(s *schema.Struct, name string) bool {
 	name, _, _ = strings.Cut(name, "#")
-	for _, f := range s.Fields {
+	for f := range s.Members() {
 		if f.Name == name {
-			return true
-		}
-	}
-	for _, v := range s.Variants {
-		if v.Body != nil && hasField(v.Body, name) {
 			return true
 		}
 	}
@@ -239,15 +235,7 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 	nested := c.nested(n)
 	for i := range parts {
 		q := &parts[i]
-		if part, ok := bitfieldPart(p, hits, q, i == len(parts)-1); ok {
-			for _, h := range hits {
-				bitfield := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
-				f.targets = append(f.targets, target{uint16(h.field), h.index, &conv{kind: convPart, bitfield: bitfield, part: q.name}})
-			}
-			f.t = ty{class: cNumber, field: true, label: q.name}
-			if part == schema.Bool {
-				f.t.class = cBool
-			}
+		if f.targets, f.t = bitfieldParts(p, hits, q, i == len(parts)-1); f.targets != nil {
 			return f, nil
 		}
 		var next []hit
@@ -255,7 +243,9 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 			next = anywhere(p, q.name)
 		} else {
 			for _, h := range hits {
-				next = append(next, inside(p, h, q.name)...)
+				for _, v := range valuesOf(p, h, false) {
+					next = append(next, inside(p, v, q.name)...)
+				}
 			}
 		}
 		if len(next) == 0 || len(next) > 1000 {
@@ -265,10 +255,12 @@ func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) 
 			b := &q.index[k]
 			var stepped []hit
 			for _, h := range next {
-				if h, ok := intoList(p, h, b); ok {
-					stepped = append(stepped, h)
+				for _, h := range valuesOf(p, h, false) {
+					if h, ok := intoList(p, h, b); ok {
+						stepped = append(stepped, h)
+					}
+					stepped = append(stepped, intoArray(p, h, b)...)
 				}
-				stepped = append(stepped, intoArray(p, h, b)...)
 			}
 			if len(stepped) > 0 {
 				next = stepped
@@ -296,24 +288,22 @@ type wrong struct {
 	help    string
 }
 
-// finish returns targets for the fields of a path. If they have several types, in alternatives, only those of the first one's type.
+// finish returns targets for the fields of a path. If they have several types, in alternatives, only those of one type: that of a value
+// that they are compared with, otherwise that of the first one. Of a condition of its own all of them are.
 func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts []part, whole bool) (found, *wrong) {
 	last := &parts[len(parts)-1]
+	var values []hit
 	for _, h := range hits {
-		one := h.fixed
-		for !whole && !n.raw || one {
-			e, ok := element(p, h.field)
-			if !ok {
-				break
-			}
-			h.field, one = e, false
-		}
+		values = append(values, valuesOf(p, h, !whole && !n.raw)...)
+	}
+	kind, several := c.classOf(n, p, values)
+	for _, h := range values {
 		t, conv := typeOf(p.Fields[h.field].Schema)
 		t.label = last.name
-		if one && t.class == cList { // an element of several fields
+		if h.fixed && t.class == cList || several && c.at == n { // an element of several fields
 			t.class, conv = cGroup, nil
 		}
-		if len(f.targets) > 0 && t.class != f.t.class {
+		if several && t.class != kind && c.at != n {
 			continue
 		}
 		if conv == nil && n.raw {
@@ -322,16 +312,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 			}
 			f.targets = append(f.targets, target{uint16(h.field), h.index, spanConv})
 		} else if conv == nil {
-			// A group is present if something in it is.
-			for k := h.field + 1; k < p.Fields[h.field].End; k++ {
-				if _, group := p.Fields[k].Schema.Type.(*schema.Group); group {
-					continue
-				}
-				f.targets = append(f.targets, target{uint16(k), h.index, thereConv})
-				if whole {
-					break // it is counted once
-				}
-			}
+			f.targets = c.inGroupOf(f.targets, p, h, whole)
 		} else {
 			f.targets = append(f.targets, target{uint16(h.field), h.index, conv})
 		}
@@ -346,38 +327,163 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 	return f, nil
 }
 
+// classOf returns the class of values to compare, and whether they have several.
+func (c *compiler) classOf(n *node, p *codec.Program, values []hit) (kind class, several bool) {
+	classes := make([]class, len(values))
+	for i, h := range values {
+		t, _ := typeOf(p.Fields[h.field].Schema)
+		if classes[i] = t.class; h.fixed && t.class == cList {
+			classes[i] = cGroup
+		}
+		several = several || classes[i] != classes[0]
+	}
+	if !several {
+		return cNone, false
+	}
+	for _, want := range c.wanted(n) {
+		if slices.Contains(classes, want) {
+			return want, true
+		}
+	}
+	return classes[0], true
+}
+
+// wanted returns the classes of a value that a path is compared with, the best one first.
+func (c *compiler) wanted(n *node) []class {
+	if c.at == nil || c.at == n || len(c.at.kids) < 2 {
+		return nil
+	}
+	switch c.at.kind {
+	case nContains, nMatches:
+		return []class{cText, cBytes}
+	case nCompare, nIn:
+	default:
+		return nil
+	}
+	other := c.at.kids[1]
+	if other == n {
+		other = c.at.kids[0]
+	}
+	switch other.kind {
+	case nText:
+		return []class{cText, cBytes}
+	case nBytes:
+		return []class{cBytes, cText}
+	case nTrue, nFalse:
+		return []class{cBool, cNumber}
+	case nInt, nFloat, nNeg, nRange:
+		return []class{cNumber, cBool}
+	}
+	return nil
+}
+
+// inGroupOf adds the fields whose presence is that of a group: it is present if something in it is. If it is counted, it is counted once.
+func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit, once bool) []target {
+	add := func(k int) bool {
+		switch p.Fields[k].Schema.Type.(type) {
+		case *schema.Group, *schema.Choice:
+			return false
+		}
+		targets = append(targets, target{uint16(k), h.index, thereConv})
+		return true
+	}
+	from, to := h.field, p.Fields[h.field].End
+	if from+1 >= to {
+		add(from)
+	}
+	choice, _ := p.Fields[from].Schema.Type.(*schema.Choice)
+	if !once || choice == nil {
+		for k := from + 1; k < to; k++ {
+			if add(k) && once {
+				break
+			}
+		}
+		return targets
+	}
+	k := from + 1
+	for i := range choice.Cases { // one of each alternative
+		if b := choice.Cases[i].Body; b != nil && k < to {
+			end := k
+			for range b.Fields {
+				end = p.Fields[min(end, to-1)].End
+			}
+			for ; k < end && !add(k); k++ {
+			}
+			k = end
+		}
+	}
+	return targets
+}
+
+// valuesOf returns the fields that a path to a field means: in place of a choice, and of a group that is shown as its only value, the
+// values of the alternatives that have no names, and the choice if others have. If elements is set, lists of single values are their
+// elements.
+func valuesOf(p *codec.Program, h hit, elements bool) (out []hit) {
+	if h.field < 0 {
+		return []hit{h}
+	}
+	for elements || h.fixed {
+		e, ok := element(p, h.field)
+		if !ok {
+			break
+		}
+		h.field, h.fixed = e, false
+	}
+	switch t := p.Fields[h.field].Schema.Type.(type) {
+	case *schema.Choice:
+	case *schema.Group:
+		if !t.Bare {
+			return []hit{h}
+		}
+	default:
+		return []hit{h}
+	}
+	named := false
+	for i := h.field + 1; i < p.Fields[h.field].End; i = p.Fields[i].End {
+		if named = named || p.Fields[i].Name != ""; p.Fields[i].Name == "" {
+			out = append(out, valuesOf(p, hit{field: i, index: h.index}, elements)...)
+		}
+	}
+	if named || out == nil {
+		out = append(out, h)
+	}
+	return out
+}
+
 // thereConv is for values of which only the presence matters.
 var thereConv = &conv{kind: convUint}
 
 // spanConv is for the bytes of groups.
 var spanConv = &conv{kind: convSpan}
 
-// bitfieldPart reports whether the names lead to bitfields with a part of this name.
-func bitfieldPart(p *codec.Program, hits []hit, q *part, last bool) (schema.NumKind, bool) {
-	if !last || len(q.index) > 0 || len(hits) == 0 {
-		return 0, false
+// bitfieldParts returns the bitfields among the fields of a path that have a part of this name; nil if there are none.
+func bitfieldParts(p *codec.Program, hits []hit, q *part, last bool) (out []target, t ty) {
+	if !last || len(q.index) > 0 {
+		return nil, t
 	}
-	kind, ok := schema.Unsigned, false
+	t = ty{class: cNumber, field: true, label: q.name}
 	for _, h := range hits {
-		if h.field < 0 {
-			return 0, false
-		}
-		bitfield, is := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
-		if !is {
-			return 0, false
-		}
-		for _, name := range bitfield.Names {
-			ok = ok || name == q.name
-		}
-		for _, form := range bitfield.Forms {
-			for _, x := range form.Parts {
-				if x.Name == q.name {
-					kind = x.Kind
+		for _, h := range valuesOf(p, h, true) {
+			if h.field < 0 {
+				return nil, t
+			}
+			bitfield, is := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
+			if !is || q.name != bitfield.All && !slices.Contains(bitfield.Names, q.name) {
+				continue
+			}
+			c := &conv{kind: convPart, bitfield: bitfield, part: q.name}
+			if q.name == bitfield.All {
+				c = &conv{kind: convUint}
+			}
+			out = append(out, target{uint16(h.field), h.index, c})
+			for _, form := range bitfield.Forms {
+				if x := form.Part(q.name); x != nil && x.Kind == schema.Bool {
+					t.class = cBool
 				}
 			}
 		}
 	}
-	return kind, ok
+	return out, t
 }
 
 // children calls yield with the direct children of a field, for a list those of its element.
@@ -387,8 +493,9 @@ func children(p *codec.Program, field int, yield func(int)) {
 		i, end = field+1, p.Fields[field].End
 	}
 	for ; i < end; i = p.Fields[i].End {
-		if f := &p.Fields[i]; f.Name == "" { // the element of a bare list: its contents instead
-			if _, group := f.Schema.Type.(*schema.Group); group {
+		if f := &p.Fields[i]; f.Name == "" { // the value of a bare element or alternative, or a choice: its contents instead
+			switch f.Schema.Type.(type) {
+			case *schema.Group, *schema.Choice:
 				children(p, i, yield)
 			}
 			continue
@@ -452,26 +559,21 @@ func (c *compiler) nested(n *node) bool {
 	return is
 }
 
-// hasInside reports whether a field of the name is in a group or a list of the struct, at any depth.
+// hasInside reports whether a field of the name is in a group, a list or a choice of the struct, at any depth.
 func hasInside(s *schema.Struct, name string) bool {
-	inner := func(t schema.Type) bool {
-		var in *schema.Struct
-		switch x := t.(type) {
-		case *schema.Group:
-			in = x.Struct
-		case *schema.List:
-			in = x.Elem
-		}
-		return in != nil && (hasField(in, name) || hasInside(in, name))
+	return hasBelow(s, name, map[*schema.Struct]bool{})
+}
+
+func hasBelow(s *schema.Struct, name string, seen map[*schema.Struct]bool) bool {
+	if seen[s] {
+		return false
 	}
-	for _, f := range s.Fields {
-		if inner(f.Type) {
-			return true
-		}
-	}
-	for _, v := range s.Variants {
-		if v.Body != nil && hasInside(v.Body, name) {
-			return true
+	seen[s] = true
+	for f := range s.Members() {
+		for _, in := range schema.Bodies(f.Type) {
+			if hasField(in, name) || hasBelow(in, name, seen) {
+				return true
+			}
 		}
 	}
 	return false
@@ -480,8 +582,12 @@ func hasInside(s *schema.Struct, name string) bool {
 func childNames(p *codec.Program, hits []hit) (names []string) {
 	for _, h := range hits {
 		if h.field >= 0 {
-			if bitfield, ok := p.Fields[h.field].Schema.Type.(*schema.Bitfield); ok {
-				names = append(names, bitfield.Names...)
+			for _, v := range valuesOf(p, h, true) {
+				if bitfield, ok := p.Fields[v.field].Schema.Type.(*schema.Bitfield); ok {
+					if names = append(names, bitfield.Names...); bitfield.All != "" {
+						names = append(names, bitfield.All)
+					}
+				}
 			}
 		}
 		children(p, h.field, func(i int) {
@@ -504,7 +610,7 @@ func element(p *codec.Program, field int) (int, bool) {
 	if !ok || !l.Bare || field+1 >= p.Fields[field].End {
 		return 0, false
 	}
-	if _, group := p.Fields[field+1].Schema.Type.(*schema.Group); group {
+	if g, group := p.Fields[field+1].Schema.Type.(*schema.Group); group && !g.Bare {
 		return 0, false
 	}
 	return field + 1, true

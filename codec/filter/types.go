@@ -41,6 +41,7 @@ type ty struct {
 	field bool           // a field of a message
 	codes bool           // cNumber: codes of messages, which may be written as their names
 	group string         // codes: of this group only, "" = of all
+	uuid  bool           // cText: of a UUID, with lower-case digits
 	label string         // for mistakes
 }
 
@@ -99,7 +100,7 @@ func typeOf(f *schema.Field) (ty, *conv) {
 	t := ty{field: true}
 	switch x := f.Type.(type) {
 	case *schema.Number:
-		c := &conv{bits: uint(x.Bits), scale: x.Scale}
+		c := &conv{bits: uint(x.Bits), scale: x.Scale, add: x.Add}
 		t.class, t.num = cNumber, x
 		switch x.Kind {
 		case schema.Signed:
@@ -120,6 +121,10 @@ func typeOf(f *schema.Field) (ty, *conv) {
 		t.class = cText
 		return t, &conv{kind: convText}
 	case *schema.Blob:
+		if x.UUID {
+			t.class, t.uuid = cText, true
+			return t, &conv{kind: convUUID}
+		}
 		t.class = cBytes
 		return t, &conv{kind: convBytes}
 	case *schema.List:

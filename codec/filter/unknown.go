@@ -175,22 +175,13 @@ func (c *compiler) names() []string {
 // fieldNames returns the top-level fields of all messages, or only the given one.
 func (c *compiler) fieldNames(only string) []string {
 	seen := map[string]bool{}
-	var walk func(s *schema.Struct)
-	walk = func(s *schema.Struct) {
-		for _, f := range s.Fields {
-			if f.Name != "" && (only == "" || f.Name == only) {
-				seen[f.Name] = true
-			}
-		}
-		for _, v := range s.Variants {
-			if v.Body != nil {
-				walk(v.Body)
-			}
-		}
-	}
 	for _, m := range c.messages {
 		if m.Body != nil {
-			walk(m.Body)
+			for f := range m.Body.Members() {
+				if f.Name != "" && (only == "" || f.Name == only) {
+					seen[f.Name] = true
+				}
+			}
 		}
 	}
 	out := make([]string, 0, len(seen))
@@ -215,7 +206,7 @@ func (c *compiler) inGroup(group string) []string {
 		}
 		out = append(out, m.Name)
 		if m.Body != nil {
-			for _, f := range m.Body.Fields {
+			for f := range m.Body.Members() {
 				out = append(out, f.Name)
 			}
 		}

@@ -3,9 +3,9 @@
 // A field is secret if its comment in the definition contains the word @secret; a secret list or group makes everything in it secret. In
 // the comment of a message the word makes the fields secret whose names follow on its line, or all fields if none follow. The
 // replacement has the size of the value and is made from it with a random key: within one share equal values stay equal, and without the
-// key nothing leads back. Texts become letters, numbers other numbers of their range, names of an enumeration other names of it. Counts,
-// offsets, lengths, codes, constants and numbers that select an alternative stay. A checksum is computed anew, or becomes 0 if its key is
-// not known.
+// key nothing leads back. Texts become letters, numbers other numbers of their range, names of an enumeration other names of it; a number
+// of variable size keeps its size. Counts, offsets, lengths, codes, constants and values that select an alternative or determine a size
+// stay; a value that selects the alternative for all others is replaced. A checksum is computed anew, or becomes 0 if its key is not known.
 //
 // In a message with secret fields all bytes that the definition does not explain become 0, those after the point where decoding stops too:
 // they may contain what is to be hidden. Short values can be guessed by trying, whatever the replacement: a share hides them from readers,
@@ -63,6 +63,9 @@ type Redactor struct {
 	values   *Values // nil: they are not collected
 	leaves   []codec.Leaf
 	known    []bool
+	selects  map[*codec.Program]map[*schema.Field]selector
+	salt     uint64 // of the hashes: another one gives other replacements
+	was      []byte // the value that is replaced
 }
 
 // NewWith returns a redactor that replaces the values of further fields, and adds what it replaces to values, which may be nil.
@@ -89,7 +92,7 @@ func (r *Redactor) IsSecret(p *codec.Program, field int) bool {
 func New() *Redactor {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
-	return &Redactor{mac: hmac.New(sha256.New, key), secrets: map[*codec.Program][]bool{}}
+	return &Redactor{mac: hmac.New(sha256.New, key), secrets: map[*codec.Program][]bool{}, selects: map[*codec.Program]map[*schema.Field]selector{}}
 }
 
 // Has reports whether a message has secret fields.
@@ -116,32 +119,15 @@ func (r *Redactor) of(p *codec.Program) []bool {
 		}
 	}
 	if out != nil {
-		selects := map[*schema.Field]bool{}
-		selectors(p.Message.Body, selects)
+		selects := map[*schema.Field]selector{}
+		selectors(p.Message.Body, selects, map[*schema.Struct]bool{})
 		for i, f := range p.Fields {
-			out[i] = out[i] && !selects[f.Schema]
+			out[i] = out[i] && !selects[f.Schema].all
 		}
+		r.selects[p] = selects
 	}
 	r.secrets[p] = out
 	return out
-}
-
-// selectors collects the fields that select alternatives.
-func selectors(s *schema.Struct, out map[*schema.Field]bool) {
-	for _, v := range s.Variants {
-		if v.Field != nil {
-			out[v.Field] = true
-		}
-		selectors(v.Body, out)
-	}
-	for _, f := range s.Fields {
-		switch t := f.Type.(type) {
-		case *schema.Group:
-			selectors(t.Struct, out)
-		case *schema.List:
-			selectors(t.Elem, out)
-		}
-	}
 }
 
 // Bytes returns the bytes of a decoded message without its secret values, in dst's memory, and the number of replaced values. The record
@@ -155,22 +141,28 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 	r.leaves = rec.AppendLeaves(r.leaves[:0])
 	r.known = slices.Grow(r.known[:0], len(dst))[:len(dst)] // bytes that the definition explains
 	clear(r.known)
-	replaced := 0
+	replaced, walk := 0, walker{rec: rec, secret: secret}
 	for i := range r.leaves {
 		l := &r.leaves[i]
+		walk.to(l.Node)
 		if l.Role != codec.RoleGap {
 			for b := l.Off / 8; b < (l.Off+l.Len+7)/8 && int(b) < len(r.known); b++ {
 				r.known[b] = true
 			}
 		}
-		if l.Role != codec.RoleValue || l.Field == codec.NoField || !secret[l.Field] || l.Len == 0 {
+		if l.Role != codec.RoleValue || l.Field == codec.NoField || l.Len == 0 {
+			continue
+		}
+		selects := r.selects[rec.Program][rec.Program.Fields[l.Field].Schema]
+		if !secret[l.Field] && (!walk.inSecret(l.Node) || selects.all) {
 			continue
 		}
 		if f := rec.Program.Fields[l.Field].Schema; r.values != nil && l.Off%8 == 0 && l.Len%8 == 0 {
 			r.values.add(rec.Data[l.Off/8:(l.Off+l.Len)/8], typeOf(f, l))
 		}
-		r.value(dst, l, rec.Program.Fields[l.Field].Schema)
-		replaced++
+		if r.replace(dst, rec, l, selects, &walk) {
+			replaced++
+		}
 	}
 	for i, ok := range r.known {
 		if !ok {
@@ -182,7 +174,11 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 }
 
 // value replaces one value.
-func (r *Redactor) value(data []byte, l *codec.Leaf, f *schema.Field) {
+func (r *Redactor) value(data []byte, l *codec.Leaf, f *schema.Field, it *codec.Item) {
+	if it != nil && it.Var != schema.Sized {
+		r.varint(data[l.Off/8:(l.Off+l.Len)/8], l.Raw, it)
+		return
+	}
 	switch t := typeOf(f, l).(type) {
 	case *schema.Text:
 		r.text(data[l.Off/8:(l.Off+l.Len)/8], t, int(l.Raw))
@@ -243,6 +239,8 @@ func (r *Redactor) number(v uint64, t *schema.Number) uint64 {
 		return t.Enum.Values[h%uint64(len(t.Enum.Values))].Value
 	case t.Kind == schema.Bool:
 		return h & 1
+	case t.Kind == schema.Float && t.Bits == 16:
+		return schema.FloatBits(1, 16) | h&(1<<10-1)
 	case t.Kind == schema.Float && t.Bits == 32:
 		return uint64(math.Float32bits(1))&^(1<<23-1) | h&(1<<23-1)
 	case t.Kind == schema.Float && t.Bits == 64:
@@ -311,6 +309,9 @@ func (r *Redactor) hash(kind byte, v uint64, data ...byte) []byte {
 	r.mac.Reset()
 	_, _ = r.mac.Write(head[:])
 	_, _ = r.mac.Write(data)
+	if r.salt > 0 {
+		_, _ = r.mac.Write(binary.LittleEndian.AppendUint64(nil, r.salt))
+	}
 	r.sum = r.mac.Sum(nil)
 	return r.sum
 }

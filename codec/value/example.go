@@ -43,11 +43,11 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 		}
 	}
 	x := exampler{rng: rand.New(rand.NewPCG(seed, 0)), names: earlierNames(p.Wire())}
+	x.findHints(p.Message.Body)
 	for try := 0; n > 0 && try < 10*n+20; try++ {
-		x.least = try == 0
-		x.out, x.units = x.out[:0], 1000
+		x.begin(try == 0)
 		x.object(p.Message.Body)
-		if ParseJSON(&in, p, x.out) != nil {
+		if x.failed || ParseJSON(&in, p, x.out) != nil {
 			continue // the alternative does not fit its size, or limits exclude all values of a number
 		}
 		in.Code = code
@@ -137,6 +137,7 @@ type exampler struct {
 	least bool
 	units int // how many more units lists and texts may have, beyond the required ones
 	out   []byte
+	choices
 }
 
 func (x *exampler) add(format string, args ...any) { x.out = fmt.Appendf(x.out, format, args...) }
@@ -144,7 +145,6 @@ func (x *exampler) add(format string, args ...any) { x.out = fmt.Appendf(x.out, 
 // object writes the fields of a struct and of one of its alternatives.
 func (x *exampler) object(s *schema.Struct) {
 	x.out = append(x.out, '{')
-	comma := ""
 	var chosen *schema.Variant
 	if n := len(s.Variants); n > 0 {
 		chosen = &s.Variants[x.rng.IntN(n)]
@@ -157,9 +157,21 @@ func (x *exampler) object(s *schema.Struct) {
 	if chosen != nil && chosen.Body != nil {
 		fields = append(fields[:keep:keep], chosen.Body.Fields...)
 	}
+	x.members(fields, chosen, "")
+	x.out = append(x.out, '}')
+}
+
+// members writes fields after a comma, if there are fields before them. It returns the comma for the next ones.
+func (x *exampler) members(fields []*schema.Field, chosen *schema.Variant, comma string) string {
 	for _, f := range fields {
 		name, shared := x.nameOf(f)
 		if shared {
+			continue
+		}
+		if c, ok := f.Type.(*schema.Choice); ok && c.Anon {
+			if a := x.choose(c); a != nil && a.Body != nil {
+				comma = x.members(a.Body.Fields, nil, comma)
+			}
 			continue
 		}
 		x.add("%s%s:", comma, quoteName(name))
@@ -168,9 +180,9 @@ func (x *exampler) object(s *schema.Struct) {
 			x.integer(n, chosen.Value)
 			continue
 		}
-		x.value(f.Type)
+		x.field(f)
 	}
-	x.out = append(x.out, '}')
+	return comma
 }
 
 func (x *exampler) value(t schema.Type) {
@@ -200,25 +212,28 @@ func (x *exampler) value(t schema.Type) {
 		}
 		x.out = append(x.out, '"')
 	case *schema.Blob:
+		if t.UUID {
+			x.add(`"%08x-%04x-%04x-%04x-%012x"`, x.rng.Uint32(), x.rng.Uint32()>>16, x.rng.Uint32()>>16, x.rng.Uint32()>>16, x.rng.Uint64()>>16)
+			return
+		}
 		x.out = append(x.out, '"')
 		for range x.count(t.Extent) {
 			x.add("%02x", byte(x.rng.Uint32()))
 		}
 		x.out = append(x.out, '"')
 	case *schema.List:
-		x.out = append(x.out, '[')
-		for i := range x.count(t.Extent) {
-			if i > 0 {
-				x.out = append(x.out, ',')
-			}
-			if t.Bare {
-				x.value(t.Elem.Fields[0].Type)
-			} else {
-				x.object(t.Elem)
-			}
+		x.list(t)
+	case *schema.Choice:
+		if a := x.choose(t); a == nil || a.Body == nil || len(a.Body.Fields) == 0 {
+			x.out = append(x.out, "null"...)
+		} else {
+			x.body(a.Body, a.Bare)
 		}
-		x.out = append(x.out, ']')
 	case *schema.Group:
+		if t.Own || t.Sized {
+			x.inner(t)
+			return
+		}
 		if !t.Array {
 			x.object(t.Struct)
 			return
@@ -228,10 +243,24 @@ func (x *exampler) value(t schema.Type) {
 			if i > 0 {
 				x.out = append(x.out, ',')
 			}
-			x.value(f.Type)
+			x.field(f)
 		}
 		x.out = append(x.out, ']')
 	}
+}
+
+// list writes elements and returns their number.
+func (x *exampler) list(t *schema.List) int {
+	x.out = append(x.out, '[')
+	n := x.count(t.Extent)
+	for i := range n {
+		if i > 0 {
+			x.out = append(x.out, ',')
+		}
+		x.body(t.Elem, t.Bare)
+	}
+	x.out = append(x.out, ']')
+	return n
 }
 
 // count returns a legal number of units.
@@ -239,7 +268,13 @@ func (x *exampler) count(e schema.Extent) int {
 	if e.Size == schema.Fixed {
 		return max(e.N, 0)
 	}
+	if e.Size == schema.Computed {
+		return x.computed(e.Expr)
+	}
 	lo, more := 0, []int{0, 1, 3, 20}[x.rng.IntN(4)]
+	if e.Size == schema.While {
+		lo = 1
+	}
 	if e.Min != nil {
 		lo = int(min(e.Min.Uint, 1<<16))
 	}
@@ -263,6 +298,32 @@ func (x *exampler) integer(n *schema.Number, raw uint64) {
 }
 
 func (x *exampler) number(n *schema.Number) {
+	switch raw := x.raw(n); n.Kind {
+	case schema.Bool:
+		x.add("%v", raw&1 == 1)
+	case schema.Float:
+		x.float(n)
+	default:
+		x.shown(n, raw)
+	}
+}
+
+// shown writes an integer as it is displayed.
+func (x *exampler) shown(n *schema.Number, raw uint64) {
+	switch {
+	case n.Scale != 0:
+		x.add("%s", strconv.FormatFloat(n.Float(raw), 'g', -1, 64))
+	case n.Absent && raw == 0:
+		x.add("null")
+	case n.Enum != nil && n.Enum.Shown && n.Enum.NameOfBits(raw) != "":
+		x.add("%s", quoteName(n.Enum.NameOfBits(raw)))
+	default:
+		x.integer(n, raw)
+	}
+}
+
+// raw returns the bits of a legal number that is not a float.
+func (x *exampler) raw(n *schema.Number) uint64 {
 	mask := schema.Mask(n.Bits)
 	raw := x.rng.Uint64() >> x.rng.IntN(64) & mask
 	if x.rng.IntN(8) == 0 {
@@ -272,12 +333,8 @@ func (x *exampler) number(n *schema.Number) {
 		raw = 0
 	}
 	switch n.Kind {
-	case schema.Bool:
-		x.add("%v", raw&1 == 1)
-		return
-	case schema.Float:
-		x.float(n)
-		return
+	case schema.Bool, schema.Float:
+		return raw
 	case schema.Signed:
 		lo, hi := int64(-1)<<(n.Bits-1), int64(mask>>1)
 		if n.Min != nil {
@@ -286,7 +343,7 @@ func (x *exampler) number(n *schema.Number) {
 		if n.Max != nil {
 			hi = min(hi, n.Max.Int)
 		}
-		v := n.Int(raw)
+		v := schema.SignExtend(raw, n.Bits)
 		if v < lo || v > hi {
 			v = int64(x.between(uint64(lo), uint64(hi)))
 		}
@@ -303,11 +360,7 @@ func (x *exampler) number(n *schema.Number) {
 			raw = x.between(lo, hi)
 		}
 	}
-	if n.Scale == 0 {
-		x.integer(n, raw)
-		return
-	}
-	x.add("%s", strconv.FormatFloat(n.Float(raw&mask), 'g', -1, 64))
+	return raw & mask
 }
 
 // between returns a number of a range that does not hold all numbers. Signed bounds and results are in two's complement.
@@ -320,6 +373,12 @@ func (x *exampler) between(lo, hi uint64) uint64 {
 
 func (x *exampler) float(n *schema.Number) {
 	v := []float64{0, 1.5, -2.25, 0.1, 1e20, -1e-3}[x.rng.IntN(6)]
+	if n.Bits == 16 {
+		v = schema.BitsFloat(schema.FloatBits(v, 16), 16)
+		if v > 65504 {
+			v = 65504
+		}
+	}
 	if x.least {
 		v = 0
 	}
@@ -349,10 +408,10 @@ func (x *exampler) float(n *schema.Number) {
 	x.add("%s", strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-// bitfield writes the parts of a form, with the bits that select it.
-func (x *exampler) bitfield(t *schema.Bitfield) {
+// bitfield writes the parts of a form, with the bits that select it. It returns all bits.
+func (x *exampler) bitfield(t *schema.Bitfield) (raw uint64) {
 	f := &t.Forms[x.rng.IntN(len(t.Forms))]
-	raw := x.rng.Uint64()
+	raw = x.rng.Uint64() & schema.Mask(t.Bits)
 	if x.least {
 		raw = 0
 	}
@@ -360,6 +419,11 @@ func (x *exampler) bitfield(t *schema.Bitfield) {
 	f = t.Form(raw) // an earlier form may match too
 	comma := ""
 	x.out = append(x.out, '{')
+	if t.All != "" {
+		x.add("%s:", quoteName(t.All))
+		comma = ","
+		x.integer(&schema.Number{Bits: t.Bits}, raw)
+	}
 	for _, p := range f.Parts {
 		part := p.Value(raw)
 		x.add("%s%s:", comma, quoteName(p.Name))
@@ -371,6 +435,7 @@ func (x *exampler) bitfield(t *schema.Bitfield) {
 		}
 	}
 	x.out = append(x.out, '}')
+	return raw
 }
 
 // quoteName returns a name as a JSON key.

@@ -34,6 +34,8 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	switch {
 	case it == nil && l.Role == codec.RoleEnd:
 		return appendUint(dst, l.Raw)
+	case it == nil && l.Role == codec.RolePad:
+		return appendHex(dst, r.Data[l.Off/8:l.Range().End()/8])
 	case it == nil:
 		return w.content(dst, &r.Program.Ops[r.Nodes[l.Node].Op], l.Node)
 	case it.Form == codec.FormNone && it.Bits <= 64:
@@ -569,7 +571,7 @@ func (r writer) itemValue(dst []byte, it *codec.Item, at uint32) []byte {
 	switch it.Form {
 	case codec.FormText:
 		t := it.Type.(*schema.Text)
-		return appendText(dst, codec.CutAtNul(r.Data[off/8:(off+it.Bits)/8], t.Charset.Unit()), t.Charset)
+		return appendText(dst, codec.FixedText(t, r.Data[off/8:(off+it.Bits)/8]), t.Charset)
 	case codec.FormChars:
 		return appendText(dst, r.Data[off/8:(off+it.Bits)/8], it.Type.(*schema.Text).Charset)
 	case codec.FormUUID:
@@ -631,18 +633,9 @@ func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	return dst
 }
 
-// appendUUID appends sixteen bytes as a UUID.
+// appendUUID appends sixteen bytes as a UUID in quotes.
 func appendUUID(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	for i, n := range [...]int{4, 2, 2, 2, 6} {
-		if i > 0 {
-			dst = append(dst, '-')
-		}
-		n = min(n, len(b))
-		dst = hex.AppendEncode(dst, b[:n])
-		b = b[n:]
-	}
-	return append(dst, '"')
+	return append(codec.AppendUUID(append(dst, '"'), b), '"')
 }
 
 func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
@@ -715,6 +708,17 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 			}
 			dst = appendChar(dst, u)
 		}
+	case schema.UTF16BE:
+		for ; len(b) >= 2; b = b[2:] {
+			u := rune(b[0])<<8 | rune(b[1])
+			if u >= 0xd800 && u < 0xdc00 && len(b) >= 4 {
+				if lo := rune(b[2])<<8 | rune(b[3]); lo >= 0xdc00 && lo < 0xe000 {
+					u = (u-0xd800)<<10 | (lo - 0xdc00) + 0x10000
+					b = b[2:]
+				}
+			}
+			dst = appendChar(dst, u)
+		}
 	case schema.UTF8:
 		for len(b) > 0 {
 			n := plainBytes(b)
@@ -735,8 +739,12 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 			n := plainBytes(b)
 			dst = append(dst, b[:n]...)
 			if b = b[n:]; len(b) > 0 {
-				dst = appendChar(dst, rune(b[0]))
-				b = b[1:]
+				c, n := rune(b[0]), 1
+				if set.Table() {
+					c, n = set.Next(b)
+				}
+				dst = appendChar(dst, c)
+				b = b[n:]
 			}
 		}
 	}

@@ -416,6 +416,8 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			continue
 		case codec.OpVar:
 			v.varint(o, pc, pi, base)
+		case codec.OpAlign:
+			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeAlign})
 		case codec.OpGroup, codec.OpCall:
 			v.group(o, pc, v.slots[base+int(v.plans.slots[pc])])
 			pc = o.End
@@ -467,6 +469,14 @@ func appendZeros(dst []byte, n int) []byte {
 // item writes the value of a field into its block.
 func (v *valuer) item(it *codec.Item, at uint32, tok int32) {
 	raw := uint64(0)
+	if t, ok := it.Type.(*schema.Text); ok && t.Pad != 0 {
+		for i := (at + it.Off) / 8; i < (at+it.Off+it.Bits)/8; i++ {
+			v.data[i] = t.Pad
+		}
+		if !v.given(tok) {
+			return
+		}
+	}
 	if tok >= 0 && v.toks[tok].kind != tokNull {
 		switch it.Form {
 		case codec.FormText, codec.FormChars:
@@ -529,7 +539,7 @@ func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	}
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
-		n = v.appendUnits(o.Field, tok, t.Charset, t.Size == schema.Terminated)
+		n = v.appendChars(o.Field, tok, t.Charset, t.Size == schema.Terminated, t.End)
 	}
 	v.units(o, tok, uint64(n), "characters")
 	if reg, ok := o.Register(); ok {
@@ -559,6 +569,11 @@ func (v *valuer) units(o *codec.Op, tok int32, n uint64, what string) {
 
 // appendUnits appends the code units of a string and returns their number.
 func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul bool) (n int) {
+	return v.appendChars(field, tok, set, noNul, 0)
+}
+
+// appendChars is appendUnits for text that ends with a unit of value 0, or the byte last.
+func (v *valuer) appendChars(field uint16, tok int32, set schema.Charset, noNul bool, last byte) (n int) {
 	t := v.toks[tok]
 	if t.kind != tokString {
 		v.failAt(tok, field, "", "wrong-kind", "%s where text is expected: %s", t.kind, v.show(tok))
@@ -570,9 +585,27 @@ func (v *valuer) appendUnits(field uint16, tok int32, set schema.Charset, noNul 
 		var c rune
 		c, s = char(s)
 		switch {
-		case c == 0 && noNul:
+		case c == rune(last) && noNul:
+			if last != 0 {
+				v.failAt(tok, field, "", "end-in-text", "the text contains U+%04X, which would end it: %s", last, v.show(tok))
+				return 0
+			}
 			v.failAt(tok, field, "", "nul-in-text", "the text contains a NUL, which would end it: %s", v.show(tok))
 			return 0
+		case set == schema.UTF16BE:
+			if c >= 0x10000 {
+				c -= 0x10000
+				hi := 0xd800 + c>>10
+				v.data = append(v.data, byte(hi>>8), byte(hi))
+				c = 0xdc00 + c&0x3ff
+			}
+			v.data = append(v.data, byte(c>>8), byte(c))
+		case set.Table():
+			var ok bool
+			if v.data, ok = set.Append(v.data, c); !ok {
+				v.failAt(tok, field, "", "out-of-range", "%s does not have the character U+%04X", set, c)
+				return 0
+			}
 		case set == schema.UTF16LE && c >= 0x10000:
 			c -= 0x10000
 			hi, lo := 0xd800+c>>10, 0xdc00+c&0x3ff

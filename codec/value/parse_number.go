@@ -196,12 +196,16 @@ func (v *valuer) fromFloat(it *codec.Item, tok int32, f float64) uint64 {
 		f *= 1 / it.Num.Scale
 	}
 	switch {
-	case it.Num.Kind == schema.Float && it.Bits == 32:
-		g := float32(f)
-		if math.IsInf(float64(g), 0) && !math.IsInf(f, 0) {
-			v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit a 32-bit float: at most %g", v.show(tok), math.MaxFloat32)
+	case it.Num.Kind == schema.Float && it.Bits < 64:
+		raw := schema.FloatBits(f, int(it.Bits))
+		if math.IsInf(schema.BitsFloat(raw, int(it.Bits)), 0) && !math.IsInf(f, 0) {
+			most := math.MaxFloat32
+			if it.Bits == 16 {
+				most = 65504
+			}
+			v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit a %d-bit float: at most %g", v.show(tok), it.Bits, most)
 		}
-		return schema.FloatBits(f, 32)
+		return raw
 	case it.Num.Kind == schema.Float:
 		return schema.FloatBits(f, 64)
 	}

@@ -150,6 +150,7 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 		return nodes
 	case wire.Let:
 		return 0
+	case wire.Align:
 	case wire.Var:
 		if p.Items[0].Kind == schema.Value {
 			st := &plan.steps[c.step[p.Field]]

@@ -22,6 +22,23 @@
 // container, a bitfield or bitflags. A leading / starts at the message. compareTo may also be an expression of paths, integers, and the
 // operators ! && || == != < <= > >= + - *, as in the npm package, where it is code. $name is an argument of the type.
 //
+// # Extensions
+//
+// Types of this program, for definitions that do not have to be read by others:
+//
+//	["const", {"hex": "cafe"}]        these bytes
+//	["align", 4]                      padding up to a multiple of 4 bytes from the start of the message
+//	["bitfieldLE", [...]]             as bitfield, from the least significant bit of the first byte on
+//	["pstring", {..., "pad": 32}]     with a count that is a number: filled up with this byte
+//	["cstring", {"terminator": 10}]   text up to this byte
+//	["array", {"rest": true, ...}]    elements up to the end of the message, or of the encapsulated value around it; also of buffer and pstring
+//	sleb32, sleb64                    signed integers in groups of seven bits, sign-extended from the last one
+//	varintbe, varintbe64              integers in groups of seven bits, the most significant first
+//	f16, i24, u40, ...                also the sizes that the npm package does not have; the names with l in front are little-endian
+//
+// const and align need no name: {"anon": true, "type": ["align", 4]}. The encoding of pstring and cstring is any name of package
+// schema.CharsetNamed, such as utf-16le, windows-1251, shift_jis or gb18030.
+//
 // # Differences
 //
 // Values have the form that the compiler of the npm package gives them, with these exceptions: integers of 64 bits are one number; tag

@@ -38,6 +38,10 @@ var numbers = func() (out []numberType) {
 	add("varint128", "Unsigned integer in groups of seven bits, of which 64 bits are read.", "1 to 10 bytes", schema.Number{Bits: 64, Var: schema.LEB128})
 	add("zigzag32", "Signed integer with the sign in the lowest bit, in groups of seven bits.", "1 to 5 bytes", schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.ZigZag})
 	add("zigzag64", "Signed integer with the sign in the lowest bit, in groups of seven bits.", "1 to 10 bytes", schema.Number{Bits: 64, Kind: schema.Signed, Var: schema.ZigZag})
+	add("sleb32", "Signed integer in groups of seven bits, sign-extended from the last one (DWARF).", "1 to 5 bytes", schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.SLEB128})
+	add("sleb64", "Signed integer in groups of seven bits, sign-extended from the last one (DWARF).", "1 to 10 bytes", schema.Number{Bits: 64, Kind: schema.Signed, Var: schema.SLEB128})
+	add("varintbe", "Unsigned integer in groups of seven bits, the most significant first (MIDI).", "1 to 5 bytes", schema.Number{Bits: 32, Var: schema.VLQ})
+	add("varintbe64", "Unsigned integer in groups of seven bits, the most significant first.", "1 to 10 bytes", schema.Number{Bits: 64, Var: schema.VLQ})
 	add("byterot", "An angle in degrees: 256 are a turn.", "1 byte", schema.Number{Bits: 8, Scale: 360.0 / 256})
 	return out
 }()

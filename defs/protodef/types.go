@@ -1,6 +1,7 @@
 package protodef
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/bits"
@@ -24,7 +25,7 @@ func (l *lowerer) builtin(name string, n, a *node, sc *scope) (lowered, bool) {
 	if name == "nbt" && l.varTags {
 		return l.tags(varTags).root(true, false), true
 	}
-	if native, ok := natives[name]; ok {
+	if native, ok := natives[name]; ok && (a == nil || composed[name] == nil) {
 		return native(l), true
 	}
 	make, ok := composed[name]
@@ -48,6 +49,7 @@ func init() {
 		"bitflags": (*lowerer).bitflags, "pstring": (*lowerer).pstring, "buffer": (*lowerer).buffer, "count": (*lowerer).count,
 		"topBitSetTerminatedArray": (*lowerer).whileArray, "entityMetadataLoop": (*lowerer).untilArray,
 		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
+		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring,
 		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
 	}
 }
@@ -307,7 +309,12 @@ func (l *lowerer) mapper(a *node, sc *scope) lowered {
 }
 
 // bitfield compiles numbers of some bits, from the most significant bit of the first byte on.
-func (l *lowerer) bitfield(a *node, sc *scope) lowered {
+func (l *lowerer) bitfield(a *node, sc *scope) lowered { return l.bits(a, sc, schema.Big) }
+
+// bitfieldLE compiles numbers of some bits, from the least significant bit of the first byte on.
+func (l *lowerer) bitfieldLE(a *node, sc *scope) lowered { return l.bits(a, sc, schema.Little) }
+
+func (l *lowerer) bits(a *node, sc *scope, order schema.Order) lowered {
 	s, inner := &schema.Struct{}, newScope(sc)
 	total := 0
 	for _, f := range a.items {
@@ -316,7 +323,7 @@ func (l *lowerer) bitfield(a *node, sc *scope) lowered {
 			l.report(malformedType(f.span, "a part of a bitfield needs a name and a size of 1 to 64 bits", `{"name": "x", "size": 4, "signed": false}`))
 			return lowered{}
 		}
-		n := &schema.Number{Bits: int(size), Order: schema.Big}
+		n := &schema.Number{Bits: int(size), Order: order}
 		if f.get("signed").truth() {
 			n.Kind = schema.Signed
 		}
@@ -326,7 +333,7 @@ func (l *lowerer) bitfield(a *node, sc *scope) lowered {
 		total += n.Bits
 	}
 	if pad := -total & 7; pad > 0 {
-		s.Wire = append(s.Wire, schema.Item{Kind: schema.Pad, Bits: pad, Order: schema.Big})
+		s.Wire = append(s.Wire, schema.Item{Kind: schema.Pad, Bits: pad, Order: order})
 	}
 	return lowered{typ: &schema.Group{Struct: s}, names: inner}
 }
@@ -378,15 +385,87 @@ func (l *lowerer) pstring(a *node, sc *scope) lowered {
 	if !ok {
 		return lowered{}
 	}
-	t := &schema.Text{Charset: schema.UTF8, Extent: e}
-	switch strings.ToLower(a.get("encoding").str()) {
-	case "", "utf8", "utf-8", "ascii":
-	case "latin1", "binary":
-		t.Charset = schema.Latin1
+	set, ok := l.charset(a)
+	if !ok {
+		return lowered{}
+	}
+	t := &schema.Text{Charset: set, Extent: e}
+	pad, padded := a.get("pad").number()
+	switch {
+	case set.Unit() == 2: // the length is in bytes
+		return l.sizedText(a, t, sc)
+	case e.Size != schema.Fixed:
+	case padded && pad >= 0 && pad <= 255:
+		t.Pad = byte(pad)
 	default:
-		return lowered{typ: &schema.Blob{Extent: e}, before: before} // its length is in bytes, whatever the units are
+		t.Min = &schema.Limit{Uint: uint64(e.N)} // all characters count
 	}
 	return lowered{typ: t, before: before}
+}
+
+// charset returns the encoding of a text, UTF-8 if none is given.
+func (l *lowerer) charset(a *node) (set schema.Charset, ok bool) {
+	name := a.get("encoding")
+	if name.str() == "" {
+		return schema.UTF8, true
+	}
+	if set, ok = schema.CharsetNamed(name.text); !ok {
+		l.report(malformedType(name.span, text.Quote(name.text)+" is not the name of an encoding", "for example "+strings.Join(schema.CharsetNames()[:8], ", ")))
+	}
+	return set, ok
+}
+
+// sizedText returns a text with a length in bytes.
+func (l *lowerer) sizedText(a *node, t *schema.Text, sc *scope) lowered {
+	n, _ := a.get("count").number()
+	switch t.Size {
+	case schema.Fixed:
+		t.N = int(n) / t.Charset.Unit()
+		t.Min = &schema.Limit{Uint: uint64(t.N)}
+		return lowered{typ: t}
+	case schema.Counted:
+		number, _ := l.typeOf(a.get("countType"), sc).typ.(*schema.Number)
+		t.Extent = schema.Extent{Size: schema.ToEnd}
+		s := &schema.Struct{}
+		attach(s, "", lowered{typ: t, text: t.Charset.String()}, nowhere)
+		return lowered{typ: &schema.Group{Struct: s, Sized: true, Bare: true}, before: []schema.Item{{Kind: schema.Bytes, Num: number}}}
+	case schema.Computed:
+		t.Expr = &schema.Expr{Op: schema.Div, Args: []*schema.Expr{t.Expr, {Int: int64(t.Charset.Unit())}}}
+	}
+	return lowered{typ: t}
+}
+
+// cstring compiles text up to a byte.
+func (l *lowerer) cstring(a *node, _ *scope) lowered {
+	set, ok := l.charset(a)
+	if !ok {
+		return lowered{}
+	}
+	t := &schema.Text{Charset: set, Extent: schema.Extent{Size: schema.Terminated}}
+	if end, ok := a.get("terminator").number(); ok && end > 0 && end < 256 && set.Unit() == 1 {
+		t.End = byte(end)
+	}
+	return lowered{typ: t}
+}
+
+// constant compiles bytes that are always the same.
+func (l *lowerer) constant(a *node, _ *scope) lowered {
+	b, err := hex.DecodeString(strings.ReplaceAll(a.get("hex").str(), " ", ""))
+	if err != nil || len(b) == 0 || len(b) > 1<<16 {
+		l.report(malformedType(a.span, "a constant has bytes in hex", `["const", {"hex": "cafe"}]`))
+		return lowered{}
+	}
+	return lowered{typ: &schema.Group{Struct: &schema.Struct{Wire: []schema.Item{{Kind: schema.Const, Bytes: b}}}}}
+}
+
+// align compiles padding up to a multiple of some bytes from the start of the message.
+func (l *lowerer) align(a *node, _ *scope) lowered {
+	n, ok := a.number()
+	if !ok || n < 1 || n > 4096 {
+		l.report(malformedType(a.span, "an alignment is a number of bytes", `["align", 4]`))
+		return lowered{}
+	}
+	return lowered{typ: &schema.Group{Struct: &schema.Struct{Wire: []schema.Item{{Kind: schema.Align, Bits: int(n) * 8}}}}}
 }
 
 func (l *lowerer) buffer(a *node, sc *scope) lowered {

@@ -132,6 +132,7 @@ const (
 	Bytes                   // size in bytes of Field, a sized Group
 	Present                 // selects the alternative of Field, a Choice: 0 is the first one
 	More                    // 1 if another element follows this one, see While
+	Align                   // padding up to a multiple of Bits bits from the start of the message
 )
 
 // Checksum computes a checksum over a whole frame, ignoring the bytes of the checksum itself. It must not retain the frame.
@@ -234,25 +235,8 @@ type Part struct {
 // Text is characters.
 type Text struct {
 	Charset Charset
+	Pad     byte // Fixed, with units of a byte: the bytes that fill it up, if other than 0. The text ends before the last run of them
 	Extent
-}
-
-// Charset is a character encoding.
-type Charset uint8
-
-// The character encodings. UTF-16 may contain lone surrogates; in Latin1 every byte is the code point of its value.
-const (
-	UTF16LE Charset = iota
-	Latin1
-	UTF8
-)
-
-// Unit returns the number of bytes of one code unit.
-func (c Charset) Unit() int {
-	if c == UTF16LE {
-		return 2
-	}
-	return 1
 }
 
 // Blob is opaque bytes.
@@ -312,7 +296,7 @@ type Extent struct {
 	Min, Max *Limit // legal number of units, nil = no limit
 	Null     bool   // Counted: a count of -1 means that there is no value, not an empty one
 	Expr     *Expr  // Computed
-	End      byte   // Until: the byte that ends the list
+	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text
 }
 
 // Size is the way the number of units is determined.
@@ -322,7 +306,7 @@ type Size uint8
 const (
 	Fixed      Size = iota
 	Counted         // by a Count item
-	Terminated      // by a unit of value 0, which is part of the contents
+	Terminated      // by a unit of value 0, or the byte End, which is part of the contents
 	ToEnd           // by the end of the frame, or of the sized group around it
 	Computed        // by an expression over earlier values
 	Until           // list: by a byte in the place of an element, which is part of the list

@@ -241,7 +241,7 @@ func pathOf(paths map[*Field]string, f *Field) string {
 func (k ItemKind) String() string {
 	names := [...]string{
 		"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "weave", "counter", "check",
-		"bytes", "present", "more",
+		"bytes", "present", "more", "align",
 	}
 	if int(k) < len(names) {
 		return names[k]

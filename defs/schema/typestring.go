@@ -14,7 +14,11 @@ func typeString(t Type) string {
 	case *Bitfield:
 		return t.String()
 	case *Text:
-		return "text " + t.Charset.String() + " " + t.Extent.String()
+		s := "text " + t.Charset.String() + " " + t.Extent.String()
+		if t.Pad != 0 {
+			s += fmt.Sprintf(" pad %d", t.Pad)
+		}
+		return s
 	case *Blob:
 		s := "blob " + t.Extent.String()
 		if t.Nested {
@@ -131,13 +135,8 @@ func (k NumKind) String() string {
 }
 
 // String returns the name in lower case.
-func (c Charset) String() string {
-	return word(int(c), "utf16le", "latin1", "utf8")
-}
-
-// String returns the name in lower case.
 func (s Size) String() string {
-	return word(int(s), "fixed", "counted", "terminated", "to-end")
+	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while")
 }
 
 func word(i int, words ...string) string {

@@ -456,6 +456,14 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 			fail("padding of %d bits", it.Bits)
 		}
 		c.push(sc, Item{Kind: it.Kind, Field: None, Bits: it.Bits, Order: it.Order})
+	case schema.Align:
+		if it.Bits < 8 || it.Bits%8 != 0 || it.Bits > MaxAlign {
+			fail("an alignment of %d bits", it.Bits)
+		}
+		c.flush(sc)
+		p := newPart(Align, None)
+		p.Unit, p.Size = it.Bits/8, Size{Max: int64(it.Bits - 8)}
+		c.addPart(sc, p)
 	case schema.Weave:
 		c.weave(sc, it, depth)
 	default:

@@ -91,6 +91,10 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			it := &p.Items[0]
 			row.Field, row.Kind, row.Item, row.Size, row.At = it.Field, it.Kind, it, p.Size, at
 			l.rows = append(l.rows, row)
+		case Align:
+			row.Field, row.Kind, row.Size, row.At = None, schema.Align, p.Size, at
+			row.Item = &Item{Kind: schema.Align, Field: None, Bits: p.Unit * 8, Reg: None}
+			l.rows = append(l.rows, row)
 		case Group:
 			l.parts(p.Body.Parts, at, row)
 		case Let:

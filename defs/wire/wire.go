@@ -9,6 +9,7 @@ const (
 	MaxCases   = 1000    // of one Choice
 	MaxDepth   = 64      // nesting depth of structs
 	MaxBlock   = 1 << 26 // bits of a block
+	MaxAlign   = 1 << 16 // bits of an alignment
 	MaxMessage = 1 << 28 // bytes of a message
 )
 
@@ -66,6 +67,7 @@ const (
 	Group              // a group with a body of its own
 	Call               // the contents of an enclosing group, again
 	Let                // no bits: sets a register to the value of an expression
+	Align              // padding up to a multiple of Unit bytes from the start of the message
 )
 
 // Part is a block of items of fixed size, contents of variable size, or a choice.
@@ -78,7 +80,7 @@ type Part struct {
 
 	Field         int           // Text, Blob, List, Var, Group, Call, and a Choice that is a field
 	Extent        schema.Extent // number of units
-	Unit          int           // Text, Blob: bytes of a unit
+	Unit          int           // Text, Blob: bytes of a unit. Align: bytes
 	Count, Offset int           // registers of the number of units and of the offset, or None
 	MinUnits      uint64        // legal range of the number of units
 	MaxUnits      uint64        // math.MaxUint64: no limit

@@ -1,0 +1,207 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/defs/defstest"
+	"wirebench/defs/protodef"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// protodefPrograms are the programs of defstest.Variable.
+var protodefPrograms = sync.OnceValue(func() []*codec.Program {
+	s, ds := protodef.Parse([]*source.File{source.New("variable.json", defstest.Variable)}, schema.Options{})
+	if len(ds) > 0 {
+		panic(ds.Render())
+	}
+	out := make([]*codec.Program, 0, len(s.Messages))
+	for _, m := range s.Messages {
+		out = append(out, must(codec.Compile(m)))
+	}
+	return out
+})
+
+// protodefProgram returns the program of a message of defstest.Variable.
+func protodefProgram(name string) *codec.Program {
+	for _, p := range protodefPrograms() {
+		if p.Message.Name == name {
+			return p
+		}
+	}
+	panic(name)
+}
+
+// TestExamplesOfProtodef: every message has examples, with every alternative. Those of messages that contain themselves are nested.
+func TestExamplesOfProtodef(t *testing.T) {
+	for _, p := range protodefPrograms() {
+		var rec codec.Record
+		seen := map[uint16]uint64{} // by op: the cases
+		n, calls := 0, false
+		for _, e := range value.Examples(p, 60, 7, 0) {
+			p.Decode(&rec, e.Data)
+			if rec.Status() != e.Status {
+				t.Fatalf("%s: %x: %v, want %v", p.Message.Name, e.Data, rec.Status(), e.Status)
+			}
+			if e.Status != codec.OK {
+				continue
+			}
+			n++
+			for i := range rec.Nodes {
+				switch x := &rec.Nodes[i]; {
+				case x.Kind == codec.NodeVariant && x.Raw < 64:
+					seen[x.Op] |= 1 << x.Raw
+				case p.Ops[x.Op].Code == codec.OpCall:
+					calls = true
+				}
+			}
+		}
+		if n < 30 && p.Message.Name != "nothing" {
+			t.Errorf("%s: %d examples", p.Message.Name, n)
+		}
+		if slices.ContainsFunc(p.Ops, func(o codec.Op) bool { return o.Code == codec.OpCall }) {
+			if !calls {
+				t.Errorf("%s: no nested example", p.Message.Name)
+			}
+			continue
+		}
+		for i := range p.Ops {
+			if p.Ops[i].Code != codec.OpVariant {
+				continue
+			}
+			k := 0
+			for c := i + 1; c < int(p.Ops[i].End); c = int(p.Ops[c].End) {
+				if seen[uint16(i)]>>k&1 == 0 {
+					t.Errorf("%s: no example with case %d of op %d", p.Message.Name, k, i)
+				}
+				k++
+			}
+		}
+	}
+}
+
+// checkVariable checks the properties of a message of any bytes: decoding, its ranges, and encoding.
+func checkVariable(t *testing.T, p *codec.Program, data []byte) {
+	t.Helper()
+	var rec, in, out, again codec.Record
+	begin := time.Now()
+	p.Decode(&rec, data)
+	inspect(t, &rec, data)
+	coverOnce(t, &rec)
+	text := value.AppendJSON(nil, &rec)
+	if !json.Valid(text) {
+		t.Fatalf("%s: %x: not JSON: %s", p.Message.Name, data, text)
+	}
+	if d := time.Since(begin); d > time.Second {
+		t.Errorf("%s: %d bytes take %v", p.Message.Name, len(data), d)
+	}
+	if rec.Status() != codec.OK {
+		if p.Encode(&out, &rec) == nil {
+			t.Fatalf("%s: %x: a record with errors was encoded", p.Message.Name, data)
+		}
+		return
+	}
+	if err := value.ParseJSON(&in, p, text); err != nil {
+		t.Fatalf("%s: %x: %v in %s", p.Message.Name, data, err, text)
+	}
+	in.Code = rec.Code
+	for k, src := range []*codec.Record{&rec, &in} {
+		if err := p.Encode(&out, src); err != nil {
+			if strings.Contains(err.Error(), "extends to the end") {
+				continue
+			}
+			t.Fatalf("%s: %x: source %d: %v\n%s", p.Message.Name, data, k, err, text)
+		}
+		made := bytes.Clone(out.Data)
+		p.Decode(&again, made)
+		if again.Status() != codec.OK || again.Used != len(made) || !slices.Equal(again.Nodes, out.Nodes) {
+			t.Fatalf("%s: %x: source %d encodes as %x: %v, used %d: %s\n%v\n%v", p.Message.Name, data, k, made, again.Status(), again.Used, problems(&again), out.Nodes, again.Nodes)
+		}
+		if got := value.AppendJSON(nil, &again); !bytes.Equal(got, text) {
+			t.Fatalf("%s: %x: source %d encodes as %x\n got %s\nwant %s", p.Message.Name, data, k, made, got, text)
+		}
+		if err := p.Encode(&out, &again); err != nil || !bytes.Equal(out.Data, made) {
+			t.Fatalf("%s: %x: %v\n got %x\nwant %x", p.Message.Name, data, err, out.Data, made)
+		}
+	}
+}
+
+// coverOnce checks that leaves and gaps have each bit of the message once.
+func coverOnce(t *testing.T, r *codec.Record) {
+	t.Helper()
+	seen := make([]bool, r.Used*8)
+	for _, l := range r.AppendLeaves(nil) {
+		for i := l.Off; i < l.Range().End() && int(i) < len(seen); i++ {
+			if seen[i] {
+				t.Fatalf("%s: %x: bit %d belongs to two leaves", r.Program.Message.Name, r.Data, i)
+			}
+			seen[i] = true
+		}
+	}
+}
+
+// TestProtodefMessages checks examples, and copies of them with changed bytes.
+func TestProtodefMessages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i, p := range protodefPrograms() {
+		for _, e := range value.Examples(p, 25, uint64(i), 0) {
+			checkVariable(t, p, e.Data)
+			for range 40 {
+				data := bytes.Clone(e.Data)
+				for range 1 + rng.IntN(3) {
+					if len(data) > 0 {
+						data[rng.IntN(len(data))] = []byte{0, 1, 2, 3, 10, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(9)]
+					}
+				}
+				switch rng.IntN(6) {
+				case 0:
+					data = append(data, 1, 2)
+				case 1:
+					data = data[:rng.IntN(len(data)+1)]
+				}
+				checkVariable(t, p, data)
+			}
+		}
+	}
+}
+
+func FuzzProtodef(f *testing.F) {
+	for i, p := range protodefPrograms() {
+		for _, e := range value.Examples(p, 4, uint64(i), 0) {
+			f.Add(byte(i), e.Data)
+		}
+		f.Add(byte(i), bytes.Repeat([]byte{0xff}, 40))
+	}
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		programs := protodefPrograms()
+		if len(data) < 1<<14 {
+			checkVariable(t, programs[int(which)%len(programs)], data)
+		}
+	})
+}
+
+// TestColumnsAndSitesOfProtodef compares columns and cursors with leaves, in valid and damaged messages.
+func TestColumnsAndSitesOfProtodef(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var rec codec.Record
+	for i, p := range protodefPrograms() {
+		var frames [][]byte
+		for _, e := range value.Examples(p, 8, uint64(i), 0) {
+			frames = append(frames, damaged(rng, e.Data)...)
+		}
+		for _, f := range frames {
+			p.Decode(&rec, f)
+			checkSites(t, &rec)
+		}
+		checkColumns(t, p, frames)
+	}
+}

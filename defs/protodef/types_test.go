@@ -1,0 +1,162 @@
+package protodef_test
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/defs/protodef"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// message compiles a container of one field x of a type.
+func compile(t *testing.T, typ string) *codec.Program {
+	t.Helper()
+	text := `{"types": {"m": ["container", [{"name": "x", "type": ` + typ + `}]]}}`
+	s, diags := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})
+	if len(diags) > 0 || len(s.Messages) != 1 {
+		t.Fatalf("%s: %d messages\n%s", typ, len(s.Messages), diags.Render())
+	}
+	p, err := codec.Compile(s.Messages[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTypes decodes and encodes a message of each type.
+func TestTypes(t *testing.T) {
+	for _, c := range []struct{ name, typ, hex, json string }{
+		{"varint", `"varint"`, "ac02", `300`},
+		{"negative varint", `"varint"`, "ffffffff0f", `-1`},
+		{"varlong", `"varlong"`, "ffffffffffffffffff01", `"-1"`},
+		{"zigzag", `"zigzag32"`, "03", `-2`},
+		{"zigzag64", `"zigzag64"`, "feffffffffffffffff01", `"9223372036854775807"`},
+		{"sleb", `"sleb32"`, "80ff7e", `-16512`},
+		{"big varint", `"varintbe"`, "8100", `128`},
+		{"24 bits", `"i24"`, "fffffe", `-2`},
+		{"40 bits, little-endian", `"lu40"`, "0102030405", `"21542142465"`},
+		{"56 bits", `"i56"`, "80000000000000", `"-36028797018963968"`},
+		{"half", `"f16"`, "c000", `-2`},
+		{"small half", `"f16"`, "0001", `5.960464477539063e-08`},
+		{"bool", `"bool"`, "01", `true`},
+		{"UUID", `"UUID"`, "00112233445566778899aabbccddeeff", `"00112233-4455-6677-8899-aabbccddeeff"`},
+		{"string", `["pstring", {"countType": "varint"}]`, "03616263", `"abc"`},
+		{"two-byte characters", `["pstring", {"countType": "u8", "encoding": "utf-16le"}]`, "0461003012", `"aሰ"`},
+		{"big-endian characters", `["pstring", {"countType": "u8", "encoding": "utf-16be"}]`, "06006130" + "42d83d", `"aあ\ud83d"`},
+		{"code page", `["pstring", {"countType": "u8", "encoding": "windows-1251"}]`, "03c4e0ff", `"Дая"`},
+		{"multi-byte", `["pstring", {"countType": "u8", "encoding": "shift_jis"}]`, "0593fa967b80", `"日本\udc80"`},
+		{"fixed", `["pstring", {"count": 3}]`, "616200", `"ab\u0000"`},
+		{"padded", `["pstring", {"count": 5, "pad": 32}]`, "6162202020", `"ab"`},
+		{"line", `["cstring", {"terminator": 10}]`, "61620a", `"ab"`},
+		{"buffer", `["buffer", {"countType": "u16"}]`, "0002cafe", `"cafe"`},
+		{"missing", `["option", "varint"]`, "00", `null`},
+		{"present", `["option", "varint"]`, "0105", `5`},
+		{"array", `["array", {"countType": "varint", "type": ["option", "u8"]}]`, "03000107" + "00", `[null,7,null]`},
+		{"fixed array", `["array", {"count": 2, "type": "u16"}]`, "00010002", `[1,2]`},
+		{"rest", `["array", {"rest": true, "type": "varint"}]`, "01ac0203", `[1,300,3]`},
+		{"mapper", `["mapper", {"type": "varint", "mappings": {"0": "a", "0x1f": "b"}}]`, "1f", `"b"`},
+		{"unknown to a mapper", `["mapper", {"type": "u8", "mappings": {"0": "a"}}]`, "05", `5`},
+		{"bits", `["bitfield", [{"name": "a", "size": 3, "signed": true}, {"name": "b", "size": 10, "signed": false}]]`, "fff8", `{"a":-1,"b":1023}`},
+		{"bits across bytes", `["bitfield", [{"name": "a", "size": 3, "signed": false}, {"name": "b", "size": 10, "signed": false}]]`, "2018", `{"a":1,"b":3}`},
+		{"bits from the other end", `["bitfieldLE", [{"name": "a", "size": 3, "signed": false}, {"name": "b", "size": 10, "signed": false}]]`, "1900", `{"a":1,"b":3}`},
+		{"flags", `["bitflags", {"type": "u8", "flags": ["a", "b", "c"]}]`, "0d", `{"_value":13,"a":true,"b":false,"c":true}`},
+		{"masks", `["bitflags", {"type": "varint", "flags": {"a": 1, "ab": 3, "odd": 5}}]`, "05", `{"_value":5,"a":true,"ab":false,"odd":true}`},
+		{
+			"switch", `["container", [{"name": "k", "type": "u8"}, {"name": "v", "type": ["switch", {"compareTo": "k", "fields": {"1": "u16", "2": ["container", [{"name": "w", "type": "u8"}]]}, "default": "void"}]}]]`,
+			"02" + "09", `{"k":2,"v":{"w":9}}`,
+		},
+		{
+			"switch without a name", `["container", [{"name": "k", "type": "u8"}, {"anon": true, "type": ["switch", {"compareTo": "k", "fields": {"2": ["container", [{"name": "w", "type": "u8"}]]}}]}, {"name": "z", "type": "u8"}]]`,
+			"020908", `{"k":2,"w":9,"z":8}`,
+		},
+		{
+			"switch on a text", `["container", [{"name": "k", "type": ["pstring", {"countType": "u8"}]}, {"name": "v", "type": ["switch", {"compareTo": "k", "fields": {"n": "u16"}, "default": "u8"}]}]]`,
+			"016e0102", `{"k":"n","v":258}`,
+		},
+		{
+			"expression", `["container", [{"name": "a", "type": "u8"}, {"name": "b", "type": "u8"}, {"name": "v", "type": ["switch", {"compareTo": "a > 3 || b == 7", "fields": {"true": "u16"}}]}]]`,
+			"0007" + "0001", `{"a":0,"b":7,"v":1}`,
+		},
+		{
+			"count before", `["container", [{"name": "n", "type": ["count", {"type": "u8", "countFor": "l"}]}, {"name": "m", "type": "u8"}, {"name": "l", "type": ["array", {"count": "n", "type": "u8"}]}]]`,
+			"0205" + "0102", `{"n":2,"m":5,"l":[1,2]}`,
+		},
+		{"top bit", `["topBitSetTerminatedArray", {"type": ["container", [{"name": "a", "type": "i8"}, {"name": "b", "type": "u8"}]]}]`, "81020304", `[{"a":1,"b":2},{"a":3,"b":4}]`},
+		{"loop", `["entityMetadataLoop", {"endVal": 255, "type": ["container", [{"name": "a", "type": "u8"}, {"name": "b", "type": "varint"}]]}]`, "0182010302ff", `[{"a":1,"b":130},{"a":3,"b":2}]`},
+		{"encapsulated", `["encapsulated", {"lengthType": "varint", "type": ["container", [{"name": "a", "type": "u8"}]]}]`, "0107", `{"a":7}`},
+		{"encapsulated nothing", `["encapsulated", {"lengthType": "varint", "type": ["container", [{"name": "a", "type": "u8"}]]}]`, "00", `null`},
+		{"holder", `["registryEntryHolder", {"baseName": "id", "otherwise": {"name": "data", "type": "u8"}}]`, "08", `{"id":7}`},
+		{"held", `["registryEntryHolder", {"baseName": "id", "otherwise": {"name": "data", "type": "u8"}}]`, "0009", `{"data":9}`},
+		{"set", `["registryEntryHolderSet", {"base": {"name": "tag", "type": "u8"}, "otherwise": {"name": "ids", "type": "varint"}}]`, "030102", `{"ids":[1,2]}`},
+		{"named set", `["registryEntryHolderSet", {"base": {"name": "tag", "type": "u8"}, "otherwise": {"name": "ids", "type": "varint"}}]`, "0005", `{"ids":null,"tag":5}`},
+		{"const", `["container", [{"anon": true, "type": ["const", {"hex": "cafe"}]}, {"name": "a", "type": "u8"}]]`, "cafe05", `{"a":5}`},
+		{"align", `["container", [{"name": "a", "type": ["pstring", {"countType": "u8"}]}, {"anon": true, "type": ["align", 4]}, {"name": "b", "type": "u8"}]]`, "0161000007", `{"a":"a","b":7}`},
+		{
+			"tree", `"nbt"`, "0a0000" + "01000162" + "05" + "0900016c" + "03" + "00000001" + "00000009" + "00",
+			`{"type":"compound","name":"","value":[{"type":"byte","name":"b","value":5},{"type":"list","name":"l","value":{"type":"int","value":[9]}}]}`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := compile(t, c.typ)
+			data, err := hex.DecodeString(c.hex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rec, built, out codec.Record
+			p.Decode(&rec, data)
+			text := string(value.AppendJSON(nil, &rec))
+			if want := `{"x":` + c.json + `}`; rec.Status() != codec.OK || rec.Used != len(data) || text != want {
+				t.Fatalf("%s, %d of %d bytes: %s, want %s", rec.Status(), rec.Used, len(data), text, want)
+			}
+			for _, w := range rec.AllProblems() {
+				t.Errorf("%s", w.Message(&rec))
+			}
+			if err := value.ParseJSON(&built, p, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Encode(&out, &built); err != nil {
+				t.Fatal(err)
+			}
+			if got := hex.EncodeToString(out.Data); got != c.hex {
+				t.Errorf("encoded %s", got)
+			}
+			if err := p.Encode(&out, &rec); err != nil || hex.EncodeToString(out.Data) != c.hex {
+				t.Errorf("encoded again %x %v", out.Data, err)
+			}
+			for n := range data { // cut off
+				p.Decode(&rec, data[:n])
+				value.AppendJSON(nil, &rec)
+				for l := range rec.Gaps() {
+					_ = l
+				}
+			}
+		})
+	}
+}
+
+// TestBombs checks that hostile messages are bounded.
+func TestBombs(t *testing.T) {
+	for _, c := range []struct{ name, typ, hex string }{
+		{"elements without bytes", `["array", {"countType": "varint", "type": "void"}]`, "ffffffff07"},
+		{"lists in lists", `["array", {"countType": "varint", "type": ["array", {"countType": "varint", "type": "void"}]}]`, "ffffffff07" + strings.Repeat("ffffffff07", 100)},
+		{"a deep tree", `"nbt"`, "0a0000" + strings.Repeat("0a0000", 100_000)},
+		{"deep lists", `"nbt"`, "090000" + strings.Repeat("0900000001", 100_000)},
+		{"empty values", `["entityMetadataLoop", {"endVal": 255, "type": "void"}]`, strings.Repeat("01", 1000)},
+	} {
+		data, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rec codec.Record
+		p := compile(t, c.typ)
+		p.Decode(&rec, data)
+		if len(rec.Nodes) > 1<<20 {
+			t.Errorf("%s: %d nodes", c.name, len(rec.Nodes))
+		}
+		value.AppendJSON(nil, &rec)
+	}
+}
