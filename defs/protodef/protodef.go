@@ -33,7 +33,7 @@ func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
 // IsFile reports whether a file of this name may hold definitions.
 func IsFile(name string) bool {
 	base := path.Base(name)
-	return strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && !strings.HasSuffix(base, "-lock.json")
+	return strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && base != "deprecated.json" && !strings.HasSuffix(base, "-lock.json")
 }
 
 // Frames returns the start of messages whose codes are varints, as in published definitions.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wirebench/defs"
 )
 
 // Bounds of names. A name within them fits every common file system.
@@ -111,11 +113,7 @@ func counts(name string) bool {
 	if path.Base(name) == ValidityName {
 		return true
 	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", "":
-		return true
-	}
-	return strings.HasSuffix(name, SamplesEnding)
+	return defs.MayDefine(name) || strings.EqualFold(path.Ext(name), ".map") || strings.HasSuffix(name, SamplesEnding)
 }
 
 // hidden reports whether walks skip a directory or file silently.
