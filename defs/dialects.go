@@ -53,6 +53,10 @@ type Dialect struct {
 	// identified. The first one that a frame does not contradict applies. Empty if there is no common start.
 	Frames []*schema.Message
 
+	// Guess reports whether codes depend on a group that the bytes of a message do not tell. Without a group, messages are identified by
+	// the definition that decodes them exactly.
+	Guess bool
+
 	// Alternate is the header that individual frames may have in place of the usual one; nil if all messages have the same header.
 	Alternate *Header
 
@@ -141,6 +145,7 @@ var Dialects = []Dialect{
 		Rules:    &protodef.Rules,
 		Format:   protodef.Format,
 		Frames:   protodef.Frames(),
+		Guess:    true,
 		Language: protodef.Language(),
 		New:      "protocol",
 		Begin:    protodefBegin,
