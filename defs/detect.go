@@ -54,7 +54,9 @@ func Detect(f *source.File) (dialect string, ok bool) {
 var commonExts = []string{".def", ".txt", ""}
 
 // commonName reports whether a file of this name may hold definitions of several dialects.
-func commonName(name string) bool { return slices.Contains(commonExts, strings.ToLower(path.Ext(name))) }
+func commonName(name string) bool {
+	return slices.Contains(commonExts, strings.ToLower(path.Ext(name)))
+}
 
 // textDialect returns the dialect that recognizes the contents of files of this name.
 func textDialect(name string) (d Dialect, ok bool) {
