@@ -4,9 +4,8 @@ package schema
 type Language struct {
 	Comment string `json:"comment" doc:"start of a comment; it extends to the end of the line"`
 	Words   []Word `json:"words"`
-
-	Free  bool   `json:"free,omitempty" doc:"words may stand anywhere in a line"`
-	Names []Name `json:"names,omitempty" doc:"names of the project that a text may have"`
+	Syntax  string `json:"syntax,omitempty" enum:"json,words" doc:"json: JSON with comments, or YAML; words: words may stand anywhere in a line; default: a line for each field"`
+	Names   []Name `json:"names,omitempty" doc:"names of the project that a text may have"`
 }
 
 // Name is a name that a text may have besides words.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wirebench/defs"
 )
 
 // Bounds of names. A name within them fits every common file system.
@@ -112,10 +114,10 @@ func counts(name string) bool {
 		return true
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", ".json", ".envelope", "":
+	case ".map", ".envelope":
 		return true
 	}
-	return strings.HasSuffix(name, SamplesEnding)
+	return defs.MayDefine(name) || strings.HasSuffix(name, SamplesEnding)
 }
 
 // hidden reports whether walks skip a directory or file silently.

@@ -166,11 +166,11 @@ func (s *Snapshot) FileName(message string) string {
 		return message
 	}
 	const longest = 200
-	message = strings.TrimSuffix(message, ".def")
+	message = strings.TrimSuffix(message, s.Dialect.Ext)
 	if message == "" || len(message) > longest {
 		message = "UNSAVED"
 	}
-	return s.FirstVersion(message) + ".def"
+	return s.FirstVersion(message) + s.Dialect.Ext
 }
 
 // FirstVersion returns the full name of a new message: with a version, if the dialect has versions.

@@ -2120,7 +2120,7 @@ export interface CutFrame {
   message?: string;
   /** bytes of the message */
   length: number;
-  /** its first 32 bytes */
+  /** its first 4096 bytes */
   hex: string;
   /** its definition reads it exactly */
   exact: boolean;

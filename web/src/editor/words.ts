@@ -3,7 +3,10 @@
 //   - type[marks] name ... # comment        a word is a type at the start of its line, inside "<>", and after ":" or "="
 
 import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
 import { tags } from "@lezer/highlight";
+
+import { isYAML, treeStart, treeToken, type TreePlace } from "./json";
 
 /** A word of the language. */
 export interface Word {
@@ -25,7 +28,7 @@ export interface Name {
 export interface Language {
   comment: string; // what starts a comment
   words: Word[];
-  free?: boolean; // words may stand anywhere in a line
+  syntax?: string; // "json": JSON with comments, or YAML; "words": words may stand anywhere in a line; else a line for each field
   names?: Name[];
 }
 
@@ -50,7 +53,7 @@ export function codeOf(line: string, language: Language): string {
 
 /** The characters of a word before the caret. */
 export function wordBefore(before: string, language: Language): string {
-  return (language.free === true ? /[\p{L}\d_-]*$/u : /@?[\p{L}\d_]*$/u).exec(before)?.[0] ?? "";
+  return (language.syntax === "words" ? /[\p{L}\d_-]*$/u : /@?[\p{L}\d_]*$/u).exec(before)?.[0] ?? "";
 }
 
 /** A piece of a language whose words may stand anywhere. */
@@ -94,7 +97,7 @@ interface Place {
 const lineStart = (): Place => ({ started: false, named: false, depth: 0, bracket: false });
 
 function token(stream: StringStream, place: Place, language: Language, words: Words): Role | null {
-  if (language.free === true) {
+  if (language.syntax === "words") {
     return freeToken(stream, language, words);
   }
   if (stream.sol()) {
@@ -145,6 +148,15 @@ function token(stream: StringStream, place: Place, language: Language, words: Wo
   return null;
 }
 
+const tokenTable = {
+  dash: tags.punctuation,
+  typeName: tags.typeName,
+  mark: tags.keyword,
+  number: tags.number,
+  name: tags.propertyName,
+  comment: tags.comment,
+};
+
 // Classes of app.css, which colors a definition the same way without scripts.
 const colors = HighlightStyle.define([
   { tag: tags.punctuation, class: "dash" },
@@ -158,20 +170,23 @@ const colors = HighlightStyle.define([
 /** The extension that highlights a language and knows its comments. */
 export function coloring(language: Language): LanguageSupport {
   const words = wordsOf(language);
+  if (language.syntax === "json") {
+    const tree = StreamLanguage.define<TreePlace>({
+      name: "definition",
+      startState: treeStart,
+      token: (source, place) => treeToken(source, place, words),
+      tokenTable,
+    });
+    const comments = EditorState.languageData.of((state) => [{ commentTokens: { line: isYAML(state.doc) ? "#" : language.comment } }]);
+    return new LanguageSupport(tree, [comments, syntaxHighlighting(colors)]);
+  }
   const stream = StreamLanguage.define<Place>({
     name: "definition",
     startState: lineStart,
     copyState: (place) => ({ ...place }),
     token: (source, place) => token(source, place, language, words),
     languageData: language.comment === "" ? {} : { commentTokens: { line: language.comment } },
-    tokenTable: {
-      dash: tags.punctuation,
-      typeName: tags.typeName,
-      mark: tags.keyword,
-      number: tags.number,
-      name: tags.propertyName,
-      comment: tags.comment,
-    },
+    tokenTable,
   });
   return new LanguageSupport(stream, syntaxHighlighting(colors));
 }
