@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -185,6 +186,8 @@ func cutFrame(read *workspace.Reading, f *transport.Frame) CutFrame {
 	c.Exact = rec.Status() == codec.OK && rec.Used == len(f.Bytes)
 	if all := view.Problems(rec); len(all) > 0 {
 		c.Problem = all[0].Message
+	} else if n := rec.Unexplained(); n > 0 {
+		c.Problem = fmt.Sprintf("its definition leaves %d of %d bytes over", n, len(f.Bytes))
 	}
 	return c
 }

@@ -110,16 +110,27 @@ func (ws *space) newEnvelope() string {
 
 // exampleEnvelope is the initial text of an envelope.
 const exampleEnvelope = `
-# How the messages of the protocol travel. Remove the # of what applies, and change it.
+# How the messages of the protocol travel. Change what differs,
+# and remove the # of what applies.
 
-carrier tcp                      # or udp, or websocket
-frame length u16 be              # the bytes of each message after its length; add "including itself" if it counts its own bytes
-code u8                          # the number that tells the definition of a message, at its start
+# The protocol below: tcp, udp or websocket.
+carrier tcp
 
-# compress zlib size varint from 256   # messages of 256 bytes and more are compressed; their size precedes them
-# cipher xor key hex 2a                # the whole stream is enciphered from its first byte
+# How a stream is cut into messages. Here their length precedes them;
+# with "including itself" it counts its own bytes, too.
+frame length u16 be
 
-# State names are groups of messages. The first one is the initial state, and rules say which message leads to another one.
+# The number at the start of a message that tells its definition.
+code u8
+
+# Messages of 256 bytes and more are compressed.
+# compress zlib size varint from 256
+
+# The streams are enciphered from their first byte.
+# cipher xor key hex 2a
+
+# States of a connection, named after groups of messages. The first one is
+# the initial state; rules say which message leads to another one.
 # state handshake
 #   hello to-server when next = 2 -> login
 # state login
