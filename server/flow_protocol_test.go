@@ -189,3 +189,74 @@ func slicesOf(key string, n int) []string {
 	}
 	return out
 }
+
+// The envelope that was found in a capture is shown with others, used for the project, and edited together with somebody else.
+func TestFlowFoundEnvelope(t *testing.T) {
+	t.Parallel()
+	browsertest.Require(t)
+	s := captureServer(t, "protodef", map[string]string{"harbor.json": harborText(t, "json")})
+	id := kept(t, s, "plain.pcapng", plainHarbor(t, 30)).ID
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx := browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, regexp.MustCompile(`Close received after close`))
+	f := captureFlow{flow{t, ctx}, s}
+	p := f.page()
+	f.counts("62 frames")
+	f.shows(".proposals", "Envelope found in this capture:")
+	f.shows(".proposals", "in 62 frames")
+	f.pictures("proposal")
+	p.Click("button", "Show")
+	f.shows("dialog .envelope-text", "frame length u24 be including itself")
+	f.shows("dialog .envelope-list li:first-child", "in use")
+	f.pictures("envelopes")
+	f.click("dialog .envelope-list li:nth-child(2) .btn")
+	p.Visible("button", "Use for this capture")
+	p.Click("button", "Close")
+
+	// A new envelope begins with the one that was found.
+	f.visit(srv.URL+"/p/one/definitions/protocol.envelope", openSelector+"[data-envelope]")
+	f.shows(".definition-editor .cm-content", "# found in plain.pcapng:")
+	f.shows("#cut-head", "62 frames: 62 decode exactly")
+
+	f.visit(srv.URL+"/p/one/captures/"+id, openSelector)
+	p.Click("button", "Use for the project")
+	f.is("it is stored", `document.querySelector(".toasts")?.innerText.includes("Stored as protocol.envelope")`)
+	f.is("nothing is proposed", `document.querySelectorAll(".proposal").length === 0`)
+	f.counts("62 frames")
+	p.Click("button", "Open it")
+	browsertest.Arrive(t, ctx, openSelector+"[data-envelope]")
+	f.shows("#cut-head", "62 frames: 62 decode exactly")
+	f.is("the messages of the list stay", `document.querySelector('#rail-list .item[data-name="heard"]') !== null`)
+
+	// Completion: names of messages, fields and states.
+	f.writes("frame length u24 be including itself\ncode varint\n\nstate login\n\nstate play\n")
+	f.caret(5)
+	f.types("  lo")
+	f.is("messages are offered", `[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some(e => e.textContent.startsWith("login"))`)
+	f.press("Escape")
+	f.types("gin to-server -> pl")
+	f.is("states are offered", `[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some(e => e.textContent.startsWith("play"))`)
+	browsertest.Run(t, ctx, chromedp.Sleep(50e6)) // the list takes no key at once
+	f.press("Tab")
+	f.types(": cipher xor key sec")
+	f.is("fields are offered", `[...document.querySelectorAll(".cm-tooltip-autocomplete li")].some(e => e.textContent.startsWith("secret"))`)
+	browsertest.Run(t, ctx, chromedp.Sleep(50e6)) // the list takes no key at once
+	f.press("Tab")
+	f.is("the line", editorText+`.includes("  login to-server -> play: cipher xor key secret")`)
+	f.shows("#definition-notes", "No mistakes")
+
+	// Formatting, saving, the history, and editing together.
+	f.press("Shift+Alt+F")
+	f.press("Ctrl+S")
+	f.shows("#facts", "saved")
+	p.Click("button", "Together")
+	f.shows("#together-bar", "In the file")
+	f.caret(1)
+	f.types("  # shared")
+	f.is("it is in the file", `document.querySelector("#together-bar")?.innerText.includes("In the file")`)
+	f.is("the change is kept", `fetch("/api/v1/one/definitions/protocol.envelope", {headers: {Accept: "text/plain"}}).then(r => r.text()).then(t => t.includes("# shared"))`)
+	f.do(`document.querySelector("#definition-head details.menu:not(.code-menu) > summary").click()`)
+	p.Click("button", "History…")
+	p.Visible("dialog", "")
+	f.pictures("envelope-history")
+}

@@ -127,7 +127,7 @@ func proposeEnvelope(snap *workspace.Snapshot, x store.Capture) (p Proposal, ok 
 	if x.Settings.Envelope == "" || !snap.HasEnvelopes() || len(snap.Library.Envelopes) > 0 {
 		return p, false
 	}
-	p = Proposal{ID: "envelope", Kind: "envelope", Text: "use it for the project", Evidence: "this capture has its own envelope"}
+	p = Proposal{ID: "envelope", Kind: "envelope", Text: "use for the project", Evidence: "this capture has its own envelope"}
 	if why := Evidence(x); why != "" {
 		p.Evidence = "envelope found in this capture: " + why
 	}

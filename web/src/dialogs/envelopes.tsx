@@ -9,6 +9,11 @@ import { notify } from "../notify";
 import { lookOnly, lookOnlyWhy } from "../role";
 import { h, signal } from "../ui";
 
+/** What a text says of frames and codes, in a line. */
+function nameOf(text: string): string {
+  return text.split("\n").filter((line) => /^(carrier|frame|code) /.test(line)).map((line) => line.replace(/^carrier /, "")).join(", ");
+}
+
 /** Opens the dialog. `changed` is called when another envelope applies. */
 export function envelopesDialog(workspace: string, capture: string, changed: () => void): void {
   const api = `${apiOf(workspace)}/captures/${encodeURIComponent(capture)}`;
@@ -53,7 +58,7 @@ export function envelopesDialog(workspace: string, capture: string, changed: () 
           {all.map((c, i) => (
             <li key={i}>
               <button type="button" class="btn quiet" aria-pressed={c === one} onClick={() => { shown.value = i; }}>
-                <span>{sentence(c.evidence)}.</span>
+                <span><strong>{nameOf(c.text)}</strong><br />{sentence(c.evidence)}.</span>
                 {c.used ? <span class="tag">in use</span> : c.likely ? null : <span class="tag warn">unlikely</span>}
               </button>
             </li>
