@@ -1,6 +1,8 @@
 package defs
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"wirebench/defs/source"
@@ -10,15 +12,20 @@ import (
 const maxDetectLines = 400
 
 // Detect returns the dialect of a file, determined from its name if the name is specific to a dialect, otherwise by majority among its
-// lines. ok is false for maps, scripts and other files with an extension other than .def, .txt and .json.
+// lines. Files with the extensions of one dialect are recognized by their contents. ok is false for maps, scripts and other files.
 func Detect(f *source.File) (dialect string, ok bool) {
 	for _, d := range Dialects {
 		if d.IsFile != nil && d.IsFile(f.Name) {
 			return d.Name, true
 		}
 	}
-	if base := f.Name[strings.LastIndexByte(f.Name, '/')+1:]; strings.Contains(base, ".") &&
-		!strings.HasSuffix(base, ".def") && !strings.HasSuffix(base, ".txt") && !strings.HasSuffix(base, ".json") {
+	switch d, byText := textDialect(f.Name); {
+	case byText:
+		if !d.IsText(f.Text) {
+			return "", false
+		}
+		return d.Name, true
+	case !commonName(f.Name) || path.Ext(f.Name) != strings.ToLower(path.Ext(f.Name)):
 		return "", false
 	}
 	votes := make([]int, len(Dialects))
@@ -41,4 +48,54 @@ func Detect(f *source.File) (dialect string, ok bool) {
 		return "", false
 	}
 	return Dialects[best].Name, true
+}
+
+// commonExts are the extensions of definitions of several dialects. Files with .def hold definitions whatever their contents.
+var commonExts = []string{".def", ".txt", ""}
+
+// commonName reports whether a file of this name may hold definitions of several dialects.
+func commonName(name string) bool {
+	return slices.Contains(commonExts, strings.ToLower(path.Ext(name)))
+}
+
+// textDialect returns the dialect that recognizes the contents of files of this name.
+func textDialect(name string) (d Dialect, ok bool) {
+	for _, d := range Dialects {
+		if d.IsText != nil && d.Rules.Reads(name) {
+			return d, true
+		}
+	}
+	return Dialect{}, false
+}
+
+// MayDefine reports whether a file of this name may hold definitions. Unless IsDefinition is true, its contents decide, by Detect.
+func MayDefine(name string) bool {
+	_, byText := textDialect(name)
+	return byText || commonName(name)
+}
+
+// ByContents reports whether the contents of a file of this name decide whether it holds definitions: it has an extension of one dialect
+// that other programs use, too.
+func ByContents(name string) bool {
+	_, byText := textDialect(name)
+	return byText
+}
+
+// Recognizes reports whether a file holds definitions of the dialect whose extension it has.
+func Recognizes(name, text string) bool {
+	d, byText := textDialect(name)
+	return byText && d.IsText(text)
+}
+
+// IsDefinition reports whether a file of this name holds definitions whatever its contents.
+func IsDefinition(name string) bool { return strings.EqualFold(path.Ext(name), ".def") }
+
+// TrimExt returns a file name without the extension of definitions of any dialect. Other names are returned as they are.
+func TrimExt(name string) string {
+	for _, d := range Dialects {
+		if bare, ok := strings.CutSuffix(name, d.Ext); ok {
+			return bare
+		}
+	}
+	return name
 }

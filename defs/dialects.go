@@ -2,7 +2,6 @@ package defs
 
 import (
 	"fmt"
-	"path"
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
@@ -31,6 +30,13 @@ type Dialect struct {
 	// IsFile reports whether a file name is specific to this dialect; nil if the dialect has no such names.
 	IsFile func(name string) bool
 
+	// IsText reports whether a text is in this dialect, for files that Rules.Reads by their names. Nil if files have the extension .def,
+	// as those of other dialects.
+	IsText func(text string) bool
+
+	// Ext is the extension of new files, with its dot.
+	Ext string
+
 	// Rules parse and lower files to messages. They never fail: messages contain everything that was valid.
 	Rules *build.Rules
 
@@ -46,6 +52,10 @@ type Dialect struct {
 	// Frames describe the common start of all messages, each for the group of its key, so that frames without a definition can be
 	// identified. The first one that a frame does not contradict applies. Empty if there is no common start.
 	Frames []*schema.Message
+
+	// Guess reports whether codes depend on a group that the bytes of a message do not tell. Without a group, messages are identified by
+	// the definition that decodes them exactly.
+	Guess bool
 
 	// Alternate is the header that individual frames may have in place of the usual one; nil if all messages have the same header.
 	Alternate *Header
@@ -85,6 +95,7 @@ var Dialects = []Dialect{
 		IsFile:    func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
 		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: tera.MapOptions, Versions: tera.Revisions, Build: tera.BuildOfMap, NameOf: tera.MapOfBuild, Max: 0xFFFF, New: "protocol.map"},
 		Validity:  &ValidityFile{Is: tera.IsDeprecated, Read: tera.ParseDeprecated, Rename: tera.RenameDeprecated},
+		Ext:       ".def",
 		Rules:     &tera.Rules,
 		Options:   tera.Options,
 		Format:    tera.Format,
@@ -100,6 +111,7 @@ var Dialects = []Dialect{
 		Name:      "muta",
 		Title:     "MUTA packetwriter",
 		IsLine:    muta.IsHeader,
+		Ext:       ".def",
 		Rules:     &muta.Rules,
 		Format:    muta.Format,
 		Edits:     &muta.Edits,
@@ -113,6 +125,7 @@ var Dialects = []Dialect{
 		Name:     "subspace",
 		Title:    "SubSpace offset tables",
 		IsLine:   subspace.IsTableLine,
+		Ext:      ".def",
 		Rules:    &subspace.Rules,
 		Format:   subspace.Format,
 		Edits:    &subspace.Edits,
@@ -127,10 +140,12 @@ var Dialects = []Dialect{
 		Name:     "protodef",
 		Title:    "ProtoDef",
 		IsLine:   protodef.IsLine,
-		IsFile:   func(name string) bool { return path.Base(name) == "protocol.json" },
+		IsText:   protodef.IsText,
+		Ext:      ".json",
 		Rules:    &protodef.Rules,
 		Format:   protodef.Format,
 		Frames:   protodef.Frames(),
+		Guess:    true,
 		Language: protodef.Language(),
 		New:      "protocol",
 		Begin:    protodefBegin,

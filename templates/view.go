@@ -228,6 +228,7 @@ type Rail struct {
 	Undefined      []Undefined // names of the code map without a definition
 	UndefinedCount int
 
+	Ext       string     // extension of definitions, ".def"
 	Versions  bool       // messages have versions
 	Codes     bool       // codes of messages are in code maps
 	Constants *Constants // nil if the dialect has none

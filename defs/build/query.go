@@ -89,6 +89,12 @@ func (s *Set) Lookup(key schema.Key) *schema.Message {
 	return l.Lookup(key.Dir)
 }
 
+// InGroup returns the number of messages with a code of a group.
+func (s *Set) InGroup(group string) int {
+	list := s.groups.get(group)
+	return list.len()
+}
+
 // Groups returns the names of the groups that have messages with codes, in the order of the messages.
 func (s *Set) Groups() []string {
 	type group struct {

@@ -9,6 +9,17 @@
 // pstring, cstring, buffer and void. Types that files call native are implemented in the code of programs; those of the npm packages
 // minecraft-protocol, bedrock-protocol and prismarine-nbt are known here: see natives.
 //
+// # YAML
+//
+// Files named *.yml and *.yaml are in the form of the npm package protodef-yaml, with a line for each field: "name: type". A name that ends
+// in "?" is that of an option; "_" stands for a field without a name. The fields of a container are indented below it. Other types are
+// "type[]countType", or "[]countType" with fields below it ("[]$count" for a number or a field); "type =>" with names by number, a list of
+// names, or the name of such a mapping; "field ?" with "if VALUE or VALUE: type" and "default: type"; and types as in JSON.
+//
+// "^path.types:" starts a namespace. "!import: FILE" stands for the contents of another file of the project, which then has no messages of
+// its own. Other lines that start with "!" are ignored, except for "!id", the code of a packet: if the imported packet_map.yml does not
+// exist, which programs generate from these codes, messages have them.
+//
 // # Messages
 //
 // The messages of a namespace are those of a container with two fields: a mapper from codes to names, and a switch that compares with it.

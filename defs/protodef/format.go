@@ -14,7 +14,7 @@ const maxLine = 120
 // has any is returned with its lines as they are, without trailing white space. It is idempotent.
 func Format(f *source.File) (string, diag.List) {
 	t := parseTree(f)
-	if t.root == nil || len(t.diags) > 0 || t.comments {
+	if t.entries != nil || t.root == nil || len(t.diags) > 0 || t.comments {
 		return tidy(f.Text), t.diags
 	}
 	w := formatter{}

@@ -89,6 +89,7 @@ type jsonParser struct {
 	at    int
 	nodes int
 	diags diag.List
+	flow  bool // in YAML: words without quotes, texts in single quotes, and comments that start with "#"
 
 	comments bool
 }
@@ -124,6 +125,10 @@ func (p *jsonParser) skip() {
 		switch c := p.text[p.at]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 			p.at++
+		case p.flow && c == '#' && p.at > 0 && strings.IndexByte(" \t\n", p.text[p.at-1]) >= 0:
+			p.at += len(p.text[p.at:]) - len(strings.TrimLeftFunc(p.text[p.at:], func(r rune) bool { return r != '\n' }))
+		case p.flow:
+			return
 		case strings.HasPrefix(p.text[p.at:], "//"):
 			p.comments = true
 			if i := strings.IndexByte(p.text[p.at:], '\n'); i >= 0 {
@@ -166,6 +171,8 @@ func (p *jsonParser) value(depth int) (*node, bool) {
 	case c == '"':
 		n.kind = stringNode
 		n.text, ok = p.str()
+	case p.flow && c != ',' && c != ':':
+		*n = *scalar(p.word(), source.Span{})
 	default:
 		for p.at < len(p.text) && strings.IndexByte(" \t\r\n,:]}/\"", p.text[p.at]) < 0 {
 			p.at++
@@ -200,12 +207,17 @@ func (p *jsonParser) object(n *node, depth int) bool {
 		case p.text[p.at] == ',' && len(n.items) > 0:
 			p.at++
 			continue
-		case p.text[p.at] != '"':
+		case p.text[p.at] != '"' && !p.flow:
 			p.fail(p.at, p.at+1, "a name in double quotes is expected", `members are written as "name": value`)
 			return false
 		}
 		start := p.at
-		name, ok := p.str()
+		name, ok := "", true
+		if p.text[p.at] == '"' {
+			name, ok = p.str()
+		} else {
+			name = unquoted(p.word())
+		}
 		if !ok {
 			return false
 		}

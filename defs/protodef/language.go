@@ -5,6 +5,22 @@ import "wirebench/defs/schema"
 // Language returns the keywords of definitions: the types.
 func Language() schema.Language {
 	words := []schema.Word{
+		{Name: "types", Kind: schema.MarkWord, Doc: "The named types of a namespace."},
+		{Name: "name", Kind: schema.MarkWord, Doc: "The name of a field, a bit or a flag."},
+		{Name: "type", Kind: schema.MarkWord, Doc: "The type of a field, of elements, or of the number that holds a value."},
+		{Name: "anon", Kind: schema.MarkWord, Doc: "true: the fields inside are fields of the container around it."},
+		{Name: "countType", Kind: schema.MarkWord, Doc: "The type of a count before the contents."},
+		{Name: "countFor", Kind: schema.MarkWord, Doc: "The field whose elements are counted."},
+		{Name: "lengthType", Kind: schema.MarkWord, Doc: "The type of a size in bytes before the contents."},
+		{Name: "compareTo", Kind: schema.MarkWord, Doc: "The earlier field that a switch compares with: a path, such as type or ../type, or an expression of paths."},
+		{Name: "fields", Kind: schema.MarkWord, Doc: "The types of a switch by value."},
+		{Name: "default", Kind: schema.MarkWord, Doc: "The type for all other values."},
+		{Name: "mappings", Kind: schema.MarkWord, Doc: "Names by number."},
+		{Name: "size", Kind: schema.MarkWord, Doc: "The number of bits."},
+		{Name: "signed", Kind: schema.MarkWord, Doc: "Whether the highest bit is a sign."},
+		{Name: "flags", Kind: schema.MarkWord, Doc: "The names of bits, from the lowest on, or their values by name."},
+		{Name: "encoding", Kind: schema.MarkWord, Doc: "The encoding of a text."},
+		{Name: "endVal", Kind: schema.MarkWord, Doc: "The byte that ends a list."},
 		{Name: "container", Kind: schema.GroupWord, Doc: "Fields in order: an array of objects with name (or anon) and type.", Insert: `["container", []]`},
 		{Name: "switch", Kind: schema.GroupWord, Doc: "A type chosen by an earlier field: compareTo, fields by value, default."},
 		{Name: "option", Kind: schema.GroupWord, Size: "1 byte and the value", Doc: "A byte, and the value if it is not 0."},
@@ -35,5 +51,5 @@ func Language() schema.Language {
 	} {
 		words = append(words, schema.Word{Name: n[0], Kind: schema.TypeWord, Doc: n[1]})
 	}
-	return schema.Language{Comment: "//", Words: words}
+	return schema.Language{Comment: "//", Words: words, Syntax: "json"}
 }

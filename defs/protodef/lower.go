@@ -114,7 +114,7 @@ func (l *lowerer) lower() []*schema.Message {
 	if len(out) == 0 {
 		for _, s := range l.spaces {
 			for _, d := range s.order {
-				if typeName(d.node) == "container" {
+				if typeName(d.node) == "container" && d.at.File == l.tree.file {
 					out = append(out, l.message(d, d.name, d.at, d.node))
 				}
 			}
@@ -239,6 +239,13 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 		l.space = d.space
 		if named := d.space.find(of.str()); named != nil {
 			at = named.at
+		}
+		switch own := l.tree.file; {
+		case at.File == own:
+		case fields.keys[i].span.File == own:
+			at = fields.keys[i].span
+		default: // of imported files
+			at = own.Line(1)
 		}
 		m := l.message(d, v.Name, at, of)
 		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}

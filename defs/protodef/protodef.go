@@ -11,17 +11,30 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules compile definitions. Files named *.json are read, except for package.json and lock files. Messages are in the order of the file.
+// Rules compile definitions. Files named *.json, *.yml and *.yaml are read, except for package.json and lock files. Messages are in the order of the file.
 var Rules = build.Rules{
 	Reads: IsFile,
 	Parse: func(f *source.File) build.Tree { return parseTree(f) },
-	Lower: func(parsed build.Tree, _ schema.Options, _ *build.Among) build.Lowered {
+	Lower: func(parsed build.Tree, _ schema.Options, among *build.Among) build.Lowered {
 		t := parsed.(*tree)
-		l := newLowerer(t)
-		messages := l.lower()
-		return build.Lowered{Messages: messages, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
+		if t.entries == nil {
+			return lowerValue(t, t.diags)
+		}
+		if len(among.Named(importKey(t.file.Name))) > 0 {
+			return build.Lowered{Diagnostics: t.diags} // its types are part of other files
+		}
+		y := yamlFile{among: among, file: t.file}
+		whole := &tree{file: t.file, root: y.value(t.entries)}
+		return lowerValue(whole, append(slices.Clip(t.diags), y.diags...))
 	},
 	Codes: true,
+}
+
+// lowerValue compiles the messages of a file.
+func lowerValue(t *tree, diags diag.List) build.Lowered {
+	l := newLowerer(t)
+	messages := l.lower()
+	return build.Lowered{Messages: messages, Diagnostics: append(slices.Clip(diags), l.diags...)}
 }
 
 // Parse compiles a set of definitions with Rules.
@@ -33,7 +46,7 @@ func Parse(files []*source.File, o schema.Options) (*schema.Schema, diag.List) {
 // IsFile reports whether a file of this name may hold definitions.
 func IsFile(name string) bool {
 	base := path.Base(name)
-	return strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && !strings.HasSuffix(base, "-lock.json")
+	return isYAML(base) || strings.EqualFold(path.Ext(base), ".json") && base != "package.json" && base != "deprecated.json" && !strings.HasSuffix(base, "-lock.json")
 }
 
 // Frames returns the start of messages whose codes are varints, as in published definitions.
@@ -62,14 +75,31 @@ type tree struct {
 	root  *node // nil if the file is not JSON
 	diags diag.List
 
+	entries *yamlEntry // of a file in YAML
+
 	comments bool // it has comments
 }
 
-// Names returns nothing: files do not use each other.
-func (t *tree) Names() []string { return nil }
+// Names returns the keys of the file and of those that it imports. JSON files do not use each other.
+func (t *tree) Names() []string {
+	if t.entries == nil {
+		return nil
+	}
+	names := []string{fileKey(t.file.Name)}
+	for _, name := range imports(t.file, t.entries) {
+		names = append(names, importKey(name))
+	}
+	return names
+}
 
 func parseTree(f *source.File) *tree {
 	t := &tree{file: f}
+	if isYAML(f.Name) {
+		p := yamlParser{file: f}
+		t.entries = p.parse()
+		t.diags = p.diags
+		return t
+	}
 	p := jsonParser{file: f, text: f.Text}
 	if root, ok := p.document(); ok {
 		t.root = root

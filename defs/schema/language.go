@@ -4,6 +4,7 @@ package schema
 type Language struct {
 	Comment string `json:"comment" doc:"start of a comment; it extends to the end of the line"`
 	Words   []Word `json:"words"`
+	Syntax  string `json:"syntax,omitempty" enum:"json" doc:"json: JSON with comments, or YAML; default: a line for each field"`
 }
 
 // Word is a keyword or the name of a type.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/defs"
 	"wirebench/server/access"
 	"wirebench/server/projects"
 	"wirebench/server/workspace"
@@ -191,7 +192,7 @@ func (s *API) TakeProject(ctx context.Context, w http.ResponseWriter, r *http.Re
 // titleOf returns the title of a project made of a file: the name of the file, or of the zip that contained it, without the endings.
 func titleOf(f *UploadedFile) string {
 	name := path.Base(strings.ReplaceAll(cmp.Or(f.From, f.File), "\\", "/"))
-	if bare, _, _ := strings.Cut(name, "."); f.From == "" && bare != "" {
+	if bare, _, _ := strings.Cut(name, "."); f.From == "" && bare != "" && !defs.ByContents(name) {
 		return bare // C_LOGIN.2.def
 	}
 	return strings.TrimSuffix(name, path.Ext(name)) // game 98.02.zip

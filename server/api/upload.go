@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/pcap"
+	"wirebench/defs"
 	"wirebench/server/admit"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -249,7 +250,19 @@ func (u *upload) part(part *multipart.Part) error {
 	if hidden(name) && strings.Contains(name, "/") { // another program's hidden file in an uploaded folder
 		return discard(part)
 	}
-	if taken, err := u.capture(name, head, part); taken || err != nil {
+	var rest io.Reader = part
+	if defs.ByContents(name) { // definitions, or a capture in a text format
+		text, err := io.ReadAll(io.LimitReader(part, store.MaxFileBytes+1-int64(n)))
+		if err != nil {
+			return err
+		}
+		if all := slices.Concat(head, text); defs.Recognizes(name, string(all)) {
+			u.unpack(name, all)
+			return discard(part)
+		}
+		rest = io.MultiReader(bytes.NewReader(text), part)
+	}
+	if taken, err := u.capture(name, head, rest); taken || err != nil {
 		return err
 	}
 	if reason := otherKind(name, head); reason != "" {
@@ -260,11 +273,11 @@ func (u *upload) part(part *multipart.Part) error {
 	if isZip(head) {
 		most = MaxUpload
 	}
-	rest, err := io.ReadAll(io.LimitReader(part, most+1-int64(n)))
+	more, err := io.ReadAll(io.LimitReader(rest, most+1-int64(n)))
 	if err != nil {
 		return err
 	}
-	data := slices.Concat(head, rest)
+	data := slices.Concat(head, more)
 	if strings.EqualFold(path.Ext(name), ".txt") && isConversation(data) {
 		return u.keep(name, "", bytes.NewReader(data), part)
 	}
@@ -384,7 +397,7 @@ func otherKind(name string, head []byte) string {
 	case ".def", ".map", ".txt", ".zip", "":
 		return ""
 	}
-	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) {
+	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) || defs.Recognizes(name, string(head)) {
 		return ""
 	}
 	return "not a definition, a code map or samples"

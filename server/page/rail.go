@@ -36,6 +36,7 @@ func (p *work) rail() {
 		p.railed = snap.ID
 	}
 	r.Drawn = true
+	r.Ext = snap.Dialect.Ext
 	r.Versions, r.Codes = snap.Dialect.Versions, snap.Dialect.Codes != nil
 	r.MapName = snap.CodeMap
 	chosen := p.ws.UserSettings().Options

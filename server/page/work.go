@@ -151,6 +151,7 @@ func (p *work) read() *workspace.Input {
 		if j.Snap = p.use.Snap; !p.form.byCode {
 			j.Use(p.use)
 		} else if m := p.use.Message; m != nil { // the open message determines group and direction
+			j.Request.Near = m.Key
 			if j.Likely = m.Key.Dir; len(j.Snap.Dialect.Frames) == 0 {
 				j.Request.Group = m.Key.Group
 			}

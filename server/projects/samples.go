@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
+	"wirebench/defs"
 	"wirebench/defs/library"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -67,12 +67,12 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if ext := path.Ext(name); ext != ".def" && ext != ".map" {
-			return nil
-		}
 		text, err := fs.ReadFile(fsys, name)
 		if err != nil {
 			return err
+		}
+		if !defs.IsDefinition(name) && !defs.IsCodeMap(name) && !defs.Recognizes(name, string(text)) {
+			return nil
 		}
 		to := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wirebench/defs"
 )
 
 // Bounds of names. A name within them fits every common file system.
@@ -103,6 +105,9 @@ const leftOut = "node_modules"
 // SamplesEnding is the ending of sample files. List reads them beside definitions and maps.
 const SamplesEnding = ".samples.jsonl"
 
+// EnvelopeEnding is the ending of files that say how messages travel.
+const EnvelopeEnding = ".envelope"
+
 // ValidityName is the name of files with the versions of the game that definitions are valid for.
 const ValidityName = "deprecated.json"
 
@@ -111,11 +116,7 @@ func counts(name string) bool {
 	if path.Base(name) == ValidityName {
 		return true
 	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", ".json", ".envelope", "":
-		return true
-	}
-	return strings.HasSuffix(name, SamplesEnding)
+	return defs.MayDefine(name) || strings.EqualFold(path.Ext(name), ".map") || strings.EqualFold(path.Ext(name), EnvelopeEnding) || strings.HasSuffix(name, SamplesEnding)
 }
 
 // hidden reports whether walks skip a directory or file silently.

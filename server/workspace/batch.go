@@ -108,7 +108,7 @@ func (b *batch) place(name string) string {
 		return name
 	}
 	if stem, ok := strings.CutSuffix(name, samplesEnding); ok {
-		return path.Join(path.Dir(b.place(stem+".def")), path.Base(name))
+		return path.Join(path.Dir(b.place(stem+b.snap.Dialect.Ext)), path.Base(name))
 	}
 	if same := b.byBase[path.Base(name)]; len(same) == 1 && (path.Base(name) == name || b.naming[same[0]]) {
 		return same[0]

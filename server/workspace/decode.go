@@ -16,6 +16,7 @@ type Request struct {
 	Message *schema.Message // nil selects it by code
 	Dir     schema.Dir
 	Group   string
+	Near    schema.Key // preferred direction and group of a message that several definitions of different groups explain equally well
 	Session codec.Session
 	Fields  bool // with a list of all fields and their positions
 	Brief   bool // without values
@@ -56,7 +57,56 @@ func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.M
 	if frame == nil || !rec.HasCode() {
 		return nil
 	}
+	if s.Dialect.Guess && req.Group == "" {
+		return s.guess(rec, data, req)
+	}
 	return s.set.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
+}
+
+// guess returns the definition that explains a message best among those of all groups for the code in rec, which it uses: if possible, one
+// that decodes all bytes without a problem. Of several, it returns one of req.Near, or of the group with the most messages.
+func (s *Snapshot) guess(rec *codec.Record, data []byte, req Request) *schema.Message {
+	dirs := []schema.Dir{req.Dir}
+	if req.Dir == schema.Both {
+		dirs = []schema.Dir{schema.ToServer, schema.ToClient}
+	}
+	code, session := rec.Code, rec.Session
+	defer func() { rec.Session = session }()
+	type fit struct {
+		m    *schema.Message
+		rank [6]int
+	}
+	var best fit
+	for _, group := range s.Groups() {
+		for _, dir := range dirs {
+			m := s.set.Lookup(schema.Key{Dir: dir, Group: group, Code: code})
+			if m == nil || m == best.m {
+				continue
+			}
+			p, err := s.Program(m)
+			if err != nil {
+				continue
+			}
+			rec.Session = req.Session
+			p.Decode(rec, data)
+			exact := rec.Status() == codec.OK && rec.Unexplained() == 0
+			f := fit{m, [...]int{
+				truth(exact && len(rec.Problems) == 0), truth(exact), truth(group == req.Near.Group), truth(dir == req.Near.Dir),
+				truth(rec.Status() == codec.OK), s.set.InGroup(group),
+			}}
+			if best.m == nil || slices.Compare(f.rank[:], best.rank[:]) > 0 {
+				best = f
+			}
+		}
+	}
+	return best.m
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // readFrame decodes the common start of the messages of a group into rec, and returns its definition. Without a group it tries the starts

@@ -160,11 +160,11 @@ func (s *Snapshot) FileName(message string) string {
 		return m.Span.File.Name
 	}
 	const longest = 200
-	message = strings.TrimSuffix(message, ".def")
+	message = strings.TrimSuffix(message, s.Dialect.Ext)
 	if message == "" || len(message) > longest {
 		message = "UNSAVED"
 	}
-	return s.FirstVersion(message) + ".def"
+	return s.FirstVersion(message) + s.Dialect.Ext
 }
 
 // FirstVersion returns the full name of a new message: with a version, if the dialect has versions.

@@ -69,8 +69,12 @@ func (j *Input) recognise(text, form string) (*paste.Paste, error) {
 	return found, nil
 }
 
-// areFrames reports whether all messages have their own length at their start, in a dialect where they have.
+// areFrames reports whether all messages have their own length at their start, in a dialect where they have. In one where messages are found
+// by what they contain, it reports whether all are.
 func (j *Input) areFrames(p *paste.Paste) bool {
+	if j.Snap.Dialect.Guess {
+		return j.areExact(p)
+	}
 	frame := j.Snap.Frame("")
 	if frame == nil || !slices.ContainsFunc(frame.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Length }) {
 		return false
@@ -82,6 +86,28 @@ func (j *Input) areFrames(p *paste.Paste) bool {
 	rec := &codec.Record{}
 	for _, m := range p.Messages {
 		if prog.Decode(rec, m.Bytes); rec.Status() != codec.OK || rec.Used != len(m.Bytes) {
+			return false
+		}
+	}
+	return len(p.Messages) > 0
+}
+
+// maxExact bounds the messages that areExact decodes.
+const maxExact = 200
+
+// areExact reports whether definitions decode all messages without anything left over.
+func (j *Input) areExact(p *paste.Paste) bool {
+	rec := &codec.Record{}
+	for _, m := range p.Messages[:min(len(p.Messages), maxExact)] {
+		found := j.Snap.ByCode(rec, m.Bytes, Request{Dir: m.Dir})
+		if found == nil {
+			return false
+		}
+		prog, err := j.Snap.Program(found)
+		if err != nil {
+			return false
+		}
+		if prog.Decode(rec, m.Bytes); rec.Status() != codec.OK || rec.Unexplained() > 0 {
 			return false
 		}
 	}

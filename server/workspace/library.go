@@ -144,11 +144,7 @@ func mayBeDefinition(name string) bool {
 	if defs.IsValidity(name) {
 		return true
 	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".txt", ".json", ".envelope", "":
-		return true
-	}
-	return false
+	return defs.MayDefine(name) || IsEnvelope(name) || strings.EqualFold(path.Ext(name), ".map")
 }
 
 // addSamples adds the samples of a definition.
@@ -178,6 +174,16 @@ func (l *Library) add(name string, text []byte, named bool) error {
 	return l.take(f, dialect, named)
 }
 
+// addEdited is add for a file of a project. One that was a definition of its protocol remains one, whatever the mistakes in it.
+func (l *Library) addEdited(name string, text []byte, protocol string, was bool) error {
+	f := source.New(name, string(text))
+	dialect, ok := defs.Detect(f)
+	if !ok && was {
+		dialect = protocol
+	}
+	return l.take(f, dialect, false)
+}
+
 // take is add for a parsed file with a known dialect.
 func (l *Library) take(f *source.File, dialect string, named bool) error {
 	l.bytes += len(f.Text)
@@ -201,7 +207,7 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 		l.Skipped = append(l.Skipped, name+": not a code map")
 		return nil
 	}
-	if dialect == "" && !named && !strings.EqualFold(path.Ext(name), ".def") {
+	if dialect == "" && !named && !defs.IsDefinition(name) {
 		l.Skipped = append(l.Skipped, name+": not a definition")
 		return nil
 	}
@@ -214,13 +220,10 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 }
 
 // IsEnvelope reports whether a file of this name says how messages travel.
-func IsEnvelope(name string) bool { return strings.EqualFold(path.Ext(name), EnvelopeEnding) }
+func IsEnvelope(name string) bool { return strings.EqualFold(path.Ext(name), store.EnvelopeEnding) }
 
-// EnvelopeEnding is the ending of files that say how messages travel, and EnvelopeName the name of a new one.
-const (
-	EnvelopeEnding = ".envelope"
-	EnvelopeName   = "protocol" + EnvelopeEnding
-)
+// EnvelopeName is the name of a new file that says how messages travel.
+const EnvelopeName = "protocol" + store.EnvelopeEnding
 
 // Dialects returns the dialects of the files, sorted.
 func (l *Library) Dialects() []string {

@@ -57,7 +57,7 @@ func (s *Snapshot) Find(name string) (*schema.Message, error) { return s.FindIn(
 
 // FindIn is like Find among the messages of a group and a direction; "" and Both match any.
 func (s *Snapshot) FindIn(name, group string, dir schema.Dir) (*schema.Message, error) {
-	base := strings.TrimSuffix(name, ".def")
+	base := strings.TrimSuffix(strings.TrimSuffix(name, ".def"), s.Dialect.Ext)
 	var of []string
 	if i := strings.LastIndexByte(base, '/'); i >= 0 {
 		of, base = strings.Split(base[:i], "/"), base[i+1:]

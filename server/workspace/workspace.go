@@ -164,11 +164,12 @@ func (w *Workspace) reload(force bool) error {
 			continue
 		}
 		was := known[f.Name]
+		kept := was != nil && old.Library.dialects[was] == w.Dialect && old.Dialect.IsText != nil && old.Dialect.Rules.Reads(f.Name)
 		if was != nil && was.Text == string(f.Text) {
 			err = lib.take(was, old.Library.dialects[was], false)
 		} else {
 			same = false
-			err = lib.add(f.Name, f.Text, false)
+			err = lib.addEdited(f.Name, f.Text, w.Dialect, kept)
 		}
 		if err != nil {
 			return fmt.Errorf("read library %s: %w", w.Name, err)
@@ -290,16 +291,21 @@ func (w *Workspace) checkName(name string, text []byte) error {
 		return &NameError{name, "not the name of a code map, such as protocol.1.map"}
 	}
 	if !mayBeDefinition(name) {
-		return &NameError{name, "definitions end in .def"}
+		return &NameError{name, "definitions end in " + w.extension()}
 	}
 	switch d, ok := defs.Detect(source.New(name, string(text))); {
 	case ok && d != w.Dialect:
 		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the project is for %s", d, w.Dialect)}
-	case !ok && !strings.EqualFold(path.Ext(name), ".def"):
-		return &NameError{name, "not a definition; definitions end in .def"}
+	case !ok && !defs.IsDefinition(name) && !(w.Now().Dialect.IsText != nil && w.Now().File(name) != nil):
+		return &NameError{name, "not a definition; definitions end in " + w.extension()}
+	case !ok && w.extension() != ".def" && !w.Now().Dialect.Rules.Reads(name):
+		return &NameError{name, "definitions of protocol " + w.Dialect + " end in " + w.extension()}
 	}
 	return nil
 }
+
+// extension returns the extension of definitions.
+func (w *Workspace) extension() string { return w.Now().Dialect.Ext }
 
 // checkOlder refuses a change that moves bytes of a definition that has a newer version.
 func (w *Workspace) checkOlder(name string, text []byte) error {

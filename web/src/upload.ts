@@ -13,6 +13,7 @@ import { readPasted, startPasted } from "./pasted";
 import { lookOnly, lookOnlyWhy } from "./role";
 
 const definitions = /\.(def|map|zip|jsonl)$/i;
+const byContents = /\.(json|ya?ml)$/i; // definitions or captures
 const mostText = 4 << 20;
 const likeOne = 4096; // bytes: a raw file up to this size is decoded as one message without asking
 
@@ -124,13 +125,28 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
 
 /** Takes files from a drop or a picker and distributes them. */
 function take(workspace: string, files: File[]): void {
-  const ours = files.filter((f) => definitions.test(f.name));
-  if (ours.length > 0) {
-    void upload(workspace, ours, false);
+  void Promise.all(files.map(isOurs)).then((found) => {
+    const ours = files.filter((_, i) => found[i] === true);
+    if (ours.length > 0) {
+      void upload(workspace, ours, false);
+    }
+    const others = files.filter((_, i) => found[i] !== true);
+    if (others.length > 0) {
+      takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
+    }
+  });
+}
+
+/** Whether a file belongs to the library: definitions of types, unlike captures, name some of their language. */
+async function isOurs(file: File): Promise<boolean> {
+  if (!byContents.test(file.name)) {
+    return definitions.test(file.name);
   }
-  const others = files.filter((f) => !definitions.test(f.name));
-  if (others.length > 0) {
-    takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
+  try {
+    const start = await file.slice(0, 256 << 10).text();
+    return /"types"\s*:\s*\{|^\^\S*types:|^!import:|^\s+\w+\??: (native|varint|\S+ (=>|\?))\s*$/m.test(start);
+  } catch {
+    return false;
   }
 }
 

@@ -53,7 +53,7 @@ export async function gitDialog(workspace: string): Promise<void> {
     const compare = async (file: string, before: string, after: string): Promise<void> => {
       const mine = ++n;
       const known = await request<{ messages: readonly string[] }>(`${apiOf(workspace)}/definitions/${encodeURIComponent(file)}`);
-      const message = (known.ok ? known.answer.messages[0] : undefined) ?? file.replace(/^.*\//, "").replace(/\.def$/, "");
+      const message = (known.ok ? known.answer.messages[0] : undefined) ?? file.replace(/^.*\//, "").replace(/\.(def|json|ya?ml)$/, "");
       const side = (text: string) => ({ message, text: text === "" ? "\n" : text });
       const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(before), new: side(after) } });
       if (mine === n) {
@@ -67,7 +67,7 @@ export async function gitDialog(workspace: string): Promise<void> {
       chosen.value = file;
       shown.value = undefined;
       const change = status.value?.changes.find((c) => c.file === file);
-      if (change === undefined || !file.endsWith(".def")) {
+      if (change === undefined || !/\.(def|json|ya?ml)$/.test(file)) {
         return;
       }
       const text = async (address: string): Promise<string> => (await ask<{ text: string }>(address))?.text ?? "";

@@ -9,7 +9,7 @@ import { h, Fragment } from "../ui";
 /** Asks where definitions go. Resolves to true if they are to be added to the samples; a project made of them is opened. */
 export async function projectDialog(files: readonly File[]): Promise<boolean> {
   let add = false;
-  const first = files[0]?.name.replace(/(\.\d+)?\.[a-z]+$/i, "") ?? "";
+  const first = files[0]?.name.replace(/(\.\d+)?\.def$|\.[a-z]+$/i, "") ?? "";
   const what = files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`;
   await dialog("Make a project of these definitions?", (d) => {
     const act = async (): Promise<void> => {

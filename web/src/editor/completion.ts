@@ -14,6 +14,7 @@ import {
 import { type EditorState, type Extension, Facet, Prec } from "@codemirror/state";
 import { EditorView, keymap, type Command } from "@codemirror/view";
 
+import { isYAML, namedFields, namedTypes, treeOffer } from "./json";
 import { explained } from "./lines";
 import { codeOf, isType, type Language, type Word, type Words } from "./words";
 
@@ -84,7 +85,39 @@ function wordOption(word: Word, kind: Offer["kind"]): Completion {
   };
 }
 
+/** The source of completions in JSON and YAML. */
+function treeSource(language: Language): (context: CompletionContext) => CompletionResult | null {
+  return (context) => {
+    const { doc } = context.state;
+    const line = doc.lineAt(context.pos);
+    const yaml = isYAML(doc);
+    const at = treeOffer(line.text.slice(0, context.pos - line.from), yaml);
+    if (at === undefined || (!context.explicit && line.from + at.from === context.pos)) {
+      return null;
+    }
+    const typed = context.state.sliceDoc(line.from + at.from, context.pos);
+    const text = doc.toString();
+    const written = (name: string): string => (at.quoted || yaml || at.kind === "field" ? name : JSON.stringify(name));
+    const option = (label: string, type: string): Completion => ({ label, type, apply: written(label) });
+    const ofLanguage = (wanted: (word: Word) => boolean): Completion[] => language.words.filter(wanted).map((word) => ({
+      ...option(word.name, "type"),
+      ...(word.size === undefined ? {} : { detail: word.size.replace(/[:,].*/, "") }),
+      info: () => explained(word),
+    }));
+    const known = new Set(language.words.map(({ name }) => name));
+    const options = {
+      key: () => ofLanguage((word) => !isType(word)),
+      field: () => namedFields(text, yaml).map((name) => option(name, "property")),
+      type: () => [...ofLanguage(isType), ...namedTypes(text, yaml).filter((name) => !known.has(name)).map((name) => option(name, "type"))],
+    }[at.kind]();
+    return { from: line.from + at.from, options: options.filter(({ label }) => label !== typed), validFor: /^[\p{L}\d_]*$/u };
+  };
+}
+
 function source(language: Language, words: Words): (context: CompletionContext) => CompletionResult | null {
+  if (language.syntax === "json") {
+    return treeSource(language);
+  }
   return (context) => {
     const line = context.state.doc.lineAt(context.pos);
     const at = offer(line.text.slice(0, context.pos - line.from), language, words);

@@ -3,7 +3,10 @@
 //   - type[marks] name ... # comment        a word is a type at the start of its line, inside "<>", and after ":" or "="
 
 import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
 import { tags } from "@lezer/highlight";
+
+import { isYAML, treeStart, treeToken, type TreePlace } from "./json";
 
 /** A word of the language. */
 export interface Word {
@@ -18,6 +21,7 @@ export interface Word {
 export interface Language {
   comment: string; // what starts a comment
   words: Word[];
+  syntax?: string; // "json": JSON with comments, or YAML; else a line for each field
 }
 
 /** The words of a language by name. */
@@ -101,6 +105,15 @@ function token(stream: StringStream, place: Place, language: Language, words: Wo
   return null;
 }
 
+const tokenTable = {
+  dash: tags.punctuation,
+  typeName: tags.typeName,
+  mark: tags.keyword,
+  number: tags.number,
+  name: tags.propertyName,
+  comment: tags.comment,
+};
+
 // Classes of app.css, which colors a definition the same way without scripts.
 const colors = HighlightStyle.define([
   { tag: tags.punctuation, class: "dash" },
@@ -114,20 +127,23 @@ const colors = HighlightStyle.define([
 /** The extension that highlights a language and knows its comments. */
 export function coloring(language: Language): LanguageSupport {
   const words = wordsOf(language);
+  if (language.syntax === "json") {
+    const tree = StreamLanguage.define<TreePlace>({
+      name: "definition",
+      startState: treeStart,
+      token: (source, place) => treeToken(source, place, words),
+      tokenTable,
+    });
+    const comments = EditorState.languageData.of((state) => [{ commentTokens: { line: isYAML(state.doc) ? "#" : language.comment } }]);
+    return new LanguageSupport(tree, [comments, syntaxHighlighting(colors)]);
+  }
   const stream = StreamLanguage.define<Place>({
     name: "definition",
     startState: lineStart,
     copyState: (place) => ({ ...place }),
     token: (source, place) => token(source, place, language, words),
     languageData: language.comment === "" ? {} : { commentTokens: { line: language.comment } },
-    tokenTable: {
-      dash: tags.punctuation,
-      typeName: tags.typeName,
-      mark: tags.keyword,
-      number: tags.number,
-      name: tags.propertyName,
-      comment: tags.comment,
-    },
+    tokenTable,
   });
   return new LanguageSupport(stream, syntaxHighlighting(colors));
 }
