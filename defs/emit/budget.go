@@ -70,6 +70,7 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 	if x, ok := c.known[s]; ok {
 		return x
 	}
+	c.known[s] = cost{2, 400} // of a use of itself
 	var sum cost
 	add := func(inner cost, prefix int) {
 		const most = 1 << 40
@@ -91,6 +92,14 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 		case *schema.List:
 			own = cost{24, 2000}
 			add(c.of(t.Elem, depth+1), name+3)
+		case *schema.Choice:
+			own = cost{4, 300}
+			for i := range t.Cases {
+				c.source += 4 + len(t.Cases[i].Name)
+				if b := t.Cases[i].Body; b != nil {
+					add(c.of(b, depth+1), name+1)
+				}
+			}
 		}
 		own.bytes += 2*len(f.Doc) + 2*len(f.TypeText)
 		add(own, name)
@@ -102,7 +111,9 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 			add(c.of(v.Body, depth+1), 0)
 		}
 	}
-	c.known[s] = sum
+	if c.known[s] = sum; described(s) {
+		c.known[s] = cost{2, 400} // a link to its description
+	}
 	return sum
 }
 

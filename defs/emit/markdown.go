@@ -19,7 +19,7 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	w := &markdown{losses: slices.Clone(o.lost), laid: map[*schema.Message]*wire.Message{}, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
 	var messages []*schema.Message
 	for _, m := range s.Messages {
-		if w.try(m, func(laid *wire.Message) { w.laid[m] = laid }) {
+		if w.try(m, allFeatures, func(laid *wire.Message) { w.laid[m] = laid }) {
 			messages = append(messages, m)
 		}
 	}
