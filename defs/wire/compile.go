@@ -824,6 +824,9 @@ func (c *compiler) choice(sc *scope, fi int, t *schema.Choice, depth int) {
 			x.Body = inner.body
 		})
 	}
+	if len(p.Cases) == 2 && p.Cases[1].Else {
+		p.Cases[1].Not = &p.Cases[0]
+	}
 	c.parts += len(p.Cases)
 	p.Size = c.fieldChoiceSize(p.Cases)
 	c.addPart(sc, p)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -16,11 +17,19 @@ type Row struct {
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a group that contains itself; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
 	Case     *Case // the alternative that contains it, or nil
+
+	Around *Around // the alternatives of the same element or message that contain Case
+}
+
+// Around is a linked list of alternatives, the innermost first. Rows share its links.
+type Around struct {
+	Case  *Case
+	Outer *Around
 }
 
 // At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
@@ -80,6 +89,9 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			}
 			continue
 		case Choice:
+			if base.Case != nil {
+				row.Around = &Around{base.Case, base.Around}
+			}
 			for k := range p.Cases {
 				row.Case = &p.Cases[k]
 				l.parts(p.Cases[k].Body.Parts, at, row)
@@ -252,10 +264,12 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " + "...)
 			path := m.relative(x.Field, at.Elem, full)
 			b = append(b, path...)
-			if path == "" {
+			switch {
+			case path == "" && x.Kind == schema.Value:
 				b = append(b, "value"...)
-			}
-			if x.Kind != schema.Value {
+			case path == "":
+				b = append(b, x.Kind.String()...)
+			case x.Kind != schema.Value:
 				b = append(append(b, '.'), x.Kind.String()...)
 			}
 			if !full && len(b)-start > maxAt {
@@ -272,9 +286,14 @@ func (m *Message) atText(at At, full bool) string {
 	return string(b)
 }
 
-// relative returns the path of a field relative to its element.
+// relative returns the path of a field relative to its element, for offsets.
 func (m *Message) relative(field int, elem, full bool) string {
 	path, short := m.path(field, full)
+	if field != None && m.Fields[field].Schema.Name == "" {
+		if c, ok := m.Fields[field].Schema.Type.(*schema.Choice); ok && c.Anon {
+			path = strings.TrimPrefix(path+".alternatives", ".")
+		}
+	}
 	if !elem || short {
 		return path
 	}
@@ -297,7 +316,90 @@ func (m *Message) When(r *Row) string {
 	case r.Case == nil:
 		return ""
 	}
-	return m.Condition(r.Case)
+	text := m.Condition(r.Case)
+	for a := r.Around; a != nil; a = a.Outer {
+		outer := m.Condition(a.Case)
+		if len(outer)+len(text) > maxAt {
+			return "if … and " + strings.TrimPrefix(text, "if ")
+		}
+		text = outer + " and " + strings.TrimPrefix(text, "if ")
+	}
+	return text
+}
+
+// Note describes a row where its size and its type do not: its condition, and the rules of its encoding.
+func (m *Message) Note(r *Row) string {
+	var notes []string
+	add := func(text string) {
+		if text != "" {
+			notes = append(notes, text)
+		}
+	}
+	add(m.When(r))
+	if r.Part != nil {
+		add(m.extentNote(r.Part))
+	}
+	if r.Item != nil {
+		add(m.itemNote(r))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// extentNote describes how the end of contents is found, where it is neither a count nor a zero.
+func (m *Message) extentNote(p *Part) string {
+	switch e := p.Extent; {
+	case p.Kind == Call:
+		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
+	case e.Size == schema.Computed:
+		unit := "elements: "
+		switch p.Unit {
+		case 1:
+			unit = "bytes: "
+		case 2:
+			unit = "units: "
+		}
+		return unit + m.ExprText(*m.Regs[p.Count].Expr)
+	case e.Size == schema.Until:
+		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
+	case e.Size == schema.While:
+		return "each element starts with whether another one follows"
+	}
+	return ""
+}
+
+// itemNote describes the numbers that mean that there is no value, and constants that are added.
+func (m *Message) itemNote(r *Row) string {
+	var absent, added string
+	n, ok := r.Item.Type.(*schema.Number)
+	if ok && n.Add != 0 {
+		added = addedText(n.Add)
+	}
+	switch r.Kind {
+	case schema.Value:
+		if ok && n.Absent {
+			absent = "0 if there is no value"
+		}
+	case schema.Count:
+		if e, _ := ExtentOf(m.Fields[r.Field].Schema.Type); e.Null {
+			absent = "-1 if there is no value"
+		}
+	case schema.Bytes:
+		if g, ok := m.Fields[r.Field].Schema.Type.(*schema.Group); ok && g.Null {
+			absent = "0 if there is no value"
+		}
+	}
+	if added != "" && absent != "" {
+		added += ", "
+	}
+	return added + absent
+}
+
+// addedText describes the number on the wire of a value that is that number plus a constant.
+func addedText(constant int64) string {
+	if constant < 0 {
+		return "sent as the number plus " + strconv.FormatUint(-uint64(constant), 10)
+	}
+	return "sent as the number minus " + strconv.FormatInt(constant, 10)
 }
 
 // Condition returns the condition under which an alternative applies.
@@ -327,20 +429,30 @@ func (m *Message) condition(c *Case) string {
 	default:
 		name = m.Label(r.Field)
 	}
-	value := strconv.FormatUint(c.Value, 10)
-	switch n, ok := r.Type.(*schema.Number); {
+	switch {
+	case c.Not != nil:
+		return "if " + name + " is not " + m.caseValue(c.Not)
 	case c.Else:
 		return "if " + name + " has another value"
-	case c.Text != nil:
-		value = strconv.Quote(*c.Text)
-	case c.Name != "":
-		value = c.Name
-	case r.Expr != nil:
-		value = strconv.FormatInt(int64(c.Value), 10)
-	case ok:
-		value = n.Decimal(c.Value)
 	}
-	return "if " + name + " is " + value
+	return "if " + name + " is " + m.caseValue(c)
+}
+
+// caseValue formats the value that an alternative depends on.
+func (m *Message) caseValue(c *Case) string {
+	r := &m.Regs[c.Reg]
+	n, ok := r.Type.(*schema.Number)
+	switch {
+	case c.Text != nil:
+		return strconv.Quote(*c.Text)
+	case c.Name != "":
+		return c.Name
+	case r.Expr != nil:
+		return strconv.FormatInt(int64(c.Value), 10)
+	case ok:
+		return n.Decimal(c.Value)
+	}
+	return strconv.FormatUint(c.Value, 10)
 }
 
 // ExprText formats an expression, abbreviated if it is long.

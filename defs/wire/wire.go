@@ -133,6 +133,7 @@ type Case struct {
 	Value    uint64  // raw bits
 	Text     *string // if the register is that of a text, in place of Value
 	Else     bool    // applies to any value
+	Not      *Case   // Else: the only other alternative, nil if there are several
 	Min, Max int     // range of the length of the frame in bytes; Max 0: no upper bound
 	Body     Body    // without parts for an empty alternative
 	Bare     bool    // shown as the value of its only field
