@@ -3,7 +3,6 @@ package emit
 import (
 	"slices"
 
-	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
 
@@ -61,18 +60,4 @@ func omissions(losses []Loss) (out []string) {
 		}
 	}
 	return out
-}
-
-// described reports whether Markdown describes a struct once, in place of each of its uses: it has alternatives, or a group that may
-// contain itself.
-func described(s *schema.Struct) bool {
-	return slices.ContainsFunc(s.Fields, func(f *schema.Field) bool {
-		switch t := f.Type.(type) {
-		case *schema.Choice:
-			return true
-		case *schema.Group:
-			return t.Own
-		}
-		return false
-	})
 }

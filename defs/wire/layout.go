@@ -24,6 +24,8 @@ type Row struct {
 	Case     *Case // the alternative that contains it, or nil
 
 	Around *Around // the alternatives of the same element or message that contain Case
+
+	Apart *schema.Struct // Outline: the struct of the contents, which have no rows
 }
 
 // Around is a linked list of alternatives, the innermost first. Rows share its links.
@@ -65,9 +67,27 @@ func (m *Message) Layout() []Row {
 	return l.rows
 }
 
+// Outline is like Layout, but has a row for each Choice that is a field, before those of its alternatives, and none for the contents of
+// structs that are apart: see CompileApart. For those of a list there is the row of the list, for those of an alternative a row whose
+// Field is the choice.
+func (m *Message) Outline() []Row {
+	l := layouter{m: m, outline: true}
+	l.parts(m.Body.Parts, At{}, Row{List: None})
+	return l.rows
+}
+
 type layouter struct {
-	m    *Message
-	rows []Row
+	m       *Message
+	rows    []Row
+	outline bool
+}
+
+// apart returns the struct of a body if its contents have no rows.
+func (l *layouter) apart(b *Body) *schema.Struct {
+	if l.outline && b.Struct != nil && l.m.apart[b.Struct] {
+		return b.Struct
+	}
+	return nil
 }
 
 // parts lays out parts from an offset and returns the offset after them. base describes the enclosing scope.
@@ -92,9 +112,20 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			if base.Case != nil {
 				row.Around = &Around{base.Case, base.Around}
 			}
+			if l.outline && p.Field != None && p.Present == None {
+				one := base.of(p, at)
+				one.Optional = row.Optional
+				l.rows = append(l.rows, one)
+			}
 			for k := range p.Cases {
 				row.Case = &p.Cases[k]
-				l.parts(p.Cases[k].Body.Parts, at, row)
+				if s := l.apart(&row.Case.Body); s != nil {
+					one := row.of(p, at)
+					one.Apart, one.Size = s, row.Case.Body.Size
+					l.rows = append(l.rows, one)
+					continue
+				}
+				l.parts(row.Case.Body.Parts, at, row)
 			}
 			if p.Field == None {
 				continue
@@ -104,6 +135,12 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			row.Field, row.Kind, row.Item, row.Size, row.At = it.Field, it.Kind, it, p.Size, at
 			l.rows = append(l.rows, row)
 		case Group:
+			if s := l.apart(p.Body); s != nil {
+				row = row.of(p, at)
+				row.Apart = s
+				l.rows = append(l.rows, row)
+				break
+			}
 			l.parts(p.Body.Parts, at, row)
 		case Let:
 			continue
@@ -125,11 +162,20 @@ func (l *layouter) block(p *Part, at At, row Row) {
 	}
 }
 
+// of returns the row of a part with a field.
+func (r Row) of(p *Part, at At) Row {
+	r.Field, r.Kind, r.Part, r.Size, r.At = p.Field, schema.Value, p, p.Size, at
+	return r
+}
+
 // content lays out text, bytes or a list, and a list's element.
 func (l *layouter) content(p *Part, at At, row Row) {
-	row.Field, row.Kind, row.Part, row.Size, row.At = p.Field, schema.Value, p, p.Size, at
-	l.rows = append(l.rows, row)
+	row = row.of(p, at)
 	if p.Kind == List {
+		row.Apart = l.apart(p.Elem)
+	}
+	l.rows = append(l.rows, row)
+	if p.Kind == List && row.Apart == nil {
 		l.parts(p.Elem.Parts, At{Elem: true}, Row{List: p.Field, Depth: row.Depth + 1})
 	}
 }
@@ -313,7 +359,13 @@ func (m *Message) When(r *Row) string {
 		return "elements interleaved with the adjacent lists"
 	case r.Optional:
 		return "if present"
-	case r.Case == nil:
+	}
+	return m.Conditions(r)
+}
+
+// Conditions returns the conditions of the alternatives that contain a row, "" for none.
+func (m *Message) Conditions(r *Row) string {
+	if r.Case == nil {
 		return ""
 	}
 	text := m.Condition(r.Case)
@@ -329,20 +381,23 @@ func (m *Message) When(r *Row) string {
 
 // Note describes a row where its size and its type do not: its condition, and the rules of its encoding.
 func (m *Message) Note(r *Row) string {
-	var notes []string
-	add := func(text string) {
-		if text != "" {
-			notes = append(notes, text)
-		}
+	when, rules := m.When(r), m.Rules(r)
+	if when != "" && rules != "" {
+		when += "; "
 	}
-	add(m.When(r))
-	if r.Part != nil {
-		add(m.extentNote(r.Part))
+	return when + rules
+}
+
+// Rules describes the encoding of a row where its size and its type do not: a formula of its size, the end of a list, a value that stands
+// for none. It is empty for most rows.
+func (m *Message) Rules(r *Row) string {
+	switch {
+	case r.Part != nil:
+		return m.extentNote(r.Part)
+	case r.Item != nil:
+		return m.itemNote(r)
 	}
-	if r.Item != nil {
-		add(m.itemNote(r))
-	}
-	return strings.Join(notes, "; ")
+	return ""
 }
 
 // extentNote describes how the end of contents is found, where it is neither a count nor a zero.
