@@ -449,7 +449,7 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	}
 	switch t := f.Type.(type) {
 	case *schema.Number:
-		bytes := t.Bits > 8 || row.Item.Off%8 != 0 // otherwise the order has no meaning
+		bytes := t.Bits > 8 || (row.Item.Off|row.Item.Bits)%8 != 0 // otherwise the order has no meaning
 		if r.typ == "" || t.Order == schema.Big && bytes && !strings.Contains(r.typ, "big") || t.Var != schema.Sized {
 			r.typ = numberType(t)
 		}
