@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
 
@@ -15,7 +16,7 @@ type Row struct {
 	Offset  string // in bytes, for display: "18 + name", "element + 4"
 	MinBits int64
 	MaxBits int64  // -1 = no limit
-	Note    string // its condition: "if more bytes follow", "for messages of 22 bytes"
+	Note    string // its condition, and rules of its encoding: "if present", "in messages of 22 bytes", "bytes: width * height"
 }
 
 // Layout returns the positions of all parts, without data, in the order in which Encode writes them.
@@ -31,7 +32,7 @@ func (p *Program) Layout() []Row {
 func (p *Program) row(r *wire.Row) Row {
 	out := Row{
 		Field: index(r.Field), Role: roles[r.Kind], Depth: r.Depth, At: r.At, Offset: p.wire.AtText(r.At),
-		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.When(r),
+		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r),
 	}
 	switch {
 	case r.Field != wire.None:
@@ -43,6 +44,8 @@ func (p *Program) row(r *wire.Row) Row {
 	}
 	if out.Role == RoleValue {
 		out.Type = p.Fields[out.Field].Type
+	} else if n, ok := r.Item.Type.(*schema.Number); ok {
+		out.Type = n.Name()
 	} else {
 		out.Type = bookType(out.Role, uint32(r.Item.Bits), r.Item.Order)
 	}
@@ -60,10 +63,29 @@ func SameLayout(a, b *Program) bool {
 	}
 	for i := range rows {
 		r, o := &rows[i], &others[i]
-		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && r.Item.Order != o.Item.Order || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
-			r.Field != wire.None && a.Fields[r.Field].Type != b.Fields[o.Field].Type {
+		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && !sameItem(r.Item, o.Item) || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
+			!sameCase(r.Case, o.Case) || r.Field != wire.None && a.Fields[r.Field].Type != b.Fields[o.Field].Type {
 			return false
 		}
 	}
 	return true
+}
+
+// sameItem reports whether two numbers have the same encoding. The types of values are compared as text.
+func sameItem(a, b *wire.Item) bool {
+	if a.Order != b.Order || a.Var != b.Var {
+		return false
+	}
+	n, ok := a.Type.(*schema.Number)
+	o, other := b.Type.(*schema.Number)
+	return ok == other && (!ok || n.Kind == o.Kind && n.Add == o.Add && n.Absent == o.Absent)
+}
+
+// sameCase reports whether two alternatives apply to the same values.
+func sameCase(a, b *wire.Case) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Reg == b.Reg && a.Value == b.Value && a.Else == b.Else && a.Min == b.Min && a.Max == b.Max && (a.Text == nil) == (b.Text == nil) &&
+		(a.Text == nil || *a.Text == *b.Text)
 }

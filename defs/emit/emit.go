@@ -122,6 +122,12 @@ func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 	for _, l := range losses {
 		line("  " + oneLine(l.String()))
 	}
+	if lines := omissions(losses); len(lines) > 0 {
+		line("Omitted messages, and the features that the target cannot express:")
+		for _, text := range lines {
+			line("  " + oneLine(text))
+		}
+	}
 	return b.String()
 }
 
