@@ -137,7 +137,7 @@ func header(p *codec.Program) []byte {
 func TestSamples(t *testing.T) {
 	for _, d := range defs.Dialects {
 		fsys, _ := library.Dialect(d.Name)
-		names, err := fs.Glob(fsys, "*.def")
+		names, err := fs.Glob(fsys, "*"+d.Ext)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,9 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			files = append(files, source.New(name, string(text)))
+			if defs.IsDefinition(name) || defs.Recognizes(name, string(text)) {
+				files = append(files, source.New(name, string(text)))
+			}
 		}
 		set := build.New(d.Rules, files, schema.Options{})
 		tried := 0
