@@ -94,6 +94,7 @@ func (l *lowerer) field(s *schema.Struct, sc *scope, f *node) {
 		return
 	}
 	field := attach(s, name.text, t, at)
+	field.Doc = f.doc
 	sc.fields[name.text] = entry{field: field, inside: t.names}
 }
 
