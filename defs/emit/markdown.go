@@ -362,7 +362,11 @@ func (w *markdown) row(row *wire.Row) mdRow {
 	it, path := row.Item, short(w.m.Path(row.Field))
 	r := mdRow{path: row.Kind.String(), typ: uintText(it.Bits, it.Order)}
 	if n, ok := it.Type.(*schema.Number); ok {
-		r.typ = numberType(n)
+		one := *n
+		if n.Bits == 8 && it.Off%8 == 0 {
+			one.Order = schema.Little // without a meaning
+		}
+		r.typ = numberType(&one)
 	}
 	switch row.Kind {
 	case schema.Count:

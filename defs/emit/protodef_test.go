@@ -287,3 +287,73 @@ func checkLinks(t *testing.T, text string) {
 		}
 	}
 }
+
+// partsText is a definition with the parts that other dialects lack.
+const partsText = `{
+  "types": {
+    "string": ["pstring", {"countType": "varint"}],
+    "tree": ["container", [
+      {"name": "leaf", "type": "u8"},
+      {"name": "branches", "type": ["array", {"countType": "u8", "type": "tree"}]}
+    ]],
+    "item": ["container", [
+      {"name": "id", "type": "varint"},
+      {"anon": true, "type": ["switch", {"compareTo": "id", "fields": {"0": "void"}, "default": ["container", [
+        {"name": "count", "type": "i8"}
+      ]]}]}
+    ]],
+    "image": ["container", [
+      {"name": "width", "type": "u8"},
+      {"name": "height", "type": "u8"},
+      {"name": "flags", "type": ["bitflags", {"type": "u16", "flags": ["grey", "lossy"]}]},
+      {"name": "kind", "type": ["mapper", {"type": "varint", "mappings": {"0": "empty", "1": "small", "2": "large"}}]},
+      {"name": "position", "type": ["bitfield", [
+        {"name": "x", "size": 12, "signed": true}, {"name": "y", "size": 12, "signed": true}, {"name": "z", "size": 8, "signed": false}
+      ]]},
+      {"name": "data", "type": ["switch", {"compareTo": "kind", "fields": {
+        "small": ["buffer", {"count": "width"}],
+        "large": ["container", [{"name": "tree", "type": "tree"}, {"name": "more", "type": ["option", "string"]}]]
+      }}]},
+      {"name": "first", "type": "item"},
+      {"name": "items", "type": ["entityMetadataLoop", {"endVal": 255, "type": "item"}]}
+    ]],
+    "plain": ["container", [{"name": "a", "type": "i16"}, {"name": "b", "type": "lu32"}]],
+    "packet": ["container", [
+      {"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"1": "image", "2": "plain"}}]},
+      {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"image": "image", "plain": "plain"}}]}
+    ]]
+  }
+}`
+
+// TestParts compares Markdown, and what the other targets lack, with a golden file.
+func TestParts(t *testing.T) {
+	s, diags := defs.Load([]*source.File{source.New("protocol.json", partsText)}, "protodef", schema.Options{})
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	var b strings.Builder
+	for _, target := range emit.Targets {
+		files, losses := target.Emit(s, emit.Options{Name: "parts"})
+		switch target.Name {
+		case "md":
+			fmt.Fprintf(&b, "-- %s --\n%s", files[0].Name, files[0].Text)
+			checkLinks(t, files[0].Text)
+		default:
+			fmt.Fprintf(&b, "-- %s --\n", files[0].Name)
+			for line := range strings.Lines(files[0].Text) {
+				if strings.Contains(line, "image: ") {
+					b.WriteString(line)
+				}
+			}
+			if !strings.Contains(strings.ToLower(files[0].Text), "plain") {
+				t.Errorf("%s lacks the message that it can express", target.Name)
+			}
+		}
+		if target.Name == "c" {
+			for _, l := range losses {
+				fmt.Fprintf(&b, "lost: %s\n", l)
+			}
+		}
+	}
+	golden(t, "testdata/parts.txtar", []byte(b.String()))
+}
