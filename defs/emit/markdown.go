@@ -18,21 +18,14 @@ import (
 // emitMarkdown writes one file.
 func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	w := &markdown{
-		losses: slices.Clone(o.lost), laid: map[*schema.Message]*wire.Message{}, anchors: map[string]int{}, enums: map[*schema.Enum]string{},
+		losses: slices.Clone(o.lost), anchors: map[string]int{}, enums: map[*schema.Enum]string{},
 		links: map[*schema.Struct]string{},
 	}
-	types, apart := findTypes(s.Messages)
+	types := w.findTypes(s.Messages)
 	var messages []*schema.Message
 	more := false
 	for _, m := range s.Messages {
-		if w.try(m, allFeatures, func(laid *wire.Message) {
-			if more = more || len(laid.Features()) > 0; len(apart) > 0 {
-				if x, err := wire.CompileApart(m, apart); err == nil {
-					laid = x
-				}
-			}
-			w.laid[m] = laid
-		}) {
+		if w.try(m, allFeatures, func(laid *wire.Message) { more = more || len(laid.Features()) > 0 }) {
 			messages = append(messages, m)
 		}
 	}
@@ -150,9 +143,9 @@ type markdown struct {
 	enums    map[*schema.Enum]string // link to its heading
 	enumText []string
 	losses
-	laid      map[*schema.Message]*wire.Message
 	m         *wire.Message             // current message, or type
-	links     map[*schema.Struct]string // to the sections of types
+	apart     map[*schema.Struct]bool   // those with a section
+	links     map[*schema.Struct]string // to their sections
 	shortened bool                      // an offset or a name is abbreviated
 	begun     map[int]bool              // groups of the message that already have a row
 }
@@ -212,7 +205,7 @@ type mdRow struct {
 
 // message writes one message.
 func (w *markdown) message(m *schema.Message) string {
-	w.m, w.begun = w.laid[m], map[int]bool{}
+	w.compile(m)
 	var b strings.Builder
 	if m.Doc != "" {
 		for line := range strings.SplitSeq(strings.TrimSpace(m.Doc), "\n") {
@@ -369,7 +362,11 @@ func (w *markdown) row(row *wire.Row) mdRow {
 	it, path := row.Item, short(w.m.Path(row.Field))
 	r := mdRow{path: row.Kind.String(), typ: uintText(it.Bits, it.Order)}
 	if n, ok := it.Type.(*schema.Number); ok {
-		r.typ = numberType(n)
+		one := *n
+		if n.Bits == 8 && it.Off%8 == 0 {
+			one.Order = schema.Little // without a meaning
+		}
+		r.typ = numberType(&one)
 	}
 	switch row.Kind {
 	case schema.Count:

@@ -18,7 +18,6 @@ type mdType struct {
 	uses   int
 	own    bool // it may contain itself
 	named  bool // its name is that of a type
-	laid   *wire.Message
 }
 
 // described reports whether a struct has alternatives, or groups that may contain themselves, at any depth.
@@ -52,7 +51,7 @@ type mdTypes struct {
 }
 
 // findTypes returns the structs with a section, by their first use.
-func findTypes(messages []*schema.Message) ([]*mdType, map[*schema.Struct]bool) {
+func (w *markdown) findTypes(messages []*schema.Message) []*mdType {
 	t := mdTypes{of: map[*schema.Struct]*mdType{}, known: map[*schema.Struct]bool{}}
 	for _, m := range messages {
 		if m.Body != nil && !m.Broken {
@@ -60,23 +59,41 @@ func findTypes(messages []*schema.Message) ([]*mdType, map[*schema.Struct]bool) 
 		}
 	}
 	out := slices.DeleteFunc(t.order, func(x *mdType) bool { return x.uses < 2 && !x.own })
-	apart := map[*schema.Struct]bool{}
+	w.apart = map[*schema.Struct]bool{}
 	for _, x := range out {
-		apart[x.s] = true
+		w.apart[x.s] = true
 	}
 	// A struct that depends on fields around it cannot be apart. Without it others may not be either, as their fields are at other bits.
-	for again := true; again; {
-		again = false
-		for _, x := range out {
-			laid, err := wire.CompileApart(&schema.Message{Name: x.name, Body: x.s}, apart)
-			if x.laid = laid; err != nil {
-				delete(apart, x.s)
-				again = true
-			}
+	for pass, again := 0, true; again; pass++ {
+		if again = false; pass == maxPasses {
+			clear(w.apart)
+			return nil
 		}
-		out = slices.DeleteFunc(out, func(x *mdType) bool { return x.laid == nil })
+		out = slices.DeleteFunc(out, func(x *mdType) bool {
+			if _, err := wire.CompileApart(x.message(), w.apart); err == nil {
+				return false
+			}
+			delete(w.apart, x.s)
+			again = true
+			return true
+		})
 	}
-	return out, apart
+	return out
+}
+
+// maxPasses limits the time for structs that cannot be apart.
+const maxPasses = 8
+
+// message returns the struct as a message.
+func (x *mdType) message() *schema.Message { return &schema.Message{Name: x.name, Body: x.s} }
+
+// compile makes the layout of a message the current one. Layouts are not kept: a struct that is used in many places is in each of them.
+func (w *markdown) compile(m *schema.Message) {
+	w.begun = map[int]bool{}
+	var err error
+	if w.m, err = wire.CompileApart(m, w.apart); err != nil {
+		w.m, _ = wire.Compile(m) // which has succeeded before
+	}
 }
 
 // walk finds the structs inside a struct, once. path is its name.
@@ -158,8 +175,8 @@ func (w *markdown) types(types []*mdType) {
 
 // typeSection writes the section of a struct.
 func (w *markdown) typeSection(x *mdType) string {
-	w.m, w.begun = x.laid, map[int]bool{}
-	return "### " + markdownText(x.name) + "\n\nSize: " + sizeText(x.laid.Body.Size) + ".\n\n" + w.table()
+	w.compile(x.message())
+	return "### " + markdownText(x.name) + "\n\nSize: " + sizeText(w.m.Body.Size) + ".\n\n" + w.table()
 }
 
 // link describes the contents of a row that are in a section: the type, as Markdown.
@@ -188,7 +205,7 @@ func (w *markdown) choiceText(p *wire.Part) string {
 		c := &p.Cases[i]
 		all = all || c.Else
 		if len(c.Body.Parts) == 0 && len(none) <= mdNone {
-			none = append(none, strings.TrimPrefix(w.m.Condition(c), "if "))
+			none = append(none, short(strings.TrimPrefix(w.m.Condition(c), "if ")))
 		}
 	}
 	text := "alternatives"

@@ -104,7 +104,7 @@ func fieldSpan(f, name *node) source.Span {
 	if name != nil {
 		at = name.span
 	}
-	return at.File.Line(at.Pos().Line)
+	return at.File.LineAt(at.Start)
 }
 
 // merge adds the fields of a type without a name to a container.

@@ -12,7 +12,7 @@ const (
 	HalfFloats                 // floats of 16 bits
 	TopBits                    // numbers that are not whole bytes, from the most significant bit on
 	LooseBits                  // bitfields that leave bits out, or whose parts overlap
-	TypedCounts                // counts that are not plain unsigned numbers of at most 32 bits
+	TypedCounts                // counts that are not unsigned numbers of at most 32 bits, and longer codes
 	Absence                    // text, bytes and lists that may be absent
 	Formulas                   // numbers computed from earlier ones
 	EndBytes                   // lists that end with a byte
@@ -133,16 +133,9 @@ func (u *users) item(it *Item) {
 		if t.Kind == schema.Float && t.Bits == 16 {
 			u.use(HalfFloats, it.Field)
 		}
-		switch it.Kind {
-		case schema.Value:
-		case schema.Code:
-			if t.Bits > 32 {
-				u.use(TypedCounts, it.Field)
-			}
-		default:
-			if t.Kind != schema.Unsigned || t.Bits > 32 {
-				u.use(TypedCounts, it.Field)
-			}
+		switch {
+		case it.Kind == schema.Code && t.Bits > 32, it.Kind == schema.Count && it.Var == schema.Sized && (t.Kind != schema.Unsigned || t.Bits > 32):
+			u.use(TypedCounts, it.Field)
 		}
 	case *schema.Bitfield:
 		loose := t.All != ""

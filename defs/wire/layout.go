@@ -223,16 +223,18 @@ func (m *Message) FullPath(field int) string {
 }
 
 // Label returns the path of a field, truncated if it is long, for texts about other fields.
-func (m *Message) Label(field int) string {
-	path := m.Path(field)
-	if len(path) <= maxPath {
-		return path
+func (m *Message) Label(field int) string { return cut(m.Path(field)) }
+
+// cut truncates a text that is repeated in others.
+func cut(text string) string {
+	if len(text) <= maxPath {
+		return text
 	}
 	end := maxPath
-	for end > 0 && !utf8.RuneStart(path[end]) {
+	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return path[:end] + "…"
+	return text[:end] + "…"
 }
 
 func (m *Message) path(field int, full bool) (path string, short bool) {
@@ -503,9 +505,9 @@ func (m *Message) caseValue(c *Case) string {
 	n, ok := r.Type.(*schema.Number)
 	switch {
 	case c.Text != nil:
-		return strconv.Quote(*c.Text)
+		return strconv.Quote(cut(*c.Text))
 	case c.Name != "":
-		return c.Name
+		return cut(c.Name)
 	case r.Expr != nil:
 		return strconv.FormatInt(int64(c.Value), 10)
 	case ok:
@@ -530,7 +532,7 @@ func (m *Message) ExprText(x Expr) string {
 			text = strconv.FormatInt(s.Int, 10)
 		case schema.Ref:
 			if text = m.Label(s.Field); s.Part != nil {
-				text += "." + s.Part.Name
+				text += "." + cut(s.Part.Name)
 			}
 		default:
 			args := take(s.Op.Operands())
