@@ -111,6 +111,9 @@ func (n *Number) Name() string {
 	case VLQ:
 		name = "vlq"
 	}
+	if n.Kind == Bool && n.Bits == 8 && n.Var == Sized {
+		return name
+	}
 	name += strconv.Itoa(n.Bits)
 	if n.Order == Big && n.Bits > 8 {
 		name += "be"

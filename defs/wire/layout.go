@@ -237,6 +237,16 @@ func (at At) append(b []byte) []byte {
 // FullAtText formats an offset with all preceding fields, without abbreviation.
 func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
 
+// unnamed returns a word for a field without a name.
+func (m *Message) unnamed(field int) string {
+	if field != None {
+		if _, ok := m.Fields[field].Schema.Type.(*schema.Choice); ok {
+			return "alternative"
+		}
+	}
+	return "value"
+}
+
 func (m *Message) atText(at At, full bool) string {
 	b := at.append(make([]byte, 0, 32))
 	if at.Behind == nil {
@@ -252,8 +262,12 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " + "...)
 			path := m.relative(x.Field, at.Elem, full)
 			b = append(b, path...)
+			if path == "" && x.Kind == schema.Code {
+				b = append(b, x.Kind.String()...)
+				continue
+			}
 			if path == "" {
-				b = append(b, "value"...)
+				b = append(b, m.unnamed(x.Field)...)
 			}
 			if x.Kind != schema.Value {
 				b = append(append(b, '.'), x.Kind.String()...)
