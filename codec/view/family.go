@@ -24,9 +24,9 @@ func FamilyOf(p *codec.Program, field uint16, role codec.Role) Family {
 	switch role {
 	case codec.RoleLength, codec.RoleCode, codec.RoleConst, codec.RoleCounter, codec.RoleCheck:
 		return FamilyHead
-	case codec.RoleCount, codec.RoleOffset:
+	case codec.RoleCount, codec.RoleOffset, codec.RoleBytes, codec.RolePresent:
 		return FamilyPtr
-	case codec.RoleHere, codec.RoleNext:
+	case codec.RoleHere, codec.RoleNext, codec.RoleMore, codec.RoleEnd:
 		return FamilyChain
 	case codec.RolePad, codec.RoleGap:
 		return FamilyGap
