@@ -205,3 +205,44 @@ func TestColumnsAndSitesOfProtodef(t *testing.T) {
 		checkColumns(t, p, frames)
 	}
 }
+
+// TestWritten changes numbers of a message in place: one of variable size may take more bytes, the end of a list is a byte.
+func TestWritten(t *testing.T) {
+	p := protodefProgram("lists")
+	var in, out, rec codec.Record
+	if err := value.ParseJSON(&in, p, []byte(`{"n":2,"counted":[1,300],"three":[1,2,3],"rows":[{"key":"k","vals":[1]}],"options":["x"],"while":[{"slot":1,"item":2}],"until":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	in.Code = p.Message.Key.Code
+	if err := p.Encode(&out, &in); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		role  codec.Role
+		units int64
+		grows int
+		ok    bool
+	}{
+		{"rows", codec.RoleCount, 1, 0, true}, {"rows", codec.RoleCount, 200, 1, true}, {"rows", codec.RoleCount, -1, 4, true}, {"rows", codec.RoleCount, 1 << 40, 0, false},
+		{"counted[1]", codec.RoleValue, 3, -1, true}, {"n", codec.RoleValue, -2, 0, true}, {"n", codec.RoleValue, 40000, 0, false},
+		{"rows[0].vals", codec.RoleCount, 200, 0, false}, {"until", codec.RoleEnd, 254, 0, true}, {"until", codec.RoleEnd, 256, 0, false},
+		{"rows[0].opt", codec.RolePresent, 1, 0, true},
+	} {
+		l, ok := out.FindLeaf(c.path, c.role, 0)
+		if !ok {
+			t.Fatalf("no %v %s", c.role, c.path)
+		}
+		data, ok := out.Written(bytes.Clone(out.Data), l, c.units)
+		if ok != c.ok || ok && len(data) != len(out.Data)+c.grows {
+			t.Errorf("%v %s = %d: %x, %v", c.role, c.path, c.units, data, ok)
+			continue
+		}
+		if ok {
+			p.Decode(&rec, data)
+			if got, found := rec.FindLeaf(c.path, c.role, l.Off); c.role != codec.RoleEnd && (!found || int32(got.Raw) != int32(c.units) && int16(got.Raw) != int16(c.units)) {
+				t.Errorf("%v %s = %d reads as %d", c.role, c.path, c.units, int64(got.Raw))
+			}
+		}
+	}
+}
