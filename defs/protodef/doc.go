@@ -25,6 +25,6 @@
 // # Differences
 //
 // Values have the form that the compiler of the npm package gives them, with these exceptions: integers of 64 bits are one number; tag
-// trees (NBT) have arrays of tags with names in place of objects; a switch without a value is null; varint128 reads 64 bits; lpVec3 is
-// shown as it is encoded.
+// trees (NBT) have arrays of tags with names in place of objects; a switch without a value is null, with a warning if it has neither a case
+// for the value that it compares with nor a default; varint128 reads 64 bits; lpVec3 is shown as it is encoded.
 package protodef
