@@ -626,7 +626,7 @@ func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	if it.Bits > 32 {
 		dst = append(dst, '"')
 	}
-	dst = append(dst, num.Decimal(raw)...)
+	dst = num.AppendDecimal(dst, raw)
 	if it.Bits > 32 {
 		dst = append(dst, '"')
 	}

@@ -167,6 +167,14 @@ func (n *Number) Decimal(raw uint64) string {
 	return strconv.FormatUint(raw+uint64(n.Add), 10)
 }
 
+// AppendDecimal appends Decimal.
+func (n *Number) AppendDecimal(dst []byte, raw uint64) []byte {
+	if n.Kind == Signed || n.Add != 0 && raw <= math.MaxInt64 {
+		return strconv.AppendInt(dst, n.Units(raw), 10)
+	}
+	return strconv.AppendUint(dst, raw+uint64(n.Add), 10)
+}
+
 // Bounds returns the smallest and the largest integer that the bits can hold, without Add.
 func (n *Number) Bounds() (lo int64, hi uint64) {
 	if hi = Mask(n.Bits); n.Kind == Signed {
