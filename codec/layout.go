@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"slices"
+
 	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
@@ -58,34 +60,43 @@ func (p *Program) Size() (least, most int64) { return p.wire.Body.Bytes() }
 // SameLayout reports whether two programs assign the same bytes to the same types: their definitions may differ only in names and comments.
 func SameLayout(a, b *Program) bool {
 	rows, others := a.wire.Layout(), b.wire.Layout()
-	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code {
+	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code || !sameOps(a, b) {
 		return false
 	}
 	for i := range rows {
 		r, o := &rows[i], &others[i]
-		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && !sameItem(r.Item, o.Item) || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
-			!sameCase(r.Case, o.Case) || r.Field != wire.None && a.Fields[r.Field].Type != b.Fields[o.Field].Type {
+		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && (r.Item.Order != o.Item.Order || !sameNumber(r.Item, o.Item)) || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
+			r.Field != wire.None && a.Fields[r.Field].Type != b.Fields[o.Field].Type {
 			return false
 		}
 	}
 	return true
 }
 
-// sameItem reports whether two numbers have the same encoding. The types of values are compared as text.
-func sameItem(a, b *wire.Item) bool {
-	if a.Order != b.Order || a.Var != b.Var {
-		return false
+// sameNumber reports whether two items encode numbers in the same way.
+func sameNumber(a, b *wire.Item) bool {
+	n, is := a.Type.(*schema.Number)
+	m, other := b.Type.(*schema.Number)
+	if is != other || !is {
+		return is == other && a.Var == b.Var
 	}
-	n, ok := a.Type.(*schema.Number)
-	o, other := b.Type.(*schema.Number)
-	return ok == other && (!ok || n.Kind == o.Kind && n.Add == o.Add && n.Absent == o.Absent)
+	return n.Kind == m.Kind && n.Var == m.Var && n.Add == m.Add && n.Absent == m.Absent
 }
 
-// sameCase reports whether two alternatives apply to the same values.
-func sameCase(a, b *wire.Case) bool {
-	if a == nil || b == nil {
-		return a == b
+// sameOps reports whether the alternatives, sizes and ends of contents depend on the same values.
+func sameOps(a, b *Program) bool {
+	return slices.EqualFunc(a.Ops, b.Ops, func(o, p Op) bool {
+		w, x := o.When, p.When
+		text := w.Text == x.Text || w.Text != nil && x.Text != nil && *w.Text == *x.Text
+		return o.Code == p.Code && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
+			text && w.Reg == x.Reg && w.Else == x.Else && w.Value == x.Value && w.min == x.min && w.max == x.max &&
+			slices.EqualFunc(o.expr, p.expr, sameStep)
+	})
+}
+
+func sameStep(a, b wire.Step) bool {
+	if (a.Part == nil) != (b.Part == nil) || a.Part != nil && (a.Part.Shift != b.Part.Shift || a.Part.Bits != b.Part.Bits || a.Part.Mask != b.Part.Mask) {
+		return false
 	}
-	return a.Reg == b.Reg && a.Value == b.Value && a.Else == b.Else && a.Min == b.Min && a.Max == b.Max && (a.Text == nil) == (b.Text == nil) &&
-		(a.Text == nil || *a.Text == *b.Text)
+	return a.Op == b.Op && a.Int == b.Int && a.Reg == b.Reg && a.Bits == b.Bits && a.Add == b.Add
 }

@@ -203,8 +203,6 @@ func (l *lowerer) choice(a *node, sc *scope) lowered {
 		add(schema.Alternative{Else: true, Name: "true"}, truth)
 	case other != nil:
 		add(schema.Alternative{Else: true}, other)
-	default:
-		c.Cases = append(c.Cases, schema.Alternative{Else: true})
 	}
 	return lowered{typ: c, names: names}
 }

@@ -194,7 +194,10 @@ func after(p *Part, at At) At {
 	if at.Behind != nil {
 		n += at.Behind.N
 	}
-	if p.Kind == Var {
+	switch p.Kind {
+	case Align:
+		kind = schema.Align
+	case Var:
 		kind = p.Items[0].Kind
 	}
 	at.Behind = &Behind{p.Field, kind, n, at.Behind}
@@ -301,6 +304,16 @@ func (at At) append(b []byte) []byte {
 // FullAtText formats an offset with all preceding fields, without abbreviation.
 func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
 
+// unnamed returns a word for a field without a name.
+func (m *Message) unnamed(field int) string {
+	if field != None {
+		if _, ok := m.Fields[field].Schema.Type.(*schema.Choice); ok {
+			return "alternative"
+		}
+	}
+	return "value"
+}
+
 func (m *Message) atText(at At, full bool) string {
 	b := at.append(make([]byte, 0, 32))
 	if at.Behind == nil {
@@ -316,12 +329,14 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " + "...)
 			path := m.relative(x.Field, at.Elem, full)
 			b = append(b, path...)
-			switch {
-			case path == "" && x.Kind == schema.Value:
-				b = append(b, "value"...)
-			case path == "":
+			if path == "" && (x.Kind == schema.Code || x.Kind == schema.Align) {
 				b = append(b, x.Kind.String()...)
-			case x.Kind != schema.Value:
+				continue
+			}
+			if path == "" {
+				b = append(b, m.unnamed(x.Field)...)
+			}
+			if x.Kind != schema.Value {
 				b = append(append(b, '.'), x.Kind.String()...)
 			}
 			if !full && len(b)-start > maxAt {
