@@ -60,10 +60,10 @@ func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample
 	for _, d := range defs.Dialects {
-		fsys, ok := library.Dialect(d.Name)
-		if !ok {
-			continue // it has none
+		if d.Edits == nil {
+			continue
 		}
+		fsys, _ := library.Dialect(d.Name)
 		var files []*source.File
 		names, err := fs.Glob(fsys, "*"+d.Ext)
 		if err != nil {
