@@ -116,15 +116,17 @@ type example struct{ query, options, body string }
 
 // examples by operation id.
 var examples = map[string]example{
-	"decode":     {body: `{"hex": "0600 0100 0500"}`},
-	"encode":     {body: `{"message": "NAME", "value": {}, "code": 1}`},
-	"layout":     {body: `{"message": "NAME"}`},
-	"paste":      {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
-	"filter":     {body: `{"text": "len > 100 && dir == c2s"}`},
-	"framing":    {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
-	"give-code":  {body: `{"message": "NAME", "code": 4660}`},
-	"give-codes": {body: `{"codes": [{"message": "NAME", "code": 4660}]}`},
-	"emit":       {body: `{"target": "c", "messages": ["NAME"]}`},
+	"decode":          {body: `{"hex": "0600 0100 0500"}`},
+	"encode":          {body: `{"message": "NAME", "value": {}, "code": 1}`},
+	"layout":          {body: `{"message": "NAME"}`},
+	"paste":           {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
+	"filter":          {body: `{"text": "len > 100 && dir == c2s"}`},
+	"framing":         {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
+	"envelope-frames": {body: `{"text": "frame length u16 be\ncode u8"}`},
+	"use-envelope":    {body: `{}`},
+	"give-code":       {body: `{"message": "NAME", "code": 4660}`},
+	"give-codes":      {body: `{"codes": [{"message": "NAME", "code": 4660}]}`},
+	"emit":            {body: `{"target": "c", "messages": ["NAME"]}`},
 
 	"settings":          {body: `{"constants": {"MAX": "5"}, "map": null}`},
 	"read":              {options: `-H 'Accept: text/plain'`},

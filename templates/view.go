@@ -20,23 +20,24 @@ import (
 
 // Frame is the data of the frame of every page.
 type Frame struct {
-	Title     string
-	Workspace string // name of the open project, or ""
-	Projects  []Project
-	Formerly  []string // earlier names of the open project
-	Samples   bool     // the open project is of the samples
-	Nonce     string   // permits the style sheet of the editor
-	LookOnly  bool     // read-only access: buttons for changes are not drawn
-	SignedIn  bool     // by a session, which signing out ends
-	Role      string   // in the project of the page
-	Ports     string   // on which listeners are reached from outside, "" if that is not known
-	Who       string   // name of the principal, "" where nobody signs in
-	Messages  string   // the fold of the page's list of messages, or ""
-	Place     string   // the place of the project that the page belongs to: definitions, captures, live
-	Capture   string   // name of the open capture
-	Relays    bool     // the project has storage for captures, and listeners
-	Demo      bool     // the demo game can be played
-	First     bool     // the page of the samples says how to see frames, until the browser has seen some
+	Title      string
+	Workspace  string // name of the open project, or ""
+	Projects   []Project
+	Formerly   []string // earlier names of the open project
+	Samples    bool     // the open project is of the samples
+	Nonce      string   // permits the style sheet of the editor
+	LookOnly   bool     // read-only access: buttons for changes are not drawn
+	SignedIn   bool     // by a session, which signing out ends
+	Role       string   // in the project of the page
+	Ports      string   // on which listeners are reached from outside, "" if that is not known
+	Who        string   // name of the principal, "" where nobody signs in
+	Messages   string   // the fold of the page's list of messages, or ""
+	Place      string   // the place of the project that the page belongs to: definitions, captures, live
+	Capture    string   // name of the open capture
+	Relays     bool     // the project has storage for captures, and listeners
+	Demo       bool     // the demo game can be played
+	NoEnvelope bool     // messages travel as an envelope says, and there is none without mistakes
+	First      bool     // the page of the samples says how to see frames, until the browser has seen some
 }
 
 // project returns the attributes of the open project besides its name.
@@ -53,6 +54,9 @@ func (f Frame) project() templ.Attributes {
 	}
 	if f.Demo {
 		a["data-demo"] = true
+	}
+	if f.NoEnvelope {
+		a["data-no-envelope"] = true
 	}
 	return a
 }
@@ -225,6 +229,11 @@ type Rail struct {
 	Count  int // definitions of messages in the library
 	More   int // matching names that are not listed
 
+	Enveloped    bool       // messages travel as an envelope says
+	Envelopes    []Envelope // of the library
+	EnvelopeFrom string     // capture in which one was found, for a library without one; "" for none
+	NewEnvelope  string     // address of a new one
+
 	Undefined      []Undefined // names of the code map without a definition
 	UndefinedCount int
 
@@ -238,6 +247,13 @@ type Rail struct {
 	Names     int        // in the code map
 	Notes     []string   // diagnostics of the library as a whole
 	NoteCount int
+}
+
+// Envelope is an envelope of the library.
+type Envelope struct {
+	Name, Href, State string
+	Current           bool
+	Unused            bool // another one applies
 }
 
 // Option is an option of a dialect, for a setting.
@@ -289,6 +305,7 @@ type Definition struct {
 	Edited      bool   // the text differs from the stored one
 	Shared      bool   // several people edit it, and its file follows the text: see package rooms
 	Stored      bool   // it is stored
+	Envelope    bool   // it is an envelope, without messages
 	Versioned   bool   // the file is one version of its message
 	NewLabel    string // label of the name of a new definition
 	Version     int

@@ -118,7 +118,7 @@ func Language() schema.Language {
 		}
 		words = append(words, schema.Word{Name: k.name, Kind: schema.TypeWord, Doc: doc, Size: k.size})
 	}
-	return schema.Language{Comment: "#", Words: words}
+	return schema.Language{Comment: "#", Words: words, Syntax: "words"}
 }
 
 // find returns the index of a word in a list, or -1.

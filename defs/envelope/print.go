@@ -37,7 +37,7 @@ func (e *Envelope) String() string {
 		indent := 0
 		if s.Name != "" {
 			b.WriteByte('\n')
-			line(0, "state", word(s.Name))
+			line(0, "state", Word(s.Name))
 			indent = 1
 		}
 		frames(&s.Frame, indent, line)
@@ -46,7 +46,7 @@ func (e *Envelope) String() string {
 			if s.Group[i] == s.Name {
 				return ""
 			}
-			return word(s.Group[i])
+			return Word(s.Group[i])
 		}, func(dir, words string) { line(indent, "group", dir, words) })
 		for _, x := range s.Bundles {
 			line(indent, "bundle", x.Message.String(), dirWord(x.Dir), "frame", x.Frame.String())
@@ -186,7 +186,7 @@ func (c Code) String() string {
 		if c.Name == "" {
 			return ""
 		}
-		return "none " + word(c.Name)
+		return "none " + Word(c.Name)
 	}
 	s := c.Number.String()
 	if c.At > 0 {
@@ -200,7 +200,7 @@ func (m Message) String() string {
 	if m.ByCode {
 		return strconv.FormatUint(uint64(m.Code), 10)
 	}
-	return word(m.Name)
+	return Word(m.Name)
 }
 
 // words returns the compression as in a text; none reports that there is none.
@@ -222,7 +222,7 @@ func (c *Compression) words(none bool) string {
 	case c.Off:
 		words = append(words, "off")
 	case c.Field != "":
-		words = append(words, "from", fieldWord(c.Field))
+		words = append(words, "from", FieldWord(c.Field))
 	case c.From != 0:
 		words = append(words, "from", strconv.FormatInt(c.From, 10))
 	default:
@@ -250,9 +250,9 @@ func (s *Secret) words() string {
 		return "given"
 	}
 	if s.Of.IsZero() {
-		return fieldWord(s.Field)
+		return FieldWord(s.Field)
 	}
-	return fieldWord(s.Field) + " of " + s.Of.String()
+	return FieldWord(s.Field) + " of " + s.Of.String()
 }
 
 // words returns the words of a rule.
@@ -266,12 +266,12 @@ func (e *Envelope) words(r *Rule) []string {
 		if value = strconv.Quote(r.Value.Text); r.Value.IsNumber {
 			value = strconv.FormatInt(r.Value.Number, 10)
 		}
-		words = append(words, "when", fieldWord(r.Field), sign, value)
+		words = append(words, "when", FieldWord(r.Field), sign, value)
 	}
 	before := ":"
 	for i, a := range r.Actions {
 		if a.Kind == Go && i == 0 {
-			words = append(words, "->", word(e.States[a.State].Name), dirWord(a.Dir))
+			words = append(words, "->", Word(e.States[a.State].Name), dirWord(a.Dir))
 			continue
 		}
 		words = append(words, before)
@@ -294,8 +294,8 @@ func dirWord(dir schema.Dir) string {
 	return [...]string{schema.Both: "", schema.ToServer: "to-server", schema.ToClient: "to-client"}[dir]
 }
 
-// word returns a name as one word: in quotes if it would be read as something else.
-func word(name string) string {
+// Word returns a name as one word: in quotes if it would be read as something else.
+func Word(name string) string {
 	plain := name != "" && !isNumber(name) && name[0] != '#' && !strings.Contains(name, "->") && name != "to-server" && name != "to-client"
 	for i := 0; plain && i < len(name); i++ {
 		plain = isWordByte(name[i])
@@ -306,12 +306,12 @@ func word(name string) string {
 	return name
 }
 
-// fieldWord is like word, for the path of a field.
-func fieldWord(path string) string {
+// FieldWord is like Word, for the path of a field.
+func FieldWord(path string) string {
 	if path == "hex" || path == "text" || path == "given" {
 		return strconv.Quote(path)
 	}
-	return word(path)
+	return Word(path)
 }
 
 // isWordByte reports whether a byte can be part of a word without quotes. Bytes of characters outside ASCII can.

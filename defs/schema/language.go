@@ -4,7 +4,15 @@ package schema
 type Language struct {
 	Comment string `json:"comment" doc:"start of a comment; it extends to the end of the line"`
 	Words   []Word `json:"words"`
-	Syntax  string `json:"syntax,omitempty" enum:"json" doc:"json: JSON with comments, or YAML; default: a line for each field"`
+	Syntax  string `json:"syntax,omitempty" enum:"json,words" doc:"json: JSON with comments, or YAML; words: words may stand anywhere in a line; default: a line for each field"`
+	Names   []Name `json:"names,omitempty" doc:"names of the project that a text may have"`
+}
+
+// Name is a name that a text may have besides words.
+type Name struct {
+	Name string `json:"name"`
+	Kind string `json:"kind" enum:"message,group,field"`
+	Of   string `json:"of,omitempty" doc:"the message of a field; the group and the direction of a message"`
 }
 
 // Word is a keyword or the name of a type.

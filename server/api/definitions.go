@@ -46,6 +46,7 @@ type definitionsOutput struct {
 	Body struct {
 		Definitions []definitionItem `json:"definitions" doc:"sorted by file"`
 		Maps        []mapItem        `json:"maps" doc:"code maps, sorted by file"`
+		Envelopes   []besideItem     `json:"envelopes,omitempty" doc:"texts that say how messages travel; the first one applies"`
 		Beside      []besideItem     `json:"beside,omitempty" doc:"files about definitions: the versions of the game that they are valid for"`
 		Skipped     []string         `json:"skipped" doc:"files of the folder that are not read, with reasons"`
 		Outdated    string           `json:"outdated,omitempty" doc:"why the folder cannot be read now; the definitions are those of before"`
@@ -112,6 +113,9 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 		}
 		b.Maps = append(b.Maps, mapItem{f.Name, string(workspace.Revision(f)), len(f.Text), len(codes), f.Name == ws.CodeMap})
 	}
+	for _, f := range ws.Library.Envelopes {
+		b.Envelopes = append(b.Envelopes, besideItem{f.Name, string(workspace.Revision(f)), len(f.Text)})
+	}
 	for _, f := range ws.Library.Valid {
 		b.Beside = append(b.Beside, besideItem{f.Name, string(workspace.Revision(f)), len(f.Text)})
 	}
@@ -121,7 +125,7 @@ func (s *API) listDefinitions(_ context.Context, in *definitionsInput) (*definit
 		}
 	}
 	for _, d := range ws.Diagnostics() {
-		if f := d.Span.File; f == nil || defs.IsCodeMap(f.Name) || defs.IsValidity(f.Name) || betweenFiles(d) {
+		if f := d.Span.File; f == nil || defs.IsCodeMap(f.Name) || workspace.IsEnvelope(f.Name) || defs.IsValidity(f.Name) || betweenFiles(d) {
 			b.Diagnostics = append(b.Diagnostics, d.Info())
 		}
 	}
@@ -237,6 +241,8 @@ func (ws *space) stored(f *source.File) (messages []*schema.Message, diagnostics
 	case defs.IsCodeMap(f.Name):
 		_, list := ws.codeMap(f)
 		return nil, infos(list), nil
+	case workspace.IsEnvelope(f.Name):
+		return nil, infos(ws.CheckEnvelope(f)), nil
 	case defs.IsValidity(f.Name):
 		return nil, infos(ws.DiagnosticsOf(f)), nil
 	}

@@ -41,6 +41,7 @@ func (s *API) Register(api huma.API) {
 	s.registerUpload(api)
 	s.registerCaptures(api)
 	s.registerFraming(api)
+	s.registerEnvelope(api)
 	s.registerCapturesNotes(api)
 	s.registerCapturesSettings(api)
 	s.registerCapturesAppend(api)

@@ -49,6 +49,8 @@ func (s *API) sampled(p FilePath) (*space, *source.File, error) {
 	case err != nil:
 	case defs.IsCodeMap(f.Name):
 		err = huma.Error422UnprocessableEntity(f.Name + " is a code map; only definitions have samples")
+	case workspace.IsEnvelope(f.Name):
+		err = huma.Error422UnprocessableEntity(f.Name + " is an envelope; only definitions have samples")
 	case defs.IsValidity(f.Name):
 		err = huma.Error422UnprocessableEntity(f.Name + " is not a definition; only definitions have samples")
 	}

@@ -1,13 +1,17 @@
 package captures
 
 import (
+	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"wirebench/codec/capture"
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -35,9 +39,8 @@ func (c *Set) envelope(ws *workspace.Workspace, snap *workspace.Snapshot, x stor
 	}
 	defer file.Close()
 	env := EnvOf(snap, x)
-	streams, datagrams, err := capture.Samples(io.LimitReader(file, envelopeBytes), packet.Options{Ports: snap.Traffic.Ports, TLS: env.TLS()})
-	var torn *packet.Torn
-	if err != nil && !errors.As(err, &torn) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	streams, datagrams, err := samplesOf(file, env, snap)
+	if err != nil {
 		if !errors.Is(err, pcap.ErrFormat) {
 			ws.Log.Warn("cannot look for an envelope", "file", ws.Captures.Path(x.ID), "error", err)
 		}
@@ -56,6 +59,73 @@ func (c *Set) envelope(ws *workspace.Workspace, snap *workspace.Snapshot, x stor
 		return snap, x
 	}
 	return ws.For(next), next
+}
+
+// samplesOf returns the traffic in the first part of a capture.
+func samplesOf(r io.Reader, env *protocols.Env, snap *workspace.Snapshot) (streams, datagrams [][]transport.Segment, err error) {
+	streams, datagrams, err = capture.Samples(io.LimitReader(r, envelopeBytes), packet.Options{Ports: snap.Traffic.Ports, TLS: env.TLS()})
+	var torn *packet.Torn
+	if errors.As(err, &torn) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return streams, datagrams, err
+}
+
+// Envelopes returns the envelopes that the traffic of a capture may have, the most likely first. A capture without packets has none.
+func Envelopes(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture) ([]protocols.Found, error) {
+	file, err := in.Open(x.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	env := EnvOf(snap, x)
+	streams, datagrams, err := samplesOf(Until(ctx, file), env, snap)
+	if errors.Is(err, pcap.ErrFormat) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return env.Candidates(streams, datagrams), nil
+}
+
+// Bounds of Cut.
+const (
+	cutBytes  = 1 << 20 // read from the start of the file
+	cutFrames = 20_000
+)
+
+// Cut calls emit with the frames in the first part of a capture, as the envelope of a snapshot cuts them. A frame is valid only during the
+// call. more reports that the capture continues.
+func Cut(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, emit func(*transport.Frame)) (more bool, err error) {
+	protocol, ok := snap.Protocol()
+	if !ok {
+		return false, ErrProtocol
+	}
+	file, err := in.Open(x.ID)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	how := readingWith(EnvOf(snap, x), snap, protocol, x, nil)
+	how.Recorded, how.Limit = nil, cutFrames
+	_, _, err = capture.ReadAny(io.LimitReader(Until(ctx, file), cutBytes), how, emit)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if x.Size > cutBytes {
+		return true, nil // any error is about the place where reading stopped
+	}
+	return false, err
+}
+
+// Evidence returns the evidence for the envelope that was found in a capture, "" if none was.
+func Evidence(x store.Capture) string {
+	first, _, _ := strings.Cut(x.Settings.Envelope, "\n")
+	if text, ok := strings.CutPrefix(first, "# found in "+x.Name+": "); ok {
+		return text
+	}
+	return ""
 }
 
 // mayLook reports whether to look for the envelope of a capture: not again for the same definitions and the same bytes, until some time has

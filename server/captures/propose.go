@@ -36,7 +36,7 @@ const (
 // Proposal is a better way to read a capture, with its evidence.
 type Proposal struct {
 	ID       string            `json:"id" doc:"the same for the same proposal; to dismiss it"`
-	Kind     string            `json:"kind" enum:"settings,keys,map,open" doc:"settings: apply them; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project"`
+	Kind     string            `json:"kind" enum:"settings,keys,map,open,envelope" doc:"settings: apply them; envelope: store the one of the capture for the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project"`
 	Text     string            `json:"text" doc:"what to do"`
 	Evidence string            `json:"evidence" doc:"why"`
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"for settings: to be merged into those of the capture"`
@@ -56,6 +56,9 @@ func Propose(ctx context.Context, ws *workspace.Workspace, x store.Capture, o *C
 		out = append(out, p)
 	}
 	if p, ok := proposeGroups(ctx, ws, snap, protocol, x, o); ok {
+		out = append(out, p)
+	}
+	if p, ok := proposeEnvelope(snap, x); ok {
 		out = append(out, p)
 	}
 	if p, ok := proposeKeys(protocol, x, o.log); ok {
@@ -116,6 +119,18 @@ func proposeMap(ws *workspace.Workspace, snap *workspace.Snapshot, protocol prot
 	}
 	p.Kind, p.Text = "settings", "use "+strings.Join(do, ", ")
 	p.ID = "use:" + strings.Join(do, ",")
+	return p, true
+}
+
+// proposeEnvelope proposes the envelope of a capture for a project that has none.
+func proposeEnvelope(snap *workspace.Snapshot, x store.Capture) (p Proposal, ok bool) {
+	if x.Settings.Envelope == "" || !snap.HasEnvelopes() || len(snap.Library.Envelopes) > 0 {
+		return p, false
+	}
+	p = Proposal{ID: "envelope", Kind: "envelope", Text: "use it for the project", Evidence: "this capture has its own envelope"}
+	if why := Evidence(x); why != "" {
+		p.Evidence = "envelope found in this capture: " + why
+	}
 	return p, true
 }
 

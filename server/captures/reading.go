@@ -106,6 +106,9 @@ func CutBy(snap *workspace.Snapshot) string {
 			fmt.Fprintf(sum, "%q %q\n", f.Name, f.Text)
 		}
 	}
+	if f := snap.EnvelopeFile; f != nil {
+		fmt.Fprintf(sum, "%q\n", f.Text)
+	}
 	if chosen {
 		fmt.Fprintf(sum, "%v\n", snap.Traffic)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 	"wirebench/server/store"
@@ -34,10 +36,10 @@ func (p *work) open() {
 		p.view.Targets = append(p.view.Targets, templates.Target{Name: t.Name, Title: t.Title})
 	}
 	d := &p.view.Definition
-	stored, err := p.ws.Find(f.message)
+	stored, disk, err := p.stored(f.message)
 	text, revision := f.definition, ""
 	if err == nil {
-		revision = textRevision(stored.Span.File.Text)
+		revision = textRevision(disk.Text)
 	}
 	switch {
 	case text == "" && f.message == "":
@@ -47,18 +49,18 @@ func (p *work) open() {
 		p.notice("There is " + err.Error())
 		d.New = f.message
 		return
-	case err == nil && (text == "" || source.UnixLines(stored.Span.File.Text) == text):
+	case err == nil && (text == "" || source.UnixLines(disk.Text) == text):
 		text, f.base = "", revision
 	case err == nil && f.shared:
 		f.base = revision
 	case err == nil && f.base != "" && f.base != revision && textRevision(text) == f.base:
 		// The text was not edited, and another program has written the file.
 		text, f.definition, f.base = "", "", revision
-		p.done(stored.Span.File.Name + " has changed on disk; this is its current text.")
+		p.done(disk.Name + " has changed on disk; this is its current text.")
 	case err == nil && f.base == "":
 		f.base = revision
 	case err == nil && f.base != revision:
-		d.Conflict = &templates.Conflict{Lines: lineChanges(source.UnixLines(stored.Span.File.Text), text)}
+		d.Conflict = &templates.Conflict{Lines: lineChanges(source.UnixLines(disk.Text), text)}
 	case err != nil && f.base != "" && f.name == "":
 		d.Conflict = &templates.Conflict{Deleted: true}
 	}
@@ -70,10 +72,14 @@ func (p *work) open() {
 	if stored != nil { // the name under which it is stored; the text may have another one now
 		p.view.Message = p.ws.NameOf(stored)
 	}
+	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, disk != nil, def.Diagnostics
+	d.Base, d.Shared = f.base, f.shared && disk != nil
+	if workspace.IsEnvelope(f.message) {
+		p.openedEnvelope(def)
+		return
+	}
 	p.chooseOne(def)
 	p.def, p.use = def, def
-	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, stored != nil, def.Diagnostics
-	d.Base, d.Shared = f.base, f.shared && stored != nil
 	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {
 			p.view.Message = def.Snap.NameOf(def.Message)
@@ -87,6 +93,22 @@ func (p *work) open() {
 	p.useGood(def)
 	info := p.use.Layout()
 	p.view.Layout = &info
+}
+
+// stored finds a stored definition by the name of its message, and its file; or an envelope, which has no message.
+func (p *work) stored(name string) (*schema.Message, *source.File, error) {
+	if !workspace.IsEnvelope(name) {
+		m, err := p.ws.Find(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		return m, m.Span.File, nil
+	}
+	f := p.ws.EnvelopeNamed(name)
+	if f == nil {
+		return nil, nil, fmt.Errorf("no envelope %q", name)
+	}
+	return nil, f, nil
 }
 
 // follow continues with the new name of a stored message that has been renamed.
@@ -236,6 +258,9 @@ func (p *work) rename() {
 
 // aboutNew returns the initial text of a new definition.
 func (ws *space) aboutNew(name string) string {
+	if workspace.IsEnvelope(name) {
+		return ws.newEnvelope()
+	}
 	return strings.ReplaceAll(ws.Dialect.Begin, "$NAME", name)
 }
 
@@ -271,7 +296,7 @@ func (p *work) save() {
 		return
 	}
 	p.keepOpen(p.def)
-	p.stored("Saved " + d.File + ".")
+	p.continueStored("Saved " + d.File + ".")
 }
 
 // likeOthers returns the text of a new file with the line ends of the library, if all its definitions have the same.
@@ -303,8 +328,8 @@ func (p *work) keepOpen(def *workspace.Definition) {
 	}
 }
 
-// stored continues with the current library.
-func (p *work) stored(text string) {
+// continueStored continues with the current library.
+func (p *work) continueStored(text string) {
 	p.ws = p.ws.again()
 	p.form.definition, p.form.base, p.form.name, p.form.action = "", "", "", ""
 	p.done(text)
@@ -352,7 +377,7 @@ func (p *work) newVersion() {
 	}
 	was := p.view.Message
 	p.form.message = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	p.stored("Made " + name + " from " + was + ".")
+	p.continueStored("Made " + name + " from " + was + ".")
 }
 
 // newName returns an unused name for a definition.
@@ -400,7 +425,11 @@ func (p *work) format() {
 	if p.def == nil {
 		return
 	}
-	text, diags := p.ws.Dialect.Format(p.def.File)
+	format := p.ws.Dialect.Format
+	if p.view.Definition.Envelope {
+		format = envelope.Format
+	}
+	text, diags := format(p.def.File)
 	if diags.HasErrors() {
 		p.notice("Not formatted: " + diags[0].String())
 		return

@@ -12,6 +12,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/server/admit"
 	"wirebench/server/frames"
+	"wirebench/server/workspace"
 )
 
 // form is the state of the controls of the workbench page, sent by a form, or piece by piece over a websocket.
@@ -127,6 +128,10 @@ func (ws *space) addressForm(message string, q url.Values) form {
 	}
 	if q.Has("new") {
 		f.action, f.arg = "new", q.Get("new")
+		return f
+	}
+	if ws.HasEnvelopes() && f.message == workspace.EnvelopeName && ws.EnvelopeNamed(f.message) == nil {
+		f.action, f.arg = "new", f.message
 		return f
 	}
 	if m, err := ws.Find(f.message); err == nil && f.message != "" {

@@ -82,6 +82,9 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
 		f.Relays, f.Demo, f.Ports = true, b.Relays.Demo != nil, b.Relays.Ports().String()
 	}
+	if w := b.Projects.Find(ws); w != nil {
+		f.NoEnvelope = w.Now().HasEnvelopes() && w.Now().Envelope == nil
+	}
 	for _, w := range b.Projects.All() {
 		if !who.Sees(w.Name) {
 			continue

@@ -116,6 +116,7 @@ func (p *work) rail() {
 	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b set) int { return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.dir, b.dir)) }) {
 		r.Groups = append(r.Groups, *groups[key]) // groups without codes
 	}
+	p.railEnvelopes()
 	p.undefined(wanted)
 	p.railNotes()
 }
@@ -288,7 +289,7 @@ func (p *work) railNotes() {
 	if why := snap.Library.Outdated; why != "" {
 		note("The folder cannot be read, and changes in it are not shown: " + why)
 	}
-	for _, m := range slices.Concat(snap.Library.Maps, snap.Library.Valid) {
+	for _, m := range slices.Concat(snap.Library.Maps, snap.Library.Envelopes, snap.Library.Valid) {
 		for _, d := range snap.DiagnosticsOf(m) {
 			note(d.String())
 		}

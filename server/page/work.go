@@ -271,7 +271,7 @@ func (p *work) show() {
 	}
 	j.Request.Fields = true
 	shown := p.message(p.form.show)
-	byCode := p.form.byCode || p.def == nil
+	byCode := (p.form.byCode || p.def == nil) && !p.view.Definition.Envelope
 	if byCode && shown.Message != "" && (p.def == nil || !p.def.Edited) {
 		if name := shown.Name; name != p.view.Message {
 			p.form.message, p.form.definition, p.form.base, p.form.made = name, "", "", sumOf(p.form.value)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"wirebench/codec/transport/protocols"
+	"wirebench/defs/envelope"
 	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -15,8 +16,9 @@ import (
 type decoding struct {
 	ws          *workspace.Workspace
 	definitions definitions
-	chosen      atomic.Pointer[store.Capture] // only settings and keys
-	last        atomic.Pointer[lastSnapshot]  // of now
+	chosen      atomic.Pointer[store.Capture]     // only settings and keys
+	last        atomic.Pointer[lastSnapshot]      // of now
+	envelope    atomic.Pointer[envelope.Envelope] // the last one without mistakes
 }
 
 // lastSnapshot is the result of decoding.now, and what it was made of.
@@ -37,6 +39,7 @@ func newDecoding(ws *workspace.Workspace, cfg Config) (*decoding, error) {
 	d := &decoding{ws: ws}
 	d.definitions.now = d.now
 	d.chosen.Store(&store.Capture{Settings: cfg.Settings, Keys: cfg.Keys})
+	d.env() // remembers the envelope
 	return d, nil
 }
 
@@ -67,6 +70,11 @@ func (d *decoding) now() *workspace.Snapshot {
 // env returns the environment of the transports of a new connection.
 func (d *decoding) env() *protocols.Env {
 	env := d.now().Env()
+	if env.Envelope != nil {
+		d.envelope.Store(env.Envelope)
+	} else {
+		env.Envelope = d.envelope.Load() // the text is being changed
+	}
 	env.Definitions = &d.definitions
 	env.Keys, _ = protocols.ParseKeys(d.chosen.Load().Keys) // checked when they were set
 	return env

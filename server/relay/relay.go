@@ -145,9 +145,6 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	if !ok || ws.Captures == nil {
 		return nil, errors.New("the protocol of this project cannot be relayed")
 	}
-	if protocol.Enveloped && ws.Now().Envelope == nil {
-		return nil, protocols.ErrNoEnvelope
-	}
 	var rules []Rule
 	if cfg.Again != "" {
 		x, err := ws.Captures.Get(cfg.Again)
@@ -161,6 +158,14 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 				return nil, fmt.Errorf("the rules of capture %q: %w", cfg.Again, err)
 			}
 		}
+	}
+	if snap := ws.For(store.Capture{Settings: cfg.Settings}); protocol.Enveloped && snap.Envelope == nil {
+		if f := snap.EnvelopeFile; f != nil {
+			return nil, fmt.Errorf("the envelope %s has mistakes: %s", f.Name, snap.DiagnosticsOf(f)[0])
+		}
+		return nil, protocols.ErrNoEnvelope
+	} else if protocol.Enveloped {
+		protocol, _ = snap.Protocol()
 	}
 	ports := cfg.Ports
 	if ports == 0 {

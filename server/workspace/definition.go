@@ -29,6 +29,9 @@ type Definition struct {
 
 // Open returns the stored definition of a message, or parses text as if it were stored in its place.
 func (s *Snapshot) Open(name, text string) (*Definition, error) {
+	if IsEnvelope(name) {
+		return s.openEnvelope(name, text)
+	}
 	d := &Definition{Snap: s}
 	m, err := s.Find(name)
 	switch {
@@ -158,6 +161,9 @@ func (d *Definition) Broken() bool {
 func (s *Snapshot) FileName(message string) string {
 	if m, err := s.Find(message); err == nil {
 		return m.Span.File.Name
+	}
+	if IsEnvelope(message) {
+		return message
 	}
 	const longest = 200
 	message = strings.TrimSuffix(message, s.Dialect.Ext)

@@ -110,7 +110,7 @@ func (x *renaming) plan(list []Renaming) error {
 		switch {
 		case f == nil:
 			return NotFound(r.From, func() string { return "" })
-		case defs.IsCodeMap(f.Name) || defs.IsValidity(f.Name):
+		case defs.IsCodeMap(f.Name) || IsEnvelope(f.Name) || defs.IsValidity(f.Name):
 			return noRename("%s is not a definition", f.Name)
 		}
 		to := r.To
@@ -468,7 +468,7 @@ func (s *Snapshot) Sibling(f *source.File, name string) string {
 // It returns the name of the copy.
 func (w *Workspace) Copy(f *source.File, to string) (name string, rev store.Revision, err error) {
 	x := &renaming{w: w, snap: w.Now()}
-	if defs.IsCodeMap(f.Name) || defs.IsValidity(f.Name) {
+	if defs.IsCodeMap(f.Name) || IsEnvelope(f.Name) || defs.IsValidity(f.Name) {
 		return "", "", noRename("%s is not a definition", f.Name)
 	}
 	if to == "" {

@@ -2087,6 +2087,78 @@ export interface FramedBytes {
   problem?: string;
 }
 
+/** CutReport reports how an envelope cuts the first part of a capture. */
+export interface CutReport {
+  /** id; omitted if the project has none */
+  capture?: string;
+  /** of the capture */
+  name?: string;
+  /** the first ones; none if the envelope has mistakes */
+  frames: CutFrame[];
+  /** frames in the first part of the capture */
+  count: number;
+  /** messages that their definition reads exactly */
+  exact: number;
+  /** messages without a definition */
+  unknown: number;
+  /** places where the envelope does not fit */
+  problems: number;
+  /** the capture continues after its first part */
+  more: boolean;
+  /** mistakes in the text */
+  diagnostics: DiagInfo[];
+}
+
+/** CutFrame is a frame as an envelope cuts it. */
+export interface CutFrame {
+  conn: string;
+  dir?: "c2s" | "s2c";
+  /** of the connection: the group of its messages */
+  state?: string;
+  /** as of a frame: message, problem, opaque */
+  kind: string;
+  code?: number;
+  /** name of its definition */
+  message?: string;
+  /** bytes of the message */
+  length: number;
+  /** its first 4096 bytes */
+  hex: string;
+  /** its definition reads it exactly */
+  exact: boolean;
+  status?: "ok" | "incomplete" | "illegal" | "unknown";
+  /** why it does not fit */
+  problem?: string;
+}
+
+/** CandidateList lists the envelopes that fit the traffic of a capture. */
+export interface CandidateList {
+  /** file of the project's envelope, which applies to all captures */
+  project?: string;
+  /** the envelope of the capture */
+  own?: string;
+  /** the most likely first */
+  candidates: Candidate[];
+}
+
+/** Candidate is an envelope that fits the traffic of a capture. */
+export interface Candidate {
+  text: string;
+  evidence: string;
+  /** it consumes nearly all bytes, and the definitions know most of its messages */
+  likely: boolean;
+  /** the capture is read with it */
+  used: boolean;
+}
+
+/** UsedEnvelope reports the envelope of a project. */
+export interface UsedEnvelope {
+  /** name of the envelope */
+  file: string;
+  /** identifies the text; for If-Match */
+  revision: string;
+}
+
 /** CaptureList lists the captures of a workspace. */
 export interface CaptureList {
   /** the newest first */
@@ -2158,8 +2230,8 @@ export interface ProposalList {
 export interface CapturesProposal {
   /** the same for the same proposal; to dismiss it */
   id: string;
-  /** settings: apply them; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
-  kind: "settings" | "keys" | "map" | "open";
+  /** settings: apply them; envelope: store the one of the capture for the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
+  kind: "settings" | "keys" | "map" | "open" | "envelope";
   /** what to do */
   text: string;
   /** why */

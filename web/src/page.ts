@@ -31,6 +31,7 @@ import { Layout } from "./layout";
 import { linkedElement, Links, type Target } from "./link";
 import { literal } from "./frames/filters";
 import { type MenuItem, openMenu } from "./menu";
+import type { Cuts } from "./envelope";
 import { load, prefetch } from "./load";
 import { listedLinks, markMessage, update as updateMessages } from "./messages";
 import { type Bits, Message } from "./model";
@@ -96,6 +97,11 @@ function literalOf(value: ValueAnswer): string | undefined {
   return literal(value.typed, typeof value.value === "string" && !/^u?int|^uint|^int|^[iu]\d+$/.test(value.type) ? (/^(bytes|byte\[|blob)/.test(value.type) ? "bytes" : "text") : "");
 }
 
+/** Whether a name is that of a text that says how messages travel. */
+function isEnvelope(name: string): boolean {
+  return name.toLowerCase().endsWith(".envelope");
+}
+
 /** Selected bytes in words: where they are, how many, and their sum. */
 function selectionText(data: Uint8Array, start: number, end: number): string {
   let sum = 0;
@@ -133,12 +139,15 @@ export class Page {
   private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
   private opening: string | undefined; // the text of the definition being opened, "" for the stored one
 
+  private readonly envelope: boolean; // the text is an envelope
+  private cuts: Cuts | undefined; // the frames beside it
   private readonly capture: boolean; // the message is a frame of a list
   private host: FrameHost | undefined;
 
   constructor(main: HTMLElement, form: HTMLFormElement) {
     this.capture = main.dataset["capture"] !== undefined;
     this.workspace = main.dataset["workspace"] ?? "";
+    this.envelope = main.dataset["envelope"] !== undefined;
     this.form = form;
     const code = field<HTMLElement>("code");
     const text = field<HTMLTextAreaElement>("definition");
@@ -200,7 +209,7 @@ export class Page {
       text: this.controls.definition,
       language: JSON.parse(code?.dataset["language"] ?? '{"comment":"#","words":[]}') as Language,
       nonce: main.dataset["nonce"] ?? "",
-      label: "Definition text",
+      label: this.envelope ? "Envelope text" : "Definition text",
       events: {
         change: (now, line) => {
           if (line > 0) {
@@ -212,6 +221,7 @@ export class Page {
         remote: (now) => {
           this.controls.definition = now === "" ? "\n" : now;
           this.socket.later({ definition: this.controls.definition }, remotePause * (this.together.others + 1));
+          this.cuts?.changed(now);
           this.together.typed();
         },
         left: () => this.hold.end(),
@@ -338,6 +348,30 @@ export class Page {
       });
     }
     this.tellOthers();
+    if (this.envelope) {
+      void this.startCuts();
+    }
+  }
+
+  /** Shows the frames that the envelope cuts. */
+  private async startCuts(): Promise<void> {
+    const head = field("cut-head");
+    const body = field("cut-frames");
+    const module = await load(() => import("./envelope"));
+    if (module !== undefined && head !== null && body !== null) {
+      this.cuts = new module.Cuts(head, body, this.workspace, ({ hex, dir = "", state = "", message = "", kind }) => {
+        const frame: FrameContext = { kind, dir, group: state, name: message, alternate: false, about: null, offer: "" };
+        this.controls.bycode = true;
+        this.controls.frame = frame;
+        const area = field<HTMLTextAreaElement>("input");
+        if (area !== null) {
+          area.value = hex;
+        }
+        this.socket.set({ bycode: true, frame });
+        this.setInput(hex);
+      });
+      this.cuts.changed(this.editor.text);
+    }
   }
 
   private mistakes: { list: readonly DiagInfo[]; of: string } = { list: [], of: "" };
@@ -435,7 +469,7 @@ export class Page {
 
   /** Starts an unsaved definition; the message stays. */
   begin(name: string): void {
-    void this.press(`new:${name}`).then(() => this.editor.focus());
+    void this.beginNew(name).then(() => this.editor.focus());
   }
 
   /** Decodes the message by its code instead of the open definition. */
@@ -521,6 +555,7 @@ export class Page {
       return;
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean the stored one
+    this.cuts?.changed(text);
     this.edited = true;
     const saved = document.querySelector("#facts .ok");
     if (saved !== null && this.socket.state !== "open") { // the server cannot say so
@@ -709,6 +744,9 @@ export class Page {
 
   /** Opens another definition. Unsaved text is kept as a draft. */
   private open(message: string, push = true): Promise<void> {
+    if (!this.capture && isEnvelope(message) !== this.envelope) {
+      return this.leaveFor(pathOf(this.workspace, "definitions", message));
+    }
     this.caretLine = null;
     this.socket.set(this.leave(message));
     const before = this.step();
@@ -724,6 +762,20 @@ export class Page {
       this.address();
       showPane(field("definition-pane") ?? this.form);
     });
+  }
+
+  /** Goes to a text in another language, on a page of its own. The unsaved text is kept as a draft. */
+  private leaveFor(address: string): Promise<void> {
+    location.assign(address);
+    return new Promise(() => undefined);
+  }
+
+  /** Begins an unsaved definition. */
+  private async beginNew(name: string): Promise<void> {
+    if (this.envelope && !isEnvelope(name)) {
+      await this.leaveFor(`${pathOf(this.workspace, "definitions")}?new=${encodeURIComponent(name)}`);
+    }
+    await this.press(`new:${name}`);
   }
 
   /** Applies the typed name to an unsaved definition. */
@@ -746,7 +798,7 @@ export class Page {
 
   /** Copies the draft of another tab into the editor; undo restores the text before. */
   private copyDraft({ message, text, base }: Kept): void {
-    void (message === this.controls.message ? Promise.resolve() : base === "" ? this.press(`new:${message}`) : this.open(message)).then(() => {
+    void (message === this.controls.message ? Promise.resolve() : base === "" ? this.beginNew(message) : this.open(message)).then(() => {
       this.editor.replace(text);
       this.controls.base = base;
       this.socket.set({ base });
@@ -803,7 +855,7 @@ export class Page {
       byCode.checked = this.controls.bycode;
     }
     const { message, base } = this.controls;
-    field("new-definition")?.toggleAttribute("hidden", message !== "" && base !== "");
+    field("new-definition")?.toggleAttribute("hidden", message !== "" && (base !== "" || this.envelope));
     const name = field<HTMLInputElement>("name");
     if (name !== null && message !== "" && document.activeElement !== name) {
       name.value = message;
@@ -919,6 +971,9 @@ export class Page {
       }
     }
     this.tellDraft();
+    if (set.definition !== undefined) {
+      this.cuts?.changed(set.definition);
+    }
     this.keepTyped(message, this.edited ? { text: this.controls.definition, base } : undefined);
   }
 
@@ -935,7 +990,7 @@ export class Page {
     if (message !== null) {
       void this.open(message);
     } else if (name !== null) {
-      void this.press(`new:${name}`).then(() => this.editor.focus());
+      void this.beginNew(name).then(() => this.editor.focus());
     }
     return message !== null || name !== null;
   }
@@ -1517,7 +1572,7 @@ export class Page {
         void this.open(message, false);
       } else if (begun !== null && begun !== "" && begun !== this.controls.message) {
         this.opening = "";
-        void this.press(`new:${begun}`).then(() => { this.opening = undefined; });
+        void this.beginNew(begun).then(() => { this.opening = undefined; });
       }
     });
     addEventListener("hashchange", () => {
@@ -1584,7 +1639,7 @@ export class Page {
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },
-      { id: "new", title: "New definition", group: "Definition", run: () => void this.press("new:").then(() => focus("name")()) },
+      { id: "new", title: "New definition", group: "Definition", run: () => void this.beginNew("").then(() => focus("name")()) },
       { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
@@ -1618,7 +1673,7 @@ export class Page {
           this.links.pick(this.links.ofLine(line));
         }
       });
-    }, (message) => void this.press(`new:${message}`).then(() => this.editor.focus()));
+    }, (message) => void this.beginNew(message).then(() => this.editor.focus()));
     addProvider({
       group: "Messages",
       entries: () =>

@@ -2,12 +2,14 @@
 //
 //   .proposals > .proposal > span, button
 
-import type { CapturesProposal, ProposalList } from "./api";
+import { pathOf } from "./address";
+import type { CapturesProposal, ProposalList, UsedEnvelope } from "./api";
 import { Button } from "./dialog";
 import { dialogs } from "./dialogs";
 import { openElsewhere } from "./elsewhere";
 import { sentence } from "./frames/text";
 import { ask, request } from "./http";
+import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { h, render, signal } from "./ui";
 
@@ -33,7 +35,9 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
     }
   };
   const accept = (p: CapturesProposal): void => {
-    if (p.kind === "settings") {
+    if (p.kind === "envelope") {
+      void useEnvelope();
+    } else if (p.kind === "settings") {
       void change({ settings: p.settings });
     } else if (p.kind === "open") {
       void openElsewhere(api, p.project ?? "");
@@ -41,6 +45,14 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
       void dialogs().then((d) => d?.settingsDialog(workspace, capture, name(), "keys"));
     }
   };
+  const useEnvelope = async (): Promise<void> => {
+    const used = await ask<UsedEnvelope>(`${api}/envelope`, "POST", {});
+    if (used !== undefined) {
+      notify(`Stored as ${used.file}: all captures of the project are read with it`, "ok", { title: "Open it", run: () => open(pathOf(workspace, "definitions", used.file), "_self") });
+      await look();
+    }
+  };
+  const showEnvelopes = (): void => void dialogs().then((d) => d?.envelopesDialog(workspace, capture, () => void look()));
   const may = lookOnly() ? { disabled: true, title: lookOnlyWhy() } : {};
   const Bar = () => (
     <div class="proposals" role="region" aria-label="Proposals">
@@ -48,6 +60,7 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
         <div class="proposal" key={p.id}>
           <span class="proposal-text">{sentence(p.evidence)}.</span>
           {p.kind === "map" ? <span>{sentence(p.text)}.</span> : <Button kind="proposal-do" text={sentence(p.text)} {...may} run={() => accept(p)} />}
+          {p.kind === "envelope" ? <Button text="Show" title="The envelope, and others that fit the capture" run={showEnvelopes} /> : null}
           <Button text="Dismiss" aria-label={`Dismiss: ${p.text}`} title="Do not propose this again for this capture" {...may} run={() => void change({ dismiss: [p.id] })} />
         </div>
       ))}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"wirebench/codec/transport"
@@ -58,12 +59,21 @@ type Candidate struct {
 
 // String returns the evidence as a sentence.
 func (c *Candidate) String() string {
-	s := fmt.Sprintf("%d of %d bytes in %d frames of %.1f bytes on average; a frame ends at the end of %.0f %% of the segments", c.Used, c.Total, c.Frames, c.Mean, 100*c.Aligned)
+	s := fmt.Sprintf("%s of %s bytes in %s frames of %.1f bytes on average; a frame ends at the end of %.0f %% of the segments", thousands(c.Used), thousands(c.Total), thousands(c.Frames), c.Mean, 100*c.Aligned)
 	if c.Packed > 0 {
-		s += fmt.Sprintf("; %d frames are compressed", c.Packed)
+		s += fmt.Sprintf("; %s frames are compressed", thousands(c.Packed))
 	}
 	if c.Known > 0 {
-		s += fmt.Sprintf("; %d messages have a definition, and %d fit it exactly", c.Known, c.Exact)
+		s += fmt.Sprintf("; %s messages have a definition, and %s fit it exactly", thousands(c.Known), thousands(c.Exact))
+	}
+	return s
+}
+
+// thousands writes a number in groups of three digits.
+func thousands[T int | int64](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
 	return s
 }
@@ -97,6 +107,7 @@ type detector struct {
 	streams []streamed
 	total   int64
 	tried   []tried
+	packing *packing // of the framing that is examined, nil if none was found
 }
 
 // streamed is the start of one direction, or all datagrams of one.
@@ -294,6 +305,7 @@ type seen struct {
 
 // look examines a framing: compression, the form of the code, states.
 func (d *detector) look(frameText string, cost float64, closely bool) (Candidate, bool) {
+	d.packing = nil
 	if frameText == "frame measured" || !closely {
 		return d.best(frameText, "", cost, closely)
 	}
@@ -310,6 +322,7 @@ func (d *detector) look(frameText string, cost float64, closely bool) (Candidate
 		}
 		if lines = p.line(one, codeForms(frameText)[0]); lines != "" {
 			cost -= 0.2
+			d.packing = p
 			break
 		}
 	}
@@ -607,8 +620,7 @@ func (p *packing) line(frames []seen, code string) string {
 			if size, n := readNumber(&p.number, rest); n == len(rest) && p.header != "" && size >= uint64(p.most) && size <= uint64(p.least) {
 				when = fmt.Sprintf("from %d", size)
 			}
-			dir := [...]string{"to-server", "to-client"}[frames[i].way]
-			return fmt.Sprintf("%d %s: compress %s %s\n", v, dir, header, when)
+			return fmt.Sprintf("%d %s: compress %s %s\n", v, wayNames[frames[i].way], header, when)
 		}
 	}
 	return ""

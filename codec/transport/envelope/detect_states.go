@@ -25,7 +25,7 @@ func (d *detector) states(head, lines string) []string {
 	messages := d.messages(head + lines)
 	var out []string
 	for _, g := range groups {
-		out = append(out, lines+fmt.Sprintf("group %s\n", quoted(g)))
+		out = append(out, d.named(lines, g)+fmt.Sprintf("group %s\n", envelope.Word(g)))
 	}
 	if len(groups) == 1 {
 		return out
@@ -33,14 +33,10 @@ func (d *detector) states(head, lines string) []string {
 	out = append(out, lines+d.byDirection(messages, groups))
 	x := &search{j: judge{lib: d.lib}, messages: messages, groups: groups, fit: map[string][]bool{}}
 	for _, g := range groups {
-		if text := d.follow(x, g, lines); text != "" {
-			out = append(out, text)
-		}
+		out = append(out, d.follow(x, g, lines)...)
 	}
 	return out
 }
-
-func quoted(name string) string { return strconv.Quote(name) }
 
 // coded is a message with its code.
 type coded struct {
@@ -86,7 +82,7 @@ func (d *detector) byDirection(messages []coded, groups []string) (text string) 
 				best, most = g, n
 			}
 		}
-		text += fmt.Sprintf("group %s %s\n", dir, quoted(best))
+		text += fmt.Sprintf("group %s %s\n", dir, envelope.Word(best))
 	}
 	return text
 }
@@ -122,12 +118,16 @@ func (x *search) fits(i int, group string) bool {
 }
 
 // follow returns states from an initial group on: where messages no longer fit, a message before that place leads to the group that most of
-// the following messages fit, or that the next messages fit.
-func (d *detector) follow(x *search, initial, lines string) string {
+// the following messages fit, or that the next messages fit. It returns nothing if there are no such changes, and otherwise the states, those
+// with refined rules first.
+func (d *detector) follow(x *search, initial, lines string) (out []string) {
 	x.best, x.most = nil, -1
 	x.extend(nil, initial)
 	if len(x.best) == 0 {
-		return ""
+		return nil
+	}
+	if text := d.refined(x, initial, lines); text != "" {
+		out = append(out, text)
 	}
 	states := []string{initial}
 	for _, s := range x.best {
@@ -137,19 +137,19 @@ func (d *detector) follow(x *search, initial, lines string) string {
 	}
 	text := lines
 	for _, g := range states {
-		text += "\nstate " + quoted(g) + "\n"
+		text += "\nstate " + envelope.Word(g) + "\n"
 		for _, s := range x.best {
 			if s.from != g {
 				continue
 			}
 			name := strconv.FormatUint(uint64(s.code), 10)
 			if m := d.lib.Lookup(schema.Key{Dir: dirs[s.way], Group: s.from, Code: s.code}); m != nil {
-				name = quoted(m.Name)
+				name = envelope.Word(m.Name)
 			}
-			text += fmt.Sprintf("  %s %s -> %s\n", name, [...]string{"to-server", "to-client"}[s.way], quoted(s.to))
+			text += fmt.Sprintf("  %s %s -> %s\n", name, wayNames[s.way], envelope.Word(s.to))
 		}
 	}
-	return text
+	return append(out, text)
 }
 
 // extend tries the steps that may follow others.

@@ -115,8 +115,78 @@ func TestDetectStates(t *testing.T) {
 	if len(found) == 0 {
 		t.Fatal("nothing is detected")
 	}
-	if c := &found[0]; c.Exact != 60 || !strings.Contains(c.Text, "HELLO") || !strings.Contains(c.Text, `"OK" to-client -> "play"`) {
+	if c := &found[0]; c.Exact != 60 || !strings.Contains(c.Text, "HELLO") || !strings.Contains(c.Text, `OK to-client -> play`) {
 		t.Errorf("%v\n%s", c, c.Text)
+	}
+}
+
+// TestDetectRules refines rules by definitions: names, the field with the least size of compressed messages, the field that chooses a state.
+func TestDetectRules(t *testing.T) {
+	lib := &groupLibrary{newLibrary(t,
+		message("HELLO", "hand", 0, number("version", 32), number("next", 8)),
+		message("ASK", "status", 0, number("time", 64)), message("STATUS", "status", 9, blob("text")),
+		message("LOGIN", "login", 7, blob("name")), message("PACK", "login", 2, number("threshold", 16)), message("OK", "login", 1, number("id", 64)),
+		message("MOVE", "play", 0, number("x", 16), number("y", 16)), message("CHAT", "play", 1, blob("text")),
+	), []string{"hand", "login", "play", "status"}}
+	o := Options{Envelope: parse(t, `frame length u16 be
+code u8
+state hand
+  HELLO when next = 1 -> status
+  HELLO when next = 2 -> login
+state status
+state login
+  PACK to-client: compress zlib size u16 be from threshold
+  OK -> play
+state play
+`), Definitions: lib}
+	rng := rand.New(rand.NewPCG(1, 9))
+	login := func() Sample {
+		return talk(t, o, 60, func(i, _ int) []byte {
+			switch i {
+			case 0:
+				return []byte{0, 0, 2, 0, 0, 2}
+			case 1, 2:
+				return []byte{7, 3, 'a', 'b', 'c'}
+			case 3:
+				return []byte{2, 60, 0}
+			case 4:
+				return []byte{7, 3, 'a', 'b', 'c'}
+			case 5:
+				return append([]byte{1}, random(rng, 8)...)
+			}
+			if i%3 == 0 {
+				n := 40 + rng.IntN(60)
+				return append([]byte{1, byte(n)}, bytes.Repeat([]byte("x"), n)...)
+			}
+			return append([]byte{0}, random(rng, 4)...)
+		})
+	}
+	status := talk(t, o, 12, func(i, _ int) []byte {
+		if i == 0 {
+			return []byte{0, 0, 2, 0, 0, 1}
+		}
+		return append([]byte{0}, random(rng, 8)...)
+	})
+	rules := func(samples ...Sample) string {
+		t.Helper()
+		found := Detect(samples, false, lib)
+		if len(found) == 0 {
+			t.Fatal("nothing is detected")
+		}
+		if c := &found[0]; c.Exact < c.Frames {
+			t.Errorf("%v", c)
+		}
+		return found[0].Text
+	}
+	for _, want := range []string{"HELLO to-server when next = 2 -> login\n", "state login\n  PACK to-client: compress zlib size u16 be from threshold\n  OK to-client -> play\n"} {
+		if text := rules(login(), login()); !strings.Contains(text, want) {
+			t.Errorf("without %q:\n%s", want, text)
+		}
+	}
+	for _, want := range []string{"HELLO to-server when next = 1 -> status\n", "HELLO to-server when next = 2 -> login\n", "state status\n"} {
+		if text := rules(login(), status); !strings.Contains(text, want) {
+			t.Errorf("without %q:\n%s", want, text)
+		}
 	}
 }
 

@@ -70,6 +70,7 @@ func readEnvelopeKey(words []string) (any, error) {
 type Found struct {
 	Text     string
 	Evidence string
+	Likely   bool // it consumes nearly all bytes, and the definitions know its messages
 }
 
 // leastKnown is the share of messages that definitions must know in the traffic that an envelope was found in, as a divisor.
@@ -78,6 +79,16 @@ const leastKnown = 2
 // Find returns the most likely envelope of the traffic of some connections, each in order of arrival. ok is false if none consumes nearly all
 // bytes.
 func (e *Env) Find(streams, datagrams [][]transport.Segment) (f Found, ok bool) {
+	for _, f := range e.Candidates(streams, datagrams) {
+		if f.Likely {
+			return f, true
+		}
+	}
+	return f, false
+}
+
+// Candidates returns envelopes that the traffic of some connections may have, those over TCP first, the most likely of each first.
+func (e *Env) Candidates(streams, datagrams [][]transport.Segment) (out []Found) {
 	for _, of := range [...]struct {
 		samples [][]transport.Segment
 		udp     bool
@@ -94,13 +105,11 @@ func (e *Env) Find(streams, datagrams [][]transport.Segment) (f Found, ok bool) 
 			lib = e.Definitions
 		}
 		for _, c := range envelope.Detect(samples, of.udp, lib) {
-			if c.Used*100 < c.Total*95 || c.Frames < 2 || lib != nil && c.Known*leastKnown < c.Frames {
-				continue
-			}
-			return Found{c.Text, c.String()}, true
+			likely := c.Used*100 >= c.Total*95 && c.Frames >= 2 && (lib == nil || c.Known*leastKnown >= c.Frames)
+			out = append(out, Found{c.Text, c.String(), likely})
 		}
 	}
-	return f, false
+	return out
 }
 
 // Comment returns the evidence as the comment of an envelope.

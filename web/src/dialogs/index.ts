@@ -8,6 +8,7 @@ export { compareDialog } from "./compare";
 export { eventsDialog } from "./events";
 export { askFraming } from "./framing";
 export { gitDialog } from "./git";
+export { envelopesDialog } from "./envelopes";
 export { openHelp } from "./help";
 export { historyDialog } from "./history";
 export { sendMessage } from "./messages";

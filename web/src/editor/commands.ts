@@ -46,7 +46,7 @@ export function newLine(language: Language, words: Words): Command {
   return ({ state, dispatch }) => {
     const { main, ranges } = state.selection;
     const line = state.doc.lineAt(main.head);
-    if (!main.empty || ranges.length > 1 || state.readOnly) {
+    if (!main.empty || ranges.length > 1 || state.readOnly || language.syntax === "words") {
       return false;
     }
     const [, dashes = "", rest = line.text.trimStart()] = dashed.exec(line.text) ?? [];

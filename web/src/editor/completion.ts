@@ -16,7 +16,7 @@ import { EditorView, keymap, type Command } from "@codemirror/view";
 
 import { isYAML, namedFields, namedTypes, treeOffer } from "./json";
 import { explained } from "./lines";
-import { codeOf, isType, type Language, type Word, type Words } from "./words";
+import { codeOf, isType, type Language, type Name, type Word, wordBefore, type Words } from "./words";
 
 /** Names in other definitions, offered besides those of the document. */
 export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
@@ -85,6 +85,35 @@ function wordOption(word: Word, kind: Offer["kind"]): Completion {
   };
 }
 
+/** The options at a position of a language whose words may stand anywhere; undefined in comments. */
+function freeOptions(context: CompletionContext, language: Language): CompletionResult | null {
+  const line = context.state.doc.lineAt(context.pos);
+  const before = line.text.slice(0, context.pos - line.from);
+  const typed = wordBefore(before, language);
+  if (/(^|\s)#/.test(before) || (!context.explicit && typed === "")) {
+    return null;
+  }
+  const rest = before.slice(0, before.length - typed.length);
+  const first = /^\s*("?)([\p{L}\d_.-]+)\1/u.exec(rest)?.[2] ?? "";
+  const last = /(\S+)\s+$/.exec(rest)?.[1] ?? "";
+  const wanted = rest.trim() === "" ? "message" : last === "->" || last === "group" || last === "state" ? "group" : /^(when|from|key|iv)$/.test(last) ? "field" : last === "of" || last === "bundle" || last === "none" ? "message" : "";
+  const states = last === "->" ? Array.from({ length: context.state.doc.lines }, (_, n) => /^\s*state\s+(\S+)/.exec(context.state.doc.line(n + 1).text)?.[1] ?? "").filter((name) => name !== "") : [];
+  const fits = ({ kind, of }: Name): boolean => kind === wanted && (kind !== "field" || of === first || / of $/.test(rest));
+  const names = new Map<string, Completion>();
+  for (const name of states) {
+    names.set(name, { label: name, type: "property", detail: "state", boost: 20 });
+  }
+  for (const name of (language.names ?? []).filter(fits)) {
+    if (!names.has(name.name)) {
+      names.set(name.name, { label: name.name, type: "property", ...(name.kind === "message" ? { detail: name.of ?? "" } : {}), boost: wanted === "message" ? 0 : 10 });
+    }
+  }
+  const words = language.words.filter(({ kind }) => kind !== "old").map((word): Completion => ({
+    label: word.name, type: "type", boost: rest.trim() === "" ? 5 : 0, ...(word.size === undefined ? {} : { detail: word.size }), info: () => explained(word),
+  }));
+  return { from: context.pos - typed.length, options: [...names.values(), ...(last === "->" ? [] : words)], validFor: /^[\p{L}\d_-]*$/u };
+}
+
 /** The source of completions in JSON and YAML. */
 function treeSource(language: Language): (context: CompletionContext) => CompletionResult | null {
   return (context) => {
@@ -117,6 +146,9 @@ function treeSource(language: Language): (context: CompletionContext) => Complet
 function source(language: Language, words: Words): (context: CompletionContext) => CompletionResult | null {
   if (language.syntax === "json") {
     return treeSource(language);
+  }
+  if (language.syntax === "words") {
+    return (context) => freeOptions(context, language);
   }
   return (context) => {
     const line = context.state.doc.lineAt(context.pos);
@@ -155,12 +187,12 @@ export function completion(language: Language, words: Words): Extension {
       chosen ||= done;
       return done;
     };
-  // After a name Enter ends the line: names are offered automatically, and the typed one may be new.
+  // After a name Enter ends the line: names are offered automatically, and the typed one may be new. So it does where words may stand anywhere.
   const enter: Command = (view) => {
     const { head } = view.state.selection.main;
     const line = view.state.doc.lineAt(head);
-    const at = offer(line.text.slice(0, head - line.from), language, words);
-    if (at?.kind === "name" && !chosen) {
+    const at = language.syntax === "words" ? undefined : offer(line.text.slice(0, head - line.from), language, words);
+    if ((at?.kind === "name" || language.syntax === "words") && !chosen) {
       closeCompletion(view);
       return false;
     }

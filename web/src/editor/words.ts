@@ -17,11 +17,19 @@ export interface Word {
   insert?: string; // text to insert, if other than the name
 }
 
+/** A name of the project that a text may have. */
+export interface Name {
+  name: string;
+  kind: string; // "message", "group" or "field"
+  of?: string; // the message of a field; the group and the direction of a message
+}
+
 /** The description of a definition language for the editor. */
 export interface Language {
   comment: string; // what starts a comment
   words: Word[];
-  syntax?: string; // "json": JSON with comments, or YAML; else a line for each field
+  syntax?: string; // "json": JSON with comments, or YAML; "words": words may stand anywhere in a line; else a line for each field
+  names?: Name[];
 }
 
 /** The words of a language by name. */
@@ -43,6 +51,38 @@ export function codeOf(line: string, language: Language): string {
   return at < 0 ? line : line.slice(0, at);
 }
 
+/** The characters of a word before the caret. */
+export function wordBefore(before: string, language: Language): string {
+  return (language.syntax === "words" ? /[\p{L}\d_-]*$/u : /@?[\p{L}\d_]*$/u).exec(before)?.[0] ?? "";
+}
+
+/** A piece of a language whose words may stand anywhere. */
+function freeToken(stream: StringStream, language: Language, words: Words): Role | null {
+  if (stream.eatSpace()) {
+    return null;
+  }
+  const before = stream.pos === 0 || /\s/.test(stream.string.charAt(stream.pos - 1));
+  if (before && stream.match(language.comment)) {
+    stream.skipToEnd();
+    return "comment";
+  }
+  if (stream.match("->")) {
+    return "mark";
+  }
+  if (stream.match(/^"(\\.|[^"\\])*"?/)) {
+    return "name";
+  }
+  if (stream.match(/^-?(0x[\da-f]+|\d+)(?![\p{L}\d_])/iu)) {
+    return "number";
+  }
+  if (stream.match(/^[\p{L}\d_][\p{L}\d_.-]*/u)) {
+    const word = words.get(stream.current());
+    return word === undefined ? "name" : isType(word) ? "typeName" : "mark";
+  }
+  stream.next();
+  return null;
+}
+
 /** The role of a piece of text, as the name of its highlighting. */
 export type Role = "dash" | "typeName" | "mark" | "number" | "name" | "comment";
 
@@ -57,6 +97,9 @@ interface Place {
 const lineStart = (): Place => ({ started: false, named: false, depth: 0, bracket: false });
 
 function token(stream: StringStream, place: Place, language: Language, words: Words): Role | null {
+  if (language.syntax === "words") {
+    return freeToken(stream, language, words);
+  }
   if (stream.sol()) {
     Object.assign(place, lineStart());
     if (stream.match(/^\s*-[-\s]*/)) {

@@ -51,6 +51,10 @@ function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
       <h2 id="live-start-title">Start a listener</h2>
       <p class="hint">Point the client at the first address. Its traffic is relayed to the server, shown, and recorded as a capture.
         {ports === undefined ? null : ` Other machines reach the ports ${ports.first} to ${ports.last} of ${location.hostname}: listen on 0.0.0.0, and point the client at ${location.hostname}.`}</p>
+      {document.getElementById("main")?.dataset["noEnvelope"] === undefined ? null : (
+        <p class="hint warn">The messages of this project cannot be read from traffic yet: it needs <a href={pathOf(workspace, "definitions", "protocol.envelope")}>an envelope</a> without
+          mistakes, which says how messages travel. Write one, or open a capture in which it can be found.</p>
+      )}
       <div class="field">
         <label for="live-listen">Listen on</label>
         <input id="live-listen" name="listen" placeholder="127.0.0.1:7801" {...(ports === undefined ? {} : { defaultValue: `0.0.0.0:${freePort(ports)}` })} autocomplete="off" spellcheck={false} required />

@@ -1,0 +1,139 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"wirebench/defs/diag"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
+	"wirebench/server/store"
+	"wirebench/server/workspace"
+	"wirebench/templates"
+)
+
+// maxNames bounds the names that the editor of an envelope completes.
+const maxNames = 3000
+
+// openedEnvelope shows an envelope in the place of a definition. Bytes are decoded by their codes.
+func (p *work) openedEnvelope(def *workspace.Definition) {
+	d := &p.view.Definition
+	d.Envelope, d.Language = true, p.ws.envelopeLanguage()
+	p.view.Message, p.def = p.form.message, def
+	if p.view.Message == "" {
+		p.view.Message = d.File
+	}
+}
+
+// envelopeLanguage returns the language of envelopes with the names of the library.
+func (ws *space) envelopeLanguage() schema.Language {
+	l := envelope.Language()
+	for _, g := range ws.Groups() {
+		if g != "" {
+			l.Names = append(l.Names, schema.Name{Name: g, Kind: "group"})
+		}
+	}
+	listed := map[schema.Name]bool{}
+	add := func(n schema.Name) {
+		if !listed[n] && len(l.Names) < maxNames {
+			listed[n] = true
+			l.Names = append(l.Names, n)
+		}
+	}
+	for m := range ws.Messages() {
+		add(schema.Name{Name: m.Name, Kind: "message", Of: setTitle(m.Key.Group, m.Key.Dir)})
+	}
+	for m := range ws.Messages() {
+		if m.Body == nil {
+			continue
+		}
+		for _, f := range m.Body.Fields {
+			switch f.Type.(type) {
+			case *schema.Number, *schema.Text, *schema.Blob:
+				add(schema.Name{Name: f.Name, Kind: "field", Of: m.Name})
+			}
+		}
+	}
+	return l
+}
+
+// railEnvelopes lists the envelopes of the library.
+func (p *work) railEnvelopes() {
+	r, snap := &p.view.Rail, p.ws.Snapshot
+	if r.Enveloped = snap.HasEnvelopes(); !r.Enveloped {
+		return
+	}
+	for _, f := range snap.Library.Envelopes {
+		x := templates.Envelope{Name: f.Name, Href: templates.ProjectPath(p.ws.Name, "definitions", f.Name), State: "ok", Unused: f != snap.EnvelopeFile}
+		x.Current = !p.live && p.view.Message == f.Name
+		for _, d := range snap.CheckEnvelope(f) {
+			if d.Severity == diag.Error || x.State == "ok" {
+				x.State = d.Severity.String()
+			}
+		}
+		r.Envelopes = append(r.Envelopes, x)
+	}
+	if len(r.Envelopes) == 0 {
+		r.NewEnvelope = templates.ProjectPath(p.ws.Name, "definitions", workspace.EnvelopeName)
+		if x, ok := p.ws.foundEnvelope(); ok {
+			r.EnvelopeFrom = x.Name
+		}
+	}
+}
+
+// foundEnvelope returns the newest capture in which an envelope was found.
+func (ws *space) foundEnvelope() (x store.Capture, ok bool) {
+	if ws.Captures == nil {
+		return x, false
+	}
+	all, err := ws.Captures.List()
+	if err != nil {
+		return x, false
+	}
+	i := slices.IndexFunc(all, func(x store.Capture) bool { return x.Settings.Envelope != "" }) // the newest is first
+	if i < 0 {
+		return x, false
+	}
+	return all[i], true
+}
+
+// newEnvelope returns the initial text of an envelope: the one found in a capture, or an example.
+func (ws *space) newEnvelope() string {
+	if text := ws.UserSettings().Envelope; text != "" {
+		return text
+	}
+	if x, ok := ws.foundEnvelope(); ok {
+		return x.Settings.Envelope
+	}
+	return strings.TrimLeft(exampleEnvelope, "\n")
+}
+
+// exampleEnvelope is the initial text of an envelope.
+const exampleEnvelope = `
+# How the messages of the protocol travel. Change what differs,
+# and remove the # of what applies.
+
+# The protocol below: tcp, udp or websocket.
+carrier tcp
+
+# How a stream is cut into messages. Here their length precedes them;
+# with "including itself" it counts its own bytes, too.
+frame length u16 be
+
+# The number at the start of a message that tells its definition.
+code u8
+
+# Messages of 256 bytes and more are compressed.
+# compress zlib size varint from 256
+
+# The streams are enciphered from their first byte.
+# cipher xor key hex 2a
+
+# States of a connection, named after groups of messages. The first one is
+# the initial state; rules say which message leads to another one.
+# state handshake
+#   hello to-server when next = 2 -> login
+# state login
+#   accepted to-client -> play
+# state play
+`

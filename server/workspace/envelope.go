@@ -1,0 +1,79 @@
+package workspace
+
+import (
+	"fmt"
+
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/diag"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// HasEnvelopes reports whether envelopes say how the messages of the library travel.
+func (s *Snapshot) HasEnvelopes() bool {
+	p, ok := protocols.Of(s.Dialect.Name)
+	return ok && p.Enveloped
+}
+
+// EnvelopeNamed returns an envelope of the library by the name of its file, nil if there is none.
+func (s *Snapshot) EnvelopeNamed(name string) *source.File {
+	for _, f := range s.Library.Envelopes {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// openEnvelope is Open for an envelope, which has no message.
+func (s *Snapshot) openEnvelope(name, text string) (*Definition, error) {
+	f := s.EnvelopeNamed(name)
+	d := &Definition{Snap: s, File: f}
+	switch {
+	case f != nil && (text == "" || text == f.Text):
+	case text == "":
+		return nil, NotFound(name, func() string { return "" })
+	case len(text) > MaxDefinition:
+		return nil, fmt.Errorf("an envelope of more than %d bytes", MaxDefinition)
+	default:
+		d.Edited, d.File = true, source.New(name, text)
+	}
+	d.Diagnostics = []diag.Info{}
+	for _, x := range s.CheckEnvelope(d.File) {
+		d.Diagnostics = append(d.Diagnostics, x.Info())
+	}
+	return d, nil
+}
+
+// CheckEnvelope returns the mistakes of an envelope, also of its rules about messages that the library does not have.
+func (s *Snapshot) CheckEnvelope(f *source.File) diag.List {
+	e, list := envelope.Parse(f)
+	if list.HasErrors() || s.Count() == 0 {
+		return list
+	}
+	list = append(list, e.Check(s.namesIn)...)
+	list.Sort()
+	return list
+}
+
+// namesIn returns the names of the messages of a group in a direction; Both means either.
+func (s *Snapshot) namesIn(group string, dir schema.Dir) (names []string) {
+	for m := range s.Messages() {
+		if m.Key.Group == group && (dir == schema.Both || m.Key.Dir == schema.Both || m.Key.Dir == dir) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// WithEnvelope returns the snapshot with another envelope, and the mistakes of its text.
+func (s *Snapshot) WithEnvelope(text string) (*Snapshot, diag.List) {
+	f := source.New(EnvelopeName, text)
+	parsed, list := envelope.Parse(f)
+	next := s.derive(s.ID+"+envelope", nil, nil)
+	if next.Envelope, next.EnvelopeFile = nil, f; !list.HasErrors() {
+		next.Envelope = parsed
+	}
+	return next, list
+}
