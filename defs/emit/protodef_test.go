@@ -113,8 +113,10 @@ func randomProtoDef(seed uint64) string {
 	for i := range 3 {
 		name := fmt.Sprintf("m%d", i)
 		types["packet_"+name] = []any{"container", []any{
-			map[string]any{"name": "f0", "type": s.number()}, map[string]any{"name": "f1", "type": s.typ(0, []string{"f0"})},
-			map[string]any{"name": "f2", "type": s.typ(1, []string{"f0", "f1"})}, map[string]any{"name": "f3", "type": s.names[s.rng.IntN(len(s.names))]},
+			map[string]any{"name": "f0", "type": s.number()},
+			map[string]any{"name": "f1", "type": s.typ(0, []string{"f0"})},
+			map[string]any{"name": "f2", "type": s.typ(1, []string{"f0", "f1"})},
+			map[string]any{"name": "f3", "type": s.names[s.rng.IntN(len(s.names))]},
 		}}
 		codes[fmt.Sprint(i)], fields[name] = name, "packet_"+name
 	}
@@ -324,6 +326,42 @@ const partsText = `{
     ]]
   }
 }`
+
+// plainText is a definition that all targets express in full.
+const plainText = `{
+  "game": {"types": {
+    "point": ["container", [{"name": "x", "type": "f32"}, {"name": "y", "type": "lf64"}]],
+    "numbers": ["container", [
+      {"name": "a", "type": "i8"}, {"name": "b", "type": "u16"}, {"name": "c", "type": "li32"}, {"name": "d", "type": "u64"}, {"name": "e", "type": "bool"},
+      {"name": "at", "type": "point"}, {"name": "id", "type": ["buffer", {"count": 3}]}
+    ]],
+    "texts": ["container", [
+      {"name": "title", "type": ["pstring", {"countType": "u16"}]},
+      {"name": "lines", "type": ["array", {"countType": "u8", "type": ["pstring", {"countType": "lu16"}]}]},
+      {"name": "points", "type": ["array", {"countType": "u16", "type": "point"}]},
+      {"name": "bytes", "type": ["buffer", {"countType": "u8"}]}
+    ]],
+    "packet": ["container", [
+      {"name": "name", "type": ["mapper", {"type": "u16", "mappings": {"1": "numbers", "258": "texts"}}]},
+      {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"numbers": "numbers", "texts": "texts"}}]}
+    ]]
+  }}
+}`
+
+// protodefPlain returns the sample of a definition that all targets express.
+func protodefPlain(t *testing.T) sample {
+	t.Helper()
+	s, diags := defs.Load([]*source.File{source.New("protocol.json", plainText)}, "protodef", schema.Options{})
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	for _, target := range emit.Targets {
+		if _, losses := target.Emit(s, emit.Options{}); len(losses) > 0 && target.Name != "ksy" && target.Name != "lua" {
+			t.Errorf("%s: %v", target.Name, losses)
+		}
+	}
+	return sample{name: "protodef", schema: s}
+}
 
 // TestParts compares Markdown, and what the other targets lack, with a golden file.
 func TestParts(t *testing.T) {
