@@ -8,8 +8,8 @@ import (
 	"wirebench/defs/library"
 )
 
-// harbor is the ProtoDef definition that ships with the program.
-func harbor(t *testing.T) string {
+// shippedProtoDef returns the ProtoDef definition that ships with the program.
+func shippedProtoDef(t *testing.T) string {
 	t.Helper()
 	fsys, _ := library.Dialect("protodef")
 	text, err := fs.ReadFile(fsys, "harbor.json")
@@ -27,10 +27,10 @@ func TestFlowProtoDef(t *testing.T) {
 	drop := func(name, text string) {
 		f.do(fmt.Sprintf(`{ const dataTransfer = new DataTransfer(); dataTransfer.items.add(new File([%s], %s)); document.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true})) }`, jsText(text), jsText(name)))
 	}
-	drop("game.json", harbor(t))
+	drop("game.json", shippedProtoDef(t))
 	f.shows(".toasts", "1 new")
 	f.is("the states and directions", `[...document.querySelectorAll("#rail-list h2")].map(e => e.firstChild.textContent.trim()).join() === "hello · Client → server,hello · Server → client,play · Client → server,play · Server → client"`)
-	stands(t, dir, "game.json", harbor(t))
+	stands(t, dir, "game.json", shippedProtoDef(t))
 
 	// The file opens at the message.
 	f.do(`document.querySelector('#rail-list a[href$="/s2c%2Fsay"]').click()`)
@@ -61,6 +61,6 @@ func TestFlowProtoDef(t *testing.T) {
 // The first files of a project choose its protocol.
 func TestFlowProtoDefProject(t *testing.T) {
 	t.Parallel()
-	f, _ := beginAs(t, "protodef", map[string]string{"game.json": harbor(t)}, "/p/one/definitions?new=")
+	f, _ := beginAs(t, "protodef", map[string]string{"game.json": shippedProtoDef(t)}, "/p/one/definitions?new=")
 	f.is("the template is of the language", `document.querySelector(".cm-content").innerText.includes('"types"')`)
 }
