@@ -68,7 +68,10 @@ func (m *Message) String() string {
 }
 
 // printer accumulates the text. Lines are indented by two spaces per level.
-type printer struct{ b strings.Builder }
+type printer struct {
+	b    strings.Builder
+	open map[*Struct]bool // groups that may contain themselves
+}
 
 func (p *printer) word(s string) {
 	if s != "" {
@@ -121,9 +124,35 @@ func (p *printer) fields(s *Struct, depth int) {
 		}
 		p.doc(f.Doc)
 		p.b.WriteByte('\n')
-		if inner := innerStruct(f.Type); inner != nil {
-			p.fields(inner, depth+1)
+		p.inner(f.Type, depth, func(s *Struct) { p.fields(s, depth+1) })
+	}
+}
+
+// inner calls write for the structs of a type, with a line before each alternative. A group inside itself is not followed.
+func (p *printer) inner(t Type, depth int, write func(*Struct)) {
+	if c, ok := t.(*Choice); ok {
+		for i := range c.Cases {
+			a := &c.Cases[i]
+			p.line(depth+1, "%s", a.String())
+			if a.Body != nil {
+				write(a.Body)
+			}
 		}
+		return
+	}
+	for _, s := range Bodies(t) {
+		if p.open[s] {
+			p.line(depth+1, "...")
+			continue
+		}
+		if g, ok := t.(*Group); ok && g.Own {
+			if p.open == nil {
+				p.open = map[*Struct]bool{}
+			}
+			p.open[s] = true
+		}
+		write(s)
+		delete(p.open, s)
 	}
 }
 
@@ -176,6 +205,9 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 		if it.Order == Big {
 			p.word("big")
 		}
+		if it.Num != nil {
+			p.word("as " + it.Num.String())
+		}
 	}
 	p.b.WriteByte('\n')
 	if it.Kind != Value && it.Kind != Weave {
@@ -185,21 +217,8 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 		if f == nil {
 			continue
 		}
-		if inner := innerStruct(f.Type); inner != nil {
-			p.wire(inner, depth+1)
-		}
+		p.inner(f.Type, depth, func(s *Struct) { p.wire(s, depth+1) })
 	}
-}
-
-// innerStruct returns the struct of a list's element or of a group, or nil.
-func innerStruct(t Type) *Struct {
-	switch t := t.(type) {
-	case *List:
-		return t.Elem
-	case *Group:
-		return t.Struct
-	}
-	return nil
 }
 
 // addPaths names the fields that items of s may refer to: the fields of s and those inside groups, which may have no items themselves.
@@ -216,7 +235,7 @@ func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
 			name = fmt.Sprintf("%s#%d", name, n)
 		}
 		paths[f] = prefix + name
-		if g, ok := f.Type.(*Group); ok && g.Struct != nil {
+		if g, ok := f.Type.(*Group); ok && g.Struct != nil && !g.Own && !g.Sized {
 			addPaths(paths, g.Struct, prefix+name+".", depth+1)
 		}
 	}

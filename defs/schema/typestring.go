@@ -20,6 +20,9 @@ func typeString(t Type) string {
 		if t.Nested {
 			s += " nested"
 		}
+		if t.UUID {
+			s += " uuid"
+		}
 		return s
 	case *List:
 		s := "list "
@@ -31,10 +34,13 @@ func typeString(t Type) string {
 		}
 		return s + t.Extent.String()
 	case *Group:
-		if t.Array {
-			return "group array"
+		return "group" + flags("array", t.Array, "own", t.Own, "sized", t.Sized, "null", t.Null, "bare", t.Bare)
+	case *Choice:
+		s := "choice" + flags("anonymous", t.Anon)
+		if t.On != nil {
+			s += " on " + t.On.String()
 		}
-		return "group"
+		return s
 	case nil:
 		return "no type"
 	}
@@ -49,6 +55,11 @@ func (n *Number) String() string {
 	if n.Order == Big {
 		b.WriteString(" big")
 	}
+	b.WriteString(n.Var.String())
+	if n.Add != 0 {
+		fmt.Fprintf(&b, " add %d", n.Add)
+	}
+	b.WriteString(flags("absent", n.Absent))
 	if n.Scale != 0 {
 		b.WriteString(" scale " + strconv.FormatFloat(n.Scale, 'g', -1, 64))
 	}
@@ -60,7 +71,7 @@ func (n *Number) String() string {
 	}
 	b.WriteString(rangeString(n.Min, n.Max, n.Kind))
 	if n.Enum != nil {
-		b.WriteString(" enum " + n.Enum.Name + "{")
+		b.WriteString(flags("shown", n.Enum.Shown) + " enum " + n.Enum.Name + "{")
 		for i, v := range n.Enum.Values {
 			if i > 0 {
 				b.WriteString(", ")
@@ -79,6 +90,10 @@ func (p *Bitfield) String() string {
 	if p.Order == Big {
 		b.WriteString(" big")
 	}
+	b.WriteString(p.Var.String())
+	if p.All != "" {
+		b.WriteString(" all " + p.All)
+	}
 	b.WriteString(" (" + strings.Join(p.Names, ", ") + ")")
 	for _, f := range p.Forms {
 		fmt.Fprintf(&b, " {%#x=%#x", f.Mask, f.Match)
@@ -86,6 +101,9 @@ func (p *Bitfield) String() string {
 			fmt.Fprintf(&b, " %s@%d:%s%d", part.Name, part.Shift, part.Kind, part.Bits)
 			if part.Ones > 0 {
 				fmt.Fprintf(&b, "x%d", part.Ones)
+			}
+			if part.Mask != 0 {
+				fmt.Fprintf(&b, "&%#x", part.Mask)
 			}
 		}
 		b.WriteByte('}')
@@ -99,7 +117,13 @@ func (e Extent) String() string {
 	if e.Size == Fixed {
 		s += " " + strconv.Itoa(e.N)
 	}
-	return s + rangeString(e.Min, e.Max, Unsigned)
+	if e.Expr != nil {
+		s += " " + e.Expr.String()
+	}
+	if e.Size == Until {
+		s += " " + strconv.Itoa(int(e.End))
+	}
+	return s + flags("null", e.Null) + rangeString(e.Min, e.Max, Unsigned)
 }
 
 // rangeString returns " min..max", without the number of a missing bound, or "" without bounds.
@@ -137,7 +161,50 @@ func (c Charset) String() string {
 
 // String returns the name in lower case.
 func (s Size) String() string {
-	return word(int(s), "fixed", "counted", "terminated", "to-end")
+	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while")
+}
+
+// String returns the encoding after a space, "" for none.
+func (v Varint) String() string { return word(int(v), "", " leb128", " sleb128", " zigzag", " vlq") }
+
+// flags returns the names, each after a space, that are followed by true.
+func flags(list ...any) (s string) {
+	for i := 0; i < len(list); i += 2 {
+		if list[i+1].(bool) {
+			s += " " + list[i].(string)
+		}
+	}
+	return s
+}
+
+// String returns the condition of the alternative.
+func (a *Alternative) String() string {
+	s := "case " + strconv.FormatUint(a.Value, 10)
+	switch {
+	case a.Else:
+		s = "else"
+	case a.Text != nil:
+		s = "case " + strconv.Quote(*a.Text)
+	}
+	return s + flags("bare", a.Bare, "empty", a.Body == nil)
+}
+
+// String returns the expression in prefix notation.
+func (e *Expr) String() string {
+	switch e.Op {
+	case Literal:
+		return strconv.FormatInt(e.Int, 10)
+	case Ref:
+		if e.Part != "" {
+			return e.Field.Name + "." + e.Part
+		}
+		return e.Field.Name
+	}
+	s := "(" + e.Op.Name()
+	for _, a := range e.Args {
+		s += " " + a.String()
+	}
+	return s + ")"
 }
 
 func word(i int, words ...string) string {
