@@ -45,8 +45,21 @@ const costly = `{"types": {
 
 // claims are bytes after the code of a message that repeat, each of which claims as much as possible.
 var claims = [][]byte{
-	{0}, {1}, {2}, {0x7f}, {0xff}, {0xff, 0xff, 0xff, 0xff, 0x07}, {0x80, 0x80, 0x04}, {1, 0}, {0, 1}, {10, 0, 0}, {9, 0, 0, 9, 0, 0, 0, 1}, {0x03, 0x00}, {1, 1, 0xff, 0xff, 0x03},
-	{9, 9, 0, 0, 0xff, 0xff}, {0, 0, 0xff, 0xff},
+	{0},
+	{1},
+	{2},
+	{0x7f},
+	{0xff},
+	{0xff, 0xff, 0xff, 0xff, 0x07},
+	{0x80, 0x80, 0x04},
+	{1, 0},
+	{0, 1},
+	{10, 0, 0},
+	{9, 0, 0, 9, 0, 0, 0, 1},
+	{0x03, 0x00},
+	{1, 1, 0xff, 0xff, 0x03},
+	{9, 9, 0, 0, 0xff, 0xff},
+	{0, 0, 0xff, 0xff},
 }
 
 // TestCostOfProtodef: no message of 64 KiB takes much time or memory to decode, and its results are bounded. On an idle machine decoding
