@@ -26,10 +26,6 @@ func malformedType(at source.Span, what, help string) diag.Diagnostic {
 	return text.Mistake("malformed-type", at, what, help)
 }
 
-func unknownField(at source.Span, path string) diag.Diagnostic {
-	return text.Mistake("unknown-field", at, text.Quote(path)+" is not an earlier field", `names are those of fields before this one; "../name" is a field of the enclosing container`)
-}
-
 func badCompare(at source.Span, path, why string) diag.Diagnostic {
 	return text.Mistake("bad-compare", at, text.Quote(path)+" "+why, "compare with a number, a mapper, a boolean, a flag or a string")
 }

@@ -21,7 +21,6 @@ type lowered struct {
 	before []schema.Item // numbers before the value: its count, its size or its selector
 	text   string        // the type, for people
 	names  *scope        // the fields inside a container, of a bitfield or of alternatives
-	rest   bool          // missing if the message ends before it
 }
 
 // attach adds a field to a struct, with the numbers before it.
