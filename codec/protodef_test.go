@@ -187,7 +187,13 @@ func FuzzProtodef(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		programs := protodefPrograms()
 		if len(data) < 1<<14 {
-			checkVariable(t, programs[int(which)%len(programs)], data)
+			p := programs[int(which)%len(programs)]
+			checkVariable(t, p, data)
+			var rec codec.Record
+			if p.Decode(&rec, data); len(data) < 300 {
+				checkSites(t, &rec)
+				checkColumns(t, p, [][]byte{data, data[:len(data)/2]})
+			}
 		}
 	})
 }
