@@ -1,6 +1,9 @@
 package codec
 
 import (
+	"slices"
+
+	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
 
@@ -15,7 +18,7 @@ type Row struct {
 	Offset  string // in bytes, for display: "18 + name", "element + 4"
 	MinBits int64
 	MaxBits int64  // -1 = no limit
-	Note    string // its condition: "if more bytes follow", "for messages of 22 bytes"
+	Note    string // its condition, and rules of its encoding: "if present", "in messages of 22 bytes", "bytes: width * height"
 }
 
 // Layout returns the positions of all parts, without data, in the order in which Encode writes them.
@@ -31,7 +34,7 @@ func (p *Program) Layout() []Row {
 func (p *Program) row(r *wire.Row) Row {
 	out := Row{
 		Field: index(r.Field), Role: roles[r.Kind], Depth: r.Depth, At: r.At, Offset: p.wire.AtText(r.At),
-		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.When(r),
+		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r),
 	}
 	switch {
 	case r.Field != wire.None:
@@ -43,6 +46,8 @@ func (p *Program) row(r *wire.Row) Row {
 	}
 	if out.Role == RoleValue {
 		out.Type = p.Fields[out.Field].Type
+	} else if n, ok := r.Item.Type.(*schema.Number); ok {
+		out.Type = n.Name()
 	} else {
 		out.Type = bookType(out.Role, uint32(r.Item.Bits), r.Item.Order)
 	}
@@ -55,15 +60,43 @@ func (p *Program) Size() (least, most int64) { return p.wire.Body.Bytes() }
 // SameLayout reports whether two programs assign the same bytes to the same types: their definitions may differ only in names and comments.
 func SameLayout(a, b *Program) bool {
 	rows, others := a.wire.Layout(), b.wire.Layout()
-	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code {
+	if len(rows) != len(others) || a.Message.HasKey != b.Message.HasKey || a.Message.Key.Code != b.Message.Key.Code || !sameOps(a, b) {
 		return false
 	}
 	for i := range rows {
 		r, o := &rows[i], &others[i]
-		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && r.Item.Order != o.Item.Order || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
+		if (r.Item == nil) != (o.Item == nil) || r.Item != nil && (r.Item.Order != o.Item.Order || !sameNumber(r.Item, o.Item)) || r.Field != o.Field || r.Kind != o.Kind || r.Depth != o.Depth || r.Min.Bits != o.Min.Bits || r.Max != o.Max || !r.At.Same(o.At) ||
 			r.Field != wire.None && a.Fields[r.Field].Type != b.Fields[o.Field].Type {
 			return false
 		}
 	}
 	return true
+}
+
+// sameNumber reports whether two items encode numbers in the same way.
+func sameNumber(a, b *wire.Item) bool {
+	n, is := a.Type.(*schema.Number)
+	m, other := b.Type.(*schema.Number)
+	if is != other || !is {
+		return is == other && a.Var == b.Var
+	}
+	return n.Kind == m.Kind && n.Var == m.Var && n.Add == m.Add && n.Absent == m.Absent
+}
+
+// sameOps reports whether the alternatives, sizes and ends of contents depend on the same values.
+func sameOps(a, b *Program) bool {
+	return slices.EqualFunc(a.Ops, b.Ops, func(o, p Op) bool {
+		w, x := o.When, p.When
+		text := w.Text == x.Text || w.Text != nil && x.Text != nil && *w.Text == *x.Text
+		return o.Code == p.Code && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
+			text && w.Reg == x.Reg && w.Else == x.Else && w.Value == x.Value && w.min == x.min && w.max == x.max &&
+			slices.EqualFunc(o.expr, p.expr, sameStep)
+	})
+}
+
+func sameStep(a, b wire.Step) bool {
+	if (a.Part == nil) != (b.Part == nil) || a.Part != nil && (a.Part.Shift != b.Part.Shift || a.Part.Bits != b.Part.Bits || a.Part.Mask != b.Part.Mask) {
+		return false
+	}
+	return a.Op == b.Op && a.Int == b.Int && a.Reg == b.Reg && a.Bits == b.Bits && a.Add == b.Add
 }

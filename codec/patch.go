@@ -1,5 +1,12 @@
 package codec
 
+import (
+	"math"
+	"slices"
+
+	"wirebench/defs/schema"
+)
+
 // FindLeaf returns the leaf of a record with the given path and role; if several match, the one at the given offset.
 func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool) {
 	w := r.Paths()
@@ -30,6 +37,34 @@ func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	}
 	StoreBits(data, l.Off, it.Bits, it.Order, raw)
 	return true
+}
+
+// Written returns data, the bytes of the record or a copy, with another number at the position of a leaf: a number as it is displayed, before
+// its scale. A number of variable size may change the length; the end of a list is a byte. Nothing else is updated. ok is false if the leaf
+// is not a number, or if it does not hold the number.
+func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool) {
+	it := r.Item(l)
+	if it == nil {
+		if l.Role != RoleEnd || units < 0 || units > math.MaxUint8 || int(l.Off/8) >= len(data) {
+			return nil, false
+		}
+		data[l.Off/8] = byte(units)
+		return data, true
+	}
+	raw := uint64(units)
+	if it.Num != nil {
+		if raw, ok = it.Num.RawUnits(units); !ok {
+			return nil, false
+		}
+	}
+	if it.Var == schema.Sized {
+		return data, r.PatchNumber(data, l, raw)
+	}
+	from, to := int(l.Off/8), int(l.Range().End()/8)
+	if to > len(data) || raw&^schema.Mask(int(it.Bits)) != 0 {
+		return nil, false
+	}
+	return slices.Replace(data, from, to, AppendVarint(nil, raw, it.Var, it.Bits)...), true
 }
 
 // RoleNamed returns the role with the given name.

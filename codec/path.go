@@ -70,7 +70,13 @@ func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byt
 	return p.appendBelow(dst, -1, field, indexes)
 }
 
-// appendBelow appends the path of a field from one that encloses it, whose path is in dst; -1 stands for the message.
+// AppendBelow appends the path of a field from one that encloses it, whose path is in dst; -1 stands for the message. Missing indexes are
+// omitted.
+func (p *Program) AppendBelow(dst []byte, base int, field uint16, indexes []int32) []byte {
+	return p.appendBelow(dst, base, field, indexes)
+}
+
+// appendBelow is AppendBelow.
 func (p *Program) appendBelow(dst []byte, base int, field uint16, indexes []int32) []byte {
 	if field == noIndex {
 		return dst

@@ -171,6 +171,9 @@ func (p Problem) Message(r *Record) string {
 	case BytesAfterEnd:
 		return fmt.Sprintf("bytes after the end of the text %q", name)
 	case SkippedByChoice:
+		if name != "" && p.Field() != noIndex {
+			return fmt.Sprintf("no alternative of %q fits the values before", name)
+		}
 		return "no alternative of the definition fits"
 	case SharedBytes:
 		return fmt.Sprintf("%s shares %d %s with %s, from %s on",

@@ -2,8 +2,11 @@ package codec_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -184,7 +187,13 @@ func FuzzProtodef(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		programs := protodefPrograms()
 		if len(data) < 1<<14 {
-			checkVariable(t, programs[int(which)%len(programs)], data)
+			p := programs[int(which)%len(programs)]
+			checkVariable(t, p, data)
+			var rec codec.Record
+			if p.Decode(&rec, data); len(data) < 300 {
+				checkSites(t, &rec)
+				checkColumns(t, p, [][]byte{data, data[:len(data)/2]})
+			}
 		}
 	})
 }
@@ -203,5 +212,152 @@ func TestColumnsAndSitesOfProtodef(t *testing.T) {
 			checkSites(t, &rec)
 		}
 		checkColumns(t, p, frames)
+	}
+}
+
+// TestWritten changes numbers of a message in place: one of variable size may take more bytes, the end of a list is a byte.
+func TestWritten(t *testing.T) {
+	p := protodefProgram("lists")
+	var in, out, rec codec.Record
+	if err := value.ParseJSON(&in, p, []byte(`{"n":2,"counted":[1,300],"three":[1,2,3],"rows":[{"key":"k","vals":[1]}],"options":["x"],"while":[{"slot":1,"item":2}],"until":[]}`)); err != nil {
+		t.Fatal(err)
+	}
+	in.Code = p.Message.Key.Code
+	if err := p.Encode(&out, &in); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		role  codec.Role
+		units int64
+		grows int
+		ok    bool
+	}{
+		{"rows", codec.RoleCount, 1, 0, true},
+		{"rows", codec.RoleCount, 200, 1, true},
+		{"rows", codec.RoleCount, -1, 4, true},
+		{"rows", codec.RoleCount, 1 << 40, 0, false},
+		{"counted[1]", codec.RoleValue, 3, -1, true},
+		{"n", codec.RoleValue, -2, 0, true},
+		{"n", codec.RoleValue, 40000, 0, false},
+		{"rows[0].vals", codec.RoleCount, 200, 0, false},
+		{"until", codec.RoleEnd, 254, 0, true},
+		{"until", codec.RoleEnd, 256, 0, false},
+		{"rows[0].opt", codec.RolePresent, 1, 0, true},
+	} {
+		l, ok := out.FindLeaf(c.path, c.role, 0)
+		if !ok {
+			t.Fatalf("no %v %s", c.role, c.path)
+		}
+		data, ok := out.Written(bytes.Clone(out.Data), l, c.units)
+		if ok != c.ok || ok && len(data) != len(out.Data)+c.grows {
+			t.Errorf("%v %s = %d: %x, %v", c.role, c.path, c.units, data, ok)
+			continue
+		}
+		if ok {
+			p.Decode(&rec, data)
+			if got, found := rec.FindLeaf(c.path, c.role, l.Off); c.role != codec.RoleEnd && (!found || int32(got.Raw) != int32(c.units) && int16(got.Raw) != int16(c.units)) {
+				t.Errorf("%v %s = %d reads as %d", c.role, c.path, c.units, int64(got.Raw))
+			}
+		}
+	}
+}
+
+// protodefCorpus has published definitions, and messages of real sessions.
+const protodefCorpus = "../../shared/corpora/protodef"
+
+// sessionMessage is a message of a session.
+type sessionMessage struct {
+	Dir, State, Name, Hex string
+	Encodes               bool
+}
+
+// sessions calls do with each message of the recorded sessions and its program.
+func sessions(t *testing.T, do func(p *codec.Program, m *sessionMessage, data []byte)) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(protodefCorpus, "messages-*.jsonl"))
+	if len(files) == 0 {
+		t.Skip("without the corpora, which are not here")
+	}
+	for _, name := range files {
+		version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), "messages-"), ".jsonl")
+		text, err := os.ReadFile(filepath.Join(protodefCorpus, "pc-"+version+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := protodef.Parse([]*source.File{source.New("protocol.json", string(text))}, schema.Options{})
+		programs := map[string]*codec.Program{}
+		lines, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(lines) {
+			var m sessionMessage
+			if err := json.Unmarshal(line, &m); err != nil {
+				t.Fatal(err)
+			}
+			key := m.State + m.Dir + m.Name
+			if programs[key] == nil {
+				i := slices.IndexFunc(s.Messages, func(x *schema.Message) bool {
+					return x.Name == m.Name && x.Key.Group == m.State && x.Key.Dir.String() == m.Dir
+				})
+				if i < 0 {
+					t.Fatalf("%s: no message %s", version, key)
+				}
+				programs[key] = must(codec.Compile(s.Messages[i]))
+			}
+			data, err := hex.DecodeString(m.Hex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(programs[key], &m, data)
+		}
+	}
+}
+
+// TestSessionsOfProtodef decodes messages of real sessions: without an error or a warning, and to the same bytes again.
+func TestSessionsOfProtodef(t *testing.T) {
+	var rec, out codec.Record
+	n := 0
+	sessions(t, func(p *codec.Program, m *sessionMessage, data []byte) {
+		p.Decode(&rec, data)
+		if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) > 0 {
+			t.Fatalf("%s: %v, %s%v", m.Name, rec.Status(), problems(&rec), w)
+		}
+		if err := p.Encode(&out, &rec); err != nil || !bytes.Equal(out.Data, data) {
+			t.Fatalf("%s: %v: %x, want %x", m.Name, err, out.Data, data)
+		}
+		if n++; n%10 == 0 && len(data) < 4000 {
+			checkVariable(t, p, data)
+			checkSites(t, &rec)
+		}
+	})
+}
+
+// TestWarningsOfChoices: a value without an alternative is a warning if the definition has no default.
+func TestWarningsOfChoices(t *testing.T) {
+	for text, want := range map[string]string{
+		`"fields": {"1": "i8"}`:                    `no alternative of "value" fits the values before`,
+		`"fields": {"1": "i8"}, "default": "void"`: "",
+		`"fields": {"1": "i8"}, "default": "i8"`:   "",
+		`"fields": {"1": "i8", "5": "void"}`:       "",
+	} {
+		s, ds := protodef.Parse([]*source.File{source.New("v.json", `{"types": {"m": ["container", [
+			{"name": "kind", "type": "u8"}, {"name": "value", "type": ["switch", {"compareTo": "kind", `+text+`}]}]]}}`)}, schema.Options{})
+		if len(ds) > 0 {
+			t.Fatal(ds.Render())
+		}
+		p := must(codec.Compile(s.Messages[0]))
+		var rec codec.Record
+		p.Decode(&rec, []byte{5, 5})
+		got := ""
+		for _, w := range rec.AppendWarnings(nil) {
+			if w.Code == codec.SkippedByChoice {
+				got = w.Message(&rec)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }

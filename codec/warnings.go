@@ -77,8 +77,8 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 			dst = r.oddVarint(dst, i, o)
 		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.Size == schema.Terminated:
 			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.Field, -1)})
-		case n.Kind == NodeVariant && n.Raw == math.MaxUint64 && o.Field == noIndex:
-			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, noIndex, -1)})
+		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
+			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, o.Field, -1)})
 		case n.Kind == NodeList && o.Linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
 		}

@@ -62,7 +62,7 @@ func loadFiles(t *testing.T, dialect, pattern string) *schema.Schema {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := source.New(filepath.Base(path), string(text)); strings.HasSuffix(path, ".def") || strings.HasSuffix(path, ".txt") {
+		if f := source.New(filepath.Base(path), string(text)); strings.HasSuffix(path, ".def") || strings.HasSuffix(path, ".txt") || defs.Recognizes(path, f.Text) {
 			files = append(files, f)
 		}
 	}

@@ -29,4 +29,8 @@
 // implements Type. Until wire.Compile has a case for it, definitions that use it are refused with a diagnostic. The other switches that
 // need a case are those with a case for *schema.Bitfield: in schema the text of types; in codec the form of an item; in codec/value
 // encoding and decoding of JSON, and examples; in codec/filter and codec/corpus comparable values; and a case in each target of emit.
+//
+// A new encoding of an existing kind (a size, a number, a part of package wire) is a constant in wire.Feature, found by
+// wire.Message.Features. A target of emit omits messages with features that are not in its set in emit/features.go, and names them; Markdown
+// supports all of them.
 package defs

@@ -109,8 +109,8 @@ func harborString(text string) []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(text))), text...)
 }
 
-// harbor is a server of the protocol.
-type harbor struct {
+// harborServer is a server of the protocol.
+type harborServer struct {
 	addr string
 
 	mu    sync.Mutex
@@ -118,13 +118,13 @@ type harbor struct {
 }
 
 // newHarbor starts a server, until the test ends.
-func newHarbor(t *testing.T) *harbor {
+func newHarbor(t *testing.T) *harborServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harbor{addr: l.Addr().String()}
+	h := &harborServer{addr: l.Addr().String()}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -144,7 +144,7 @@ func newHarbor(t *testing.T) *harbor {
 	return h
 }
 
-func (h *harbor) serve(p *harborPeer) {
+func (h *harborServer) serve(p *harborPeer) {
 	code, login, err := p.receive()
 	if err != nil || code != harborLogin || len(login) < 5 {
 		return
@@ -181,7 +181,7 @@ func (h *harbor) serve(p *harborPeer) {
 }
 
 // hears waits until the server has heard a text last.
-func (h *harbor) hears(t *testing.T, text string) {
+func (h *harborServer) hears(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		h.mu.Lock()

@@ -363,6 +363,9 @@ func layoutSummary(l *view.LayoutInfo) string {
 		case r.Depth > 0:
 		case variable(r):
 			term := r.Path
+			if r.Role != "value" && r.Role != r.Path {
+				term += "." + r.Role
+			}
 			if d.isList(i) {
 				if size := strings.Trim(d.elementSize(i+1, 1), ", bytes"); size != "" {
 					term = size + " × " + r.Path

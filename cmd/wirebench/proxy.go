@@ -224,7 +224,7 @@ func (r *proxyRun) upstreams() (*proxy.Upstreams, error) {
 // run relays until the context ends.
 func (r *proxyRun) run(ctx context.Context) (err error) {
 	f := &r.lister
-	f.env.Definitions, f.env.Options = f.snap, f.snap.Options.Values
+	f.env.Definitions, f.env.Options, f.env.Envelope = f.snap, f.snap.Options.Values, f.snap.Envelope
 	f.out = bufio.NewWriterSize(r.cmd.OutOrStdout(), 1<<16)
 	protocol, ok := f.snap.Protocol()
 	if !ok {

@@ -170,7 +170,7 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 	if r.snap, err = l.snapshot(cmd); err != nil {
 		return err
 	}
-	r.env.Definitions, r.env.Options = r.snap, r.snap.Options.Values
+	r.env.Definitions, r.env.Options, r.env.Envelope = r.snap, r.snap.Options.Values, r.snap.Envelope
 	protocol, ok := r.snap.Protocol()
 	if !ok {
 		return fmt.Errorf("connections of protocol %s cannot be played", r.snap.Dialect.Name)

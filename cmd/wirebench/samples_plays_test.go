@@ -489,3 +489,75 @@ func (s *stage) news() {
 	s.must(w.Close())
 	s.server("s2c_file", values{"name": "", "data": hex.EncodeToString(packed.Bytes())})
 }
+
+// playShips sails between two harbors.
+func playShips(s *stage) {
+	ms := time.Millisecond
+	const captain, own = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+	harbor := func(id int, name string, grain int) {
+		s.server("harbor", values{
+			"id": id, "name": name,
+			"stock":  []values{{"ware": "grain", "amount": grain}, {"ware": "letter", "amount": 1, "from": captain, "text": "For the harbor master: " + strings.Repeat("the nets are mended. ", 14)}},
+			"prices": []values{{"ware": "grain", "price": "4"}, {"ware": "cloth", "price": "23"}},
+			"notes": values{"type": "compound", "name": "harbor", "value": []values{
+				{"type": "int", "name": "depth", "value": 12}, {"type": "list", "name": "piers", "value": values{"type": "string", "value": []string{"north", "south"}}},
+			}},
+		})
+	}
+	ship := func(n int) values {
+		a := float64(n) / 12
+		return values{
+			"id": captain, "name": "Margarethe", "speed": quarter(6 + 2*math.Sin(a)), "flag": strings.Repeat("0f", 64),
+			"at": values{"x": math.Round(400 * math.Cos(a)), "y": math.Round(400 * math.Sin(a)), "level": 0},
+		}
+	}
+	s.client("hello", values{"version": 3, "host": "play.example", "port": 7804, "intent": "play"})
+	s.note("The intent of this message decides the state that follows: the envelope says so.")
+	s.wait(120 * ms)
+	harbor(1, "Saltholm", 180)
+	s.note("More than 256 bytes: the message was compressed.")
+	s.wait(400 * ms)
+	s.moment("The ship leaves the harbor")
+	says := []string{"a fair wind", "land ahoy", "who sails north?", strings.Repeat("heave ", 50), "the tide is out", "a storm is coming", "safe again", "see you"}
+	for n := 1; n <= 8*len(says); n++ {
+		s.wait(180 * ms)
+		s.server("ship", ship(n))
+		a := float64(n) / 20
+		s.client("steer", values{
+			"to": values{"x": math.Round(1000 * math.Cos(a)), "y": math.Round(1000 * math.Sin(a)), "level": 0}, "heading": quarter(a),
+			"sails": values{"fore": true, "main": n%3 > 0, "mizzen": n > 40},
+		})
+		if n%10 == 0 {
+			s.server("ping", values{"id": strconv.Itoa(1_770_000_000_000 + n)})
+			s.wait(60 * ms)
+			s.client("pong", values{"id": strconv.Itoa(1_770_000_000_000 + n)})
+		}
+		switch {
+		case n%16 == 0:
+			v := values{"text": says[n/8-1]}
+			v["to"] = captain
+			s.client("say", v)
+		case n%8 == 0:
+			s.server("say", values{"from": []any{captain, nil}[n/8%2], "text": says[n/8-1]})
+		}
+		switch n {
+		case 24:
+			s.moment("Trade")
+			harbor(2, "Nyby", 40)
+			s.wait(300 * ms)
+			s.client("trade", values{
+				"harbor": 2, "paid": "160", "sold": []values{{"ware": "cloth", "amount": 3}},
+				"bought": []values{{"ware": "grain", "amount": 40}, {"ware": "chart", "amount": 1, "shows": []values{{"x": 7, "y": -7, "level": 0}, {"x": -300, "y": 12, "level": 1}}}},
+			})
+			s.mark()
+		case 40:
+			s.moment("An invalid message")
+			wrong := s.bytes(schema.ToClient, "ship", ship(n))
+			s.put(schema.ToClient, transport.Outgoing{Bytes: wrong[:len(wrong)-10]})
+			s.note("Ten bytes are missing: the flag has fewer bytes than its number says.")
+			s.mark()
+		}
+	}
+	s.client("say", values{"text": "good night", "to": own})
+	s.mark()
+}

@@ -97,7 +97,7 @@ func newStage(t *testing.T, protocol string, port uint16, groups map[schema.Dir]
 	s.record = s.connection(proto, 50112, port)
 	s.must(s.record.Open(s.now))
 	keys := rand.NewChaCha8([32]byte{1, 2, 3, byte(port)})
-	env := &protocols.Env{Definitions: snap}
+	env := snap.Env()
 	for _, dir := range []schema.Dir{schema.ToServer, schema.ToClient} {
 		if s.ends[dir], err = row.End(env, dir, port, protocols.Ends{Random: keys}); err != nil {
 			t.Fatal(err)
@@ -185,13 +185,13 @@ func (s *stage) wait(d time.Duration) {
 // bytes encodes a message.
 func (s *stage) bytes(dir schema.Dir, name string, v values) []byte {
 	s.t.Helper()
-	e, ok := s.encoders[name]
+	e, ok := s.encoders[dir.String()+name]
 	if !ok {
 		m, err := s.snap.FindIn(name, s.groups[dir], dir)
 		s.must(err)
 		e, err = s.snap.Encoder(m, nil, codec.Session{})
 		s.must(err)
-		s.encoders[name] = e
+		s.encoders[dir.String()+name] = e
 	}
 	if v == nil {
 		v = values{}
@@ -302,7 +302,7 @@ type sampleFrame struct {
 func sampleFrames(t *testing.T, snap *workspace.Snapshot, file []byte) (out []sampleFrame) {
 	t.Helper()
 	p, _ := protocols.Of(snap.Dialect.Name)
-	env := &protocols.Env{Definitions: snap}
+	env := snap.Env()
 	_, err := pcap.Read(bytes.NewReader(file), packet.Options{New: func(c transport.Conn) transport.Transport {
 		return p.New(env.For(c.Name(), c.Session), c.Server.Port())
 	}}, func(f *transport.Frame) {

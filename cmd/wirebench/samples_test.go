@@ -50,6 +50,12 @@ var samples = []struct {
 		via:   []string{"cluster", "reliable", "chunk"},
 		odd:   []string{"message unknown ", "message incomplete s2c_kill"},
 	},
+	{
+		protocol: "protodef", port: 7804, play: playShips,
+		text:  "A voyage between invented harbors: ships, trade and talk. Messages of 256 bytes and more are compressed. One message is deliberately wrong.",
+		wants: []string{"hello", "harbor", "ship", "say", "steer", "trade", "ping", "pong"},
+		odd:   []string{"message incomplete ship"},
+	},
 }
 
 // The built-in recordings are those that the plays write; -update writes them.

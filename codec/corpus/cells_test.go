@@ -80,8 +80,18 @@ func TestCellsOfVariable(t *testing.T) {
 	var rec codec.Record
 	p.Decode(&rec, data)
 	for _, c := range [][2]string{
-		{"n", "300"}, {"id", "069a79f4-44e9-4726-a5be-fca90e38aaf5"}, {"kind", "five"}, {"flags", "a +8"}, {"maybe", "-7"}, {"none", ""},
-		{"at", "(1, 500)"}, {"at.y", "500"}, {"list", "2: p, q"}, {"list[2]", "q"}, {"list[1]", ""}, {"extra", "0.5"},
+		{"n", "300"},
+		{"id", "069a79f4-44e9-4726-a5be-fca90e38aaf5"},
+		{"kind", "five"},
+		{"flags", "a +8"},
+		{"maybe", "-7"},
+		{"none", ""},
+		{"at", "(1, 500)"},
+		{"at.y", "500"},
+		{"list", "2: p, q"},
+		{"list[2]", "q"},
+		{"list[1]", ""},
+		{"extra", "0.5"},
 	} {
 		if got := corpus.NewCells(p, []string{c[0]}).Append(nil, &rec)[0]; got != c[1] {
 			t.Errorf("%s: %q, want %q", c[0], got, c[1])

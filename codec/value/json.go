@@ -27,7 +27,7 @@ func AppendJSON(dst []byte, r *codec.Record) []byte {
 	return w.object(dst, 0, 0, uint32(len(r.Nodes)))
 }
 
-// AppendLeaf appends the value of a leaf as JSON.
+// AppendLeaf appends the value of a leaf as JSON: null for a number that is absent.
 func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	w := writer{Record: r} // the leaf of a content is text or bytes, which need no plan
 	it := r.Item(l)
@@ -38,6 +38,8 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 		return appendHex(dst, r.Data[l.Off/8:l.Range().End()/8])
 	case it == nil:
 		return w.content(dst, &r.Program.Ops[r.Nodes[l.Node].Op], l.Node)
+	case l.Role == codec.RoleValue && it.Num != nil && it.Num.Absent && l.Raw == 0:
+		return append(dst, "null"...)
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
 	case it.Var != schema.Sized:
@@ -626,7 +628,7 @@ func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	if it.Bits > 32 {
 		dst = append(dst, '"')
 	}
-	dst = append(dst, num.Decimal(raw)...)
+	dst = num.AppendDecimal(dst, raw)
 	if it.Bits > 32 {
 		dst = append(dst, '"')
 	}

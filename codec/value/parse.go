@@ -76,11 +76,18 @@ func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	return nil
 }
 
-// pathPart is a step of a path: a field, or the element of a list.
+// pathPart is a step of a path: the element of a list; inside a group or a choice with elem inField; or inside a group that is nested in
+// itself with inCall.
 type pathPart struct {
 	field uint16
 	elem  int32
+	group uint16 // inCall: the field of the group that is read again
 }
+
+const (
+	inCall  = -2
+	inField = -3
+)
 
 // valuer converts tokens to nodes and their bytes, in the order of the ops.
 type valuer struct {
@@ -130,16 +137,22 @@ func (v *valuer) failAt(tok int32, field uint16, name, code, format string, args
 		return
 	}
 	indexes := make([]int32, 0, len(v.path))
-	inner := uint16(noIndex)
-	for _, s := range v.path {
-		indexes = append(indexes, s.elem)
-		inner = s.field
-	}
+	inner, base := uint16(noIndex), -1
 	var path []byte
+	for _, s := range v.path {
+		switch inner = s.field; s.elem {
+		case inField:
+		case inCall:
+			path = v.p.AppendBelow(path, base, s.field, indexes)
+			inner, base, indexes = s.group, int(s.group), indexes[:0]
+		default:
+			indexes = append(indexes, s.elem)
+		}
+	}
 	if field == noIndex {
 		field = inner
 	}
-	path = v.p.AppendIndexed(nil, field, indexes)
+	path = v.p.AppendBelow(path, base, field, indexes)
 	if name != "" {
 		if len(path) > 0 {
 			path = append(path, '.')
@@ -694,7 +707,7 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 }
 
 func (v *valuer) element(o *codec.Op, pc uint16, l *schema.List, tok, index int32) {
-	v.path = append(v.path, pathPart{o.Field, index})
+	v.path = append(v.path, pathPart{field: o.Field, elem: index})
 	defer func() { v.path = v.path[:len(v.path)-1] }()
 	at := uint32(len(v.data)) * 8
 	if !o.Plain || o.Linked {

@@ -184,13 +184,15 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 			return
 		}
 		defer func() { v.depth-- }()
+		v.path = append(v.path, pathPart{field: o.Field, elem: inCall, group: v.p.Ops[body].Field})
+		defer func() { v.path = v.path[:len(v.path)-1] }()
 	}
 	if o.NullSize && !v.given(tok) {
 		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
 		return
 	}
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
-	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, o.Field, tok)
+	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, v.p.Ops[body].Field, tok)
 	n := &v.r.Nodes[g]
 	n.Len, n.After = uint32(len(v.data))*8-n.Off, uint32(len(v.r.Nodes))
 }
@@ -200,6 +202,8 @@ func (v *valuer) contents(pc, end, pi uint16, bare bool, field uint16, tok int32
 	base := v.open(pi)
 	steps := v.plans.bodies[pi].steps
 	obj := int32(-1)
+	v.path = append(v.path, pathPart{field: field, elem: inField})
+	defer func() { v.path = v.path[:len(v.path)-1] }()
 	switch {
 	case !v.given(tok):
 	case bare && len(steps) > 0:

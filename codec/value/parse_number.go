@@ -68,6 +68,7 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return raw
 	case t.kind == tokString && num.Enum != nil && num.Enum.Shown && isDecimal(text) && v.named(tok, num) != nil:
 		return v.named(tok, num).Value
+	case t.kind == tokString && num.Enum != nil && num.Enum.Shown && num.Add == 0 && isDecimal(text): // where a name may be
 	case t.kind == tokString && num.Enum != nil && !isDecimal(text):
 		if e := v.named(tok, num); e != nil {
 			return e.Value & (1<<(it.Bits-1)<<1 - 1)

@@ -30,6 +30,9 @@ func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 			continue
 		}
 		f := FieldValue{Role: l.Role.String(), Field: l.Field, Value: value.AppendLeaf(nil, r, l)}
+		if string(f.Value) == "null" {
+			continue // absent
+		}
 		dst = append(briefly(dst, start, string(path)), ' ')
 		dst = append(dst, humanValue(r.Program, f)...)
 	}

@@ -13,9 +13,9 @@ const (
 	FamilyHead  Family = "head"  // length, code, constants, counter, checksum
 	FamilyInt   Family = "int"   // integers, booleans, enums
 	FamilyFloat Family = "float" // floats and angles
-	FamilyPtr   Family = "ptr"   // counts and offsets
+	FamilyPtr   Family = "ptr"   // counts, sizes, offsets and selectors
 	FamilyText  Family = "text"  // text and bytes
-	FamilyChain Family = "chain" // offsets of elements
+	FamilyChain Family = "chain" // numbers about elements, and lists
 	FamilyGap   Family = "gap"   // unexplained bits and padding
 )
 
@@ -24,9 +24,9 @@ func FamilyOf(p *codec.Program, field uint16, role codec.Role) Family {
 	switch role {
 	case codec.RoleLength, codec.RoleCode, codec.RoleConst, codec.RoleCounter, codec.RoleCheck:
 		return FamilyHead
-	case codec.RoleCount, codec.RoleOffset:
+	case codec.RoleCount, codec.RoleOffset, codec.RoleBytes, codec.RolePresent:
 		return FamilyPtr
-	case codec.RoleHere, codec.RoleNext:
+	case codec.RoleHere, codec.RoleNext, codec.RoleMore, codec.RoleEnd:
 		return FamilyChain
 	case codec.RolePad, codec.RoleGap:
 		return FamilyGap

@@ -21,6 +21,7 @@ type FormField struct {
 	Fields []FormField `json:"fields,omitempty"` // of a group, or of an element of a list
 	Plain  bool        `json:"plain,omitempty"`  // elements of a list are values: Fields has one without a name
 	Fixed  bool        `json:"fixed,omitempty"`  // the number of elements is fixed
+	Named  bool        `json:"named,omitempty"`  // the number is given by its name, if it has one
 }
 
 // FormKind is the kind of a value in a form.
@@ -35,6 +36,7 @@ const (
 	FormBytes FormKind = "bytes"
 	FormList  FormKind = "list"
 	FormGroup FormKind = "group"
+	FormJSON  FormKind = "json" // as JSON: its kind depends on other values, or null means that there is none
 )
 
 // FormValue is a named value of a number.
@@ -62,7 +64,7 @@ const maxForm = 3000 // fields
 
 // FormOf describes the values of a program's message.
 func FormOf(p *codec.Program) Form {
-	b := formBuilder{left: maxForm}
+	b := formBuilder{left: maxForm, open: map[*schema.Struct]bool{}}
 	body := p.Message.Body
 	out := Form{Fields: []FormField{}}
 	if body == nil {
@@ -98,20 +100,36 @@ func FormOf(p *codec.Program) Form {
 	return out
 }
 
-type formBuilder struct{ left int }
+type formBuilder struct {
+	left int
+	open map[*schema.Struct]bool // around the field
+}
 
-// fields describes the fields of a struct. Of fields with one name the last has the value.
+// fields describes the fields of a struct. Of fields with one name the last has the value. Fields of the alternatives of a choice without
+// a name are among them, as JSON: null if the alternative does not apply.
 func (b *formBuilder) fields(s *schema.Struct) []FormField {
 	out := []FormField{}
 	if s == nil {
 		return out
 	}
 	at := map[string]int{}
+	own := map[*schema.Field]bool{}
 	for _, f := range s.Fields {
+		own[f] = true
+	}
+	common := schema.Struct{Fields: s.Fields} // variants are separate
+	for f := range common.Members() {
 		if b.left--; b.left < 0 {
 			break
 		}
-		x := b.field(f)
+		var x FormField
+		if own[f] {
+			x = b.field(f)
+		} else if x = (FormField{Name: f.Name, Type: f.TypeText, Doc: f.Doc, Kind: FormJSON}); f.Name == "" {
+			continue
+		} else if _, ok := at[f.Name]; ok {
+			continue // of another alternative
+		}
 		if i, ok := at[f.Name]; ok && f.Same != nil {
 			x.Doc = cmp.Or(x.Doc, out[i].Doc)
 			out[i] = x
@@ -137,7 +155,14 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 		if x.Kind == FormInt {
 			x.Min, x.Max = formLimit(t, t.Min), formLimit(t, t.Max)
 		}
-		if t.Enum != nil && x.Kind == FormInt {
+		if t.Absent {
+			x.Kind = FormJSON
+		}
+		if x.Named = t.Enum != nil && t.Enum.Shown && x.Kind == FormInt; x.Named {
+			for _, v := range t.Enum.Values {
+				x.Values = append(x.Values, FormValue{v.Name, v.Name})
+			}
+		} else if t.Enum != nil && x.Kind == FormInt {
 			for _, v := range t.Enum.Values {
 				x.Values = append(x.Values, FormValue{v.Name, formNumber(t, v.Value)})
 			}
@@ -156,12 +181,21 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 	case *schema.Text:
 		x.Kind = FormText
 	case *schema.Blob:
-		x.Kind = FormBytes
+		if x.Kind = FormBytes; t.UUID {
+			x.Kind = FormText
+		}
+	case *schema.Choice:
+		x.Kind = FormJSON
 	case *schema.List:
 		x.Kind, x.Plain, x.Fixed = FormList, t.Bare, t.Size == schema.Fixed
 		x.Fields = b.fields(t.Elem)
 	case *schema.Group:
-		x.Kind = FormGroup
+		if x.Kind = FormGroup; t.Bare || t.Null || b.open[t.Struct] {
+			x.Kind = FormJSON
+			return x
+		}
+		b.open[t.Struct] = true
+		defer delete(b.open, t.Struct)
 		if t.Array {
 			x.Kind, x.Plain, x.Fixed = FormList, true, true
 		}
@@ -175,8 +209,8 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 
 // formNumber formats the bits of a number.
 func formNumber(n *schema.Number, bits uint64) string {
-	if n != nil && n.Kind == schema.Signed {
-		return strconv.FormatInt(n.Int(bits), 10)
+	if n != nil {
+		return n.Decimal(bits)
 	}
 	return strconv.FormatUint(bits, 10)
 }

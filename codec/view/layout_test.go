@@ -39,8 +39,20 @@ func longDefinitions() map[string][]string {
 		fmt.Fprintf(&structs, "struct: s%d\n  first = s%d\n  second = s%d\n", i, i+1, i+1)
 	}
 	structs.WriteString("struct: s14\n  v = uint8\n")
+	tower := `{"types": {"s0": ["container", [{"name": "a", "type": ["option", "varint"]}, {"name": "b", "type": "string"}]], "string": ["pstring", {"countType": "varint"}],`
+	for i := 1; i < 12; i++ {
+		tower += fmt.Sprintf(`"s%d": ["container", [{"name": "%s", "type": "s%d"}, {"name": "b", "type": ["option", "s%d"]}]],`, i, name, i-1, i-1)
+	}
+	deep := strings.Repeat(`["option", `, 50) + `"varint"` + strings.Repeat("]", 50)
+	value := strings.Repeat("value", 100)
+	cases := strings.TrimSuffix(strings.Repeat(`{"name": "x", "type": ["switch", {"compareTo": "k", "fields": {"`+value+`": "u8"}}]},`, 300), ",")
+	tree := `{"types": {"t": ["container", [{"name": "a", "type": "u8"}` + strings.Repeat(`, {"name": "b", "type": ["option", "t"]}`, 200) + `]]}}`
 	return map[string][]string{
 		"tera": {strs.String(), array.String(), nested.String(), list.String(), "byte[9999] a\n", "byte[9999][999] a\nint32 b\n"},
+		"protodef": {
+			tower + `"last": "void"}}`, tree, `{"types": {"c": ["container", [{"name": "` + name + `", "type": ` + deep + `}]]}}`,
+			`{"types": {"c": ["container", [{"name": "k", "type": ["mapper", {"type": "u8", "mappings": {"1": "` + value + `"}}]}, ` + cases + `]]}}`,
+		},
 		"muta": {structs.String(), strings.ReplaceAll(structs.String(), "v = uint8", "v = uint8\n  text = char {5}")},
 	}
 }
@@ -48,7 +60,11 @@ func longDefinitions() map[string][]string {
 // checkBudget lays out all messages of a definition.
 func checkBudget(t *testing.T, dialect, text string) {
 	t.Helper()
-	s, _ := defs.Load([]*source.File{source.New("C_LONG.1.def", text)}, dialect, schema.Options{})
+	file := "C_LONG.1.def"
+	if dialect == "protodef" {
+		file = "protocol.json"
+	}
+	s, _ := defs.Load([]*source.File{source.New(file, text)}, dialect, schema.Options{})
 	total := map[string]int{}
 	for _, m := range s.Messages {
 		p, err := codec.Compile(m)

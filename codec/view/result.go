@@ -106,7 +106,7 @@ func Fields(r *codec.Record) []FieldValue {
 			Path: string(path), Type: r.TypeName(l), Role: l.Role.String(), BitOffset: l.Off, BitLength: l.Len,
 			Value: value.AppendLeaf(nil, r, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: FamilyOf(r.Program, l.Field, l.Role),
 		}
-		f.Text = humanValue(r.Program, f)
+		f.Text = leafText(r, l, f)
 		if l.Field != codec.NoField {
 			f.Line, f.Depth = lines[l.Field], r.Program.Depth(l.Field)
 		} else if l.Role == codec.RoleHere || l.Role == codec.RoleNext {

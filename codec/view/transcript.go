@@ -127,6 +127,19 @@ func printableASCII(p []byte) string {
 	return string(out)
 }
 
+// leafText formats the value of a leaf for display: that of a number which is shown by name with the number, too.
+func leafText(r *codec.Record, l codec.Leaf, f FieldValue) string {
+	if it := r.Item(l); it != nil && it.Form == codec.FormNamed && l.Role == codec.RoleValue {
+		switch n := it.Num; {
+		case n.Absent && l.Raw == 0:
+			return "none"
+		case n.Enum != nil && n.Enum.NameOfBits(l.Raw) != "":
+			return n.Decimal(l.Raw) + " (" + n.Enum.NameOfBits(l.Raw) + ")"
+		}
+	}
+	return humanValue(r.Program, f)
+}
+
 // humanValue formats a value for display: text in quotes, floats as short as their width needs, codes in hex too.
 func humanValue(p *codec.Program, f FieldValue) string {
 	v := string(f.Value)

@@ -23,7 +23,7 @@ func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.S
 
 // affordable returns the schema without the messages that would exceed the budget.
 func affordable(s *schema.Schema) (*schema.Schema, losses) {
-	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}}
+	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}, described: map[*schema.Struct]bool{}, bitfields: map[*schema.Bitfield]bool{}}
 	bytes := make([]int, len(s.Messages))
 	for i, m := range s.Messages {
 		c.source += 18 + len(m.Name) + len(m.Doc)
@@ -54,10 +54,12 @@ func affordable(s *schema.Schema) (*schema.Schema, losses) {
 
 // costs estimates the size of the output about structs, for the most verbose target.
 type costs struct {
-	known  map[*schema.Struct]cost
-	enums  map[*schema.Enum]bool // enumerations that have been counted
-	names  int                   // bytes of the names of values that are written once
-	source int                   // size of the definitions of all structs in bytes, each once
+	known     map[*schema.Struct]cost
+	enums     map[*schema.Enum]bool     // enumerations that have been counted
+	names     int                       // bytes of the names of values that are written once
+	described map[*schema.Struct]bool   // see described
+	bitfields map[*schema.Bitfield]bool // those whose names have been counted
+	source    int                       // size of the definitions of all structs in bytes, each once
 }
 
 // cost is the cost of one use of a struct: bytes, and the number of repetitions of its path.
@@ -70,6 +72,7 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 	if x, ok := c.known[s]; ok {
 		return x
 	}
+	c.known[s] = cost{2, 400} // of a use of itself
 	var sum cost
 	add := func(inner cost, prefix int) {
 		const most = 1 << 40
@@ -84,13 +87,21 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 		case *schema.Number:
 			own = cost{5, 160 + c.values(t.Enum, name)}
 		case *schema.Bitfield:
-			own = cost{30, 2600}
+			own = cost{30, 2600 + c.parts(t)}
 		case *schema.Group:
 			own = cost{2, 120}
 			add(c.of(t.Struct, depth+1), name+1)
 		case *schema.List:
 			own = cost{24, 2000}
 			add(c.of(t.Elem, depth+1), name+3)
+		case *schema.Choice:
+			own = cost{4, 300}
+			for i := range t.Cases {
+				c.source += 4 + len(t.Cases[i].Name)
+				if b := t.Cases[i].Body; b != nil {
+					add(c.of(b, depth+1), name+1)
+				}
+			}
 		}
 		own.bytes += 2*len(f.Doc) + 2*len(f.TypeText)
 		add(own, name)
@@ -102,8 +113,24 @@ func (c *costs) of(s *schema.Struct, depth int) cost {
 			add(c.of(v.Body, depth+1), 0)
 		}
 	}
-	c.known[s] = sum
+	if c.known[s] = sum; described(s, c.described, 0) {
+		c.known[s] = cost{2, 400} // a link to its description
+	}
 	return sum
+}
+
+// parts returns the cost of the names of the parts of a bitfield.
+func (c *costs) parts(p *schema.Bitfield) (bytes int) {
+	for i := range p.Forms {
+		for k := range p.Forms[i].Parts {
+			bytes += 2 * len(p.Forms[i].Parts[k].Name)
+		}
+	}
+	if !c.bitfields[p] {
+		c.bitfields[p] = true
+		c.source += bytes / 2
+	}
+	return bytes
 }
 
 // values returns the cost of the names of the values of a field.

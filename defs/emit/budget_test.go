@@ -15,7 +15,11 @@ import (
 // ratio returns the size of a target's files relative to the definitions, after subtracting base, and the losses.
 func ratio(t *testing.T, target emit.Target, dialect, text string, base int) (float64, []emit.Loss) {
 	t.Helper()
-	s, _ := defs.Load([]*source.File{source.New("S_BUDGET.1.def", text)}, dialect, schema.Options{Codes: map[string]uint32{"S_BUDGET": 1}})
+	name := "S_BUDGET.1.def"
+	if dialect == "protodef" {
+		name = "protocol.json"
+	}
+	s, _ := defs.Load([]*source.File{source.New(name, text)}, dialect, schema.Options{Codes: map[string]uint32{"S_BUDGET": 1}})
 	start := time.Now()
 	files, losses := target.Emit(s, emit.Options{})
 	out := 0
@@ -45,18 +49,40 @@ func TestBudget(t *testing.T) {
 	for i := 1; i < 13; i++ {
 		doubling += fmt.Sprintf("struct: s%d\n\ta = s%d\n\tb = s%d\n", i, i-1, i-1)
 	}
+	proto := func(types, used string) string {
+		return `{"types": {` + types + many(15, `"m#": ["container", [{"name": "a", "type": "varint"}, `+used+`]],`) + `"last": "void"}}`
+	}
+	names := strings.TrimSuffix(many(60, `"`+long+`#",`), ",")
+	tower := func(of string) string { // s12 contains s0 4096 times
+		out := `"s0": ["container", [{"name": "a", "type": ` + of + `}]],`
+		for i := 1; i < 13; i++ {
+			out += fmt.Sprintf(`"s%d": ["container", [{"name": "a", "type": "s%d"}, {"name": "b", "type": "s%d"}]],`, i, i-1, i-1)
+		}
+		return out
+	}
 	for name, c := range map[string]struct{ dialect, text string }{
-		"strings":       {"tera", many(8000, "string a#\n")},
-		"long strings":  {"tera", many(1000, "string "+long+"#\n")},
-		"arrays":        {"tera", many(2000, "array a#\n- string s\n")},
-		"long object":   {"tera", "object " + long + "\n" + many(1500, "- int32 a#\n")},
-		"deep":          {"tera", nested.String() + many(500, strings.Repeat("- ", 30)+"int32 a#\n")},
-		"doubling":      {"muta", doubling + many(30, "packet: p#\n\t__group = g\n\tx = s12\n")},
-		"doubling less": {"muta", doubling + many(300, "packet: p#\n\t__group = g\n\tx = s7\n")},
-		"one struct":    {"muta", muta + "struct: s\n" + many(500, "\tf# = uint32\n") + many(2000, "packet: p#\n\t__group = g\n\tx = s\n")},
-		"long enum":     {"muta", muta + "enum: " + long + "\n\t__type = uint16\n" + many(1000, "\tA# =\n") + "packet: p\n\t__group = g\n" + many(1000, "\tf# = "+long+"\n")},
-		"long group":    {"muta", "group: " + long + "\n" + many(200, "packet: p#\n\t__group = "+long+"\n\tx = uint8 {4}\n")},
-		"packets":       {"muta", muta + many(4000, "packet: p#\n\t__group = g\n")},
+		"ProtoDef doubling":        {"protodef", proto(tower(`"varint"`), `{"name": "x", "type": "s12"}`)},
+		"ProtoDef options":         {"protodef", proto(tower(`["option", "varint"]`), `{"name": "x", "type": "s12"}`)},
+		"ProtoDef arrays":          {"protodef", proto(tower(`"varint"`), `{"name": "x", "type": ["array", {"countType": "varint", "type": "s10"}]}`)},
+		"ProtoDef trees":           {"protodef", proto(`"t": ["container", [{"name": "a", "type": ["option", "u"]}, {"name": "b", "type": ["option", "t"]}]], "u": ["container", [`+strings.TrimSuffix(many(20, `{"name": "c#", "type": ["option", "t"]},`), ",")+`]],`, `{"name": "x", "type": "t"}`)},
+		"ProtoDef nested options":  {"protodef", proto("", `{"name": "`+long+`", "type": `+strings.Repeat(`["option", `, 40)+`"varint"`+strings.Repeat(`]`, 40)+`}`)},
+		"ProtoDef nested switches": {"protodef", proto("", strings.Repeat(`{"name": "x", "type": ["switch", {"compareTo": "a", "fields": {"1": ["container", [{"name": "a", "type": "u8"}, `, 30)+`{"name": "y", "type": "u8"}`+strings.Repeat(`]]}}]}`, 30))},
+		"ProtoDef flags":           {"protodef", proto(`"f": ["bitflags", {"type": "u64", "flags": [`+names+`]}],`, strings.TrimSuffix(many(200, `{"name": "f#", "type": "f"},`), ","))},
+		"ProtoDef names":           {"protodef", proto(`"f": ["mapper", {"type": "varint", "mappings": {`+strings.TrimSuffix(many(200, `"#": "`+long+`#",`), ",")+`}}],`, `{"name": "k", "type": "f"}, `+strings.TrimSuffix(many(100, `{"name": "f#", "type": ["switch", {"compareTo": "k", "fields": {"`+long+`1": "varint"}}]},`), ","))},
+		"ProtoDef many cases":      {"protodef", proto("", `{"name": "x", "type": ["switch", {"compareTo": "a", "fields": {`+strings.TrimSuffix(many(500, `"#": "void",`), ",")+`}}]}`)},
+		"ProtoDef one type":        {"protodef", proto(`"t": ["container", [`+strings.TrimSuffix(many(300, `{"name": "f#", "type": "varint"},`), ",")+`]],`, strings.TrimSuffix(many(50, `{"name": "g#", "type": "t"},`), ","))},
+		"ProtoDef expressions":     {"protodef", proto("", strings.TrimSuffix(many(200, `{"name": "g#", "type": ["switch", {"compareTo": "a `+strings.Repeat("+ a ", 50)+`", "fields": {"1": "u8"}}]},`), ","))},
+		"strings":                  {"tera", many(8000, "string a#\n")},
+		"long strings":             {"tera", many(1000, "string "+long+"#\n")},
+		"arrays":                   {"tera", many(2000, "array a#\n- string s\n")},
+		"long object":              {"tera", "object " + long + "\n" + many(1500, "- int32 a#\n")},
+		"deep":                     {"tera", nested.String() + many(500, strings.Repeat("- ", 30)+"int32 a#\n")},
+		"doubling":                 {"muta", doubling + many(30, "packet: p#\n\t__group = g\n\tx = s12\n")},
+		"doubling less":            {"muta", doubling + many(300, "packet: p#\n\t__group = g\n\tx = s7\n")},
+		"one struct":               {"muta", muta + "struct: s\n" + many(500, "\tf# = uint32\n") + many(2000, "packet: p#\n\t__group = g\n\tx = s\n")},
+		"long enum":                {"muta", muta + "enum: " + long + "\n\t__type = uint16\n" + many(1000, "\tA# =\n") + "packet: p\n\t__group = g\n" + many(1000, "\tf# = "+long+"\n")},
+		"long group":               {"muta", "group: " + long + "\n" + many(200, "packet: p#\n\t__group = "+long+"\n\tx = uint8 {4}\n")},
+		"packets":                  {"muta", muta + many(4000, "packet: p#\n\t__group = g\n")},
 	} {
 		for _, target := range emit.Targets {
 			t.Run(name+"/"+target.Name, func(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 	"wirebench/defs/wire"
 )
 
-// try calls do with the wire layout of a message. If that fails, the message is omitted, which is a loss.
-func (l *losses) try(m *schema.Message, do func(*wire.Message)) (ok bool) {
+// try calls do with the wire layout of a message. If that fails, or the message has features that the target does not support, the message is
+// omitted, which is a loss.
+func (l *losses) try(m *schema.Message, known features, do func(*wire.Message)) (ok bool) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -26,12 +27,22 @@ func (l *losses) try(m *schema.Message, do func(*wire.Message)) (ok bool) {
 	if m.Broken || m.Body == nil {
 		fail("the definition has errors")
 	}
+	ok = true
 	laid, err := wire.Compile(m)
 	if err != nil {
 		fail("%s", strings.TrimPrefix(err.Error(), "compile "+m.Name+": "))
 	}
-	do(laid)
-	return true
+	for _, u := range laid.Features() {
+		if !known.has(u.Feature) {
+			why := omitted[u.Feature]
+			*l = append(*l, loss{m: m, field: laid.Label(u.Field), kind: why, text: why})
+			ok = false
+		}
+	}
+	if ok {
+		do(laid)
+	}
+	return ok
 }
 
 type impossible struct {

@@ -7,7 +7,8 @@
 // # Adding a target
 //
 //  1. Write a function like emitMarkdown in a new file. Its losses begin as slices.Clone(o.lost); for each of s.Messages it calls
-//     losses.try, which passes the message's layout, a wire.Message, to a function. It returns losses.kinds.
+//     losses.try, which passes the message's layout, a wire.Message, to a function. It returns losses.kinds. A message with a
+//     wire.Feature that is not in the target's set, in features.go, is omitted and named in the file's first lines.
 //  2. Its files begin with the text of head, whose prefix starts a comment.
 //  3. Add a row to Targets, with the function wrapped in within, which limits the size of the files relative to the definitions.
 //  4. TestFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
@@ -121,6 +122,12 @@ func head(prefix, target string, s *schema.Schema, losses []Loss) string {
 	line("Lost, because the target cannot express it:")
 	for _, l := range losses {
 		line("  " + oneLine(l.String()))
+	}
+	if lines := omissions(losses); len(lines) > 0 {
+		line("Omitted messages, and the features that the target cannot express:")
+		for _, text := range lines {
+			line("  " + oneLine(text))
+		}
 	}
 	return b.String()
 }

@@ -48,21 +48,41 @@ func emitKsy(s *schema.Schema, o Options) ([]File, []Loss) {
 	}
 	files := newKsyNames()
 	var out []File
+	left := losses.ofFeatures() // written in the first file
 	for _, set := range split {
 		want := o.name()
 		if len(split) > 1 {
 			want = strings.Trim(want+"_"+set.place.group+set.suffix, "_")
 		}
-		out = append(out, ksyFile(files.take(want), set.messages, set.root))
+		out = append(out, ksyFile(files.take(want), set.messages, set.root, left))
+		left = nil
 	}
 	for _, k := range single {
 		want := k.id
 		if len(split) == 0 && len(single) == 1 && many {
 			want = o.name()
 		}
-		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, nil))
+		out = append(out, ksyFile(files.take(want), []*ksyMessage{k}, nil, left))
+		left = nil
+	}
+	if len(out) == 0 && len(left) > 0 { // only the reasons
+		id := files.take(o.name())
+		meta := yamlMap{{"meta", yamlMap{{"id", id}, {"ks-version", yamlQuoted("0.11")}}}}
+		var b strings.Builder
+		meta.write(&b, "")
+		out = append(out, around(id+".ksy", head("# ", "ksy", &schema.Schema{}, left.kinds()), b.String(), ""))
 	}
 	return out, losses.kinds()
+}
+
+// ofFeatures returns the losses of messages that are omitted for their features.
+func (l losses) ofFeatures() (out losses) {
+	for _, x := range l {
+		if slices.Contains(omitted[:], x.kind) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // ksyPlace is the common header of messages that one switch can choose from. Positions are in bytes from the start of the message.
@@ -181,10 +201,9 @@ func (set *ksySet) root(names *ksyNames, ids []string) (seq []yamlMap, types yam
 	return []yamlMap{{{"id", "message"}, {"type", message}}}, types
 }
 
-// ksyFile writes one file. Without a root it describes a single message.
-func ksyFile(id string, messages []*ksyMessage, root func(*ksyNames, []string) ([]yamlMap, yamlMap)) File {
+// ksyFile writes one file. Without a root it describes a single message. lost are losses of other messages.
+func ksyFile(id string, messages []*ksyMessage, root func(*ksyNames, []string) ([]yamlMap, yamlMap), lost losses) File {
 	part := &schema.Schema{}
-	var lost losses
 	for _, k := range messages {
 		part.Messages = append(part.Messages, k.m)
 		lost = append(lost, k.losses...)

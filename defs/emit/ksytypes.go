@@ -57,7 +57,7 @@ func newKsyType(id string) *ksyType {
 
 // newKsyMessage converts a message. If that is impossible, it returns nil.
 func (l *losses) newKsyMessage(m *schema.Message, enums map[*schema.Enum]string) (k *ksyMessage) {
-	ok := l.try(m, func(laid *wire.Message) {
+	ok := l.try(m, ksyFeatures, func(laid *wire.Message) {
 		k = &ksyMessage{
 			m: m, wire: laid, least: map[*schema.Field]int64{}, id: ksyID(typeName(m)), names: newKsyNames(),
 			byEnum: map[*schema.Enum]string{}, written: enums, byRef: map[*schema.Struct]*ksyType{}, bitfields: map[*schema.Bitfield]string{},
@@ -212,17 +212,21 @@ func (t *ksyType) aligned(what string) {
 // book adds a number without a field.
 func (t *ksyType) book(want, doc string, it *schema.Item, valid yamlMap) string {
 	id := t.names.take(want)
-	if it.Bits < 2 || it.Bits > 32 {
-		fail("%s has %d bits", it.Kind, it.Bits)
+	bits, order := it.Bits, it.Order
+	if it.Num != nil {
+		bits, order = it.Num.Bits, it.Num.Order
 	}
-	a := yamlMap{{"id", id}, {"type", t.number("u", it.Bits, it.Order, id)}}
+	if bits < 2 || bits > 32 {
+		fail("%s has %d bits", it.Kind, bits)
+	}
+	a := yamlMap{{"id", id}, {"type", t.number("u", bits, order, id)}}
 	if len(valid) > 0 {
 		a = append(a, yamlPair{"valid", valid})
 	}
 	if doc != "" {
 		a = append(a, yamlPair{"doc", doc})
 	}
-	t.take(it.Bits)
+	t.take(bits)
 	t.add(a)
 	return id
 }

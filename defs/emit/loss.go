@@ -12,6 +12,8 @@ type Loss struct {
 	Reason string   // the missing feature and its replacement, in lower case, without a final period
 	Count  int      // number of places; 0 = it is about the definitions as a whole
 	Places []string // the first of them: "C_EXAMPLE.2: members[].name", or "C_EXAMPLE.2" for a whole message
+
+	omitted []omission // all messages that are omitted for a feature
 }
 
 // maxPlaces limits the places of a loss that are named.
@@ -87,6 +89,7 @@ func (l losses) kinds() []Loss {
 			continue
 		}
 		seen[x.kind+"\n"+where] = true
+		out[i].addOmission(&x)
 		out[i].Count++
 		if len(out[i].Places) < maxPlaces {
 			out[i].Places = append(out[i].Places, where)

@@ -353,6 +353,9 @@ func TestLuaFilterNames(t *testing.T) {
 	target, _ := emit.Find("lua")
 	for _, d := range defs.Dialects {
 		s := librarySchema(t, d.Name)
+		if len(s.Messages) == 0 {
+			continue // no shipped definitions
+		}
 		files, _ := target.Emit(s, emit.Options{Sessions: d.Sessions})
 		_, text, _ := strings.Cut(files[0].Text, "\n-- MESSAGES")
 		bad, n := 0, 0
@@ -367,7 +370,7 @@ func TestLuaFilterNames(t *testing.T) {
 			}
 		}
 		// Some names are other fields of the same name that cannot share a filter.
-		if n < 20 || bad*100 > n {
+		if omits := strings.Contains(files[0].Text, "Omitted messages"); n < 20 && !omits || bad*100 > n {
 			t.Errorf("%s: %d of %d names are not paths", d.Name, bad, n)
 		}
 	}

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,10 +17,15 @@ import (
 
 // emitMarkdown writes one file.
 func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
-	w := &markdown{losses: slices.Clone(o.lost), laid: map[*schema.Message]*wire.Message{}, anchors: map[string]int{}, enums: map[*schema.Enum]string{}}
+	w := &markdown{
+		losses: slices.Clone(o.lost), anchors: map[string]int{}, enums: map[*schema.Enum]string{},
+		links: map[*schema.Struct]string{},
+	}
+	types := w.findTypes(s.Messages)
 	var messages []*schema.Message
+	more := false
 	for _, m := range s.Messages {
-		if w.try(m, func(laid *wire.Message) { w.laid[m] = laid }) {
+		if w.try(m, allFeatures, func(laid *wire.Message) { more = more || len(laid.Features()) > 0 }) {
 			messages = append(messages, m)
 		}
 	}
@@ -34,9 +40,16 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, m := range messages {
 		index = append(index, indexRow{m, w.anchor(messageName(m))})
 	}
+	w.types(types)
 	w.anchor("Names of values")
 	for _, m := range messages {
 		bodies = append(bodies, "## "+markdownText(messageName(m))+"\n\n"+w.message(m))
+	}
+	if len(types) > 0 {
+		bodies = append(bodies, "## Types\n\n")
+	}
+	for _, x := range types {
+		bodies = append(bodies, w.typeSection(x))
 	}
 	lost := w.kinds()
 	var b strings.Builder
@@ -44,6 +57,9 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	b.WriteString("<!--\n" + strings.ReplaceAll(head("", "md", s, lost), "-->", "-- >") + "-->\n\n")
 	b.WriteString(markdownIntro)
 	text := strings.Join(bodies, "")
+	if more {
+		b.WriteString(mdMore)
+	}
 	if w.shortened {
 		b.WriteString(markdownShort)
 	}
@@ -127,10 +143,11 @@ type markdown struct {
 	enums    map[*schema.Enum]string // link to its heading
 	enumText []string
 	losses
-	laid      map[*schema.Message]*wire.Message
-	m         *wire.Message // current message
-	shortened bool          // an offset or a name is abbreviated
-	begun     map[int]bool  // groups of the message that already have a row
+	m         *wire.Message             // current message, or type
+	apart     map[*schema.Struct]bool   // those with a section
+	links     map[*schema.Struct]string // to their sections
+	shortened bool                      // an offset or a name is abbreviated
+	begun     map[int]bool              // groups of the message that already have a row
 }
 
 // anchor returns the fragment that GitHub and others derive from a heading.
@@ -181,11 +198,14 @@ type mdRow struct {
 	by     string  // description of its size, its offset or its encoding
 	names  string  // of its values, as Markdown
 	moved  bool    // it is at an offset
+	link   string  // to its type, as Markdown, in place of typ
+	size   string  // as Markdown, in place of bits
+	alt    bool    // of an alternative of a field, which the diagram does not show
 }
 
 // message writes one message.
 func (w *markdown) message(m *schema.Message) string {
-	w.m, w.begun = w.laid[m], map[int]bool{}
+	w.compile(m)
 	var b strings.Builder
 	if m.Doc != "" {
 		for line := range strings.SplitSeq(strings.TrimSpace(m.Doc), "\n") {
@@ -205,7 +225,14 @@ func (w *markdown) message(m *schema.Message) string {
 		facts = append(facts, "from "+markdownText(short(m.Span.File.Name)))
 	}
 	b.WriteString(strings.Join(facts, ", ") + ".\n\n")
-	layout := w.m.Layout()
+	b.WriteString(w.table())
+	return b.String()
+}
+
+// table draws the current message, and writes the table of its parts.
+func (w *markdown) table() string {
+	var b strings.Builder
+	layout := w.m.Outline()
 	rows := w.rows(&layout, 0)
 	if len(rows) == 0 {
 		b.WriteString("The message is empty.\n\n")
@@ -232,13 +259,23 @@ func writeRows(b *strings.Builder, rows []mdRow) {
 		if r.names != "" {
 			about = append(about, r.names)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdownCell(r.offset), size, markdownCell(r.typ), markdownCell(r.path), markdownCell(r.limit), strings.Join(about, "; "))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", markdownCell(r.offset), size, r.typeText(), markdownCell(r.path), markdownCell(r.limit), strings.Join(about, "; "))
 		writeRows(b, r.elem)
 	}
 }
 
+func (r *mdRow) typeText() string {
+	if r.link != "" {
+		return r.link
+	}
+	return markdownCell(r.typ)
+}
+
 func (r *mdRow) sizeText() string {
-	if r.bits < 0 {
+	switch {
+	case r.size != "":
+		return r.size
+	case r.bits < 0:
 		return "varies"
 	}
 	return bitsText(r.bits)
@@ -266,9 +303,16 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		}
 		switch {
 		case row.Case != nil:
-			r.when = short(w.m.Condition(row.Case))
+			r.when, r.alt = short(w.m.Conditions(row)), row.Case.Field
 		case row.Optional:
 			r.when = "if present"
+		}
+		if it := row.Item; it != nil && it.Var != schema.Sized {
+			r.size = fmt.Sprintf("%d to %d", row.Min.Bits/8, row.Max/8)
+		}
+		if r.link = w.link(row); r.link == "" || row.Part.Kind != wire.Call {
+			r.by = strings.TrimPrefix(r.by+"; "+w.m.Rules(row), "; ")
+			r.by = strings.TrimSuffix(r.by, "; ")
 		}
 		if row.Woven {
 			r.by = strings.TrimPrefix(r.by+"; its elements are interleaved with the adjacent lists", "; ")
@@ -317,6 +361,13 @@ func (w *markdown) row(row *wire.Row) mdRow {
 	}
 	it, path := row.Item, short(w.m.Path(row.Field))
 	r := mdRow{path: row.Kind.String(), typ: uintText(it.Bits, it.Order)}
+	if n, ok := it.Type.(*schema.Number); ok {
+		one := *n
+		if n.Bits == 8 && it.Off%8 == 0 {
+			one.Order = schema.Little // without a meaning
+		}
+		r.typ = numberType(&one)
+	}
 	switch row.Kind {
 	case schema.Count:
 		f := w.m.Fields[row.Field].Schema
@@ -325,6 +376,12 @@ func (w *markdown) row(row *wire.Row) mdRow {
 		r.doc = map[int]string{0: "number of elements", 1: "bytes", 2: "code units of two bytes"}[unit]
 	case schema.Offset:
 		r.path, r.name, r.doc = "offset of "+path, "@"+lastName(path), "in bytes from the start of the message"
+	case schema.Bytes:
+		r.path, r.name, r.doc = "size of "+path, "#"+lastName(path), "in bytes"
+	case schema.Present:
+		r.path, r.name, r.doc = "presence of "+path, "?"+lastName(path), "0 if absent"
+	case schema.More:
+		r.path, r.doc = "more", "1 if another element follows"
 	case schema.Here:
 		r.doc = "offset of this element"
 	case schema.Next:
@@ -389,8 +446,9 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	}
 	switch t := f.Type.(type) {
 	case *schema.Number:
-		if r.typ == "" || t.Order == schema.Big && !strings.Contains(r.typ, "big") {
-			r.typ = (&schema.Number{Bits: t.Bits, Kind: t.Kind, Order: t.Order}).String()
+		bytes := t.Bits > 8 || (row.Item.Off|row.Item.Bits)%8 != 0 // otherwise the order has no meaning
+		if r.typ == "" || t.Order == schema.Big && bytes && !strings.Contains(r.typ, "big") || t.Var != schema.Sized {
+			r.typ = numberType(t)
 		}
 		r.limit = rangeText(t.Min, t.Max, t.Kind)
 		if t.Scale != 0 {
@@ -400,12 +458,27 @@ func (w *markdown) value(row *wire.Row) mdRow {
 			r.by = "0 is false, other values are true"
 		}
 		if t.Enum != nil {
-			r.names = "names in " + w.enum(t, f.Name)
+			r.names = "names in " + w.enum(t, cmp.Or(f.Name, strings.TrimRight(lastName(r.path), "[]")))
 		}
 		return r
 	case *schema.Bitfield:
 		if r.by = bitfieldText(t); r.typ == "" {
 			r.typ = "parts of " + uintText(t.Bits, t.Order)
+		} else if t.Order == schema.Big && t.Bits > 8 {
+			r.typ += " big"
+		}
+		if t.Var != schema.Sized {
+			r.typ += ", " + numberType(&schema.Number{Bits: t.Bits, Order: t.Order, Var: t.Var})
+		}
+		return r
+	case *schema.Group: // that contains itself, or is described elsewhere
+		return r
+	case *schema.Choice:
+		if row.Case == nil || row.Apart == nil {
+			r.by = w.choiceText(row.Part)
+		}
+		if r.path == "" {
+			r.path = "alternatives"
 		}
 		return r
 	}
@@ -423,6 +496,9 @@ func (w *markdown) value(row *wire.Row) mdRow {
 		r.by = "zero-terminated"
 	case schema.ToEnd:
 		r.by = "to the end of the message"
+		if w.inSized(row.Field) {
+			r.by = "to the end of the group with a size that contains it"
+		}
 	}
 	if row.Part != nil && row.Part.Offset != wire.None {
 		r.by = "at its offset; " + r.by
@@ -461,6 +537,27 @@ func (w *markdown) value(row *wire.Row) mdRow {
 	return r
 }
 
+// numberType returns the type of a number: "int16 big", "varint32".
+func numberType(n *schema.Number) string {
+	if n.Var != schema.Sized {
+		if n.Kind == schema.Signed {
+			return "signed " + n.Name()
+		}
+		return n.Name()
+	}
+	return (&schema.Number{Bits: n.Bits, Kind: n.Kind, Order: n.Order}).String()
+}
+
+// inSized reports whether a field is inside a group with a size.
+func (w *markdown) inSized(field int) bool {
+	for field = w.m.Fields[field].Parent; field != wire.None; field = w.m.Fields[field].Parent {
+		if g, ok := w.m.Fields[field].Schema.Type.(*schema.Group); ok && g.Sized {
+			return true
+		}
+	}
+	return false
+}
+
 // bitfieldText lists the parts of each form.
 func bitfieldText(p *schema.Bitfield) string {
 	var forms []string
@@ -469,7 +566,10 @@ func bitfieldText(p *schema.Bitfield) string {
 		var parts []string
 		for _, part := range form.Parts {
 			at := fmt.Sprintf("bit %d", part.Shift)
-			if part.Bits > 1 {
+			switch {
+			case part.Mask != 0:
+				at = fmt.Sprintf("all bits of %#x", part.Mask)
+			case part.Bits > 1:
 				at = fmt.Sprintf("bits %d to %d", part.Shift, part.Shift+part.Bits-1)
 			}
 			parts = append(parts, part.Name+" "+at)
@@ -479,6 +579,9 @@ func bitfieldText(p *schema.Bitfield) string {
 			text = "if " + form.When + ": " + text
 		}
 		forms = append(forms, text)
+	}
+	if p.All != "" {
+		forms = append(forms, p.All+" is the number")
 	}
 	return strings.Join(forms, "; ")
 }

@@ -39,6 +39,9 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 	}
 	when := ""
 	for _, r := range rows {
+		if r.alt {
+			continue
+		}
 		if r.when != when {
 			flush()
 			b.WriteString(last)
@@ -73,7 +76,7 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 	flush()
 	b.WriteString(last)
 	for _, r := range rows {
-		if len(r.elem) > 0 {
+		if len(r.elem) > 0 && !r.alt {
 			fmt.Fprintf(b, "\n  each element of %s:\n", r.path)
 			drawScope(b, r.elem)
 		}

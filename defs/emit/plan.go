@@ -166,7 +166,7 @@ func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
 
 func (p *plan) message(m *schema.Message, symbols bool) {
 	records, structs := len(p.records), len(p.made)
-	ok := p.try(m, func(laid *wire.Message) {
+	ok := p.try(m, nativeFeatures, func(laid *wire.Message) {
 		if len(p.shape(m.Body)) > maxShape {
 			fail("too many fields")
 		}
@@ -265,6 +265,9 @@ func shapeWire(b *strings.Builder, wire []schema.Item, index map[*schema.Field]s
 		fmt.Fprintf(b, "%d,%s,%d,%d,%x", it.Kind, index[it.Field], it.Bits, it.Order, it.Bytes)
 		for _, f := range it.Weave {
 			fmt.Fprintf(b, "+%s", index[f])
+		}
+		if n := it.Num; n != nil {
+			fmt.Fprintf(b, "n%d,%d,%d", n.Bits, n.Kind, n.Order)
 		}
 		b.WriteByte('|')
 	}

@@ -17,7 +17,7 @@ func emitToy(s *schema.Schema, o Options) ([]File, []Loss) {
 	losses := slices.Clone(o.lost)
 	var b strings.Builder
 	for _, m := range s.Messages {
-		losses.try(m, func(laid *wire.Message) {
+		losses.try(m, allFeatures, func(laid *wire.Message) {
 			for _, row := range laid.Layout() {
 				fmt.Fprintf(&b, "%s,%s,%s,%s\n", messageName(m), laid.AtText(row.At), row.Kind, laid.Path(row.Field))
 			}

@@ -29,7 +29,7 @@ func dialectFiles(t *testing.T, dialect string) (definitions, maps []*source.Fil
 		switch f := source.New(name, string(text)); {
 		case defs.IsCodeMap(name):
 			maps = append(maps, f)
-		case path.Ext(name) == ".def":
+		case defs.IsDefinition(name) || defs.Recognizes(name, string(text)):
 			definitions = append(definitions, f)
 		}
 		return err

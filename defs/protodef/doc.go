@@ -53,7 +53,8 @@
 // # Differences
 //
 // Values have the form that the compiler of the npm package gives them, with these exceptions: integers of 64 bits are one number; tag
-// trees (NBT) have arrays of tags with names in place of objects, and a missing one has the type end; a switch without a value is null; a
-// varlong has 64 bits, of which the package reads 32; varint128 reads 64 bits; lpVec3 is shown as it is encoded; values that are not sent are
-// not shown. Of several numbers that a mapper gives one name, the last one is written.
+// trees (NBT) have arrays of tags with names in place of objects, and a missing one has the type end; a switch without a value is null, with
+// a warning if it has neither a case for the value that it compares with nor a default; a varlong has 64 bits, of which the package reads 32;
+// varint128 reads 64 bits; lpVec3 is shown as it is encoded; values that are not sent are not shown. Of several numbers that a mapper gives
+// one name, the last one is written.
 package protodef

@@ -35,12 +35,14 @@ type node struct {
 	items []*node
 	keys  []key // of an object, with the same indexes as items
 	span  source.Span
+	doc   string // comment, of an element of an array
 }
 
 // key is the name of a member.
 type key struct {
 	text string
 	span source.Span
+	doc  string // comment
 }
 
 // get returns the member of a name, nil if there is none or n is not an object. If several have the name, the last one counts.
@@ -92,6 +94,9 @@ type jsonParser struct {
 	flow  bool // in YAML: words without quotes, texts in single quotes, and comments that start with "#"
 
 	comments bool
+	above    []string // lines of the comment before the next value
+	beside   *string  // the comment of the last member or element, for one on the same line; nil if there is none
+	end      int      // of this member or element
 }
 
 func (p *jsonParser) span(from, to int) source.Span {
@@ -121,9 +126,16 @@ func (p *jsonParser) document() (*node, bool) {
 
 // skip skips white space and comments.
 func (p *jsonParser) skip() {
+	lines := 0
 	for p.at < len(p.text) {
+		start := p.at
 		switch c := p.text[p.at]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		case c == '\n':
+			if lines++; lines > 1 {
+				p.above = nil
+			}
+			p.at++
+		case c == ' ' || c == '\t' || c == '\r':
 			p.at++
 		case p.flow && c == '#' && p.at > 0 && strings.IndexByte(" \t\n", p.text[p.at-1]) >= 0:
 			p.at += len(p.text[p.at:]) - len(strings.TrimLeftFunc(p.text[p.at:], func(r rune) bool { return r != '\n' }))
@@ -136,6 +148,8 @@ func (p *jsonParser) skip() {
 			} else {
 				p.at = len(p.text)
 			}
+			p.remark(start, p.text[start+2:p.at])
+			lines = 0
 		case strings.HasPrefix(p.text[p.at:], "/*"):
 			p.comments = true
 			if i := strings.Index(p.text[p.at+2:], "*/"); i >= 0 {
@@ -143,13 +157,33 @@ func (p *jsonParser) skip() {
 			} else {
 				p.at = len(p.text)
 			}
+			p.remark(start, strings.TrimSuffix(p.text[start+2:p.at], "*/"))
+			lines = 0
 		default:
 			return
 		}
 	}
 }
 
+// remark takes a comment.
+func (p *jsonParser) remark(at int, s string) {
+	s = strings.TrimSpace(s)
+	if p.beside == nil || strings.Contains(p.text[p.end:at], "\n") {
+		p.above = append(p.above, s)
+	} else if *p.beside == "" {
+		*p.beside = s
+	}
+}
+
+// doc returns the comment before a member or an element.
+func (p *jsonParser) doc() string {
+	s := strings.Join(p.above, "\n")
+	p.above, p.beside = nil, nil
+	return s
+}
+
 func (p *jsonParser) value(depth int) (*node, bool) {
+	p.doc()
 	if p.nodes++; p.nodes > maxNodes || depth > maxNesting {
 		p.fail(p.at, p.at+1, fmt.Sprintf("more than %d values, or nested more than %d times", maxNodes, maxNesting), "split the file")
 		return nil, false
@@ -202,6 +236,7 @@ func (p *jsonParser) object(n *node, depth int) bool {
 			p.fail(len(p.text), len(p.text), "the file ends inside an object", `close it with "}"`)
 			return false
 		case p.text[p.at] == '}':
+			p.doc()
 			p.at++
 			return true
 		case p.text[p.at] == ',' && len(n.items) > 0:
@@ -211,7 +246,7 @@ func (p *jsonParser) object(n *node, depth int) bool {
 			p.fail(p.at, p.at+1, "a name in double quotes is expected", `members are written as "name": value`)
 			return false
 		}
-		start := p.at
+		start, doc := p.at, p.doc()
 		name, ok := "", true
 		if p.text[p.at] == '"' {
 			name, ok = p.str()
@@ -221,7 +256,7 @@ func (p *jsonParser) object(n *node, depth int) bool {
 		if !ok {
 			return false
 		}
-		k := key{name, p.span(start, p.at)}
+		k := key{name, p.span(start, p.at), doc}
 		if p.skip(); p.at >= len(p.text) || p.text[p.at] != ':' {
 			p.fail(p.at, p.at+1, `":" is expected after the name `+text.Quote(name), `members are written as "name": value`)
 			return false
@@ -233,6 +268,7 @@ func (p *jsonParser) object(n *node, depth int) bool {
 			return false
 		}
 		n.keys, n.items = append(n.keys, k), append(n.items, v)
+		p.beside, p.end = &n.keys[len(n.keys)-1].doc, p.at
 		if p.skip(); p.at < len(p.text) && p.text[p.at] != ',' && p.text[p.at] != '}' {
 			p.fail(p.at, p.at+1, `"," or "}" is expected after the value of `+text.Quote(name), "members are separated by commas")
 			return false
@@ -249,17 +285,21 @@ func (p *jsonParser) array(n *node, depth int) bool {
 			p.fail(len(p.text), len(p.text), "the file ends inside an array", `close it with "]"`)
 			return false
 		case p.text[p.at] == ']':
+			p.doc()
 			p.at++
 			return true
 		case p.text[p.at] == ',' && len(n.items) > 0:
 			p.at++
 			continue
 		}
+		doc := p.doc()
 		v, ok := p.value(depth + 1)
 		if !ok {
 			return false
 		}
+		v.doc = doc
 		n.items = append(n.items, v)
+		p.beside, p.end = &v.doc, p.at
 		if p.skip(); p.at < len(p.text) && p.text[p.at] != ',' && p.text[p.at] != ']' {
 			p.fail(p.at, p.at+1, `"," or "]" is expected`, "elements are separated by commas")
 			return false

@@ -1,6 +1,7 @@
 package protodef
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -52,6 +53,7 @@ type space struct {
 // definition is a named type.
 type definition struct {
 	name  string
+	doc   string // comment
 	at    source.Span
 	node  *node
 	space *space
@@ -115,7 +117,9 @@ func (l *lowerer) lower() []*schema.Message {
 		for _, s := range l.spaces {
 			for _, d := range s.order {
 				if typeName(d.node) == "container" && d.at.File == l.tree.file {
-					out = append(out, l.message(d, d.name, d.at, d.node))
+					m := l.message(d, d.name, d.at, d.node)
+					m.Doc = d.doc
+					out = append(out, m)
 				}
 			}
 		}
@@ -136,7 +140,7 @@ func (l *lowerer) collect(n *node, path []string, parent *space) {
 			if types.kind != objectNode {
 				break
 			}
-			d := &definition{types.keys[i].text, types.keys[i].span, v, s}
+			d := &definition{types.keys[i].text, types.keys[i].doc, types.keys[i].span, v, s}
 			if old := s.types[d.name]; old != nil {
 				s.order[slices.Index(s.order, old)] = d
 			} else {
@@ -235,10 +239,10 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 			continue
 		}
 		names[v.Name] = true
-		of, at := fields.items[i], fields.keys[i].span
+		of, at, doc := fields.items[i], fields.keys[i].span, fields.keys[i].doc
 		l.space = d.space
 		if named := d.space.find(of.str()); named != nil {
-			at = named.at
+			at, doc = named.at, cmp.Or(named.doc, doc)
 		}
 		switch own := l.tree.file; {
 		case at.File == own:
@@ -248,6 +252,7 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 			at = own.Line(1)
 		}
 		m := l.message(d, v.Name, at, of)
+		m.Doc = doc
 		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
 		code := *number
 		code.Enum = nil

@@ -111,6 +111,8 @@ type tagSet struct {
 	tag  *schema.Struct // a type, a name and a value
 	list *schema.Struct // a type, a count and elements
 	enum *schema.Enum
+
+	roots [2][2]*schema.Struct // see root
 }
 
 // tags returns the structs of an encoding, which are made once.
@@ -239,12 +241,24 @@ func (s *tagSet) value(kind *schema.Field) lowered {
 	return lowered{typ: c, text: "nbtSwitch"}
 }
 
-// root returns the type of a tree. If it is optional, a type of end has neither name nor value.
+func btoi(ok bool) int {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// root returns the type of a tree, whose struct is made once. If it is optional, a type of end has neither name nor value.
 func (s *tagSet) root(named, optional bool) lowered {
 	if named && !optional {
 		return lowered{typ: &schema.Group{Struct: s.tag, Own: true}}
 	}
+	made := &s.roots[btoi(named)][btoi(optional)]
+	if *made != nil {
+		return lowered{typ: &schema.Group{Struct: *made}}
+	}
 	st := &schema.Struct{}
+	*made = st
 	kind := attach(st, "type", lowered{typ: s.kind(), text: "i8"}, nowhere)
 	switch {
 	case !named:

@@ -94,6 +94,7 @@ func (l *lowerer) field(s *schema.Struct, sc *scope, f *node) {
 		return
 	}
 	field := attach(s, name.text, t, at)
+	field.Doc = f.doc
 	sc.fields[name.text] = entry{field: field, inside: t.names}
 }
 
@@ -103,7 +104,7 @@ func fieldSpan(f, name *node) source.Span {
 	if name != nil {
 		at = name.span
 	}
-	return at.File.Line(at.Pos().Line)
+	return at.File.LineAt(at.Start)
 }
 
 // merge adds the fields of a type without a name to a container.
@@ -202,8 +203,6 @@ func (l *lowerer) choice(a *node, sc *scope) lowered {
 		add(schema.Alternative{Else: true, Name: "true"}, truth)
 	case other != nil:
 		add(schema.Alternative{Else: true}, other)
-	default:
-		c.Cases = append(c.Cases, schema.Alternative{Else: true})
 	}
 	return lowered{typ: c, names: names}
 }

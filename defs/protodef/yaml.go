@@ -52,6 +52,7 @@ func (p *yamlParser) parse() *yamlEntry {
 	open := []level{{-1, root}}
 	s := p.file.Text
 	at := len(s) - len(strings.TrimPrefix(s, "\ufeff"))
+	var above []string // lines of a comment
 	for at < len(s) {
 		start := at
 		end := len(s)
@@ -63,12 +64,20 @@ func (p *yamlParser) parse() *yamlEntry {
 		for end > start && strings.IndexByte(" \t\r", s[end-1]) >= 0 {
 			end--
 		}
-		if start == end || s[start] == '#' || s[start:end] == "---" {
+		switch {
+		case start == end || s[start:end] == "---":
+			above = nil
+			continue
+		case s[start] == '#':
+			above = append(above, strings.TrimSpace(strings.TrimLeft(s[start:end], "#")))
 			continue
 		}
 		e := p.line(start, end)
 		if e == nil {
 			continue
+		}
+		if len(above) > 0 {
+			e.key.doc, above = strings.Join(above, "\n"), nil
 		}
 		if p.nodes++; p.nodes > maxNodes || len(open) > maxNesting {
 			p.fail(e.at, "the file is too large, or nested too deeply", "split the file")
@@ -153,12 +162,15 @@ func (p *yamlParser) line(start, end int) *yamlEntry {
 		return nil
 	}
 	name := strings.TrimRight(s[start:colon], " ")
-	e.key = key{unquoted(name), span(start, start+len(name))}
+	e.key = key{text: unquoted(name), span: span(start, start+len(name))}
 	if e.key.text == "" {
 		p.fail(e.at, "a name is missing before \":\"", "a field is written as \"name: type\"")
 		return nil
 	}
 	e.value, e.at = p.value(colon+1, end)
+	if rest := strings.TrimSpace(s[e.at.End:end]); strings.HasPrefix(rest, "#") {
+		e.key.doc = strings.TrimSpace(strings.TrimLeft(rest, "#"))
+	}
 	return e
 }
 

@@ -56,13 +56,13 @@ func (y *yamlFile) value(root *yamlEntry) *node {
 		}
 	}
 	if len(y.numbered) > 0 {
-		types.put(key{"mcpe_packet", y.numbered[0].key.span}, y.packets())
+		types.put(key{text: "mcpe_packet", span: y.numbered[0].key.span}, y.packets())
 	}
 	if len(types.keys) > 0 {
 		if had := out.get("types"); had != nil {
 			had.keys, had.items = append(had.keys, types.keys...), append(had.items, types.items...)
 		} else {
-			out.put(key{"types", out.span}, types)
+			out.put(key{text: "types", span: out.span}, types)
 		}
 	}
 	return out
@@ -155,8 +155,8 @@ func (y *yamlFile) packets() *node {
 	mappings, cases := object(at), object(at)
 	for _, e := range y.numbered {
 		name := strings.TrimPrefix(e.key.text, "packet_")
-		mappings.put(key{e.number(), e.key.span}, word(name, e.key.span))
-		cases.put(key{name, e.key.span}, word(e.key.text, e.key.span))
+		mappings.put(key{text: e.number(), span: e.key.span}, word(name, e.key.span))
+		cases.put(key{text: name, span: e.key.span}, word(e.key.text, e.key.span))
 	}
 	sortKeys(mappings)
 	name, params := object(at), object(at)
@@ -173,7 +173,7 @@ func (y *yamlFile) namespace(out *node, names []string, e *yamlEntry) {
 		next := out.get(name)
 		if next == nil {
 			next = object(e.key.span)
-			out.put(key{name, e.key.span}, next)
+			out.put(key{text: name, span: e.key.span}, next)
 		}
 		out = next
 	}
@@ -192,7 +192,7 @@ func (y *yamlFile) field(to *node, e *yamlEntry) {
 		return // a mapping that others refer to
 	}
 	name, of := y.named(e)
-	to.put(key{name, e.key.span}, of)
+	to.put(key{name, e.key.span, e.key.doc}, of)
 }
 
 // named returns the name and the type of a field.
@@ -242,6 +242,7 @@ func (y *yamlFile) container(e *yamlEntry, in []*yamlEntry) *node {
 func (y *yamlFile) member(f *yamlEntry) *node {
 	name, of := y.named(f)
 	out := object(f.key.span)
+	out.doc = f.key.doc
 	if f.key.text == "_" {
 		out.set("anon", &node{kind: boolNode, text: "true", span: f.key.span})
 	} else {
@@ -300,7 +301,7 @@ func (y *yamlFile) mapper(e *yamlEntry) *node {
 	for i, f := range in {
 		switch {
 		case f.item:
-			mappings.put(key{strconv.Itoa(i), f.at}, scalar(f.value, f.at))
+			mappings.put(key{text: strconv.Itoa(i), span: f.at}, scalar(f.value, f.at))
 		case f.key.text[0] != '!':
 			mappings.put(f.key, scalar(f.value, f.at))
 		}
@@ -331,7 +332,7 @@ func (y *yamlFile) choice(e *yamlEntry) *node {
 			if v = strings.TrimSpace(v); v == "default" {
 				other = of
 			} else {
-				cases.put(key{v, f.key.span}, of)
+				cases.put(key{v, f.key.span, f.key.doc}, of)
 			}
 		}
 	}
@@ -388,7 +389,7 @@ func (n *node) put(k key, v *node) {
 	n.keys, n.items = append(n.keys, k), append(n.items, v)
 }
 
-func (n *node) set(name string, v *node) { n.put(key{name, v.span}, v) }
+func (n *node) set(name string, v *node) { n.put(key{text: name, span: v.span}, v) }
 
 func (n *node) with(name string, v *node) *node {
 	n.set(name, v)

@@ -111,6 +111,9 @@ func (n *Number) Name() string {
 	case VLQ:
 		name = "vlq"
 	}
+	if n.Kind == Bool && n.Bits == 8 && n.Var == Sized {
+		return name
+	}
 	name += strconv.Itoa(n.Bits)
 	if n.Order == Big && n.Bits > 8 {
 		name += "be"
@@ -162,6 +165,14 @@ func (n *Number) Decimal(raw uint64) string {
 		return strconv.FormatInt(n.Units(raw), 10)
 	}
 	return strconv.FormatUint(raw+uint64(n.Add), 10)
+}
+
+// AppendDecimal appends Decimal.
+func (n *Number) AppendDecimal(dst []byte, raw uint64) []byte {
+	if n.Kind == Signed || n.Add != 0 && raw <= math.MaxInt64 {
+		return strconv.AppendInt(dst, n.Units(raw), 10)
+	}
+	return strconv.AppendUint(dst, raw+uint64(n.Add), 10)
 }
 
 // Bounds returns the smallest and the largest integer that the bits can hold, without Add.

@@ -68,7 +68,12 @@ func (m *Message) String() string {
 }
 
 // printer accumulates the text. Lines are indented by two spaces per level.
-type printer struct{ b strings.Builder }
+type printer struct {
+	b      strings.Builder
+	scopes []map[*Field]string // names of the fields of enclosing structs, for expressions
+	own    map[*Struct]int     // numbers of structs of groups that may contain themselves, which are written once
+	items  map[*Struct]bool    // those whose items are written
+}
 
 func (p *printer) word(s string) {
 	if s != "" {
@@ -112,17 +117,67 @@ func (p *printer) fields(s *Struct, depth int) {
 		p.line(depth, "...")
 		return
 	}
+	paths := make(map[*Field]string, len(s.Fields))
+	addPaths(paths, s, "", 0, false)
+	p.scopes = append(p.scopes, paths)
 	for _, f := range s.Fields {
 		p.start(depth)
 		p.b.WriteString(shownName(f))
-		p.word(typeString(f.Type))
+		p.word(p.typeString(f.Type))
+		again := false
+		if g, ok := f.Type.(*Group); ok && g.Own {
+			again = p.number(g.Struct)
+		}
 		if f.Same != nil {
 			p.word("same as before")
 		}
 		p.doc(f.Doc)
 		p.b.WriteByte('\n')
-		if inner := innerStruct(f.Type); inner != nil {
+		if inner := innerStruct(f.Type); inner != nil && !again {
 			p.fields(inner, depth+1)
+		}
+		if c, ok := f.Type.(*Choice); ok {
+			p.alternatives(c, depth+1, p.fields)
+		}
+	}
+	p.scopes = p.scopes[:len(p.scopes)-1]
+}
+
+// number writes the number of a struct that may contain itself. It reports whether the struct has been written before.
+func (p *printer) number(s *Struct) (again bool) {
+	n, again := p.own[s]
+	if !again {
+		if p.own == nil {
+			p.own = map[*Struct]int{}
+		}
+		n = len(p.own) + 1
+		p.own[s] = n
+	}
+	p.word(strconv.Itoa(n))
+	if again {
+		p.word("again")
+	}
+	return again
+}
+
+// alternatives writes the cases of a choice, and their contents.
+func (p *printer) alternatives(c *Choice, depth int, contents func(*Struct, int)) {
+	for i := range c.Cases {
+		a := &c.Cases[i]
+		text := "case " + strconv.FormatUint(a.Value, 10)
+		switch {
+		case a.Else:
+			text = "else"
+		case a.Text != nil:
+			text = "case " + strconv.Quote(*a.Text)
+		}
+		if a.Name != "" {
+			text += " named " + strconv.Quote(a.Name)
+		}
+		text += marks(mark{a.Bare, "bare"}, mark{a.Body == nil, "without a body"})
+		p.line(depth, "%s", text)
+		if a.Body != nil {
+			contents(a.Body, depth+1)
 		}
 	}
 }
@@ -134,7 +189,7 @@ func (p *printer) wire(s *Struct, depth int) {
 		return
 	}
 	paths := make(map[*Field]string, len(s.Fields))
-	addPaths(paths, s, "", 0)
+	addPaths(paths, s, "", 0, false)
 	for i := range s.Wire {
 		p.item(&s.Wire[i], paths, depth)
 	}
@@ -176,6 +231,9 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 		if it.Order == Big {
 			p.word("big")
 		}
+		if it.Num != nil {
+			p.word("as " + it.Num.String())
+		}
 	}
 	p.b.WriteByte('\n')
 	if it.Kind != Value && it.Kind != Weave {
@@ -185,7 +243,21 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 		if f == nil {
 			continue
 		}
-		if inner := innerStruct(f.Type); inner != nil {
+		if c, ok := f.Type.(*Choice); ok {
+			p.alternatives(c, depth+1, p.wire)
+			continue
+		}
+		inner := innerStruct(f.Type)
+		if g, ok := f.Type.(*Group); ok && g.Own {
+			if p.items[inner] {
+				continue
+			}
+			if p.items == nil {
+				p.items = map[*Struct]bool{}
+			}
+			p.items[inner] = true
+		}
+		if inner != nil {
 			p.wire(inner, depth+1)
 		}
 	}
@@ -204,7 +276,9 @@ func innerStruct(t Type) *Struct {
 
 // addPaths names the fields that items of s may refer to: the fields of s and those inside groups, which may have no items themselves.
 // If several fields have the same name, the second is name#2.
-func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
+//
+// A group that may contain itself has names too, but not those inside it.
+func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int, own bool) {
 	if depth > maxStringDepth {
 		return
 	}
@@ -216,8 +290,8 @@ func addPaths(paths map[*Field]string, s *Struct, prefix string, depth int) {
 			name = fmt.Sprintf("%s#%d", name, n)
 		}
 		paths[f] = prefix + name
-		if g, ok := f.Type.(*Group); ok && g.Struct != nil {
-			addPaths(paths, g.Struct, prefix+name+".", depth+1)
+		if g, ok := f.Type.(*Group); ok && g.Struct != nil && !(g.Own && own) {
+			addPaths(paths, g.Struct, prefix+name+".", depth+1, own || g.Own)
 		}
 	}
 }

@@ -6,43 +6,85 @@ import (
 	"strings"
 )
 
-// typeString describes a type without the contents of lists and groups.
-func typeString(t Type) string {
+// typeString describes a type without the contents of lists, groups and choices.
+func (p *printer) typeString(t Type) string {
 	switch t := t.(type) {
 	case *Number:
 		return t.String()
 	case *Bitfield:
 		return t.String()
 	case *Text:
-		s := "text " + t.Charset.String() + " " + t.Extent.String()
+		s := "text " + t.Charset.String() + " " + p.extent(t.Extent)
 		if t.Pad != 0 {
 			s += fmt.Sprintf(" pad %d", t.Pad)
 		}
 		return s
 	case *Blob:
-		s := "blob " + t.Extent.String()
-		if t.Nested {
-			s += " nested"
-		}
-		return s
+		return "blob " + p.extent(t.Extent) + marks(mark{t.Nested, "nested"}, mark{t.UUID, "uuid"})
 	case *List:
-		s := "list "
-		if t.Linked {
-			s += "linked "
-		}
-		if t.Bare {
-			s += "bare "
-		}
-		return s + t.Extent.String()
+		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}) + " " + p.extent(t.Extent)
 	case *Group:
-		if t.Array {
-			return "group array"
-		}
-		return "group"
+		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"})
+	case *Choice:
+		return "choice" + marks(mark{t.Anon, "anonymous"}, mark{t.On == nil, "present"}) + p.expr(" on ", t.On)
 	case nil:
 		return "no type"
 	}
 	return fmt.Sprintf("%T", t)
+}
+
+// mark is a word of a property that a type has, or not.
+type mark struct {
+	has  bool
+	word string
+}
+
+func marks(list ...mark) (s string) {
+	for _, m := range list {
+		if m.has {
+			s += " " + m.word
+		}
+	}
+	return s
+}
+
+// extent describes an extent, with the expression of a computed one.
+func (p *printer) extent(e Extent) string {
+	return e.String() + p.expr(" of ", e.Expr)
+}
+
+// expr returns an expression after a prefix, or "" for none. Names of fields of enclosing structs begin with "../" for each level.
+func (p *printer) expr(prefix string, e *Expr) string {
+	if e == nil {
+		return ""
+	}
+	text := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		text[i] = p.expr("", a)
+	}
+	switch {
+	case e.Op == Literal:
+		return prefix + strconv.FormatInt(e.Int, 10)
+	case e.Op == Ref && e.Part != "":
+		return prefix + p.refer(e.Field) + "." + strconv.Quote(e.Part)
+	case e.Op == Ref:
+		return prefix + p.refer(e.Field)
+	case e.Op == If && len(text) == 3:
+		return prefix + "(" + text[0] + " ? " + text[1] + " : " + text[2] + ")"
+	case len(text) == 2:
+		return prefix + "(" + text[0] + " " + e.Op.Name() + " " + text[1] + ")"
+	}
+	return prefix + e.Op.Name() + "(" + strings.Join(text, ", ") + ")"
+}
+
+// refer returns the path of a field that an expression depends on.
+func (p *printer) refer(f *Field) string {
+	for i := len(p.scopes) - 1; i >= 0; i-- {
+		if path, ok := p.scopes[i][f]; ok {
+			return strings.Repeat("../", len(p.scopes)-1-i) + path
+		}
+	}
+	return "?" + f.Name
 }
 
 // String describes the type: "int32", "uint16 big", "int16 scale 0.5 wrap", "uint8 1..3".
@@ -50,9 +92,7 @@ func (n *Number) String() string {
 	var b strings.Builder
 	b.WriteString(n.Kind.String())
 	b.WriteString(strconv.Itoa(n.Bits))
-	if n.Order == Big {
-		b.WriteString(" big")
-	}
+	b.WriteString(marks(mark{n.Order == Big, "big"}, mark{n.Var != Sized, n.Var.String()}, mark{n.Add != 0, "add " + strconv.FormatInt(n.Add, 10)}, mark{n.Absent, "absent"}))
 	if n.Scale != 0 {
 		b.WriteString(" scale " + strconv.FormatFloat(n.Scale, 'g', -1, 64))
 	}
@@ -64,7 +104,7 @@ func (n *Number) String() string {
 	}
 	b.WriteString(rangeString(n.Min, n.Max, n.Kind))
 	if n.Enum != nil {
-		b.WriteString(" enum " + n.Enum.Name + "{")
+		b.WriteString(marks(mark{n.Enum.Shown, "shown"}) + " enum " + n.Enum.Name + "{")
 		for i, v := range n.Enum.Values {
 			if i > 0 {
 				b.WriteString(", ")
@@ -80,9 +120,7 @@ func (n *Number) String() string {
 func (p *Bitfield) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "bitfield%d", p.Bits)
-	if p.Order == Big {
-		b.WriteString(" big")
-	}
+	b.WriteString(marks(mark{p.Order == Big, "big"}, mark{p.Var != Sized, p.Var.String()}, mark{p.All != "", "all " + strconv.Quote(p.All)}))
 	b.WriteString(" (" + strings.Join(p.Names, ", ") + ")")
 	for _, f := range p.Forms {
 		fmt.Fprintf(&b, " {%#x=%#x", f.Mask, f.Match)
@@ -90,6 +128,9 @@ func (p *Bitfield) String() string {
 			fmt.Fprintf(&b, " %s@%d:%s%d", part.Name, part.Shift, part.Kind, part.Bits)
 			if part.Ones > 0 {
 				fmt.Fprintf(&b, "x%d", part.Ones)
+			}
+			if part.Mask != 0 {
+				fmt.Fprintf(&b, "&%#x", part.Mask)
 			}
 		}
 		b.WriteByte('}')
@@ -100,10 +141,13 @@ func (p *Bitfield) String() string {
 // String describes how the number of units is determined, and its legal range.
 func (e Extent) String() string {
 	s := e.Size.String()
-	if e.Size == Fixed {
+	switch e.Size {
+	case Fixed:
 		s += " " + strconv.Itoa(e.N)
+	case Until:
+		s += fmt.Sprintf(" %02x", e.End)
 	}
-	return s + rangeString(e.Min, e.Max, Unsigned)
+	return s + marks(mark{e.Null, "null"}) + rangeString(e.Min, e.Max, Unsigned)
 }
 
 // rangeString returns " min..max", without the number of a missing bound, or "" without bounds.
@@ -137,6 +181,11 @@ func (k NumKind) String() string {
 // String returns the name in lower case.
 func (s Size) String() string {
 	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while")
+}
+
+// String returns the name in lower case, "" for Sized.
+func (v Varint) String() string {
+	return word(int(v), "", "leb128", "sleb128", "zigzag", "vlq")
 }
 
 func word(i int, words ...string) string {

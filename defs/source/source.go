@@ -42,6 +42,11 @@ func (f *File) Line(n int) Span {
 	return Span{File: f, Start: start, End: end}
 }
 
+// LineAt returns the line of an offset, without its line break.
+func (f *File) LineAt(offset int) Span {
+	return f.Line(sort.SearchInts(f.lines, min(max(offset, 0), len(f.Text))+1))
+}
+
 // Position is a line and a column.
 type Position struct {
 	Line   int // 1-based

@@ -11,8 +11,12 @@ import (
 
 // Compile computes the wire layout of a message. It fails only for invalid schemas, which dialects should not produce, and for schemas
 // that exceed the limits.
-func Compile(m *schema.Message) (out *Message, err error) {
-	c := &compiler{m: &Message{Schema: m}}
+func Compile(m *schema.Message) (out *Message, err error) { return CompileApart(m, nil) }
+
+// CompileApart is like Compile, but groups of the structs in apart are parts of their own, for descriptions that refer to a struct in place
+// of repeating it: see Outline. A struct that is apart is a message by itself: its items refer to its own fields only.
+func CompileApart(m *schema.Message, apart map[*schema.Struct]bool) (out *Message, err error) {
+	c := &compiler{m: &Message{Schema: m, apart: apart}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -539,7 +543,7 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		}
 		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Group:
-		if t.Own || t.Sized {
+		if t.Own || t.Sized || c.m.apart[t.Struct] {
 			c.innerGroup(sc, fi, t, depth)
 			return
 		}
@@ -814,7 +818,7 @@ func (c *compiler) choice(sc *scope, fi int, t *schema.Choice, depth int) {
 	first := c.alts[fi]
 	for i := range t.Cases {
 		a, x := &t.Cases[i], &p.Cases[i]
-		*x = Case{Reg: reg, Value: a.Value, Text: a.Text, Else: a.Else, Bare: a.Bare, Name: a.Name}
+		*x = Case{Reg: reg, Value: a.Value, Text: a.Text, Else: a.Else, Field: true, Bare: a.Bare, Name: a.Name}
 		if (a.Text != nil) != text && !a.Else {
 			fail("an alternative of %q compares a number with a text", c.m.Fields[fi].Schema.Name)
 		}
@@ -831,6 +835,9 @@ func (c *compiler) choice(sc *scope, fi int, t *schema.Choice, depth int) {
 			inner.body.Size = bodySize(inner.body.Parts)
 			x.Body = inner.body
 		})
+	}
+	if len(p.Cases) == 2 && p.Cases[1].Else {
+		p.Cases[1].Not = &p.Cases[0]
 	}
 	c.parts += len(p.Cases)
 	p.Size = c.fieldChoiceSize(p.Cases)

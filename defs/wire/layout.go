@@ -2,6 +2,7 @@ package wire
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -16,11 +17,21 @@ type Row struct {
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a group that contains itself; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
 	Case     *Case // the alternative that contains it, or nil
+
+	Around *Around // the alternatives of the same element or message that contain Case
+
+	Apart *schema.Struct // Outline: the struct of the contents, which have no rows
+}
+
+// Around is a linked list of alternatives, the innermost first. Rows share its links.
+type Around struct {
+	Case  *Case
+	Outer *Around
 }
 
 // At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
@@ -56,9 +67,27 @@ func (m *Message) Layout() []Row {
 	return l.rows
 }
 
+// Outline is like Layout, but has a row for each Choice that is a field, before those of its alternatives, and none for the contents of
+// structs that are apart: see CompileApart. For those of a list there is the row of the list, for those of an alternative a row whose
+// Field is the choice.
+func (m *Message) Outline() []Row {
+	l := layouter{m: m, outline: true}
+	l.parts(m.Body.Parts, At{}, Row{List: None})
+	return l.rows
+}
+
 type layouter struct {
-	m    *Message
-	rows []Row
+	m       *Message
+	rows    []Row
+	outline bool
+}
+
+// apart returns the struct of a body if its contents have no rows.
+func (l *layouter) apart(b *Body) *schema.Struct {
+	if l.outline && b.Struct != nil && l.m.apart[b.Struct] {
+		return b.Struct
+	}
+	return nil
 }
 
 // parts lays out parts from an offset and returns the offset after them. base describes the enclosing scope.
@@ -80,9 +109,23 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			}
 			continue
 		case Choice:
+			if base.Case != nil {
+				row.Around = &Around{base.Case, base.Around}
+			}
+			if l.outline && p.Field != None && p.Present == None {
+				one := base.of(p, at)
+				one.Optional = row.Optional
+				l.rows = append(l.rows, one)
+			}
 			for k := range p.Cases {
 				row.Case = &p.Cases[k]
-				l.parts(p.Cases[k].Body.Parts, at, row)
+				if s := l.apart(&row.Case.Body); s != nil {
+					one := row.of(p, at)
+					one.Apart, one.Size = s, row.Case.Body.Size
+					l.rows = append(l.rows, one)
+					continue
+				}
+				l.parts(row.Case.Body.Parts, at, row)
 			}
 			if p.Field == None {
 				continue
@@ -96,6 +139,12 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			row.Item = &Item{Kind: schema.Align, Field: None, Bits: p.Unit * 8, Reg: None}
 			l.rows = append(l.rows, row)
 		case Group:
+			if s := l.apart(p.Body); s != nil {
+				row = row.of(p, at)
+				row.Apart = s
+				l.rows = append(l.rows, row)
+				break
+			}
 			l.parts(p.Body.Parts, at, row)
 		case Let:
 			continue
@@ -117,11 +166,20 @@ func (l *layouter) block(p *Part, at At, row Row) {
 	}
 }
 
+// of returns the row of a part with a field.
+func (r Row) of(p *Part, at At) Row {
+	r.Field, r.Kind, r.Part, r.Size, r.At = p.Field, schema.Value, p, p.Size, at
+	return r
+}
+
 // content lays out text, bytes or a list, and a list's element.
 func (l *layouter) content(p *Part, at At, row Row) {
-	row.Field, row.Kind, row.Part, row.Size, row.At = p.Field, schema.Value, p, p.Size, at
-	l.rows = append(l.rows, row)
+	row = row.of(p, at)
 	if p.Kind == List {
+		row.Apart = l.apart(p.Elem)
+	}
+	l.rows = append(l.rows, row)
+	if p.Kind == List && row.Apart == nil {
 		l.parts(p.Elem.Parts, At{Elem: true}, Row{List: p.Field, Depth: row.Depth + 1})
 	}
 }
@@ -136,7 +194,10 @@ func after(p *Part, at At) At {
 	if at.Behind != nil {
 		n += at.Behind.N
 	}
-	if p.Kind == Var {
+	switch p.Kind {
+	case Align:
+		kind = schema.Align
+	case Var:
 		kind = p.Items[0].Kind
 	}
 	at.Behind = &Behind{p.Field, kind, n, at.Behind}
@@ -165,16 +226,18 @@ func (m *Message) FullPath(field int) string {
 }
 
 // Label returns the path of a field, truncated if it is long, for texts about other fields.
-func (m *Message) Label(field int) string {
-	path := m.Path(field)
-	if len(path) <= maxPath {
-		return path
+func (m *Message) Label(field int) string { return cut(m.Path(field)) }
+
+// cut truncates a text that is repeated in others.
+func cut(text string) string {
+	if len(text) <= maxPath {
+		return text
 	}
 	end := maxPath
-	for end > 0 && !utf8.RuneStart(path[end]) {
+	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return path[:end] + "…"
+	return text[:end] + "…"
 }
 
 func (m *Message) path(field int, full bool) (path string, short bool) {
@@ -241,6 +304,16 @@ func (at At) append(b []byte) []byte {
 // FullAtText formats an offset with all preceding fields, without abbreviation.
 func (m *Message) FullAtText(at At) string { return m.atText(at, true) }
 
+// unnamed returns a word for a field without a name.
+func (m *Message) unnamed(field int) string {
+	if field != None {
+		if _, ok := m.Fields[field].Schema.Type.(*schema.Choice); ok {
+			return "alternative"
+		}
+	}
+	return "value"
+}
+
 func (m *Message) atText(at At, full bool) string {
 	b := at.append(make([]byte, 0, 32))
 	if at.Behind == nil {
@@ -256,8 +329,12 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " + "...)
 			path := m.relative(x.Field, at.Elem, full)
 			b = append(b, path...)
+			if path == "" && (x.Kind == schema.Code || x.Kind == schema.Align) {
+				b = append(b, x.Kind.String()...)
+				continue
+			}
 			if path == "" {
-				b = append(b, "value"...)
+				b = append(b, m.unnamed(x.Field)...)
 			}
 			if x.Kind != schema.Value {
 				b = append(append(b, '.'), x.Kind.String()...)
@@ -276,9 +353,14 @@ func (m *Message) atText(at At, full bool) string {
 	return string(b)
 }
 
-// relative returns the path of a field relative to its element.
+// relative returns the path of a field relative to its element, for offsets.
 func (m *Message) relative(field int, elem, full bool) string {
 	path, short := m.path(field, full)
+	if field != None && m.Fields[field].Schema.Name == "" {
+		if c, ok := m.Fields[field].Schema.Type.(*schema.Choice); ok && c.Anon {
+			path = strings.TrimPrefix(path+".alternatives", ".")
+		}
+	}
 	if !elem || short {
 		return path
 	}
@@ -298,10 +380,102 @@ func (m *Message) When(r *Row) string {
 		return "elements interleaved with the adjacent lists"
 	case r.Optional:
 		return "if present"
-	case r.Case == nil:
+	}
+	return m.Conditions(r)
+}
+
+// Conditions returns the conditions of the alternatives that contain a row, "" for none.
+func (m *Message) Conditions(r *Row) string {
+	if r.Case == nil {
 		return ""
 	}
-	return m.Condition(r.Case)
+	text := m.Condition(r.Case)
+	for a := r.Around; a != nil; a = a.Outer {
+		outer := m.Condition(a.Case)
+		if len(outer)+len(text) > maxAt {
+			return "if … and " + strings.TrimPrefix(text, "if ")
+		}
+		text = outer + " and " + strings.TrimPrefix(text, "if ")
+	}
+	return text
+}
+
+// Note describes a row where its size and its type do not: its condition, and the rules of its encoding.
+func (m *Message) Note(r *Row) string {
+	when, rules := m.When(r), m.Rules(r)
+	if when != "" && rules != "" {
+		when += "; "
+	}
+	return when + rules
+}
+
+// Rules describes the encoding of a row where its size and its type do not: a formula of its size, the end of a list, a value that stands
+// for none. It is empty for most rows.
+func (m *Message) Rules(r *Row) string {
+	switch {
+	case r.Part != nil:
+		return m.extentNote(r.Part)
+	case r.Item != nil:
+		return m.itemNote(r)
+	}
+	return ""
+}
+
+// extentNote describes how the end of contents is found, where it is neither a count nor a zero.
+func (m *Message) extentNote(p *Part) string {
+	switch e := p.Extent; {
+	case p.Kind == Call:
+		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
+	case e.Size == schema.Computed:
+		unit := "elements: "
+		switch p.Unit {
+		case 1:
+			unit = "bytes: "
+		case 2:
+			unit = "units: "
+		}
+		return unit + m.ExprText(*m.Regs[p.Count].Expr)
+	case e.Size == schema.Until:
+		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
+	case e.Size == schema.While:
+		return "each element starts with whether another one follows"
+	}
+	return ""
+}
+
+// itemNote describes the numbers that mean that there is no value, and constants that are added.
+func (m *Message) itemNote(r *Row) string {
+	var absent, added string
+	n, ok := r.Item.Type.(*schema.Number)
+	if ok && n.Add != 0 {
+		added = addedText(n.Add)
+	}
+	switch r.Kind {
+	case schema.Value:
+		if ok && n.Absent {
+			absent = "0 if there is no value"
+		}
+	case schema.Count:
+		if e, _ := ExtentOf(m.Fields[r.Field].Schema.Type); e.Null {
+			absent = "-1 if there is no value"
+		}
+	case schema.Bytes:
+		if g, ok := m.Fields[r.Field].Schema.Type.(*schema.Group); ok && g.Null {
+			absent = "0 if there is no value"
+		}
+	}
+	if added != "" && absent != "" {
+		added += ", "
+	}
+	return added + absent
+}
+
+// addedText describes the number on the wire of a value that is that number plus a constant.
+func addedText(constant int64) string {
+	if constant < 0 {
+		return "sent as the number plus " + strconv.FormatUint(-uint64(constant), 10)
+	}
+	return "sent as the number minus " + strconv.FormatInt(constant, 10)
 }
 
 // Condition returns the condition under which an alternative applies.
@@ -331,20 +505,30 @@ func (m *Message) condition(c *Case) string {
 	default:
 		name = m.Label(r.Field)
 	}
-	value := strconv.FormatUint(c.Value, 10)
-	switch n, ok := r.Type.(*schema.Number); {
+	switch {
+	case c.Not != nil:
+		return "if " + name + " is not " + m.caseValue(c.Not)
 	case c.Else:
 		return "if " + name + " has another value"
-	case c.Text != nil:
-		value = strconv.Quote(*c.Text)
-	case c.Name != "":
-		value = c.Name
-	case r.Expr != nil:
-		value = strconv.FormatInt(int64(c.Value), 10)
-	case ok:
-		value = n.Decimal(c.Value)
 	}
-	return "if " + name + " is " + value
+	return "if " + name + " is " + m.caseValue(c)
+}
+
+// caseValue formats the value that an alternative depends on.
+func (m *Message) caseValue(c *Case) string {
+	r := &m.Regs[c.Reg]
+	n, ok := r.Type.(*schema.Number)
+	switch {
+	case c.Text != nil:
+		return strconv.Quote(cut(*c.Text))
+	case c.Name != "":
+		return cut(c.Name)
+	case r.Expr != nil:
+		return strconv.FormatInt(int64(c.Value), 10)
+	case ok:
+		return n.Decimal(c.Value)
+	}
+	return strconv.FormatUint(c.Value, 10)
 }
 
 // ExprText formats an expression, abbreviated if it is long.
@@ -363,7 +547,7 @@ func (m *Message) ExprText(x Expr) string {
 			text = strconv.FormatInt(s.Int, 10)
 		case schema.Ref:
 			if text = m.Label(s.Field); s.Part != nil {
-				text += "." + s.Part.Name
+				text += "." + cut(s.Part.Name)
 			}
 		default:
 			args := take(s.Op.Operands())

@@ -30,6 +30,7 @@ type Message struct {
 	CodeVar                      bool // the code has a variable size, and is the first part
 
 	source int // see Source
+	apart  map[*schema.Struct]bool
 }
 
 // Field is one use of a field in the message. Types such as a vector are shared: one schema.Field may be used several times.
@@ -135,8 +136,10 @@ type Case struct {
 	Value    uint64  // raw bits
 	Text     *string // if the register is that of a text, in place of Value
 	Else     bool    // applies to any value
+	Not      *Case   // Else: the only other alternative, nil if there are several
 	Min, Max int     // range of the length of the frame in bytes; Max 0: no upper bound
 	Body     Body    // without parts for an empty alternative
+	Field    bool    // of a Choice that is a field
 	Bare     bool    // shown as the value of its only field
 	Name     string  // of the value, for people
 }

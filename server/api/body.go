@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"wirebench/defs"
 	"wirebench/server/store"
 )
 
@@ -47,8 +48,8 @@ func bodyError(err error) error {
 	return huma.Error400BadRequest("the body cannot be read: " + err.Error())
 }
 
-// text returns the text of a definition in a request: the body itself, or a JSON field.
-func (r *RawRequest) text() ([]byte, error) {
+// text returns the text of a file in a request: the body itself, or a JSON field. The body of a definition in JSON may be sent as JSON.
+func (r *RawRequest) text(name string) ([]byte, error) {
 	kind, params, err := mime.ParseMediaType(cmp.Or(r.request.Header.Get("Content-Type"), "text/plain"))
 	charset := strings.ToLower(params["charset"])
 	isJSON := kind == "application/json"
@@ -63,13 +64,16 @@ func (r *RawRequest) text() ([]byte, error) {
 		var body struct {
 			Text *string `json:"text"`
 		}
-		if err := strictJSON(data, &body); err != nil {
+		err := strictJSON(data, &body)
+		switch {
+		case (err != nil || body.Text == nil) && defs.Recognizes(name, string(data)):
+		case err != nil:
 			return nil, err
-		}
-		if body.Text == nil {
+		case body.Text == nil:
 			return nil, huma.Error422UnprocessableEntity("text is required")
+		default:
+			data = []byte(*body.Text)
 		}
-		data = []byte(*body.Text)
 	}
 	if len(data) > store.MaxFileBytes {
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the text has %d bytes; a file has at most %d", len(data), store.MaxFileBytes))

@@ -377,7 +377,7 @@ func (s *API) writeDefinition(ctx context.Context, in *writeInput) (*storedOutpu
 	if err != nil && statusOf(err) != http.StatusNotFound {
 		return nil, err
 	}
-	text, err := in.text()
+	text, err := in.text(in.File)
 	if err != nil {
 		return nil, err
 	}

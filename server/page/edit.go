@@ -13,6 +13,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
 
@@ -30,6 +31,7 @@ func (p *work) change() error {
 		return err
 	}
 	was := j.Messages[f.show].Data
+	f.typed = namedValue(&j.Rec, res.Fields, f)
 	var next []byte
 	switch {
 	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String()):
@@ -52,6 +54,25 @@ func (p *work) change() error {
 	}
 	p.setBytes(next)
 	return nil
+}
+
+// namedValue returns what is typed for a value: in quotes if it is the name of a number that is shown by name.
+func namedValue(rec *codec.Record, fields []view.FieldValue, f *form) string {
+	if f.action != "set" {
+		return f.typed
+	}
+	for _, x := range fields {
+		if x.Path != f.path || x.Role != codec.RoleValue.String() || int(x.Field) >= len(rec.Program.Fields) {
+			continue
+		}
+		n, ok := rec.Program.Fields[x.Field].Schema.Type.(*schema.Number)
+		word := strings.TrimSpace(f.typed)
+		if ok && n.Enum != nil && n.Enum.Shown && slices.ContainsFunc(n.Enum.Values, func(v schema.EnumValue) bool { return v.Name == word }) {
+			return strconv.Quote(word)
+		}
+		break
+	}
+	return f.typed
 }
 
 // setBytes changes the bytes of the shown message.
@@ -122,16 +143,30 @@ func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 	case codec.RoleValue:
 		return p.patchedValue(res, was, field)
 	}
-	raw, err := strconv.ParseUint(strings.TrimSpace(f.typed), 0, 64)
+	units, err := parseUnits(strings.TrimSpace(f.typed))
 	leaf, ok := rec.FindLeaf(f.path, role, field.BitOffset)
 	if err != nil || !ok {
 		return nil, fmt.Errorf("a number is expected, decimal or 0x, not %q", f.typed)
 	}
-	out := slices.Clone(was)
-	if !rec.PatchNumber(out, leaf, raw) {
-		return nil, fmt.Errorf("%d does not fit %s", raw, field.Type)
+	out, ok := rec.Written(slices.Clone(was), leaf, units)
+	if !ok {
+		return nil, fmt.Errorf("%s does not fit %s", strings.TrimSpace(f.typed), field.Type)
 	}
 	return out, nil
+}
+
+// parseUnits parses a number of at most 64 bits, in two's complement.
+func parseUnits(text string) (int64, error) {
+	switch text {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
+		return int64(n), nil
+	}
+	return strconv.ParseInt(text, 0, 64)
 }
 
 // patchedValue takes the bytes of one value from the re-encoded message.
@@ -265,6 +300,9 @@ func typedJSON(was []byte, typed string) ([]byte, error) {
 	}
 	if json.Valid([]byte(word)) {
 		return []byte(word), nil
+	}
+	if was[0] == 'n' { // text in place of null
+		return json.Marshal(typed)
 	}
 	return nil, fmt.Errorf("a number is expected, not %q", typed)
 }

@@ -156,9 +156,9 @@ func missingConstants(snap *workspace.Snapshot) []string {
 				limits(t.Min, t.Max)
 			case *schema.List:
 				limits(t.Min, t.Max)
-				walk(t.Elem)
-			case *schema.Group:
-				walk(t.Struct)
+			}
+			for _, in := range schema.Bodies(f.Type) {
+				walk(in)
 			}
 		}
 		for _, v := range s.Variants {

@@ -71,7 +71,7 @@ func copyLibrary(dir, protocol string, fsys fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if !defs.IsDefinition(name) && !defs.IsCodeMap(name) && !defs.Recognizes(name, string(text)) {
+		if !defs.IsDefinition(name) && !defs.IsCodeMap(name) && !workspace.IsEnvelope(name) && !defs.Recognizes(name, string(text)) {
 			return nil
 		}
 		to := filepath.Join(dir, filepath.FromSlash(name))

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/codec/view"
-	"wirebench/defs/schema"
 )
 
 // Bounds of the check of a rule before it is accepted. Above them it is accepted unchecked.
@@ -89,7 +87,10 @@ func (m *matcher) has(path string) error {
 		if message.Body == nil {
 			continue
 		}
-		there := slices.ContainsFunc(message.Body.Fields, func(x *schema.Field) bool { return x.Name == name })
+		there := false
+		for x := range message.Body.Members() {
+			there = there || x.Name == name
+		}
 		switch {
 		case f.CanMatch(message):
 			some = true

@@ -101,6 +101,9 @@ func candidate(p *codec.Program, v *view.FieldValue) (key, kind string) {
 		return "t" + text, fmt.Sprintf("a text of %d characters", len([]rune(text)))
 	case *schema.Blob:
 		text, ok := unquoted(v.Value)
+		if ok && t.UUID {
+			return "u" + text, "a UUID"
+		}
 		if !ok || len(text) < 2*leastText || strings.Count(text, text[:2])*2 == len(text) {
 			return "", ""
 		}

@@ -105,6 +105,9 @@ const leftOut = "node_modules"
 // SamplesEnding is the ending of sample files. List reads them beside definitions and maps.
 const SamplesEnding = ".samples.jsonl"
 
+// EnvelopeEnding is the ending of files that say how messages travel.
+const EnvelopeEnding = ".envelope"
+
 // ValidityName is the name of files with the versions of the game that definitions are valid for.
 const ValidityName = "deprecated.json"
 
@@ -113,11 +116,7 @@ func counts(name string) bool {
 	if path.Base(name) == ValidityName {
 		return true
 	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".map", ".envelope":
-		return true
-	}
-	return defs.MayDefine(name) || strings.HasSuffix(name, SamplesEnding)
+	return defs.MayDefine(name) || strings.EqualFold(path.Ext(name), ".map") || strings.EqualFold(path.Ext(name), EnvelopeEnding) || strings.HasSuffix(name, SamplesEnding)
 }
 
 // hidden reports whether walks skip a directory or file silently.

@@ -115,7 +115,7 @@ func EmittedOf(files []emit.File, losses []emit.Loss) Emitted {
 		out.Files = append(out.Files, x)
 	}
 	for _, l := range losses {
-		out.Losses = append(out.Losses, EmittedLoss(l))
+		out.Losses = append(out.Losses, EmittedLoss{Reason: l.Reason, Count: l.Count, Places: l.Places})
 	}
 	return out
 }

@@ -131,11 +131,11 @@ func (w *Workspace) recordTexts(old, now *Library, who []string) {
 		return
 	}
 	before := make(map[string]*source.File, len(old.Files))
-	for _, f := range old.Files {
+	for _, f := range slices.Concat(old.Files, old.Envelopes) {
 		before[f.Name] = f
 	}
 	at := time.Now()
-	for _, f := range now.Files {
+	for _, f := range slices.Concat(now.Files, now.Envelopes) {
 		if was := before[f.Name]; was != nil && was != f && was.Text != f.Text {
 			w.history.changed(f.Name, source.UnixLines(was.Text), source.UnixLines(f.Text), who, at)
 		}

@@ -220,13 +220,10 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 }
 
 // IsEnvelope reports whether a file of this name says how messages travel.
-func IsEnvelope(name string) bool { return strings.EqualFold(path.Ext(name), EnvelopeEnding) }
+func IsEnvelope(name string) bool { return strings.EqualFold(path.Ext(name), store.EnvelopeEnding) }
 
-// EnvelopeEnding is the ending of files that say how messages travel, and EnvelopeName the name of a new one.
-const (
-	EnvelopeEnding = ".envelope"
-	EnvelopeName   = "protocol" + EnvelopeEnding
-)
+// EnvelopeName is the name of a new file that says how messages travel.
+const EnvelopeName = "protocol" + store.EnvelopeEnding
 
 // Dialects returns the dialects of the files, sorted.
 func (l *Library) Dialects() []string {

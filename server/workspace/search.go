@@ -171,6 +171,7 @@ func searchedText(m *schema.Message) *searched {
 		}
 	}
 	comment(m.Doc, "", m.Span.Pos().Line)
+	open := map[*schema.Struct]bool{} // groups that may contain themselves
 	var walk func(s *schema.Struct, prefix string, depth int)
 	walk = func(s *schema.Struct, prefix string, depth int) {
 		if s == nil || depth > 16 {
@@ -181,6 +182,9 @@ func searchedText(m *schema.Message) *searched {
 				return
 			}
 			path, line := prefix+f.Name, 0
+			if f.Name == "" { // the value of a bare element or alternative, or a choice
+				path = strings.TrimSuffix(prefix, ".")
+			}
 			if f.Span.File == m.Span.File {
 				line = f.Span.Pos().Line
 			}
@@ -188,14 +192,27 @@ func searchedText(m *schema.Message) *searched {
 				t.parts = append(t.parts, searchedPart{HitField, path, strings.ToLower(path), f.TypeText, line})
 				comment(f.Doc, path, line)
 			}
+			inner := path + "."
+			if path == "" {
+				inner = ""
+			}
 			switch typ := f.Type.(type) {
-			case *schema.Group:
-				if !typ.Array && len(typ.Struct.Fields) > 0 && typ.Struct.Fields[0].Span != f.Span { // the parts of a vector have no lines
-					walk(typ.Struct, path+".", depth+1)
+			case *schema.Choice:
+				for i := range typ.Cases {
+					walk(typ.Cases[i].Body, inner, depth+1)
 				}
+			case *schema.Group:
+				if open[typ.Struct] {
+					break // in itself
+				}
+				open[typ.Struct] = typ.Own
+				if !typ.Array && len(typ.Struct.Fields) > 0 && (typ.Struct.Fields[0].Span != f.Span || f.Span.IsZero()) { // the parts of a vector have no lines
+					walk(typ.Struct, inner, depth+1)
+				}
+				delete(open, typ.Struct)
 			case *schema.List:
-				if !typ.Bare {
-					walk(typ.Elem, path+".", depth+1)
+				if !typ.Bare || choosesOrNests(typ.Elem) {
+					walk(typ.Elem, inner, depth+1)
 				}
 			}
 		}
@@ -205,6 +222,20 @@ func searchedText(m *schema.Message) *searched {
 	}
 	walk(m.Body, "", 0)
 	return t
+}
+
+// choosesOrNests reports whether a value without a name has fields with names: a choice, or a group with a body of its own.
+func choosesOrNests(s *schema.Struct) bool {
+	if len(s.Fields) != 1 {
+		return false
+	}
+	switch t := s.Fields[0].Type.(type) {
+	case *schema.Choice:
+		return true
+	case *schema.Group:
+		return t.Own || t.Sized
+	}
+	return false
 }
 
 // scoreName rates a name by the words; 0: it does not have all of them.

@@ -571,6 +571,8 @@ export interface ViewFormField {
   plain?: boolean;
   /** the number of elements is fixed */
   fixed?: boolean;
+  /** the number is given by its name, if it has one */
+  named?: boolean;
 }
 
 /** ViewFormCase is an alternative for the contents after the common part of a message. */

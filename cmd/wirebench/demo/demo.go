@@ -120,7 +120,7 @@ type part struct {
 }
 
 // games lists the protocols with a scripted game. The ends of other protocols send examples.
-var games = []rules{teraGame, mutaGame, subspaceGame}
+var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame}
 
 func rulesOf(protocol string) (rules, bool) {
 	for _, r := range games {
@@ -161,7 +161,7 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _ := protocols.Of(o.Protocol)
+	p, _ := words.snap.Protocol()
 	g := &Game{Protocol: o.Protocol, Network: p.Network(), Ports: len(p.Ports), protocol: p, rules: r, words: words, opts: o}
 	l, addr, err := listen(at, g.Network, g.Ports)
 	if err != nil {

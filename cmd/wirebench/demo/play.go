@@ -22,7 +22,7 @@ import (
 // other end has sent everything.
 func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port uint16, seed uint64) error {
 	defer link.Close()
-	env := &protocols.Env{Definitions: g.words.snap, Rules: []protocols.Rule{
+	env := &protocols.Env{Definitions: g.words.snap, Envelope: g.words.snap.Envelope, Rules: []protocols.Rule{
 		{Dir: schema.ToServer, Group: g.words.groups[0]},
 		{Dir: schema.ToClient, Group: g.words.groups[1]},
 	}, Options: g.words.snap.Options.Values}
@@ -76,7 +76,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 			if m.Kind != transport.Message {
 				return errors.New(m.Note)
 			}
-			if _, err := s.hear(m.Bytes, a); err != nil && s.err == nil {
+			if _, err := s.hear(m.Bytes, m.Key.Group, a); err != nil && s.err == nil {
 				return err
 			}
 			if quiet != nil {

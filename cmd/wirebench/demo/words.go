@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -140,13 +141,14 @@ func (s *speaker) encode(name string, v values) ([]byte, error) {
 	return message, nil
 }
 
-// hear decodes the message at the start of data. n is its size, 0 if it is incomplete.
-func (s *speaker) hear(data []byte, a actor) (n int, err error) {
+// hear decodes the message at the start of data. state is its group, for games whose messages have groups by the state of the connection. n is
+// its size, 0 if it is incomplete.
+func (s *speaker) hear(data []byte, state string, a actor) (n int, err error) {
 	from := schema.ToClient
 	if s.dir == schema.ToClient {
 		from = schema.ToServer
 	}
-	r := s.words.snap.Decode(&s.rec, data, workspace.Request{Dir: from, Group: s.words.groups[index(from)]})
+	r := s.words.snap.Decode(&s.rec, data, workspace.Request{Dir: from, Group: cmp.Or(s.words.groups[index(from)], state)})
 	switch r.Status {
 	case "incomplete":
 		return 0, nil

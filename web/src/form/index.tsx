@@ -55,6 +55,9 @@ function parse(field: FormField, typed: string, was: Json): Json | { why: string
   switch (field.kind) {
     case "int": {
       const named = field.values?.find(({ name }) => name === text)?.value;
+      if (named !== undefined && field.named === true) {
+        return named;
+      }
       const sign = text.startsWith("-") ? -1n : 1n;
       if (named === undefined && !/^-?(0x[0-9a-f]+|0b[01]+|\d+)$/i.test(text)) {
         return { why: "a number, decimal, 0x or 0b" };
@@ -72,6 +75,12 @@ function parse(field: FormField, typed: string, was: Json): Json | { why: string
       const hex = text.replace(/[\s:]/g, "").toLowerCase();
       return /^([0-9a-f]{2})*$/.test(hex) ? hex : { why: "bytes in hex" };
     }
+    case "json":
+      try {
+        return JSON.parse(text) as Json;
+      } catch {
+        return { why: "JSON: a number, true, \"text\", [list], {\"name\": value}, or null if there is none" };
+      }
     default:
       return typed;
   }
@@ -83,6 +92,9 @@ function isWhy(value: Json | { why: string }): value is { why: string } {
 }
 
 function shown(field: FormField, value: Json): string {
+  if (field.kind === "json") {
+    return jsonText(value);
+  }
   if (value === null) {
     return field.kind === "text" || field.kind === "bytes" ? "" : "0";
   }
@@ -244,12 +256,12 @@ export class ValuesFormPane {
     if (values.length > 0 && values.some((v) => v.value === text)) {
       return (
         <select data-name={name} aria-label={name} value={text} onChange={(event) => set(typeof value === "string" ? event.currentTarget.value : Number(event.currentTarget.value))}>
-          {values.map((v) => <option key={v.value} value={v.value} selected={v.value === text}>{`${v.name} (${v.value})`}</option>)}
+          {values.map((v) => <option key={v.value} value={v.value} selected={v.value === text}>{field.named === true ? v.name : `${v.name} (${v.value})`}</option>)}
         </select>
       );
     }
     const refused = this.says.value.path === name && this.says.value.text !== "";
-    const range = (field.min ?? "") + (field.max ?? "") === "" ? "" : `${field.min ?? ""} to ${field.max ?? ""}`;
+    const range = field.kind === "json" ? "JSON" : (field.min ?? "") + (field.max ?? "") === "" ? "" : `${field.min ?? ""} to ${field.max ?? ""}`;
     const commit = (input: HTMLInputElement): void => {
       if (input.value === text) {
         if (refused) {

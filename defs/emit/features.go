@@ -1,0 +1,63 @@
+package emit
+
+import (
+	"slices"
+
+	"wirebench/defs/wire"
+)
+
+// features is a set of features of messages, see wire.Feature. A message with a feature that its target does not support is omitted.
+type features uint32
+
+func (f features) has(one wire.Feature) bool { return f>>one&1 == 1 }
+
+const allFeatures features = 1<<32 - 1
+
+// The features that targets support, beyond those that every target does.
+const (
+	nativeFeatures features = 0 // C, Go, TypeScript
+	luaFeatures    features = 0
+	ksyFeatures    features = 0
+)
+
+// omitted has the formats of losses, by feature.
+var omitted = func() (out [32]string) {
+	for f := range wire.Features {
+		out[f] = f.String() + "; messages with them are omitted"
+	}
+	return out
+}()
+
+// omission is a message that is omitted for a feature.
+type omission struct{ message, reason string }
+
+// addOmission adds the omission of a loss to those of its kind.
+func (l *Loss) addOmission(x *loss) {
+	i := slices.Index(omitted[:], x.kind)
+	if i < 0 {
+		return
+	}
+	reason := wire.Feature(i).String()
+	if x.field != "" {
+		reason += " (" + short(x.field) + ")"
+	}
+	l.omitted = append(l.omitted, omission{messageName(x.m), reason})
+}
+
+// omissions returns a line for each message that is omitted for its features, in the order of the losses.
+func omissions(losses []Loss) (out []string) {
+	index := map[string]int{}
+	for _, l := range losses {
+		for _, o := range l.omitted {
+			i, ok := index[o.message]
+			if !ok {
+				i = len(out)
+				index[o.message] = i
+				out = append(out, o.message+": "+o.reason)
+				continue
+			}
+			out[i] += ", " + o.reason
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package wire
+
+import "wirebench/defs/schema"
+
+// Feature is a construct that not every reader or writer of messages supports.
+type Feature uint8
+
+// The features.
+const (
+	VarNumbers  Feature = iota // numbers in a variable number of bytes
+	Additions                  // numbers with a constant that is added, or that may be absent
+	HalfFloats                 // floats of 16 bits
+	TopBits                    // numbers that are not whole bytes, from the most significant bit on
+	LooseBits                  // bitfields that leave bits out, or whose parts overlap
+	TypedCounts                // counts that are not unsigned numbers of at most 32 bits, and longer codes
+	Absence                    // text, bytes and lists that may be absent
+	Formulas                   // numbers computed from earlier ones
+	EndBytes                   // lists that end with a byte
+	MoreFlags                  // lists whose elements say whether another one follows
+	Choices                    // fields whose contents depend on earlier values
+	SizedGroups                // groups with a size in bytes
+	Recursion                  // groups that contain themselves
+
+	Features // the number of features
+)
+
+// String returns the name of the feature, a plural.
+func (f Feature) String() string {
+	return [...]string{
+		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
+		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
+		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one",
+		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
+	}[f]
+}
+
+// Use is a feature of a message, and the first field that uses it; None for one outside of fields.
+type Use struct {
+	Feature Feature
+	Field   int
+}
+
+// Features returns the features that the message uses, each with its first use.
+func (m *Message) Features() []Use {
+	u := &users{m: m}
+	for i := range u.first {
+		u.first[i] = unused
+	}
+	u.parts(m.Body.Parts)
+	var out []Use
+	for f, field := range u.first {
+		if field != unused {
+			out = append(out, Use{Feature(f), field})
+		}
+	}
+	return out
+}
+
+// unused is the first use of a feature that the message does not have.
+const unused = -2
+
+type users struct {
+	m     *Message
+	first [Features]int // by feature
+}
+
+func (u *users) use(f Feature, field int) {
+	if u.first[f] == unused {
+		u.first[f] = field
+	}
+}
+
+func (u *users) parts(parts []Part) {
+	for i := range parts {
+		p := &parts[i]
+		for k := range p.Items {
+			u.item(&p.Items[k])
+		}
+		u.extent(p)
+		switch p.Kind {
+		case Let:
+			u.use(Formulas, None)
+		case Choice:
+			if p.Field != None {
+				u.use(Choices, p.Field)
+			}
+		case Group:
+			if p.Bytes != None {
+				u.use(SizedGroups, p.Field)
+			} else {
+				u.use(Recursion, p.Field)
+			}
+			u.parts(p.Body.Parts)
+		case Call:
+			u.use(Recursion, p.Field)
+		}
+		u.parts(p.Lists)
+		if p.Elem != nil {
+			u.parts(p.Elem.Parts)
+		}
+		for k := range p.Cases {
+			u.parts(p.Cases[k].Body.Parts)
+		}
+	}
+}
+
+func (u *users) extent(p *Part) {
+	if p.Extent.Null {
+		u.use(Absence, p.Field)
+	}
+	switch p.Extent.Size {
+	case schema.Computed:
+		u.use(Formulas, p.Field)
+	case schema.Until:
+		u.use(EndBytes, p.Field)
+	case schema.While:
+		u.use(MoreFlags, p.Field)
+	}
+}
+
+func (u *users) item(it *Item) {
+	if it.Var != schema.Sized {
+		u.use(VarNumbers, it.Field)
+	}
+	if it.Order == schema.Big && it.Kind != schema.Const && (it.Off|it.Bits)%8 != 0 {
+		u.use(TopBits, it.Field)
+	}
+	switch t := it.Type.(type) {
+	case *schema.Number:
+		if t.Add != 0 || t.Absent {
+			u.use(Additions, it.Field)
+		}
+		if t.Kind == schema.Float && t.Bits == 16 {
+			u.use(HalfFloats, it.Field)
+		}
+		switch {
+		case it.Kind == schema.Code && t.Bits > 32, it.Kind == schema.Count && it.Var == schema.Sized && (t.Kind != schema.Unsigned || t.Bits > 32):
+			u.use(TypedCounts, it.Field)
+		}
+	case *schema.Bitfield:
+		loose := t.All != ""
+		for i := range t.Forms {
+			for _, part := range t.Forms[i].Parts {
+				loose = loose || part.Mask != 0
+			}
+		}
+		if loose {
+			u.use(LooseBits, it.Field)
+		}
+	}
+}

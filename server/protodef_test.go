@@ -1,0 +1,83 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"wirebench/server/projects"
+	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
+)
+
+const imported = "!import: parts/types.yml\n^play.toClient.types:\n   packet_hi:\n      to: Name\n   packet:\n      name: varint =>\n         7: hi\n      params: name ?\n         if hi: packet_hi\n"
+
+// Files that other programs give the same extensions are told apart by their contents.
+func TestUploadOfFilesByTheirContents(t *testing.T) {
+	kept, dir := workspacetest.Dir(t, nil)
+	h := serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "protodef", Files: kept}))
+	a := send(t, h, "",
+		sent{"pc-1.16.1.json", harbor(t)},
+		sent{"items.json", `{"items": [{"id": 1, "types": {"a": 1}}]}`},
+		sent{"package.json", `{"types": {"a": "varint"}}`},
+		sent{"more.zip", zipOf(t, sent{"proto.yml", imported}, sent{"parts/types.yml", "Name: [\"pstring\", {\"countType\": \"u8\"}]\nId:\n   of: varint\n   kind: u8\n"}, sent{"docker.yml", "services:\n  web:\n    image: x\n"})},
+		sent{"C_JOIN.1.def", "byte x\n"},
+	)
+	want := []string{
+		"pc-1.16.1.json new",
+		"items.json skipped (not a definition, a code map or samples)",
+		"package.json skipped (not a definition, a code map or samples)",
+		"more.zip: docker.yml skipped (not a definition, a code map or samples)",
+		"more.zip: parts/types.yml new",
+		"more.zip: proto.yml new",
+		"C_JOIN.1.def skipped (this is a definition of protocol tera; the project is for protodef)",
+	}
+	got := a.lines()
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	names := []string{}
+	for name := range tree(t, dir) {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "parts/types.yml pc-1.16.1.json proto.yml" {
+		t.Error(got)
+	}
+	status, text := ask(h, "POST /api/one/decode", `{"message": "hi", "hex": "0702 6869"}`)
+	if status != http.StatusOK || !strings.Contains(text, `"to":"hi"`) {
+		t.Errorf("%d %s", status, text)
+	}
+
+	// A definition remains one, whatever its mistakes.
+	for _, text := range []string{"{\"types\"", "", "{}", harbor(t)} {
+		if status, said := ask(h, "PUT /api/one/definitions/pc-1.16.1.json; Content-Type: text/plain; If-Match: *", text); status/100 != 2 {
+			t.Fatalf("%q: %d %s", text, status, said)
+		}
+		if status, list := ask(h, "GET /api/one/definitions", ""); status != http.StatusOK || !strings.Contains(list, "pc-1.16.1.json") {
+			t.Fatalf("%q: %d %s", text, status, list)
+		}
+	}
+	if status, said := ask(h, "PUT /api/one/definitions/other.json", harbor(t)[strings.Index(harbor(t), "{"):]); status != http.StatusCreated { // as application/json
+		t.Errorf("%d %s", status, said)
+	}
+	if status, said := ask(h, "PUT /api/one/definitions/settings.json", `{"text": "{}"}`); status != http.StatusUnprocessableEntity || !strings.Contains(said, "definitions end in .json") {
+		t.Errorf("%d %s", status, said)
+	}
+}
+
+// A project that is made of a ProtoDef file has this protocol, and its name.
+func TestProjectOfProtoDef(t *testing.T) {
+	s := projectServer(t, t.TempDir(), projects.Options{})
+	kind, body := formOf(t, sent{"pc-1.16.1.json", harbor(t)})
+	a := post(t, s, "/api/v1/projects", kind, bytes.NewReader(body))
+	var made projects.Info
+	if err := json.Unmarshal([]byte(a.text), &made); err != nil || a.Status != http.StatusCreated || made.Protocol != "protodef" || made.Title != "pc-1.16.1" || made.Messages != 12 {
+		t.Errorf("%d %s", a.Status, a.text)
+	}
+}
