@@ -26,7 +26,7 @@ import (
 
 // Bounds of the channel of a frame list.
 const (
-	maxListMessage = 2 << 20 // bytes of a message of the page, which may contain an unsaved definition
+	maxListMessage = 5 << 20 // bytes of a message of the page, which may contain an unsaved definition
 	maxListJobs    = 16      // queries answered concurrently
 	maxListWaiting = 256     // queries waiting; more are refused
 	maxChips       = 100

@@ -20,7 +20,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 	kept, dir := workspacetest.Dir(t, nil)
 	h := serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "protodef", Files: kept}))
 	a := send(t, h, "",
-		sent{"pc-1.16.1.json", harbor(t)},
+		sent{"pc-1.16.1.json", shippedProtoDef(t)},
 		sent{"items.json", `{"items": [{"id": 1, "types": {"a": 1}}]}`},
 		sent{"package.json", `{"types": {"a": "varint"}}`},
 		sent{"more.zip", zipOf(t, sent{"proto.yml", imported}, sent{"parts/types.yml", "Name: [\"pstring\", {\"countType\": \"u8\"}]\nId:\n   of: varint\n   kind: u8\n"}, sent{"docker.yml", "services:\n  web:\n    image: x\n"})},
@@ -55,7 +55,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 	}
 
 	// A definition remains one, whatever its mistakes.
-	for _, text := range []string{"{\"types\"", "", "{}", harbor(t)} {
+	for _, text := range []string{"{\"types\"", "", "{}", shippedProtoDef(t)} {
 		if status, said := ask(h, "PUT /api/one/definitions/pc-1.16.1.json; Content-Type: text/plain; If-Match: *", text); status/100 != 2 {
 			t.Fatalf("%q: %d %s", text, status, said)
 		}
@@ -63,7 +63,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 			t.Fatalf("%q: %d %s", text, status, list)
 		}
 	}
-	if status, said := ask(h, "PUT /api/one/definitions/other.json", harbor(t)[strings.Index(harbor(t), "{"):]); status != http.StatusCreated { // as application/json
+	if status, said := ask(h, "PUT /api/one/definitions/other.json", shippedProtoDef(t)[strings.Index(shippedProtoDef(t), "{"):]); status != http.StatusCreated { // as application/json
 		t.Errorf("%d %s", status, said)
 	}
 	if status, said := ask(h, "PUT /api/one/definitions/settings.json", `{"text": "{}"}`); status != http.StatusUnprocessableEntity || !strings.Contains(said, "definitions end in .json") {
@@ -74,7 +74,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 // A project that is made of a ProtoDef file has this protocol, and its name.
 func TestProjectOfProtoDef(t *testing.T) {
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	kind, body := formOf(t, sent{"pc-1.16.1.json", harbor(t)})
+	kind, body := formOf(t, sent{"pc-1.16.1.json", shippedProtoDef(t)})
 	a := post(t, s, "/api/v1/projects", kind, bytes.NewReader(body))
 	var made projects.Info
 	if err := json.Unmarshal([]byte(a.text), &made); err != nil || a.Status != http.StatusCreated || made.Protocol != "protodef" || made.Title != "pc-1.16.1" || made.Messages != 12 {

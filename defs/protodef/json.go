@@ -2,6 +2,7 @@ package protodef
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -82,6 +83,7 @@ const (
 	maxNesting  = 200
 	maxNodes    = 4 << 20
 	maxMistakes = 100
+	maxCompared = 16 // names of an object before one that are compared with it
 )
 
 // jsonParser parses JSON with comments and trailing commas, as people write it.
@@ -257,6 +259,9 @@ func (p *jsonParser) object(n *node, depth int) bool {
 			return false
 		}
 		k := key{name, p.span(start, p.at), doc}
+		if few := n.keys[max(0, len(n.keys)-maxCompared):]; slices.ContainsFunc(few, func(old key) bool { return old.text == name }) {
+			text.Add(&p.diags, text.Doubt("same-name", k.span, text.Quote(name)+" occurs twice in this object", "only the last one counts"), maxMistakes)
+		}
 		if p.skip(); p.at >= len(p.text) || p.text[p.at] != ':' {
 			p.fail(p.at, p.at+1, `":" is expected after the name `+text.Quote(name), `members are written as "name": value`)
 			return false

@@ -22,7 +22,7 @@ func (s *API) registerCompare(api huma.API) {
 // ComparedDefinition is a definition to compare.
 type ComparedDefinition struct {
 	Message string `json:"message" minLength:"1" maxLength:"1000" doc:"NAME or NAME.VERSION"`
-	Text    string `json:"text,omitempty" maxLength:"1048576" doc:"unsaved text in place of the stored one"`
+	Text    string `json:"text,omitempty" maxLength:"4194304" doc:"unsaved text in place of the stored one"`
 }
 
 type compareTextsInput struct {

@@ -31,7 +31,7 @@ type decodeBody struct {
 	Hex        string `json:"hex,omitempty" doc:"one message a line, blanks allowed"`
 	Paste      string `json:"paste,omitempty" doc:"any text that contains bytes, instead of hex"`
 	Form       string `json:"form,omitempty" doc:"with paste: its form, instead of guessing"`
-	Definition string `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text to use instead of the stored definition of message"`
+	Definition string `json:"definition,omitempty" maxLength:"4194304" doc:"unsaved text to use instead of the stored definition of message"`
 	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, if codes depend on it"`
 	Group      string `json:"group,omitempty" doc:"group in which to look up codes"`
 

@@ -23,7 +23,7 @@ type emitInput struct {
 	Body      struct {
 		Target     string   `json:"target" enum:"c,go,ts,lua,ksy,md"`
 		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; default: the highest version of each, with definition: all of it"`
-		Definition string   `json:"definition,omitempty" maxLength:"1048576" doc:"unsaved text whose messages are written"`
+		Definition string   `json:"definition,omitempty" maxLength:"4194304" doc:"unsaved text whose messages are written"`
 		File       string   `json:"file,omitempty" maxLength:"500" doc:"only the messages of this file; with definition: the file that it replaces"`
 		Name       string   `json:"name,omitempty" maxLength:"100" doc:"name of files, packages and prefixes"`
 		Vectors    int      `json:"vectors,omitempty" minimum:"0" maximum:"100" doc:"also write a test (c, go, ts), with up to this many messages of each kind"`

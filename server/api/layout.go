@@ -18,7 +18,7 @@ func (s *API) registerLayout(api huma.API) {
 type layoutInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
-		Text    string `json:"text,omitempty" maxLength:"1048576" doc:"of a definition"`
+		Text    string `json:"text,omitempty" maxLength:"4194304" doc:"of a definition"`
 		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION of the stored definition, or the name to use for text"`
 		Field   string `json:"field,omitempty" maxLength:"1048576" doc:"path: only the rows of this field, with offsets that the layout abbreviates in full"`
 

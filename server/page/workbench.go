@@ -25,15 +25,18 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	if message := r.URL.Query().Get("message"); message != "" && r.Method != http.MethodPost { // of a form or of an earlier version
 		q := r.URL.Query()
 		q.Del("message")
-		to := url.URL{Path: templates.ProjectPath(ws.Name, "definitions") + "/" + message, RawQuery: q.Encode()}
-		http.Redirect(w, r, to.String(), http.StatusFound)
+		to := templates.ProjectPath(ws.Name, "definitions", message)
+		if len(q) > 0 {
+			to += "?" + q.Encode()
+		}
+		http.Redirect(w, r, to, http.StatusFound)
 		return
 	}
 	view := templates.Workbench{Frame: b.Frame(r, "Wirebench: "+ws.Workspace.Title(), ws.Name)}
 	view.Frame.Nonce = allowStyles(w)
 	view.Frame.First = view.Frame.Relays && view.Frame.Samples && !view.Frame.LookOnly
 	if r.Method != http.MethodPost {
-		ws.fill(&view, ws.addressForm(chi.URLParam(r, "message"), r.URL.Query()), authors(r))
+		ws.fill(&view, ws.addressForm(messageOf(r), r.URL.Query()), authors(r))
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
@@ -71,4 +74,16 @@ func allowStyles(w http.ResponseWriter) string {
 	const policy = "Content-Security-Policy"
 	w.Header().Set(policy, w.Header().Get(policy)+"; style-src 'self' 'nonce-"+nonce+"'")
 	return nonce
+}
+
+// messageOf returns the message in the address of a request. Its name may have slashes, which the router leaves escaped.
+func messageOf(r *http.Request) string {
+	name := chi.URLParam(r, "message")
+	if r.URL.RawPath == "" {
+		return name
+	}
+	if unescaped, err := url.PathUnescape(name); err == nil {
+		return unescaped
+	}
+	return name
 }

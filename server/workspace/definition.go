@@ -15,7 +15,7 @@ import (
 )
 
 // MaxDefinition is the maximum size of an unsaved definition in bytes.
-const MaxDefinition = 1 << 20
+const MaxDefinition = 4 << 20
 
 // Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place.
 type Definition struct {

@@ -204,9 +204,10 @@ func (w *Workspace) shown(snap *Snapshot, x *storedThread, lines map[string]map[
 		lines[x.File] = fieldsOf(snap, f)
 	}
 	out.Path = lines[x.File][out.Line]
+	from := 0 // messages may have another order than their texts
 	for _, m := range beside {
-		if f.Position(m.Span.Start).Line <= out.Line {
-			out.Message = snap.NameOf(m)
+		if line := f.Position(m.Span.Start).Line; from <= line && line <= out.Line {
+			from, out.Message = line, snap.NameOf(m)
 		}
 	}
 	return out

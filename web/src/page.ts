@@ -603,7 +603,9 @@ export class Page {
       return;
     }
     const starts = JSON.parse(parts.dataset["parts"] ?? "[]") as number[];
-    const at = starts.findLastIndex((start) => start <= line);
+    // Messages may have another order than their texts, and several may have the same text.
+    const from = Math.max(...starts.filter((start) => start <= line));
+    const at = starts[parts.selectedIndex] === from ? parts.selectedIndex : starts.lastIndexOf(from);
     if (at >= 0 && at !== parts.selectedIndex && document.activeElement?.closest("#code") !== null) {
       parts.selectedIndex = at;
       void this.press(`pick:${at + 1}`);

@@ -150,7 +150,7 @@ export function treeOffer(before: string, yaml: boolean): TreeOffer | undefined 
     return /(:\s+|\[\])$/.test(rest) || /\["$/.test(rest) ? { from, kind: "type", quoted: false } : undefined;
   }
   const quoted = (rest.match(/(?<!\\)"/g) ?? []).length % 2 === 1;
-  if (!quoted && /\/\//.test(rest)) {
+  if (/^\s*\/\//.test(rest) || (!quoted && /\/\//.test(rest))) {
     return undefined;
   }
   if (fieldKeys.test(rest)) {
