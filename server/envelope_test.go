@@ -13,8 +13,8 @@ import (
 	"wirebench/server/workspace"
 )
 
-// plainHarbor is a capture of the protocol of the manual, without compression and ciphers.
-func plainHarbor(t testing.TB, n int) []byte {
+// plainRegatta is a capture of the protocol of the manual, without compression and ciphers.
+func plainRegatta(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	s, at := aConversation(t, &out)
@@ -25,12 +25,12 @@ func plainHarbor(t testing.TB, n int) []byte {
 			t.Fatal(err)
 		}
 	}
-	send(schema.ToServer, harborLogin, append(harborString("ann"), 0xde, 0xad, 0xbe, 0xef))
-	send(schema.ToClient, harborWelcome, append(harborString("Bounty"), 0, 0, 0, 7))
+	send(schema.ToServer, regattaLogin, append(regattaString("ann"), 0xde, 0xad, 0xbe, 0xef))
+	send(schema.ToClient, regattaWelcome, append(regattaString("Bounty"), 0, 0, 0, 7))
 	for i := range n {
-		text := harborString(fmt.Sprintf("text %d", i))
-		send(schema.ToServer, harborSay, text)
-		send(schema.ToClient, harborHeard, slices.Concat([]byte{0, 0, 0, 7}, text))
+		text := regattaString(fmt.Sprintf("text %d", i))
+		send(schema.ToServer, regattaSay, text)
+		send(schema.ToClient, regattaHeard, slices.Concat([]byte{0, 0, 0, 7}, text))
 	}
 	return out.Bytes()
 }
@@ -39,13 +39,16 @@ const plainEnvelope = "frame length u24 be including itself\ncode varint\nstate 
 
 // An envelope is found in a capture, tried, and used for the project.
 func TestEnvelopes(t *testing.T) {
-	s := captureServer(t, "protodef", map[string]string{"harbor.json": harborText(t, "json")})
-	id := kept(t, s, "plain.pcapng", plainHarbor(t, 30)).ID
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
+	id := kept(t, s, "plain.pcapng", plainRegatta(t, 30)).ID
 	one := "/api/v1/one"
 	run(t, s, []scenario{
 		{"without a text", "POST", one + "/envelope/frames", `{}`, 200, []string{`"frames":[]`, `"name":"plain.pcapng"`}, nil},
-		{"an unsaved one", "POST", one + "/envelope/frames", `{"text":` + jsText(plainEnvelope) + `,"limit":3}`, 200,
-			[]string{`"state":"login","kind":"message","code":1,"message":"login"`, `"state":"play"`, `"message":"welcome"`, `"count":62,"exact":62,"unknown":0,"problems":0,"more":false`}, nil},
+		{
+			"an unsaved one", "POST", one + "/envelope/frames", `{"text":` + jsText(plainEnvelope) + `,"limit":3}`, 200,
+			[]string{`"state":"login","kind":"message","code":1,"message":"login"`, `"state":"play"`, `"message":"welcome"`, `"count":62,"exact":62,"unknown":0,"problems":0,"more":false`},
+			nil,
+		},
 		{"that does not fit", "POST", one + "/envelope/frames", `{"text":"frame length u16 be\ncode varint\ngroup play\n"}`, 200, []string{`"kind":"problem"`, `"exact":0`}, nil},
 		{"with a mistake", "POST", one + "/envelope/frames", `{"text":"frame length u25 be\ncode varint\n"}`, 200, []string{`"frames":[]`, `"severity":"error"`, `"line":1`}, nil},
 		{"with an unknown message", "POST", one + "/envelope/frames", `{"text":"frame length u24 be including itself\ncode varint\nstate login\n  logn to-server -> play\nstate play\n"}`, 200, []string{`"severity":"warning"`, "logn"}, nil},
@@ -84,7 +87,7 @@ func TestEnvelopes(t *testing.T) {
 
 // The initial text of an envelope is valid, and so is each of its lines that is a comment.
 func TestNewEnvelope(t *testing.T) {
-	s := captureServer(t, "protodef", map[string]string{"harbor.json": harborText(t, "json")})
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
 	run(t, s, []scenario{
 		{"an example", "GET", "/p/one/definitions/protocol.envelope", "", 200, []string{"# How the messages of the protocol travel", `data-envelope`, "First frames", "New envelope", "No mistakes"}, []string{"layout-rows"}},
 		{"without one", "GET", "/p/one/live", "", 200, []string{"data-no-envelope"}, nil},

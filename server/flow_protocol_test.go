@@ -53,7 +53,7 @@ func (f flow) writes(text string) {
 func TestFlowOwnProtocol(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
-	game := newHarbor(t)
+	game := newRegatta(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
@@ -65,23 +65,23 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.click(`.views summary`)
 	p.Click("link", "All projects, new project …")
 	browsertest.Arrive(t, ctx, ".projects")
-	p.Fill("textbox", "Title", "Harbor")
+	p.Fill("textbox", "Title", "Regatta")
 	f.do(`{ const s = document.querySelector("#new-protocol"); s.value = "protodef" }`)
 	p.Click("button", "Make the project")
 	browsertest.Arrive(t, ctx, openSelector)
-	f.is("the project", `location.pathname.startsWith("/p/harbor/definitions")`)
+	f.is("the project", `location.pathname.startsWith("/p/regatta/definitions")`)
 
 	// Without an envelope a listener says what is needed.
-	f.visit(srv.URL+"/p/harbor/live", "#live-start")
+	f.visit(srv.URL+"/p/regatta/live", "#live-start")
 	p.Visible("link", "an envelope")
 	f.pictures("live-without")
 
 	// Definitions.
-	f.visit(srv.URL+"/p/harbor/definitions", openSelector)
+	f.visit(srv.URL+"/p/regatta/definitions", openSelector)
 	p.Click("link", "New definition")
-	p.Fill("textbox", "Name of the new file", "harbor.json")
+	p.Fill("textbox", "Name of the new file", "regatta.json")
 	p.Press("Enter")
-	f.writes(harborText(t, "json"))
+	f.writes(regattaText(t, "json"))
 	f.press("Ctrl+S")
 	f.is("the messages", `[...document.querySelectorAll("#rail-list .item")].some(e => e.dataset.name === "heard")`)
 	f.shows("#facts", "saved")
@@ -94,17 +94,17 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.pictures("envelope-new")
 	f.writes("frame length u24 be including itself\ncode varint\nstate login\n  logn -> play\nstate play\n")
 	f.shows("#definition-notes", "logn")
-	f.writes(harborText(t, "envelope"))
+	f.writes(regattaText(t, "envelope"))
 	f.shows("#definition-notes", "No mistakes")
 	f.press("Ctrl+S")
 	f.shows("#facts", "saved")
 	f.is("it is listed", `document.querySelector('#rail-list .item[data-name="protocol.envelope"] .dot.ok') !== null`)
-	if now := s.Projects.Find("harbor").Now(); now.Envelope == nil || now.EnvelopeFile.Text != harborText(t, "envelope") {
+	if now := s.Projects.Find("regatta").Now(); now.Envelope == nil || now.EnvelopeFile.Text != regattaText(t, "envelope") {
 		t.Fatal("the envelope is not stored")
 	}
 
 	// Live.
-	f.visit(srv.URL+"/p/harbor/live", "#live-start")
+	f.visit(srv.URL+"/p/regatta/live", "#live-start")
 	p.Fill("textbox", "Listen on", "127.0.0.1:0")
 	p.Fill("textbox", "and relay to the server at", game.addr)
 	p.Click("checkbox", "allow changes")
@@ -125,7 +125,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 
 	// What the envelope cuts.
 	live := browsertest.Value[string](t, ctx, `location.href`)
-	f.visit(srv.URL+"/p/harbor/definitions/protocol.envelope", openSelector+"[data-envelope]")
+	f.visit(srv.URL+"/p/regatta/definitions/protocol.envelope", openSelector+"[data-envelope]")
 	f.shows("#cut-head", "5 frames: 5 decode exactly")
 	f.shows("#cut-frames", "welcome 0x01")
 	f.pictures("envelope")
@@ -135,7 +135,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.pictures("envelope-wrong")
 	f.caret(2)
 	f.press(slicesOf("Ctrl+Z", 2)...)
-	f.writes(harborText(t, "envelope"))
+	f.writes(regattaText(t, "envelope"))
 	f.shows("#cut-head", "5 frames: 5 decode exactly")
 	p.Click("button", "chart 0x02")
 	f.shows("#fields-head", "chart")
@@ -172,7 +172,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.click("#live-stop")
 	f.pick("Stop")
 	f.shows("#live-state", "ended")
-	f.visit(srv.URL+"/p/harbor/captures", "#place table")
+	f.visit(srv.URL+"/p/regatta/captures", "#place table")
 	browsertest.Run(t, ctx, chromedp.Evaluate(`[...document.querySelectorAll("button")].find(b => b.getAttribute("aria-label")?.startsWith("More about live"))?.click()`, nil))
 	p.Click("menuitem", "Replay …")
 	p.Fill("textbox", "Server", game.addr)
@@ -194,8 +194,8 @@ func slicesOf(key string, n int) []string {
 func TestFlowFoundEnvelope(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
-	s := captureServer(t, "protodef", map[string]string{"harbor.json": harborText(t, "json")})
-	id := kept(t, s, "plain.pcapng", plainHarbor(t, 30)).ID
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
+	id := kept(t, s, "plain.pcapng", plainRegatta(t, 30)).ID
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx := browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, regexp.MustCompile(`Close received after close`))

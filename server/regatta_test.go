@@ -20,8 +20,8 @@ import (
 
 // The made-up protocol of the manual: web/docs/protocol.md describes it, and has its definitions and its envelope.
 
-// harborText returns a text of the manual by the language of its block.
-func harborText(t *testing.T, language string) string {
+// regattaText returns a text of the manual by the language of its block.
+func regattaText(t *testing.T, language string) string {
 	t.Helper()
 	page, err := os.ReadFile("../web/docs/protocol.md")
 	if err != nil {
@@ -35,13 +35,13 @@ func harborText(t *testing.T, language string) string {
 }
 
 const (
-	harborLogin, harborSay, harborSteer     = 1, 1, 2
-	harborWelcome, harborChart, harborHeard = 1, 2, 3
-	harborPacked                            = 128 // least bytes of a message that is compressed
+	regattaLogin, regattaSay, regattaSteer     = 1, 1, 2
+	regattaWelcome, regattaChart, regattaHeard = 1, 2, 3
+	regattaPacked                              = 128 // least bytes of a message that is compressed
 )
 
-// harborPeer is one end of a connection.
-type harborPeer struct {
+// regattaPeer is one end of a connection.
+type regattaPeer struct {
 	conn     net.Conn
 	key      []byte // nil before the login
 	in, out  int    // bytes that were deciphered and enciphered
@@ -49,14 +49,14 @@ type harborPeer struct {
 	unpacker *zstd.Decoder
 }
 
-func newHarborPeer(c net.Conn) *harborPeer {
+func newRegattaPeer(c net.Conn) *regattaPeer {
 	packer, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	unpacker, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	return &harborPeer{conn: c, packer: packer, unpacker: unpacker}
+	return &regattaPeer{conn: c, packer: packer, unpacker: unpacker}
 }
 
 // cipher applies the key to bytes of one direction.
-func (p *harborPeer) cipher(b []byte, at *int) {
+func (p *regattaPeer) cipher(b []byte, at *int) {
 	for i := range b {
 		if p.key != nil {
 			b[i] ^= p.key[*at%len(p.key)]
@@ -66,10 +66,10 @@ func (p *harborPeer) cipher(b []byte, at *int) {
 }
 
 // send sends a message.
-func (p *harborPeer) send(code byte, body []byte) error {
+func (p *regattaPeer) send(code byte, body []byte) error {
 	message := append([]byte{code}, body...)
 	head := []byte{0}
-	if len(message) >= harborPacked {
+	if len(message) >= regattaPacked {
 		head = binary.AppendUvarint(nil, uint64(len(message)))
 		message = p.packer.EncodeAll(message, nil)
 	}
@@ -81,7 +81,7 @@ func (p *harborPeer) send(code byte, body []byte) error {
 }
 
 // receive returns the next message.
-func (p *harborPeer) receive() (code byte, body []byte, err error) {
+func (p *regattaPeer) receive() (code byte, body []byte, err error) {
 	var head [3]byte
 	if _, err := io.ReadFull(p.conn, head[:]); err != nil {
 		return 0, nil, err
@@ -105,26 +105,26 @@ func (p *harborPeer) receive() (code byte, body []byte, err error) {
 	return b[0], b[1:], nil
 }
 
-func harborString(text string) []byte {
+func regattaString(text string) []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(text))), text...)
 }
 
-// harborServer is a server of the protocol.
-type harborServer struct {
+// regattaServer is a server of the protocol.
+type regattaServer struct {
 	addr string
 
 	mu    sync.Mutex
 	heard []string
 }
 
-// newHarbor starts a server, until the test ends.
-func newHarbor(t *testing.T) *harborServer {
+// newRegatta starts a server, until the test ends.
+func newRegatta(t *testing.T) *regattaServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harborServer{addr: l.Addr().String()}
+	h := &regattaServer{addr: l.Addr().String()}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -136,7 +136,7 @@ func newHarbor(t *testing.T) *harborServer {
 				stop := time.AfterFunc(2*time.Minute, func() { c.Close() })
 				defer stop.Stop()
 				defer c.Close()
-				h.serve(newHarborPeer(c))
+				h.serve(newRegattaPeer(c))
 			})
 		}
 	})
@@ -144,18 +144,18 @@ func newHarbor(t *testing.T) *harborServer {
 	return h
 }
 
-func (h *harborServer) serve(p *harborPeer) {
+func (h *regattaServer) serve(p *regattaPeer) {
 	code, login, err := p.receive()
-	if err != nil || code != harborLogin || len(login) < 5 {
+	if err != nil || code != regattaLogin || len(login) < 5 {
 		return
 	}
 	p.key = login[len(login)-4:]
-	ship := append(harborString("Bounty of "+string(login[1:len(login)-4])), 0, 0, 0, 7)
+	ship := append(regattaString("Bounty of "+string(login[1:len(login)-4])), 0, 0, 0, 7)
 	lines := []byte{3}
 	for _, place := range []string{"North Quay", "South Quay", "Lighthouse"} {
-		lines = append(lines, harborString(strings.Repeat(place+" ", 6))...)
+		lines = append(lines, regattaString(strings.Repeat(place+" ", 6))...)
 	}
-	if p.send(harborWelcome, ship) != nil || p.send(harborChart, lines) != nil {
+	if p.send(regattaWelcome, ship) != nil || p.send(regattaChart, lines) != nil {
 		return
 	}
 	for {
@@ -163,7 +163,7 @@ func (h *harborServer) serve(p *harborPeer) {
 		if err != nil {
 			return
 		}
-		if code != harborSay {
+		if code != regattaSay {
 			continue
 		}
 		n, k := binary.Uvarint(body)
@@ -174,14 +174,14 @@ func (h *harborServer) serve(p *harborPeer) {
 		h.mu.Lock()
 		h.heard = append(h.heard, text)
 		h.mu.Unlock()
-		if p.send(harborHeard, slices.Concat([]byte{0, 0, 0, 7}, harborString(text))) != nil {
+		if p.send(regattaHeard, slices.Concat([]byte{0, 0, 0, 7}, regattaString(text))) != nil {
 			return
 		}
 	}
 }
 
 // hears waits until the server has heard a text last.
-func (h *harborServer) hears(t *testing.T, text string) {
+func (h *regattaServer) hears(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		h.mu.Lock()
@@ -198,7 +198,7 @@ func (h *harborServer) hears(t *testing.T, text string) {
 
 // sailor is a client of the protocol.
 type sailor struct {
-	*harborPeer
+	*regattaPeer
 	messages chan []byte // received, with their codes
 }
 
@@ -211,9 +211,9 @@ func sail(t *testing.T, addr string) *sailor {
 	}
 	t.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
-	s := &sailor{newHarborPeer(c), make(chan []byte, 100)}
+	s := &sailor{newRegattaPeer(c), make(chan []byte, 100)}
 	key := []byte{0xde, 0xad, 0xbe, 0xef}
-	if err := s.send(harborLogin, append(harborString("ann"), key...)); err != nil {
+	if err := s.send(regattaLogin, append(regattaString("ann"), key...)); err != nil {
 		t.Fatal(err)
 	}
 	s.key = key
@@ -227,10 +227,10 @@ func sail(t *testing.T, addr string) *sailor {
 			s.messages <- append([]byte{code}, body...)
 		}
 	}()
-	if m := s.next(t); m[0] != harborWelcome {
+	if m := s.next(t); m[0] != regattaWelcome {
 		t.Fatalf("not the welcome: %x", m)
 	}
-	if m := s.next(t); m[0] != harborChart || !bytes.Contains(m, []byte("Lighthouse")) {
+	if m := s.next(t); m[0] != regattaChart || !bytes.Contains(m, []byte("Lighthouse")) {
 		t.Fatalf("not the chart: %x", m)
 	}
 	return s
@@ -254,7 +254,7 @@ func (s *sailor) next(t *testing.T) []byte {
 // say sends a text.
 func (s *sailor) say(t *testing.T, text string) {
 	t.Helper()
-	if err := s.send(harborSay, harborString(text)); err != nil {
+	if err := s.send(regattaSay, regattaString(text)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -263,7 +263,7 @@ func (s *sailor) say(t *testing.T, text string) {
 func (s *sailor) gets(t *testing.T, text string) {
 	t.Helper()
 	m := s.next(t)
-	if want := slices.Concat([]byte{harborHeard, 0, 0, 0, 7}, harborString(text)); !bytes.Equal(m, want) {
+	if want := slices.Concat([]byte{regattaHeard, 0, 0, 0, 7}, regattaString(text)); !bytes.Equal(m, want) {
 		t.Fatalf("the client got %x, not %x", m, want)
 	}
 }
