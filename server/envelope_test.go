@@ -69,7 +69,7 @@ func TestEnvelopes(t *testing.T) {
 	run(t, s, []scenario{
 		{"for the project", "POST", one + "/captures/" + id + "/envelope", `{}`, 200, []string{`"file":"protocol.envelope"`}, nil},
 		{"once only", "POST", one + "/captures/" + id + "/envelope", `{"text":"x"}`, 409, []string{"protocol.envelope"}, nil},
-		{"its text", "GET", one + "/definitions/protocol.envelope", "", 200, []string{"frame length u24 be including itself", `"messages":[]`, `"diagnostics":[]`}, nil},
+		{"its text", "GET", one + "/definitions/protocol.envelope", "", 200, []string{`frame length u24 be including itself\ncode varint\n\nstate login\n  login to-server -> play`, `"messages":[]`, `"diagnostics":[]`}, nil},
 		{"in the list", "GET", one + "/definitions", "", 200, []string{`"envelopes":[{"file":"protocol.envelope"`}, nil},
 		{"no longer of the capture", "GET", one + "/captures/" + id + "/envelopes", "", 200, []string{`"project":"protocol.envelope"`, `"used":true`}, []string{`"own"`}},
 		{"it has no samples", "GET", one + "/definitions/protocol.envelope/samples", "", 422, []string{"is an envelope"}, nil},

@@ -175,6 +175,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.visit(srv.URL+"/p/regatta/captures", "#place table")
 	browsertest.Run(t, ctx, chromedp.Evaluate(`[...document.querySelectorAll("button")].find(b => b.getAttribute("aria-label")?.startsWith("More about live"))?.click()`, nil))
 	p.Click("menuitem", "Replay …")
+	p.Visible("button", "Script: 9 steps…")
 	p.Fill("textbox", "Server", game.addr)
 	p.Click("button", "Start")
 	p.Says("✓ as recorded")

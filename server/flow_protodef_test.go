@@ -29,7 +29,7 @@ func TestFlowProtoDef(t *testing.T) {
 	}
 	drop("game.json", shippedProtoDef(t))
 	f.shows(".toasts", "1 new")
-	f.is("the states and directions", `[...document.querySelectorAll("#rail-list h2")].map(e => e.firstChild.textContent.trim()).join() === "hello · Client → server,hello · Server → client,play · Client → server,play · Server → client"`)
+	f.is("the states and directions", `[...document.querySelectorAll("#rail-list h2")].map(e => e.firstChild.textContent.trim()).join() === "Envelope,hello · Client → server,hello · Server → client,play · Client → server,play · Server → client"`)
 	stands(t, dir, "game.json", shippedProtoDef(t))
 
 	// The file opens at the message.

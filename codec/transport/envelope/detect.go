@@ -381,8 +381,13 @@ func (d *detector) forms(frameText, lines string, closely bool) []string {
 	for _, form := range forms {
 		for _, m := range d.messages(d.prefix() + frameText + "\ncode " + form + "\n" + lines) {
 			for _, g := range d.lib.Groups() {
-				if m.hasCode && d.lib.Lookup(schema.Key{Dir: dirs[m.way], Group: g, Code: m.code}) != nil {
-					known[form]++
+				if !m.hasCode {
+					continue
+				}
+				if of := d.lib.Lookup(schema.Key{Dir: dirs[m.way], Group: g, Code: m.code}); of != nil {
+					if known[form] += 2; codeForm(of) == form {
+						known[form]++ // small codes look the same in several forms
+					}
 					break
 				}
 			}
@@ -390,6 +395,22 @@ func (d *detector) forms(frameText, lines string, closely bool) []string {
 	}
 	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(known[b], known[a]) })
 	return forms[:2]
+}
+
+// codeForm returns the form of the code at the start of a definition, "" if it has none.
+func codeForm(m *schema.Message) string {
+	if m.Body == nil || len(m.Body.Wire) == 0 || m.Body.Wire[0].Kind != schema.Code {
+		return ""
+	}
+	x := &m.Body.Wire[0]
+	n := envelope.Number{Kind: envelope.UInt, Size: x.Bits / 8, Order: x.Order}
+	if x.Num != nil {
+		n.Size, n.Order = x.Num.Bits/8, x.Num.Order
+		if x.Num.Var == schema.LEB128 {
+			return "varint"
+		}
+	}
+	return n.String()
 }
 
 // candidate reads the samples with an envelope. ok is false if it explains too little.
