@@ -22,7 +22,7 @@ const variableText = `{"types": {
 			{"name": "flags", "type": ["bitflags", {"type": "u8", "flags": ["a", "b"]}]},
 			{"name": "sound", "type": ["registryEntryHolder", {"baseName": "id", "otherwise": {"name": "data", "type": "u8"}}]},
 			{"name": "value", "type": ["switch", {"compareTo": "kind", "fields": {"one": "i16", "two": ["pstring", {"countType": "varint"}]}}]},
-			{"anon": true, "type": ["switch", {"compareTo": "kind", "fields": {"one": ["container", [{"name": "extra", "type": "varint"}]]}}]},
+			{"anon": true, "type": ["switch", {"compareTo": "kind", "fields": {"one": ["container", [{"name": "extra", "type": "varint"}]]}, "default": "void"}]},
 			{"name": "root", "type": "tree"}
 		]]}}]}
 	]]
