@@ -107,3 +107,21 @@ func TestNewEnvelope(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An envelope is uploaded with the definitions, as a file and in a zip file.
+func TestUploadEnvelope(t *testing.T) {
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
+	if got := send(t, s, "", sent{"protocol.envelope", plainEnvelope}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
+		t.Error(got.lines())
+	}
+	if now := s.Projects.Find("one").Now(); now.Envelope == nil {
+		t.Error("it is not in use")
+	}
+	other := captureServer(t, "protodef", nil)
+	if got := send(t, other, "", sent{"regatta.zip", zipOf(t, sent{"regatta.json", regattaText(t, "json")}, sent{"protocol.envelope", plainEnvelope})}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
+		t.Error(got.lines())
+	}
+	if now := other.Projects.Find("one").Now(); now.Envelope == nil || now.Count() != 6 {
+		t.Error("it is not in use")
+	}
+}

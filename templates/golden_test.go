@@ -85,9 +85,9 @@ func TestPanes(t *testing.T) {
 			{Severity: "error", Code: "out-of-range", Path: "flags", Message: "-1 does not fit uint16: 0 to 65535"},
 		}}}),
 		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),
-		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Projects: []Project{{"one", "One"}}}}),
+		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Projects: []Project{{"one", "One"}}}, Rail: Rail{Ext: ".def"}}),
 		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Projects: []Project{{"one", "One"}}}, "/x"),
-		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Versions: true, Count: 3, More: 1, Groups: []Group{
+		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Ext: ".def", Versions: true, Count: 3, More: 1, Groups: []Group{
 			{"Client → server", []Item{
 				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
 				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_OLD.2", State: "error"}}},

@@ -1116,7 +1116,7 @@ func uploadForm(w Workbench) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, " files, maps, or a .zip of them</label> <input id=\"files\" type=\"file\" name=\"files\" multiple accept=\".def,.map,.zip,.txt,.jsonl,.json,.yml,.yaml\"></div><label class=\"check\"><input type=\"checkbox\" name=\"replace\" value=\"true\"> replace files that differ</label> <button class=\"btn\" type=\"submit\">Upload</button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, " files, maps, or a .zip of them</label> <input id=\"files\" type=\"file\" name=\"files\" multiple accept=\".def,.map,.envelope,.zip,.txt,.jsonl,.json,.yml,.yaml\"></div><label class=\"check\"><input type=\"checkbox\" name=\"replace\" value=\"true\"> replace files that differ</label> <button class=\"btn\" type=\"submit\">Upload</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

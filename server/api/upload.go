@@ -394,7 +394,7 @@ func otherKind(name string, head []byte) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".pcap", ".pcapng", ".cap", ".log", ".snoop", ".gz", ".zst", ".lz4", ".xz", ".bz2":
 		return "named like a capture, but its content is not one"
-	case ".def", ".map", ".txt", ".zip", "":
+	case ".def", ".map", store.EnvelopeEnding, ".txt", ".zip", "":
 		return ""
 	}
 	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) || defs.Recognizes(name, string(head)) {

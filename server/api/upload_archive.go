@@ -103,7 +103,7 @@ func (u *upload) wholeArchive(files []capture.ArchiveFile) (framing string, whol
 // couldBeOurs reports whether a library can contain a file of this name.
 func couldBeOurs(f capture.ArchiveFile) bool {
 	switch strings.ToLower(path.Ext(f.Name)) {
-	case ".def", ".map":
+	case ".def", ".map", store.EnvelopeEnding:
 		return true
 	case ".txt", "":
 		return !isRaw(f.Data[:min(len(f.Data), 512)])

@@ -72,7 +72,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 // isOurs reports whether a file name belongs to a library, which has precedence.
 func isOurs(name string, head []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".def", ".map", ".zip":
+	case ".def", ".map", store.EnvelopeEnding, ".zip":
 		return true
 	case ".txt", "":
 		return !isRaw(head) || isZip(head)

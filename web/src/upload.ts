@@ -12,7 +12,7 @@ import { notify } from "./notify";
 import { readPasted, startPasted } from "./pasted";
 import { lookOnly, lookOnlyWhy } from "./role";
 
-const definitions = /\.(def|map|zip|jsonl)$/i;
+const definitions = /\.(def|map|envelope|zip|jsonl)$/i;
 const byContents = /\.(json|ya?ml)$/i; // definitions or captures
 const mostText = 4 << 20;
 const likeOne = 4096; // bytes: a raw file up to this size is decoded as one message without asking
