@@ -39,6 +39,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},
 	{"web/src/dialogs/history.tsx", `dialog[aria-label^="History of"]`, "TestFlowHistory"},
 	{"web/src/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
+	{"web/src/dialogs/envelopes.tsx", `dialog[aria-label="Envelopes"]`, "TestFlowFoundEnvelope"},
 	{"web/src/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},
 	{"web/src/dialogs/git.tsx", `dialog[aria-label="Git"]`, "TestFlowGit"},

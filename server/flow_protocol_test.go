@@ -210,6 +210,7 @@ func TestFlowFoundEnvelope(t *testing.T) {
 	f.shows("dialog .envelope-text", "frame length u24 be including itself")
 	f.shows("dialog .envelope-list li:first-child", "in use")
 	f.pictures("envelopes")
+	f.axe("the envelopes that fit")
 	f.click("dialog .envelope-list li:nth-child(2) .btn")
 	p.Visible("button", "Use for this capture")
 	p.Click("button", "Close")

@@ -228,7 +228,7 @@ func TestPages(t *testing.T) {
 		{"a new definition", "POST", "/p/one/definitions", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not saved"}, []string{"Discard changes"}},
 		{"changes discarded", "POST", "/p/one/definitions", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},
 		{"the text as it is stored is no change", "POST", "/p/one/definitions", form("action", "layout", "message", "C_JOIN.1", "definition", "string channel_name # where\r\nuint16 password\r\n"), 200, nil, []string{"not saved"}},
-		{"a definition that is too large", "POST", "/p/one/definitions", form("action", "layout", "message", "C_JOIN.1", "definition", strings.Repeat("#", workspace.MaxDefinition+1)), 200, []string{"more than 1048576 bytes"}, nil},
+		{"a definition that is too large", "POST", "/p/one/definitions", "action=layout&message=C_JOIN.1&definition=" + strings.Repeat("x", workspace.MaxDefinition+1), 200, []string{"more than 4194304 bytes"}, nil},
 		{"a form that is too large", "POST", "/p/one/definitions", form("input", strings.Repeat("0", api.MaxBody)), 413, []string{"more than 8388608 bytes"}, nil},
 		{"the second page of a long message", "POST", "/p/one/definitions", form("action", "bytes:4096", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"1000  00", "0x1000 to 0x1fff of 0x2328"}, []string{"0000  d4 07"}},
 		{"a long tree", "POST", "/p/one/definitions", form("action", "decode", "message", "C_THOUSANDS.1", "input", "d407"+strings.Repeat("00", 8998)), 200, []string{"fields more"}, nil},

@@ -215,7 +215,7 @@ func TestKsyVectors(t *testing.T) {
 		}
 	}
 	for _, f := range k.Files {
-		if byFile[f.Name] == 0 {
+		if byFile[f.Name] == 0 && !strings.HasPrefix(f.Name, "protodef/") { // all of its messages have a code of variable size
 			t.Errorf("%s read no message", f.Name)
 		}
 	}

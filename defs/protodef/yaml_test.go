@@ -83,6 +83,7 @@ const gameJSON = `{
       {"name": "present", "type": "bool"},
       {"anon": true, "type": ["switch", {"compareTo": "present", "fields": {"true": ["container", [
         {"name": "id", "type": "varint"},
+        // What it is called
         {"name": "label", "type": ["option", "string"]}
       ]]}}]}
     ]],
