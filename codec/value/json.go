@@ -622,7 +622,7 @@ func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	num := it.Num
 	if num.Enum != nil && num.Enum.Shown {
 		if name := num.Enum.NameOfBits(raw); name != "" {
-			return appendText(dst, []byte(name), schema.UTF8)
+			return appendUTF8(dst, []byte(name))
 		}
 	}
 	if it.Bits > 32 {
@@ -644,7 +644,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 	f := t.Form(raw)
 	dst = append(dst, '{')
 	if t.All != "" {
-		dst = appendText(dst, []byte(t.All), schema.UTF8)
+		dst = appendUTF8(dst, []byte(t.All))
 		dst = append(dst, ':')
 		if t.Bits > 32 {
 			dst = append(dst, '"')
@@ -722,20 +722,7 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 			dst = appendChar(dst, u)
 		}
 	case schema.UTF8:
-		for len(b) > 0 {
-			n := plainBytes(b)
-			dst = append(dst, b[:n]...)
-			if b = b[n:]; len(b) == 0 {
-				break
-			}
-			c, n := utf8.DecodeRune(b)
-			if c == utf8.RuneError && n == 1 {
-				// An invalid UTF-8 byte is written as the low surrogate U+DC00 + byte, and read back from it.
-				c = 0xdc00 | rune(b[0])
-			}
-			dst = appendChar(dst, c)
-			b = b[n:]
-		}
+		return appendUTF8(dst[:len(dst)-1], b)
 	default:
 		for len(b) > 0 {
 			n := plainBytes(b)
@@ -749,6 +736,26 @@ func appendText(dst, b []byte, set schema.Charset) []byte {
 				b = b[n:]
 			}
 		}
+	}
+	return append(dst, '"')
+}
+
+// appendUTF8 is appendText for UTF-8. It does not retain b, so that a converted string is not copied.
+func appendUTF8(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	for len(b) > 0 {
+		n := plainBytes(b)
+		dst = append(dst, b[:n]...)
+		if b = b[n:]; len(b) == 0 {
+			break
+		}
+		c, n := utf8.DecodeRune(b)
+		if c == utf8.RuneError && n == 1 {
+			// An invalid UTF-8 byte is written as the low surrogate U+DC00 + byte, and read back from it.
+			c = 0xdc00 | rune(b[0])
+		}
+		dst = appendChar(dst, c)
+		b = b[n:]
 	}
 	return append(dst, '"')
 }
