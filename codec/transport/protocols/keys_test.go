@@ -97,15 +97,17 @@ func TestParseKeysRefuses(t *testing.T) {
 		"a:1-b:2 subspace 1":                "each address:port",
 		"1.2.3.4:1-1.2.3.4:2#x subspace 1":  "number of a session",
 		"1.2.3.4:1-1.2.3.4:2#-1 subspace 1": "number of a session",
-		"CLIENT_RANDOM 00 " + teraHex[:96]:  "line 1: the client random must be 64 hex digits",
+
+		"CLIENT_RANDOM 00 " + teraHex[:96]:                             "line 1: the client random must be 64 hex digits",
 		"CLIENT_RANDOM " + teraHex[:64] + " " + teraHex[:98]:           "the secret of CLIENT_RANDOM must be 96 hex digits",
 		"CLIENT_TRAFFIC_SECRET_0 " + teraHex[:64] + " " + teraHex[:98]: "must be 64 or 96 hex digits",
 		"CLIENT_RANDOM " + teraHex[:64] + " " + teraHex[:94] + "xy":    "the secret must be hex digits",
 		"CLIENT_RANDOM " + teraHex[:64]:                                "CLIENT_RANDOM needs a client random and a secret, both in hex",
-		"ANY subspace 5":                                               "each address:port",
-		"* a b c d":                                                    "a connection, a protocol and a key",
-		strings.Repeat("* subspace 1\n", 1001):                         "line 1001: more than 1000 keys",
-		strings.Repeat("#", MaxKeysText+1):                             "at most",
+
+		"ANY subspace 5":                       "each address:port",
+		"* a b c d":                            "a connection, a protocol and a key",
+		strings.Repeat("* subspace 1\n", 1001): "line 1001: more than 1000 keys",
+		strings.Repeat("#", MaxKeysText+1):     "at most",
 	} {
 		keys, err := ParseKeys(text)
 		if err == nil || !strings.Contains(err.Error(), want) {
