@@ -262,3 +262,27 @@ func TestFlowFoundEnvelope(t *testing.T) {
 	p.Visible("dialog", "")
 	f.pictures("envelope-history")
 }
+
+// A published definition and a session of its game, and nothing else: the first visit of the capture finds the envelope and names all frames.
+func TestFlowStranger(t *testing.T) {
+	t.Parallel()
+	browsertest.Require(t)
+	const corpora = "../../shared/corpora/protodef"
+	definitions, err := os.ReadFile(corpora + "/pc-1.16.1.json")
+	if err != nil {
+		t.Skip("the corpora are not available")
+	}
+	session, err := os.ReadFile(corpora + "/session-1.16.1.pcapng")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := captureServer(t, "protodef", map[string]string{"pc-1.16.1.json": string(definitions)})
+	id := kept(t, s, "session-1.16.1.pcapng", session).ID
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx := browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, regexp.MustCompile(`Close received after close`))
+	f := captureFlow{flow{t, ctx}, s}
+	f.counts("2,375 frames")
+	f.shows(".proposals", "66,394 of 66,394 bytes")
+	f.pictures("stranger")
+}
