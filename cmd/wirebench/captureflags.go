@@ -116,6 +116,10 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
 	if protocol.Enveloped && f.env.Envelope == nil && f.framing == nil {
+		if file := snap.EnvelopeFile; file != nil {
+			_, wrong := envelope.Parse(file)
+			return packet.Summary{}, fmt.Errorf("the envelope has mistakes:\n%s", strings.TrimSuffix(wrong.Render(), "\n"))
+		}
 		if err := f.findEnvelope(cmd, path); err != nil {
 			return packet.Summary{}, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"wirebench/defs"
 	"wirebench/defs/diag"
+	"wirebench/defs/envelope"
 	"wirebench/server/workspace"
 )
 
@@ -93,6 +94,10 @@ func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, err
 	}
 	validity, ds := defs.ParseValidity(lib.Valid)
 	o.Validity, all = validity, append(all, ds...)
+	for _, f := range lib.Envelopes {
+		_, ds := envelope.Parse(f)
+		all = append(all, ds...)
+	}
 	dialects := lib.Dialects()
 	if l.protocol != "" {
 		dialects = []string{l.protocol}
