@@ -1,5 +1,7 @@
 package codec
 
+import "math"
+
 // These functions judge parts of a message and return a ProblemCode. The fast paths give up at a code other than NoProblem; decode, which
 // then reads the message again, turns it into a Problem.
 
@@ -77,7 +79,8 @@ func (p *Program) alternative(variant uint16, regs []uint64, size uint32, data [
 		case w.Else:
 			return at, k, true
 		case w.Text != nil:
-			if v := regs[w.Reg]; string(data[v>>32:v>>32+v&0xffffffff]) == *w.Text {
+			from, size := regs[w.Reg]>>32, regs[w.Reg]&math.MaxUint32
+			if from+size <= uint64(len(data)) && string(data[from:from+size]) == *w.Text {
 				return at, k, true
 			}
 		case regs[w.Reg] == w.Value:
