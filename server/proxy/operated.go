@@ -116,7 +116,6 @@ func (s *Session) newOperated(c *conn, cut chan struct{}) *operated {
 	}
 	o.c.mode.Store(&mode{mode: transport.Observing.String()})
 	o.direct.wake = make(chan struct{}, 1)
-	o.gate()
 	return o
 }
 
@@ -162,6 +161,7 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 	o.s.op.add(o)
 	defer o.s.op.remove(o)
 	o.sync()
+	o.gate() // not before: what the readers send directly is not judged
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for !o.over {

@@ -789,3 +789,39 @@ func TestOperateTogether(t *testing.T) {
 	_ = x.server.CloseWrite()
 	stop(t, x.s)
 }
+
+// The first message of a connection is judged too, however soon it comes.
+func TestFirstMessageIsJudged(t *testing.T) {
+	leaks(t)
+	got := make(chan string)
+	addr := serve(t, func(c *net.TCPConn) {
+		data, _ := io.ReadAll(c)
+		got <- string(data)
+	})
+	s := start(t, newProxy(t), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", addr}}, Rewriter: newMUTA})
+	if err := s.Operate(true, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetRules([]Rule{{ID: "x", On: true, Match: ofCode(2), Action: RuleDrop}}, "ann"); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 50 {
+				c := dial(t, s)
+				_, _ = io.WriteString(c, msg(2, "a")+msg(1, "b"))
+				_ = c.CloseWrite()
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+			}
+		})
+	}
+	for range 16 * 50 {
+		if data := <-got; data != msg(1, "b") {
+			t.Errorf("%q arrives", data)
+		}
+	}
+	all.Wait()
+	stop(t, s)
+}
