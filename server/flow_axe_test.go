@@ -321,6 +321,9 @@ func TestFlowAxePages(t *testing.T) {
 	f.axe("a deleted project")
 	for _, page := range []string{"/docs", "/docs/define", "/docs/cli", "/docs?q=filter", "/docs?q=zzzz", "/api/docs", "/nothing", "/p/none/definitions", "/p/gone/definitions"} {
 		f.visit(srv.URL+page, "main h1")
+		if page == "/api/docs" { // more than a hundred alike
+			f.do(`[...document.querySelectorAll("main section")].slice(16).forEach((e) => e.remove())`)
+		}
 		f.axe(page)
 		f.narrow(page)
 	}

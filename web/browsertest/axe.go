@@ -31,7 +31,7 @@ var axeSource = sync.OnceValues(func() (string, error) {
 })
 
 // Axe checks the page with the rules of axe-core; those about colors, which take most of the time, only with colors, and then in both themes.
-// It reports violations, each once a page. Of a page with a modal dialog it checks the dialog.
+// It reports violations, each once a page. Of a page with a modal dialog or a menu it checks that alone.
 func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
 	t.Helper()
 	source, err := axeSource()
@@ -54,8 +54,8 @@ func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
 			{Name: "prefers-color-scheme", Value: theme.name}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		})
 		var found []string
-		// What is behind a modal dialog cannot be reached, and is checked without the dialog.
-		const report = `axe.run([...document.querySelectorAll("dialog:modal")].at(-1) ?? document, Object.assign(%s, {resultTypes: ["violations"]})).then((r) => r.violations.map((v) => [v, v.nodes.filter((n) => { const key = v.id + n.target; const seen = (window.axeSeen ??= new Set()).has(key); axeSeen.add(key); return !seen; })])
+		// What is behind a modal dialog cannot be reached; it and what is behind a menu are checked without these.
+		const report = `axe.run([...document.querySelectorAll("dialog:modal")].at(-1) ?? document.querySelector(".pop:has([role^=menuitem])") ?? document, Object.assign(%s, {resultTypes: ["violations"]})).then((r) => r.violations.map((v) => [v, v.nodes.filter((n) => { const key = v.id + n.target; const seen = (window.axeSeen ??= new Set()).has(key); axeSeen.add(key); return !seen; })])
 			.filter(([, nodes]) => nodes.length > 0).map(([v, nodes]) => v.id + " (" + v.help + ")\n" + nodes.slice(0, 6).map((n) => "    " + n.target.join(" ") + "\n      " + n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", " ").slice(0, 300)).join("\n")))`
 		Run(t, ctx, media, Painted(), chromedp.Evaluate(fmt.Sprintf(report, theme.rules), &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 		for _, v := range found {
