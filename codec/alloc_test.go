@@ -29,7 +29,7 @@ func TestNoAllocations(t *testing.T) {
 		if err := p.Encode(&out, &in); err != nil {
 			t.Fatal(name, err)
 		}
-		samples = append(samples, sample{name, p, append([]byte(nil), out.Data...)})
+		samples = append(samples, sample{name, p, append([]byte(nil), out.Message()...)})
 	}
 	tera := func(name, text, value string) {
 		made(name, compile(t, "C_"+name+".1.def", text, schema.Options{}), value)

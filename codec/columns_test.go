@@ -199,12 +199,18 @@ func sameColumns(t failer, p *codec.Program, c *columns.Set, frames [][]byte, me
 	}
 	x := columnTable{c, p}
 	var rec codec.Record
+	end := uint32(0)
 	for i, f := range frames {
 		p.Decode(&rec, f)
+		at := messages[i]
+		if p.Packed() { // a copy, with decompressed contents
+			at = columns.Span{Off: end, Len: uint32(len(rec.Data))}
+			end += at.Len
+		}
 		if c.Status[i] != rec.Status() {
 			t.Fatalf("message %d, %x: %v, want %v", i, f, c.Status[i], rec.Status())
 		}
-		got, want := x.fromColumns(t, i, messages[i]), x.fromLeaves(&rec)
+		got, want := x.fromColumns(t, i, at), x.fromLeaves(&rec)
 		for at, w := range want {
 			if g, ok := got[at]; !ok || g != w {
 				t.Fatalf("message %d, %x: field %d, %s: got %+v (%v), want %+v", i, f, at.field, at.path, g, ok, w)

@@ -119,6 +119,11 @@ func (c *compiler) part(p *wire.Part) (at int) {
 	case wire.Group:
 		g := c.w.Fields[p.Field].Schema.Type.(*schema.Group)
 		o.Code, o.Bare, o.NullSize = OpGroup, g.Bare, g.Null && g.Sized
+		o.packing = g.Packed
+		if g.Packed != schema.Unpacked {
+			o.nullSize = math.MaxUint64
+		}
+		c.p.packed = c.p.packed || g.Packed != schema.Unpacked
 		at = c.addOp(o)
 		c.p.nested = true
 		number := c.body(p.Body)
@@ -302,6 +307,10 @@ func (c *compiler) load(x *wire.Item, role Role) Load {
 		l.null = extent.Null
 	} else {
 		l.maxUnits = math.MaxUint64
+		if x.Kind == schema.Bytes {
+			g := c.w.Fields[x.Field].Schema.Type.(*schema.Group)
+			l.null = g.Null && g.Packed != schema.Unpacked
+		}
 	}
 	return l
 }

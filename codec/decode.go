@@ -23,7 +23,7 @@ const nestedNodes = 1 << 16
 // decoding stopped. Contents with an offset of their own are read even if contents before them are damaged.
 func (p *Program) Decode(dst *Record, data []byte) {
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
-	dst.Short, dst.Illegal, dst.Code = false, false, 0
+	dst.Short, dst.Illegal, dst.Code, dst.Packs = false, false, 0, dst.Packs[:0]
 	if p.Simple && p.quickDecode(dst, data) {
 		return
 	}
@@ -87,8 +87,10 @@ type decoder struct {
 	bytes    int
 	size     uint64 // minimum size in bytes implied by all counts read so far
 	measured bool
-	stop     bool // the budget is used up
-	depth    int  // of calls
+	stop     bool   // the budget is used up
+	depth    int    // of calls
+	base     uint32 // byte at which the message begins, or decompressed contents
+	granted  int    // nodes added to the budget for these
 }
 
 // frame reads the frame's length.

@@ -82,7 +82,7 @@ func (d *decoder) signedUnits(l *Load, raw *uint64, at Range) bool {
 // align reads padding. If the message ends inside it, the message is incomplete.
 func (d *decoder) align(o *Op, pc uint16) bool {
 	at := (d.cur + 7) / 8
-	size := (o.N - at%o.N) % o.N
+	size := (o.N - (at-d.base)%o.N) % o.N
 	i := d.node(Node{Off: at * 8, Len: min(size, d.have-min(at, d.have)) * 8, Op: pc, Kind: NodeAlign})
 	if at+size > d.have {
 		bad := d.over(PastFrame, uint64(at)*8, uint64(at+size)*8, noIndex, i)
@@ -124,7 +124,7 @@ func (d *decoder) negative(at Range, field uint16, below uint64) {
 
 // group reads a group with a body of its own: that of the op at body, for the op at pc.
 func (d *decoder) group(o *Op, pc, body uint16) bool {
-	if o.NullSize && d.r.regs[o.size] == 0 {
+	if o.NullSize && d.r.regs[o.size] == o.nullSize {
 		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})
 		return !d.stop
 	}
@@ -133,7 +133,9 @@ func (d *decoder) group(o *Op, pc, body uint16) bool {
 		return false
 	}
 	ok := true
-	if o.size == noIndex {
+	if o.packing != schema.Unpacked {
+		ok = d.unpack(o, g)
+	} else if o.size == noIndex {
 		ok = d.body(body+1, d.p.Ops[body].End)
 	} else {
 		ok = d.sized(o, g)

@@ -50,6 +50,13 @@ func (p *Program) encode(dst, src *Record) error {
 		return fmt.Errorf("encode %s: %w", p.Message.Name, err)
 	}
 	dst.Used = len(e.out)
+	if !p.packed {
+		return nil
+	}
+	if err := p.reread(dst); err != nil {
+		dst.Nodes = dst.Nodes[:0]
+		return fmt.Errorf("encode %s: %w", p.Message.Name, err)
+	}
 	return nil
 }
 
@@ -95,7 +102,8 @@ type encoder struct {
 	ended    int      // len(out) at the first part that must end the message, -1 before
 	endedBy  uint16   // op of that part
 	depth    int      // of groups
-	inside   int      // depth of groups with a size, at whose ends contents may end
+	inside   int      // depth of groups with a size or compressed, at whose ends contents may end
+	base     uint32   // byte at which the message begins, or the contents of a compressed group
 	err      error
 }
 
@@ -182,7 +190,7 @@ func (e *encoder) body(pc, end uint16) {
 		}
 		if o.NullSize && e.isNull(pc) {
 			e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeNull})
-			e.number(o.size, 0)
+			e.number(o.size, o.nullSize)
 			pc = o.End
 			continue
 		}

@@ -92,11 +92,26 @@ func (e *encoder) group(o *Op, pc uint16) {
 		e.fail("%s is nested too deeply", e.name(pc))
 		return
 	}
-	if o.size != noIndex {
+	if o.size != noIndex || o.packing != schema.Unpacked {
 		e.inside++
 	}
-	g := e.node(Node{Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeGroup})
+	from, base, source := uint32(len(e.out)), e.base, e.next-1
+	g := e.node(Node{Off: from * 8, Op: pc, Kind: NodeGroup})
+	if o.packing != schema.Unpacked {
+		e.base = from
+	}
 	e.body(body+1, e.p.Ops[body].End)
+	e.base = base
+	if o.packing != schema.Unpacked && e.err == nil {
+		from = e.dst.Nodes[g].Off / 8 // may have moved
+		e.pack(o, from, source)
+		e.dst.Nodes = e.dst.Nodes[:g+1]
+	}
+	if o.size == noIndex && o.packing != schema.Unpacked {
+		if e.inside--; e.inside == 0 {
+			e.end(pc)
+		}
+	}
 	if o.size != noIndex {
 		e.inside--
 		e.number(o.size, uint64(len(e.out))-uint64(e.dst.Nodes[g].Off/8))
@@ -117,7 +132,7 @@ func (e *encoder) group(o *Op, pc uint16) {
 // align lays out padding of zeros. A number before it that changes its size afterwards would move it, which is an error: see shift.
 func (e *encoder) align(o *Op, pc uint16) {
 	at := uint32(len(e.out))
-	size := (o.N - at%o.N) % o.N
+	size := (o.N - (at-e.base)%o.N) % o.N
 	for range size {
 		e.out = append(e.out, 0)
 	}

@@ -89,10 +89,10 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 			if value.ParseJSON(&in, p, text) != nil || p.Encode(&out, &in) != nil {
 				continue
 			}
-			add(byte(i), out.Data)
-			if n := len(out.Data); n > 4 {
-				add(byte(i), out.Data[:n-3])
-				cut := slices.Clone(out.Data[:n-3])
+			add(byte(i), out.Message())
+			if n := len(out.Message()); n > 4 {
+				add(byte(i), out.Message()[:n-3])
+				cut := slices.Clone(out.Message()[:n-3])
 				cut[0] = byte(n - 3)
 				add(byte(i), cut)
 			}
@@ -110,7 +110,10 @@ func seeds(f *testing.F, add func(which byte, data []byte)) {
 // inspect checks the invariants of every record produced by Decode.
 func inspect(t *testing.T, r *codec.Record, data []byte) {
 	t.Helper()
-	bits := uint64(len(data)) * 8
+	bits := uint64(len(r.Data)) * 8 // with decompressed contents
+	if r.Size() != len(data) && len(data) <= codec.MaxMessage || len(r.Data)-len(data) > 4<<20 {
+		t.Fatalf("%d bytes, of them %d sent, of %d", len(r.Data), r.Size(), len(data))
+	}
 	inside := func(what string, g codec.Range) {
 		if uint64(g.Off)+uint64(g.Len) > bits {
 			t.Fatalf("%s at %d+%d of %d bits", what, g.Off, g.Len, bits)
@@ -119,7 +122,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 	if r.Used < 0 || r.Used > len(data) {
 		t.Fatalf("used %d of %d", r.Used, len(data))
 	}
-	if most := 3<<12 + 4*len(data); len(r.Nodes) > most {
+	if most := 3<<12 + 4*len(data) + min(4*(len(r.Data)-len(data)), 1<<18); len(r.Nodes) > most {
 		t.Fatalf("%d nodes for %d bytes", len(r.Nodes), len(data))
 	}
 	for i, n := range r.Nodes {
@@ -142,7 +145,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 		}
 	}
 	leaves := r.AppendLeaves(nil)
-	covered := make([]byte, len(data)) // covered bits, by byte
+	covered := make([]byte, len(r.Data)) // covered bits, by byte
 	mark := func(g codec.Range) (before bool) {
 		for at := g.Off; at < g.End(); at++ {
 			before = before || covered[at/8]&(1<<(at%8)) != 0
@@ -171,9 +174,9 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 			t.Fatalf("gap at %d+%d is not one", g.Off, g.Len)
 		}
 	}
-	for i := range r.Used {
-		if covered[i] != 0xff {
-			t.Fatalf("byte %d of %d is not covered: %08b", i, r.Used, covered[i])
+	for i := range covered {
+		if covered[i] != 0xff && (i < r.Used || i >= r.Size()) {
+			t.Fatalf("byte %d of %d is not covered: %08b", i, len(r.Data), covered[i])
 		}
 	}
 	if r.Used > 0 && r.Unexplained() != gaps+len(data)-r.Used {
@@ -256,21 +259,21 @@ func FuzzEncode(f *testing.F) {
 				}
 				t.Fatalf("%v\n%s", err, text)
 			}
-			if err := p.EncodeFully(&full, src); err != nil || !bytes.Equal(full.Data, out.Data) || !slices.Equal(full.Nodes, out.Nodes) {
-				t.Fatalf("%s: %v\nquick %x %+v\n full %x %+v", text, err, out.Data, out.Nodes, full.Data, full.Nodes)
+			if err := p.EncodeFully(&full, src); err != nil || !bytes.Equal(full.Message(), out.Message()) || !slices.Equal(full.Nodes, out.Nodes) {
+				t.Fatalf("%s: %v\nquick %x %+v\n full %x %+v", text, err, out.Message(), out.Nodes, full.Message(), full.Nodes)
 			}
-			p.Decode(&again, out.Data)
-			if again.Status() != codec.OK || again.Used != len(out.Data) {
-				t.Fatalf("%x: %v, used %d of %d: %s", out.Data, again.Status(), again.Used, len(out.Data), problems(&again))
+			p.Decode(&again, out.Message())
+			if again.Status() != codec.OK || again.Used != len(out.Message()) {
+				t.Fatalf("%x: %v, used %d of %d: %s", out.Message(), again.Status(), again.Used, len(out.Message()), problems(&again))
 			}
 			if got := value.AppendJSON(nil, &again); !bytes.Equal(got, text) {
-				t.Fatalf("%x:\n got %s\nwant %s", out.Data, got, text)
+				t.Fatalf("%x:\n got %s\nwant %s", out.Message(), got, text)
 			}
 			if !reflect.DeepEqual(again.Nodes, out.Nodes) {
-				t.Fatalf("%x: nodes\n%v\n%v", out.Data, out.Nodes, again.Nodes)
+				t.Fatalf("%x: nodes\n%v\n%v", out.Message(), out.Nodes, again.Nodes)
 			}
-			if err := p.Encode(&twice, &again); err != nil || !bytes.Equal(twice.Data, out.Data) {
-				t.Fatalf("%v\n got %x\nwant %x", err, twice.Data, out.Data)
+			if err := p.Encode(&twice, &again); err != nil || !bytes.Equal(twice.Data, out.Message()) {
+				t.Fatalf("%v\n got %x\nwant %x", err, twice.Data, out.Message())
 			}
 		}
 	})
@@ -334,16 +337,16 @@ func FuzzParseJSON(f *testing.F) {
 		if err := p.Encode(&out, &in); err != nil {
 			return
 		}
-		p.Decode(&again, out.Data)
+		p.Decode(&again, out.Message())
 		if again.Status() != codec.OK || !reflect.DeepEqual(again.Nodes, out.Nodes) {
-			t.Fatalf("%q: %x: %v: %s\n%v\n%v", text, out.Data, again.Status(), problems(&again), out.Nodes, again.Nodes)
+			t.Fatalf("%q: %x: %v: %s\n%v\n%v", text, out.Message(), again.Status(), problems(&again), out.Nodes, again.Nodes)
 		}
 		shown := value.AppendJSON(nil, &again)
 		if err := value.ParseJSON(&in, p, shown); err != nil {
 			t.Fatalf("%s: %v", shown, err)
 		}
-		if err := p.Encode(&again, &in); err != nil || !bytes.Equal(again.Data, out.Data) {
-			t.Fatalf("%q: %v\n got %x\nwant %x", text, err, again.Data, out.Data)
+		if err := p.Encode(&again, &in); err != nil || !bytes.Equal(again.Message(), out.Message()) {
+			t.Fatalf("%q: %v\n got %x\nwant %x", text, err, again.Message(), out.Message())
 		}
 	})
 }
@@ -378,8 +381,8 @@ func FuzzDef(f *testing.F) {
 			if value.ParseJSON(&in, p, []byte(`{}`)) != nil || p.Encode(&out, &in) != nil {
 				continue
 			}
-			if p.Decode(&r, out.Data); r.Status() != codec.OK || int64(len(out.Data)) < least {
-				t.Fatalf("%v, %d bytes, at least %d: %s", r.Status(), len(out.Data), least, problems(&r))
+			if p.Decode(&r, out.Message()); r.Status() != codec.OK || int64(len(out.Message())) < least {
+				t.Fatalf("%v, %d bytes, at least %d: %s", r.Status(), len(out.Message()), least, problems(&r))
 			}
 		}
 	})

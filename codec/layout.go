@@ -11,13 +11,14 @@ import (
 type Row struct {
 	Field   uint16 // index into Program.Fields; 0xffff for bookkeeping that belongs to no field
 	Role    Role
-	Depth   int    // number of lists around it
+	Depth   int    // number of lists and compressed groups around it
 	Path    string // members[].player_id; frame bookkeeping is named after its role. May be abbreviated: see wire.Message.Path
 	Type    string // as in the definition, or the width of bookkeeping
 	At      wire.At
 	Offset  string // in bytes, for display: "18 + name", "element + 4"
 	MinBits int64
 	MaxBits int64  // -1 = no limit
+	Packed  bool   // compressed bytes: the rows inside are those of their contents
 	Note    string // its condition, and rules of its encoding: "if present", "in messages of 22 bytes", "bytes: width * height"
 }
 
@@ -34,7 +35,7 @@ func (p *Program) Layout() []Row {
 func (p *Program) row(r *wire.Row) Row {
 	out := Row{
 		Field: index(r.Field), Role: roles[r.Kind], Depth: r.Depth, At: r.At, Offset: p.wire.AtText(r.At),
-		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r),
+		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r), Packed: r.Part != nil && r.Part.Kind == wire.Group,
 	}
 	switch {
 	case r.Field != wire.None:

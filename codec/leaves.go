@@ -94,6 +94,11 @@ func (r *Record) otherLeaves(dst []Leaf, node int) []Leaf {
 		return append(dst, Leaf{Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: noIndex, Item: noIndex, Role: RolePad}})
 	case n.Kind == NodeEnd:
 		return append(dst, Leaf{Raw: n.Raw, Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: o.Field, Item: noIndex, Role: RoleEnd}})
+	case n.Kind == NodeGroup && o.packing != schema.Unpacked:
+		if n.Len == 0 {
+			return dst
+		}
+		return append(dst, Leaf{Raw: uint64(n.Len / 8), Off: n.Off, Node: uint32(node), LeafKind: LeafKind{Elem: -1, Len: n.Len, Field: o.Field, Item: noIndex, Role: RolePacked}})
 	case n.Kind == NodeText || n.Kind == NodeBlob:
 		if n.Len > 0 {
 			if len(dst) == cap(dst) {
@@ -191,7 +196,7 @@ func (r *Record) Item(l Leaf) *Item {
 // TypeName returns the displayed type of a leaf: its field's type, or the width of its bookkeeping.
 func (r *Record) TypeName(l Leaf) string {
 	it := r.Item(l)
-	if it == nil && (l.Role == RoleEnd || l.Role == RolePad) {
+	if it == nil && (l.Role == RoleEnd || l.Role == RolePad || l.Role == RolePacked) {
 		return bookType(l.Role, l.Len, schema.Little)
 	}
 	if it == nil || it.Role == RoleValue {
@@ -219,7 +224,7 @@ func GapType(at Range) string { return bookType(RolePad, at.Len, schema.Little) 
 // bookType returns the displayed type of bookkeeping: its width.
 func bookType(role Role, bits uint32, order schema.Order) string {
 	switch role {
-	case RolePad, RoleConst:
+	case RolePad, RoleConst, RolePacked:
 		if bits%8 == 0 {
 			return "byte[" + strconv.Itoa(int(bits/8)) + "]"
 		}

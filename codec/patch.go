@@ -32,7 +32,7 @@ func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool)
 // nothing else. It returns false, and writes nothing, if the leaf is not a number of fixed size, or raw has more bits than the leaf.
 func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	it := r.Item(l)
-	if it == nil || it.Var != 0 || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(len(data))*8 {
+	if it == nil || it.Var != 0 || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(min(len(data), r.Size()))*8 {
 		return false
 	}
 	StoreBits(data, l.Off, it.Bits, it.Order, raw)
@@ -45,7 +45,7 @@ func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool) {
 	it := r.Item(l)
 	if it == nil {
-		if l.Role != RoleEnd || units < 0 || units > math.MaxUint8 || int(l.Off/8) >= len(data) {
+		if l.Role != RoleEnd || units < 0 || units > math.MaxUint8 || int(l.Off/8) >= min(len(data), r.Size()) {
 			return nil, false
 		}
 		data[l.Off/8] = byte(units)
@@ -61,7 +61,7 @@ func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool)
 		return data, r.PatchNumber(data, l, raw)
 	}
 	from, to := int(l.Off/8), int(l.Range().End()/8)
-	if to > len(data) || raw&^schema.Mask(int(it.Bits)) != 0 {
+	if to > min(len(data), r.Size()) || raw&^schema.Mask(int(it.Bits)) != 0 {
 		return nil, false
 	}
 	return slices.Replace(data, from, to, AppendVarint(nil, raw, it.Var, it.Bits)...), true
@@ -69,7 +69,7 @@ func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool)
 
 // RoleNamed returns the role with the given name.
 func RoleNamed(name string) (Role, bool) {
-	for r := RoleValue; r <= RoleEnd; r++ {
+	for r := RoleValue; r <= RolePacked; r++ {
 		if r.String() == name {
 			return r, true
 		}

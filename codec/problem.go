@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 )
 
 // Problem is an error or an irregularity in the bytes of a message.
@@ -62,6 +63,8 @@ const (
 	TooLarge                     // the message exceeds MaxMessage
 	NumberTooLong                // a number of variable size has more bytes than its width needs
 	CountNegative                // a count or a size is negative
+	NotUnpacked                  // contents cannot be decompressed
+	TooLargeUnpacked             // decompressed contents exceed the limit
 	lastIllegal                  //
 	Truncated                    // the data ends before the message
 	lastFatal                    //
@@ -85,7 +88,7 @@ const (
 var problemNames = [...]string{
 	"", "length-too-small", "past-frame", "offset-out-of-range", "offset-into-header", "contents-out-of-range", "not-terminated",
 	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
-	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
+	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "not-decompressed", "too-large-decompressed", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
 	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
 	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest",
 }
@@ -115,13 +118,15 @@ func (p Problem) Message(r *Record) string {
 		if name != "" {
 			of = " of " + strconv.Quote(name)
 		}
-		return fmt.Sprintf("%d %s%s expected from %s on, but the frame ends at %s", p.Want/8, plural(p.Want/8, "byte"), of, at(uint64(p.Range.Off/8)), at(p.Got))
+		from, whole := r.origin(p.Range)
+		return fmt.Sprintf("%d %s%s expected from %s on, but the %s at %s", p.Want/8, plural(p.Want/8, "byte"), of, at(uint64(p.Range.Off/8)-from), whole, at(p.Got-from))
 	case OffsetOutside:
 		return fmt.Sprintf("offset %s of %q is outside the frame of %d bytes", at(p.Got), name, p.Want)
 	case OffsetInHeader:
 		return fmt.Sprintf("offset %s of %q points into the header, which takes %d bytes", at(p.Got), name, p.Want)
 	case ContentsOutside:
-		return fmt.Sprintf("%q takes %d bytes from %s on, but the frame ends at %s", name, p.Want, at(uint64(p.Range.Off/8)), at(p.Got))
+		from, whole := r.origin(p.Range)
+		return fmt.Sprintf("%q takes %d bytes from %s on, but the %s at %s", name, p.Want, at(uint64(p.Range.Off/8)-from), whole, at(p.Got-from))
 	case NotTerminated:
 		return fmt.Sprintf("text %q has no terminating zero before the end of the frame", name)
 	case ChainTooShort:
@@ -146,6 +151,10 @@ func (p Problem) Message(r *Record) string {
 		return fmt.Sprintf("%s continues after %d bytes, all that a number of %d bits can have", named(name, "a number"), p.Got, p.Want)
 	case CountNegative:
 		return fmt.Sprintf("%q has -%d units", name, p.Got)
+	case NotUnpacked:
+		return fmt.Sprintf("%q is not valid %s data", name, schema.Packing(p.Got))
+	case TooLargeUnpacked:
+		return fmt.Sprintf("%q cannot be decompressed: all such contents of a message may have %d bytes", name, p.Got)
 	case NotShortest:
 		return fmt.Sprintf("%s takes %d bytes, where %d would be enough", named(name, "a number"), p.Got, p.Want)
 	case Truncated:
@@ -177,7 +186,7 @@ func (p Problem) Message(r *Record) string {
 		return "no alternative of the definition fits"
 	case SharedBytes:
 		return fmt.Sprintf("%s shares %d %s with %s, from %s on",
-			r.describe(p.Spot, p.Role), p.Got, plural(p.Got, "byte"), r.describe(p.Other, p.OtherRole), at(uint64(p.Range.Off/8)))
+			r.describe(p.Spot, p.Role), p.Got, plural(p.Got, "byte"), r.describe(p.Other, p.OtherRole), at(r.position(p.Range)))
 	case EmptyOutside:
 		return fmt.Sprintf("%q is empty, but its offset %s is outside the frame of %d bytes", name, at(p.Got), p.Want)
 	case DefinitionErrors:
@@ -211,4 +220,18 @@ func plural(n uint64, word string) string {
 		return word
 	}
 	return word + "s"
+}
+
+// origin returns the byte of Data from which positions count, and words for what has them: the frame, or decompressed contents.
+func (r *Record) origin(at Range) (from uint64, ends string) {
+	if len(r.Packs) == 0 || at.Off < r.Packs[0].From*8 {
+		return 0, "frame ends"
+	}
+	return uint64(r.Packs[r.packOf(at.Off)].From), "decompressed contents end"
+}
+
+// position returns the first byte of a range, in the frame or in decompressed contents.
+func (r *Record) position(at Range) uint64 {
+	from, _ := r.origin(at)
+	return uint64(at.Off/8) - from
 }

@@ -41,6 +41,7 @@ type Program struct {
 	odd      bool                // some block has odd items
 	padded   bool                // some block has padding
 	setFirst bool                // each register is set before it is used, so that they need not be cleared
+	packed   bool                // has compressed groups
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
@@ -126,10 +127,12 @@ type Op struct {
 	Present  uint16 // OpVariant: register of its selector, or noIndex
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex
 	Group    uint16 // OpCall: the OpGroup
-	NullSize bool   // OpGroup: a size of 0 means null
-	Bare     bool   // of a case, a group or a list: shown as the value of the only field
-	clears   uint16 // OpVariant: the registers that it clears, an index into Program.cleared, or noIndex
-	null     bool   // text, bytes and lists: a count of -1 means null
+	NullSize bool   // OpGroup: a size of nullSize means null
+	nullSize uint64
+	Bare     bool           // of a case, a group or a list: shown as the value of the only field
+	clears   uint16         // OpVariant: the registers that it clears, an index into Program.cleared, or noIndex
+	null     bool           // text, bytes and lists: a count of -1 means null
+	packing  schema.Packing // OpGroup
 	expr     wire.Expr
 }
 

@@ -159,7 +159,7 @@ func TestAnyDefinition(t *testing.T) {
 		if err := p.Encode(&out, &in); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		data := bytes.Clone(out.Data)
+		data := bytes.Clone(out.Message())
 		p.Decode(&rec, data)
 		if rec.Status() != codec.OK || rec.Code != 4660 || !reflect.DeepEqual(rec.Nodes, out.Nodes) {
 			t.Fatalf("%s: %x: %v: %s\n%v\n%v", text, data, rec.Status(), problems(&rec), out.Nodes, rec.Nodes)
@@ -177,8 +177,8 @@ func TestAnyDefinition(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("\n got %s\nwant %s", value.AppendJSON(nil, &rec), text)
 		}
-		if err := p.Encode(&again, &rec); err != nil || !bytes.Equal(again.Data, data) {
-			t.Fatalf("%v\n got %x\nwant %x", err, again.Data, data)
+		if err := p.Encode(&again, &rec); err != nil || !bytes.Equal(again.Message(), data) {
+			t.Fatalf("%v\n got %x\nwant %x", err, again.Message(), data)
 		}
 		cut := rapid.IntRange(0, len(data)-1).Draw(t, "cut")
 		if p.Decode(&rec, data[:cut]); rec.Status() != codec.Incomplete {

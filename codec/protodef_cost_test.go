@@ -167,6 +167,9 @@ func TestAllocationsOfProtodef(t *testing.T) {
 					in.Code = rec.Code
 				}
 				c.do()
+				if p.Packed() && c.what != "AppendLeaves" && c.what != "AppendJSON" {
+					continue // libraries allocate
+				}
 				if n := testing.AllocsPerRun(10, c.do); n != 0 {
 					t.Errorf("%s: %s allocates %v times for %s", p.Message.Name, c.what, n, e.Value)
 				}

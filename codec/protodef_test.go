@@ -124,7 +124,7 @@ func checkVariable(t *testing.T, p *codec.Program, data []byte) {
 			}
 			t.Fatalf("%s: %x: source %d: %v\n%s", p.Message.Name, data, k, err, text)
 		}
-		made := bytes.Clone(out.Data)
+		made := bytes.Clone(out.Message())
 		p.Decode(&again, made)
 		if again.Status() != codec.OK || again.Used != len(made) || !slices.Equal(again.Nodes, out.Nodes) {
 			t.Fatalf("%s: %x: source %d encodes as %x: %v, used %d: %s\n%v\n%v", p.Message.Name, data, k, made, again.Status(), again.Used, problems(&again), out.Nodes, again.Nodes)
@@ -132,8 +132,8 @@ func checkVariable(t *testing.T, p *codec.Program, data []byte) {
 		if got := value.AppendJSON(nil, &again); !bytes.Equal(got, text) {
 			t.Fatalf("%s: %x: source %d encodes as %x\n got %s\nwant %s", p.Message.Name, data, k, made, got, text)
 		}
-		if err := p.Encode(&out, &again); err != nil || !bytes.Equal(out.Data, made) {
-			t.Fatalf("%s: %x: %v\n got %x\nwant %x", p.Message.Name, data, err, out.Data, made)
+		if err := p.Encode(&out, &again); err != nil || !bytes.Equal(out.Message(), made) {
+			t.Fatalf("%s: %x: %v\n got %x\nwant %x", p.Message.Name, data, err, out.Message(), made)
 		}
 	}
 }
@@ -249,8 +249,8 @@ func TestWritten(t *testing.T) {
 		if !ok {
 			t.Fatalf("no %v %s", c.role, c.path)
 		}
-		data, ok := out.Written(bytes.Clone(out.Data), l, c.units)
-		if ok != c.ok || ok && len(data) != len(out.Data)+c.grows {
+		data, ok := out.Written(bytes.Clone(out.Message()), l, c.units)
+		if ok != c.ok || ok && len(data) != len(out.Message())+c.grows {
 			t.Errorf("%v %s = %d: %x, %v", c.role, c.path, c.units, data, ok)
 			continue
 		}
@@ -324,8 +324,8 @@ func TestSessionsOfProtodef(t *testing.T) {
 		if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) > 0 {
 			t.Fatalf("%s: %v, %s%v", m.Name, rec.Status(), problems(&rec), w)
 		}
-		if err := p.Encode(&out, &rec); err != nil || !bytes.Equal(out.Data, data) {
-			t.Fatalf("%s: %v: %x, want %x", m.Name, err, out.Data, data)
+		if err := p.Encode(&out, &rec); err != nil || !bytes.Equal(out.Message(), data) {
+			t.Fatalf("%s: %v: %x, want %x", m.Name, err, out.Message(), data)
 		}
 		if n++; n%10 == 0 && len(data) < 4000 {
 			checkVariable(t, p, data)

@@ -4,7 +4,7 @@ package codec
 // message, retain Data and decode it again. A Record serves one goroutine at a time.
 type Record struct {
 	Program  *Program
-	Data     []byte // decoded: owned by the caller, not copied
+	Data     []byte // decoded: owned by the caller, not copied; with decompressed contents, a copy with them behind the message: see Packs
 	Nodes    []Node // in the order of the ops, preorder: the descendants of node i are Nodes[i+1:Nodes[i].After]
 	Problems []Problem
 	Used     int    // bytes of Data that belong to the message; the rest belongs to another one
@@ -12,6 +12,8 @@ type Record struct {
 	Illegal  bool   // no continuation could make it valid
 	Code     uint32 // the key, as read or to be written
 	Session  Session
+
+	Packs []Pack // decompressed contents behind the message in Data, by position
 
 	Scratch any // memory that another package attaches to the record
 
@@ -23,6 +25,7 @@ type Record struct {
 	spans   []span
 	odd     []Problem
 	own     []byte // memory of Data while encoding
+	plain   []byte // memory of Data with decompressed contents
 }
 
 // Session holds the state that frame bookkeeping depends on, for protocols that have any.
@@ -94,10 +97,11 @@ const (
 	RolePresent // selector of a choice
 	RoleMore    // whether another element follows
 	RoleEnd     // byte that ends a list
+	RolePacked  // compressed bytes of a group
 )
 
 func (r Role) String() string {
-	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check", "bytes", "present", "more", "end"}[r]
+	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check", "bytes", "present", "more", "end", "packed"}[r]
 }
 
 // Status is the result of decoding.
@@ -125,7 +129,7 @@ func (r *Record) Status() Status {
 
 func (r *Record) Reset(p *Program) {
 	r.Program, r.Data, r.Nodes, r.Problems = p, nil, r.Nodes[:0], r.Problems[:0]
-	r.Used, r.Short, r.Illegal, r.Code = 0, false, false, 0
+	r.Used, r.Short, r.Illegal, r.Code, r.Packs = 0, false, false, 0, r.Packs[:0]
 	if cap(r.regs) < p.regs {
 		r.regs = make([]uint64, p.regs)
 	}

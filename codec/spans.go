@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+
+	"wirebench/defs/schema"
 )
 
 // span is the range of bits that the fields of a node occupy.
@@ -18,6 +20,10 @@ func (r *Record) extent(node int) Range {
 	n := &r.Nodes[node]
 	o := &r.Program.Ops[n.Op]
 	switch n.Kind {
+	case NodeGroup:
+		if o.packing != schema.Unpacked {
+			return n.Range()
+		}
 	case NodeText, NodeBlob, NodeEnd, NodeAlign:
 		return n.Range()
 	case NodeVar:
@@ -86,7 +92,7 @@ func (r *Record) Fit() (fit Fit) {
 	if share(spans) {
 		return Misplaced
 	}
-	for range gaps(spans, uint32(len(r.Data))*8) {
+	for range r.gaps(spans, uint32(r.Size())*8) {
 		return Leftover
 	}
 	return Exact
@@ -103,33 +109,56 @@ func (r *Record) PastEnd() bool {
 	})
 }
 
-// Gaps returns the ranges of the message that belong to no field, in order.
+// Gaps returns the ranges of the message that belong to no field, in order, and then those of decompressed contents.
 func (r *Record) Gaps() iter.Seq[Range] {
-	return gaps(r.sortedSpans(), uint32(min(r.Used, len(r.Data)))*8)
+	return r.gaps(r.sortedSpans(), uint32(min(r.Used, r.Size()))*8)
 }
 
 // Unexplained returns the number of bytes of Data that belong to no field: those inside the message and those after it.
 func (r *Record) Unexplained() (bytes int) {
-	for g := range gaps(r.sortedSpans(), uint32(len(r.Data))*8) {
+	for g := range r.gaps(r.sortedSpans(), uint32(r.Size())*8) {
 		bytes += int(g.Len+7) / 8
 	}
 	return bytes
 }
 
-// gaps yields the ranges before a bit that none of the spans covers.
-func gaps(spans []span, end uint32) iter.Seq[Range] {
-	return func(yield func(Range) bool) {
-		at := uint32(0)
-		for _, s := range spans {
-			if s.Off > at && !yield(Range{at, s.Off - at}) {
-				return
-			}
-			at = max(at, s.End())
-		}
-		if at < end {
-			yield(Range{at, end - at})
-		}
+// gaps yields the ranges of the message, up to a bit, and those of decompressed contents that none of the spans covers.
+func (r *Record) gaps(spans []span, end uint32) iter.Seq[Range] {
+	return func(yield func(Range) bool) { r.eachGap(spans, end, yield) } // short, so that it is inlined and allocates nothing
+}
+
+func (r *Record) eachGap(spans []span, end uint32, yield func(Range) bool) {
+	if len(r.Packs) == 0 {
+		gapsIn(spans, 0, end, yield)
+		return
 	}
+	from := uint32(0)
+	for i := -1; i < len(r.Packs); i++ {
+		to := end
+		if i >= 0 {
+			from, to = r.Packs[i].From*8, r.Packs[i].To*8
+		}
+		n := 0
+		for n < len(spans) && spans[n].Off < to {
+			n++
+		}
+		if !gapsIn(spans[:n], from, to, yield) {
+			return
+		}
+		spans = spans[n:]
+	}
+}
+
+// gapsIn yields the ranges from one bit to another that none of the spans covers, until yield returns false.
+func gapsIn(spans []span, from, end uint32, yield func(Range) bool) bool {
+	at := from
+	for _, s := range spans {
+		if s.Off > at && !yield(Range{at, s.Off - at}) {
+			return false
+		}
+		at = max(at, s.End())
+	}
+	return at >= end || yield(Range{at, end - at})
 }
 
 // share reports whether spans have bytes in common.

@@ -32,7 +32,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 	}
 	if !r.Short && !r.Illegal {
 		spans := r.sortedSpans()
-		for g := range gaps(spans, uint32(min(r.Used, len(r.Data)))*8) {
+		for g := range r.gaps(spans, uint32(min(r.Used, r.Size()))*8) {
 			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
 		}
 		for p := range r.strayOffsets() {
@@ -44,7 +44,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			dst = r.sharedBytes(dst, r.allLeaves(), most)
 		}
 	}
-	if rest := len(r.Data) - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && len(r.Data) <= MaxMessage {
+	if rest := r.Size() - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && r.Size() <= MaxMessage {
 		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Got: uint64(rest)})
 	}
 	return dst

@@ -148,8 +148,8 @@ func checkWritable(t interface {
 		t.Fatalf("%s %x: %s: %v", p.Message.Name, data, text, err)
 	}
 	in.Code = rec.Code
-	if err := p.Encode(&out, &in); err != nil || !bytes.Equal(out.Data, data) {
-		t.Fatalf("%s: %s: %v\n got %x\nwant %x", p.Message.Name, text, err, out.Data, data)
+	if err := p.Encode(&out, &in); err != nil || !bytes.Equal(out.Message(), data) {
+		t.Fatalf("%s: %s: %v\n got %x\nwant %x", p.Message.Name, text, err, out.Message(), data)
 	}
 	return true
 }

@@ -91,11 +91,17 @@ func (d *drawing) scope(i, depth int) int {
 			continue
 		case d.isList(i):
 			d.pointer(i)
+			moved = true
+			if r.Packed {
+				d.caption(Cell{Row: i, Kind: CellAt, Caption: fmt.Sprintf("%s · %s · decompressed", r.Path, at(r))})
+				i = d.scope(i+1, r.Depth+1)
+				d.col = 0
+				continue
+			}
 			size := d.elementSize(i+1, r.Depth+1)
 			d.caption(Cell{Row: i, Kind: CellList, Low: size, Caption: fmt.Sprintf("%s · %s · each element%s", r.Path, at(r), size)})
 			i = d.scope(i+1, r.Depth+1)
 			d.fill(Cell{Row: -1, Kind: CellNext, Class: "var", Top: "next element …"})
-			moved = true
 			continue
 		case variable(r):
 			d.pointer(i)

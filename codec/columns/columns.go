@@ -18,7 +18,7 @@ const MaxValues = 1 << 24
 // at a time.
 type Set struct {
 	Program *codec.Program
-	Data    []byte         // the data of the last Append, not copied
+	Data    []byte         // the data of the last Append, not copied; of a program with compressed groups, the messages with their contents
 	N       int            // messages
 	Status  []codec.Status // by message, as of Decode. A message that is not OK has the values that could be read
 
@@ -34,6 +34,7 @@ type Set struct {
 	most   int          // MaxValues, less in tests
 	run    messageRun   // state of the current run, for simple messages
 	rec    codec.Record // the current message, for others
+	own    []byte       // memory of Data, if messages are copied
 }
 
 // Span is a run of bytes: a message, a text without its terminator, or bytes.
@@ -86,7 +87,7 @@ func (c *Set) Reset() {
 			l.first = append(l.first[:0], 0)
 		}
 	}
-	c.rec.Data = nil
+	c.rec.Data, c.own = nil, c.own[:0]
 }
 
 // Append appends the values of messages of a program and returns the number of messages appended, which is less than all only if the Set is
@@ -103,6 +104,12 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 		c.SelectAll(p)
 	}
 	c.Data = data[:min(uint64(len(data)), math.MaxUint32)]
+	if p.Packed() {
+		if c.N == 0 {
+			c.own = c.own[:0]
+		}
+		return c.packed(messages)
+	}
 	n := 0
 	for n < len(messages) && c.values < c.most {
 		if p.Simple && !c.twice {

@@ -12,12 +12,38 @@ func (c *Set) row(s Span) {
 	from := min(uint64(s.Off), have)
 	message := c.Data[from:min(from+uint64(s.Len), have)]
 	c.Program.Decode(&c.rec, message)
+	c.decoded(uint32(from))
+	c.rec.Data = nil
+}
+
+// maxOwn limits the memory for messages with decompressed contents. A Set with more is full.
+const maxOwn = 1 << 30
+
+// packed appends messages that have compressed groups. They are copied, with the contents of these.
+func (c *Set) packed(messages []Span) (n int) {
+	data := c.Data
+	for n < len(messages) && c.values < c.most && len(c.own) < maxOwn {
+		s := messages[n]
+		from := min(uint64(s.Off), uint64(len(data)))
+		c.Program.Decode(&c.rec, data[from:min(from+uint64(s.Len), uint64(len(data)))])
+		at := len(c.own)
+		c.own = append(c.own, c.rec.Data...)
+		c.Data = c.own
+		c.decoded(uint32(at))
+		n++
+	}
+	c.Data, c.rec.Data = c.own, nil
+	c.pad()
+	return n
+}
+
+// decoded appends the values of the current message, whose data begin at a byte of c.Data.
+func (c *Set) decoded(from uint32) {
 	c.N++
 	c.Status = append(c.Status, c.rec.Status())
 	c.tables[0].rows++
 	c.values += c.tables[0].cost()
-	c.nodes(uint32(from), 0, uint32(len(c.rec.Nodes)), c.tables[0].rows)
-	c.rec.Data = nil
+	c.nodes(from, 0, uint32(len(c.rec.Nodes)), c.tables[0].rows)
 }
 
 // nodes appends the values of the nodes [i, end) of the message that starts at a byte of the data. They belong to the last row of a table,

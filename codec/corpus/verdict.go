@@ -47,7 +47,7 @@ func (j *Judge) Of(rec *codec.Record) Verdict {
 	if !session { // values do not have the numbers of the session
 		same, why = j.encodes(rec)
 	}
-	if same && !session && len(rec.Data) == rec.Used {
+	if same && !session && rec.Size() == rec.Used {
 		j.odd = rec.AppendOddValues(j.odd[:0])
 	} else {
 		j.odd = rec.AppendWarnings(j.odd[:0])
@@ -81,7 +81,7 @@ func (j *Judge) encodes(rec *codec.Record) (same bool, why string) {
 	if rec.PaddingSet() {
 		return false, "bits of padding are set, which the values do not have"
 	}
-	a, b := rec.Data[:rec.Used], j.out.Data
+	a, b := rec.Data[:rec.Used], j.out.Message()
 	if bytes.Equal(a, b) {
 		return true, ""
 	}

@@ -34,6 +34,9 @@ func slowVerdict(rec *codec.Record) corpus.Verdict {
 		in.Code, in.Session = rec.Code, rec.Session
 		same = rec.Program.Encode(&out, &in) == nil && bytes.Equal(out.Data, rec.Data[:rec.Used])
 	}
+	if rec.Program.Packed() { // the values do not say how the sender has compressed them
+		same = rec.Program.Encode(&out, rec) == nil && bytes.Equal(out.Message(), rec.Data[:rec.Used])
+	}
 	switch {
 	case left:
 		return corpus.Leftover

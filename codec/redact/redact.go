@@ -7,12 +7,15 @@
 // of variable size keeps its size. Counts, offsets, lengths, codes, constants and values that select an alternative or determine a size
 // stay; a value that selects the alternative for all others is replaced. A checksum is computed anew, or becomes 0 if its key is not known.
 //
+// Compressed contents with a secret become 0, since they could have another size when they are compressed again.
+//
 // In a message with secret fields all bytes that the definition does not explain become 0, those after the point where decoding stops too:
 // they may contain what is to be hidden. Short values can be guessed by trying, whatever the replacement: a share hides them from readers,
 // not from those who can make the program redact values of their choice.
 package redact
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -133,11 +136,11 @@ func (r *Redactor) of(p *codec.Program) []bool {
 // Bytes returns the bytes of a decoded message without its secret values, in dst's memory, and the number of replaced values. The record
 // stays as it is.
 func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
-	dst = append(dst[:0], rec.Data...)
 	secret := r.of(rec.Program)
 	if secret == nil {
-		return dst, 0
+		return append(dst[:0], rec.Message()...), 0
 	}
+	dst = append(dst[:0], rec.Data...)
 	r.leaves = rec.AppendLeaves(r.leaves[:0])
 	r.known = slices.Grow(r.known[:0], len(dst))[:len(dst)] // bytes that the definition explains
 	clear(r.known)
@@ -169,8 +172,20 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 			dst[i] = 0
 		}
 	}
+	dst = withoutSecrets(dst, rec)
 	rec.Program.StoreCheck(dst, rec.Session)
 	return dst, replaced
+}
+
+// withoutSecrets returns the message of data that end with decompressed contents. Compressed bytes are zeroed if their contents have changed:
+// compressed again they could have another size.
+func withoutSecrets(data []byte, rec *codec.Record) []byte {
+	for _, x := range slices.Backward(rec.Packs) {
+		if !bytes.Equal(data[x.From:x.To], rec.Data[x.From:x.To]) {
+			clear(data[x.Sent.Off/8 : x.Sent.End()/8])
+		}
+	}
+	return data[:rec.Size()]
 }
 
 // value replaces one value.

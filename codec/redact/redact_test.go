@@ -240,6 +240,9 @@ func TestVariable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if p.Packed() { // what is compressed cannot be read afterwards
+			continue
+		}
 		for _, e := range value.Examples(p, 3, uint64(i), 0) {
 			for field := -1; field < len(p.Fields) && len(e.Data) < 500; field += 1 + len(p.Fields)/40 {
 				checkSecret(t, m.Name, m, field, e.Data)

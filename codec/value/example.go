@@ -54,15 +54,15 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 		if p.Message.HasKey {
 			in.Code = p.Message.Key.Code
 		}
-		if p.Encode(&made, &in) != nil || seen[string(made.Data)] {
+		if p.Encode(&made, &in) != nil || seen[string(made.Message())] {
 			continue
 		}
-		data := bytes.Clone(made.Data)
+		data := bytes.Clone(made.Message())
 		p.Decode(&rec, data)
 		if rec.Status() != codec.OK || ParseJSON(&in, p, AppendJSON(nil, &rec)) != nil {
 			continue
 		}
-		if in.Code = made.Code; p.Encode(&made, &in) != nil || !bytes.Equal(made.Data, data) {
+		if in.Code = made.Code; p.Encode(&made, &in) != nil || !bytes.Equal(made.Message(), data) {
 			continue // its values lose information: the presence of an optional part without bytes
 		}
 		n--
@@ -230,7 +230,7 @@ func (x *exampler) value(t schema.Type) {
 			x.body(a.Body, a.Bare)
 		}
 	case *schema.Group:
-		if t.Own || t.Sized {
+		if t.HasBody() {
 			x.inner(t)
 			return
 		}

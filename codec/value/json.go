@@ -34,7 +34,7 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	switch {
 	case it == nil && l.Role == codec.RoleEnd:
 		return appendUint(dst, l.Raw)
-	case it == nil && l.Role == codec.RolePad:
+	case it == nil && (l.Role == codec.RolePad || l.Role == codec.RolePacked):
 		return appendHex(dst, r.Data[l.Off/8:l.Range().End()/8])
 	case it == nil:
 		return w.content(dst, &r.Program.Ops[r.Nodes[l.Node].Op], l.Node)

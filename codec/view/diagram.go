@@ -145,7 +145,11 @@ func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 			fmt.Fprintf(b, "%s %s: %s\n", strings.Repeat("  ", r.Depth)+"~", r.Path, r.variableText())
 			i++
 			if i < len(l.Rows) && l.Rows[i].Depth > r.Depth {
-				fmt.Fprintf(b, "%s each element:\n", strings.Repeat("  ", r.Depth+1))
+				what := "each element"
+				if r.Packed {
+					what = "decompressed"
+				}
+				fmt.Fprintf(b, "%s %s:\n", strings.Repeat("  ", r.Depth+1), what)
 				i = l.scope(b, i, r.Depth+1)
 			}
 			continue

@@ -28,6 +28,8 @@ func FamilyOf(p *codec.Program, field uint16, role codec.Role) Family {
 		return FamilyPtr
 	case codec.RoleHere, codec.RoleNext, codec.RoleMore, codec.RoleEnd:
 		return FamilyChain
+	case codec.RolePacked:
+		return FamilyText
 	case codec.RolePad, codec.RoleGap:
 		return FamilyGap
 	}

@@ -20,7 +20,7 @@ type LayoutInfo struct {
 // LayoutRow is one part of a message.
 type LayoutRow struct {
 	Path      string `json:"path"`
-	Depth     int    `json:"depth" doc:"number of lists around it"`
+	Depth     int    `json:"depth" doc:"number of lists and compressed groups around it"`
 	Type      string `json:"type"`
 	Role      string `json:"role"`
 	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: request the field alone"`
@@ -36,6 +36,7 @@ type LayoutRow struct {
 	InElement bool   `json:"-"`
 	AtBits    int64  `json:"-"`
 	After     string `json:"-"`
+	Packed    bool   `json:"-"` // compressed bytes: the rows inside are those of their contents
 }
 
 // Layout describes the layout of a program's message.
@@ -77,7 +78,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()),
+		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem || r.At.Packed, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
 	}
 	if r.At.Fixed() {
 		row.BitOffset = &r.At.Bits

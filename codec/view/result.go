@@ -36,7 +36,7 @@ type ProblemInfo struct {
 }
 
 // FieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits
-// once, except for those marked as overlap.
+// once, except for those marked as overlap. Those of decompressed contents, which follow the compressed bytes, have the position of these.
 type FieldValue struct {
 	Path      string          `json:"path"`
 	Type      string          `json:"type"`
@@ -47,10 +47,13 @@ type FieldValue struct {
 	Line      int             `json:"line,omitempty"`
 	Overlap   bool            `json:"overlap,omitempty" doc:"some of its bits also belong to an earlier field"`
 
-	Field  uint16 `json:"-"` // index into Program.Fields, 0xffff if none
-	Depth  int    `json:"-"` // number of fields around it
-	Family Family `json:"-"`
-	Text   string `json:"-"` // the value as displayed
+	Inner *uint32 `json:"contents_bit_offset,omitempty" doc:"position in the decompressed contents of a group; bit_offset and bit_length are then those of its compressed bytes"`
+
+	Field  uint16      `json:"-"` // index into Program.Fields, 0xffff if none
+	Depth  int         `json:"-"` // number of fields around it
+	Family Family      `json:"-"`
+	Text   string      `json:"-"` // the value as displayed
+	data   codec.Range // in Record.Data
 }
 
 // Of describes the record. fields adds the list of all fields.
@@ -81,9 +84,10 @@ func Problems(r *codec.Record) []ProblemInfo {
 	var path []byte
 	for _, p := range all {
 		path = r.AppendSpotPath(path[:0], p.Spot)
+		at := r.Sent(p.Range)
 		out = append(out, ProblemInfo{
 			Severity: p.Code.Severity().String(), Code: p.Code.String(), Message: p.Message(r), Path: string(path),
-			BitOffset: p.Range.Off, BitLength: p.Range.Len, Line: r.Program.Line(p.Field()),
+			BitOffset: at.Off, BitLength: at.Len, Line: r.Program.Line(p.Field()),
 		})
 	}
 	return out
@@ -99,13 +103,16 @@ func Fields(r *codec.Record) []FieldValue {
 	for i := range lines {
 		lines[i] = r.Program.Line(uint16(i))
 	}
-	covered := newCoverage(r.Data)
+	covered := newCoverage(r.Data[:r.Size()])
 	for _, l := range leaves {
 		path = w.Append(path[:0], l)
+		at := r.Sent(l.Range())
 		f := FieldValue{
-			Path: string(path), Type: r.TypeName(l), Role: l.Role.String(), BitOffset: l.Off, BitLength: l.Len,
-			Value: value.AppendLeaf(nil, r, l), Field: l.Field, Overlap: covered.add(l.Range()), Family: FamilyOf(r.Program, l.Field, l.Role),
+			Path: string(path), Type: r.TypeName(l), Role: l.Role.String(), BitOffset: at.Off, BitLength: at.Len,
+			Value: value.AppendLeaf(nil, r, l), Field: l.Field, Overlap: covered.add(at), Family: FamilyOf(r.Program, l.Field, l.Role),
 		}
+		f.data = l.Range()
+		f.Inner = innerOf(r, f.data)
 		f.Text = leafText(r, l, f)
 		if l.Field != codec.NoField {
 			f.Line, f.Depth = lines[l.Field], r.Program.Depth(l.Field)
@@ -123,18 +130,29 @@ func Fields(r *codec.Record) []FieldValue {
 
 // Rest describes the bytes after the message, which belong to no field. ok is false if there are none.
 func Rest(r *codec.Record) (f FieldValue, ok bool) {
-	if r.Used >= len(r.Data) {
+	if r.Used >= r.Size() {
 		return FieldValue{}, false
 	}
 	off := uint32(r.Used) * 8
-	return gap(r, codec.Range{Off: off, Len: uint32(len(r.Data))*8 - off}), true
+	return gap(r, codec.Range{Off: off, Len: uint32(r.Size())*8 - off}), true
 }
 
 func gap(r *codec.Record, g codec.Range) FieldValue {
+	at := r.Sent(g)
 	return FieldValue{
-		Role: codec.RoleGap.String(), Type: codec.GapType(g), BitOffset: g.Off, BitLength: g.Len,
+		Role: codec.RoleGap.String(), Type: codec.GapType(g), BitOffset: at.Off, BitLength: at.Len,
 		Value: []byte(`"` + hex.EncodeToString(r.Data[g.Off/8:(g.End()+7)/8]) + `"`), Field: codec.NoField, Family: FamilyGap,
+		Inner: innerOf(r, g), Overlap: innerOf(r, g) != nil, data: g,
 	}
+}
+
+// innerOf returns the position of a range in decompressed contents, nil for one that is not in any.
+func innerOf(r *codec.Record, at codec.Range) *uint32 {
+	if int(at.Off/8) < r.Size() || len(r.Packs) == 0 {
+		return nil
+	}
+	off := at.Off - r.ContentsOf(at)*8
+	return &off
 }
 
 // coverage records which bits of a message belong to a field.

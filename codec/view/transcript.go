@@ -81,15 +81,18 @@ func (f FieldValue) name() string {
 // writeRow writes one field: eight bytes per line, long fields shortened in the middle.
 func writeRow(b *strings.Builder, message []byte, f FieldValue, row transcriptRow, width [3]int) {
 	const perLine, most = 8, 64
-	from, to := f.BitOffset/8, (f.BitOffset+f.BitLength+7)/8
-	data := message[from:to]
-	mark := ""
-	if f.Overlap {
+	at := f.data
+	data := message[at.Off/8 : (at.End()+7)/8]
+	mark, sign, from := "", "0x", at.Off/8
+	switch {
+	case f.Inner != nil: // bytes of the contents, at their place there
+		sign, from = " +", *f.Inner/8
+	case f.Overlap:
 		mark = "  (shared bytes)"
 	}
 	bits := ""
-	if f.BitOffset%8 != 0 || f.BitLength%8 != 0 {
-		bits = fmt.Sprintf("  bits %d to %d", f.BitOffset%8, f.BitOffset%8+f.BitLength-1)
+	if at.Off%8 != 0 || at.Len%8 != 0 {
+		bits = fmt.Sprintf("  bits %d to %d", at.Off%8, at.Off%8+at.Len-1)
 	}
 	for i := 0; i < len(data) || i == 0; i += perLine {
 		if i == perLine && len(data) > most {
@@ -97,7 +100,7 @@ func writeRow(b *strings.Builder, message []byte, f FieldValue, row transcriptRo
 			i = (len(data) - perLine) / perLine * perLine
 		}
 		chunk := data[i:min(i+perLine, len(data))]
-		line := fmt.Sprintf("0x%04X  %-23s  %-8s", int(from)+i, spacedHex(chunk), printableASCII(chunk))
+		line := fmt.Sprintf("%s%04X  %-23s  %-8s", sign, int(from)+i, spacedHex(chunk), printableASCII(chunk))
 		if i == 0 {
 			line += fmt.Sprintf("  %-*s  %-*s  %s%s%s", width[0], row.name, width[1], row.typ, source.Visible(row.value), bits, mark)
 		}

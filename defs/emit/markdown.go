@@ -60,6 +60,9 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	if more {
 		b.WriteString(mdMore)
 	}
+	if w.packed {
+		b.WriteString("Offsets in compressed contents are relative to the first byte of what they are after decompression.\n\n")
+	}
 	if w.shortened {
 		b.WriteString(markdownShort)
 	}
@@ -146,6 +149,7 @@ type markdown struct {
 	m         *wire.Message             // current message, or type
 	apart     map[*schema.Struct]bool   // those with a section
 	links     map[*schema.Struct]string // to their sections
+	packed    bool                      // there are compressed groups
 	shortened bool                      // an offset or a name is abbreviated
 	begun     map[int]bool              // groups of the message that already have a row
 }
@@ -194,7 +198,8 @@ type mdRow struct {
 	limit  string
 	doc    string
 	when   string
-	elem   []mdRow // of a list
+	elem   []mdRow // of a list, or the contents of a compressed group
+	packed bool    // a compressed group
 	by     string  // description of its size, its offset or its encoding
 	names  string  // of its values, as Markdown
 	moved  bool    // it is at an offset
@@ -323,6 +328,8 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		r.doc = w.groupDocs(row.Field, r.doc)
 		w.shortened = w.shortened || strings.HasSuffix(r.offset, " parts before") || strings.Contains(r.path, "…")
 		r.elem = w.rows(layout, depth+1)
+		r.packed = row.Apart == nil && row.Part != nil && w.m.Packing(row.Part) != schema.Unpacked
+		w.packed = w.packed || r.packed
 		out = append(out, r)
 	}
 	return out
@@ -551,7 +558,7 @@ func numberType(n *schema.Number) string {
 // inSized reports whether a field is inside a group with a size.
 func (w *markdown) inSized(field int) bool {
 	for field = w.m.Fields[field].Parent; field != wire.None; field = w.m.Fields[field].Parent {
-		if g, ok := w.m.Fields[field].Schema.Type.(*schema.Group); ok && g.Sized {
+		if g, ok := w.m.Fields[field].Schema.Type.(*schema.Group); ok && (g.Sized || g.Packed != schema.Unpacked) {
 			return true
 		}
 	}

@@ -66,6 +66,8 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 			text += " (" + bitsText(r.bits) + " bytes)"
 		case r.moved:
 			text += " (at its offset)"
+		case r.packed:
+			text += " (compressed)"
 		case len(r.elem) > 0:
 			text += " (elements)"
 		}
@@ -77,7 +79,11 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 	b.WriteString(last)
 	for _, r := range rows {
 		if len(r.elem) > 0 && !r.alt {
-			fmt.Fprintf(b, "\n  each element of %s:\n", r.path)
+			what := "each element"
+			if r.packed {
+				what = "decompressed contents"
+			}
+			fmt.Fprintf(b, "\n  %s of %s:\n", what, r.path)
 			drawScope(b, r.elem)
 		}
 	}

@@ -163,7 +163,7 @@ type Action struct {
 	Kind     ActionKind
 	Dir      schema.Dir  // of the streams that it changes, may be Both
 	State    int         // Go: index of the state
-	Compress Compression // Compress: Method is NoMethod if unchanged
+	Compress Compression // Compress: Method is Unpacked if unchanged
 	Cipher   Cipher      // Encipher
 }
 
@@ -179,29 +179,13 @@ const (
 
 // Compression describes how messages are compressed.
 type Compression struct {
-	Method Method
+	Method schema.Packing
 	Header Header
 	Number Number // of the header
 	Off    bool
 	From   int64  // least size in bytes of messages that are compressed; negative: off
 	Field  string // From is the value of this field; "" = From is stated
 }
-
-// Method is a method of compression.
-type Method uint8
-
-// The methods.
-const (
-	NoMethod Method = iota
-	Zlib
-	Deflate
-	Gzip
-	Zstd
-	LZ4
-	LZ4Block
-	Snappy
-	SnappyFrame
-)
 
 // Header is what precedes compressed data.
 type Header uint8

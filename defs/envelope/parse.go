@@ -536,7 +536,7 @@ func (p *parser) bundle(b *block) {
 // compression parses a compression. stated: the method is required; fields: a field may be the least size.
 func (p *parser) compression(stated, fields bool) (c Compression) {
 	if t := p.peek(); stated || find(methods, t.text) >= 0 {
-		c.Method = Method(p.keyword("a method of compression", methods) + 1)
+		c.Method = schema.Packing(p.keyword("a method of compression", methods) + 1)
 		switch {
 		case p.is("size"):
 			c.Header, c.Number = SizeHeader, p.form()
@@ -558,7 +558,7 @@ func (p *parser) compression(stated, fields bool) (c Compression) {
 	case !stated || p.next < len(p.ln.tokens) && !p.peek().sign:
 		p.fail(expected(p.peek().span, "when messages are compressed", "on", "off", "from"))
 	}
-	if p.ok && c.Method != NoMethod && c.Header == NoHeader && c.From > 0 {
+	if p.ok && c.Method != schema.Unpacked && c.Header == NoHeader && c.From > 0 {
 		p.fail(untold(at.span))
 	}
 	return c

@@ -30,7 +30,7 @@ func (e *Envelope) String() string {
 	if e.Port > 0 {
 		line(0, "port", strconv.Itoa(int(e.Port)))
 	}
-	each(func(i int) string { return e.Compress[i].words(e.Compress[i].Method == NoMethod) }, func(dir, words string) { line(0, "compress", dir, words) })
+	each(func(i int) string { return e.Compress[i].words(e.Compress[i].Method == schema.Unpacked) }, func(dir, words string) { line(0, "compress", dir, words) })
 	each(func(i int) string { return e.Cipher[i].words() }, func(dir, words string) { line(0, "cipher", dir, words) })
 	for i := range e.States {
 		s := &e.States[i]
@@ -209,8 +209,8 @@ func (c *Compression) words(none bool) string {
 		return ""
 	}
 	var words []string
-	if c.Method != NoMethod {
-		words = append(words, methods[c.Method-1].name)
+	if c.Method != schema.Unpacked {
+		words = append(words, c.Method.String())
 	}
 	switch c.Header {
 	case SizeHeader:

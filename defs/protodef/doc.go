@@ -42,6 +42,10 @@
 //	["bitfieldLE", [...]]             as bitfield, from the least significant bit of the first byte on
 //	["pstring", {..., "pad": 32}]     with a count that is a number: filled up with this byte
 //	["cstring", {"terminator": 10}]   text up to this byte
+//	["compressed", {"method": "zlib", "lengthType": "varint", "type": ...}]
+//	                                  a value that is compressed, after its size in bytes; without lengthType up to the end of the message, or
+//	                                  of the value around it. The methods are those of envelopes: zlib, deflate, gzip, zstd, lz4, lz4-block,
+//	                                  snappy, snappy-frame
 //	["array", {"rest": true, ...}]    elements up to the end of the message, or of the encapsulated value around it; also of buffer and pstring
 //	sleb32, sleb64                    signed integers in groups of seven bits, sign-extended from the last one
 //	varintbe, varintbe64              integers in groups of seven bits, the most significant first

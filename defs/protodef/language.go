@@ -33,6 +33,7 @@ func Language() schema.Language {
 		{Name: "count", Kind: schema.TypeWord, Doc: "The number of elements of another field: type, countFor."},
 		{Name: "topBitSetTerminatedArray", Kind: schema.GroupWord, Doc: "Elements whose first bit is set if another one follows."},
 		{Name: "entityMetadataLoop", Kind: schema.GroupWord, Doc: "Elements up to a byte: type, endVal."},
+		{Name: "compressed", Kind: schema.GroupWord, Doc: "A compressed value: method, lengthType (without one up to the end), type."},
 		{Name: "encapsulated", Kind: schema.GroupWord, Doc: "A value after its size in bytes: lengthType, type."},
 	}
 	for _, n := range numbers {

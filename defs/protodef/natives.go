@@ -73,8 +73,13 @@ var natives = map[string]func(l *lowerer) lowered{
 	"anonOptionalNbt": func(l *lowerer) lowered { return l.tags(bigTags).root(false, true) },
 	"lnbt":            func(l *lowerer) lowered { return l.tags(littleTags).root(true, true) },
 	"nbtLoop":         func(l *lowerer) lowered { return l.tags(varTags).loop() },
-	"compressedNbt": func(*lowerer) lowered {
-		return counted(&schema.Blob{Extent: schema.Extent{Size: schema.Counted, Null: true}}, numberNamed("i16"))
+	"compressedNbt": func(l *lowerer) lowered {
+		s := &schema.Struct{}
+		attach(s, "", l.tags(bigTags).root(true, false), nowhere)
+		return lowered{
+			typ:    &schema.Group{Struct: s, Bare: true, Sized: true, Null: true, Packed: schema.Gzip},
+			before: []schema.Item{{Kind: schema.Bytes, Num: numberNamed("i16")}},
+		}
 	},
 }
 

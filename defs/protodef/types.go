@@ -49,7 +49,7 @@ func init() {
 		"bitflags": (*lowerer).bitflags, "pstring": (*lowerer).pstring, "buffer": (*lowerer).buffer, "count": (*lowerer).count,
 		"topBitSetTerminatedArray": (*lowerer).whileArray, "entityMetadataLoop": (*lowerer).untilArray,
 		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
-		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring,
+		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring, "compressed": (*lowerer).compressed,
 		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
 	}
 }
@@ -113,7 +113,7 @@ func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) 
 	case nil:
 		return
 	case *schema.Group:
-		if typ.Own || typ.Sized || len(t.before) > 0 {
+		if typ.HasBody() || len(t.before) > 0 {
 			l.report(malformedType(at, "a type that contains itself needs a name", `give the field a name`))
 			return
 		}
@@ -583,6 +583,37 @@ func (l *lowerer) encapsulated(a *node, sc *scope) lowered {
 		typ:    &schema.Group{Struct: s, Sized: true, Bare: bare, Null: true},
 		before: []schema.Item{{Kind: schema.Bytes, Num: number}}, names: t.names,
 	}
+}
+
+// compressed compiles a value that is compressed, after its size in bytes or up to the end of the message.
+func (l *lowerer) compressed(a *node, sc *scope) lowered {
+	const example = `["compressed", {"method": "zlib", "lengthType": "varint", "type": "Item"}]`
+	of, size, method := a.get("type"), a.get("lengthType"), a.get("method")
+	if of == nil || method == nil {
+		l.report(malformedType(a.span, "a compressed value needs method and type", example))
+		return lowered{}
+	}
+	packing, ok := schema.PackingNamed(method.str())
+	if !ok {
+		l.report(malformedType(method.span, text.Quote(method.str())+" is not a method of compression", strings.Join(schema.Packings(), ", ")))
+		return lowered{}
+	}
+	t := l.typeOf(of, sc)
+	s, bare := body(t, of.span)
+	if s == nil {
+		return lowered{}
+	}
+	g := &schema.Group{Struct: s, Bare: bare, Packed: packing}
+	if size == nil {
+		return lowered{typ: g, names: t.names}
+	}
+	number, ok := l.typeOf(size, sc).typ.(*schema.Number)
+	if !ok {
+		l.report(malformedType(size.span, "the size is not a number", example))
+		return lowered{}
+	}
+	g.Sized = true
+	return lowered{typ: g, before: []schema.Item{{Kind: schema.Bytes, Num: number}}, names: t.names}
 }
 
 // remaining compiles a last field that is missing if the message ends before it.

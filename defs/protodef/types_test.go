@@ -13,7 +13,7 @@ import (
 )
 
 // message compiles a container of one field x of a type.
-func compile(t *testing.T, typ string) *codec.Program {
+func compile(t testing.TB, typ string) *codec.Program {
 	t.Helper()
 	text := `{"types": {"m": ["container", [{"name": "x", "type": ` + typ + `}]]}}`
 	s, diags := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})

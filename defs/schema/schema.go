@@ -260,9 +260,15 @@ type Group struct {
 	Array  bool // shown as an array: the fields have the names 0, 1 and so on
 	Own    bool // may contain itself, in Groups of the same Struct that also are Own
 	Sized  bool // a Bytes item has its size; the contents end there
-	Null   bool // Sized: a size of 0 means that there is no value
-	Bare   bool // Own or Sized: Struct has a single unnamed field, and the group is shown as its value
+	Null   bool // Sized: a size of 0 means that there is no value; if Packed, a size of -1
+	Bare   bool // Own, Sized or Packed: Struct has a single unnamed field, and the group is shown as its value
+
+	// Packed is the compression of the contents. Without Sized they extend to the end of the frame, or of the sized group around it.
+	Packed Packing
 }
+
+// HasBody reports whether the group is a part of its own on the wire. The fields of others are among those around them.
+func (g *Group) HasBody() bool { return g.Own || g.Sized || g.Packed != Unpacked }
 
 // Choice is a value whose contents depend on earlier ones. At most one alternative applies.
 type Choice struct {

@@ -24,7 +24,7 @@ func (p *printer) typeString(t Type) string {
 	case *List:
 		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}) + " " + p.extent(t.Extent)
 	case *Group:
-		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"})
+		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()})
 	case *Choice:
 		return "choice" + marks(mark{t.Anon, "anonymous"}, mark{t.On == nil, "present"}) + p.expr(" on ", t.On)
 	case nil:

@@ -543,7 +543,7 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		}
 		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Group:
-		if t.Own || t.Sized || c.m.apart[t.Struct] {
+		if t.HasBody() || c.m.apart[t.Struct] {
 			c.innerGroup(sc, fi, t, depth)
 			return
 		}
@@ -779,8 +779,8 @@ func (c *compiler) variants(sc *scope, s *schema.Struct, parent, depth int) {
 func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 	c.flush(sc)
 	if target := c.m.Fields[fi].Again; target != None {
-		if t.Sized {
-			fail("group %q has a size, and contains itself", c.m.Fields[fi].Schema.Name)
+		if t.Sized || t.Packed != schema.Unpacked {
+			fail("group %q has a size or is compressed, and contains itself", c.m.Fields[fi].Schema.Name)
 		}
 		p := newPart(Call, fi)
 		p.Max = NoLimit
@@ -797,7 +797,7 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		body := c.body(t.Struct, fi, depth+1, false)
 		p.Body = &body
 	})
-	if p.Size = p.Body.Size; t.Sized {
+	if p.Size = p.Body.Size; t.Sized || t.Packed != schema.Unpacked {
 		p.Size = Size{Max: NoLimit} // the contents may end early, or leave bytes over
 	}
 	c.addPart(sc, p)

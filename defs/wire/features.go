@@ -20,6 +20,7 @@ const (
 	Choices                    // fields whose contents depend on earlier values
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
+	Compression                // groups that are compressed
 
 	Features // the number of features
 )
@@ -30,7 +31,7 @@ func (f Feature) String() string {
 		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one",
-		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
+		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves", "compressed contents",
 	}[f]
 }
 
@@ -85,9 +86,12 @@ func (u *users) parts(parts []Part) {
 				u.use(Choices, p.Field)
 			}
 		case Group:
-			if p.Bytes != None {
+			switch g := u.m.Fields[p.Field].Schema.Type.(*schema.Group); {
+			case g.Packed != schema.Unpacked:
+				u.use(Compression, p.Field)
+			case p.Bytes != None:
 				u.use(SizedGroups, p.Field)
-			} else {
+			default:
 				u.use(Recursion, p.Field)
 			}
 			u.parts(p.Body.Parts)

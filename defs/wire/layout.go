@@ -13,7 +13,7 @@ type Row struct {
 	Field int // None for items without a field
 	Kind  schema.ItemKind
 	List  int // the list that it is an element of, or None
-	Depth int // number of enclosing lists
+	Depth int // number of enclosing lists and compressed groups
 	At    At
 	Size
 	Item *Item // nil for contents
@@ -37,6 +37,7 @@ type Around struct {
 // At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
 type At struct {
 	Elem   bool // relative to the start of the element
+	Packed bool // relative to the start of the decompressed contents
 	Bits   int64
 	Behind *Behind // nil: the offset is the same in every message
 }
@@ -50,11 +51,11 @@ type Behind struct {
 }
 
 // Fixed reports whether the offset is the same in every message.
-func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
+func (a At) Fixed() bool { return !a.Elem && !a.Packed && a.Behind == nil }
 
 // Same reports whether two offsets are equal, provided that those of the preceding rows are: lists are not compared in full.
 func (a At) Same(b At) bool {
-	if a.Elem != b.Elem || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
+	if a.Elem != b.Elem || a.Packed != b.Packed || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
 		return false
 	}
 	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.Kind == b.Behind.Kind && a.Behind.N == b.Behind.N
@@ -143,6 +144,12 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 				row = row.of(p, at)
 				row.Apart = s
 				l.rows = append(l.rows, row)
+				break
+			}
+			if l.m.Packing(p) != schema.Unpacked {
+				l.rows = append(l.rows, row.of(p, at))
+				row.Depth++
+				l.parts(p.Body.Parts, At{Packed: true}, row)
 				break
 			}
 			l.parts(p.Body.Parts, at, row)
@@ -280,15 +287,19 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 // "18 + 40 parts before".
 func (m *Message) AtText(at At) string { return m.atText(at, false) }
 
-// Text formats an offset without the preceding fields: "18", "element + 4".
+// Text formats an offset without the preceding fields: "18", "element + 4", "contents + 4".
 func (at At) Text() string { return string(at.append(nil)) }
 
 func (at At) append(b []byte) []byte {
-	if at.Elem {
+	inner := at.Elem || at.Packed
+	switch {
+	case at.Elem:
 		b = append(b, "element"...)
+	case at.Packed:
+		b = append(b, "contents"...)
 	}
-	if at.Bits > 0 || !at.Elem || at.Behind == nil {
-		if at.Elem {
+	if at.Bits > 0 || !inner || at.Behind == nil {
+		if inner {
 			b = append(b, " + "...)
 		}
 		b = strconv.AppendInt(b, at.Bits/8, 10)
@@ -424,6 +435,8 @@ func (m *Message) Rules(r *Row) string {
 // extentNote describes how the end of contents is found, where it is neither a count nor a zero.
 func (m *Message) extentNote(p *Part) string {
 	switch e := p.Extent; {
+	case m.Packing(p) != schema.Unpacked:
+		return "compressed with " + m.Packing(p).String()
 	case p.Kind == Call:
 		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
 	case e.Size == schema.Computed:
@@ -461,7 +474,10 @@ func (m *Message) itemNote(r *Row) string {
 		}
 	case schema.Bytes:
 		if g, ok := m.Fields[r.Field].Schema.Type.(*schema.Group); ok && g.Null {
-			absent = "0 if there is no value"
+			absent = "-1 if there is no value"
+			if g.Packed == schema.Unpacked {
+				absent = "0 if there is no value"
+			}
 		}
 	}
 	if added != "" && absent != "" {

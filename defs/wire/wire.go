@@ -161,6 +161,14 @@ type Step struct {
 // Fits reports whether a case that depends on the length applies to a frame of that many bytes.
 func (c *Case) Fits(bytes int) bool { return bytes >= c.Min && (c.Max == 0 || bytes <= c.Max) }
 
+// Packing returns the compression of a part.
+func (m *Message) Packing(p *Part) schema.Packing {
+	if p.Kind == Group {
+		return m.Fields[p.Field].Schema.Type.(*schema.Group).Packed
+	}
+	return schema.Unpacked
+}
+
 // Linked reports whether the part is a list whose elements have the offset of the next one.
 func (p *Part) Linked() bool { return p.List != nil && p.List.Linked }
 

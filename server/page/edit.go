@@ -132,6 +132,9 @@ func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 		return nil, fmt.Errorf("no %s %s in this message", f.role, f.path)
 	}
 	field := res.Fields[i]
+	if field.Inner != nil && f.role != codec.RoleValue.String() {
+		return nil, fmt.Errorf("%s is compressed: its bytes follow from the values", f.path)
+	}
 	role, _ := codec.RoleNamed(f.role)
 	switch role {
 	case codec.RoleGap, codec.RoleConst, codec.RolePad:
@@ -176,8 +179,8 @@ func (p *work) patchedValue(res view.Result, was []byte, field view.FieldValue) 
 		return nil, err
 	}
 	right, err := p.encoded(res, value)
-	if err != nil {
-		return nil, err
+	if err != nil || field.Inner != nil { // compressed again, contents have no bytes that could be replaced by others
+		return right, err
 	}
 	var rec codec.Record
 	p.job.Rec.Program.Decode(&rec, right)

@@ -98,7 +98,7 @@ func (p *work) valuesAsIn(good, now []byte, res view.Result) (values []byte, ok 
 	}
 	mixed := slices.Clone(now)
 	for _, f := range view.Fields(&rec) {
-		if f.Role != codec.RoleValue.String() && f.Role != codec.RoleCode.String() && f.BitOffset%8 == 0 && f.BitLength%8 == 0 {
+		if f.Inner == nil && f.Role != codec.RoleValue.String() && f.Role != codec.RoleCode.String() && f.BitOffset%8 == 0 && f.BitLength%8 == 0 {
 			copy(mixed[f.BitOffset/8:(f.BitOffset+f.BitLength)/8], good[f.BitOffset/8:])
 		}
 	}
@@ -119,7 +119,7 @@ func (p *work) resized(rec *codec.Record, good, now []byte, from, to int, res vi
 		return nil, false // the contents are not in the order in which encode writes them
 	}
 	for _, f := range view.Fields(rec) {
-		if f.Role != codec.RoleValue.String() || int(f.BitOffset) > from*8 || int(f.BitOffset+f.BitLength) < to*8 || f.BitLength == 0 {
+		if f.Inner != nil || f.Role != codec.RoleValue.String() || int(f.BitOffset) > from*8 || int(f.BitOffset+f.BitLength) < to*8 || f.BitLength == 0 {
 			continue
 		}
 		at, err := value.FindJSON(values, f.Path)

@@ -19,6 +19,7 @@ type Part struct {
 	Skip     int    `json:"skip,omitempty"`   // lines between that of the previous part with a line and its own
 	Unlined  bool   `json:"unlined,omitempty"`
 	Overlaps bool   `json:"overlaps,omitempty"` // it shares bytes with a part before
+	Packed   bool   `json:"packed,omitempty"`   // it is in decompressed contents; its bytes are those of the compressed ones
 	Bad      string `json:"bad,omitempty"`      // severity of its worst problem
 }
 
@@ -81,6 +82,7 @@ type partKind struct {
 	role, path string // path for bookkeeping without a field and for groups, the type of a gap
 	depth      int
 	overlaps   bool
+	packed     bool
 	bad        string
 }
 
@@ -115,7 +117,7 @@ func (b *treeBuilder) part(k partKind, describe func() Part) int {
 
 // run adds a run of bits inside the open rows.
 func (b *treeBuilder) run(f *view.FieldValue, name string) {
-	k := partKind{f.Field, f.Role, "", len(b.open), f.Overlap, b.bad[[2]uint32{f.BitOffset, f.BitOffset + f.BitLength}]}
+	k := partKind{f.Field, f.Role, "", len(b.open), f.Overlap && f.Inner == nil, f.Inner != nil, b.bad[[2]uint32{f.BitOffset, f.BitOffset + f.BitLength}]}
 	gap := f.Role == codec.RoleGap.String()
 	if gap {
 		k.path = f.Type
@@ -124,7 +126,7 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 	}
 	n := b.part(k, func() Part {
 		p := Part{
-			Path: templates.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: f.Overlap, Bad: k.bad,
+			Path: templates.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: k.overlaps, Packed: k.packed, Bad: k.bad,
 		}
 		if p.Role == codec.RoleValue.String() {
 			p.Role = ""

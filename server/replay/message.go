@@ -93,5 +93,5 @@ func (e *encoder) encode(m *schema.Message, p *codec.Program, values []byte) ([]
 	if err := p.Encode(&e.out, &e.in); err != nil {
 		return nil, err
 	}
-	return slices.Clone(e.out.Data), nil
+	return slices.Clone(e.out.Message()), nil
 }

@@ -113,13 +113,13 @@ func (r *recorder) text(m *recorded) (name string, values json.RawMessage, hexTe
 
 // equal reports whether bytes equal those of a record, except for session data: sequence numbers and checksums.
 func (r *recorder) equal(rec *codec.Record, data []byte) bool {
-	if bytes.Equal(rec.Data, data) {
+	if bytes.Equal(rec.Message(), data) {
 		return true
 	}
-	if len(rec.Data) != len(data) {
+	if rec.Size() != len(data) {
 		return false
 	}
-	a, b := slices.Clone(rec.Data), slices.Clone(data)
+	a, b := slices.Clone(rec.Message()), slices.Clone(data)
 	for _, l := range rec.AppendLeaves(nil) {
 		if l.Role == codec.RoleCounter || l.Role == codec.RoleCheck {
 			from, to := l.Off/8, (l.Off+l.Len+7)/8

@@ -57,7 +57,7 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
-	return e.out.Data, nil
+	return e.out.Message(), nil
 }
 
 // Record returns the record of the last encoded message. It is valid until the next Encode.

@@ -365,6 +365,8 @@ export interface PagePart {
   unlined?: boolean;
   /** it shares bytes with a part before */
   overlaps?: boolean;
+  /** it is in decompressed contents; its bytes are those of the compressed ones */
+  packed?: boolean;
   /** severity of its worst problem */
   bad?: string;
 }
@@ -2595,7 +2597,7 @@ export interface WorkspaceFrameInfo {
   note?: string;
 }
 
-/** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. */
+/** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. Those of decompressed contents, which follow the compressed bytes, have the position of these. */
 export interface ViewFieldValue {
   path: string;
   type: string;
@@ -2606,6 +2608,8 @@ export interface ViewFieldValue {
   line?: number;
   /** some of its bits also belong to an earlier field */
   overlap?: boolean;
+  /** position in the decompressed contents of a group; bit_offset and bit_length are then those of its compressed bytes */
+  contents_bit_offset?: number;
 }
 
 /** ViewProblemInfo is a Problem for output. */

@@ -35,6 +35,7 @@ export interface Part {
   depth: number; // rows around it
   line: number; // of the definition, or 0
   overlaps: boolean;
+  packed: boolean; // in decompressed contents
   bad: string; // severity of its worst problem, or ""
 }
 
@@ -58,12 +59,13 @@ function complete(parts: readonly PagePart[]): Part[] {
       depth: p.depth ?? 0,
       line: p.unlined === true ? 0 : line,
       overlaps: p.overlaps === true,
+      packed: p.packed === true,
       bad: p.bad ?? "",
     };
   });
 }
 
-const none: Part = { key: "", path: "", role: "gap", name: "", type: "", family: "int", depth: 0, line: 0, overlaps: false, bad: "" };
+const none: Part = { key: "", path: "", role: "gap", name: "", type: "", family: "int", depth: 0, line: 0, overlaps: false, packed: false, bad: "" };
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a === b || (a.length === b.length && a.every((byte, i) => byte === b[i]));

@@ -296,7 +296,7 @@ export class Tree {
           first.replaceChildren(sign, r.run === undefined ? name : make("span", "run", name), ...(own ? roleSign(part.role, name) : []));
         }
         put(second, "textContent", type);
-        const hint = leaf && part.overlaps ? "shares bytes with a field before it" : "";
+        const hint = !leaf ? "" : part.overlaps ? "shares bytes with a field before it" : part.packed ? "compressed" : "";
         if (third.querySelector("input") === null && write(third, `${value}\n${hint}`)) {
           third.replaceChildren(value, ...(hint === "" ? [] : [" ", make("span", "dim", hint)]));
           put(third as HTMLElement, "title", value.length > 24 ? value : "");

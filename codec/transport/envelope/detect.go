@@ -543,8 +543,8 @@ func findPacking(frames []seen) *packing {
 	var x codecs
 	var best *packing
 	for _, header := range []string{"size varint", "size u32 be", "size u32 le", "size u24 be", "size u24 le", "size u16 be", "size u16 le", "flag u8", ""} {
-		for i, method := range names {
-			p := tryPacking(&x, frames, header, method, envelope.Method(i+1))
+		for i, method := range schema.Packings() {
+			p := tryPacking(&x, frames, header, method, schema.Packing(i+1))
 			if p != nil && (best == nil || p.from < best.from) {
 				best = p
 			}
@@ -553,20 +553,17 @@ func findPacking(frames []seen) *packing {
 	return best
 }
 
-// names are the methods that can be recognised, in the order of their constants.
-var names = []string{"zlib", "deflate", "gzip", "zstd", "lz4", "lz4-block", "snappy", "snappy-frame"}
-
 // maxUnpacked bounds the data that are decompressed to recognise a compression, for each method.
 const maxUnpacked = 1 << 20
 
-func tryPacking(x *codecs, frames []seen, header, name string, method envelope.Method) *packing {
+func tryPacking(x *codecs, frames []seen, header, name string, method schema.Packing) *packing {
 	p := &packing{method: name, header: header, from: len(frames), least: 1 << 30}
 	c := compression{method: method, on: true}
 	if header != "" {
 		e, _ := envelope.Parse(source.New("detected", "frame fixed 1\ncode u8\ncompress "+name+" "+header+"\n"))
 		c = newCompression(&e.Compress[0])
 		p.number = c.number
-	} else if method == envelope.Deflate || method == envelope.LZ4Block || method == envelope.Snappy {
+	} else if method == schema.Deflate || method == schema.LZ4Block || method == schema.Snappy {
 		return nil // nearly any bytes could be that
 	}
 	packed, room := 0, maxUnpacked

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -232,7 +231,7 @@ func TestDetectIsBounded(t *testing.T) {
 		t.Skip("one goroutine and much work, with -short")
 	}
 	var x codecs
-	bomb, _ := x.compress(nil, envelope.Zstd, make([]byte, 4<<20))
+	bomb, _ := x.Compress(nil, schema.Zstd, make([]byte, 4<<20))
 	for name, unit := range map[string][]byte{
 		"zeros": make([]byte, 1000), "ones": bytes.Repeat([]byte{1}, 1000), "lines": bytes.Repeat([]byte("\n"), 1000),
 		"bombs": slices.Concat([]byte{byte(len(bomb) >> 8), byte(len(bomb)), 0, 0, 0x40, 0}, bomb),

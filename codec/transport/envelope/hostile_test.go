@@ -153,11 +153,11 @@ func TestClear(t *testing.T) {
 
 // TestBombs bounds the memory for data that claim or contain much after decompression.
 func TestBombs(t *testing.T) {
-	for i, name := range names {
+	for i, name := range schema.Packings() {
 		t.Run(name, func(t *testing.T) {
 			var x codecs
-			method := envelope.Method(i + 1)
-			bomb, err := x.compress(nil, method, make([]byte, 8<<20))
+			method := schema.Packing(i + 1)
+			bomb, err := x.Compress(nil, method, make([]byte, 8<<20))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestBombs(t *testing.T) {
 					t.Errorf("got %.300s", got.String())
 				}
 			}
-			out, err := x.decompress(nil, method, bomb, 8<<20, 8<<20)
+			out, err := x.Decompress(nil, method, bomb, 8<<20, 8<<20)
 			if err != nil || len(out) != 8<<20 {
 				t.Errorf("%d bytes, %v", len(out), err)
 			}
@@ -196,17 +196,17 @@ func TestBombs(t *testing.T) {
 func TestCompressionComesBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	var x codecs
-	for i := range names {
+	for i := range schema.Packings() {
 		for range 50 {
 			body := bytes.Repeat(random(rng, rng.IntN(40)), 1+rng.IntN(40))
-			for _, c := range []compression{{method: envelope.Method(i + 1), on: true}, {method: envelope.Method(i + 1), on: true, header: envelope.SizeHeader, number: envelope.Number{Kind: envelope.VarInt}, from: 100}} {
+			for _, c := range []compression{{method: schema.Packing(i + 1), on: true}, {method: schema.Packing(i + 1), on: true, header: envelope.SizeHeader, number: envelope.Number{Kind: envelope.VarInt}, from: 100}} {
 				packed, err := x.pack([]byte("x"), &c, body, len(body))
 				if err != nil {
 					t.Fatal(err)
 				}
 				out, err := x.unpack([]byte("y"), &c, packed[1:], 1<<20)
 				if err != nil || string(out) != "y"+string(body) {
-					t.Fatalf("%s: %x becomes %x, %v", names[i], body, out, err)
+					t.Fatalf("%s: %x becomes %x, %v", schema.Packing(i+1), body, out, err)
 				}
 			}
 		}

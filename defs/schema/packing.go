@@ -1,0 +1,33 @@
+package schema
+
+import "slices"
+
+// Packing is a method of compression.
+type Packing uint8
+
+// The methods.
+const (
+	Unpacked    Packing = iota // none
+	Zlib                       // DEFLATE with the header of zlib
+	Deflate                    // DEFLATE without a header
+	Gzip                       // DEFLATE with the header of gzip
+	Zstd                       // Zstandard frames
+	LZ4                        // LZ4 frames
+	LZ4Block                   // a block of LZ4, without a frame
+	Snappy                     // a block of Snappy
+	SnappyFrame                // the framing format of Snappy
+)
+
+var packings = [...]string{"", "zlib", "deflate", "gzip", "zstd", "lz4", "lz4-block", "snappy", "snappy-frame"}
+
+// String returns the name of the method, "" for Unpacked.
+func (p Packing) String() string { return packings[p] }
+
+// PackingNamed returns the method of a name.
+func PackingNamed(name string) (Packing, bool) {
+	i := slices.Index(packings[1:], name)
+	return Packing(i + 1), i >= 0
+}
+
+// Packings returns the names of the methods, in the order of their constants from Zlib on.
+func Packings() []string { return slices.Clone(packings[1:]) }
