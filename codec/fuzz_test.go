@@ -122,7 +122,7 @@ func inspect(t *testing.T, r *codec.Record, data []byte) {
 	if r.Used < 0 || r.Used > len(data) {
 		t.Fatalf("used %d of %d", r.Used, len(data))
 	}
-	if most := 3<<12 + 4*len(data) + min(4*(len(r.Data)-len(data)), 1<<18); len(r.Nodes) > most {
+	if most := 3<<12 + 4*len(data) + min(4*(len(r.Data)-len(data)), 1<<17); len(r.Nodes) > most {
 		t.Fatalf("%d nodes for %d bytes", len(r.Nodes), len(data))
 	}
 	for i, n := range r.Nodes {

@@ -23,7 +23,7 @@ type Pack struct {
 const (
 	maxUnpacked = 4 << 20 // bytes of all decompressed contents of a message
 	packCost    = 1 << 10 // bytes charged for each compressed group
-	packNodes   = 1 << 18 // most nodes that are added to the budget for decompressed contents
+	packNodes   = 1 << 17 // most nodes that are added to the budget for decompressed contents
 )
 
 // codecs holds what compresses and decompresses.

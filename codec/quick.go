@@ -120,7 +120,7 @@ func (p *Program) AnyFrame(data []byte) uint32 {
 // more makes room for n more nodes with arbitrary content.
 func more(nodes []Node, n int) []Node {
 	if cap(nodes)-len(nodes) < n {
-		nodes = slices.Grow(nodes, n)
+		nodes = slices.Grow(nodes, max(n, len(nodes))) // doubled, so that growing costs little
 	}
 	return nodes[:len(nodes)+n]
 }

@@ -8,6 +8,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -149,7 +150,7 @@ func readAll(dst []byte, r io.Reader, limit int) ([]byte, error) {
 	at := len(dst)
 	for {
 		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)]
+			dst = slices.Grow(dst, max(len(dst)-at, 512)) // twice what was read
 		}
 		n, err := r.Read(dst[len(dst):min(cap(dst), at+limit+1)])
 		dst = dst[:len(dst)+n]

@@ -3,6 +3,7 @@
 package benchtest
 
 import (
+	"math"
 	"runtime"
 	"testing"
 	"time"
@@ -41,4 +42,26 @@ func Must(b *testing.B, n int, job, base time.Duration, most float64) {
 	if ratio > most {
 		b.Fatalf("CPU time of %.1f ns is %.2f times %.1f ns; the limit is %.2f times", float64(job)/float64(n), ratio, float64(base)/float64(n), most)
 	}
+}
+
+// Cost returns the CPU time of a job and the bytes that it allocates. A job that takes longer than most is run up to five times, and the least
+// counts: collecting garbage and other tests are counted too.
+func Cost(most time.Duration, job func()) (took time.Duration, bytes uint64) {
+	took = math.MaxInt64
+	for range 5 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := CPU()
+		job()
+		used := CPU() - start
+		runtime.ReadMemStats(&after)
+		if used < took {
+			took = used
+		}
+		bytes = after.TotalAlloc - before.TotalAlloc
+		if took <= most {
+			break
+		}
+	}
+	return took, bytes
 }

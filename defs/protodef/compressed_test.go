@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/pack"
 	"wirebench/codec/redact"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 )
 
@@ -194,12 +196,16 @@ func TestCompressedBombs(t *testing.T) {
 		nested = packed(t, schema.Zlib, nested)
 	}
 	deep := compile(t, `["compressed", {"method": "zlib", "type": ["compressed", {"method": "zlib", "type": ["compressed", {"method": "zlib", "type": ["compressed", {"method": "zlib", "type": ["array", {"rest": true, "type": ["option", "void"]}]}]}]}]}]`)
+	options := compile(t, `["compressed", {"method": "zstd", "type": ["array", {"rest": true, "type": ["option", ["option", "u8"]]}]}]`)
 	for _, c := range []struct {
 		p    *codec.Program
 		data []byte
-	}{{many, bytes.Repeat(one, 64<<10/len(one))}, {deep, nested}} {
+	}{{many, bytes.Repeat(one, 64<<10/len(one))}, {deep, nested}, {options, packed(t, schema.Zstd, make([]byte, 4<<20-1))}} {
 		var rec codec.Record
-		c.p.Decode(&rec, c.data)
+		const most = 50 * time.Millisecond
+		if took, used := benchtest.Cost(most, func() { rec = codec.Record{}; c.p.Decode(&rec, c.data) }); took > most || used > 64<<20 {
+			t.Errorf("%s, %d bytes allocated, for %d bytes", took, used, len(c.data))
+		}
 		if len(rec.Nodes) > 1<<20 || cap(rec.Data) > 16<<20 {
 			t.Error(len(rec.Nodes), cap(rec.Data))
 		}
