@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"testing"
 
 	"wirebench/codec"
@@ -50,11 +51,16 @@ func small(b *testing.B) (out []message) {
 	return out
 }
 
-// BenchmarkSmall decodes and encodes the messages of the corpora under 200 bytes, with all values. node-protodef on the same core decodes
-// 0.14 million a second and encodes 0.17 million.
+// BenchmarkSmall decodes and encodes the messages of the corpora under 200 bytes, with all values. With WIREBENCH_PROTODEF, as for
+// TestDifferential, it measures the npm package protodef with the same messages before, and states how many times as fast this is as its
+// interpreter, and as the JavaScript that it compiles a definition to.
 func BenchmarkSmall(b *testing.B) {
 	all := small(b)
-	perMessage := func(b *testing.B) {
+	node := nodeSpeed(b)
+	perMessage := func(b *testing.B, of func(speed) float64) {
+		for name, x := range node {
+			b.ReportMetric(of(x)/(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(all))), "×"+name)
+		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(all)), "ns/message")
 		b.ReportMetric(float64(b.N)*float64(len(all))/b.Elapsed().Seconds()/1e6, "M/s")
 	}
@@ -68,7 +74,7 @@ func BenchmarkSmall(b *testing.B) {
 				leaves = rec.AppendLeaves(leaves[:0])
 			}
 		}
-		perMessage(b)
+		perMessage(b, func(x speed) float64 { return x.Decode })
 	})
 	recs := make([]codec.Record, len(all))
 	for i := range all {
@@ -83,6 +89,28 @@ func BenchmarkSmall(b *testing.B) {
 				}
 			}
 		}
-		perMessage(b)
+		perMessage(b, func(x speed) float64 { return x.Encode })
 	})
+}
+
+// speed is nanoseconds a message.
+type speed struct{ Decode, Encode float64 }
+
+// nodeSpeed measures the npm package protodef, if it is there.
+func nodeSpeed(b *testing.B) map[string]speed {
+	modules := os.Getenv("WIREBENCH_PROTODEF")
+	if modules == "" {
+		return nil
+	}
+	script := exec.Command("node", "testdata/speed.js", modules, corpora+"/pc-1.16.1.json", corpora+"/messages-1.16.1.jsonl", "200")
+	script.Stderr = os.Stderr
+	text, err := script.Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var out struct{ Interpreter, Compiled speed }
+	if err := json.Unmarshal(text, &out); err != nil {
+		b.Fatal(err)
+	}
+	return map[string]speed{"interpreter": out.Interpreter, "compiled": out.Compiled}
 }
