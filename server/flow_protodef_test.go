@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 
 	"wirebench/defs/library"
@@ -63,4 +64,34 @@ func TestFlowProtoDefProject(t *testing.T) {
 	t.Parallel()
 	f, _ := beginAs(t, "protodef", map[string]string{"game.json": shippedProtoDef(t)}, "/p/one/definitions?new=")
 	f.is("the template is of the language", `document.querySelector(".cm-content").innerText.includes('"types"')`)
+}
+
+// Compressed contents are shown, selected and changed like others.
+func TestFlowCompressed(t *testing.T) {
+	t.Parallel()
+	f, _ := beginAs(t, "protodef", map[string]string{"game.json": `{"types": {"save": ["container", [
+	{"name": "slot", "type": "u8"},
+	{"name": "state", "type": ["compressed", {"method": "zlib", "lengthType": "varint", "type": ["container", [
+		{"name": "name", "type": ["pstring", {"countType": "varint"}]},
+		{"name": "gold", "type": "u16"},
+		{"name": "items", "type": ["array", {"countType": "u8", "type": ["container", [{"name": "id", "type": "u8"}]]}]}
+	]]}]},
+	{"name": "sum", "type": "u8"}
+]]}}`}, "/p/one/definitions/save")
+	f.paste("09 13 789c63cd48cdc9c967d46162640200118c024c 08")
+	f.shows("#fields-head", "ok")
+	f.shows(row("state.name"), `"hello"`)
+	f.shows(row("state.gold"), "compressed")
+	f.is("the layout of the contents", `document.querySelector("#layout-rows").innerText.includes("compressed with zlib")`)
+	f.do(`document.querySelector(` + jsText(row("state.gold")) + `).click()`)
+	f.is("its bytes are the compressed ones", `[...document.querySelectorAll(".hex-rows .hx.sel, .hex-rows .hx[class*=' on-']")].map(e => e.textContent.trim()).join("") === "789c63cd48cdc9c967d46162640200118c024c"`)
+	if os.Getenv("WIREBENCH_LOOK") != "" {
+		f.shots("compressed")
+	}
+	f.edit("state.gold", "301")
+	f.shows(row("state.gold"), "301")
+	f.edit("state.name", "a longer name")
+	f.shows(row("state.name"), `"a longer name"`)
+	f.shows(row("state.items[1].id"), "2")
+	f.shows("#fields-head", "ok")
 }

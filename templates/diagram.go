@@ -33,9 +33,10 @@ const (
 	CellNext    CellKind = "next"    // the next element of a list
 
 	// Captions.
-	CellList CellKind = "list" // above the elements of a list; Low is the size of an element
-	CellAt   CellKind = "at"   // above contents of variable size
-	CellThen CellKind = "then" // above the part after them
+	CellList   CellKind = "list"   // above the elements of a list; Low is the size of an element
+	CellPacked CellKind = "packed" // above the decompressed contents of a group
+	CellAt     CellKind = "at"     // above contents of variable size
+	CellThen   CellKind = "then"   // above the part after them
 )
 
 // columns is the number of bytes per row.
@@ -93,7 +94,7 @@ func (d *drawing) scope(i, depth int) int {
 			d.pointer(i)
 			moved = true
 			if r.Packed {
-				d.caption(Cell{Row: i, Kind: CellAt, Caption: fmt.Sprintf("%s · %s · decompressed", r.Path, at(r))})
+				d.caption(Cell{Row: i, Kind: CellPacked, Caption: fmt.Sprintf("%s · %s · decompressed", r.Path, at(r))})
 				i = d.scope(i+1, r.Depth+1)
 				d.col = 0
 				continue

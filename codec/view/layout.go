@@ -32,8 +32,9 @@ type LayoutRow struct {
 	Doc       string `json:"doc,omitempty"`
 	Family    Family `json:"-"`
 
-	// Parts of Offset: bits from the start of the message, or of the element, and the variable parts before: " + name".
+	// Parts of Offset: bits from the start of the message, of the element, or of decompressed contents, and the variable parts before: " + name".
 	InElement bool   `json:"-"`
+	InPacked  bool   `json:"-"`
 	AtBits    int64  `json:"-"`
 	After     string `json:"-"`
 	Packed    bool   `json:"-"` // compressed bytes: the rows inside are those of their contents
@@ -78,7 +79,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem || r.At.Packed, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
+		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, InPacked: r.At.Packed, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
 	}
 	if r.At.Fixed() {
 		row.BitOffset = &r.At.Bits

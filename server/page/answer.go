@@ -121,6 +121,7 @@ type LayoutRow struct {
 	Bits    int64  `json:"bits"`              // minimum size
 	Most    int64  `json:"most,omitempty"`    // maximum size if it is another, -1 if unlimited
 	Element bool   `json:"element,omitempty"` // the offset is in an element
+	Packed  bool   `json:"packed,omitempty"`  // the offset is in decompressed contents
 	After   string `json:"after,omitempty"`   // the variable parts before: " + name"
 	Jump    int64  `json:"jump,omitempty"`    // bits between the end of the row before and the offset
 	Skip    int    `json:"skip,omitempty"`    // lines between that of the previous row with a line and its own
@@ -135,7 +136,7 @@ type Cell struct {
 	Width   int                `json:"width,omitempty"`   // columns; 0 for a caption
 	Row     int                `json:"row,omitempty"`     // rows between the row after that of the previous cell and its own
 	Bits    int                `json:"bits,omitempty"`    // number of rows that share these bytes
-	Kind    templates.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,at,then"`
+	Kind    templates.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,packed,at,then"`
 	Alt     bool               `json:"alt,omitempty"`  // the second tint of its family
 	Path    string             `json:"path,omitempty"` // of an element that is drawn by itself
 	Bit     int64              `json:"bit,omitempty"`  // and its place in its list
@@ -175,7 +176,7 @@ func layoutRows(list []view.LayoutRow) []LayoutRow {
 		ends = ends[:r.Depth+1]
 		x := LayoutRow{
 			Path: r.Path, Role: r.Role, Type: r.Type, Family: string(r.Family), Depth: r.Depth, Bits: r.MinBits,
-			Element: r.InElement, After: r.After, Jump: r.AtBits - ends[r.Depth], Unlined: r.Line <= 0, Note: r.Note, Doc: r.Doc,
+			Element: r.InElement, Packed: r.InPacked, After: r.After, Jump: r.AtBits - ends[r.Depth], Unlined: r.Line <= 0, Note: r.Note, Doc: r.Doc,
 		}
 		if x.Role == codec.RoleValue.String() {
 			x.Role = ""

@@ -314,6 +314,8 @@ export interface PageLayoutRow {
   most?: number;
   /** the offset is in an element */
   element?: boolean;
+  /** the offset is in decompressed contents */
+  packed?: boolean;
   /** the variable parts before: " + name" */
   after?: string;
   /** bits between the end of the row before and the offset */
@@ -335,7 +337,7 @@ export interface PageCell {
   row?: number;
   /** number of rows that share these bytes */
   bits?: number;
-  kind?: "more" | "cut" | "body" | "pointer" | "next" | "list" | "at" | "then";
+  kind?: "more" | "cut" | "body" | "pointer" | "next" | "list" | "packed" | "at" | "then";
   /** the second tint of its family */
   alt?: boolean;
   /** of an element that is drawn by itself */

@@ -44,7 +44,7 @@ interface Row {
   most: number; // maximum size, -1 if unlimited
   at: number; // first bit, in the message or in an element
   fixed: boolean; // always there in the message
-  element: boolean; // its place is in an element
+  inside: string; // "element" or "contents" (decompressed), if its place is in one
   after: string; // parts of variable size before it
   line: number; // of the definition, or 0
   note: string;
@@ -52,9 +52,9 @@ interface Row {
 }
 
 /** The offset of a row, in words as those of codec/view. */
-function offsetText(element: boolean, bits: number, after: string): string {
+function offsetText(inside: string, bits: number, after: string): string {
   const own = bitOffsetOf(bits);
-  return !element ? own + after : bits > 0 || after === "" ? `element + ${own}${after}` : `element${after}`;
+  return inside === "" ? own + after : bits > 0 || after === "" ? `${inside} + ${own}${after}` : inside + after;
 }
 
 function complete(list: readonly PageLayoutRow[]): Row[] {
@@ -72,16 +72,17 @@ function complete(list: readonly PageLayoutRow[]): Row[] {
       line += (r.skip ?? 0) + 1;
     }
     const role = r.role ?? "value";
+    const inside = r.element === true ? "element" : r.packed === true ? "contents" : "";
     return {
       key: `${r.path}/${role}`, path: r.path, role, type: r.type ?? "", family: r.family ?? "int", depth, bits: r.bits, most: r.most ?? r.bits,
-      at, fixed: r.element !== true && (r.after ?? "") === "", element: r.element === true, after: r.after ?? "",
+      at, fixed: inside === "" && (r.after ?? "") === "", inside, after: r.after ?? "",
       line: r.unlined === true ? 0 : line, note: r.note ?? "", doc: r.doc ?? "",
     };
   });
 }
 
-function offsetOfRow({ element, at, after }: Row): string {
-  return offsetText(element, at, after);
+function offsetOfRow({ inside, at, after }: Row): string {
+  return offsetText(inside, at, after);
 }
 
 /** A path without the lists around it: "pos.x" of "members[].pos.x". An unnamed element has the name of its list. */
@@ -134,6 +135,9 @@ function labelOf(r: Row): [top: string, low: string] {
 function captionOf(cell: PageCell, r: Row | undefined): string {
   if (cell.caption !== undefined || r === undefined) {
     return cell.caption ?? "";
+  }
+  if (cell.kind === "packed") {
+    return `${r.path} · at ${offsetOfRow(r)} · decompressed`;
   }
   return cell.kind === "then" ? `then, at ${offsetOfRow(r)}` : `${r.path} · at ${offsetOfRow(r)}${cell.kind === "list" ? ` · each element${cell.text ?? ""}` : ""}`;
 }
@@ -444,7 +448,7 @@ export class Layout {
       return row;
     }
     const at = list.at + (cell.bit ?? 0);
-    return { ...row, path: cell.path, at, fixed: list.fixed, element: list.element, after: list.after };
+    return { ...row, path: cell.path, at, fixed: list.fixed, inside: list.inside, after: list.after };
   }
 
   /** The offset of a line in bytes, if it is a number: of the message or, with "+", of an element. */
@@ -453,8 +457,8 @@ export class Layout {
     if (first === undefined || row === undefined || (first.cell.kind !== undefined && first.cell.kind !== "more") || Number.isNaN(first.done)) {
       return "";
     }
-    const { at, after, element } = this.shown(first.cell, row, first.row);
-    return after !== "" ? "" : `${element ? "+" : ""}${offsetOf(Math.floor(at / 8) + first.done)}`;
+    const { at, after, inside } = this.shown(first.cell, row, first.row);
+    return after !== "" ? "" : `${inside === "" ? "" : "+"}${offsetOf(Math.floor(at / 8) + first.done)}`;
   }
 
   private cell(cell: PageCell, index: number): HTMLElement {

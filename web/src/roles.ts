@@ -4,6 +4,8 @@ import { make } from "./dom";
 
 const help: Readonly<Record<string, string>> = {
   count: "The number of its elements. Encoding computes it.",
+  bytes: "The size of its contents in bytes. Encoding computes it.",
+  packed: "Compressed bytes, whose contents follow.",
   length: "The size of its contents, or of the message. Encoding computes it.",
   offset: "Where its contents start, from the start of the message. Encoding computes it.",
   here: "Where this element starts: its own offset. Encoding computes it.",
