@@ -113,7 +113,7 @@ func TestStuckPages(t *testing.T) {
 	const group = 500
 	groups := 400
 	if testing.Short() {
-		groups = 150
+		groups = 60
 	}
 	data := bytes.Repeat(sayFrame, group)
 	for sent := range groups {
