@@ -185,7 +185,7 @@ func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit
 
 func (c *compiler) list(p *wire.Part, o Op) {
 	o.Linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
-	o.more = placeOf(p.More)
+	o.more, o.ended = placeOf(p.More), index(p.Ended)
 	if t := p.List; t.Size == schema.Until {
 		o.End0 = t.End
 	}
@@ -195,7 +195,7 @@ func (c *compiler) list(p *wire.Part, o Op) {
 	l, body := &c.p.Ops[i], c.p.Ops[i+1:]
 	l.Body = number
 	switch {
-	case l.Size == schema.Until || l.Size == schema.While: // each element has a node
+	case l.Size == schema.Until || l.Size == schema.While || l.Size == schema.Ending: // each element has a node
 	case len(body) == 0:
 		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
 		c.p.Blocks = append(c.p.Blocks, Block{})

@@ -179,6 +179,9 @@ func (o *Op) Register() (reg uint16, ok bool) { return o.reg, o.reg != noIndex }
 // Null reports whether the contents may be null.
 func (o *Op) Null() bool { return o.null }
 
+// Ended returns the register that is not 0 after the last element of a list, if a condition ends the list.
+func (o *Op) Ended() (reg uint16, ok bool) { return o.ended, o.Size == schema.Ending && o.Code == OpList }
+
 // Count returns the register of the number of units, if there is one.
 func (o *Op) Count() (reg uint16, ok bool) { return o.count, o.count != noIndex }
 

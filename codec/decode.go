@@ -392,7 +392,7 @@ func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
 		return uint64(o.N), false
 	case schema.Counted, schema.Computed:
 		return min(d.r.regs[o.count], math.MaxUint32), false
-	case schema.Until, schema.While:
+	case schema.Until, schema.While, schema.Ending:
 		return 0, false
 	}
 	return 0, true
@@ -527,7 +527,7 @@ func (d *decoder) list(o *Op, pc uint16) bool {
 		return true
 	}
 	switch {
-	case o.Size == schema.Until || o.Size == schema.While:
+	case o.Size >= schema.Until:
 		return d.until(o, pc)
 	case o.null && d.r.regs[o.count] == math.MaxUint64:
 		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})

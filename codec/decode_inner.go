@@ -183,7 +183,7 @@ func (d *decoder) call(o *Op, pc uint16) bool {
 	return ok
 }
 
-// until reads elements up to a byte that ends the list, or to an element that states that it is the last one.
+// until reads elements up to a byte that ends the list, or to an element that states that it is the last one or meets a condition.
 func (d *decoder) until(o *Op, pc uint16) bool {
 	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok, count, ended := true, uint64(0), false
@@ -216,6 +216,9 @@ func (d *decoder) until(o *Op, pc uint16) bool {
 		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
 		if ok && o.Size == schema.While {
 			ended = o.more.load(d.data, at) == 0
+		}
+		if ok && o.Size == schema.Ending {
+			ended = d.r.regs[o.ended] != 0
 		}
 	}
 	if list < len(d.r.Nodes) {

@@ -337,7 +337,7 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 	l.Len, l.After = uint32(len(e.out))*8-l.Off, uint32(len(e.dst.Nodes))
 	switch {
 	case e.err != nil:
-	case o.Size == schema.While && n.Raw == 0:
+	case (o.Size == schema.While || o.Size == schema.Ending) && n.Raw == 0:
 		e.fail("%s is empty, but has at least one element", e.taken(o))
 	case o.Size == schema.Until:
 		e.endUntil(o, pc)

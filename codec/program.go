@@ -121,6 +121,7 @@ type Op struct {
 	When     When
 	End0     byte   // lists with Until: the byte that ends the list
 	more     place  // lists with While: within the element's first block
+	ended    uint16 // lists with Ending: the register that is not 0 after the last element, or noIndex
 	reg      uint16 // OpVar, OpLet, OpText: the register that it sets, or noIndex
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
 	Present  uint16 // OpVariant: register of its selector, or noIndex

@@ -251,6 +251,9 @@ func (x *exampler) value(t schema.Type) {
 
 // list writes elements and returns their number.
 func (x *exampler) list(t *schema.List) int {
+	if t.Size == schema.Ending {
+		return x.ending(t)
+	}
 	x.out = append(x.out, '[')
 	n := x.count(t.Extent)
 	for i := range n {

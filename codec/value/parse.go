@@ -699,7 +699,11 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 		for k := tok + 1; k < int32(v.toks[tok].after) && len(v.errs) < maxValueErrors && !v.tooLarge(); k = int32(v.toks[k].after) {
 			v.element(o, pc, l, k, int32(n))
 			n++
+			v.goesOnAfter(o, k, n, int32(v.toks[k].after) < int32(v.toks[tok].after))
 		}
+	}
+	if _, ok := o.Ended(); ok && n == 0 {
+		v.failAt(tok, o.Field, "", "no-end", "there are no elements, but the last one has to meet the condition that ends the list")
 	}
 	v.units(o, tok, n, "elements")
 	x := &v.r.Nodes[list]

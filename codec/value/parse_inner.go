@@ -338,3 +338,19 @@ func (v *valuer) appendUUID(field uint16, tok int32) int {
 	}
 	return n / 2
 }
+
+// goesOnAfter checks the condition that ends a list after element n-1: the last element meets it, and no other one.
+func (v *valuer) goesOnAfter(o *codec.Op, tok int32, n uint64, more bool) {
+	reg, ok := o.Ended()
+	if !ok || len(v.errs) > 0 {
+		return
+	}
+	v.path = append(v.path, pathPart{field: o.Field, elem: int32(n - 1)})
+	switch ended := v.regs[reg] != 0; {
+	case ended && more:
+		v.fail(tok, "early-end", "this element meets the condition that ends the list, but it is not the last one")
+	case !ended && !more:
+		v.fail(tok, "no-end", "the last element does not meet the condition that ends the list")
+	}
+	v.path = v.path[:len(v.path)-1]
+}

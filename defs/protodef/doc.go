@@ -43,9 +43,13 @@
 //	["pstring", {..., "pad": 32}]     with a count that is a number: filled up with this byte
 //	["cstring", {"terminator": 10}]   text up to this byte
 //	["array", {"rest": true, ...}]    elements up to the end of the message, or of the encapsulated value around it; also of buffer and pstring
+//	["array", {"until": "last == 1", ...}]  elements up to and including one that meets the condition, so at least one
 //	sleb32, sleb64                    signed integers in groups of seven bits, sign-extended from the last one
 //	varintbe, varintbe64              integers in groups of seven bits, the most significant first
 //	f16, i24, u40, ...                also the sizes that the npm package does not have; the names with l in front are little-endian
+//
+// The condition until is an expression as in compareTo, over the fields of the element and earlier ones; "_" is an element that is a single
+// value: "_ == 0". Values of which an element before the last meets the condition, or the last does not, are not encoded.
 //
 // const and align need no name: {"anon": true, "type": ["align", 4]}. The encoding of pstring and cstring is any name of package
 // schema.CharsetNamed, such as utf-16le, windows-1251, shift_jis or gb18030.

@@ -3,6 +3,7 @@ package protodef
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"strings"
@@ -255,6 +256,9 @@ func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, befo
 }
 
 func (l *lowerer) array(a *node, sc *scope) lowered {
+	if until := a.get("until"); until != nil {
+		return l.endingArray(a, until, sc)
+	}
 	e, before, ok := l.extent(a, sc, "an array")
 	of := a.get("type")
 	if of == nil {
@@ -266,6 +270,59 @@ func (l *lowerer) array(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	return lowered{typ: list(t, of, e), before: before}
+}
+
+// endingArray compiles elements up to one that meets a condition. The condition is in the scope of the element; "_" is an element without
+// fields.
+func (l *lowerer) endingArray(a, until *node, sc *scope) lowered {
+	of := a.get("type")
+	if of == nil || until.str() == "" {
+		l.report(malformedType(a.span, "an array with a condition needs a type and an expression", `{"type": "u8", "until": "_ == 0"}`))
+		return lowered{}
+	}
+	if a.get("count") != nil || a.get("countType") != nil || a.get("rest") != nil {
+		l.report(malformedType(until.span, "an array has either a condition that ends it or a count", `leave out "until", or the count`))
+		return lowered{}
+	}
+	errs := l.errs
+	t := l.typeOf(of, sc)
+	if t.typ == nil {
+		if l.errs == errs {
+			l.report(malformedType(of.span, "the elements of an array with a condition have no contents", "give them a type with contents"))
+		}
+		return lowered{}
+	}
+	out := list(t, of, schema.Extent{Size: schema.Ending})
+	inner := newScope(sc)
+	if t.names != nil { // those of a named type are in another scope
+		maps.Copy(inner.fields, t.names.fields)
+	}
+	if out.Bare {
+		inner.fields["_"] = entry{field: out.Elem.Fields[0], inside: t.names}
+	}
+	if out.Expr = l.formula(until, inner); out.Expr == nil {
+		return lowered{}
+	}
+	return lowered{typ: out}
+}
+
+// formula returns the expression of a number: one in the language of compareTo, or an integer. It reports a mistake and returns nil.
+func (l *lowerer) formula(n *node, sc *scope) *schema.Expr {
+	if v, ok := n.number(); ok {
+		return &schema.Expr{Int: v}
+	}
+	if v, ok := parseInt(n.str()); ok {
+		return &schema.Expr{Int: v}
+	}
+	r, err := l.expression(n.text, sc)
+	if err == nil && r.text {
+		err = fmt.Errorf("is a text, not a number")
+	}
+	if err != nil {
+		l.report(badFormula(n.span, n.text, err.Error()))
+		return nil
+	}
+	return r.expr
 }
 
 // list returns a list of elements of a type.

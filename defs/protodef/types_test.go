@@ -95,6 +95,12 @@ func TestTypes(t *testing.T) {
 		{"named set", `["registryEntryHolderSet", {"base": {"name": "tag", "type": "u8"}, "otherwise": {"name": "ids", "type": "varint"}}]`, "0005", `{"ids":null,"tag":5}`},
 		{"const", `["container", [{"anon": true, "type": ["const", {"hex": "cafe"}]}, {"name": "a", "type": "u8"}]]`, "cafe05", `{"a":5}`},
 		{"align", `["container", [{"name": "a", "type": ["pstring", {"countType": "u8"}]}, {"anon": true, "type": ["align", 4]}, {"name": "b", "type": "u8"}]]`, "0161000007", `{"a":"a","b":7}`},
+		{"up to a zero", `["array", {"type": "varint", "until": "_ == 0"}]`, "01ac0200", `[1,300,0]`},
+		{"up to a flag", `["array", {"type": ["bitflags", {"type": "u8", "flags": ["a", "end"]}], "until": "_.end"}]`, "0102", `[{"_value":1,"a":true,"end":false},{"_value":2,"a":false,"end":true}]`},
+		{
+			"up to an element", `["container", [{"name": "stop", "type": "u8"}, {"name": "l", "type": ["array", {"type": ["container", [{"name": "a", "type": "u8"}, {"name": "s", "type": ["pstring", {"countType": "u8"}]}]], "until": "a == stop"}]}, {"name": "z", "type": "u8"}]]`,
+			"07" + "050178" + "0700" + "09", `{"stop":7,"l":[{"a":5,"s":"x"},{"a":7,"s":""}],"z":9}`,
+		},
 		{
 			"tree", `"nbt"`, "0a0000" + "01000162" + "05" + "0900016c" + "03" + "00000001" + "00000009" + "00",
 			`{"type":"compound","name":"","value":[{"type":"byte","name":"b","value":5},{"type":"list","name":"l","value":{"type":"int","value":[9]}}]}`,
@@ -146,6 +152,8 @@ func TestBombs(t *testing.T) {
 		{"a deep tree", `"nbt"`, "0a0000" + strings.Repeat("0a0000", 100_000)},
 		{"deep lists", `"nbt"`, "090000" + strings.Repeat("0900000001", 100_000)},
 		{"empty values", `["entityMetadataLoop", {"endVal": 255, "type": "void"}]`, strings.Repeat("01", 1000)},
+		{"elements without bytes and an end", `["array", {"type": ["container", []], "until": "0"}]`, "01"},
+		{"endless elements", `["array", {"type": "u8", "until": "_ == 1"}]`, strings.Repeat("00", 100_000)},
 	} {
 		data, err := hex.DecodeString(c.hex)
 		if err != nil {
@@ -158,5 +166,52 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %d nodes", c.name, len(rec.Nodes))
 		}
 		value.AppendJSON(nil, &rec)
+	}
+}
+
+// TestEndings checks the values and the definitions of lists that a condition ends.
+func TestEndings(t *testing.T) {
+	p := compile(t, `["array", {"type": ["container", [{"name": "a", "type": "u8"}]], "until": "a == 0"}]`)
+	var in codec.Record
+	for text, want := range map[string]string{
+		`{"x":[{"a":1},{"a":0}]}`:         "",
+		`{"x":[{"a":1},{"a":0},{"a":0}]}`: "x[1]: this element meets the condition that ends the list, but it is not the last one",
+		`{"x":[{"a":1},{"a":2}]}`:         "x[1]: the last element does not meet the condition that ends the list",
+		`{"x":[]}`:                        "x: there are no elements, but the last one has to meet the condition that ends the list",
+		`{}`:                              "x: there are no elements, but the last one has to meet the condition that ends the list",
+	} {
+		got := ""
+		if err := value.ParseJSON(&in, p, []byte(text)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	var note string
+	for _, row := range p.Layout() {
+		note += row.Note
+	}
+	if note != "until x[].a == 0" {
+		t.Errorf("the layout says %q", note)
+	}
+	checkMistakes(t, map[string]string{
+		`["array", {"type": "u8", "until": "b == 0"}]`:                        `"b == 0" refers to "b", which is not an earlier number`,
+		`["array", {"type": "u8", "until": "_ == 0", "count": 3}]`:            "an array has either a condition that ends it or a count",
+		`["array", {"until": "_ == 0"}]`:                                      "an array with a condition needs a type and an expression",
+		`["array", {"type": ["pstring", {"countType": "u8"}], "until": "_"}]`: `"_" is a text, not a number`,
+		`["array", {"type": ["container", []], "until": "_ == 0"}]`:           `"_ == 0" refers to "_", which is not an earlier number`,
+	})
+}
+
+// checkMistakes checks the message of the only mistake in the type of a field.
+func checkMistakes(t *testing.T, want map[string]string) {
+	t.Helper()
+	for typ, message := range want {
+		text := `{"types": {"m": ["container", [{"name": "x", "type": ` + typ + `}]]}}`
+		_, diags := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})
+		if len(diags) != 1 || diags[0].Message != message {
+			t.Errorf("%s:\n%s", typ, diags.Render())
+		}
 	}
 }

@@ -295,7 +295,7 @@ type Extent struct {
 	N        int    // Fixed
 	Min, Max *Limit // legal number of units, nil = no limit
 	Null     bool   // Counted: a count of -1 means that there is no value, not an empty one
-	Expr     *Expr  // Computed
+	Expr     *Expr  // Computed, Ending
 	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text
 }
 
@@ -311,6 +311,7 @@ const (
 	Computed        // by an expression over earlier values
 	Until           // list: by a byte in the place of an element, which is part of the list
 	While           // list: each element has a More item. The list has at least one element
+	Ending          // list: by an expression over the fields of an element and earlier ones; the first element for which it is not 0 is the last
 )
 
 // Limit is a bound as a number of the field's kind, or a constant without a value.

@@ -354,7 +354,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 // newPart returns a part without registers.
 func newPart(k Kind, field int) Part {
-	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None}
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
@@ -691,8 +691,16 @@ func (c *compiler) list(p *Part, depth int) {
 	}
 	c.inside(t.Elem, func() {
 		body := c.body(t.Elem, p.Field, depth+1, false)
+		if t.Size == schema.Ending {
+			sc := &scope{body: body}
+			p.Ended = c.let(sc, t.Expr)
+			body = sc.body
+		}
 		p.Elem = &body
 	})
+	if t.Linked && t.Size == schema.Ending {
+		fail("chained list %q is ended by an expression", name)
+	}
 	if t.Size == schema.While {
 		if parts := p.Elem.Parts; len(parts) > 0 && parts[0].Kind == Block {
 			for k := range parts[0].Items {

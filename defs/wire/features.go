@@ -17,6 +17,7 @@ const (
 	Formulas                   // numbers computed from earlier ones
 	EndBytes                   // lists that end with a byte
 	MoreFlags                  // lists whose elements say whether another one follows
+	EndingFormulas             // lists that end with an element that meets a condition
 	Choices                    // fields whose contents depend on earlier values
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
@@ -29,7 +30,7 @@ func (f Feature) String() string {
 	return [...]string{
 		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
-		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one",
+		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
 		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
 	}[f]
 }
@@ -115,6 +116,8 @@ func (u *users) extent(p *Part) {
 		u.use(EndBytes, p.Field)
 	case schema.While:
 		u.use(MoreFlags, p.Field)
+	case schema.Ending:
+		u.use(EndingFormulas, p.Field)
 	}
 }
 

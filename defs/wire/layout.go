@@ -439,6 +439,8 @@ func (m *Message) extentNote(p *Part) string {
 		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
 	case e.Size == schema.While:
 		return "each element starts with whether another one follows"
+	case e.Size == schema.Ending:
+		return "until " + m.ExprText(*m.Regs[p.Ended].Expr)
 	}
 	return ""
 }

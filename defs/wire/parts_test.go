@@ -157,6 +157,30 @@ func TestExtents(t *testing.T) {
 	}
 }
 
+// TestEndings checks lists that end with an element that meets a condition.
+func TestEndings(t *testing.T) {
+	stop, last := field("stop", number(8)), field("last", number(8))
+	list := field("list", &schema.List{Elem: plain(last), Extent: schema.Extent{
+		Size: schema.Ending, Expr: &schema.Expr{Op: schema.Equal, Args: []*schema.Expr{schema.RefTo(last), schema.RefTo(stop)}},
+	}})
+	m := compile(t, plain(stop, list))
+	checkFull(t, m, m.Layout(), `
+	value stop at 0: 1
+	value list at 1: 1 or more # until list[].last == stop
+	  value list[].last at element + 0: 1
+	`)
+	p := m.Body.Parts[1]
+	if let := p.Elem.Parts[1]; let.Kind != wire.Let || let.Reg != p.Ended {
+		t.Errorf("the end is computed by %+v", let)
+	}
+	if got := m.Features(); len(got) != 2 || got[1] != (wire.Use{Feature: wire.EndingFormulas, Field: 1}) {
+		t.Errorf("the features are %v", got)
+	}
+	if text := (&schema.Message{Name: "M", Body: plain(stop, list)}).String(); !strings.Contains(text, "list list ending of (last == ../stop)\n") {
+		t.Error(text)
+	}
+}
+
 // TestGroups checks groups with a size, and groups that contain themselves.
 func TestGroups(t *testing.T) {
 	tree := &schema.Struct{}

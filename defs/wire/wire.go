@@ -100,6 +100,7 @@ type Part struct {
 	Body    *Body // Group
 	Present int   // Choice: register of the Present item, or None
 	More    Place // List with While: in the first block of an element
+	Ended   int   // List with Ending: the register that an element sets to a number other than 0 if it is the last one, or None
 }
 
 // Item is a run of bits in a block: a value of fixed size, or a count, offset, constant or other part of the encoding.
