@@ -133,6 +133,8 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		o.Code, o.N = OpAlign, uint32(p.Unit)
 		c.p.nested = true
 		return c.addOp(o)
+	case wire.Computed:
+		return c.shown(p, o)
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
 		return c.addOp(o)

@@ -259,6 +259,8 @@ func (d *decoder) body(pc, end uint16) bool {
 			if !d.align(o, pc) {
 				return false
 			}
+		case OpShown:
+			d.node(Node{Raw: d.p.Show(o, d.r.regs), Off: d.cur, Op: pc, Kind: NodeVar})
 		case OpLet:
 			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
 		}

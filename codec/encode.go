@@ -213,6 +213,8 @@ func (e *encoder) body(pc, end uint16) {
 			e.group(o, pc)
 		case OpAlign:
 			e.align(o, pc)
+		case OpShown:
+			e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVar})
 		}
 		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)

@@ -15,7 +15,7 @@ type Row struct {
 	Path    string // members[].player_id; frame bookkeeping is named after its role. May be abbreviated: see wire.Message.Path
 	Type    string // as in the definition, or the width of bookkeeping
 	At      wire.At
-	Offset  string // in bytes, for display: "18 + name", "element + 4"
+	Offset  string // in bytes, for display: "18 + name", "element + 4"; empty for a number that is computed
 	MinBits int64
 	MaxBits int64  // -1 = no limit
 	Note    string // its condition, and rules of its encoding: "if present", "in messages of 22 bytes", "bytes: width * height"
@@ -35,6 +35,9 @@ func (p *Program) row(r *wire.Row) Row {
 	out := Row{
 		Field: index(r.Field), Role: roles[r.Kind], Depth: r.Depth, At: r.At, Offset: p.wire.AtText(r.At),
 		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r),
+	}
+	if r.Computed() {
+		out.Offset = ""
 	}
 	switch {
 	case r.Field != wire.None:

@@ -66,7 +66,7 @@ const (
 	NodeList                    // elements: its NodeElems, or none if all have one size and are adjacent
 	NodeElem                    // an element; of a plain list also its block
 	NodeVariant                 // an alternative
-	NodeVar                     // a number in a variable number of bytes
+	NodeVar                     // a number in a variable number of bytes, which is none for one that is computed
 	NodeGroup                   // a group with a body of its own
 	NodeEnd                     // the byte that ends the list before it
 	NodeNull                    // text, bytes or a list that is null

@@ -80,6 +80,12 @@ func (d *drawing) scope(i, depth int) int {
 		}
 		r := d.rows[i]
 		d.drawn = i + 1
+		if r.Computed() {
+			d.caption(Cell{Row: -1, Caption: fmt.Sprintf("%s · %s", r.Path, r.Note)})
+			moved = true
+			i++
+			continue
+		}
 		if r.Note != d.note {
 			if d.note = r.Note; r.Note != "" {
 				d.caption(Cell{Row: -1, Caption: r.Note})

@@ -42,11 +42,17 @@ func (x *exampler) findHints(s *schema.Struct) {
 	x.small, x.avoided = map[*schema.Field]bool{}, map[*schema.Field]uint64{}
 	seen := map[*schema.Struct]bool{}
 	var walk func(s *schema.Struct)
-	extent := func(e schema.Extent) {
-		if e.Size == schema.Ending {
-			return
+	var small func(f *schema.Field)
+	small = func(f *schema.Field) {
+		x.small[f] = true
+		if n, ok := f.Type.(*schema.Number); ok {
+			n.Expr.Fields(small)
 		}
-		e.Expr.Fields(func(f *schema.Field) { x.small[f] = true })
+	}
+	extent := func(e schema.Extent) {
+		if e.Size != schema.Ending {
+			e.Expr.Fields(small)
+		}
 	}
 	walk = func(s *schema.Struct) {
 		if s == nil || seen[s] {
@@ -140,7 +146,12 @@ func (x *exampler) field(f *schema.Field) {
 			x.number(t)
 			return
 		}
-		raw := x.chosen(f, t)
+		raw := uint64(0)
+		if t.Expr == nil {
+			raw = x.chosen(f, t)
+		} else if raw = uint64(x.eval(t.Expr)) & schema.Mask(t.Bits); t.Kind == schema.Bool && raw != 0 {
+			raw = 1
+		}
 		if x.values[f] = raw; t.Kind == schema.Bool {
 			x.add("%v", raw != 0)
 		} else {

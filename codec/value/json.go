@@ -42,7 +42,7 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 		return append(dst, "null"...)
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
-	case it.Var != schema.Sized:
+	case it.Var != schema.Sized || it.Computed():
 		return appendNumber(dst, it, l.Raw)
 	}
 	return w.itemValue(dst, it, l.Off-it.Off)

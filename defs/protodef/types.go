@@ -52,6 +52,7 @@ func init() {
 		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
 		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring,
 		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
+		"computed": (*lowerer).computed,
 	}
 }
 
@@ -226,7 +227,7 @@ func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, befo
 	switch {
 	case countType != nil:
 		t := l.typeOf(countType, sc)
-		number, is := t.typ.(*schema.Number)
+		number, is := sent(t)
 		if !is || number.Kind == schema.Float || number.Scale != 0 {
 			if t.typ != nil {
 				l.report(malformedType(countType.span, "a count is an integer", `for example "varint"`))
@@ -325,6 +326,55 @@ func (l *lowerer) formula(n *node, sc *scope) *schema.Expr {
 	return r.expr
 }
 
+// sent returns the number of a type that is one, and is not computed.
+func sent(t lowered) (n *schema.Number, ok bool) {
+	n, ok = t.typ.(*schema.Number)
+	return n, ok && n.Expr == nil
+}
+
+// computed compiles a number that is computed from earlier values, and not sent. Without a type it is an i32, or a bool if the expression
+// compares.
+func (l *lowerer) computed(a *node, sc *scope) lowered {
+	value, of := a.get("value"), a.get("type")
+	if value.str() == "" && (value == nil || value.kind != numberNode) {
+		l.report(malformedType(a.span, "a computed value needs an expression", `["computed", {"value": "width * height", "type": "i32"}]`))
+		return lowered{}
+	}
+	e := l.formula(value, sc)
+	n, text := schema.Number{Bits: 32, Kind: schema.Signed}, "i32"
+	switch {
+	case of != nil:
+		t := l.typeOf(of, sc)
+		number, ok := sent(t)
+		if !ok || number.Kind == schema.Float || number.Scale != 0 || number.Add != 0 || number.Absent {
+			if t.typ != nil {
+				l.report(malformedType(of.span, "a computed value is an integer or a bool", `for example "i32"`))
+			}
+			return lowered{}
+		}
+		n, text = *number, t.text
+		n.Var, n.Order = schema.Sized, schema.Little
+	case e != nil && isTruth(e):
+		n, text = schema.Number{Bits: 8, Kind: schema.Bool}, "bool"
+	}
+	if n.Expr = e; e == nil {
+		return lowered{}
+	}
+	return lowered{typ: &n, text: "computed<" + text + ">"}
+}
+
+// isTruth reports whether an expression is 0 or 1 as the answer to a question.
+func isTruth(e *schema.Expr) bool {
+	switch e.Op {
+	case schema.Not, schema.Equal, schema.NotEqual, schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual, schema.And, schema.Or:
+		return true
+	case schema.Ref:
+		n, ok := e.Field.Type.(*schema.Number)
+		return ok && n.Kind == schema.Bool
+	}
+	return false
+}
+
 // list returns a list of elements of a type.
 func list(t lowered, of *node, e schema.Extent) *schema.List {
 	s, bare := body(t, of.span)
@@ -402,7 +452,7 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	n, ok := t.typ.(*schema.Number)
+	n, ok := sent(t)
 	if !ok || n.Kind >= schema.Float || n.Bits%8 != 0 {
 		if t.typ != nil {
 			l.report(malformedType(of.span, "bitflags are of an integer", `for example "u8"`))
@@ -564,7 +614,7 @@ func (l *lowerer) whileArray(a *node, sc *scope) lowered {
 	}
 	first := elem.Wire[0].Field
 	n, ok := first.Type.(*schema.Number)
-	if !ok || n.Bits != 8 || n.Var != schema.Sized || n.Kind >= schema.Float {
+	if !ok || n.Bits != 8 || n.Var != schema.Sized || n.Kind >= schema.Float || n.Expr != nil {
 		l.report(malformedType(of.span, "the elements do not begin with a byte", "their first field is an i8 or a u8"))
 		return lowered{}
 	}
@@ -631,7 +681,7 @@ func (l *lowerer) encapsulated(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	number, ok := l.typeOf(size, sc).typ.(*schema.Number)
+	number, ok := sent(l.typeOf(size, sc))
 	s, bare := body(t, of.span)
 	if !ok || s == nil {
 		return lowered{}

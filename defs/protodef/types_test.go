@@ -102,6 +102,23 @@ func TestTypes(t *testing.T) {
 			"07" + "050178" + "0700" + "09", `{"stop":7,"l":[{"a":5,"s":"x"},{"a":7,"s":""}],"z":9}`,
 		},
 		{
+			"computed", `["container", [{"name": "w", "type": "u8"}, {"name": "h", "type": "i8"}, {"name": "area", "type": ["computed", {"value": "w * h"}]}, {"name": "flat", "type": ["computed", {"value": "h < 2"}]}, {"name": "z", "type": "u8"}]]`,
+			"03fe09", `{"w":3,"h":-2,"area":-6,"flat":true,"z":9}`,
+		},
+		{
+			"computed names", `["container", [{"name": "k", "type": "u8"}, {"name": "n", "type": ["computed", {"value": "k % 3", "type": ["mapper", {"type": "varint", "mappings": {"0": "a", "1": "b"}}]}]}, {"name": "v", "type": ["switch", {"compareTo": "n", "fields": {"b": "u16"}, "default": "void"}]}]]`,
+			"040102", `{"k":4,"n":"b","v":258}`,
+		},
+		{
+			"computed bits", `["container", [{"name": "k", "type": "u8"}, {"name": "n", "type": ["computed", {"value": "k - 6", "type": "u8"}]}, {"name": "l", "type": ["computed", {"value": "k - 6", "type": "i64"}]}]]`,
+			"05", `{"k":5,"n":255,"l":"-1"}`,
+		},
+		{
+			"computed count", `["container", [{"name": "n", "type": "u8"}, {"name": "c", "type": ["computed", {"value": "n * 2"}]}, {"name": "l", "type": ["array", {"count": "c", "type": "u8"}]}]]`,
+			"010203", `{"n":1,"c":2,"l":[2,3]}`,
+		},
+		{"computed of an element", `["array", {"countType": "u8", "type": ["container", [{"name": "a", "type": "u8"}, {"name": "last", "type": ["computed", {"value": "a == 9"}]}]]}]`, "020109", `[{"a":1,"last":false},{"a":9,"last":true}]`},
+		{
 			"tree", `"nbt"`, "0a0000" + "01000162" + "05" + "0900016c" + "03" + "00000001" + "00000009" + "00",
 			`{"type":"compound","name":"","value":[{"type":"byte","name":"b","value":5},{"type":"list","name":"l","value":{"type":"int","value":[9]}}]}`,
 		},
@@ -214,4 +231,42 @@ func checkMistakes(t *testing.T, want map[string]string) {
 			t.Errorf("%s:\n%s", typ, diags.Render())
 		}
 	}
+}
+
+// TestComputed checks values that are not sent: whatever they are given, and how layouts show them.
+func TestComputed(t *testing.T) {
+	p := compile(t, `["container", [{"name": "a", "type": "u8"}, {"name": "b", "type": ["computed", {"value": "a + 1"}]}, {"name": "c", "type": "u8"}]]`)
+	var in, out, rec codec.Record
+	for _, text := range []string{`{"x":{"a":1,"b":7,"c":3}}`, `{"x":{"a":1,"c":3}}`, `{"x":{"a":1,"b":{"odd":[]},"c":3}}`} {
+		if err := value.ParseJSON(&in, p, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Encode(&out, &in); err != nil || hex.EncodeToString(out.Data) != "0103" {
+			t.Errorf("%s: %x, %v", text, out.Data, err)
+		}
+		p.Decode(&rec, out.Data)
+		if got := string(value.AppendJSON(nil, &rec)); got != `{"x":{"a":1,"b":2,"c":3}}` {
+			t.Errorf("%s: decoded %s", text, got)
+		}
+	}
+	l, ok := rec.FindLeaf("x.b", codec.RoleValue, 8)
+	if !ok || l.Len != 0 || l.Off != 8 || l.Raw != 2 || string(value.AppendLeaf(nil, &rec, l)) != "2" {
+		t.Errorf("%+v", l)
+	}
+	if _, ok := rec.Written([]byte{1, 3}, l, 5); ok || rec.PatchNumber([]byte{1, 3}, l, 5) {
+		t.Error("a computed number was written")
+	}
+	row := p.Layout()[1]
+	if row.Offset != "" || row.MinBits != 0 || row.MaxBits != 0 || row.Note != "computed: x.a + 1" || row.Type != "computed<i32>" {
+		t.Errorf("%+v", row)
+	}
+	if next := p.Layout()[2]; next.Offset != "1" {
+		t.Errorf("%+v", next)
+	}
+	checkMistakes(t, map[string]string{
+		`["computed", {"value": "y + 1"}]`:                                     `"y + 1" refers to "y", which is not an earlier number`,
+		`["computed", {}]`:                                                     "a computed value needs an expression",
+		`["computed", {"value": "1", "type": "f32"}]`:                          "a computed value is an integer or a bool",
+		`["array", {"type": "u8", "countType": ["computed", {"value": "3"}]}]`: "a count is an integer",
+	})
 }

@@ -154,6 +154,7 @@ type Number struct {
 	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
 	Min, Max *Limit  // legal range, nil = any
 	Enum     *Enum
+	Expr     *Expr // an integer or a boolean that is computed from earlier values, of which it has the low bits, and not sent. nil: it is sent
 }
 
 // NumKind is the interpretation of the bits of a Number.

@@ -10,7 +10,7 @@ import (
 func (p *printer) typeString(t Type) string {
 	switch t := t.(type) {
 	case *Number:
-		return t.String()
+		return t.String() + p.expr(" computed as ", t.Expr)
 	case *Bitfield:
 		return t.String()
 	case *Text:

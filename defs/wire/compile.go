@@ -106,6 +106,8 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
 		switch t := f.Type.(type) {
+		case *schema.Number:
+			c.expr(t.Expr)
 		case *schema.Group:
 			in := inGroup
 			if t.Array {
@@ -535,6 +537,10 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 16 && t.Bits != 32 && t.Bits != 64 || t.Kind > schema.Signed && t.Var != schema.Sized {
 			fail("number %q of %d bits", f.Name, t.Bits)
 		}
+		if t.Expr != nil {
+			c.computed(sc, fi, t)
+			return
+		}
 		c.unresolved(t.Min, t.Max)
 		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Bitfield:
@@ -890,6 +896,23 @@ func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
 	p.Expr, c.m.Regs[p.Reg].Expr = &x, &x
 	c.addPart(sc, p)
 	return p.Reg
+}
+
+// computed adds a number that is computed and shown.
+func (c *compiler) computed(sc *scope, fi int, t *schema.Number) {
+	if t.Kind == schema.Float || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized || t.Min != nil || t.Max != nil {
+		fail("number %q is computed, and not a plain integer", c.m.Fields[fi].Schema.Name)
+	}
+	c.flush(sc)
+	p := newPart(Computed, fi)
+	p.Expr = &Expr{}
+	c.steps(p.Expr, t.Expr)
+	if p.Reg = int(c.regs[fi].value); p.Reg == None {
+		p.Reg = c.addReg(schema.Value, fi, Place{Bits: t.Bits})
+		c.regs[fi].value, c.m.Regs[p.Reg].Type = int32(p.Reg), t
+	}
+	p.Items = []Item{{Kind: schema.Value, Field: fi, Bits: t.Bits, Type: t, Reg: p.Reg}}
+	c.addPart(sc, p)
 }
 
 // steps appends an expression in postfix order.

@@ -17,7 +17,8 @@ const (
 	Formulas                   // numbers computed from earlier ones
 	EndBytes                   // lists that end with a byte
 	MoreFlags                  // lists whose elements say whether another one follows
-	EndingFormulas             // lists that end with an element that meets a condition
+	Endings                    // lists that end with an element that meets a condition
+	Unsent                     // numbers that are computed, and not sent
 	Choices                    // fields whose contents depend on earlier values
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
@@ -31,7 +32,7 @@ func (f Feature) String() string {
 		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
-		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
+		"numbers that are computed and not sent", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
 	}[f]
 }
 
@@ -81,6 +82,8 @@ func (u *users) parts(parts []Part) {
 		switch p.Kind {
 		case Let:
 			u.use(Formulas, None)
+		case Computed:
+			u.use(Unsent, p.Field)
 		case Choice:
 			if p.Field != None {
 				u.use(Choices, p.Field)
@@ -117,7 +120,7 @@ func (u *users) extent(p *Part) {
 	case schema.While:
 		u.use(MoreFlags, p.Field)
 	case schema.Ending:
-		u.use(EndingFormulas, p.Field)
+		u.use(Endings, p.Field)
 	}
 }
 

@@ -17,7 +17,7 @@ type Row struct {
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; a Computed number, which has an Item, too; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
@@ -48,6 +48,9 @@ type Behind struct {
 	N      int             // length of the list
 	Before *Behind
 }
+
+// Computed reports whether the row is a number that is computed: it has no offset, At is that of the next part.
+func (r *Row) Computed() bool { return r.Part != nil && r.Part.Kind == Computed }
 
 // Fixed reports whether the offset is the same in every message.
 func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
@@ -134,6 +137,11 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			it := &p.Items[0]
 			row.Field, row.Kind, row.Item, row.Size, row.At = it.Field, it.Kind, it, p.Size, at
 			l.rows = append(l.rows, row)
+		case Computed:
+			row = row.of(p, at)
+			row.Item = &p.Items[0]
+			l.rows = append(l.rows, row)
+			continue
 		case Align:
 			row.Field, row.Kind, row.Size, row.At = None, schema.Align, p.Size, at
 			row.Item = &Item{Kind: schema.Align, Field: None, Bits: p.Unit * 8, Reg: None}
@@ -424,6 +432,8 @@ func (m *Message) Rules(r *Row) string {
 // extentNote describes how the end of contents is found, where it is neither a count nor a zero.
 func (m *Message) extentNote(p *Part) string {
 	switch e := p.Extent; {
+	case p.Kind == Computed:
+		return "computed: " + m.ExprText(*p.Expr)
 	case p.Kind == Call:
 		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
 	case e.Size == schema.Computed:

@@ -58,17 +58,18 @@ type Kind uint8
 
 // The kinds of parts.
 const (
-	Block  Kind = iota // a run of items of fixed size
-	Text               // text of variable size; text of fixed size is an item of a block
-	Blob               // bytes of variable size; likewise
-	List               // elements
-	Weave              // several chained lists whose elements Encode interleaves
-	Choice             // alternatives; without a field the last part of its body
-	Var                // one number in a variable number of bytes
-	Group              // a group with a body of its own
-	Call               // the contents of an enclosing group, again
-	Let                // no bits: sets a register to the value of an expression
-	Align              // padding up to a multiple of Unit bytes from the start of the message
+	Block    Kind = iota // a run of items of fixed size
+	Text                 // text of variable size; text of fixed size is an item of a block
+	Blob                 // bytes of variable size; likewise
+	List                 // elements
+	Weave                // several chained lists whose elements Encode interleaves
+	Choice               // alternatives; without a field the last part of its body
+	Var                  // one number in a variable number of bytes
+	Group                // a group with a body of its own
+	Call                 // the contents of an enclosing group, again
+	Let                  // no bits: sets a register to the value of an expression
+	Computed             // no bits: a number that is computed, and shown
+	Align                // padding up to a multiple of Unit bytes from the start of the message
 )
 
 // Part is a block of items of fixed size, contents of variable size, or a choice.
@@ -77,9 +78,9 @@ type Part struct {
 	Optional int // 1-based number of the optional item that it belongs to: the message may end before it; 0: always present
 	Size
 
-	Items []Item // Block; Var: its number
+	Items []Item // Block; Var and Computed: its number
 
-	Field         int           // Text, Blob, List, Var, Group, Call, and a Choice that is a field
+	Field         int           // Text, Blob, List, Var, Computed, Group, Call, and a Choice that is a field
 	Extent        schema.Extent // number of units
 	Unit          int           // Text, Blob: bytes of a unit. Align: bytes
 	Count, Offset int           // registers of the number of units and of the offset, or None
@@ -94,8 +95,8 @@ type Part struct {
 	Lists []Part // Weave
 	Cases []Case // Choice: the first one that applies is used; if none applies, there are no contents
 
-	Reg     int   // Let, and a Text that selects alternatives: the register that it sets; otherwise None
-	Expr    *Expr // Let
+	Reg     int   // Let, Computed, and a Text that selects alternatives: the register that it sets; otherwise None
+	Expr    *Expr // Let, Computed
 	Bytes   int   // Group: register of its size in bytes, or None
 	Body    *Body // Group
 	Present int   // Choice: register of the Present item, or None

@@ -43,6 +43,7 @@ interface Row {
   bits: number; // minimum size
   most: number; // maximum size, -1 if unlimited
   at: number; // first bit, in the message or in an element
+  computed: boolean; // from other values: it has no bits and no offset
   fixed: boolean; // always there in the message
   element: boolean; // its place is in an element
   after: string; // parts of variable size before it
@@ -74,14 +75,14 @@ function complete(list: readonly PageLayoutRow[]): Row[] {
     const role = r.role ?? "value";
     return {
       key: `${r.path}/${role}`, path: r.path, role, type: r.type ?? "", family: r.family ?? "int", depth, bits: r.bits, most: r.most ?? r.bits,
-      at, fixed: r.element !== true && (r.after ?? "") === "", element: r.element === true, after: r.after ?? "",
+      at, computed: r.computed === true, fixed: r.computed !== true && r.element !== true && (r.after ?? "") === "", element: r.element === true, after: r.after ?? "",
       line: r.unlined === true ? 0 : line, note: r.note ?? "", doc: r.doc ?? "",
     };
   });
 }
 
-function offsetOfRow({ element, at, after }: Row): string {
-  return offsetText(element, at, after);
+function offsetOfRow({ element, at, after, computed }: Row): string {
+  return computed ? "" : offsetText(element, at, after);
 }
 
 /** A path without the lists around it: "pos.x" of "members[].pos.x". An unnamed element has the name of its list. */
@@ -114,6 +115,9 @@ function tableSize(r: Row): string {
 function titleOf(r: Row): string {
   const role = r.role === "value" ? "" : `, ${r.role}`;
   const note = r.note === "" ? "" : `, ${r.note}`;
+  if (r.computed) {
+    return `${r.path}: ${r.type}${note}${r.doc === "" ? "" : `\n${r.doc}`}`;
+  }
   return `${r.path}${role}: ${r.type}, at ${offsetOfRow(r)}, ${sizeRange(r)}${note}${r.doc === "" ? "" : `\n${r.doc}`}`;
 }
 
