@@ -94,7 +94,7 @@ func (c *compiler) addOp(o Op) int {
 func (c *compiler) part(p *wire.Part) (at int) {
 	o := Op{
 		Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex,
-		reg: index(p.Reg), size: index(p.Bytes), Present: index(p.Present), jump: noIndex,
+		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex,
 	}
 	switch p.Kind {
 	case wire.Block:
@@ -149,7 +149,7 @@ func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
 	at := c.addOp(Op{
 		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		reg: noIndex, size: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
+		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
 		When: When{Reg: index(x.Reg), Value: x.Value, Text: x.Text, Else: x.Else, min: uint32(x.Min), max: uint32(x.Max)},
 	})
 	c.p.Ops[at].Body = c.body(&x.Body)

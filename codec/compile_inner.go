@@ -74,7 +74,7 @@ func (p *Program) findSelectors() {
 func (p *Program) findCleared() {
 	p.setFirst = p.nested
 	for i := range p.Ops {
-		p.setFirst = p.setFirst && p.Ops[i].offset == noIndex
+		p.setFirst = p.setFirst && p.Ops[i].offset == noIndex && p.Ops[i].at == noIndex
 	}
 	for i := range p.Ops {
 		if p.Ops[i].Code != OpVariant {
@@ -199,6 +199,9 @@ func (o *Op) Register() (reg uint16, ok bool) { return o.reg, o.reg != noIndex }
 
 // Null reports whether the contents may be null.
 func (o *Op) Null() bool { return o.null }
+
+// Position returns the register of the byte at which the contents of an OpGroup begin, if they are not where the group is.
+func (o *Op) Position() (reg uint16, ok bool) { return o.at, o.Code == OpGroup && o.at != noIndex }
 
 // Ended returns the register that is not 0 after the last element of a list, if a condition ends the list.
 func (o *Op) Ended() (reg uint16, ok bool) {

@@ -87,8 +87,11 @@ type decoder struct {
 	bytes    int
 	size     uint64 // minimum size in bytes implied by all counts read so far
 	measured bool
-	stop     bool // the budget is used up
-	depth    int  // of calls
+	stop     bool   // the budget is used up
+	depth    int    // of calls
+	inside   int    // number of groups with a size around the cursor
+	whole    uint32 // have and limit outside of them
+	most     uint32
 }
 
 // frame reads the frame's length.
@@ -362,7 +365,7 @@ func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next 
 func (d *decoder) stray(code ProblemCode, at Range, of Spot, v uint64) {
 	want := uint64(d.p.header)
 	if code == OffsetOutside {
-		want = uint64(d.limit)
+		want = uint64(min(d.limit, MaxMessage))
 	}
 	d.illegal(Problem{Code: code, Range: at, Spot: of, Got: v, Want: want})
 }

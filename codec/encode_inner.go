@@ -81,6 +81,10 @@ func (e *encoder) shift(from uint32, by int, nodes []Node) {
 
 // group lays out a group with a body of its own.
 func (e *encoder) group(o *Op, pc uint16) {
+	if o.at != noIndex {
+		e.later(pc)
+		return
+	}
 	body := pc
 	if o.Code == OpCall {
 		body = o.Group

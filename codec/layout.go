@@ -91,7 +91,7 @@ func sameOps(a, b *Program) bool {
 	return slices.EqualFunc(a.Ops, b.Ops, func(o, p Op) bool {
 		w, x := o.When, p.When
 		text := w.Text == x.Text || w.Text != nil && x.Text != nil && *w.Text == *x.Text
-		return o.Code == p.Code && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
+		return o.Code == p.Code && (o.at == noIndex) == (p.at == noIndex) && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
 			text && w.Reg == x.Reg && w.Else == x.Else && w.Value == x.Value && w.min == x.min && w.max == x.max &&
 			slices.EqualFunc(o.expr, p.expr, sameStep)
 	})

@@ -124,6 +124,7 @@ type Op struct {
 	more     place  // lists with While: within the element's first block
 	ended    uint16 // lists with Ending: the register that is not 0 after the last element, or noIndex
 	reg      uint16 // OpVar, OpLet, OpShown, OpText: the register that it sets, or noIndex
+	at       uint16 // OpGroup: register of the byte at which its contents begin, or noIndex
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
 	Present  uint16 // OpVariant: register of its selector, or noIndex
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex

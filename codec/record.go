@@ -19,6 +19,9 @@ type Record struct {
 	saved   []uint64 // registers around calls
 	fixups  []uint32
 	threads []thread
+	placed  []placed
+	moved   []uint32 // by node before its move: its index after it
+	spare   []Node   // memory of Nodes before a move
 	leaves  []Leaf
 	spans   []span
 	odd     []Problem
@@ -43,7 +46,8 @@ func (r Range) End() uint32 { return r.Off + r.Len }
 
 // Node is one part of a message, read in one step. It has no pointers.
 type Node struct {
-	Raw   uint64 // text, blob, list: number of units present. Variant: index of the case. Var: the bits of the value
+	Raw uint64 // text, blob, list: number of units present. Variant: index of the case. Var: the bits of the value.
+	// Group with a position: the position, in bytes
 	Off   uint32 // bits from frame start
 	Len   uint32 // bits
 	After uint32 // index of the first node not inside this one

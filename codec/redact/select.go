@@ -43,6 +43,8 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 			t.Expr.Fields(all)
 		case *schema.List:
 			t.Expr.Fields(all)
+		case *schema.Group:
+			t.At.Fields(all)
 		case *schema.Choice:
 			addCases(t, out, all)
 		}

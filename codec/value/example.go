@@ -54,7 +54,7 @@ func Examples(p *codec.Program, n int, seed uint64, code uint32) []Example {
 		if p.Message.HasKey {
 			in.Code = p.Message.Key.Code
 		}
-		if p.Encode(&made, &in) != nil || seen[string(made.Data)] {
+		if encodePlaced(p, &made, &in) != nil || seen[string(made.Data)] {
 			continue
 		}
 		data := bytes.Clone(made.Data)
@@ -230,7 +230,7 @@ func (x *exampler) value(t schema.Type) {
 			x.body(a.Body, a.Bare)
 		}
 	case *schema.Group:
-		if t.Own || t.Sized {
+		if t.Own || t.Sized || t.At != nil {
 			x.inner(t)
 			return
 		}

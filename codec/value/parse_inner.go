@@ -191,10 +191,15 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
 		return
 	}
+	at := uint64(0)
+	if reg, ok := o.Position(); ok {
+		at = v.regs[reg]
+	}
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
 	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, v.p.Ops[body].Field, tok)
 	n := &v.r.Nodes[g]
 	n.Len, n.After = uint32(len(v.data))*8-n.Off, uint32(len(v.r.Nodes))
+	n.Raw = at
 }
 
 // contents builds a body from the value of its only field, if it is bare, or from an object.

@@ -231,7 +231,7 @@ func (c *planner) steps(pi uint16, fields []int, in uint16) {
 			st.kind = stepInner
 			p.steps = append(p.steps, st)
 		case *schema.Group:
-			if t.Own || t.Sized {
+			if t.Own || t.Sized || t.At != nil {
 				st.kind = stepInner
 				p.steps = append(p.steps, st)
 				break

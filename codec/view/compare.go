@@ -203,7 +203,7 @@ func shift(o, n *LayoutRow) string {
 	}
 	term("+ ", has, had)
 	term("- ", had, has)
-	if o.InElement != n.InElement {
+	if o.InElement != n.InElement || o.Placed != n.Placed {
 		return strings.TrimSpace("from " + o.Offset)
 	}
 	return b.String()

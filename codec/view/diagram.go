@@ -146,7 +146,7 @@ func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 			i++
 			continue
 		}
-		if r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth || long {
+		if r.Placed || r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth || long {
 			flush()
 			fmt.Fprintf(b, "%s %s: %s\n", strings.Repeat("  ", r.Depth)+"~", r.Path, r.variableText())
 			i++
@@ -180,7 +180,7 @@ func (r LayoutRow) variableText() string {
 		return r.Type + ", " + r.Note
 	}
 	text := fmt.Sprintf("%s from byte %s, %s bytes", r.Type, r.Offset, r.sizeText())
-	if strings.HasPrefix(r.Offset, "element") {
+	if strings.HasPrefix(r.Offset, "element") || r.Placed {
 		text = fmt.Sprintf("%s from %s, %s bytes", r.Type, r.Offset, r.sizeText())
 	}
 	if r.Note != "" {

@@ -191,6 +191,12 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 		x.Kind, x.Plain, x.Fixed = FormList, t.Bare, t.Size == schema.Fixed
 		x.Fields = b.fields(t.Elem)
 	case *schema.Group:
+		if t.At != nil && t.Bare && len(t.Struct.Fields) == 1 {
+			own := x
+			x = b.field(t.Struct.Fields[0])
+			x.Name, x.Type, x.Doc = own.Name, own.Type, own.Doc
+			return x
+		}
 		if x.Kind = FormGroup; t.Bare || t.Null || b.open[t.Struct] {
 			x.Kind = FormJSON
 			return x

@@ -34,6 +34,7 @@ type LayoutRow struct {
 
 	// Parts of Offset: bits from the start of the message, or of the element, and the variable parts before: " + name".
 	InElement bool   `json:"-"`
+	Placed    bool   `json:"-"` // the offset is in contents at a computed position
 	AtBits    int64  `json:"-"`
 	After     string `json:"-"`
 }
@@ -82,7 +83,7 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()),
+		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, Placed: r.At.Placed != nil, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()),
 	}
 	if r.At.Fixed() && r.Offset != "" {
 		row.BitOffset = &r.At.Bits

@@ -45,6 +45,7 @@
 //	["array", {"rest": true, ...}]    elements up to the end of the message, or of the encapsulated value around it; also of buffer and pstring
 //	["array", {"until": "last == 1", ...}]  elements up to and including one that meets the condition, so at least one
 //	["computed", {"value": "w * h"}]  a number that is not sent; "type" is its type, or a mapper of one
+//	["at", {"position": "offset", "type": ...}]  contents that begin at this byte of the message
 //	sleb32, sleb64                    signed integers in groups of seven bits, sign-extended from the last one
 //	varintbe, varintbe64              integers in groups of seven bits, the most significant first
 //	f16, i24, u40, ...                also the sizes that the npm package does not have; the names with l in front are little-endian
@@ -55,6 +56,11 @@
 // The value of computed is an expression, too. It is shown among the other values, and can be compared with and count elements, but has no
 // bytes: a message that is encoded has what the expression gives, whatever the value says. Its type is an integer, of which it has the low
 // bits, or bool; by default i32, or bool if the expression compares.
+//
+// The position of at is an expression in bytes from the start of the message, also inside an encapsulated value. The contents have no bytes
+// where the field is: the next field follows the one before. They may be anywhere in a message that is decoded. A message that is encoded
+// has such contents at its end, in the order of the fields, those in contents at a position after all others; where the expression does not
+// give that position, the message is not encoded, and the error has both. Contents without bytes may be at any position.
 //
 // const and align need no name: {"anon": true, "type": ["align", 4]}. The encoding of pstring and cstring is any name of package
 // schema.CharsetNamed, such as utf-16le, windows-1251, shift_jis or gb18030.

@@ -43,7 +43,7 @@ func body(t lowered, at source.Span) (s *schema.Struct, bare bool) {
 	if t.typ == nil {
 		return nil, false
 	}
-	if g, ok := t.typ.(*schema.Group); ok && len(t.before) == 0 && !g.Own && !g.Sized && !g.Array {
+	if g, ok := t.typ.(*schema.Group); ok && len(t.before) == 0 && !g.Own && !g.Sized && !g.Array && g.At == nil {
 		return g.Struct, false
 	}
 	s = &schema.Struct{}

@@ -52,7 +52,7 @@ func init() {
 		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
 		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring,
 		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
-		"computed": (*lowerer).computed,
+		"computed": (*lowerer).computed, "at": (*lowerer).at,
 	}
 }
 
@@ -115,6 +115,10 @@ func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) 
 	case nil:
 		return
 	case *schema.Group:
+		if typ.At != nil {
+			l.report(malformedType(at, "contents at a position need a name", `give the field a name`))
+			return
+		}
 		if typ.Own || typ.Sized || len(t.before) > 0 {
 			l.report(malformedType(at, "a type that contains itself needs a name", `give the field a name`))
 			return
@@ -361,6 +365,28 @@ func (l *lowerer) computed(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	return lowered{typ: &n, text: "computed<" + text + ">"}
+}
+
+// at compiles contents that begin at another byte of the message.
+func (l *lowerer) at(a *node, sc *scope) lowered {
+	position, of := a.get("position"), a.get("type")
+	if of == nil || position.str() == "" && (position == nil || position.kind != numberNode) {
+		l.report(malformedType(a.span, "contents at a position need an expression and a type", `["at", {"position": "offset", "type": "cstring"}]`))
+		return lowered{}
+	}
+	e, errs := l.formula(position, sc), l.errs
+	t := l.typeOf(of, sc)
+	s, bare := body(t, of.span)
+	if s == nil && l.errs == errs {
+		l.report(malformedType(of.span, "there are no contents at the position", "give them a type with contents"))
+	}
+	if e == nil || s == nil {
+		return lowered{}
+	}
+	if bare {
+		s.Fields[0].Span = source.Span{}
+	}
+	return lowered{typ: &schema.Group{Struct: s, Bare: bare, At: e}, text: "at<" + t.text + ">", names: t.names}
 }
 
 // isTruth reports whether an expression is 0 or 1 as the answer to a question.
@@ -700,6 +726,10 @@ func (l *lowerer) remaining(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
+	if g, ok := t.typ.(*schema.Group); ok && g.At != nil {
+		l.report(malformedType(of.span, "contents at a position cannot be missing at the end of the message", "give it another type"))
+		return lowered{}
+	}
 	t.text = "optionalOnRemaining<" + t.text + ">"
 	return t
 }

@@ -119,6 +119,26 @@ func TestTypes(t *testing.T) {
 		},
 		{"computed of an element", `["array", {"countType": "u8", "type": ["container", [{"name": "a", "type": "u8"}, {"name": "last", "type": ["computed", {"value": "a == 9"}]}]]}]`, "020109", `[{"a":1,"last":false},{"a":9,"last":true}]`},
 		{
+			"at", `["container", [{"name": "p", "type": "u8"}, {"name": "t", "type": ["at", {"position": "p", "type": ["pstring", {"countType": "u8"}]}]}, {"name": "z", "type": "u8"}]]`,
+			"0209" + "0161", `{"p":2,"t":"a","z":9}`,
+		},
+		{
+			"at and nothing", `["container", [{"name": "p", "type": "u8"}, {"name": "b", "type": ["at", {"position": "p", "type": ["buffer", {"count": "p"}]}]}, {"name": "z", "type": "u8"}]]`,
+			"0009", `{"p":0,"b":"","z":9}`,
+		},
+		{
+			"at from elements", `["array", {"countType": "u8", "type": ["container", [{"name": "o", "type": "u8"}, {"name": "s", "type": ["at", {"position": "o", "type": "cstring"}]}]]}]`,
+			"020305" + "6100" + "6200", `[{"o":3,"s":"a"},{"o":5,"s":"b"}]`,
+		},
+		{
+			"at from a group with a size", `["container", [{"name": "e", "type": ["encapsulated", {"lengthType": "u8", "type": ["container", [{"name": "o", "type": "u8"}, {"name": "v", "type": ["at", {"position": "o", "type": "u8"}]}]]}]}, {"name": "z", "type": "u8"}]]`,
+			"0103" + "09" + "07", `{"e":{"o":3,"v":7},"z":9}`,
+		},
+		{
+			"at and groups", `["container", [{"name": "g", "type": ["at", {"position": "2", "type": ["container", [{"name": "o", "type": "u8"}, {"name": "l", "type": ["at", {"position": "o", "type": ["array", {"countType": "u8", "type": "u8"}]}]}, {"name": "n", "type": "u8"}]]}]}, {"name": "v", "type": ["at", {"position": "g/o - 1", "type": ["option", "u8"]}]}, {"name": "k", "type": "u8"}, {"name": "m", "type": "u8"}]]`,
+			"0708" + "0506" + "00" + "020102", `{"g":{"o":5,"l":[1,2],"n":6},"v":null,"k":7,"m":8}`,
+		},
+		{
 			"tree", `"nbt"`, "0a0000" + "01000162" + "05" + "0900016c" + "03" + "00000001" + "00000009" + "00",
 			`{"type":"compound","name":"","value":[{"type":"byte","name":"b","value":5},{"type":"list","name":"l","value":{"type":"int","value":[9]}}]}`,
 		},
@@ -170,6 +190,7 @@ func TestBombs(t *testing.T) {
 		{"deep lists", `"nbt"`, "090000" + strings.Repeat("0900000001", 100_000)},
 		{"empty values", `["entityMetadataLoop", {"endVal": 255, "type": "void"}]`, strings.Repeat("01", 1000)},
 		{"elements without bytes and an end", `["array", {"type": ["container", []], "until": "0"}]`, "01"},
+		{"a group at itself", `["array", {"rest": true, "type": ["container", [{"name": "o", "type": "u8"}, {"name": "l", "type": ["at", {"position": "o", "type": ["array", {"rest": true, "type": "u8"}]}]}]]}]`, strings.Repeat("00", 10_000)},
 		{"endless elements", `["array", {"type": "u8", "until": "_ == 1"}]`, strings.Repeat("00", 100_000)},
 	} {
 		data, err := hex.DecodeString(c.hex)
@@ -268,5 +289,71 @@ func TestComputed(t *testing.T) {
 		`["computed", {}]`:                                                     "a computed value needs an expression",
 		`["computed", {"value": "1", "type": "f32"}]`:                          "a computed value is an integer or a bool",
 		`["array", {"type": "u8", "countType": ["computed", {"value": "3"}]}]`: "a count is an integer",
+	})
+}
+
+// TestPositions checks contents at computed positions: where decode finds them, and when they cannot be encoded.
+func TestPositions(t *testing.T) {
+	p := compile(t, `["container", [{"name": "p", "type": "u8"}, {"name": "t", "type": ["at", {"position": "p - 1", "type": ["pstring", {"countType": "u8"}]}]}, {"name": "z", "type": "u8"}]]`)
+	var in, out, rec codec.Record
+	for _, c := range []struct{ hex, json, problem, encode string }{
+		{"0309" + "0161", `{"p":3,"t":"a","z":9}`, "", ""},
+		{"0309" + "0161" + "ff", `{"p":3,"t":"a","z":9}`, "", ""}, // the rest is of another message
+		{"0409" + "ff" + "0161", `{"p":4,"t":"a","z":9}`, "1 byte that the definition does not explain", "encode m: x.t begins at byte 2, because it is laid out after all contents before it, but its position (x.p - 1) is 3"},
+		{"0201", `{"p":2,"z":1}`, `truncated`, ""},
+		{"0200", `{"p":2,"t":"","z":0}`, `"x.z" shares 1 byte with the count of "x.t"`, "encode m: x.t begins at byte 2, because it is laid out after all contents before it, but its position (x.p - 1) is 1"},
+		{"0809", `{"p":8,"z":9}`, "the message is truncated after 2 bytes; at least 7 are needed", ""},
+		{"0009", `{"p":0,"z":9}`, `"x.t" is at position -1, before the start of the message`, ""},
+	} {
+		data, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Decode(&rec, data)
+		if got := string(value.AppendJSON(nil, &rec)); got != `{"x":`+c.json+`}` {
+			t.Errorf("%s: decoded %s", c.hex, got)
+		}
+		problems := ""
+		for _, x := range rec.AllProblems() {
+			problems += x.Message(&rec) + "\n"
+		}
+		if !strings.Contains(problems, c.problem) || c.problem == "" && problems != "" {
+			t.Errorf("%s: %q", c.hex, problems)
+		}
+		if rec.Status() != codec.OK {
+			continue
+		}
+		failed := ""
+		if err := p.Encode(&out, &rec); err != nil {
+			failed = err.Error()
+		}
+		if failed != c.encode {
+			t.Errorf("%s: %q", c.hex, failed)
+		}
+	}
+	for _, row := range p.Layout()[1:3] {
+		if !strings.HasPrefix(row.Offset, "position + ") || row.Note != "position: x.p - 1" {
+			t.Errorf("%+v", row)
+		}
+	}
+	if next := p.Layout()[3]; next.Path != "x.z" || next.Offset != "1" {
+		t.Errorf("%+v", next)
+	}
+	if least, most := p.Size(); least != 2 || most != -1 {
+		t.Errorf("%d to %d bytes", least, most)
+	}
+	// Contents up to the end do not leave room for others.
+	p = compile(t, `["container", [{"name": "p", "type": "u8"}, {"name": "t", "type": ["at", {"position": "p", "type": "u8"}]}, {"name": "z", "type": ["buffer", {"rest": true}]}]]`)
+	if err := value.ParseJSON(&in, p, []byte(`{"x":{"p":3,"t":7,"z":"0102"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Encode(&out, &in); err == nil || !strings.Contains(err.Error(), "x.z extends to the end of the message") {
+		t.Error(err)
+	}
+	checkMistakes(t, map[string]string{
+		`["at", {"position": "y", "type": "u8"}]`:                                  `"y" is not an earlier field with a value to compare with`,
+		`["at", {"type": "u8"}]`:                                                   "contents at a position need an expression and a type",
+		`["at", {"position": 3, "type": "void"}]`:                                  "there are no contents at the position",
+		`["optionalOnRemaining", {"type": ["at", {"position": 3, "type": "u8"}]}]`: "contents at a position cannot be missing at the end of the message",
 	})
 }

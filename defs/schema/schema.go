@@ -258,11 +258,12 @@ type List struct {
 // Group is a set of fields that are shown as one value.
 type Group struct {
 	Struct *Struct
-	Array  bool // shown as an array: the fields have the names 0, 1 and so on
-	Own    bool // may contain itself, in Groups of the same Struct that also are Own
-	Sized  bool // a Bytes item has its size; the contents end there
-	Null   bool // Sized: a size of 0 means that there is no value
-	Bare   bool // Own or Sized: Struct has a single unnamed field, and the group is shown as its value
+	Array  bool  // shown as an array: the fields have the names 0, 1 and so on
+	Own    bool  // may contain itself, in Groups of the same Struct that also are Own
+	Sized  bool  // a Bytes item has its size; the contents end there
+	Null   bool  // Sized: a size of 0 means that there is no value
+	Bare   bool  // Own, Sized or with At: Struct has a single unnamed field, and the group is shown as its value
+	At     *Expr // the contents begin at this byte from the start of the message, and have no bytes where the group is. nil: they are there
 }
 
 // Choice is a value whose contents depend on earlier ones. At most one alternative applies.

@@ -60,6 +60,7 @@ type compiler struct {
 	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
+	weaves int // those around the current part
 
 	repeats bool  // some fields have the name of another one
 	reads   int   // number of values so far, if repeats
@@ -109,6 +110,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		case *schema.Number:
 			c.expr(t.Expr)
 		case *schema.Group:
+			c.expr(t.At)
 			in := inGroup
 			if t.Array {
 				in = inArray
@@ -356,7 +358,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 // newPart returns a part without registers.
 func newPart(k Kind, field int) Part {
-	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None}
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
@@ -480,6 +482,8 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
 	c.flush(sc)
 	inner := &scope{}
+	c.weaves++
+	defer func() { c.weaves-- }()
 	for _, f := range it.Weave {
 		if l, ok := f.Type.(*schema.List); !ok || !l.Linked {
 			fail("interleaved field %q is not a chained list", f.Name)
@@ -549,7 +553,7 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		}
 		c.number(sc, fi, t.Bits, t.Order, t.Var)
 	case *schema.Group:
-		if t.Own || t.Sized || c.m.apart[t.Struct] {
+		if t.Own || t.Sized || t.At != nil || c.m.apart[t.Struct] {
 			c.innerGroup(sc, fi, t, depth)
 			return
 		}
@@ -807,12 +811,21 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 			fail("group %q has no preceding size", c.m.Fields[fi].Schema.Name)
 		}
 	}
+	if t.At != nil {
+		if t.Own || t.Sized || t.Null || c.weaves > 0 {
+			fail("group %q has a position, and contains itself, has a size or is in an interleaved list", c.m.Fields[fi].Schema.Name)
+		}
+		p.At = c.let(sc, t.At)
+	}
 	c.inside(t.Struct, func() {
 		body := c.body(t.Struct, fi, depth+1, false)
 		p.Body = &body
 	})
 	if p.Size = p.Body.Size; t.Sized {
 		p.Size = Size{Max: NoLimit} // the contents may end early, or leave bytes over
+	}
+	if t.At != nil {
+		p.Min = Sum{} // the contents may share the bytes of others
 	}
 	c.addPart(sc, p)
 }

@@ -58,6 +58,9 @@
 // Ended, by the Let at its end, to a number other than 0. A count of -1 with Extent.Null, and a size of 0 with schema.Group.Null, mean that
 // there is no value.
 //
+// The contents of a group with the register At begin at that byte from the start of the frame, also inside a group with a size, whose end
+// is not theirs; the part after the group begins where the group is. Encode lays such contents out after all others.
+//
 // A group with counts begins a new block, because sizes are checked block by block, after the preceding values.
 //
 // # Sizes

@@ -19,6 +19,7 @@ const (
 	MoreFlags                  // lists whose elements say whether another one follows
 	Endings                    // lists that end with an element that meets a condition
 	Unsent                     // numbers that are computed, and not sent
+	Positions                  // contents at computed positions
 	Choices                    // fields whose contents depend on earlier values
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
@@ -32,7 +33,7 @@ func (f Feature) String() string {
 		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
-		"numbers that are computed and not sent", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
+		"numbers that are computed and not sent", "contents at a computed position", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
 	}[f]
 }
 
@@ -89,9 +90,12 @@ func (u *users) parts(parts []Part) {
 				u.use(Choices, p.Field)
 			}
 		case Group:
-			if p.Bytes != None {
+			switch {
+			case p.Bytes != None:
 				u.use(SizedGroups, p.Field)
-			} else {
+			case p.At != None:
+				u.use(Positions, p.Field)
+			default:
 				u.use(Recursion, p.Field)
 			}
 			u.parts(p.Body.Parts)

@@ -36,7 +36,8 @@ type Around struct {
 
 // At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
 type At struct {
-	Elem   bool // relative to the start of the element
+	Elem   bool  // relative to the start of the element
+	Placed *Part // relative to the position of this group's contents; nil for all others
 	Bits   int64
 	Behind *Behind // nil: the offset is the same in every message
 }
@@ -53,11 +54,11 @@ type Behind struct {
 func (r *Row) Computed() bool { return r.Part != nil && r.Part.Kind == Computed }
 
 // Fixed reports whether the offset is the same in every message.
-func (a At) Fixed() bool { return !a.Elem && a.Behind == nil }
+func (a At) Fixed() bool { return !a.Elem && a.Placed == nil && a.Behind == nil }
 
 // Same reports whether two offsets are equal, provided that those of the preceding rows are: lists are not compared in full.
 func (a At) Same(b At) bool {
-	if a.Elem != b.Elem || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
+	if a.Elem != b.Elem || (a.Placed == nil) != (b.Placed == nil) || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
 		return false
 	}
 	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.Kind == b.Behind.Kind && a.Behind.N == b.Behind.N
@@ -147,13 +148,17 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			row.Item = &Item{Kind: schema.Align, Field: None, Bits: p.Unit * 8, Reg: None}
 			l.rows = append(l.rows, row)
 		case Group:
+			from := at
+			if p.At != None {
+				from = At{Placed: p}
+			}
 			if s := l.apart(p.Body); s != nil {
-				row = row.of(p, at)
+				row = row.of(p, from)
 				row.Apart = s
 				l.rows = append(l.rows, row)
 				break
 			}
-			l.parts(p.Body.Parts, at, row)
+			l.parts(p.Body.Parts, from, row)
 		case Let:
 			continue
 		default:
@@ -194,6 +199,9 @@ func (l *layouter) content(p *Part, at At, row Row) {
 
 // after returns the offset after a part.
 func after(p *Part, at At) At {
+	if p.Kind == Group && p.At != None {
+		return at // its contents are elsewhere
+	}
 	if p.Fixed() {
 		at.Bits += p.Min.Bits
 		return at
@@ -288,15 +296,20 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 // "18 + 40 parts before".
 func (m *Message) AtText(at At) string { return m.atText(at, false) }
 
-// Text formats an offset without the preceding fields: "18", "element + 4".
+// Text formats an offset without the preceding fields: "18", "element + 4", "position + 4".
 func (at At) Text() string { return string(at.append(nil)) }
 
 func (at At) append(b []byte) []byte {
-	if at.Elem {
-		b = append(b, "element"...)
+	start := ""
+	switch {
+	case at.Elem:
+		start = "element"
+	case at.Placed != nil:
+		start = "position"
 	}
-	if at.Bits > 0 || !at.Elem || at.Behind == nil {
-		if at.Elem {
+	b = append(b, start...)
+	if at.Bits > 0 || start == "" || at.Behind == nil {
+		if start != "" {
 			b = append(b, " + "...)
 		}
 		b = strconv.AppendInt(b, at.Bits/8, 10)
@@ -420,13 +433,19 @@ func (m *Message) Note(r *Row) string {
 // Rules describes the encoding of a row where its size and its type do not: a formula of its size, the end of a list, a value that stands
 // for none. It is empty for most rows.
 func (m *Message) Rules(r *Row) string {
+	rules, at := "", ""
 	switch {
 	case r.Part != nil:
-		return m.extentNote(r.Part)
+		rules = m.extentNote(r.Part)
 	case r.Item != nil:
-		return m.itemNote(r)
+		rules = m.itemNote(r)
 	}
-	return ""
+	if r.At.Placed != nil {
+		if at = "position: " + m.ExprText(*m.Regs[r.At.Placed.At].Expr); rules != "" {
+			at += "; "
+		}
+	}
+	return at + rules
 }
 
 // extentNote describes how the end of contents is found, where it is neither a count nor a zero.

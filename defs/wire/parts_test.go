@@ -204,6 +204,32 @@ func TestComputed(t *testing.T) {
 	}
 }
 
+// TestPositions checks contents at a position that is computed: the parts after them are at the offset of the group.
+func TestPositions(t *testing.T) {
+	a, x, y, z := field("a", number(8)), field("x", number(16)), field("y", number(8)), field("z", number(8))
+	text := field("", &schema.Text{Charset: schema.UTF8, Extent: size(schema.Terminated)})
+	g := field("g", &schema.Group{Struct: plain(x, field("t", &schema.Group{Struct: plain(text), Bare: true, At: schema.RefTo(x)}), y), At: &schema.Expr{
+		Op: schema.Mul, Args: []*schema.Expr{schema.RefTo(a), {Int: 4}},
+	}})
+	m := compile(t, plain(a, g, z))
+	checkFull(t, m, m.Layout(), `
+	value a at 0: 1
+	value g.x at position + 0: 2 # position: a * 4
+	value g.t at position + 0: 1 or more # position: g.x
+	value g.y at position + 2: 1 # position: a * 4
+	value z at 1: 1
+	`)
+	if got := m.Features(); len(got) != 2 || got[1] != (wire.Use{Feature: wire.Positions, Field: 1}) {
+		t.Errorf("the features are %v", got)
+	}
+	if m.Body.Min.Bits != 16 || m.Body.Max != wire.NoLimit {
+		t.Errorf("the size is %+v", m.Body.Size)
+	}
+	if text := (&schema.Message{Name: "M", Body: plain(a, g)}).String(); !strings.Contains(text, "g group at (a * 4)\n    x uint16\n    t group bare at x\n") {
+		t.Error(text)
+	}
+}
+
 // TestGroups checks groups with a size, and groups that contain themselves.
 func TestGroups(t *testing.T) {
 	tree := &schema.Struct{}

@@ -98,6 +98,7 @@ type Part struct {
 	Reg     int   // Let, Computed, and a Text that selects alternatives: the register that it sets; otherwise None
 	Expr    *Expr // Let, Computed
 	Bytes   int   // Group: register of its size in bytes, or None
+	At      int   // Group: register of the byte at which its contents begin, or None: they begin where it is
 	Body    *Body // Group
 	Present int   // Choice: register of the Present item, or None
 	More    Place // List with While: in the first block of an element
@@ -173,7 +174,9 @@ func (f *Field) Hoisted() bool {
 	return ok && hoisted(g)
 }
 
-func hoisted(g *schema.Group) bool { return len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 }
+func hoisted(g *schema.Group) bool {
+	return g.At == nil && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0
+}
 
 // Source returns the approximate size of the definition in bytes: names, types and comments, once for each struct however often it is
 // used. The size of texts about a message is limited to a multiple of it.

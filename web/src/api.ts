@@ -325,6 +325,8 @@ export interface PageLayoutRow {
   doc?: string;
   /** from other values: it has no bits and no offset */
   computed?: boolean;
+  /** the offset is in contents at a computed position */
+  placed?: boolean;
 }
 
 /** PageCell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing. */

@@ -44,6 +44,7 @@ interface Row {
   most: number; // maximum size, -1 if unlimited
   at: number; // first bit, in the message or in an element
   computed: boolean; // from other values: it has no bits and no offset
+  placed: boolean; // its place is in contents at a computed position
   fixed: boolean; // always there in the message
   element: boolean; // its place is in an element
   after: string; // parts of variable size before it
@@ -75,14 +76,14 @@ function complete(list: readonly PageLayoutRow[]): Row[] {
     const role = r.role ?? "value";
     return {
       key: `${r.path}/${role}`, path: r.path, role, type: r.type ?? "", family: r.family ?? "int", depth, bits: r.bits, most: r.most ?? r.bits,
-      at, computed: r.computed === true, fixed: r.computed !== true && r.element !== true && (r.after ?? "") === "", element: r.element === true, after: r.after ?? "",
+      at, computed: r.computed === true, placed: r.placed === true, fixed: r.computed !== true && r.placed !== true && r.element !== true && (r.after ?? "") === "", element: r.element === true, after: r.after ?? "",
       line: r.unlined === true ? 0 : line, note: r.note ?? "", doc: r.doc ?? "",
     };
   });
 }
 
-function offsetOfRow({ element, at, after, computed }: Row): string {
-  return computed ? "" : offsetText(element, at, after);
+function offsetOfRow({ element, at, after, computed, placed }: Row): string {
+  return computed ? "" : placed ? offsetText(true, at, after).replace("element", "position") : offsetText(element, at, after);
 }
 
 /** A path without the lists around it: "pos.x" of "members[].pos.x". An unnamed element has the name of its list. */
