@@ -42,6 +42,9 @@ func TestNoAllocations(t *testing.T) {
 	made("CLUSTER", program(t, cluster()), `{"packets":[{"payload":"010203"},{"payload":""}]}`)
 	made("POSITION", program(t, position()), `{"rotation":-10,"weapon":{"type":3},"extra":{"ping":4}}`)
 	made("VARIANT", program(t, byValue()), `{"kind":1,"pid":5,"name":"ab"}`)
+	made("ENDINGS", protodefProgram("endings"), `{"stop":7,"plain":[3,300,0],"rows":[{"key":1,"vals":[1,2]},{"key":7}],"lists":[[300,1],[2]],"tail":"x"}`)
+	made("COMPUTED", protodefProgram("computed"), `{"w":2,"h":1,"by_kind":"ab","by_wide":1,"cells":[1,2],"rows":[{"a":1},{"a":2}]}`)
+	made("PLACES", protodefProgram("places"), `{"text_at":18,"text":"ab","rows":[{"at":21,"name":"x"},{"at":23,"name":"yz"}],"group_at":25,"group":{"list":[1,2],"deep_at":38,"deep":"0102"},"wrapped":{"in_at":34,"in":1},"bytes_at":10,"bytes_size":0,"tail":9}`)
 	for _, s := range samples {
 		var rec, out, in codec.Record
 		var leaves []codec.Leaf

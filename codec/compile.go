@@ -94,7 +94,7 @@ func (c *compiler) addOp(o Op) int {
 func (c *compiler) part(p *wire.Part) (at int) {
 	o := Op{
 		Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex,
-		reg: index(p.Reg), size: index(p.Bytes), Present: index(p.Present), jump: noIndex,
+		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex,
 	}
 	switch p.Kind {
 	case wire.Block:
@@ -138,6 +138,8 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		o.Code, o.N = OpAlign, uint32(p.Unit)
 		c.p.nested = true
 		return c.addOp(o)
+	case wire.Computed:
+		return c.shown(p, o)
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
 		return c.addOp(o)
@@ -152,7 +154,7 @@ func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
 	at := c.addOp(Op{
 		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		reg: noIndex, size: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
+		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
 		When: When{Reg: index(x.Reg), Value: x.Value, Text: x.Text, Else: x.Else, min: uint32(x.Min), max: uint32(x.Max)},
 	})
 	c.p.Ops[at].Body = c.body(&x.Body)
@@ -190,7 +192,7 @@ func (c *compiler) unit(field int) uint64 { return uint64(c.w.Fields[field].Unit
 
 func (c *compiler) list(p *wire.Part, o Op) {
 	o.Linked, o.here, o.nextAt = p.List.Linked, placeOf(p.Here), placeOf(p.Next)
-	o.more = placeOf(p.More)
+	o.more, o.ended = placeOf(p.More), index(p.Ended)
 	if t := p.List; t.Size == schema.Until {
 		o.End0 = t.End
 	}
@@ -200,7 +202,7 @@ func (c *compiler) list(p *wire.Part, o Op) {
 	l, body := &c.p.Ops[i], c.p.Ops[i+1:]
 	l.Body = number
 	switch {
-	case l.Size == schema.Until || l.Size == schema.While: // each element has a node
+	case l.Size == schema.Until || l.Size == schema.While || l.Size == schema.Ending: // each element has a node
 	case len(body) == 0:
 		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
 		c.p.Blocks = append(c.p.Blocks, Block{})

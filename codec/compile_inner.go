@@ -21,6 +21,15 @@ func (c *compiler) varint(p *wire.Part, o Op) (at int) {
 	return c.addOp(o)
 }
 
+// shown compiles a number that is computed.
+func (c *compiler) shown(p *wire.Part, o Op) (at int) {
+	it := itemOf(&p.Items[0])
+	o.Code, o.Block, o.expr = OpShown, uint16(len(c.p.Blocks)), *p.Expr
+	c.p.Blocks = append(c.p.Blocks, Block{Items: []Item{it}, rows: []row{{kind: LeafKind{Elem: -1, Field: it.Field, Role: it.Role}}}})
+	c.p.nested = true
+	return c.addOp(o)
+}
+
 // caller is an OpCall, and the field of the group that it reads.
 type caller struct{ op, of int }
 
@@ -65,7 +74,7 @@ func (p *Program) findSelectors() {
 func (p *Program) findCleared() {
 	p.setFirst = p.nested
 	for i := range p.Ops {
-		p.setFirst = p.setFirst && p.Ops[i].offset == noIndex
+		p.setFirst = p.setFirst && p.Ops[i].offset == noIndex && p.Ops[i].at == noIndex
 	}
 	for i := range p.Ops {
 		if p.Ops[i].Code != OpVariant {
@@ -167,6 +176,18 @@ func (c *compiler) jumpTable(at int) {
 // Eval computes the expression of an OpLet from the registers, and sets its register.
 func (p *Program) Eval(o *Op, regs []uint64) { regs[o.reg] = uint64(eval(o.expr, regs)) }
 
+// Show computes the number of an OpShown from the registers, and sets its register. It returns the bits.
+func (p *Program) Show(o *Op, regs []uint64) (raw uint64) {
+	n := p.Blocks[o.Block].Items[0].Num
+	raw = uint64(eval(o.expr, regs))
+	if n.Kind == schema.Bool && raw != 0 {
+		raw = 1
+	}
+	raw &= schema.Mask(n.Bits)
+	regs[o.reg] = raw
+	return raw
+}
+
 // Registers returns the number of registers.
 func (p *Program) Registers() int { return p.regs }
 
@@ -178,6 +199,14 @@ func (o *Op) Register() (reg uint16, ok bool) { return o.reg, o.reg != noIndex }
 
 // Null reports whether the contents may be null.
 func (o *Op) Null() bool { return o.null }
+
+// Position returns the register of the byte at which the contents of an OpGroup begin, if they are not where the group is.
+func (o *Op) Position() (reg uint16, ok bool) { return o.at, o.Code == OpGroup && o.at != noIndex }
+
+// Ended returns the register that is not 0 after the last element of a list, if a condition ends the list.
+func (o *Op) Ended() (reg uint16, ok bool) {
+	return o.ended, o.Size == schema.Ending && o.Code == OpList
+}
 
 // Count returns the register of the number of units, if there is one.
 func (o *Op) Count() (reg uint16, ok bool) { return o.count, o.count != noIndex }

@@ -91,6 +91,9 @@ type decoder struct {
 	depth    int    // of calls
 	base     uint32 // byte at which the message begins, or decompressed contents
 	granted  int    // nodes added to the budget for these
+	inside   int    // number of groups with a size around the cursor
+	whole    uint32 // have and limit outside of them
+	most     uint32
 }
 
 // frame reads the frame's length.
@@ -261,6 +264,8 @@ func (d *decoder) body(pc, end uint16) bool {
 			if !d.align(o, pc) {
 				return false
 			}
+		case OpShown:
+			d.node(Node{Raw: d.p.Show(o, d.r.regs), Off: d.cur, Op: pc, Kind: NodeVar})
 		case OpLet:
 			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
 		}
@@ -362,7 +367,7 @@ func (d *decoder) start(o *Op, pc uint16, kind NodeKind) (from uint32, ok, next 
 func (d *decoder) stray(code ProblemCode, at Range, of Spot, v uint64) {
 	want := uint64(d.p.header)
 	if code == OffsetOutside {
-		want = uint64(d.limit)
+		want = uint64(min(d.limit, MaxMessage))
 	}
 	d.illegal(Problem{Code: code, Range: at, Spot: of, Got: v, Want: want})
 }
@@ -394,7 +399,7 @@ func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
 		return uint64(o.N), false
 	case schema.Counted, schema.Computed:
 		return min(d.r.regs[o.count], math.MaxUint32), false
-	case schema.Until, schema.While:
+	case schema.Until, schema.While, schema.Ending:
 		return 0, false
 	}
 	return 0, true
@@ -529,7 +534,7 @@ func (d *decoder) list(o *Op, pc uint16) bool {
 		return true
 	}
 	switch {
-	case o.Size == schema.Until || o.Size == schema.While:
+	case o.Size >= schema.Until:
 		return d.until(o, pc)
 	case o.null && d.r.regs[o.count] == math.MaxUint64:
 		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})

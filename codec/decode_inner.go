@@ -128,6 +128,9 @@ func (d *decoder) group(o *Op, pc, body uint16) bool {
 		d.node(Node{Off: d.cur, Op: pc, Kind: NodeNull})
 		return !d.stop
 	}
+	if o.at != noIndex {
+		return d.placed(o, pc)
+	}
 	g := d.node(Node{Off: d.cur, Op: pc, Kind: NodeGroup})
 	if d.stop {
 		return false
@@ -158,10 +161,42 @@ func (d *decoder) sized(o *Op, node int) bool {
 		d.body(d.r.Nodes[node].Op+1, o.End)
 		return false
 	}
+	if d.inside == 0 {
+		d.whole, d.most = have, limit
+	}
 	d.have, d.limit = uint32(to), uint32(to)
+	d.inside++
 	d.body(d.r.Nodes[node].Op+1, o.End)
+	d.inside--
 	d.have, d.limit = have, limit
 	d.cur, d.end = uint32(to)*8, max(d.end, uint32(to))
+	return !d.stop
+}
+
+// placed reads a group whose contents begin at a computed byte of the message. The cursor stays where it is, and the parts after the group
+// are read even if its contents cannot be.
+func (d *decoder) placed(o *Op, pc uint16) bool {
+	cur, have, limit, inside := d.cur, d.have, d.limit, d.inside
+	if inside > 0 {
+		d.have, d.limit, d.inside = d.whole, d.most, 0
+	}
+	at := d.r.regs[o.at]
+	code := d.p.Place(at, uint64(d.have), uint64(d.limit))
+	from := min(at, MaxMessage) * 8
+	g := d.node(Node{Raw: at, Off: d.clip(from, from).Off, Op: pc, Kind: NodeGroup, Bad: code})
+	switch {
+	case d.stop:
+	case code == Truncated:
+		d.short(d.have*8, uint32(min(at, MaxMessage)))
+	case code != NoProblem:
+		d.stray(code, d.clip(uint64(cur), uint64(cur)), spot(g, o.Field, -1), at)
+	default:
+		d.cur = uint32(from)
+		d.body(pc+1, o.End)
+		n := &d.r.Nodes[g]
+		n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
+	}
+	d.cur, d.have, d.limit, d.inside = cur, have, limit, inside
 	return !d.stop
 }
 
@@ -185,7 +220,7 @@ func (d *decoder) call(o *Op, pc uint16) bool {
 	return ok
 }
 
-// until reads elements up to a byte that ends the list, or to an element that states that it is the last one.
+// until reads elements up to a byte that ends the list, or to an element that states that it is the last one or meets a condition.
 func (d *decoder) until(o *Op, pc uint16) bool {
 	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok, count, ended := true, uint64(0), false
@@ -218,6 +253,9 @@ func (d *decoder) until(o *Op, pc uint16) bool {
 		e.Len, e.After = d.cur-at, uint32(len(d.r.Nodes))
 		if ok && o.Size == schema.While {
 			ended = o.more.load(d.data, at) == 0
+		}
+		if ok && o.Size == schema.Ending {
+			ended = d.r.regs[o.ended] != 0
 		}
 	}
 	if list < len(d.r.Nodes) {

@@ -35,9 +35,12 @@ func (p *Program) encode(dst, src *Record) error {
 		e.offsetAt = make([]uint32, p.regs)
 		dst.fixups = e.offsetAt
 	}
-	e.offsetAt, dst.saved = e.offsetAt[:p.regs], dst.saved[:0]
+	e.offsetAt, dst.saved, dst.placed = e.offsetAt[:p.regs], dst.saved[:0], dst.placed[:0]
 	e.ended = -1
 	e.body(0, uint16(len(p.Ops)))
+	if len(dst.placed) > 0 {
+		e.placeAll()
+	}
 	e.checkEnd()
 	dst.own = e.out
 	dst.Data = e.out
@@ -203,7 +206,7 @@ func (e *encoder) body(pc, end uint16) {
 			}
 			return
 		}
-		nodes, size := len(e.dst.Nodes), len(e.out)
+		nodes, size, later := len(e.dst.Nodes), len(e.out), len(e.dst.placed)
 		switch o.Code {
 		case OpBlock:
 			e.block(o, pc, n)
@@ -221,11 +224,17 @@ func (e *encoder) body(pc, end uint16) {
 			e.group(o, pc)
 		case OpAlign:
 			e.align(o, pc)
+		case OpShown:
+			e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVar})
 		}
 		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)
 		}
 		if o.Optional && len(e.out) == size { // an optional part without bytes decodes as missing
+			if len(e.dst.placed) > later {
+				e.fail("%s has contents at another position, but no bytes of its own that show that it is present", e.name(pc))
+				return
+			}
 			e.dst.Nodes = e.dst.Nodes[:nodes]
 			e.end(pc)
 		}
@@ -345,7 +354,7 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 	l.Len, l.After = uint32(len(e.out))*8-l.Off, uint32(len(e.dst.Nodes))
 	switch {
 	case e.err != nil:
-	case o.Size == schema.While && n.Raw == 0:
+	case (o.Size == schema.While || o.Size == schema.Ending) && n.Raw == 0:
 		e.fail("%s is empty, but has at least one element", e.taken(o))
 	case o.Size == schema.Until:
 		e.endUntil(o, pc)

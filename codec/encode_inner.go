@@ -81,6 +81,10 @@ func (e *encoder) shift(from uint32, by int, nodes []Node) {
 
 // group lays out a group with a body of its own.
 func (e *encoder) group(o *Op, pc uint16) {
+	if o.at != noIndex {
+		e.later(pc)
+		return
+	}
 	body := pc
 	if o.Code == OpCall {
 		body = o.Group
@@ -95,7 +99,7 @@ func (e *encoder) group(o *Op, pc uint16) {
 	if o.size != noIndex || o.packing != schema.Unpacked {
 		e.inside++
 	}
-	from, base, source := uint32(len(e.out)), e.base, e.next-1
+	from, base, source, placed := uint32(len(e.out)), e.base, e.next-1, len(e.dst.placed)
 	g := e.node(Node{Off: from * 8, Op: pc, Kind: NodeGroup})
 	if o.packing != schema.Unpacked {
 		e.base = from
@@ -103,6 +107,10 @@ func (e *encoder) group(o *Op, pc uint16) {
 	e.body(body+1, e.p.Ops[body].End)
 	e.base = base
 	if o.packing != schema.Unpacked && e.err == nil {
+		if len(e.dst.placed) > placed {
+			e.fail("%s is compressed, and has contents at another position", e.name(pc))
+			return
+		}
 		from = e.dst.Nodes[g].Off / 8 // may have moved
 		e.pack(o, from, source)
 		e.dst.Nodes = e.dst.Nodes[:g+1]

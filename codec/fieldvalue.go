@@ -16,7 +16,7 @@ type Site struct {
 	op      uint16 // op of the node that holds it; for an element (see elem) the op of its list
 	elem    bool   // the node is an element of the last hop, which is a plain list
 	content bool   // text, bytes or a list of variable size: a node of its own
-	varint  bool   // a number in a variable number of bytes: likewise
+	varint  bool   // a number in a variable number of bytes, or a computed one: likewise
 	maybe   bool   // a number of which bits of 0 mean that there is no value
 	item    Item   // otherwise
 	unit    uint32 // content: bytes of a unit, 0 for a list
@@ -66,11 +66,11 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 func (p *Program) finishSite(s *Site, block uint16, index []int32) (*Site, bool) {
 	for i := range p.Ops {
 		o := &p.Ops[i]
-		if o.Code != OpBlock && o.Code != OpVar || o.Block != block {
+		if o.Code != OpBlock && o.Code != OpVar && o.Code != OpShown || o.Block != block {
 			continue
 		}
 		p.addHops(s, i, index)
-		s.op, s.varint = uint16(i), o.Code == OpVar
+		s.op, s.varint = uint16(i), o.Code != OpBlock
 		if k := len(s.hops) - 1; k >= 0 && s.hops[k].list {
 			if l := &p.Ops[s.hops[k].op]; l.Plain && l.Block == block {
 				s.op, s.elem, s.stride = s.hops[k].op, true, l.Stride

@@ -15,7 +15,7 @@ type Row struct {
 	Path    string // members[].player_id; frame bookkeeping is named after its role. May be abbreviated: see wire.Message.Path
 	Type    string // as in the definition, or the width of bookkeeping
 	At      wire.At
-	Offset  string // in bytes, for display: "18 + name", "element + 4"
+	Offset  string // in bytes, for display: "18 + name", "element + 4"; empty for a number that is computed
 	MinBits int64
 	MaxBits int64  // -1 = no limit
 	Packed  bool   // compressed bytes: the rows inside are those of their contents
@@ -36,6 +36,9 @@ func (p *Program) row(r *wire.Row) Row {
 	out := Row{
 		Field: index(r.Field), Role: roles[r.Kind], Depth: r.Depth, At: r.At, Offset: p.wire.AtText(r.At),
 		MinBits: r.Min.Bits, MaxBits: r.Max, Note: p.wire.Note(r), Packed: r.Part != nil && r.Part.Kind == wire.Group,
+	}
+	if r.Computed() {
+		out.Offset = ""
 	}
 	switch {
 	case r.Field != wire.None:
@@ -89,7 +92,7 @@ func sameOps(a, b *Program) bool {
 	return slices.EqualFunc(a.Ops, b.Ops, func(o, p Op) bool {
 		w, x := o.When, p.When
 		text := w.Text == x.Text || w.Text != nil && x.Text != nil && *w.Text == *x.Text
-		return o.Code == p.Code && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
+		return o.Code == p.Code && (o.at == noIndex) == (p.at == noIndex) && o.Size == p.Size && o.End0 == p.End0 && o.null == p.null && o.NullSize == p.NullSize &&
 			text && w.Reg == x.Reg && w.Else == x.Else && w.Value == x.Value && w.min == x.min && w.max == x.max &&
 			slices.EqualFunc(o.expr, p.expr, sameStep)
 	})

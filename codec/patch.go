@@ -29,10 +29,11 @@ func (r *Record) FindLeaf(path string, role Role, bitOffset uint32) (Leaf, bool)
 }
 
 // PatchNumber writes a number into data, the bytes of the record or a copy, at the position of a leaf and in its byte order. It updates
-// nothing else. It returns false, and writes nothing, if the leaf is not a number of fixed size, or raw has more bits than the leaf.
+// nothing else. It returns false, and writes nothing, if the leaf is not a number of fixed size that is in the message, or raw has more bits
+// than the leaf.
 func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 	it := r.Item(l)
-	if it == nil || it.Var != 0 || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(min(len(data), r.Size()))*8 {
+	if it == nil || it.Computed() || it.Var != 0 || it.Bits > 64 || it.Bits < 64 && raw>>it.Bits != 0 || uint64(l.Off)+uint64(it.Bits) > uint64(min(len(data), r.Size()))*8 {
 		return false
 	}
 	StoreBits(data, l.Off, it.Bits, it.Order, raw)
@@ -41,7 +42,7 @@ func (r *Record) PatchNumber(data []byte, l Leaf, raw uint64) bool {
 
 // Written returns data, the bytes of the record or a copy, with another number at the position of a leaf: a number as it is displayed, before
 // its scale. A number of variable size may change the length; the end of a list is a byte. Nothing else is updated. ok is false if the leaf
-// is not a number, or if it does not hold the number.
+// is not a number in the message, or if it does not hold the number.
 func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool) {
 	it := r.Item(l)
 	if it == nil {
@@ -52,6 +53,9 @@ func (r *Record) Written(data []byte, l Leaf, units int64) (out []byte, ok bool)
 		return data, true
 	}
 	raw := uint64(units)
+	if it.Computed() {
+		return nil, false
+	}
 	if it.Num != nil {
 		if raw, ok = it.Num.RawUnits(units); !ok {
 			return nil, false

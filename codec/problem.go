@@ -121,6 +121,9 @@ func (p Problem) Message(r *Record) string {
 		from, whole := r.origin(p.Range)
 		return fmt.Sprintf("%d %s%s expected from %s on, but the %s at %s", p.Want/8, plural(p.Want/8, "byte"), of, at(uint64(p.Range.Off/8)-from), whole, at(p.Got-from))
 	case OffsetOutside:
+		if int64(p.Got) < 0 {
+			return fmt.Sprintf("%q is at position %d, before the start of the message", name, int64(p.Got))
+		}
 		return fmt.Sprintf("offset %s of %q is outside the frame of %d bytes", at(p.Got), name, p.Want)
 	case OffsetInHeader:
 		return fmt.Sprintf("offset %s of %q points into the header, which takes %d bytes", at(p.Got), name, p.Want)

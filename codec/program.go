@@ -91,6 +91,7 @@ const (
 	OpGroup   // followed by its body
 	OpCall    // reads the body of an enclosing OpGroup again
 	OpLet     // computes a register
+	OpShown   // computes a number, which is shown; its item is the only one of its block
 	OpAlign   // padding up to a multiple of Unit bytes
 )
 
@@ -103,7 +104,7 @@ type Op struct {
 	Optional bool  // block: may be missing if the frame ends before it
 	Plain    bool  // list: an element is exactly one block
 	Field    uint16
-	Block    uint16 // OpBlock, OpVar, and plain lists: index into Blocks
+	Block    uint16 // OpBlock, OpVar, OpShown, and plain lists: index into Blocks
 	Body     uint16 // list, case and group: number of its body, 0 for the message's; call: of its group
 	count    uint16 // registers, noIndex if none
 	offset   uint16
@@ -122,7 +123,9 @@ type Op struct {
 	When     When
 	End0     byte   // lists with Until: the byte that ends the list
 	more     place  // lists with While: within the element's first block
-	reg      uint16 // OpVar, OpLet, OpText: the register that it sets, or noIndex
+	ended    uint16 // lists with Ending: the register that is not 0 after the last element, or noIndex
+	reg      uint16 // OpVar, OpLet, OpShown, OpText: the register that it sets, or noIndex
+	at       uint16 // OpGroup: register of the byte at which its contents begin, or noIndex
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
 	Present  uint16 // OpVariant: register of its selector, or noIndex
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex
@@ -136,7 +139,7 @@ type Op struct {
 	expr     wire.Expr
 }
 
-// Var returns the number of an OpVar.
+// Var returns the number of an OpVar or OpShown.
 func (p *Program) Var(o *Op) *Item { return &p.Blocks[o.Block].Items[0] }
 
 // When is the condition of a case.
@@ -179,6 +182,9 @@ type Item struct {
 	Var   schema.Varint // of an OpVar; Bits is then the width of the value
 	Bytes []byte        // Const
 }
+
+// Computed reports whether the item is a number that is computed, and has no bits in the message.
+func (it *Item) Computed() bool { return it.Num != nil && it.Num.Expr != nil }
 
 // Form is how the bits of an item are displayed.
 type Form uint8

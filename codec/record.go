@@ -21,6 +21,9 @@ type Record struct {
 	saved   []uint64 // registers around calls
 	fixups  []uint32
 	threads []thread
+	placed  []placed
+	moved   []uint32 // by node before its move: its index after it
+	spare   []Node   // memory of Nodes before a move
 	leaves  []Leaf
 	spans   []span
 	odd     []Problem
@@ -46,7 +49,8 @@ func (r Range) End() uint32 { return r.Off + r.Len }
 
 // Node is one part of a message, read in one step. It has no pointers.
 type Node struct {
-	Raw   uint64 // text, blob, list: number of units present. Variant: index of the case. Var: the bits of the value
+	Raw uint64 // text, blob, list: number of units present. Variant: index of the case. Var: the bits of the value.
+	// Group with a position: the position, in bytes
 	Off   uint32 // bits from frame start
 	Len   uint32 // bits
 	After uint32 // index of the first node not inside this one
@@ -69,7 +73,7 @@ const (
 	NodeList                    // elements: its NodeElems, or none if all have one size and are adjacent
 	NodeElem                    // an element; of a plain list also its block
 	NodeVariant                 // an alternative
-	NodeVar                     // a number in a variable number of bytes
+	NodeVar                     // a number in a variable number of bytes, which is none for one that is computed
 	NodeGroup                   // a group with a body of its own
 	NodeEnd                     // the byte that ends the list before it
 	NodeNull                    // text, bytes or a list that is null

@@ -218,7 +218,7 @@ func (r *Record) PaddingSet() bool {
 // oddVarint checks whether a number has its shortest encoding.
 func (r *Record) oddVarint(dst []Problem, node int, o *Op) []Problem {
 	n, it := &r.Nodes[node], r.Program.Var(o)
-	if n.Len == 8 || n.Bad != NoProblem {
+	if n.Len <= 8 || n.Bad != NoProblem {
 		return dst
 	}
 	var b [10]byte

@@ -81,6 +81,12 @@ func (d *drawing) scope(i, depth int) int {
 		}
 		r := d.rows[i]
 		d.drawn = i + 1
+		if r.Computed() {
+			d.caption(Cell{Row: -1, Caption: fmt.Sprintf("%s · %s", r.Path, r.Note)})
+			moved = true
+			i++
+			continue
+		}
 		if r.Note != d.note {
 			if d.note = r.Note; r.Note != "" {
 				d.caption(Cell{Row: -1, Caption: r.Note})
@@ -131,7 +137,7 @@ func (d *drawing) scope(i, depth int) int {
 // isList reports whether a row's elements are the rows after it.
 func (d *drawing) isList(i int) bool { return i+1 < len(d.rows) && d.rows[i+1].Depth > d.rows[i].Depth }
 
-func variable(r view.LayoutRow) bool { return r.MaxBits == nil || *r.MaxBits != r.MinBits }
+func variable(r view.LayoutRow) bool { return r.Placed || r.MaxBits == nil || *r.MaxBits != r.MinBits }
 
 // caption adds a line of text, which ends the row above.
 func (d *drawing) caption(c Cell) {

@@ -41,6 +41,7 @@ defs/text   < defs/diag
 defs/build < defs/schema
 defs/edit  < defs/schema defs/text
 defs/wire  < defs/schema
+codec/pack < defs/schema
 
 defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
@@ -48,7 +49,7 @@ defs/protodef < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 defs/envelope < defs/schema defs/text
-codec         < defs/wire
+codec         < defs/wire codec/pack
 
 defs            < defs/tera defs/muta defs/subspace defs/protodef defs/emit defs/library
 codec/transport < defs/schema
@@ -59,7 +60,7 @@ codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
 codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
-codec/transport/envelope < codec codec/transport defs/envelope
+codec/transport/envelope < codec codec/transport defs/envelope codec/pack
 codec/packet             < codec/tls
 codec/packettest         < codec/transport
 codec/scan

@@ -117,7 +117,7 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			if chosen[o.Field] {
 				c.place(o.Field, spanColumn, table)
 			}
-		case codec.OpVar:
+		case codec.OpVar, codec.OpShown:
 			if it := c.Program.Var(o); it.Role == codec.RoleValue && chosen[it.Field] {
 				c.place(it.Field, numberColumn, table).item = it
 			}

@@ -22,7 +22,13 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 		return
 	}
 	seen[s] = true
-	all := func(f *schema.Field) { out[f] = selector{all: true} }
+	var all func(f *schema.Field)
+	all = func(f *schema.Field) {
+		out[f] = selector{all: true}
+		if n, ok := f.Type.(*schema.Number); ok { // that of a number which is computed depends on others
+			n.Expr.Fields(all)
+		}
+	}
 	for _, v := range s.Variants {
 		if v.Field != nil {
 			all(v.Field)
@@ -37,6 +43,8 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 			t.Expr.Fields(all)
 		case *schema.List:
 			t.Expr.Fields(all)
+		case *schema.Group:
+			t.At.Fields(all)
 		case *schema.Choice:
 			addCases(t, out, all)
 		}
@@ -51,6 +59,9 @@ func addCases(t *schema.Choice, out map[*schema.Field]selector, all func(*schema
 	if t.On == nil || t.On.Op != schema.Ref || t.On.Part != "" {
 		t.On.Fields(all)
 		return
+	}
+	if n, ok := t.On.Field.Type.(*schema.Number); ok {
+		n.Expr.Fields(all)
 	}
 	x := out[t.On.Field]
 	for _, c := range t.Cases {

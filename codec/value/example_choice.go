@@ -42,8 +42,17 @@ func (x *exampler) findHints(s *schema.Struct) {
 	x.small, x.avoided = map[*schema.Field]bool{}, map[*schema.Field]uint64{}
 	seen := map[*schema.Struct]bool{}
 	var walk func(s *schema.Struct)
+	var small func(f *schema.Field)
+	small = func(f *schema.Field) {
+		x.small[f] = true
+		if n, ok := f.Type.(*schema.Number); ok {
+			n.Expr.Fields(small)
+		}
+	}
 	extent := func(e schema.Extent) {
-		e.Expr.Fields(func(f *schema.Field) { x.small[f] = true })
+		if e.Size != schema.Ending {
+			e.Expr.Fields(small)
+		}
 	}
 	walk = func(s *schema.Struct) {
 		if s == nil || seen[s] {
@@ -60,6 +69,9 @@ func (x *exampler) findHints(s *schema.Struct) {
 				extent(t.Extent)
 				if f := firstField(t.Elem); t.Size == schema.Until && f != nil {
 					x.avoided[f] = uint64(t.End)
+				}
+				if t.Size == schema.Ending {
+					x.hintExpr(t.Expr)
 				}
 				walk(t.Elem)
 			case *schema.Group:
@@ -106,6 +118,11 @@ func (x *exampler) hint(c *schema.Choice) {
 		}
 		return
 	}
+	x.hintExpr(c.On)
+}
+
+// hintExpr adds the numbers in an expression to the hints of the fields in it.
+func (x *exampler) hintExpr(on *schema.Expr) {
 	var literals []uint64
 	var find func(e *schema.Expr)
 	find = func(e *schema.Expr) {
@@ -116,8 +133,8 @@ func (x *exampler) hint(c *schema.Choice) {
 			find(a)
 		}
 	}
-	find(c.On)
-	c.On.Fields(func(f *schema.Field) { x.hints[f] = append(x.hints[f], literals...) })
+	find(on)
+	on.Fields(func(f *schema.Field) { x.hints[f] = append(x.hints[f], literals...) })
 }
 
 // field writes the value of a field, and notes it.
@@ -129,7 +146,12 @@ func (x *exampler) field(f *schema.Field) {
 			x.number(t)
 			return
 		}
-		raw := x.chosen(f, t)
+		raw := uint64(0)
+		if t.Expr == nil {
+			raw = x.chosen(f, t)
+		} else if raw = uint64(x.eval(t.Expr)) & schema.Mask(t.Bits); t.Kind == schema.Bool && raw != 0 {
+			raw = 1
+		}
 		if x.values[f] = raw; t.Kind == schema.Bool {
 			x.add("%v", raw != 0)
 		} else {
@@ -285,6 +307,39 @@ func (x *exampler) inner(g *schema.Group) {
 		}
 	}
 	x.body(g.Struct, g.Bare)
+}
+
+// maxEndTries is the number of elements that are tried for each place of a list that a condition ends.
+const maxEndTries = 60
+
+// ending writes the elements of a list that ends with one that meets a condition, and returns their number.
+func (x *exampler) ending(t *schema.List) int {
+	x.out = append(x.out, '[')
+	want := 1
+	if !x.least {
+		want += x.rng.IntN(4)
+	}
+	n, met := 0, false
+	for ; !met && !x.failed; n++ {
+		if n > 0 {
+			x.out = append(x.out, ',')
+		}
+		out, units, least := len(x.out), x.units, x.least
+		for try := 0; ; try++ {
+			x.out, x.units = x.out[:out], units
+			x.body(t.Elem, t.Bare)
+			if met = x.eval(t.Expr) != 0; met == (n+1 >= want) || x.failed {
+				break
+			}
+			if x.least = false; try == maxEndTries {
+				x.failed = n+1 >= want+maxEndTries
+				break
+			}
+		}
+		x.least = least
+	}
+	x.out = append(x.out, ']')
+	return n
 }
 
 // computed returns a computed number of units.

@@ -42,7 +42,7 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 		return append(dst, "null"...)
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
-	case it.Var != schema.Sized:
+	case it.Var != schema.Sized || it.Computed():
 		return appendNumber(dst, it, l.Raw)
 	}
 	return w.itemValue(dst, it, l.Off-it.Off)
@@ -197,6 +197,9 @@ func (r writer) inner(dst []byte, s *step, node uint32, comma bool) ([]byte, boo
 			return dst, comma
 		}
 	}
+	if _, placed := o.Position(); placed && (n.Bad != codec.NoProblem || o.Bare && !r.hasBare(o.Body, node+1, n.After)) {
+		return dst, comma // no part of it could be read
+	}
 	if comma {
 		dst = append(dst, ',')
 	}
@@ -260,6 +263,18 @@ func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
 	}
 	r.starts = r.starts[:base]
 	return dst
+}
+
+// hasBare reports whether the only field of a body whose nodes are [first, after) could be read, at least in part.
+func (r writer) hasBare(pi uint16, first, after uint32) bool {
+	p := &r.bodies[pi]
+	base := len(r.starts)
+	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
+		r.starts = append(r.starts, int32(n))
+	}
+	has := len(p.steps) > 0 && r.has(&p.steps[0], r.starts[base:])
+	r.starts = r.starts[:base]
+	return has
 }
 
 // has reports whether a field could be read, at least in part.

@@ -42,7 +42,8 @@ func (e ValueErrors) Error() string {
 }
 
 // ParseJSON sets dst to a record to encode, from a JSON object of values. Missing and null values are zero or empty; unknown fields, values
-// of the wrong kind and numbers that do not fit are errors. dst.Data is not a message: Encode produces it. The error is a *SyntaxError or
+// of the wrong kind and numbers that do not fit are errors. The values of numbers that are computed and not sent are ignored: they are
+// computed again, so that other values can be changed alone. dst.Data is not a message: Encode produces it. The error is a *SyntaxError or
 // ValueErrors.
 func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	dst.Reset(p)
@@ -429,6 +430,8 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			continue
 		case codec.OpVar:
 			v.varint(o, pc, pi, base)
+		case codec.OpShown: // whatever value is given
+			v.node(codec.Node{Raw: v.p.Show(o, v.regs), Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
 		case codec.OpAlign:
 			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeAlign})
 		case codec.OpGroup, codec.OpCall:
@@ -444,6 +447,9 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
 	for i := range v.plans.bodies[pi].steps {
 		s := &v.plans.bodies[pi].steps[i]
+		if s.kind == stepVar && v.p.Ops[s.op].Code == codec.OpShown {
+			continue
+		}
 		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && v.toks[tok].kind != tokNull {
 			return true
 		}
@@ -699,7 +705,11 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 		for k := tok + 1; k < int32(v.toks[tok].after) && len(v.errs) < maxValueErrors && !v.tooLarge(); k = int32(v.toks[k].after) {
 			v.element(o, pc, l, k, int32(n))
 			n++
+			v.goesOnAfter(o, k, n, int32(v.toks[k].after) < int32(v.toks[tok].after))
 		}
+	}
+	if _, ok := o.Ended(); ok && n == 0 {
+		v.failAt(tok, o.Field, "", "no-end", "there are no elements, but the last one has to meet the condition that ends the list")
 	}
 	v.units(o, tok, n, "elements")
 	x := &v.r.Nodes[list]

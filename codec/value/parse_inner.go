@@ -191,10 +191,15 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
 		return
 	}
+	at := uint64(0)
+	if reg, ok := o.Position(); ok {
+		at = v.regs[reg]
+	}
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
 	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, v.p.Ops[body].Field, tok)
 	n := &v.r.Nodes[g]
 	n.Len, n.After = uint32(len(v.data))*8-n.Off, uint32(len(v.r.Nodes))
+	n.Raw = at
 }
 
 // contents builds a body from the value of its only field, if it is bare, or from an object.
@@ -337,4 +342,20 @@ func (v *valuer) appendUUID(field uint16, tok int32) int {
 		v.data = append(v.data, digits[i]<<4|digits[i+1])
 	}
 	return n / 2
+}
+
+// goesOnAfter checks the condition that ends a list after element n-1: the last element meets it, and no other one.
+func (v *valuer) goesOnAfter(o *codec.Op, tok int32, n uint64, more bool) {
+	reg, ok := o.Ended()
+	if !ok || len(v.errs) > 0 {
+		return
+	}
+	v.path = append(v.path, pathPart{field: o.Field, elem: int32(n - 1)})
+	switch ended := v.regs[reg] != 0; {
+	case ended && more:
+		v.fail(tok, "early-end", "this element meets the condition that ends the list, but it is not the last one")
+	case !ended && !more:
+		v.fail(tok, "no-end", "the last element does not meet the condition that ends the list")
+	}
+	v.path = v.path[:len(v.path)-1]
 }

@@ -151,7 +151,7 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 	case wire.Let:
 		return 0
 	case wire.Align:
-	case wire.Var:
+	case wire.Var, wire.Computed:
 		if p.Items[0].Kind == schema.Value {
 			st := &plan.steps[c.step[p.Field]]
 			st.kind, st.node, st.op = stepVar, node, pc

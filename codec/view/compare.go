@@ -203,7 +203,7 @@ func shift(o, n *LayoutRow) string {
 	}
 	term("+ ", has, had)
 	term("- ", had, has)
-	if o.InElement != n.InElement || o.InPacked != n.InPacked {
+	if o.InElement != n.InElement || o.InPacked != n.InPacked || o.Placed != n.Placed {
 		return strings.TrimSpace("from " + o.Offset)
 	}
 	return b.String()

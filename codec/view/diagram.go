@@ -140,7 +140,13 @@ func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 	for i < len(l.Rows) && l.Rows[i].Depth >= depth {
 		r := l.Rows[i]
 		long := r.MinBits > longCell && int64(b.Len())+(at+r.MinBits)/128*4*65 > int64(l.budget()) // rows of 16 bytes
-		if r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth || long {
+		if r.Computed() {
+			flush()
+			fmt.Fprintf(b, "%s %s: %s\n", strings.Repeat("  ", r.Depth)+"~", r.Path, r.variableText())
+			i++
+			continue
+		}
+		if r.Placed || r.MaxBits == nil || *r.MaxBits != r.MinBits || r.Depth > depth || long {
 			flush()
 			fmt.Fprintf(b, "%s %s: %s\n", strings.Repeat("  ", r.Depth)+"~", r.Path, r.variableText())
 			i++
@@ -174,8 +180,11 @@ func (l LayoutInfo) scope(b *strings.Builder, i, depth int) int {
 }
 
 func (r LayoutRow) variableText() string {
+	if r.Computed() {
+		return r.Type + ", " + r.Note
+	}
 	text := fmt.Sprintf("%s from byte %s, %s bytes", r.Type, r.Offset, r.sizeText())
-	if strings.HasPrefix(r.Offset, "element") {
+	if strings.HasPrefix(r.Offset, "element") || r.Placed {
 		text = fmt.Sprintf("%s from %s, %s bytes", r.Type, r.Offset, r.sizeText())
 	}
 	if r.Note != "" {

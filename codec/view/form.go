@@ -22,6 +22,7 @@ type FormField struct {
 	Plain  bool        `json:"plain,omitempty"`  // elements of a list are values: Fields has one without a name
 	Fixed  bool        `json:"fixed,omitempty"`  // the number of elements is fixed
 	Named  bool        `json:"named,omitempty"`  // the number is given by its name, if it has one
+	Shown  bool        `json:"shown,omitempty"`  // the number is computed from other values, and cannot be changed
 }
 
 // FormKind is the kind of a value in a form.
@@ -145,7 +146,7 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 	x := FormField{Name: f.Name, Type: f.TypeText, Doc: f.Doc}
 	switch t := f.Type.(type) {
 	case *schema.Number:
-		x.Kind = FormInt
+		x.Kind, x.Shown = FormInt, t.Expr != nil
 		switch {
 		case t.Kind == schema.Bool:
 			x.Kind = FormBool
@@ -190,6 +191,12 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 		x.Kind, x.Plain, x.Fixed = FormList, t.Bare, t.Size == schema.Fixed
 		x.Fields = b.fields(t.Elem)
 	case *schema.Group:
+		if t.At != nil && t.Bare && len(t.Struct.Fields) == 1 {
+			own := x
+			x = b.field(t.Struct.Fields[0])
+			x.Name, x.Type, x.Doc = own.Name, own.Type, own.Doc
+			return x
+		}
 		if x.Kind = FormGroup; t.Bare || t.Null || b.open[t.Struct] {
 			x.Kind = FormJSON
 			return x

@@ -23,7 +23,7 @@ type LayoutRow struct {
 	Depth     int    `json:"depth" doc:"number of lists and compressed groups around it"`
 	Type      string `json:"type"`
 	Role      string `json:"role"`
-	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: request the field alone"`
+	Offset    string `json:"offset" doc:"in bytes, exact after variable parts: \"18 + name\", \"element + 4\"; \"18 + 40 parts before\" where that would be long: request the field alone. Empty for a number that is computed, and not sent"`
 	BitOffset *int64 `json:"bit_offset" doc:"null where it depends on data"`
 	MinBits   int64  `json:"min_bits"`
 	MaxBits   *int64 `json:"max_bits" doc:"null if unlimited"`
@@ -35,6 +35,7 @@ type LayoutRow struct {
 	// Parts of Offset: bits from the start of the message, of the element, or of decompressed contents, and the variable parts before: " + name".
 	InElement bool   `json:"-"`
 	InPacked  bool   `json:"-"`
+	Placed    bool   `json:"-"` // the offset is in contents at a computed position
 	AtBits    int64  `json:"-"`
 	After     string `json:"-"`
 	Packed    bool   `json:"-"` // compressed bytes: the rows inside are those of their contents
@@ -69,19 +70,25 @@ func FieldLayout(p *codec.Program, path string) LayoutInfo {
 			continue
 		}
 		row := layoutRow(p, &r)
-		row.Path, row.Offset = w.FullPath(int(r.Field)), w.FullAtText(r.At)
+		if row.Path = w.FullPath(int(r.Field)); !row.Computed() {
+			row.Offset = w.FullAtText(r.At)
+		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
 }
 
+// Computed reports whether the row is a number that is computed, and not sent: it has no offset.
+func (r *LayoutRow) Computed() bool { return r.Offset == "" }
+
 func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	row := LayoutRow{
 		Path: r.Path, Depth: r.Depth, Type: r.Type, Role: r.Role.String(), Offset: r.Offset,
 		MinBits: r.MinBits, MaxBits: limited(r.MaxBits), Line: p.Line(r.Field), Note: r.Note,
-		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, InPacked: r.At.Packed, AtBits: r.At.Bits, After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
+		Family: FamilyOf(p, r.Field, r.Role), InElement: r.At.Elem, InPacked: r.At.Packed, Placed: r.At.Placed != nil, AtBits: r.At.Bits,
+		After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
 	}
-	if r.At.Fixed() {
+	if r.At.Fixed() && r.Offset != "" {
 		row.BitOffset = &r.At.Bits
 	}
 	if r.Field != codec.NoField && r.Role == codec.RoleValue {

@@ -306,6 +306,9 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		if r.offset, r.bits = w.m.AtText(row.At), -1; row.Fixed() {
 			r.bits = int(row.Min.Bits)
 		}
+		if row.Computed() {
+			r.offset = ""
+		}
 		switch {
 		case row.Case != nil:
 			r.when, r.alt = short(w.m.Conditions(row)), row.Case.Field

@@ -47,9 +47,24 @@
 //	                                  of the value around it. The methods are those of envelopes: zlib, deflate, gzip, zstd, lz4, lz4-block,
 //	                                  snappy, snappy-frame
 //	["array", {"rest": true, ...}]    elements up to the end of the message, or of the encapsulated value around it; also of buffer and pstring
+//	["array", {"until": "last == 1", ...}]  elements up to and including one that meets the condition, so at least one
+//	["computed", {"value": "w * h"}]  a number that is not sent; "type" is its type, or a mapper of one
+//	["at", {"position": "offset", "type": ...}]  contents that begin at this byte of the message
 //	sleb32, sleb64                    signed integers in groups of seven bits, sign-extended from the last one
 //	varintbe, varintbe64              integers in groups of seven bits, the most significant first
 //	f16, i24, u40, ...                also the sizes that the npm package does not have; the names with l in front are little-endian
+//
+// The condition until is an expression as in compareTo, over the fields of the element and earlier ones; "_" is an element that is a single
+// value: "_ == 0". Values of which an element before the last meets the condition, or the last does not, are not encoded.
+//
+// The value of computed is an expression, too. It is shown among the other values, and can be compared with and count elements, but has no
+// bytes: a message that is encoded has what the expression gives, whatever the value says. Its type is an integer, of which it has the low
+// bits, or bool; by default i32, or bool if the expression compares.
+//
+// The position of at is an expression in bytes from the start of the message, also inside an encapsulated value. The contents have no bytes
+// where the field is: the next field follows the one before. They may be anywhere in a message that is decoded. A message that is encoded
+// has such contents at its end, in the order of the fields, those in contents at a position after all others; where the expression does not
+// give that position, the message is not encoded, and the error has both. Contents without bytes may be at any position.
 //
 // const and align need no name: {"anon": true, "type": ["align", 4]}. The encoding of pstring and cstring is any name of package
 // schema.CharsetNamed, such as utf-16le, windows-1251, shift_jis or gb18030.
@@ -59,6 +74,6 @@
 // Values have the form that the compiler of the npm package gives them, with these exceptions: integers of 64 bits are one number; tag
 // trees (NBT) have arrays of tags with names in place of objects, and a missing one has the type end; a switch without a value is null, with
 // a warning if it has neither a case for the value that it compares with nor a default; a varlong has 64 bits, of which the package reads 32;
-// varint128 reads 64 bits; lpVec3 is shown as it is encoded; values that are not sent are not shown. Of several numbers that a mapper gives
+// varint128 reads 64 bits; lpVec3 is shown as it is encoded; enum_size_based_on_values_len, which is not sent, is not shown. Of several numbers that a mapper gives
 // one name, the last one is written.
 package protodef

@@ -226,7 +226,7 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 	l.space = d.space
 	l.params = nil
 	t := l.typeOf(codes, newScope(nil))
-	number, ok := t.typ.(*schema.Number)
+	number, ok := sent(t)
 	if !ok {
 		return nil
 	}

@@ -30,6 +30,10 @@ func badCompare(at source.Span, path, why string) diag.Diagnostic {
 	return text.Mistake("bad-compare", at, text.Quote(path)+" "+why, "compare with a number, a mapper, a boolean, a flag or a string")
 }
 
+func badFormula(at source.Span, formula, why string) diag.Diagnostic {
+	return text.Mistake("bad-expression", at, text.Quote(formula)+" "+why, "use integers, earlier numbers, flags and counts, and the operators of compareTo")
+}
+
 func unknownCase(at source.Span, value, of string) diag.Diagnostic {
 	return text.Doubt("unknown-case", at, text.Quote(value)+" is not a value of "+text.Quote(of), "this case never applies")
 }

@@ -3,6 +3,7 @@ package protodef
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"strings"
@@ -51,6 +52,7 @@ func init() {
 		"registryEntryHolder": (*lowerer).holder, "registryEntryHolderSet": (*lowerer).holderSet, "encapsulated": (*lowerer).encapsulated,
 		"const": (*lowerer).constant, "align": (*lowerer).align, "bitfieldLE": (*lowerer).bitfieldLE, "cstring": (*lowerer).cstring, "compressed": (*lowerer).compressed,
 		"optionalOnRemaining": (*lowerer).remaining, "enum_size_based_on_values_len": (*lowerer).enumSize, "lpVec3": (*lowerer).lpVec3,
+		"computed": (*lowerer).computed, "at": (*lowerer).at,
 	}
 }
 
@@ -113,6 +115,10 @@ func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) 
 	case nil:
 		return
 	case *schema.Group:
+		if typ.At != nil {
+			l.report(malformedType(at, "contents at a position need a name", `give the field a name`))
+			return
+		}
 		if typ.HasBody() || len(t.before) > 0 {
 			l.report(malformedType(at, "a type that contains itself needs a name", `give the field a name`))
 			return
@@ -225,7 +231,7 @@ func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, befo
 	switch {
 	case countType != nil:
 		t := l.typeOf(countType, sc)
-		number, is := t.typ.(*schema.Number)
+		number, is := sent(t)
 		if !is || number.Kind == schema.Float || number.Scale != 0 {
 			if t.typ != nil {
 				l.report(malformedType(countType.span, "a count is an integer", `for example "varint"`))
@@ -255,6 +261,9 @@ func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, befo
 }
 
 func (l *lowerer) array(a *node, sc *scope) lowered {
+	if until := a.get("until"); until != nil {
+		return l.endingArray(a, until, sc)
+	}
 	e, before, ok := l.extent(a, sc, "an array")
 	of := a.get("type")
 	if of == nil {
@@ -266,6 +275,130 @@ func (l *lowerer) array(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	return lowered{typ: list(t, of, e), before: before}
+}
+
+// endingArray compiles elements up to one that meets a condition. The condition is in the scope of the element; "_" is an element without
+// fields.
+func (l *lowerer) endingArray(a, until *node, sc *scope) lowered {
+	of := a.get("type")
+	if of == nil || until.str() == "" {
+		l.report(malformedType(a.span, "an array with a condition needs a type and an expression", `{"type": "u8", "until": "_ == 0"}`))
+		return lowered{}
+	}
+	if a.get("count") != nil || a.get("countType") != nil || a.get("rest") != nil {
+		l.report(malformedType(until.span, "an array has either a condition that ends it or a count", `leave out "until", or the count`))
+		return lowered{}
+	}
+	errs := l.errs
+	t := l.typeOf(of, sc)
+	if t.typ == nil {
+		if l.errs == errs {
+			l.report(malformedType(of.span, "the elements of an array with a condition have no contents", "give them a type with contents"))
+		}
+		return lowered{}
+	}
+	out := list(t, of, schema.Extent{Size: schema.Ending})
+	inner := newScope(sc)
+	if t.names != nil { // those of a named type are in another scope
+		maps.Copy(inner.fields, t.names.fields)
+	}
+	if out.Bare {
+		inner.fields["_"] = entry{field: out.Elem.Fields[0], inside: t.names}
+	}
+	if out.Expr = l.formula(until, inner); out.Expr == nil {
+		return lowered{}
+	}
+	return lowered{typ: out}
+}
+
+// formula returns the expression of a number: one in the language of compareTo, or an integer. It reports a mistake and returns nil.
+func (l *lowerer) formula(n *node, sc *scope) *schema.Expr {
+	if v, ok := n.number(); ok {
+		return &schema.Expr{Int: v}
+	}
+	if v, ok := parseInt(n.str()); ok {
+		return &schema.Expr{Int: v}
+	}
+	r, err := l.expression(n.text, sc)
+	if err == nil && r.text {
+		err = fmt.Errorf("is a text, not a number")
+	}
+	if err != nil {
+		l.report(badFormula(n.span, n.text, err.Error()))
+		return nil
+	}
+	return r.expr
+}
+
+// sent returns the number of a type that is one, and is not computed.
+func sent(t lowered) (n *schema.Number, ok bool) {
+	n, ok = t.typ.(*schema.Number)
+	return n, ok && n.Expr == nil
+}
+
+// computed compiles a number that is computed from earlier values, and not sent. Without a type it is an i32, or a bool if the expression
+// compares.
+func (l *lowerer) computed(a *node, sc *scope) lowered {
+	value, of := a.get("value"), a.get("type")
+	if value.str() == "" && (value == nil || value.kind != numberNode) {
+		l.report(malformedType(a.span, "a computed value needs an expression", `["computed", {"value": "width * height", "type": "i32"}]`))
+		return lowered{}
+	}
+	e := l.formula(value, sc)
+	n, text := schema.Number{Bits: 32, Kind: schema.Signed}, "i32"
+	switch {
+	case of != nil:
+		t := l.typeOf(of, sc)
+		number, ok := sent(t)
+		if !ok || number.Kind == schema.Float || number.Scale != 0 || number.Add != 0 || number.Absent {
+			if t.typ != nil {
+				l.report(malformedType(of.span, "a computed value is an integer or a bool", `for example "i32"`))
+			}
+			return lowered{}
+		}
+		n, text = *number, t.text
+		n.Var, n.Order = schema.Sized, schema.Little
+	case e != nil && isTruth(e):
+		n, text = schema.Number{Bits: 8, Kind: schema.Bool}, "bool"
+	}
+	if n.Expr = e; e == nil {
+		return lowered{}
+	}
+	return lowered{typ: &n, text: "computed<" + text + ">"}
+}
+
+// at compiles contents that begin at another byte of the message.
+func (l *lowerer) at(a *node, sc *scope) lowered {
+	position, of := a.get("position"), a.get("type")
+	if of == nil || position.str() == "" && (position == nil || position.kind != numberNode) {
+		l.report(malformedType(a.span, "contents at a position need an expression and a type", `["at", {"position": "offset", "type": "cstring"}]`))
+		return lowered{}
+	}
+	e, errs := l.formula(position, sc), l.errs
+	t := l.typeOf(of, sc)
+	s, bare := body(t, of.span)
+	if s == nil && l.errs == errs {
+		l.report(malformedType(of.span, "there are no contents at the position", "give them a type with contents"))
+	}
+	if e == nil || s == nil {
+		return lowered{}
+	}
+	if bare {
+		s.Fields[0].Span = source.Span{}
+	}
+	return lowered{typ: &schema.Group{Struct: s, Bare: bare, At: e}, text: "at<" + t.text + ">", names: t.names}
+}
+
+// isTruth reports whether an expression is 0 or 1 as the answer to a question.
+func isTruth(e *schema.Expr) bool {
+	switch e.Op {
+	case schema.Not, schema.Equal, schema.NotEqual, schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual, schema.And, schema.Or:
+		return true
+	case schema.Ref:
+		n, ok := e.Field.Type.(*schema.Number)
+		return ok && n.Kind == schema.Bool
+	}
+	return false
 }
 
 // list returns a list of elements of a type.
@@ -345,7 +478,7 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	n, ok := t.typ.(*schema.Number)
+	n, ok := sent(t)
 	if !ok || n.Kind >= schema.Float || n.Bits%8 != 0 {
 		if t.typ != nil {
 			l.report(malformedType(of.span, "bitflags are of an integer", `for example "u8"`))
@@ -507,7 +640,7 @@ func (l *lowerer) whileArray(a *node, sc *scope) lowered {
 	}
 	first := elem.Wire[0].Field
 	n, ok := first.Type.(*schema.Number)
-	if !ok || n.Bits != 8 || n.Var != schema.Sized || n.Kind >= schema.Float {
+	if !ok || n.Bits != 8 || n.Var != schema.Sized || n.Kind >= schema.Float || n.Expr != nil {
 		l.report(malformedType(of.span, "the elements do not begin with a byte", "their first field is an i8 or a u8"))
 		return lowered{}
 	}
@@ -574,7 +707,7 @@ func (l *lowerer) encapsulated(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	number, ok := l.typeOf(size, sc).typ.(*schema.Number)
+	number, ok := sent(l.typeOf(size, sc))
 	s, bare := body(t, of.span)
 	if !ok || s == nil {
 		return lowered{}
@@ -624,6 +757,10 @@ func (l *lowerer) remaining(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
+	if g, ok := t.typ.(*schema.Group); ok && g.At != nil {
+		l.report(malformedType(of.span, "contents at a position cannot be missing at the end of the message", "give it another type"))
+		return lowered{}
+	}
 	t.text = "optionalOnRemaining<" + t.text + ">"
 	return t
 }

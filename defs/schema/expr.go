@@ -1,6 +1,6 @@
 package schema
 
-// Expr is a number computed from earlier values: a size, a count, or the selector of a Choice. It is a tree of at most MaxExpr nodes.
+// Expr is a number computed from earlier values: a size, a count, the selector of a Choice, a Number that is not sent, or a position. It is a tree of at most MaxExpr nodes.
 type Expr struct {
 	Op    ExprOp
 	Int   int64  // Literal

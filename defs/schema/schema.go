@@ -154,6 +154,7 @@ type Number struct {
 	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
 	Min, Max *Limit  // legal range, nil = any
 	Enum     *Enum
+	Expr     *Expr // an integer or a boolean that is computed from earlier values, of which it has the low bits, and not sent. nil: it is sent
 }
 
 // NumKind is the interpretation of the bits of a Number.
@@ -257,18 +258,19 @@ type List struct {
 // Group is a set of fields that are shown as one value.
 type Group struct {
 	Struct *Struct
-	Array  bool // shown as an array: the fields have the names 0, 1 and so on
-	Own    bool // may contain itself, in Groups of the same Struct that also are Own
-	Sized  bool // a Bytes item has its size; the contents end there
-	Null   bool // Sized: a size of 0 means that there is no value; if Packed, a size of -1
-	Bare   bool // Own, Sized or Packed: Struct has a single unnamed field, and the group is shown as its value
+	Array  bool  // shown as an array: the fields have the names 0, 1 and so on
+	Own    bool  // may contain itself, in Groups of the same Struct that also are Own
+	Sized  bool  // a Bytes item has its size; the contents end there
+	Null   bool  // Sized: a size of 0 means that there is no value; if Packed, a size of -1
+	Bare   bool  // Own, Sized, Packed or with At: Struct has a single unnamed field, and the group is shown as its value
+	At     *Expr // the contents begin at this byte from the start of the message, and have no bytes where the group is. nil: they are there
 
 	// Packed is the compression of the contents. Without Sized they extend to the end of the frame, or of the sized group around it.
 	Packed Packing
 }
 
 // HasBody reports whether the group is a part of its own on the wire. The fields of others are among those around them.
-func (g *Group) HasBody() bool { return g.Own || g.Sized || g.Packed != Unpacked }
+func (g *Group) HasBody() bool { return g.Own || g.Sized || g.At != nil || g.Packed != Unpacked }
 
 // Choice is a value whose contents depend on earlier ones. At most one alternative applies.
 type Choice struct {
@@ -301,7 +303,7 @@ type Extent struct {
 	N        int    // Fixed
 	Min, Max *Limit // legal number of units, nil = no limit
 	Null     bool   // Counted: a count of -1 means that there is no value, not an empty one
-	Expr     *Expr  // Computed
+	Expr     *Expr  // Computed, Ending
 	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text
 }
 
@@ -317,6 +319,7 @@ const (
 	Computed        // by an expression over earlier values
 	Until           // list: by a byte in the place of an element, which is part of the list
 	While           // list: each element has a More item. The list has at least one element
+	Ending          // list: by an expression over the fields of an element and earlier ones; the first element for which it is not 0 is the last
 )
 
 // Limit is a bound as a number of the field's kind, or a constant without a value.

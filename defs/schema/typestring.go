@@ -10,7 +10,7 @@ import (
 func (p *printer) typeString(t Type) string {
 	switch t := t.(type) {
 	case *Number:
-		return t.String()
+		return t.String() + p.expr(" computed as ", t.Expr)
 	case *Bitfield:
 		return t.String()
 	case *Text:
@@ -22,9 +22,15 @@ func (p *printer) typeString(t Type) string {
 	case *Blob:
 		return "blob " + p.extent(t.Extent) + marks(mark{t.Nested, "nested"}, mark{t.UUID, "uuid"})
 	case *List:
+		if t.Size == Ending && t.Elem != nil { // the expression is about the fields of an element
+			paths := make(map[*Field]string, len(t.Elem.Fields))
+			addPaths(paths, t.Elem, "", 0, false)
+			p.scopes = append(p.scopes, paths)
+			defer func() { p.scopes = p.scopes[:len(p.scopes)-1] }()
+		}
 		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}) + " " + p.extent(t.Extent)
 	case *Group:
-		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()})
+		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()}) + p.expr(" at ", t.At)
 	case *Choice:
 		return "choice" + marks(mark{t.Anon, "anonymous"}, mark{t.On == nil, "present"}) + p.expr(" on ", t.On)
 	case nil:
@@ -180,7 +186,7 @@ func (k NumKind) String() string {
 
 // String returns the name in lower case.
 func (s Size) String() string {
-	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while")
+	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while", "ending")
 }
 
 // String returns the name in lower case, "" for Sized.

@@ -60,6 +60,8 @@ type compiler struct {
 	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
 	parts  int
+	weaves int // those around the current part
+	packed int // depth of compressed groups
 
 	repeats bool  // some fields have the name of another one
 	reads   int   // number of values so far, if repeats
@@ -106,7 +108,10 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
 		switch t := f.Type.(type) {
+		case *schema.Number:
+			c.expr(t.Expr)
 		case *schema.Group:
+			c.expr(t.At)
 			in := inGroup
 			if t.Array {
 				in = inArray
@@ -354,7 +359,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 // newPart returns a part without registers.
 func newPart(k Kind, field int) Part {
-	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None}
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
@@ -478,6 +483,8 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 func (c *compiler) weave(sc *scope, it *schema.Item, depth int) {
 	c.flush(sc)
 	inner := &scope{}
+	c.weaves++
+	defer func() { c.weaves-- }()
 	for _, f := range it.Weave {
 		if l, ok := f.Type.(*schema.List); !ok || !l.Linked {
 			fail("interleaved field %q is not a chained list", f.Name)
@@ -534,6 +541,10 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	case *schema.Number:
 		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 16 && t.Bits != 32 && t.Bits != 64 || t.Kind > schema.Signed && t.Var != schema.Sized {
 			fail("number %q of %d bits", f.Name, t.Bits)
+		}
+		if t.Expr != nil {
+			c.computed(sc, fi, t)
+			return
 		}
 		c.unresolved(t.Min, t.Max)
 		c.number(sc, fi, t.Bits, t.Order, t.Var)
@@ -691,8 +702,16 @@ func (c *compiler) list(p *Part, depth int) {
 	}
 	c.inside(t.Elem, func() {
 		body := c.body(t.Elem, p.Field, depth+1, false)
+		if t.Size == schema.Ending {
+			sc := &scope{body: body}
+			p.Ended = c.let(sc, t.Expr)
+			body = sc.body
+		}
 		p.Elem = &body
 	})
+	if t.Linked && t.Size == schema.Ending {
+		fail("chained list %q is ended by an expression", name)
+	}
 	if t.Size == schema.While {
 		if parts := p.Elem.Parts; len(parts) > 0 && parts[0].Kind == Block {
 			for k := range parts[0].Items {
@@ -793,12 +812,25 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 			fail("group %q has no preceding size", c.m.Fields[fi].Schema.Name)
 		}
 	}
+	if t.At != nil {
+		if t.Own || t.Sized || t.Null || t.Packed != schema.Unpacked || c.packed > 0 || c.weaves > 0 {
+			fail("group %q has a position, and contains itself, has a size, is compressed or is in compressed contents or in an interleaved list", c.m.Fields[fi].Schema.Name)
+		}
+		p.At = c.let(sc, t.At)
+	}
+	if t.Packed != schema.Unpacked {
+		c.packed++
+		defer func() { c.packed-- }()
+	}
 	c.inside(t.Struct, func() {
 		body := c.body(t.Struct, fi, depth+1, false)
 		p.Body = &body
 	})
 	if p.Size = p.Body.Size; t.Sized || t.Packed != schema.Unpacked {
 		p.Size = Size{Max: NoLimit} // the contents may end early, or leave bytes over
+	}
+	if t.At != nil {
+		p.Min = Sum{} // the contents may share the bytes of others
 	}
 	c.addPart(sc, p)
 }
@@ -882,6 +914,23 @@ func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
 	p.Expr, c.m.Regs[p.Reg].Expr = &x, &x
 	c.addPart(sc, p)
 	return p.Reg
+}
+
+// computed adds a number that is computed and shown.
+func (c *compiler) computed(sc *scope, fi int, t *schema.Number) {
+	if t.Kind == schema.Float || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized || t.Min != nil || t.Max != nil {
+		fail("number %q is computed, and not a plain integer", c.m.Fields[fi].Schema.Name)
+	}
+	c.flush(sc)
+	p := newPart(Computed, fi)
+	p.Expr = &Expr{}
+	c.steps(p.Expr, t.Expr)
+	if p.Reg = int(c.regs[fi].value); p.Reg == None {
+		p.Reg = c.addReg(schema.Value, fi, Place{Bits: t.Bits})
+		c.regs[fi].value, c.m.Regs[p.Reg].Type = int32(p.Reg), t
+	}
+	p.Items = []Item{{Kind: schema.Value, Field: fi, Bits: t.Bits, Type: t, Reg: p.Reg}}
+	c.addPart(sc, p)
 }
 
 // steps appends an expression in postfix order.

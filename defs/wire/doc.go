@@ -54,8 +54,12 @@
 //
 // A group with a size is read to its end: contents of the size schema.ToEnd end there, and so does the message for optional parts. The
 // elements of a list of schema.Until are read up to the byte Extent.End in the place of an element, which belongs to the list; those of
-// schema.While as long as More, in the first block of the element, is 1. A count of -1 with Extent.Null, and a size of 0 with
-// schema.Group.Null, mean that there is no value.
+// schema.While as long as More, in the first block of the element, is 1; those of schema.Ending up to an element that sets the register
+// Ended, by the Let at its end, to a number other than 0. A count of -1 with Extent.Null, and a size of 0 with schema.Group.Null, mean that
+// there is no value.
+//
+// The contents of a group with the register At begin at that byte from the start of the frame, also inside a group with a size, whose end
+// is not theirs; the part after the group begins where the group is. Encode lays such contents out after all others.
 //
 // A group with counts begins a new block, because sizes are checked block by block, after the preceding values.
 //

@@ -17,6 +17,9 @@ const (
 	Formulas                   // numbers computed from earlier ones
 	EndBytes                   // lists that end with a byte
 	MoreFlags                  // lists whose elements say whether another one follows
+	Endings                    // lists that end with an element that meets a condition
+	Unsent                     // numbers that are computed, and not sent
+	Positions                  // contents at computed positions
 	Choices                    // fields whose contents depend on earlier values
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
@@ -30,8 +33,9 @@ func (f Feature) String() string {
 	return [...]string{
 		"numbers of variable size", "numbers with an added constant or without a value", "floats of 16 bits", "bits from the most significant one on",
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
-		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one",
-		"fields with alternatives", "groups with a size in bytes", "groups that contain themselves", "compressed contents",
+		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
+		"numbers that are computed and not sent", "contents at a computed position", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
+		"compressed contents",
 	}[f]
 }
 
@@ -81,6 +85,8 @@ func (u *users) parts(parts []Part) {
 		switch p.Kind {
 		case Let:
 			u.use(Formulas, None)
+		case Computed:
+			u.use(Unsent, p.Field)
 		case Choice:
 			if p.Field != None {
 				u.use(Choices, p.Field)
@@ -91,6 +97,8 @@ func (u *users) parts(parts []Part) {
 				u.use(Compression, p.Field)
 			case p.Bytes != None:
 				u.use(SizedGroups, p.Field)
+			case p.At != None:
+				u.use(Positions, p.Field)
 			default:
 				u.use(Recursion, p.Field)
 			}
@@ -119,6 +127,8 @@ func (u *users) extent(p *Part) {
 		u.use(EndBytes, p.Field)
 	case schema.While:
 		u.use(MoreFlags, p.Field)
+	case schema.Ending:
+		u.use(Endings, p.Field)
 	}
 }
 

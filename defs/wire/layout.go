@@ -17,7 +17,7 @@ type Row struct {
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; a Computed number, which has an Item, too; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
@@ -36,8 +36,9 @@ type Around struct {
 
 // At is the offset of a part: a number of bits from the start of the message or of the element, plus the sizes of preceding fields.
 type At struct {
-	Elem   bool // relative to the start of the element
-	Packed bool // relative to the start of the decompressed contents
+	Elem   bool  // relative to the start of the element
+	Packed bool  // relative to the start of the decompressed contents
+	Placed *Part // relative to the position of this group's contents; nil for all others
 	Bits   int64
 	Behind *Behind // nil: the offset is the same in every message
 }
@@ -50,12 +51,15 @@ type Behind struct {
 	Before *Behind
 }
 
+// Computed reports whether the row is a number that is computed: it has no offset, At is that of the next part.
+func (r *Row) Computed() bool { return r.Part != nil && r.Part.Kind == Computed }
+
 // Fixed reports whether the offset is the same in every message.
-func (a At) Fixed() bool { return !a.Elem && !a.Packed && a.Behind == nil }
+func (a At) Fixed() bool { return !a.Elem && !a.Packed && a.Placed == nil && a.Behind == nil }
 
 // Same reports whether two offsets are equal, provided that those of the preceding rows are: lists are not compared in full.
 func (a At) Same(b At) bool {
-	if a.Elem != b.Elem || a.Packed != b.Packed || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
+	if a.Elem != b.Elem || a.Packed != b.Packed || (a.Placed == nil) != (b.Placed == nil) || a.Bits != b.Bits || (a.Behind == nil) != (b.Behind == nil) {
 		return false
 	}
 	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.Kind == b.Behind.Kind && a.Behind.N == b.Behind.N
@@ -135,24 +139,33 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			it := &p.Items[0]
 			row.Field, row.Kind, row.Item, row.Size, row.At = it.Field, it.Kind, it, p.Size, at
 			l.rows = append(l.rows, row)
+		case Computed:
+			row = row.of(p, at)
+			row.Item = &p.Items[0]
+			l.rows = append(l.rows, row)
+			continue
 		case Align:
 			row.Field, row.Kind, row.Size, row.At = None, schema.Align, p.Size, at
 			row.Item = &Item{Kind: schema.Align, Field: None, Bits: p.Unit * 8, Reg: None}
 			l.rows = append(l.rows, row)
 		case Group:
+			from := at
+			if p.At != None {
+				from = At{Placed: p}
+			}
 			if s := l.apart(p.Body); s != nil {
-				row = row.of(p, at)
+				row = row.of(p, from)
 				row.Apart = s
 				l.rows = append(l.rows, row)
 				break
 			}
 			if l.m.Packing(p) != schema.Unpacked {
-				l.rows = append(l.rows, row.of(p, at))
+				l.rows = append(l.rows, row.of(p, from))
 				row.Depth++
 				l.parts(p.Body.Parts, At{Packed: true}, row)
 				break
 			}
-			l.parts(p.Body.Parts, at, row)
+			l.parts(p.Body.Parts, from, row)
 		case Let:
 			continue
 		default:
@@ -193,6 +206,9 @@ func (l *layouter) content(p *Part, at At, row Row) {
 
 // after returns the offset after a part.
 func after(p *Part, at At) At {
+	if p.Kind == Group && p.At != None {
+		return at // its contents are elsewhere
+	}
 	if p.Fixed() {
 		at.Bits += p.Min.Bits
 		return at
@@ -287,19 +303,22 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 // "18 + 40 parts before".
 func (m *Message) AtText(at At) string { return m.atText(at, false) }
 
-// Text formats an offset without the preceding fields: "18", "element + 4", "contents + 4".
+// Text formats an offset without the preceding fields: "18", "element + 4", "contents + 4", "position + 4".
 func (at At) Text() string { return string(at.append(nil)) }
 
 func (at At) append(b []byte) []byte {
-	inner := at.Elem || at.Packed
+	start := ""
 	switch {
 	case at.Elem:
-		b = append(b, "element"...)
+		start = "element"
 	case at.Packed:
-		b = append(b, "contents"...)
+		start = "contents"
+	case at.Placed != nil:
+		start = "position"
 	}
-	if at.Bits > 0 || !inner || at.Behind == nil {
-		if inner {
+	b = append(b, start...)
+	if at.Bits > 0 || start == "" || at.Behind == nil {
+		if start != "" {
 			b = append(b, " + "...)
 		}
 		b = strconv.AppendInt(b, at.Bits/8, 10)
@@ -423,13 +442,19 @@ func (m *Message) Note(r *Row) string {
 // Rules describes the encoding of a row where its size and its type do not: a formula of its size, the end of a list, a value that stands
 // for none. It is empty for most rows.
 func (m *Message) Rules(r *Row) string {
+	rules, at := "", ""
 	switch {
 	case r.Part != nil:
-		return m.extentNote(r.Part)
+		rules = m.extentNote(r.Part)
 	case r.Item != nil:
-		return m.itemNote(r)
+		rules = m.itemNote(r)
 	}
-	return ""
+	if r.At.Placed != nil {
+		if at = "position: " + m.ExprText(*m.Regs[r.At.Placed.At].Expr); rules != "" {
+			at += "; "
+		}
+	}
+	return at + rules
 }
 
 // extentNote describes how the end of contents is found, where it is neither a count nor a zero.
@@ -437,6 +462,8 @@ func (m *Message) extentNote(p *Part) string {
 	switch e := p.Extent; {
 	case m.Packing(p) != schema.Unpacked:
 		return "compressed with " + m.Packing(p).String()
+	case p.Kind == Computed:
+		return "computed: " + m.ExprText(*p.Expr)
 	case p.Kind == Call:
 		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
 	case e.Size == schema.Computed:
@@ -452,6 +479,8 @@ func (m *Message) extentNote(p *Part) string {
 		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
 	case e.Size == schema.While:
 		return "each element starts with whether another one follows"
+	case e.Size == schema.Ending:
+		return "until " + m.ExprText(*m.Regs[p.Ended].Expr)
 	}
 	return ""
 }

@@ -157,6 +157,79 @@ func TestExtents(t *testing.T) {
 	}
 }
 
+// TestEndings checks lists that end with an element that meets a condition.
+func TestEndings(t *testing.T) {
+	stop, last := field("stop", number(8)), field("last", number(8))
+	list := field("list", &schema.List{Elem: plain(last), Extent: schema.Extent{
+		Size: schema.Ending, Expr: &schema.Expr{Op: schema.Equal, Args: []*schema.Expr{schema.RefTo(last), schema.RefTo(stop)}},
+	}})
+	m := compile(t, plain(stop, list))
+	checkFull(t, m, m.Layout(), `
+	value stop at 0: 1
+	value list at 1: 1 or more # until list[].last == stop
+	  value list[].last at element + 0: 1
+	`)
+	p := m.Body.Parts[1]
+	if let := p.Elem.Parts[1]; let.Kind != wire.Let || let.Reg != p.Ended {
+		t.Errorf("the end is computed by %+v", let)
+	}
+	if got := m.Features(); len(got) != 2 || got[1] != (wire.Use{Feature: wire.Endings, Field: 1}) {
+		t.Errorf("the features are %v", got)
+	}
+	if text := (&schema.Message{Name: "M", Body: plain(stop, list)}).String(); !strings.Contains(text, "list list ending of (last == ../stop)\n") {
+		t.Error(text)
+	}
+}
+
+// TestComputed checks numbers that are computed and not sent.
+func TestComputed(t *testing.T) {
+	a := field("a", number(8))
+	b := field("b", &schema.Number{Bits: 16, Expr: &schema.Expr{Op: schema.Add, Args: []*schema.Expr{schema.RefTo(a), {Int: 1}}}})
+	c := field("c", &schema.Blob{Extent: schema.Extent{Size: schema.Computed, Expr: schema.RefTo(b)}})
+	m := compile(t, plain(a, b, c))
+	checkFull(t, m, m.Layout(), `
+	value a at 0: 1
+	value b at 1: 0 # computed: a + 1
+	value c at 1: 0 or more # bytes: b
+	`)
+	if rows := m.Layout(); !rows[1].Computed() || rows[0].Computed() || rows[2].Computed() || m.Body.Parts[1].Kind != wire.Computed {
+		t.Errorf("the parts are %+v", m.Body.Parts)
+	}
+	if text := (&schema.Message{Name: "M", Body: plain(a, b)}).String(); !strings.Contains(text, "b uint16 computed as (a + 1)\n") {
+		t.Error(text)
+	}
+	_, err := wire.Compile(&schema.Message{Name: "M", Body: plain(b, a)})
+	if err == nil || !strings.Contains(err.Error(), `depends on "a", which is not an earlier number`) {
+		t.Error(err)
+	}
+}
+
+// TestPositions checks contents at a position that is computed: the parts after them are at the offset of the group.
+func TestPositions(t *testing.T) {
+	a, x, y, z := field("a", number(8)), field("x", number(16)), field("y", number(8)), field("z", number(8))
+	text := field("", &schema.Text{Charset: schema.UTF8, Extent: size(schema.Terminated)})
+	g := field("g", &schema.Group{Struct: plain(x, field("t", &schema.Group{Struct: plain(text), Bare: true, At: schema.RefTo(x)}), y), At: &schema.Expr{
+		Op: schema.Mul, Args: []*schema.Expr{schema.RefTo(a), {Int: 4}},
+	}})
+	m := compile(t, plain(a, g, z))
+	checkFull(t, m, m.Layout(), `
+	value a at 0: 1
+	value g.x at position + 0: 2 # position: a * 4
+	value g.t at position + 0: 1 or more # position: g.x
+	value g.y at position + 2: 1 # position: a * 4
+	value z at 1: 1
+	`)
+	if got := m.Features(); len(got) != 2 || got[1] != (wire.Use{Feature: wire.Positions, Field: 1}) {
+		t.Errorf("the features are %v", got)
+	}
+	if m.Body.Min.Bits != 16 || m.Body.Max != wire.NoLimit {
+		t.Errorf("the size is %+v", m.Body.Size)
+	}
+	if text := (&schema.Message{Name: "M", Body: plain(a, g)}).String(); !strings.Contains(text, "g group at (a * 4)\n    x uint16\n    t group bare at x\n") {
+		t.Error(text)
+	}
+}
+
 // TestGroups checks groups with a size, and groups that contain themselves.
 func TestGroups(t *testing.T) {
 	tree := &schema.Struct{}
@@ -184,11 +257,12 @@ func TestFeatures(t *testing.T) {
 		"":                         plain(field("a", number(8)), field("b", number(3)), field("c", number(5)), field("d", &schema.Number{Bits: 24, Order: schema.Big})),
 		"numbers of variable size": plain(field("a", varint(schema.VLQ))),
 		"numbers with an added constant or without a value": plain(field("a", &schema.Number{Bits: 8, Add: 1})),
-		"floats of 16 bits":                     plain(field("a", &schema.Number{Bits: 16, Kind: schema.Float})),
-		"bits from the most significant one on": plain(field("a", &schema.Number{Bits: 4, Order: schema.Big}), field("b", &schema.Number{Bits: 4, Order: schema.Big})),
-		"flags that leave bits out or overlap":  plain(field("a", &schema.Bitfield{Bits: 8, All: "all", Forms: make([]schema.Form, 1)})),
-		"lists that end with a byte":            plain(field("a", &schema.List{Elem: plain(field("x", number(8))), Extent: size(schema.Until)})),
-		"groups that contain themselves":        plain(field("a", &schema.Group{Struct: plain(field("x", number(8))), Own: true})),
+		"floats of 16 bits":                      plain(field("a", &schema.Number{Bits: 16, Kind: schema.Float})),
+		"bits from the most significant one on":  plain(field("a", &schema.Number{Bits: 4, Order: schema.Big}), field("b", &schema.Number{Bits: 4, Order: schema.Big})),
+		"flags that leave bits out or overlap":   plain(field("a", &schema.Bitfield{Bits: 8, All: "all", Forms: make([]schema.Form, 1)})),
+		"lists that end with a byte":             plain(field("a", &schema.List{Elem: plain(field("x", number(8))), Extent: size(schema.Until)})),
+		"numbers that are computed and not sent": plain(field("a", &schema.Number{Bits: 8, Expr: &schema.Expr{Int: 1}})),
+		"groups that contain themselves":         plain(field("a", &schema.Group{Struct: plain(field("x", number(8))), Own: true})),
 	}
 	for want, s := range all {
 		got := compile(t, s).Features()

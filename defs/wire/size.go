@@ -103,7 +103,7 @@ func contentSize(p *Part) (s, unit Size) {
 		return Size{unit.Min, NoLimit}, unit
 	case schema.Until:
 		return Size{exactly(8).Min, NoLimit}, unit
-	case schema.While:
+	case schema.While, schema.Ending:
 		return Size{unit.Min, NoLimit}, unit
 	}
 	s = unit.times(p.MinUnits, p.MaxUnits)

@@ -58,17 +58,18 @@ type Kind uint8
 
 // The kinds of parts.
 const (
-	Block  Kind = iota // a run of items of fixed size
-	Text               // text of variable size; text of fixed size is an item of a block
-	Blob               // bytes of variable size; likewise
-	List               // elements
-	Weave              // several chained lists whose elements Encode interleaves
-	Choice             // alternatives; without a field the last part of its body
-	Var                // one number in a variable number of bytes
-	Group              // a group with a body of its own
-	Call               // the contents of an enclosing group, again
-	Let                // no bits: sets a register to the value of an expression
-	Align              // padding up to a multiple of Unit bytes from the start of the message
+	Block    Kind = iota // a run of items of fixed size
+	Text                 // text of variable size; text of fixed size is an item of a block
+	Blob                 // bytes of variable size; likewise
+	List                 // elements
+	Weave                // several chained lists whose elements Encode interleaves
+	Choice               // alternatives; without a field the last part of its body
+	Var                  // one number in a variable number of bytes
+	Group                // a group with a body of its own
+	Call                 // the contents of an enclosing group, again
+	Let                  // no bits: sets a register to the value of an expression
+	Computed             // no bits: a number that is computed, and shown
+	Align                // padding up to a multiple of Unit bytes from the start of the message
 )
 
 // Part is a block of items of fixed size, contents of variable size, or a choice.
@@ -77,9 +78,9 @@ type Part struct {
 	Optional int // 1-based number of the optional item that it belongs to: the message may end before it; 0: always present
 	Size
 
-	Items []Item // Block; Var: its number
+	Items []Item // Block; Var and Computed: its number
 
-	Field         int           // Text, Blob, List, Var, Group, Call, and a Choice that is a field
+	Field         int           // Text, Blob, List, Var, Computed, Group, Call, and a Choice that is a field
 	Extent        schema.Extent // number of units
 	Unit          int           // Text, Blob: bytes of a unit. Align: bytes
 	Count, Offset int           // registers of the number of units and of the offset, or None
@@ -94,12 +95,14 @@ type Part struct {
 	Lists []Part // Weave
 	Cases []Case // Choice: the first one that applies is used; if none applies, there are no contents
 
-	Reg     int   // Let, and a Text that selects alternatives: the register that it sets; otherwise None
-	Expr    *Expr // Let
+	Reg     int   // Let, Computed, and a Text that selects alternatives: the register that it sets; otherwise None
+	Expr    *Expr // Let, Computed
 	Bytes   int   // Group: register of its size in bytes, or None
+	At      int   // Group: register of the byte at which its contents begin, or None: they begin where it is
 	Body    *Body // Group
 	Present int   // Choice: register of the Present item, or None
 	More    Place // List with While: in the first block of an element
+	Ended   int   // List with Ending: the register that an element sets to a number other than 0 if it is the last one, or None
 }
 
 // Item is a run of bits in a block: a value of fixed size, or a count, offset, constant or other part of the encoding.
@@ -179,7 +182,9 @@ func (f *Field) Hoisted() bool {
 	return ok && hoisted(g)
 }
 
-func hoisted(g *schema.Group) bool { return len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0 }
+func hoisted(g *schema.Group) bool {
+	return g.At == nil && len(g.Struct.Wire) == 0 && len(g.Struct.Variants) == 0
+}
 
 // Source returns the approximate size of the definition in bytes: names, types and comments, once for each struct however often it is
 // used. The size of texts about a message is limited to a multiple of it.

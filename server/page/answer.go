@@ -128,6 +128,9 @@ type LayoutRow struct {
 	Unlined bool   `json:"unlined,omitempty"`
 	Note    string `json:"note,omitempty"`
 	Doc     string `json:"doc,omitempty"`
+
+	Computed bool `json:"computed,omitempty"` // from other values: it has no bits and no offset
+	Placed   bool `json:"placed,omitempty"`   // the offset is in contents at a computed position
 }
 
 // Cell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing.
@@ -176,7 +179,7 @@ func layoutRows(list []view.LayoutRow) []LayoutRow {
 		ends = ends[:r.Depth+1]
 		x := LayoutRow{
 			Path: r.Path, Role: r.Role, Type: r.Type, Family: string(r.Family), Depth: r.Depth, Bits: r.MinBits,
-			Element: r.InElement, Packed: r.InPacked, After: r.After, Jump: r.AtBits - ends[r.Depth], Unlined: r.Line <= 0, Note: r.Note, Doc: r.Doc,
+			Element: r.InElement, Packed: r.InPacked, After: r.After, Jump: r.AtBits - ends[r.Depth], Unlined: r.Line <= 0, Note: r.Note, Doc: r.Doc, Computed: r.Computed(), Placed: r.Placed,
 		}
 		if x.Role == codec.RoleValue.String() {
 			x.Role = ""

@@ -325,6 +325,10 @@ export interface PageLayoutRow {
   unlined?: boolean;
   note?: string;
   doc?: string;
+  /** from other values: it has no bits and no offset */
+  computed?: boolean;
+  /** the offset is in contents at a computed position */
+  placed?: boolean;
 }
 
 /** PageCell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing. */
@@ -577,6 +581,8 @@ export interface ViewFormField {
   fixed?: boolean;
   /** the number is given by its name, if it has one */
   named?: boolean;
+  /** the number is computed from other values, and cannot be changed */
+  shown?: boolean;
 }
 
 /** ViewFormCase is an alternative for the contents after the common part of a message. */

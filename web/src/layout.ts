@@ -43,8 +43,9 @@ interface Row {
   bits: number; // minimum size
   most: number; // maximum size, -1 if unlimited
   at: number; // first bit, in the message or in an element
+  computed: boolean; // from other values: it has no bits and no offset
   fixed: boolean; // always there in the message
-  inside: string; // "element" or "contents" (decompressed), if its place is in one
+  inside: string; // "element", "contents" (decompressed) or "position" (a computed one), if its place is relative to one
   after: string; // parts of variable size before it
   line: number; // of the definition, or 0
   note: string;
@@ -72,17 +73,17 @@ function complete(list: readonly PageLayoutRow[]): Row[] {
       line += (r.skip ?? 0) + 1;
     }
     const role = r.role ?? "value";
-    const inside = r.element === true ? "element" : r.packed === true ? "contents" : "";
+    const inside = r.element === true ? "element" : r.packed === true ? "contents" : r.placed === true ? "position" : "";
     return {
       key: `${r.path}/${role}`, path: r.path, role, type: r.type ?? "", family: r.family ?? "int", depth, bits: r.bits, most: r.most ?? r.bits,
-      at, fixed: inside === "" && (r.after ?? "") === "", inside, after: r.after ?? "",
+      at, computed: r.computed === true, fixed: r.computed !== true && inside === "" && (r.after ?? "") === "", inside, after: r.after ?? "",
       line: r.unlined === true ? 0 : line, note: r.note ?? "", doc: r.doc ?? "",
     };
   });
 }
 
-function offsetOfRow({ inside, at, after }: Row): string {
-  return offsetText(inside, at, after);
+function offsetOfRow({ inside, at, after, computed }: Row): string {
+  return computed ? "" : offsetText(inside, at, after);
 }
 
 /** A path without the lists around it: "pos.x" of "members[].pos.x". An unnamed element has the name of its list. */
@@ -115,6 +116,9 @@ function tableSize(r: Row): string {
 function titleOf(r: Row): string {
   const role = r.role === "value" ? "" : `, ${r.role}`;
   const note = r.note === "" ? "" : `, ${r.note}`;
+  if (r.computed) {
+    return `${r.path}: ${r.type}${note}${r.doc === "" ? "" : `\n${r.doc}`}`;
+  }
   return `${r.path}${role}: ${r.type}, at ${offsetOfRow(r)}, ${sizeRange(r)}${note}${r.doc === "" ? "" : `\n${r.doc}`}`;
 }
 

@@ -248,10 +248,13 @@ export class ValuesFormPane {
   }
 
   private control(field: FormField, value: Json, name: string, set: (to: Json) => void, refuse: (why: string) => void): h.JSX.Element {
-    if (field.kind === "bool") {
+    if (field.kind === "bool" && field.shown !== true) {
       return <input type="checkbox" data-name={name} aria-label={name} checked={value === true} onChange={(event) => set(event.currentTarget.checked)} />;
     }
     const text = shown(field, value);
+    if (field.shown === true) {
+      return <output data-name={name} title="computed from other values">{text}</output>;
+    }
     const values = field.values ?? [];
     if (values.length > 0 && values.some((v) => v.value === text)) {
       return (
