@@ -233,7 +233,7 @@ func choosesOrNests(s *schema.Struct) bool {
 	case *schema.Choice:
 		return true
 	case *schema.Group:
-		return t.Own || t.Sized
+		return t.Own || t.Sized || t.At != nil
 	}
 	return false
 }
