@@ -251,6 +251,8 @@ func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
 			switch {
 			case s.Part != nil:
 				v = int64(s.Part.Value(raw))
+			case s.Truth && raw != 0:
+				v = 1
 			case s.Bits > 0:
 				v = schema.SignExtend(raw, s.Bits)
 			}

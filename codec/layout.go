@@ -102,5 +102,5 @@ func sameStep(a, b wire.Step) bool {
 	if (a.Part == nil) != (b.Part == nil) || a.Part != nil && (a.Part.Shift != b.Part.Shift || a.Part.Bits != b.Part.Bits || a.Part.Mask != b.Part.Mask) {
 		return false
 	}
-	return a.Op == b.Op && a.Int == b.Int && a.Reg == b.Reg && a.Bits == b.Bits && a.Add == b.Add
+	return a.Op == b.Op && a.Int == b.Int && a.Reg == b.Reg && a.Bits == b.Bits && a.Add == b.Add && a.Truth == b.Truth
 }

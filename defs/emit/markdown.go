@@ -203,6 +203,7 @@ type mdRow struct {
 	by     string  // description of its size, its offset or its encoding
 	names  string  // of its values, as Markdown
 	moved  bool    // it is at an offset
+	placed bool    // it is in contents at a computed position
 	link   string  // to its type, as Markdown, in place of typ
 	size   string  // as Markdown, in place of bits
 	alt    bool    // of an alternative of a field, which the diagram does not show
@@ -306,7 +307,7 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		if r.offset, r.bits = w.m.AtText(row.At), -1; row.Fixed() {
 			r.bits = int(row.Min.Bits)
 		}
-		if row.Computed() {
+		if r.placed = row.At.Placed != nil; row.Computed() {
 			r.offset = ""
 		}
 		switch {
@@ -464,7 +465,7 @@ func (w *markdown) value(row *wire.Row) mdRow {
 		if t.Scale != 0 {
 			r.by = fmt.Sprintf("scaled by %s", strconv.FormatFloat(t.Scale, 'g', -1, 64))
 		}
-		if t.Kind == schema.Bool && t.Bits > 1 {
+		if t.Kind == schema.Bool && t.Bits > 1 && t.Expr == nil {
 			r.by = "0 is false, other values are true"
 		}
 		if t.Enum != nil {
@@ -561,8 +562,8 @@ func numberType(n *schema.Number) string {
 // inSized reports whether a field is inside a group with a size.
 func (w *markdown) inSized(field int) bool {
 	for field = w.m.Fields[field].Parent; field != wire.None; field = w.m.Fields[field].Parent {
-		if g, ok := w.m.Fields[field].Schema.Type.(*schema.Group); ok && (g.Sized || g.Packed != schema.Unpacked) {
-			return true
+		if g, ok := w.m.Fields[field].Schema.Type.(*schema.Group); ok && (g.Sized || g.Packed != schema.Unpacked || g.At != nil) {
+			return g.At == nil // contents at a position may be outside the groups around them
 		}
 	}
 	return false

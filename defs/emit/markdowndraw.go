@@ -52,7 +52,7 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 				b.WriteString("  always:\n")
 			}
 		}
-		if r.bits >= 0 && r.bits <= 4*rowBits {
+		if !r.placed && r.bits >= 0 && r.bits <= 4*rowBits {
 			if r.bits > 0 {
 				boxes = append(boxes, box{at, at + r.bits, r.name})
 				at += r.bits
@@ -62,6 +62,8 @@ func drawScope(b *strings.Builder, rows []mdRow) {
 		flush()
 		text := r.name
 		switch {
+		case r.placed:
+			text += " (at its position)"
 		case r.bits >= 0:
 			text += " (" + bitsText(r.bits) + " bytes)"
 		case r.moved:

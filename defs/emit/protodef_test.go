@@ -43,7 +43,7 @@ func (s *protoDrawer) typ(depth int, before []string) any {
 	if len(before) > 0 {
 		earlier = before[s.rng.IntN(len(before))]
 	}
-	switch s.rng.IntN(16) {
+	switch s.rng.IntN(20) {
 	case 0, 1:
 		fields := []map[string]any{}
 		var names []string
@@ -92,6 +92,12 @@ func (s *protoDrawer) typ(depth int, before []string) any {
 		return []any{"topBitSetTerminatedArray", map[string]any{"type": []any{"container", []any{map[string]any{"name": "f0", "type": "i8"}, map[string]any{"name": "f1", "type": s.typ(depth+1, nil)}}}}}
 	case 13:
 		return []any{"entityMetadataLoop", map[string]any{"endVal": s.rng.IntN(256), "type": s.typ(depth+1, nil)}}
+	case 16:
+		return []any{"array", map[string]any{"until": s.pick("f0 == 1", "_ == 0", earlier), "type": s.typ(depth+1, nil)}}
+	case 17:
+		return []any{"computed", map[string]any{"value": s.pick(earlier+" + 1", earlier, "7"), "type": s.number()}}
+	case 18:
+		return []any{"at", map[string]any{"position": s.pick(earlier, earlier+" * 2", "3"), "type": s.typ(depth+1, before)}}
 	case 14:
 		if len(s.names) > 0 {
 			return s.names[s.rng.IntN(len(s.names))]

@@ -21,10 +21,13 @@ func Language() schema.Language {
 		{Name: "flags", Kind: schema.MarkWord, Doc: "The names of bits, from the lowest on, or their values by name."},
 		{Name: "encoding", Kind: schema.MarkWord, Doc: "The encoding of a text."},
 		{Name: "endVal", Kind: schema.MarkWord, Doc: "The byte that ends a list."},
+		{Name: "until", Kind: schema.MarkWord, Doc: "The condition that the last element of an array meets, such as last == 1; _ is an element without fields."},
+		{Name: "value", Kind: schema.MarkWord, Doc: "The expression of a computed value: paths, integers and the operators of compareTo."},
+		{Name: "position", Kind: schema.MarkWord, Doc: "The byte of the message at which contents begin: an expression."},
 		{Name: "container", Kind: schema.GroupWord, Doc: "Fields in order: an array of objects with name (or anon) and type.", Insert: `["container", []]`},
 		{Name: "switch", Kind: schema.GroupWord, Doc: "A type chosen by an earlier field: compareTo, fields by value, default."},
 		{Name: "option", Kind: schema.GroupWord, Size: "1 byte and the value", Doc: "A byte, and the value if it is not 0."},
-		{Name: "array", Kind: schema.GroupWord, Doc: "Elements of one type; their number is of countType, or count is a number or the path of a field."},
+		{Name: "array", Kind: schema.GroupWord, Doc: "Elements of one type; their number is of countType, or count is a number or the path of a field, or they go on until a condition is met."},
 		{Name: "mapper", Kind: schema.TypeWord, Doc: "A number that is shown by names: type, mappings."},
 		{Name: "bitfield", Kind: schema.TypeWord, Doc: "Numbers of some bits, from the most significant bit on: name, size, signed."},
 		{Name: "bitflags", Kind: schema.TypeWord, Doc: "A number whose bits have names: type, flags, shift."},
@@ -35,6 +38,8 @@ func Language() schema.Language {
 		{Name: "entityMetadataLoop", Kind: schema.GroupWord, Doc: "Elements up to a byte: type, endVal."},
 		{Name: "compressed", Kind: schema.GroupWord, Doc: "A compressed value: method, lengthType (without one up to the end), type."},
 		{Name: "encapsulated", Kind: schema.GroupWord, Doc: "A value after its size in bytes: lengthType, type."},
+		{Name: "computed", Kind: schema.TypeWord, Size: "0 bytes", Doc: "A number that is not sent, but shown: value is an expression of earlier ones; type."},
+		{Name: "at", Kind: schema.GroupWord, Size: "0 bytes here", Doc: "Contents at another byte of the message: position is an expression of earlier numbers; type."},
 	}
 	for _, n := range numbers {
 		words = append(words, schema.Word{Name: n.name, Kind: schema.TypeWord, Doc: n.doc, Size: n.size})

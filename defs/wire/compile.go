@@ -960,6 +960,7 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 			if s.Add = t.Add; t.Kind == schema.Signed {
 				s.Bits = t.Bits
 			}
+			s.Truth = t.Kind == schema.Bool
 		case *schema.Bitfield:
 			if e.Part != "" && e.Part != t.All {
 				if s.Part = t.Forms[len(t.Forms)-1].Part(e.Part); s.Part == nil {

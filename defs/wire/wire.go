@@ -158,6 +158,7 @@ type Step struct {
 	Field int          // Ref
 	Bits  int          // Ref to a number: its width, if it is signed; otherwise 0
 	Add   int64        // Ref to a number: added to it
+	Truth bool         // Ref to a boolean: 1 for every value other than 0
 	Part  *schema.Part // Ref to a part of a bitfield; nil: all bits
 }
 
