@@ -17,6 +17,7 @@ type choices struct {
 	small   map[*schema.Field]bool     // numbers that sizes are computed from
 	avoided map[*schema.Field]uint64   // first bytes of elements that would end their list
 	depth   int                        // of groups in themselves
+	tries   int                        // elements that did not fit a condition
 	failed  bool                       // values contradict each other
 }
 
@@ -33,7 +34,7 @@ const maxExampleUnits = 1000
 func (x *exampler) begin(least bool) {
 	x.least, x.out, x.units = least, x.out[:0], 1000
 	x.values, x.texts = map[*schema.Field]uint64{}, map[*schema.Field]string{}
-	x.depth, x.failed = 0, false
+	x.depth, x.tries, x.failed = 0, 0, false
 }
 
 // findHints determines the values that make a difference.
@@ -288,7 +289,7 @@ func (x *exampler) body(s *schema.Struct, bare bool) {
 
 // inner writes a group with a body of its own. A group in itself does not change the values around it.
 func (x *exampler) inner(g *schema.Group) {
-	if g.Sized && g.Null && (x.least || x.rng.IntN(3) == 0) {
+	if x.failed || g.Sized && g.Null && (x.least || x.rng.IntN(3) == 0) { // after a failure the rest does not matter
 		x.add("null")
 		return
 	}
@@ -309,7 +310,7 @@ func (x *exampler) inner(g *schema.Group) {
 	x.body(g.Struct, g.Bare)
 }
 
-// maxEndTries is the number of elements that are tried for each place of a list that a condition ends.
+// maxEndTries is the number of elements that are tried for one place of a list that a condition ends; in a message, eight times as many.
 const maxEndTries = 60
 
 // ending writes the elements of a list that ends with one that meets a condition, and returns their number.
@@ -331,8 +332,10 @@ func (x *exampler) ending(t *schema.List) int {
 			if met = x.eval(t.Expr) != 0; met == (n+1 >= want) || x.failed {
 				break
 			}
+			if x.tries++; x.tries > 8*maxEndTries {
+				x.failed = true
+			}
 			if x.least = false; try == maxEndTries {
-				x.failed = n+1 >= want+maxEndTries
 				break
 			}
 		}
