@@ -20,6 +20,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/access"
 	"wirebench/server/relay"
 	"wirebench/server/store"
@@ -100,6 +101,9 @@ func walk(t testing.TB, s *Server, call func(method, pattern string)) {
 // Each route is permitted exactly for the roles of the access policy: without a token, for each role in the project and in all projects, and
 // for somebody of another project, who cannot tell whether this one exists.
 func TestEveryRouteForEveryRole(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	s := testServer(t)
 	log := keepLog(s)
 	grants := map[string]access.Grants{"admin": {access.Everywhere: access.Admin}, "elsewhere": {"another": access.Operator}, "none": {}}

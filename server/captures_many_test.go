@@ -11,12 +11,16 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 	"wirebench/server/store"
 )
 
 // TestCaptureOfManyConnections checks that connections above the limit are reported.
 func TestCaptureOfManyConnections(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	var file bytes.Buffer
 	w, err := pcap.NewWriter(&file, "test")
 	if err != nil {

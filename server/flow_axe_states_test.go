@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/projects"
 	"wirebench/web/browsertest"
 )
@@ -110,6 +111,9 @@ func (f flow) covered() {
 
 // Each page and each dialog of the program is listed, with the test that checks it.
 func TestAxeShown(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	t.Parallel()
 	listed := map[string]int{}
 	for _, x := range axeShown {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
 	"wirebench/server/store"
@@ -178,6 +179,9 @@ func TestProjectInUse(t *testing.T) {
 }
 
 func TestProjectOfAZip(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	data := t.TempDir()
 	s := projectServer(t, data, projects.Options{})
 	files := map[string]string{"lib/protocol.1.map": "C_M0 1\n", "lib/protocol.2.map": "C_M0 2\n", "lib/README.pdf": "x"}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/projects"
@@ -149,6 +150,9 @@ func run(t *testing.T, h http.Handler, list []scenario) {
 }
 
 func TestAPI(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	const join = "12000100080039304c0061006e006e000000"
 	run(t, testServer(t), []scenario{
 		{"decode by code", "POST", "/api/one/decode", `{"hex":"` + join + `"}`, 200, []string{

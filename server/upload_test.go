@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/api"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -314,6 +315,9 @@ func TestUploadDescribesDefinitions(t *testing.T) {
 
 // A folder with a whole game is stored at once, and a second upload changes nothing.
 func TestUploadOfAFolderTwice(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	const many = 800
 	s, dir := testServerOf(t, nil)
 	var files []sent

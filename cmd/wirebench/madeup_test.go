@@ -24,6 +24,7 @@ import (
 	"wirebench/codec/transport/muta"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -283,6 +284,9 @@ func TestMadeUpProtocol(t *testing.T) {
 
 // Words of one dialect are in its folders and its table rows only.
 func TestWordsOfDialectsStandInTheirRows(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	var words []string
 	rows := map[string]bool{"defs/dialects.go": true}
 	for _, d := range defs.Dialects {

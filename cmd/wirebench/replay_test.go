@@ -15,6 +15,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 )
 
@@ -129,6 +130,9 @@ func TestReplayBothSides(t *testing.T) {
 }
 
 func TestReplayBothSidesOfCorpora(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	tera := []string{"--library", needCorpus(t, "tera/toolbox/definitions"), "--map", needCorpus(t, "tera/toolbox/protocol.387396.map")}
 	for _, c := range []struct {
 		name  string

@@ -5,10 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"wirebench/defs/benchtest"
 )
 
 // Each filter of the manual's table means what the table says, and finds as many frames of the sample capture.
 func TestFiltersFromWireshark(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	text, err := os.ReadFile("../../web/docs/wireshark.md")
 	if err != nil {
 		t.Fatal(err)

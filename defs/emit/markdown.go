@@ -63,6 +63,9 @@ func emitMarkdown(s *schema.Schema, o Options) ([]File, []Loss) {
 	if w.packed {
 		b.WriteString("Offsets in compressed contents are relative to the first byte of what they are after decompression.\n\n")
 	}
+	if w.placed {
+		b.WriteString("Offsets of contents at a computed position are relative to that position; the parts after them follow those before them.\n\n")
+	}
 	if w.shortened {
 		b.WriteString(markdownShort)
 	}
@@ -150,6 +153,7 @@ type markdown struct {
 	apart     map[*schema.Struct]bool   // those with a section
 	links     map[*schema.Struct]string // to their sections
 	packed    bool                      // there are compressed groups
+	placed    bool                      // there are contents at computed positions
 	shortened bool                      // an offset or a name is abbreviated
 	begun     map[int]bool              // groups of the message that already have a row
 }
@@ -333,7 +337,7 @@ func (w *markdown) rows(layout *[]wire.Row, depth int) []mdRow {
 		w.shortened = w.shortened || strings.HasSuffix(r.offset, " parts before") || strings.Contains(r.path, "…")
 		r.elem = w.rows(layout, depth+1)
 		r.packed = row.Apart == nil && row.Part != nil && w.m.Packing(row.Part) != schema.Unpacked
-		w.packed = w.packed || r.packed
+		w.packed, w.placed = w.packed || r.packed, w.placed || r.placed
 		out = append(out, r)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
@@ -16,6 +17,9 @@ import (
 // A stream without any message costs no more than trying to decode a message at each byte once, and no memory: a client can send any amount
 // of it.
 func TestGarbage(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	garbage(t, func(float64, string) {})
 }
 

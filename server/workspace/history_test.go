@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/store"
 )
 
@@ -70,6 +71,9 @@ func TestRevisionsOfHistory(t *testing.T) {
 
 // A history has the text of each revision, after its older half is gone, too; what it does not know is a revision of its own.
 func TestLongHistory(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	old := maxHistory
 	maxHistory = 200_000
 	defer func() { maxHistory = old }()

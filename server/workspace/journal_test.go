@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs/benchtest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -80,6 +81,9 @@ func sameFiles(t *testing.T, what, dir string, want map[string]string) {
 
 // An upload over a whole library is one step: undone, redone, undone again after a restart.
 func TestUndoOfAnUpload(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	files := toolbox(t)
 	w, dir, home := both(t, files)
 	names := slices.Sorted(maps.Keys(files))
