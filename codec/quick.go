@@ -310,7 +310,7 @@ func (p *Program) quickEncode(dst, src *Record) bool {
 	if !p.Lone && !p.encodeContents(dst, src) {
 		return false
 	}
-	dst.Program, dst.Data, dst.Problems = p, dst.own, dst.Problems[:0]
+	dst.Program, dst.Data, dst.Problems, dst.Packs = p, dst.own, dst.Problems[:0], dst.Packs[:0]
 	dst.Short, dst.Illegal = false, false
 	dst.Used, dst.Code, dst.Session = len(dst.own), src.Code, src.Session
 	if p.Frame16 && p.Head >= 4 && len(dst.own) <= math.MaxUint16 && src.Code <= math.MaxUint16 && p.counter.bits|p.check.bits == 0 {

@@ -245,3 +245,23 @@ func TestCompressedTree(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A record that had compressed contents serves messages without.
+func TestCompressedThenOthers(t *testing.T) {
+	p, plain := compile(t, `["compressed", {"method": "zlib", "type": "u32"}]`), compile(t, `"u32"`)
+	var rec, in codec.Record
+	for range 2 {
+		p.Decode(&rec, packed(t, schema.Zlib, []byte{1, 2, 3, 4}))
+		if err := value.ParseJSON(&in, plain, []byte(`{"x":5}`)); err != nil {
+			t.Fatal(err)
+		}
+		if err := plain.Encode(&rec, &in); err != nil || !bytes.Equal(rec.Message(), []byte{0, 0, 0, 5}) {
+			t.Fatalf("%x, %v", rec.Message(), err)
+		}
+		p.Decode(&in, packed(t, schema.Zlib, []byte{1, 2, 3, 4}))
+		if plain.Decode(&in, []byte{0, 0, 0, 6}); len(in.Message()) != 4 || in.Unexplained() != 0 {
+			t.Fatalf("%x", in.Message())
+		}
+		p.Decode(&in, packed(t, schema.Zlib, []byte{1, 2, 3, 4}))
+	}
+}
