@@ -10,6 +10,9 @@
 //	Site        locates the values of one field, a Cursor iterates over them
 //	Layout      describes the positions of all parts, without data
 //
+// Compressed contents are decompressed behind the message: Record.Data then holds both, and Record.Packs says what is where. So all walks read
+// them as they read other bytes; Record.Sent gives the bytes of the message that hold a range.
+//
 // Three packages also walk the ops, for which Program.Ops, Program.Blocks and Program.Contents are exported: package value converts values
 // to and from JSON, package columns reads the values of many messages by field, and package view presents a record to people and other
 // programs.

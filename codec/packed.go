@@ -43,9 +43,10 @@ func (r *Record) Size() int {
 	return len(r.Data)
 }
 
-// Sent returns the range of the message that holds a range of Data: for one in decompressed contents that of the compressed bytes.
+// Sent returns the range of the message that holds a range of Data: for one in decompressed contents that of the compressed bytes. An empty
+// range at the end of the message is in the message.
 func (r *Record) Sent(at Range) Range {
-	for len(r.Packs) > 0 && at.Off >= r.Packs[0].From*8 {
+	for len(r.Packs) > 0 && at.Off+min(at.Len, 1) > r.Packs[0].From*8 {
 		at = r.Packs[r.packOf(at.Off)].Sent
 	}
 	return at

@@ -16,7 +16,9 @@ import (
 	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/defs/benchtest"
+	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
 )
 
 const items = `["container", [{"name": "name", "type": ["pstring", {"countType": "varint"}]}, {"name": "ids", "type": ["array", {"countType": "varint", "type": "varint"}]}]]`
@@ -243,6 +245,16 @@ func TestCompressedTree(t *testing.T) {
 	}
 	if _, text := roundTrip(t, p, []byte{0xff, 0xff}); text != `{"x":null}` {
 		t.Error(text)
+	}
+}
+
+// Contents at a position of the message are a mistake in compressed contents.
+func TestCompressedPosition(t *testing.T) {
+	const text = `{"types": {"far": ["at", {"position": "1", "type": "u8"}], "m": ["container", [{"name": "a", "type": "far"},
+		{"name": "x", "type": ["compressed", {"method": "zlib", "type": ["container", [{"name": "z", "type": "far"}]]}]}]]}}`
+	s, ds := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})
+	if len(ds) != 1 || ds[0].Message != "contents at a position of the message cannot be in compressed contents" || len(s.Messages) != 1 || !s.Messages[0].Broken {
+		t.Errorf("%v", ds.Render())
 	}
 }
 

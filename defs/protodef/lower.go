@@ -277,8 +277,39 @@ func (l *lowerer) message(d *definition, name string, at source.Span, of *node) 
 			m.Body.Optional = 1 + countBefore(s, s.Fields[last])
 		}
 	}
+	l.packedPositions(m.Body, at, false, map[inside]bool{})
 	m.Broken = l.errs > errs
 	return m
+}
+
+// inside is a struct that has been visited, in compressed contents or not.
+type inside struct {
+	s      *schema.Struct
+	packed bool
+}
+
+// packedPositions reports contents at a position of the message that are in compressed contents.
+func (l *lowerer) packedPositions(s *schema.Struct, at source.Span, packed bool, seen map[inside]bool) {
+	if seen[inside{s, packed}] {
+		return
+	}
+	seen[inside{s, packed}] = true
+	for _, f := range s.Fields {
+		here, in := at, packed
+		if f.Span.File != nil {
+			here = f.Span
+		}
+		if g, ok := f.Type.(*schema.Group); ok {
+			if g.At != nil && packed {
+				l.report(malformedType(here, "contents at a position of the message cannot be in compressed contents", "put them outside"))
+				return
+			}
+			in = in || g.Packed != schema.Unpacked
+		}
+		for _, body := range schema.Bodies(f.Type) {
+			l.packedPositions(body, here, in, seen)
+		}
+	}
 }
 
 // rest reports whether a field is missing if the message ends before it.
