@@ -116,9 +116,10 @@ func socksRequest(c net.Conn, password string, command byte) (to string, err err
 		if err != nil {
 			return "", err
 		}
-		if host = string(name); !isHost(host) {
+		host = string(name)
+		if _, _, ok := parseHost(host); !ok {
 			_ = socksAnswer(c, socksAddress, netip.AddrPort{})
-			return "", errors.New("a SOCKS5 client asks for what is no name of a host")
+			return "", fmt.Errorf("invalid host name in SOCKS5 request: %q", host)
 		}
 	default:
 		_ = socksAnswer(c, socksAddress, netip.AddrPort{})
@@ -193,15 +194,6 @@ func appendSocksAddress(out []byte, at netip.AddrPort) []byte {
 	return binary.BigEndian.AppendUint16(out, at.Port())
 }
 
-// isHost reports whether a text is a name or an address.
-func isHost(text string) bool {
-	if isName(plainName(text)) {
-		return true
-	}
-	_, err := netip.ParseAddr(text)
-	return err == nil
-}
-
 // socksHeader is the header of a datagram between a SOCKS5 client and the proxy: RSV, FRAG, ATYP, DST.ADDR, DST.PORT (RFC 1928, section 7).
 type socksHeader struct {
 	fragment byte       // 0 for a whole datagram
@@ -233,10 +225,7 @@ func parseSocksHeader(b []byte) (h socksHeader, data []byte, ok bool) {
 		return h, nil, false
 	}
 	if kind == socksName {
-		text := string(rest[:size])
-		if addr, err := netip.ParseAddr(text); err == nil {
-			h.addr = addr.Unmap()
-		} else if h.name = plainName(text); !isName(h.name) {
+		if h.addr, h.name, ok = parseHost(string(rest[:size])); !ok {
 			return h, nil, false
 		}
 	} else {

@@ -72,6 +72,8 @@ func FuzzSocksHeader(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x01\x0a\x00\x00\x01\x1f\x40hello"))
 	f.Add([]byte("\x00\x00\x00\x03\x0cgame.example\x1f\x40hello"))
 	f.Add(append([]byte("\x00\x00\x01\x04"), make([]byte, 20)...))
+	f.Add([]byte("\x00\x000\x03\b0.0.0.0.00"))
+	f.Add([]byte("\x00\x00\x00\x03\x05127.1\x1f\x40"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, data, ok := parseSocksHeader(b)
 		if !ok {

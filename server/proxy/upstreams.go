@@ -168,23 +168,42 @@ func parseEntry(text string) (entry, error) {
 		e.prefix = p.Masked()
 		return e, nil
 	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		if addr.Zone() != "" {
-			return e, fmt.Errorf("upstream %q: link-local addresses with a zone are refused", text)
-		}
-		addr = addr.Unmap()
-		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
-		return e, nil
-	}
-	if e.name = plainName(host); bracketed || !isName(e.name) {
+	addr, name, ok := parseHost(host)
+	switch {
+	case !ok || bracketed && name != "":
 		return e, fmt.Errorf("upstream %q: %q is neither an address nor a name", text, host)
+	case addr.Zone() != "":
+		return e, fmt.Errorf("upstream %q: link-local addresses with a zone are refused", text)
+	case addr.IsValid():
+		e.prefix = netip.PrefixFrom(addr, addr.BitLen())
 	}
+	e.name = name
 	return e, nil
 }
 
-// isName reports whether a text can be the name of a host (RFC 1123, and underscores).
+// parseHost returns the address that a text is, or the name: lower case, without the final dot. "10.0.0.1." is the address 10.0.0.1, as
+// resolvers take it. Other texts whose last part is a number, such as "127.1", are refused: some resolvers make addresses of them.
+func parseHost(text string) (addr netip.Addr, name string, ok bool) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return addr.Unmap(), "", addr.Zone() == "" || !addr.Is4In6() // Unmap drops the zone
+	}
+	name = plainName(text)
+	if addr, err := netip.ParseAddr(name); err == nil && addr.Is4() {
+		return addr, "", true
+	}
+	if !isName(name) {
+		return netip.Addr{}, "", false
+	}
+	return netip.Addr{}, name, true
+}
+
+// isName reports whether a text can be the name of a host (RFC 1123, and underscores). Its last part is not a number.
 func isName(name string) bool {
 	if name == "" || len(name) > 253 {
+		return false
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if digits, hex := strings.CutPrefix(last, "0x"); hex && strings.Trim(digits, "0123456789abcdef") == "" || strings.Trim(last, "0123456789") == "" {
 		return false
 	}
 	for label := range strings.SplitSeq(name, ".") {
@@ -254,16 +273,18 @@ func (u *Upstreams) find(ctx context.Context, text string, check func(netip.Addr
 	if port == 0 {
 		return t, fmt.Errorf("%w: %s has no port", ErrRefused, text)
 	}
-	if addr, err := netip.ParseAddr(host); err == nil {
+	addr, name, ok := parseHost(host)
+	if !ok {
+		return t, fmt.Errorf("%q is neither an address nor a name", host)
+	}
+	if addr.IsValid() {
 		if why := refusal(addr); why != "" {
 			return t, fmt.Errorf("%w: %s is %s", ErrRefused, text, why)
 		}
-		t.addrs = []netip.AddrPort{netip.AddrPortFrom(addr.Unmap(), port)}
+		t.addrs = []netip.AddrPort{netip.AddrPortFrom(addr, port)}
 		return t, u.permit(t, t.addrs[0], check)
 	}
-	if t.name = plainName(host); !isName(t.name) {
-		return t, fmt.Errorf("%q is neither an address nor a name", host)
-	}
+	t.name = name
 	named, other := u.names(t.name, port)
 	if !named && !other { // no address would be allowed, so do not resolve
 		return t, fmt.Errorf("%w: %s is not on the list of allowed upstreams", ErrRefused, text)

@@ -335,3 +335,38 @@ func TestUnlistedNames(t *testing.T) {
 		}
 	}
 }
+
+// One rule says what a host is, for the list, for what clients ask, and for datagrams: whatever resolvers make an address of is one, or nothing.
+func TestHosts(t *testing.T) {
+	for text, want := range map[string]string{
+		"game.example": "game.example", "GAME.example.": "game.example", "a": "a", "x1": "x1", "1.x": "1.x", "_a-b": "_a-b", "0xg.x": "0xg.x", "0xg": "0xg",
+		"10.0.0.1": "10.0.0.1", "10.0.0.1.": "10.0.0.1", "0.0.0.0.": "0.0.0.0", "::1": "::1", "::ffff:10.0.0.1": "10.0.0.1",
+		"127.1": "", "127.1.": "", "2130706433": "", "0x7f000001": "", "0X7F.1": "", "a.0x7f": "", "10.0.0.1..": "", "10.0.0.256": "", "010.0.0.1": "", "1.2.3.4.5": "", "::1.": "",
+		"": "", ".": "", "a..b": "", "a b": "", "[::1]": "",
+	} {
+		addr, name, ok := parseHost(text)
+		got := name
+		if addr.IsValid() {
+			got = addr.String()
+		}
+		if got != want || ok != (want != "") || name != "" && addr.IsValid() {
+			t.Errorf("%q: %q %q %v, want %q", text, addr, name, ok, want)
+		}
+		host := text
+		if strings.Contains(text, ":") && !strings.HasPrefix(text, "[") {
+			host = "[" + text + "]"
+		}
+		_, err := NewUpstreams([]string{host + ":5000"}, names{}.resolve)
+		if (err == nil) != (want != "") && text != "[::1]" {
+			t.Errorf("%q in a list: %v", text, err)
+		}
+		if _, _, ok := parseSocksHeader(append(append([]byte{0, 0, 0, socksName, byte(len(text))}, text...), 0, 1)); ok != (want != "") {
+			t.Errorf("%q in a datagram: %v", text, ok)
+		}
+	}
+	for _, zone := range []string{"fe80::1%eth0", "::ffff:10.0.0.1%eth0"} {
+		if addr, _, ok := parseHost(zone); ok && refusal(addr) == "" {
+			t.Errorf("%s is %s", zone, addr)
+		}
+	}
+}
