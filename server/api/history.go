@@ -7,12 +7,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/access"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
 func (s *API) registerHistory(api huma.API) {
 	add(api, "GET /api/v1/{ws}/definitions/{file}/history", "history", "The revisions of a definition: who changed it, and when", s.listHistory)
-	add(api, "DELETE /api/v1/{ws}/definitions/{file}/history", "forget-history", "Forget the history of a definition, for what must not stay in it", s.forgetHistory, status(403, 507))
+	add(api, "DELETE /api/v1/{ws}/definitions/{file}/history", "forget-history", "Remove the earlier texts of a definition wherever the server keeps them, for what must not stay; says what it does not reach", s.forgetHistory, status(403, 507))
 	add(api, "GET /api/v1/{ws}/definitions/{file}/history/{id}", "revision", "The text of a revision", s.readRevision)
 	add(api, "PATCH /api/v1/{ws}/definitions/{file}/history/{id}", "name-revision", "Name a revision", s.nameRevision, small, status(400, 403, 422, 507))
 }
@@ -102,16 +103,29 @@ func (s *API) nameRevision(_ context.Context, in *nameRevisionInput) (*struct{},
 	return nil, historyProblem(ws.NameRevision(name, in.ID, in.Body.Name))
 }
 
-// forgetHistory removes the history of a definition.
-func (s *API) forgetHistory(_ context.Context, in *historyInput) (*struct{}, error) {
+type purgedOutput struct{ Body *workspace.Purged }
+
+// forgetHistory removes the earlier texts of a definition.
+func (s *API) forgetHistory(ctx context.Context, in *historyInput) (*purgedOutput, error) {
 	ws, name, err := s.historyOf(in.FilePath)
 	if err != nil {
 		return nil, err
 	}
-	if err := ws.ForgetHistory(name); err != nil {
+	s.Rooms.Settle(ws.Workspace) // a text that is written afterwards would make a revision of the one before
+	out, err := ws.Purge(name)
+	if err != nil {
 		return nil, historyProblem(err)
 	}
-	return nil, historyProblem(s.Rooms.Forget(ws.Workspace, name))
+	for _, name := range out.Names {
+		if err := s.Rooms.Forget(ws.Workspace, name); err != nil {
+			return nil, historyProblem(err)
+		}
+	}
+	if _, _, err := s.repo(ctx, ws.Workspace.Name); err == nil {
+		out.Stays = append(out.Stays, "commits of git")
+	}
+	out.Stays = append(out.Stays, "backups, and copies made before upgrades in the folder "+store.SetAside, "texts that browsers keep until they are stored")
+	return &purgedOutput{out}, nil
 }
 
 // authors returns the person of a request, for the history; nil without a name.

@@ -56,6 +56,7 @@ type Room struct {
 	fileNews   int
 	ending     bool
 	forget     bool  // the log begins anew with the next line
+	forgotten  int   // times that it has begun anew for forget
 	failed     error // why no change is accepted any more
 	stop       chan struct{}
 
@@ -390,6 +391,9 @@ func (r *Room) flush() {
 		r.log.Error("the log of a text cannot be written", "error", err)
 		r.endLocked(fmt.Errorf("your changes cannot be stored: %w", err))
 		return
+	}
+	if forget {
+		r.forgotten++
 	}
 	r.logged = version
 	r.wakeAll()

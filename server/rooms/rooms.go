@@ -107,18 +107,47 @@ const settleTime = 2 * time.Second
 // Forget removes earlier texts from the log of a text: only the present one stays.
 func (s *Set) Forget(ws *workspace.Workspace, file string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.rooms[place{ws, file}]; r != nil {
-		r.mu.Lock()
-		r.forget = true
-		r.mu.Unlock()
-		r.kick(r.work)
+	r := s.rooms[place{ws, file}]
+	s.mu.Unlock()
+	if r != nil && r.forgetLog() {
 		return nil
 	}
-	r, err := open(place{ws, file}, s.Log)
+	return s.forgetClosed(place{ws, file})
+}
+
+// forgetLog begins the log anew. It returns false if the room has ended instead.
+func (r *Room) forgetLog() bool {
+	r.mu.Lock()
+	r.forget = true
+	before := r.forgotten
+	r.mu.Unlock()
+	r.kick(r.work)
+	for {
+		r.mu.Lock()
+		done := r.forgotten > before
+		r.mu.Unlock()
+		if done {
+			return true
+		}
+		select {
+		case <-r.ended:
+			return false
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// forgetClosed is Forget for a text without a room.
+func (s *Set) forgetClosed(at place) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rooms[at] != nil {
+		return ErrFull // somebody has just opened it
+	}
+	r, err := open(at, s.Log)
 	switch {
 	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
-		return place{ws, file}.removeLog()
+		return at.removeLog()
 	case err != nil || r.logSize == 0:
 		return err
 	}

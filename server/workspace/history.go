@@ -345,20 +345,6 @@ func (w *Workspace) NameRevision(file, id, name string) error {
 	return w.Home.Append(historyFile(file), line)
 }
 
-// ForgetHistory removes the history of a definition, for a secret that must not stay in it.
-func (w *Workspace) ForgetHistory(file string) error {
-	if _, err := w.wholeHistory(file); err != nil {
-		return err
-	}
-	w.historyMu.Lock()
-	defer w.historyMu.Unlock()
-	err := w.Home.Remove(historyFile(file), nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // wholeHistory writes what is pending, and returns the history of a file.
 func (w *Workspace) wholeHistory(file string) ([]historyLine, error) {
 	if w.Home == nil {

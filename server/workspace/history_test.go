@@ -129,7 +129,7 @@ func TestLongHistory(t *testing.T) {
 			t.Errorf("%d: %.20q %v", i, now, err)
 		}
 	}
-	if err := w.ForgetHistory("C_A.1.def"); err != nil {
+	if _, err := w.Purge("C_A.1.def"); err != nil {
 		t.Fatal(err)
 	}
 	if x, err := w.History("C_A.1.def"); err != nil || len(x) != 0 {
