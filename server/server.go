@@ -113,7 +113,7 @@ func New(cfg Config) (*Server, error) {
 	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Scores: s.scores, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)
 	s.router = s.routes()
-	s.handler = s.router
+	s.handler = access.Everybody(s.router)
 	if cfg.Door != nil {
 		cfg.Door.Projects = s.projectNames
 		cfg.Projects.Renamed(func(was, is string) {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,12 +94,16 @@ when the server starts.`,
 }
 
 func newToken() *cobra.Command {
-	data := ""
+	data, reset := "", false
 	cmd := &cobra.Command{
 		Use:   "token",
 		Short: "Make a new access token of an admin",
 		Long: `Token makes a new access token of an admin, in place of the one of the first start,
-for a server whose token was lost. The server must not be running. Accounts stay.`,
+for a server whose token was lost. The server must not be running. Accounts stay.
+
+A server that has had accounts does not start when accounts.json is damaged or
+missing. With --reset the file is set aside and the server has no accounts, nor
+their roles and tokens: the new token admits the first admin.`,
 		Example: "  wirebench token --data /srv/wirebench",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -105,7 +112,12 @@ for a server whose token was lost. The server must not be running. Accounts stay
 				return err
 			}
 			defer kept.Close()
-			accounts, err := access.OpenAccounts(kept.Secret("accounts.json"))
+			if reset {
+				if err := setAccountsAside(cmd, kept); err != nil {
+					return err
+				}
+			}
+			accounts, err := openAccounts(kept, nil)
 			if err != nil {
 				return err
 			}
@@ -117,5 +129,19 @@ for a server whose token was lost. The server must not be running. Accounts stay
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
+	cmd.Flags().BoolVar(&reset, "reset", false, "set accounts.json aside, whatever it is, and begin without accounts")
 	return cmd
+}
+
+// setAccountsAside begins without accounts. A server that has had some still admits nobody without a token.
+func setAccountsAside(cmd *cobra.Command, data *store.Data) error {
+	from := data.Path("accounts.json")
+	to := from + time.Now().UTC().Format(".was-20060102-150405.000")
+	switch err := os.Rename(from, to); {
+	case err == nil:
+		note(cmd, "The accounts of before are in %s", to)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return access.Reset(data.Secret("accounts.json"), data.Secret(accountsMark))
 }

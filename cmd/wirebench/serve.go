@@ -38,11 +38,11 @@ func newServe() *cobra.Command {
 messages, captures and settings are files in --data; the first start fills it with
 samples.
 
-A loopback address needs no access token, unless there are accounts. On any other
-address the first start prints the token of an admin, which stays valid; --token or
---token-file sets another. The admin invites people at /access/people. --tls-cert
-and --tls-key serve TLS; behind a proxy that does, give --trusted-proxy and
---base-url.
+A loopback address needs no access token, unless there are or have been accounts, or
+--base-url or --trusted-proxy is given. Otherwise the first start prints the token
+of an admin, which stays valid until --token or --token-file sets another. The admin
+invites people at /access/people. --tls-cert and --tls-key serve TLS; behind a proxy
+that does, give --trusted-proxy and --base-url.
 
 Users may start listeners that relay to this machine and to the upstreams allowed
 by --allow-upstream. --proxy starts a listener at once and allows its upstream.
@@ -64,16 +64,16 @@ second Ctrl+C exits immediately.`,
 			}
 			defer kept.Close()
 			kept.Limit(&store.Quota{Each: quota, All: quotaOfAll})
-			all, err := openProjects(cmd, l, allowed, kept, log)
-			if err != nil {
-				return err
-			}
-			defer all.Close()
 			door, err := team.door(kept, log)
 			if err != nil {
 				return err
 			}
 			defer door.Audit.Close()
+			all, err := openProjects(cmd, l, allowed, kept, log)
+			if err != nil {
+				return err
+			}
+			defer all.Close()
 			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame, GitRemote: gitRemote}
 			if cfg.Trusted, err = team.trusted(); err != nil {
 				return err
@@ -189,7 +189,11 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 	}
 	defer pages.Close() // idempotent
 	srv := server.NewHTTPServer(pages)
-	note(cmd, "Wirebench is at %s", team.address(ln.Addr()))
+	if at := team.address(ln.Addr()); team.base != "" {
+		note(cmd, "Wirebench is at %s, and listens at %s", at, ln.Addr())
+	} else {
+		note(cmd, "Wirebench is at %s", at)
+	}
 	if err := startProxies(cmd, pages, relayed); err != nil {
 		note(cmd, "%v", err)
 	}

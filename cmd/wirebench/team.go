@@ -29,7 +29,7 @@ type teamFlags struct {
 
 func (f *teamFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address without --viewer-token; otherwise a random one, printed at the first start and kept)")
+	flags.StringVar(&f.tokens.Admin, "token", "", "access token of an admin, at least 16 characters (default: none on a loopback address, unless there are or have been accounts, or --viewer-token, --base-url or --trusted-proxy is given; otherwise a random one, printed at the first start and kept until this flag replaces it)")
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token of --token")
 	flags.StringVar(&f.tokens.Viewer, "viewer-token", "", "second access token, for read-only access")
 	flags.StringVar(&f.base, "base-url", "", "address of the server for clients, such as https://wirebench.example or https://host/tools/wirebench")
@@ -74,16 +74,19 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 	case (f.oidc.Issuer == "") != (f.oidc.ClientID == ""):
 		return nil, errors.New("--oidc-issuer and --oidc-client belong together")
 	}
-	accounts, err := access.OpenAccounts(data.Secret("accounts.json"))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w (--data)", data.Path("accounts.json"), err)
-	}
 	audit, err := access.OpenAudit(data.Path("audit.jsonl"))
 	if err != nil {
 		log.Warn("there is no audit log", "error", err) // on a read-only disk
 		audit = nil
 	}
-	c := access.Config{Tokens: f.tokens, Accounts: accounts, Audit: audit, Log: log}
+	accounts, err := openAccounts(data, audit)
+	if err == nil && f.tokens.Admin != "" {
+		err = accounts.DropFirst()
+	}
+	if err != nil {
+		return nil, errors.Join(err, audit.Close())
+	}
+	c := access.Config{Tokens: f.tokens, Accounts: accounts, Audit: audit, Log: log, Proxied: len(f.proxies) > 0}
 	if f.oidc.Issuer != "" {
 		c.OIDC = &f.oidc
 	}
@@ -100,6 +103,18 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 	}
 	return access.NewDoor(c), nil
 }
+
+// openAccounts opens the accounts of a data folder. Its error names the file and what to do.
+func openAccounts(data *store.Data, audit *access.Audit) (*access.Accounts, error) {
+	accounts, err := access.OpenKept(data.Secret("accounts.json"), data.Secret(accountsMark), audit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: restore the file from a backup, or set it aside with \"wirebench token --reset --data %s\", which prints an access token and begins without accounts", data.Path("accounts.json"), err, data.Path())
+	}
+	return accounts, nil
+}
+
+// accountsMark is the file that remembers that there have been accounts.
+const accountsMark = "had-accounts.json"
 
 // trusted reads --trusted-proxy.
 func (f *teamFlags) trusted() (out []netip.Prefix, err error) {

@@ -140,6 +140,7 @@ type File interface {
 // Accounts are the persons who may use a server, with their sessions and tokens, and the invitations. It is safe for concurrent use.
 type Accounts struct {
 	file File
+	mark File // see OpenKept; nil: none
 	now  func() time.Time
 
 	mu          sync.Mutex
@@ -150,6 +151,7 @@ type Accounts struct {
 	fixed       map[string]Token // tokens of the command line, by hash
 	bySecret    map[string]found // by hash of a session or token
 	saved       time.Time        // of the last use
+	had         bool             // there are or have been accounts or invitations
 }
 
 // found is where a secret belongs.
@@ -159,17 +161,21 @@ type found struct {
 	token   string   // for a session without an account: the hash of its token
 }
 
-// OpenAccounts reads the accounts.
+// OpenAccounts reads the accounts. A file that is not one that was written here is an error, also an empty one: without its accounts the
+// server would be open to everybody.
 func OpenAccounts(file File) (*Accounts, error) {
 	a := &Accounts{file: file, now: time.Now}
 	text, err := file.Read()
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > 0 {
+	if text != nil {
 		var k kept
 		if err := json.Unmarshal(text, &k); err != nil {
 			return nil, fmt.Errorf("the accounts are damaged: %w", err)
+		}
+		if k.Accounts == nil { // 0 bytes are no JSON; null, {} and other objects have no list
+			return nil, errors.New("the accounts are damaged: there is no list of accounts")
 		}
 		for _, x := range k.Accounts {
 			one := x.Account
@@ -178,8 +184,72 @@ func OpenAccounts(file File) (*Accounts, error) {
 		}
 		a.invitations, a.first, a.signed = k.Invitations, k.First, k.Signed
 	}
+	a.had = a.persons()
 	a.index()
 	return a, nil
+}
+
+// ErrLost reports that the file of accounts of a data folder is gone.
+var ErrLost = errors.New("the file is missing, and there have been accounts")
+
+// markText is the content of the mark, for people.
+const markText = `{"about": "This data folder has had accounts: the server does not start without accounts.json. See wirebench token --reset."}` + "\n"
+
+// OpenKept reads the accounts of a data folder. The file mark remembers that there have been accounts, also when the file of accounts is
+// lost; the audit log remembers it for folders of earlier versions. The error is ErrLost then.
+func OpenKept(file, mark File, audit *Audit) (*Accounts, error) {
+	a, err := OpenAccounts(file)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := mark.Read()
+	if err != nil {
+		return nil, err
+	}
+	text, err := file.Read()
+	switch {
+	case err != nil:
+		return nil, err
+	case text == nil && (marked != nil || audit.hasPersons()):
+		return nil, ErrLost
+	}
+	a.mark, a.had = mark, marked != nil
+	if !a.persons() {
+		return a, nil
+	}
+	return a, a.remember()
+}
+
+// Reset makes a file without accounts, with its mark: the server stays closed to everybody without a token.
+func Reset(file, mark File) error {
+	if err := mark.Write([]byte(markText)); err != nil {
+		return err
+	}
+	return (&Accounts{file: file, mark: mark, had: true, now: time.Now}).save()
+}
+
+// persons reports whether people other than the one at the machine have been let in.
+func (a *Accounts) persons() bool { return len(a.accounts)+len(a.invitations) > 0 }
+
+// remember writes the mark before there are persons. The caller holds mu, or has the only reference.
+func (a *Accounts) remember() error {
+	if a.had || !a.persons() {
+		return nil
+	}
+	if a.mark != nil {
+		if err := a.mark.Write([]byte(markText)); err != nil {
+			return err
+		}
+	}
+	a.had = true
+	return nil
+}
+
+// Had reports whether there are accounts or invitations, or have been.
+func (a *Accounts) Had() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.had
 }
 
 // index finds all secrets again. The caller holds mu, or has the only reference.
@@ -213,6 +283,20 @@ func (a *Accounts) Fix(tokens map[string]Token) {
 		a.fixed[hashOf(text)] = t
 	}
 	a.index()
+}
+
+// DropFirst ends the token of the first start, and the sessions begun with it, where the command line gives another.
+func (a *Accounts) DropFirst() error {
+	a.mu.Lock()
+	none := a.first == nil
+	a.mu.Unlock()
+	if none {
+		return nil
+	}
+	return a.change(func() error {
+		a.first = nil
+		return nil
+	})
 }
 
 // bare returns a token without an account, by its hash. The caller holds mu.
@@ -255,6 +339,9 @@ func (a *Accounts) changeLocked(do func() error) error {
 }
 
 func (a *Accounts) save() error {
+	if err := a.remember(); err != nil {
+		return err
+	}
 	k := kept{Accounts: []keptAccount{}, Invitations: a.invitations, First: a.first, Signed: a.signed}
 	for _, x := range a.accounts {
 		k.Accounts = append(k.Accounts, keptAccount{*x, x.Password, x.Sessions, x.Tokens})

@@ -115,6 +115,29 @@ func lastOf(path string, most int) (out []Event) {
 	return out[:min(len(out), most)]
 }
 
+// hasPersons reports whether an account has done something.
+func (a *Audit) hasPersons() bool {
+	if a == nil {
+		return false
+	}
+	for _, path := range []string{a.path, a.path + ".1"} {
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var e Event
+			if json.Unmarshal(lines.Bytes(), &e) == nil && e.ID != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Close closes the log.
 func (a *Audit) Close() error {
 	if a == nil {

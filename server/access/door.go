@@ -23,6 +23,7 @@ type Config struct {
 	Port     string          // of the server: browsers send cookies to all ports of a host, so each server has a name of its own
 	Base     *url.URL        // address of the server for clients; nil: that of each request
 	OIDC     *OIDC           // nil: people sign in by password or token
+	Proxied  bool            // trusted proxies pass the requests of others
 	Projects func() []string // names, for the page of roles
 }
 
@@ -47,10 +48,10 @@ func NewDoor(c Config) *Door {
 	return d
 }
 
-// Guarded reports whether nobody is admitted without a token or an account: on a server for this machine only if there are accounts, a
-// provider or tokens of the command line.
+// Guarded reports whether nobody is admitted without a token or an account. Only a server that is for this machine alone in every respect is
+// open: local says that it listens there only.
 func (d *Door) Guarded(local bool) bool {
-	return !local || d.Tokens != (Tokens{}) || d.OIDC != nil || !d.Accounts.Empty()
+	return !local || d.Proxied || d.Base != nil || d.Tokens != (Tokens{}) || d.OIDC != nil || d.Accounts.Had()
 }
 
 // Cookie returns the name of the cookie of sessions.

@@ -128,20 +128,23 @@ func As(r *http.Request, p Principal) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), principalKey{}, p))
 }
 
-// Of returns the principal of a request. A request that did not pass through a [Door] has an admin.
-func Of(r *http.Request) Principal {
-	if p, ok := r.Context().Value(principalKey{}).(Principal); ok {
-		return p
-	}
-	return Principal{Grants: Grants{Everywhere: Admin}, Client: clientOf(r)}
+// Everybody returns the handler of a server without a door, where each request that has no principal yet gets an admin.
+func Everybody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := r.Context().Value(principalKey{}).(Principal); !ok {
+			r = As(r, Principal{Grants: Grants{Everywhere: Admin}, Client: clientOf(r)})
+		}
+		next.ServeHTTP(w, r)
+	})
 }
+
+// Of returns the principal of a request; nobody if it passed neither a [Door] nor [Everybody].
+func Of(r *http.Request) Principal { return From(r.Context()) }
 
 // From is Of the request of a context.
 func From(ctx context.Context) Principal {
-	if p, ok := ctx.Value(principalKey{}).(Principal); ok {
-		return p
-	}
-	return Principal{Grants: Grants{Everywhere: Admin}}
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
 }
 
 // clientOf returns the address of the client, or its /64 network for IPv6, whose addresses all belong to one client.
