@@ -27,7 +27,10 @@ func newMetrics(s *Server) *metrics {
 			Buckets: []float64{.001, .005, .02, .1, .5, 2, 10, 60},
 		}, []string{"method", "route", "code"}),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, &nowCollector{s})
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, &nowCollector{s},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "wirebench_build_info", Help: "1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": s.Version},
+		}, func() float64 { return 1 }))
 	return m
 }
 

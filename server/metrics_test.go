@@ -21,6 +21,7 @@ func TestMetrics(t *testing.T) {
 		`wirebench_http_request_duration_seconds_count{code="404",method="GET",route="/api/v1/{ws}/captures/{id}/frames"} 1`,
 		`method="other",route="none"`,
 		"\nwirebench_captures_open 1\n", "\nwirebench_frames_kept 5\n", "\nwirebench_pages_open 0\n", "\ngo_goroutines ",
+		`wirebench_build_info{version="` + s.Version + `"} 1`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is missing", want)

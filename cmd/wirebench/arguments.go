@@ -70,7 +70,7 @@ func commandOnly(cmd *cobra.Command, args []string) error {
 	return see(cmd, err)
 }
 
-// wrongFlag rewords a flag error of pflag. name is --port or WIREBENCH_PORT; "" stands for the flag of the error.
+// wrongFlag rewords a flag error of pflag. name is --port or WIREBENCH_FRAMES_PORT; "" stands for the flag of the error.
 func wrongFlag(name string, err error) error {
 	var value *pflag.InvalidValueError
 	var missing *pflag.ValueRequiredError

@@ -16,8 +16,6 @@ import (
 	"wirebench/server/store"
 )
 
-const defaultData = "./wirebench-data"
-
 func newBackup() *cobra.Command {
 	data := ""
 	cmd := &cobra.Command{

@@ -34,7 +34,7 @@ func TestBasePath(t *testing.T) {
 	}
 	const token = "a token of the test"
 	cmd := exec.CommandContext(t.Context(), self, "-test.run", "TestBaseServer$")
-	cmd.Env = append(os.Environ(), "WIREBENCH_TOKEN="+token, "WIREBENCH_BASE_ARGS=serve --listen 127.0.0.1:18437 --base-url http://127.0.0.1:18437/tools/wb/ --data "+t.TempDir())
+	cmd.Env = append(os.Environ(), "WIREBENCH_SERVE_TOKEN="+token, "WIREBENCH_BASE_ARGS=serve --listen 127.0.0.1:18437 --base-url http://127.0.0.1:18437/tools/wb/ --data "+t.TempDir())
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -84,8 +84,9 @@ func newConfig(serve *cobra.Command) *cobra.Command {
 		Long: `Config prints the settings with which serve would start, as a TOML file for --config:
 from the command line, the environment, the file, or the default. Secrets are not
 printed.`,
-		Example: "  wirebench config --config /etc/wirebench.toml",
-		Args:    noArgs,
+		Example:     "  wirebench config --config /etc/wirebench.toml",
+		Args:        noArgs,
+		Annotations: map[string]string{readsServe: "true"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			printConfig(cmd.OutOrStdout(), cmd.Flags())
 			return nil

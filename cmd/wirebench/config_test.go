@@ -18,15 +18,15 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	write("listen = '0.0.0.0:9000'\nallow-upstream = ['a:1', 'b:2']\ncapture-bytes = 5\ndata = '/x'\ntoken = 'a secret of the file'\n")
-	t.Setenv("WIREBENCH_DATA", "/env")
-	t.Setenv("WIREBENCH_ALLOW_LIBRARY", "/one, /two\n/three")
+	t.Setenv("WIREBENCH_SERVE_DATA", "/env")
+	t.Setenv("WIREBENCH_SERVE_ALLOW_LIBRARY", "/one, /two\n/three")
 	out, errs, status := cli(t, "", "config", "--config", file, "--listen", "127.0.0.1:1")
 	if status != 0 {
 		t.Fatal(status, errs)
 	}
 	for _, want := range []string{
-		`listen = "127.0.0.1:1" # command line`, `data = "/env" # WIREBENCH_DATA`, `capture-bytes = 5 # ` + file, `allow-upstream = ["a:1", "b:2"] # ` + file,
-		`allow-library = ["/one", "/two", "/three"] # WIREBENCH_ALLOW_LIBRARY`, `token = "…" # ` + file, `tls-cert = "" # default`, "integrity = false # default",
+		`listen = "127.0.0.1:1" # command line`, `data = "/env" # WIREBENCH_SERVE_DATA`, `capture-bytes = 5 # ` + file, `allow-upstream = ["a:1", "b:2"] # ` + file,
+		`allow-library = ["/one", "/two", "/three"] # WIREBENCH_SERVE_ALLOW_LIBRARY`, `token = "…" # ` + file, `tls-cert = "" # default`, "integrity = false # default",
 	} {
 		if !strings.Contains(out, want+"\n") {
 			t.Errorf("lacks %s:\n%s", want, out)

@@ -11,13 +11,16 @@ import (
 )
 
 // newHealth checks the health of a running server. Containers use it: the image has no shell or curl.
-func newHealth() *cobra.Command {
-	listen, cert := "", ""
+func newHealth(serve *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Check the health of the server at --listen",
-		Args:  noArgs,
+		Long: `Health asks the server of this machine whether it is well. It has the settings of
+serve: those of the environment and of --config, too.`,
+		Args:        noArgs,
+		Annotations: map[string]string{readsServe: "true"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			listen, cert := cmd.Flag("listen").Value.String(), cmd.Flag("tls-cert").Value.String()
 			host, port, err := splitAddress(listen)
 			if err != nil {
 				return fmt.Errorf("--listen %s: %w", listen, err)
@@ -43,7 +46,8 @@ func newHealth() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address of the server")
-	cmd.Flags().StringVar(&cert, "tls-cert", "", "that of the server, if it serves TLS")
+	for _, name := range []string{"listen", "tls-cert", "config"} {
+		cmd.Flags().AddFlag(serve.Flags().Lookup(name))
+	}
 	return cmd
 }

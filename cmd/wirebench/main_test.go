@@ -188,15 +188,15 @@ func TestCommands(t *testing.T) {
 
 func TestFlagsFromEnvironment(t *testing.T) {
 	lib := write(t, joinLib)
-	t.Setenv("WIREBENCH_LIBRARY", lib)
-	t.Setenv("WIREBENCH_MESSAGE", "C_JOIN")
-	t.Setenv("WIREBENCH_JSON", "true")
+	t.Setenv("WIREBENCH_DECODE_LIBRARY", lib)
+	t.Setenv("WIREBENCH_DECODE_MESSAGE", "C_JOIN")
+	t.Setenv("WIREBENCH_DECODE_JSON", "true")
 	stdout, stderr, status := cli(t, joinHex, "decode")
 	if status != 0 || !strings.HasPrefix(stdout, `{"message":"C_JOIN","version":2`) {
 		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
 	}
-	t.Setenv("WIREBENCH_JSON", "maybe")
-	if _, stderr, status := cli(t, joinHex, "decode"); status != 2 || !strings.Contains(stderr, "WIREBENCH_JSON") {
+	t.Setenv("WIREBENCH_DECODE_JSON", "maybe")
+	if _, stderr, status := cli(t, joinHex, "decode"); status != 2 || !strings.Contains(stderr, "WIREBENCH_DECODE_JSON") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -39,7 +39,7 @@ those of the running server at --server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&p.data, "data", "./wirebench-data", "directory of the server's data")
+	f.StringVar(&p.data, "data", defaultData, "directory of the server's data")
 	f.StringVar(&p.to, "server", "", "a running server instead, http://HOST:PORT or https://HOST")
 	f.StringVar(&p.token, "token", "", "its access token; set it in the environment to keep it out of process lists")
 	f.BoolVar(&p.json, "json", false, "print JSON Lines instead of text")

@@ -31,7 +31,7 @@ func (p *proxyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&p.proxies, "proxy", nil, "relay and show traffic: WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>game.example:7801 (repeatable)")
 	f.StringArrayVar(&p.allow, "allow-upstream", nil, "upstreams that users may relay to, besides this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
-	f.StringVar(&p.ports, "listener-ports", "", "ports on which users may start listeners, such as the 17800-17809 that a container publishes (default: all from 1024 on)")
+	f.StringVar(&p.ports, "listener-ports", defaultPorts, "ports on which users may start listeners, such as 17800-17809; empty = all from 1024 on")
 	f.StringVar(&p.file, "proxies", "", `file with both: {"allow":["HOST:PORTS"],"proxies":[{"workspace":"...","listen":"...","upstream":"...","name":"...","ports":1}]}`)
 }
 

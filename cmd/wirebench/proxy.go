@@ -164,7 +164,7 @@ func (r *proxyRun) check(protocol protocols.Protocol) error {
 	if r.listen == "" || r.upstream == "" {
 		return errors.New("--listen and --upstream are required")
 	}
-	if r.to == "" && (r.token != "" && r.cmd.Flags().Changed("token") && os.Getenv("WIREBENCH_TOKEN") == "" || r.project != "" || r.spool != "" || r.spoolSize != 0) {
+	if r.to == "" && (given(r.cmd, "token") || r.project != "" || r.spool != "" || r.spoolSize != 0) {
 		return errors.New("--token, --project, --spool and --spool-bytes need --to")
 	}
 	if r.spoolSize < 0 || r.spoolSize > 0 && r.spoolSize < 1<<20 {

@@ -33,7 +33,7 @@ direction and the bytes are enough. With --listen such programs connect to a soc
 of this machine, several at once, until push is interrupted.
 
 A lost connection is waited for; meanwhile up to 64 MiB are kept, and then the
-program in front waits. The token is best given as WIREBENCH_TOKEN.`,
+program in front waits. The token is best given as WIREBENCH_PUSH_TOKEN.`,
 		Example: `  tcpdump -i eth0 -U -w - port 7801 | wirebench push https://wirebench.example --project tera
   my-hook | wirebench push http://127.0.0.1:8080 --project mine --name "a hook"
   wirebench push http://127.0.0.1:8080 --project mine --listen unix:/tmp/hook.sock`,

@@ -67,7 +67,7 @@ func TestPush(t *testing.T) {
 	r := &remote{fail: 1}
 	srv := httptest.NewServer(r)
 	defer srv.Close()
-	t.Setenv("WIREBENCH_TOKEN", "secret")
+	t.Setenv("WIREBENCH_PUSH_TOKEN", "secret")
 	in, out := io.Pipe()
 	cmd := newRoot()
 	cmd.SetArgs([]string{"push", srv.URL, "--project", "mine"})

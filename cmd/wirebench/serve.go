@@ -24,8 +24,6 @@ import (
 	"wirebench/server/store"
 )
 
-const defaultListen = "127.0.0.1:8080"
-
 func newServe() *cobra.Command {
 	l, relay := &libraryFlags{}, &proxyFlags{}
 	listen, data, gitRemote, team := "", "", "", &teamFlags{}

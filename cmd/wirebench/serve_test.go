@@ -124,7 +124,7 @@ func TestServeBeyondThisMachine(t *testing.T) {
 
 // With a viewer's token there is an operator's token, also on a loopback address; the environment sets it like every flag.
 func TestServeViewer(t *testing.T) {
-	t.Setenv("WIREBENCH_VIEWER_TOKEN", "just-looking-at-it")
+	t.Setenv("WIREBENCH_SERVE_VIEWER_TOKEN", "just-looking-at-it")
 	addr, out := started(t, "serve", "--listen", "127.0.0.1:0")
 	m := regexp.MustCompile(`The access token is (\S{20,})`).FindStringSubmatch(out.String())
 	if m == nil {

@@ -201,9 +201,9 @@ func TestOnlyWithJSON(t *testing.T) {
 	}
 }
 
-// A script is read from standard input, too; and WIREBENCH_LISTEN, set for the server of a container, does not set --listen of a replay.
+// A script is read from standard input, too; and --to on the command line overrides --listen of the environment.
 func TestReplayOfStandardInput(t *testing.T) {
-	t.Setenv("WIREBENCH_LISTEN", "0.0.0.0:8080")
+	t.Setenv("WIREBENCH_REPLAY_LISTEN", "0.0.0.0:8080")
 	script := `{"version":1,"protocol":"muta","play":"client","steps":[{"pause":"1ms"}]}`
 	if out, said, status := cli(t, script, "replay", "-", "--make-script", "-"); status != exitOK || !strings.Contains(out, `"pause"`) {
 		t.Errorf("%d %s %s", status, out, said)

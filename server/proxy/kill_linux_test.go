@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-const killVariable = "WIREBENCH_PROXY_CHILD"
+const killVariable = "WIREBENCH_CHILD_OF_PROXY"
 
 // TestMain can run the test program as a proxy to be killed, which prints its address.
 func TestMain(m *testing.M) {
