@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -72,7 +73,7 @@ func TestKillChild(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// Whatever was confirmed is there after kill -9, at any moment, again and again.
+// Whatever was confirmed is there exactly once after kill -9, at any moment, again and again. TestEveryStep tests all moments.
 func TestKill(t *testing.T) {
 	rounds := 8
 	if testing.Short() {
@@ -213,6 +214,21 @@ func killOnce(t *testing.T, l library, confirmed map[string]int, round string, a
 			t.Fatalf("%s: %s was confirmed up to %d, and the text has\n%s", round, who, n, text)
 		}
 	}
+	for line := range strings.Lines(text) { // and nothing is there twice, or in parts
+		if !known.MatchString(line) {
+			t.Fatalf("%s: nobody wrote the line %q in\n%s", round, line, text)
+		}
+		if strings.Count(text, line) != 1 {
+			t.Fatalf("%s: %q is there more than once:\n%s", round, line, text)
+		}
+	}
+	for who := range confirmed {
+		if strings.Count(text, "# "+who+" ") != 1 {
+			t.Fatalf("%s: %s has several lines in\n%s", round, who, text)
+		}
+	}
 	bob.Leave()
 	s.Close()
 }
+
+var known = regexp.MustCompile(`^(# (p\d|outside) \d+|uint32 id)\n$`)

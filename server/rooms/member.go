@@ -62,6 +62,7 @@ type Start struct {
 	Text    *string `json:"text,omitempty"`
 	Writes  bool    `json:"writes"`
 	Account bool    `json:"account,omitempty"` // the name of the person is that of an account
+	Notice  string  `json:"notice,omitempty"`  // what everyone has to know of the text
 }
 
 // FileState is the state of the file.
@@ -172,7 +173,7 @@ func (m *Member) news() (out Message, some bool, err error) {
 		if r.logged < r.doc.Version() { // the text is not on disk yet
 			return out, false, nil
 		}
-		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account}
+		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account, Notice: r.notice}
 		if m.fresh {
 			text := r.doc.Text().String()
 			start.Version, start.Text = r.doc.Version(), &text

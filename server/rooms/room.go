@@ -3,7 +3,6 @@ package rooms
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,8 +26,9 @@ const (
 	// Many programs empty a file and then write it. The room merges their text after it has stayed the same for steadyTime, or at the latest
 	// writeTime after the first change.
 	steadyTime = 100 * time.Millisecond
-	maxLog     = 1 << 20   // bytes of a log above which it begins anew
-	maxText    = 512 << 10 // units of a text, so that its log fits into a file
+	goneTime   = time.Second // without its file, until a room ends
+	maxLog     = 1 << 20     // bytes of a log above which it begins anew
+	maxText    = 512 << 10   // units of a text, so that its log fits into a file
 )
 
 // Room is the shared text of a file.
@@ -55,33 +55,21 @@ type Room struct {
 	state      FileState
 	fileNews   int
 	ending     bool
-	forget     bool  // the log begins anew with the next line
-	forgotten  int   // times that it has begun anew for forget
-	failed     error // why no change is accepted any more
+	forget     bool   // the log begins anew with the next line
+	forgotten  int    // times that it has begun anew for forget
+	failed     error  // why no change is accepted any more
+	notice     string // for everyone who comes
 	stop       chan struct{}
 
 	// Used by run only.
 	raw     string // the file on disk, without the changes in outside
 	outside outside
-	hasLog  bool // lines may be appended to the log; otherwise it begins anew
-	tried   int  // version of the text that the library has refused, -1 for none
+	wills   []fileText // texts that the file may have got, whose writing failed
+	hasLog  bool       // lines may be appended to the log; otherwise it begins anew
+	tried   int        // version of the text that the library has refused, -1 for none
 	retry   time.Time
 	logSize int
 }
-
-// entry is a part of a line of the log: the base, updates, or a state of the file. A line has what was synced at once, as an array.
-type entry struct {
-	Room    string          `json:"room,omitempty"` // of a base
-	Version int             `json:"v"`              // after the updates
-	Text    *string         `json:"text,omitempty"` // of a base; of a state of the file, if the room has another one
-	File    string          `json:"file,omitempty"` // revision of the file
-	Who     string          `json:"who,omitempty"`
-	Client  string          `json:"c,omitempty"`
-	At      int64           `json:"at,omitempty"` // Unix time in ms
-	Updates []collab.Change `json:"u,omitempty"`
-}
-
-func (p place) logFile() string { return "texts/" + p.file + ".jsonl" }
 
 // open opens the room of a file: with the text of its log, if that has changes that are not in the file, merged with the file.
 func open(at place, log *slog.Logger) (*Room, error) {
@@ -110,106 +98,73 @@ func open(at place, log *slog.Logger) (*Room, error) {
 // recover makes the text: that of the file and, if there is a log, what it has and the file lacks.
 func (r *Room) recover() error {
 	now := collab.NewText(source.UnixLines(r.raw))
-	old, known := r.readLog()
+	r.doc, r.unsaved = collab.New(now, 0), keep(len(now)) // the log begins with the first change
+	if r.ws.Home == nil {
+		return nil
+	}
+	f, err := r.ws.Home.Read(r.logFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the log of a text: %w", err)
+	}
+	p, problems := readLog(f.Text, r.raw)
+	r.logSize = p.size
+	if len(problems) > 0 {
+		r.log.Error("the log of a text is damaged", "lines", len(problems), "error", problems[0], "kept", r.asideFile())
+		if err := r.setAside(f.Text); err != nil {
+			return err
+		}
+	}
+	r.hasLog = p.doc != nil && !p.plain && len(problems) == 0 && !p.gone && p.size < maxLog && bytes.HasSuffix(f.Text, []byte("\n"))
+	if p.missing {
+		r.notice = "A part of what was typed here cannot be read any more; the server has kept it aside in " + r.asideFile()
+	}
+	if p.doc != nil {
+		if err := r.join3(&p, now); err != nil {
+			return fmt.Errorf("merge the file with its log: %w", err)
+		}
+	}
+	if r.hasLog {
+		return nil
+	}
+	if err := r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry()); err != nil {
+		r.log.Error("the log of a text cannot be written", "error", err)
+		r.id = rand.Text() // the next start does not know the versions of this one
+	}
+	return nil
+}
+
+// join3 joins the text of the log with that of the file.
+func (r *Room) join3(p *past, now collab.Text) error {
+	base, known := p.base(r.raw)
 	if !known {
-		r.doc, r.unsaved = collab.New(now, 0), keep(len(now))
-		return nil // the log begins with the first change
+		// Nothing tells what of the text is in the file already: it is not merged, but kept.
+		r.notice = "Changes that were not in the file could not be merged with it. They are a revision in its history"
+		r.log.Error("a text could not be merged with its file: it is in the history")
+		return r.ws.Keep(r.file, source.UnixLines(r.raw), p.doc.Text().String(), p.who)
+	}
+	r.id, r.doc, r.authors = p.room, p.doc, p.who
+	if r.id == "" { // its line is damaged
+		r.id = rand.Text()
 	}
 	// What was written outside since is a change of the text that the file had.
+	old := collab.NewText(base)
 	change, err := collab.Between(old, now).Map(collab.Between(old, r.doc.Text()), true)
 	if err == nil && !change.IsEmpty() {
 		_, err = r.doc.Receive(r.doc.Version(), "outside "+rand.Text(), []collab.Change{change})
 	}
 	if err != nil {
-		return fmt.Errorf("merge the file with its log: %w", err)
+		return err
 	}
+	r.hasLog = r.hasLog && change.IsEmpty()
 	r.unsaved = collab.Between(now, r.doc.Text())
-	if !r.unsaved.IsEmpty() {
+	if r.unsaved.IsEmpty() {
+		r.authors = nil
+	} else {
 		r.since = time.Now()
 		r.latest = r.since
-	}
-	if !change.IsEmpty() || r.logSize >= maxLog {
-		r.hasLog = false // it begins anew
-	}
-	return nil
-}
-
-// readLog reads the log: the text of the room, its version, and the text that the file had. It returns false if there is none. A line that
-// was not written whole was never confirmed; it and what follows are ignored.
-func (r *Room) readLog() (file collab.Text, known bool) {
-	damaged := false
-	if r.ws.Home == nil {
-		return nil, false
-	}
-	f, err := r.ws.Home.Read(r.logFile())
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.log.Error("the log of a text cannot be read", "error", err)
-		}
-		return nil, false
-	}
-	r.logSize = len(f.Text)
-	for line := range bytes.Lines(f.Text) {
-		var entries []entry
-		err := json.Unmarshal(line, &entries)
-		for i := 0; i < len(entries) && err == nil; i++ {
-			err = r.replay(entries[i], &file)
-		}
-		if err == nil {
-			continue
-		}
-		if bytes.HasSuffix(line, []byte("\n")) {
-			r.log.Error("a damaged line in the log of a text: what follows is ignored", "error", err)
-		}
-		damaged = true
-		break
-	}
-	r.hasLog = r.doc != nil && !damaged
-	return file, r.doc != nil
-}
-
-func (r *Room) replay(e entry, file *collab.Text) error {
-	switch {
-	case e.Room != "" && e.Text != nil:
-		r.id, r.doc = e.Room, collab.New(collab.NewText(*e.Text), e.Version)
-		*file = r.doc.Text()
-	case r.doc == nil:
-		return errors.New("no base")
-	case len(e.Updates) > 0:
-		from := e.Version - len(e.Updates)
-		if from != r.doc.Version() {
-			return fmt.Errorf("updates of version %d follow version %d", from, r.doc.Version())
-		}
-		_, err := r.doc.Receive(from, e.Client, e.Updates)
-		return err
-	case e.File != "" && e.Text != nil:
-		*file = collab.NewText(*e.Text)
-	case e.File != "":
-		*file = r.doc.Text()
-	}
-	return nil
-}
-
-// beginLog begins the log with a text and the state of the file.
-func (r *Room) beginLog(text string, version int, file entry) error {
-	line, err := json.Marshal([]entry{{Room: r.id, Version: version, Text: &text}, file})
-	if err != nil {
-		return err
-	}
-	if _, err := r.ws.Home.Write(r.logFile(), append(line, '\n'), nil); err != nil {
-		return err
-	}
-	r.hasLog, r.logSize = true, len(line)+1
-	return nil
-}
-
-// removeLog removes the log, if there is one.
-func (p place) removeLog() error {
-	if p.ws.Home == nil {
-		return nil
-	}
-	if err := p.ws.Home.Remove(p.logFile(), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }
@@ -327,6 +282,7 @@ func (r *Room) endLocked(why error) {
 
 // outside is a text that another program has written to the file and that is not merged yet.
 type outside struct {
+	gone  bool // there is no file
 	text  string
 	since time.Time // of the first change; zero if there is none
 	same  time.Time // of the last change
@@ -352,8 +308,9 @@ func (r *Room) run() {
 		r.flush()
 		if !r.followFile(ended) {
 			r.end(ErrClosed)
-			if err := r.removeLog(); err != nil { // another file of the name has nothing to do with it
-				r.log.Error("the log of a deleted definition cannot be removed", "error", err)
+			r.flush()
+			if err := r.fileGone(); err != nil {
+				r.log.Error("the text of a deleted definition stays in its log", "error", err)
 			}
 			return
 		}
@@ -399,17 +356,26 @@ func (r *Room) flush() {
 	r.wakeAll()
 }
 
-// append writes a line to the log, with one sync.
-func (r *Room) append(entries []entry) error {
-	line, err := json.Marshal(entries)
-	if err != nil {
+// fileGone keeps what was not in the file: in the history, and in the log if the file comes back as it was. Another file of the name has
+// nothing to do with it.
+func (r *Room) fileGone() error {
+	r.mu.Lock()
+	text, version, empty, who := r.doc.Text().String(), r.logged, r.unsaved.IsEmpty(), r.authors
+	r.mu.Unlock()
+	if empty || r.ws.Home == nil {
+		return r.removeLog()
+	}
+	if err := r.ws.Keep(r.file, r.fileText, text, who); err != nil {
 		return err
 	}
-	r.logSize += len(line) + 1
-	return r.ws.Home.Append(r.logFile(), line)
+	if time.Since(r.outside.since) < goneTime { // it may be written just now
+		return nil
+	}
+	return r.append([]entry{{Version: version, Gone: true}})
 }
 
-// followFile merges what other programs have written, once it is steady or at once with now. It returns false if the file is gone.
+// followFile merges what other programs have written, once it is steady or at once with now. It returns false if the file is gone: many
+// programs remove a file before they write it, so that it is gone when it stays so.
 func (r *Room) followFile(now bool) bool {
 	if r.outside.steady() {
 		if err := r.ws.Reload(); err != nil { // the file may have been written since the library was told
@@ -417,24 +383,34 @@ func (r *Room) followFile(now bool) bool {
 		}
 	}
 	f := r.ws.Now().File(r.file)
-	if f == nil {
-		return false
+	there, text := f != nil, ""
+	if there {
+		text = f.Text
 	}
-	if f.Text == r.raw {
+	if there && text == r.raw {
 		r.outside = outside{}
 		return true
 	}
 	if r.outside.since.IsZero() {
 		r.outside.since = time.Now()
 	}
-	if f.Text != r.outside.text || r.outside.same.IsZero() {
-		r.outside.text, r.outside.same = f.Text, time.Now()
+	if text != r.outside.text || there == r.outside.gone || r.outside.same.IsZero() {
+		r.outside.text, r.outside.gone, r.outside.same = text, !there, time.Now()
+	}
+	if !there {
+		return !now && time.Since(r.outside.since) < goneTime
+	}
+	for _, w := range r.wills {
+		if w.raw == text { // it was written by this room, although that was said to have failed
+			r.outside = outside{}
+			return r.wrote(w)
+		}
 	}
 	if !now && !r.outside.steady() {
 		return true
 	}
 	r.outside = outside{}
-	return r.merge(f.Text)
+	return r.merge(text)
 }
 
 // steady reports whether the text can be merged.
@@ -456,7 +432,7 @@ func (r *Room) merge(text string) bool {
 		err = r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
 	}
 	if err == nil {
-		r.raw, r.fileText, r.unsaved, r.tried = text, source.UnixLines(text), unsaved, -1
+		r.raw, r.fileText, r.unsaved, r.tried, r.wills = text, source.UnixLines(text), unsaved, -1, nil
 		if r.unsaved.IsEmpty() {
 			r.since, r.authors = time.Time{}, nil
 		}
@@ -477,6 +453,12 @@ func (r *Room) merge(text string) bool {
 // writeFile writes the file if it is time, or with force. It returns the time until it is to be called again.
 func (r *Room) writeFile(force bool) time.Duration {
 	const never = time.Hour
+	if !r.hasLog && r.ws.Home != nil { // what is announced needs a log
+		r.mu.Lock()
+		r.forget = !r.unsaved.IsEmpty()
+		r.mu.Unlock()
+		r.flush()
+	}
 	r.mu.Lock()
 	text, version := r.doc.Text().String(), r.doc.Version()
 	since, latest, empty := r.since, r.latest, r.unsaved.IsEmpty()
@@ -502,12 +484,19 @@ func (r *Room) writeFile(force bool) time.Duration {
 		return due.Sub(now)
 	}
 	was := store.RevisionOf([]byte(r.raw))
-	raw := edit.Restore(r.raw, text)
-	_, err := r.ws.SaveBy(who, r.file, []byte(raw), &was)
+	w := fileText{raw: edit.Restore(r.raw, text), text: text, version: version}
+	err := r.announce(w)
+	if err == nil {
+		_, err = r.ws.SaveBy(who, r.file, []byte(w.raw), &was)
+	}
 	var conflict *store.ConflictError
-	if errors.As(err, &conflict) { // another program was faster: its text is merged, and then the file is written
-		if err = r.ws.Reload(); err == nil && r.followFile(false) {
-			return restTime
+	switch {
+	case err == nil:
+		r.wrote(w)
+	case errors.As(err, &conflict): // another program was faster: its text is merged, and then the file is written
+		if err := r.ws.Reload(); err == nil {
+			r.followFile(false)
+			return steadyTime
 		}
 	}
 	r.mu.Lock()
@@ -521,22 +510,35 @@ func (r *Room) writeFile(force bool) time.Duration {
 		r.setState(FileState{Problem: err.Error()})
 		return retryTime
 	}
-	r.raw, r.fileText, r.tried = raw, source.UnixLines(raw), -1
-	r.since = time.Time{}
-	r.unsaved = keep(len(collab.NewText(text)))
-	if later, ok := r.doc.Since(version); ok {
-		for _, u := range later {
-			if next, err := r.unsaved.Then(u.Change); err == nil {
-				r.unsaved, r.since = next, r.latest
-			}
+	if r.unsaved.IsEmpty() {
+		return never
+	}
+	return restTime
+}
+
+// wrote takes that the file has a text of this room. It returns true.
+func (r *Room) wrote(w fileText) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	later, ok := r.doc.Since(w.version)
+	r.unsaved = keep(len(collab.NewText(w.text)))
+	if !ok { // too many
+		r.unsaved = collab.Between(collab.NewText(w.text), r.doc.Text())
+	}
+	for _, u := range later {
+		if next, err := r.unsaved.Then(u.Change); err == nil {
+			r.unsaved = next
 		}
+	}
+	r.raw, r.fileText, r.tried, r.wills = w.raw, source.UnixLines(w.raw), -1, nil
+	r.since = time.Time{}
+	if r.unsaved.IsEmpty() {
+		r.authors = nil
+	} else {
+		r.since = r.latest
 	}
 	r.entries = append(r.entries, r.fileEntry())
 	r.setState(FileState{})
 	r.kick(r.work)
-	if r.unsaved.IsEmpty() {
-		r.authors = nil
-		return never
-	}
-	return restTime
+	return true
 }

@@ -104,15 +104,16 @@ func (s *Set) Settle(ws *workspace.Workspace) {
 // settleTime bounds the wait of Settle.
 const settleTime = 2 * time.Second
 
-// Forget removes earlier texts from the log of a text: only the present one stays.
+// Forget removes earlier texts from the log of a text, and what was kept aside of damaged logs: only the present text stays.
 func (s *Set) Forget(ws *workspace.Workspace, file string) error {
 	s.mu.Lock()
 	r := s.rooms[place{ws, file}]
 	s.mu.Unlock()
+	at := place{ws, file}
 	if r != nil && r.forgetLog() {
-		return nil
+		return at.remove(at.asideFile())
 	}
-	return s.forgetClosed(place{ws, file})
+	return s.forgetClosed(at)
 }
 
 // forgetLog begins the log anew. It returns false if the room has ended instead.
@@ -147,11 +148,14 @@ func (s *Set) forgetClosed(at place) error {
 	r, err := open(at, s.Log)
 	switch {
 	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
-		return at.removeLog()
-	case err != nil || r.logSize == 0:
+		err = at.removeLog()
+	case err == nil && r.logSize > 0:
+		err = r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
+	}
+	if err != nil {
 		return err
 	}
-	return r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
+	return at.remove(at.asideFile())
 }
 
 // FilePeople are the people who have a file open.

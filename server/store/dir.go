@@ -77,6 +77,10 @@ func Alone() Option { return func(d *Dir) { d.alone = true } }
 // SyncLater leaves changes in the memory of the system until Sync is called: for a new folder that is of no use unless it is complete.
 func SyncLater() Option { return func(d *Dir) { d.later = true } }
 
+// BeforeSteps calls a function before each step of a change that reaches the disk, such as "write", "sync" or "rename": for tests that fail a
+// step, or look at what a program that ends there leaves behind. An error fails the step.
+func BeforeSteps(f func(step string) error) Option { return func(d *Dir) { d.before = f } }
+
 // Sync syncs the files that List reads, and their directories.
 func (d *Dir) Sync() error {
 	root, err := d.root()

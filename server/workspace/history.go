@@ -108,6 +108,19 @@ func (h *history) changed(file, before, after string, who []string, now time.Tim
 	}
 }
 
+// Keep stores a text in the history of a definition that is in no file: that of one that was deleted while people changed it, or that cannot
+// be merged. before is the text that it was made of. It returns once the text is on disk.
+func (w *Workspace) Keep(file, before, text string, who []string) error {
+	if w.Home == nil {
+		return ErrNoHistory
+	}
+	now := time.Now()
+	w.writeHistory(w.history.take(file, true, now))
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	return w.writeRevision(&pending{file: file, before: before, text: text, from: now, at: now, who: who})
+}
+
 // take returns the revisions that are to be written: of one file or of all ("") those that have ended, with all those that have not, too.
 func (h *history) take(file string, all bool, now time.Time) []*pending {
 	h.mu.Lock()

@@ -897,6 +897,8 @@ export interface RoomsStart {
   writes: boolean;
   /** the name of the person is that of an account */
   account?: boolean;
+  /** what everyone has to know of the text */
+  notice?: string;
 }
 
 /** CollabUpdate is an accepted change. */

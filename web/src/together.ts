@@ -242,6 +242,9 @@ export class Together {
       this.room = start.room;
       this.writes = start.writes;
       this.known = start.account === true;
+      if (start.notice !== undefined) {
+        notify(start.notice, "warn");
+      }
       if (start.text !== undefined || this.shared === undefined) {
         await this.begin(start.text, start.version);
       } else {
