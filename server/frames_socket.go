@@ -20,6 +20,7 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/socket"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 )
@@ -185,7 +186,7 @@ type framesPage struct {
 	placed  *captures.Capture // the reading whose numbers the notes have
 	reads   string            // how the capture is read: see readsLike
 	job     *frames.SortJob   // for the current list, or the one that will replace it
-	sorting sync.WaitGroup    // including canceled ones
+	sorting supervise.Group   // including canceled ones
 	done    bool              // the page knows that everything has been tested and read
 	looks   atomic.Int64      // number of updates of the list: none while nothing changes
 }
@@ -226,10 +227,10 @@ func (s *Server) framesChannel(ws *workspace.Workspace, who string) func(context
 // serve maintains the list and answers queries, until the context is done.
 func (p *framesPage) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	var all sync.WaitGroup
-	all.Go(func() { p.refuse(ctx) })
-	all.Go(func() { cancel(p.listen(ctx, &all)) })
-	cancel(p.run(ctx))
+	var all supervise.Group
+	all.Go("list", func(err error) { cancel(err) }, func() { p.refuse(ctx) })
+	all.Go("list", func(err error) { cancel(err) }, func() { cancel(p.listen(ctx, &all)) })
+	cancel(supervise.Do("list", func() error { return p.run(ctx) }))
 	all.Wait()
 	return context.Cause(ctx)
 }
@@ -242,7 +243,7 @@ func newFramesPage(ws *workspace.Workspace, set *captures.Set, id string, c *soc
 }
 
 // listen reads the messages of the page. It never waits for a result, so that cancellations and pongs are read while all jobs are busy.
-func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
+func (p *framesPage) listen(ctx context.Context, all *supervise.Group) error {
 	for {
 		text, err := p.page.Receive(ctx)
 		if err != nil {
@@ -274,7 +275,7 @@ func (p *framesPage) listen(ctx context.Context, all *sync.WaitGroup) error {
 		one, cancel := context.WithCancel(ctx)
 		seq, ok := p.begin(id, cancel)
 		if ok {
-			all.Go(func() {
+			all.Go("query", func(err error) { p.reply(ctx, id, "", nil, err) }, func() {
 				defer p.end(id, cancel)
 				p.answer(one, id, seq, m.scans(), work)
 			})

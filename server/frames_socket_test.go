@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/socket"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
 
@@ -280,8 +280,8 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 			// The list of this view never comes, so that each query waits for it.
 			p := newFramesPage(nil, nil, "", c)
 			p.want = &listView{Seq: 1}
-			var all sync.WaitGroup
-			all.Go(func() { p.refuse(ctx) })
+			var all supervise.Group
+			all.Go("list", nil, func() { p.refuse(ctx) })
 			defer all.Wait()
 			return p.listen(ctx, &all)
 		}}})

@@ -21,6 +21,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/socket"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 )
@@ -118,21 +119,24 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's context, which ends with the upgrade
 	defer s.endWith(ws, cancel)()
 	defer cancel()
-	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
+	supervise.Go("stream", func(error) { cancel() }, func() { s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel) })
 	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
 		conn.Close(err.Error())
 		return
 	}
 	defer s.pages.Remove(conn)
-	s.captures.Go(func() { _ = conn.Ping(ctx) })
-	s.captures.Go(func() {
+	s.captures.Go("stream", nil, func() { _ = conn.Ping(ctx) })
+	s.captures.Go("stream", nil, func() {
 		defer cancel()
 		_, _ = conn.Read(ctx) // clients send nothing: this returns when the client leaves
 	})
-	err = streamFrames(ctx, conn, one, filter, since, q.Get("value") != "")
+	err = supervise.Do("stream", func() error { return streamFrames(ctx, conn, one, filter, since, q.Get("value") != "") })
 	if errors.Is(err, io.EOF) {
 		conn.Close("the session has ended")
 		return
+	}
+	if fault := (*supervise.Fault)(nil); errors.As(err, &fault) {
+		conn.Close("this stream ended by a fault of the program: connect again")
 	}
 	if err != nil && ctx.Err() == nil && !wsconn.Gone(err) {
 		s.Log.Info("live stream ended", "error", err)

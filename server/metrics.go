@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"wirebench/server/proxy"
+	"wirebench/server/supervise"
 )
 
 // metrics holds the metrics of GET /metrics, in Prometheus format. They contain no names of users or files, and no contents of messages.
@@ -73,6 +74,7 @@ var (
 	capturesOpen  = prometheus.NewDesc("wirebench_captures_open", "Captures whose frames are in memory.", nil, nil)
 	framesKept    = prometheus.NewDesc("wirebench_frames_kept", "Frames in memory, of all open captures.", nil, nil)
 	bytesKept     = prometheus.NewDesc("wirebench_frames_kept_bytes", "Memory of the frames of all open captures.", nil, nil)
+	faultsSeen    = prometheus.NewDesc("wirebench_faults_total", "Panics of the program, each of which ended one part.", []string{"part"}, nil)
 	replaysListed = prometheus.NewDesc("wirebench_replays_running", "Running replays.", nil, nil)
 
 	sessionLabels = []string{"workspace", "listen"}
@@ -89,13 +91,20 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *nowCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pagesOpen, capturesOpen, framesKept, bytesKept, replaysListed, relayOpen, relayTotal, relayRefused, relayFailed, relayBytes, relayFrames, relayLost, relayMissed, relayHeld} {
+	for _, d := range []*prometheus.Desc{pagesOpen, capturesOpen, framesKept, bytesKept, faultsSeen, replaysListed, relayOpen, relayTotal, relayRefused, relayFailed, relayBytes, relayFrames, relayLost, relayMissed, relayHeld} {
 		ch <- d
 	}
 }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector. Goroutines of the library call it.
 func (c *nowCollector) Collect(ch chan<- prometheus.Metric) {
+	_ = supervise.Do("metrics", func() error { c.collect(ch); return nil })
+	for part, n := range supervise.Counts() {
+		ch <- prometheus.MustNewConstMetric(faultsSeen, prometheus.CounterValue, float64(n), part)
+	}
+}
+
+func (c *nowCollector) collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}

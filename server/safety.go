@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 )
 
 // contentPolicy restricts what pages may load and run; the policy of workspace pages is wider.
@@ -80,7 +80,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 				panic(e)
 			}
 			id := w.Header().Get(answer.RequestID)
-			s.Log.Error("panic", "id", id, "path", r.URL.Path, "value", e, "stack", string(debug.Stack()))
+			s.Log.Error("panic", "id", id, "path", r.URL.Path, "value", supervise.Caught("request", e).Value)
 			problem(w, http.StatusInternalServerError, "internal server error; the server log has details for request "+id)
 		}()
 		next.ServeHTTP(w, r)

@@ -28,6 +28,7 @@ import (
 	"wirebench/server/runs"
 	"wirebench/server/scores"
 	"wirebench/server/socket"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/static"
 )
@@ -83,6 +84,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	supervise.LogTo(cfg.Log)
 	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}}
 	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
 	if cfg.Memory == 0 {
@@ -152,7 +154,7 @@ func (s *Server) guard() access.Guard {
 
 // follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.
 func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
-	context.AfterFunc(ctx, func() { s.scores.Drop(ws) })
+	supervise.After(ctx, "score", func() { s.scores.Drop(ws) })
 	if ws.Captures == nil {
 		return
 	}
@@ -198,10 +200,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	left := map[int]bool{}
 	for i := range steps {
 		left[i] = true
-		go func() {
+		supervise.Go("server", nil, func() {
+			defer func() { done <- i }()
 			steps[i].run()
-			done <- i
-		}()
+		})
 	}
 	for len(left) > 0 {
 		select {

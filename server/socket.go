@@ -13,6 +13,7 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/page"
 	"wirebench/server/socket"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 )
@@ -40,7 +41,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.endWith(ws, cancel)()
-	go s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel)
+	supervise.Go("page", func(error) { cancel() }, func() { s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel) })
 	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
 		conn.Close(err.Error())
 		return
@@ -50,7 +51,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		"page":   s.workbench.Channel(ws, r),
 		"pushed": s.pushed(ws.Name),
 		"text":   s.textChannel(ws, access.Of(r)),
-		"frames": {Limit: maxListMessage, Serve: s.framesChannel(ws, access.Of(r).Key())},
+		"frames": {Limit: maxListMessage, Part: "list", Serve: s.framesChannel(ws, access.Of(r).Key())},
 	}
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
 		return !access.Of(r).May("channel "+name, ws.Name) || name == "frames" && ws.Captures == nil
@@ -63,13 +64,13 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 // endWith calls cancel when the project of a workspace is closed, until stop is called.
 func (s *Server) endWith(ws *workspace.Workspace, cancel func()) (stop func()) {
 	done := make(chan struct{})
-	go func() {
+	supervise.Go("page", func(error) { cancel() }, func() {
 		select {
 		case <-s.Projects.Closed(ws):
 			cancel()
 		case <-done:
 		}
-	}()
+	})
 	return func() { close(done) }
 }
 

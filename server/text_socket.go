@@ -10,6 +10,7 @@ import (
 	"wirebench/server/collab"
 	"wirebench/server/rooms"
 	"wirebench/server/socket"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -51,7 +52,7 @@ type TextMessage struct {
 
 // textChannel is the channel of a page for a text that several people edit.
 func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) socket.Kind {
-	return socket.Kind{Limit: maxTextMessage, Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+	return socket.Kind{Limit: maxTextMessage, Part: "shared text", Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
 		var of TextOpened
 		if err := json.Unmarshal(with, &of); err != nil {
 			return fmt.Errorf("not a text: %w", err)
@@ -72,7 +73,7 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		defer m.Leave()
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		go func() { cancel(listenText(ctx, c, m)) }()
+		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(listenText(ctx, c, m)) })
 		for {
 			news, err := m.Next(ctx)
 			if err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"wirebench/cmd/wirebench/demo"
 	"wirebench/server/proxy"
+	"wirebench/server/supervise"
 )
 
 // demoPort is the default port of the first demo server.
@@ -142,7 +143,7 @@ func demoTargets(names, via []string) (map[string]string, error) {
 
 // runDemo plays until the context ends.
 func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[string]string, base int, rate float64) (err error) {
-	var players sync.WaitGroup
+	var players supervise.Group
 	var games []*demo.Game
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() { // players disconnect before their servers close
@@ -181,7 +182,7 @@ func runDemo(ctx context.Context, cmd *cobra.Command, names []string, to map[str
 			fmt.Fprintf(cmd.OutOrStdout(), "            and then: wirebench demo --protocol %s --via %s\n", play.protocol, via)
 		}
 		said.Unlock()
-		players.Go(func() {
+		players.Go("player", func(err error) { note(cmd, "%s: %v", name, err) }, func() {
 			last := ""
 			g.Play(ctx, addr, func(err error) {
 				said.Lock()

@@ -86,10 +86,12 @@ templates < codec/view static web/docs
 
 server/admit
 server/wsconn
-server/store  < codec/capture server/settings
-server/live   < codec/capture
-server/replay < codec/view codec/filter codec/corpus codec/transport
+server/supervise
 server/collab  < defs/text
+
+server/store  < codec/capture server/settings server/supervise
+server/live   < codec/capture server/supervise
+server/replay < codec/view codec/filter codec/corpus codec/transport server/supervise
 
 server/answer    < server/admit
 server/git
@@ -103,7 +105,7 @@ server/frames < server/workspace server/live server/admit codec/corpus codec/val
 
 server/captures < server/frames
 server/rooms    < server/collab server/workspace defs/edit
-server/socket   < server/wsconn
+server/socket   < server/wsconn server/supervise
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns

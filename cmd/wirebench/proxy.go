@@ -23,6 +23,7 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -260,16 +261,16 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	r.status = terminal(r.cmd.ErrOrStderr())
 
 	pushing, stopPushing := context.WithCancel(context.Background())
-	var work sync.WaitGroup
+	var work supervise.Group
 	defer work.Wait()
 	defer stopPushing()
 	if pushed {
-		work.Go(func() { r.pusher.run(pushing) })
+		work.Go("push", func(err error) { note(r.cmd, "%v", err) }, func() { r.pusher.run(pushing) })
 	}
 	listing, stopListing := context.WithCancel(context.Background())
 	defer stopListing()
 	listed := make(chan error, 1)
-	go func() { listed <- r.list(listing, cfg.Log) }()
+	supervise.Go("list", func(err error) { listed <- err }, func() { listed <- r.list(listing, cfg.Log) })
 	var failed error
 	select {
 	case <-ctx.Done():
@@ -284,7 +285,7 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	r.erase()
 	if pushed {
 		r.waiting.close()
-		timer := time.AfterFunc(pushFarewell, stopPushing)
+		timer := supervise.Later(pushFarewell, "push", stopPushing)
 		defer timer.Stop()
 		work.Wait()
 	}

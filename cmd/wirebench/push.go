@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"wirebench/server/supervise"
 )
 
 // Bounds of what waits to be pushed.
@@ -78,15 +80,15 @@ func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
 		if bytes.HasPrefix(bytes.TrimLeft(head, " \r\n\t"), []byte("{")) {
 			p.ending = ".jsonl"
 		}
-		go func() {
+		supervise.Go("push", func(err error) { p.note("%v", err) }, func() {
 			defer close(done)
 			p.run(pushing)
-		}()
+		})
 	}
 	pieces, ended := make(chan []byte), make(chan struct{})
 	defer close(ended)
 	var reading, failed error // reading is valid once pieces is closed
-	go func() {
+	supervise.Go("push", func(err error) { p.note("%v", err) }, func() {
 		defer close(pieces)
 		buf := make([]byte, pushRead)
 		for {
@@ -105,7 +107,7 @@ func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
 				return
 			}
 		}
-	}()
+	})
 	interrupted, last := ctx.Done(), (<-chan time.Time)(nil)
 	for more := true; more; {
 		select {
@@ -142,7 +144,7 @@ func pushAll(ctx context.Context, in io.Reader, p *pusher) error {
 	if !begun {
 		return errors.Join(failed, errors.New("nothing to push: the input is empty"))
 	}
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(pushEnd, stop) })()
+	defer supervise.After(ctx, "push", func() { supervise.Later(pushEnd, "push", stop) })()
 	if <-done; p.spool.lost() > 0 {
 		return errInput
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 )
 
 // Bounds of hooks.
@@ -43,8 +44,8 @@ func listenHooks(ctx context.Context, at string, note func(format string, args .
 	}
 	in, out := io.Pipe()
 	h := &hooks{listener: l, note: note, out: out}
-	go h.accept(ctx)
-	context.AfterFunc(ctx, func() {
+	supervise.Go("listener", func(err error) { note("%v", err) }, func() { h.accept(ctx) })
+	supervise.After(ctx, "listener", func() {
 		_ = l.Close()
 		_ = out.Close() // ends waiting writers
 	})
@@ -80,7 +81,7 @@ func listenLocal(at string) (net.Listener, error) {
 }
 
 func (h *hooks) accept(ctx context.Context) {
-	var wg sync.WaitGroup
+	var wg supervise.Group
 	defer h.out.Close()
 	defer wg.Wait()
 	free := make(chan struct{}, maxHooks)
@@ -99,8 +100,8 @@ func (h *hooks) accept(ctx context.Context) {
 			_ = c.Close()
 			continue
 		}
-		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-		wg.Go(func() {
+		stop := supervise.After(ctx, "hook", func() { _ = c.Close() })
+		wg.Go("hook", func(err error) { h.note("%v", err) }, func() {
 			defer func() { <-free }()
 			defer c.Close()
 			defer stop()

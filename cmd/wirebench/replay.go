@@ -27,6 +27,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/proxy"
 	"wirebench/server/replay"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -353,7 +354,7 @@ func (r *replayer) connect(ctx context.Context, cmd *cobra.Command, protocol pro
 	}
 	defer ln.Close()
 	note(cmd, "listening on %s", ln.Addr())
-	defer context.AfterFunc(ctx, func() { ln.Close() })()
+	defer supervise.After(ctx, "replay", func() { ln.Close() })()
 	c, err := ln.Accept()
 	if err != nil {
 		return nil, 0, err

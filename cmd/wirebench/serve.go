@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"wirebench/server/proxy"
 	relays "wirebench/server/relay"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 )
 
 func newServe() *cobra.Command {
@@ -197,13 +197,13 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 	}
 	done := make(chan error, 1)
 	bounded := server.LimitConnections(ln, cfg.Trusted)
-	go func() {
+	supervise.Go("server", func(err error) { done <- err }, func() {
 		if team.cert != "" {
 			done <- srv.ServeTLS(bounded, team.cert, team.key)
 			return
 		}
 		done <- srv.Serve(bounded)
-	}()
+	})
 	select {
 	case err := <-done:
 		return fmt.Errorf("serve: %w", err)
@@ -241,9 +241,9 @@ const shutdownTime = 5 * time.Second
 func shutDown(srv *http.Server, pages *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
-	var both sync.WaitGroup
+	var both supervise.Group
 	var requests error
-	both.Go(func() {
+	both.Go("server", func(err error) { requests = err }, func() {
 		if requests = srv.Shutdown(ctx); requests != nil {
 			_ = srv.Close()
 			requests = fmt.Errorf("requests: %w", requests)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"wirebench/server/supervise"
 )
 
 // untilSignal is for commands that run until they are interrupted: the first Ctrl+C (or SIGTERM) ends the context, so that they can close
@@ -15,6 +17,6 @@ import (
 func untilSignal(ctx context.Context) (told context.Context, stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	told, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(told, stop)
+	supervise.After(told, "program", stop)
 	return told, stop
 }

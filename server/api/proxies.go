@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/supervise"
 )
 
 func (s *API) registerProxies(api huma.API) {
@@ -105,9 +105,9 @@ func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
-	var stopping sync.WaitGroup // concurrently, each with the full time
+	var stopping supervise.Group // concurrently, each with the full time
 	for _, one := range all {
-		stopping.Go(func() {
+		stopping.Go("listener", nil, func() {
 			_ = one.Stop(ctx) // cut connections are among its events
 			s.Log.Info("proxy stopped", "project", ws.Name, "name", one.State().Name)
 		})

@@ -18,6 +18,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -48,7 +49,7 @@ type Set struct {
 	disk     *live.Disk    // for the frames of large captures; nil: all are in memory
 	ctx      context.Context
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup
+	wg       supervise.Group
 
 	looking sync.Mutex // held while looking for an envelope
 	unfound map[unfound]time.Time
@@ -184,7 +185,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	if o.tail != nil {
 		from = o.tail
 	}
-	c.wg.Go(func() {
+	c.wg.Go("capture", nil, func() {
 		defer close(o.done)
 		defer file.Close()
 		defer o.stop()
@@ -194,7 +195,10 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		}
 		defer ticket.Release()
 		now := time.Now()
-		o.sum, o.err = o.fill(o.ctx, from, protocol, snap, x)
+		o.err = supervise.Do("capture", func() (err error) {
+			o.sum, err = o.fill(o.ctx, from, protocol, snap, x)
+			return err
+		})
 		o.took.Store(int64(time.Since(now)))
 		if o.err != nil && o.ctx.Err() == nil && !errors.Is(o.err, live.ErrFull) {
 			ws.Log.Error("cannot read capture to its end", "file", ws.Captures.Path(x.ID), "error", o.err)
@@ -441,8 +445,8 @@ func (c *Set) Load() (l Load) {
 // Context returns a context that is canceled when the set is closed.
 func (c *Set) Context() context.Context { return c.ctx }
 
-// Go runs a function in a goroutine that Close waits for.
-func (c *Set) Go(f func()) { c.wg.Go(f) }
+// Go is supervise.Go with a goroutine that Close waits for.
+func (c *Set) Go(part string, ended func(error), f func()) { c.wg.Go(part, ended, f) }
 
 // complete reports whether the file has been read.
 func (o *Capture) complete() bool {

@@ -2,13 +2,13 @@ package frames
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"wirebench/server/admit"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 )
 
 // listNotes holds the current marks and notes of the frames of a list.
@@ -123,24 +123,30 @@ type SortJob struct {
 
 // StartSort starts to sort a list as soon as the memory budget of the context permits. poke is called as the work progresses, and at its
 // end.
-func (l *List) StartSort(ctx context.Context, jobs *sync.WaitGroup, notes store.Notes, poke func()) *SortJob {
+func (l *List) StartSort(ctx context.Context, jobs *supervise.Group, notes store.Notes, poke func()) *SortJob {
 	ctx, stop := context.WithCancel(ctx)
 	j := &SortJob{spec: *l.sort, view: l.View, Stop: stop, done: make(chan struct{})}
-	jobs.Go(func() {
+	jobs.Go("list", nil, func() {
 		defer poke()
 		defer close(j.done)
 		defer stop()
-		fit, _ := j.view.State()
-		ticket, err := admit.Begin(ctx, admit.Find, min(fit, maxSorted), admit.PerSorted)
-		if j.err = err; err == nil {
-			defer ticket.Release()
-			j.order, j.err = SortView(ctx, j.view, j.spec, notes, func(share int64) {
-				j.Share.Store(share)
-				poke()
-			})
-		}
+		j.err = supervise.Do("sorting", func() error { return j.run(ctx, notes, poke) })
 	})
 	return j
+}
+
+func (j *SortJob) run(ctx context.Context, notes store.Notes, poke func()) error {
+	fit, _ := j.view.State()
+	ticket, err := admit.Begin(ctx, admit.Find, min(fit, maxSorted), admit.PerSorted)
+	if err != nil {
+		return err
+	}
+	defer ticket.Release()
+	j.order, err = SortView(ctx, j.view, j.spec, notes, func(share int64) {
+		j.Share.Store(share)
+		poke()
+	})
+	return err
 }
 
 // Ordered returns the list in the requested order, which it computes. The caller has reserved the memory.

@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -137,12 +137,7 @@ func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
 			s.share(1 + done.Add(int64(to-from))*900/int64(len(s.rows)))
 		}
 	}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(s.rows)/sortChunk) {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
+	supervise.Together(slices.Repeat([]func(){work}, min(runtime.GOMAXPROCS(0), len(s.rows)/sortChunk)+1)...)
 	return ctx.Err()
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
+
+	"wirebench/server/supervise"
 )
 
 // sortRow is a row that is being sorted.
@@ -67,7 +69,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 		ends = append(ends, len(out))
 	}
 	var stopped atomic.Bool
-	defer context.AfterFunc(ctx, func() { stopped.Store(true) })()
+	defer supervise.After(ctx, "sorting", func() { stopped.Store(true) })()
 	from := 0
 	for i, end := range ends {
 		s.share(int64(920 + 30*i))

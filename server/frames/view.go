@@ -14,6 +14,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -190,7 +191,7 @@ func (v *View) Advance(ctx context.Context, enough time.Duration) bool {
 func (v *View) judge(ctx context.Context, from, to int) bool {
 	parts := max(min(runtime.GOMAXPROCS(0), (to-from)/lookEvery), 1)
 	found := make([][]uint32, parts)
-	var wait sync.WaitGroup
+	work := make([]func(), parts)
 	for k := range parts {
 		a, b := from+(to-from)*k/parts, from+(to-from)*(k+1)/parts
 		filters := make([]*workspace.FrameFilter, len(v.filters))
@@ -200,14 +201,9 @@ func (v *View) judge(ctx context.Context, from, to int) bool {
 			}
 			filters[i].Until(ctx)
 		}
-		part := func() { found[k] = v.fitting(ctx, filters, a, b) }
-		if k == parts-1 {
-			part()
-		} else {
-			wait.Go(part)
-		}
+		work[k] = func() { found[k] = v.fitting(ctx, filters, a, b) }
 	}
-	wait.Wait()
+	supervise.Together(work...)
 	if ctx.Err() != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"wirebench/server/supervise"
 )
 
 // Disk holds the frames of logs that exceed their memory: in files below a directory, mapped into memory. The files have no names once they
@@ -98,7 +100,7 @@ func (s *spill) alloc(use, n int) ([]byte, error) {
 
 // release unmaps the file, after a while.
 func (s *spill) release() {
-	time.AfterFunc(releaseLag, func() {
+	supervise.Later(releaseLag, "capture", func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, b := range s.maps {

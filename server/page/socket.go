@@ -20,6 +20,7 @@ import (
 	"wirebench/server/api"
 	"wirebench/server/socket"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 	"wirebench/templates"
@@ -35,7 +36,7 @@ const (
 
 // Channel is the channel for the panes of a page: it receives changes by the user, and sends the affected parts of the page.
 func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kind {
-	return socket.Kind{Limit: MaxMessage, Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+	return socket.Kind{Limit: MaxMessage, Part: "page", Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
 		var of Opened
 		if len(with) > 0 {
 			if err := json.Unmarshal(with, &of); err != nil {
@@ -46,11 +47,11 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 		page.capture = of.Capture
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		var listening sync.WaitGroup
+		var listening supervise.Group
 		defer listening.Wait()
-		listening.Go(func() { cancel(page.listen(ctx, c)) })
-		listening.Go(func() { cancel(page.score(ctx, c)) })
-		err := page.answer(ctx, c)
+		listening.Go("page", func(err error) { cancel(err) }, func() { cancel(page.listen(ctx, c)) })
+		listening.Go("page", func(err error) { cancel(err) }, func() { cancel(page.score(ctx, c)) })
+		err := supervise.Do("page", func() error { return page.answer(ctx, c) })
 		cancel(err)
 		if err = context.Cause(ctx); ctx.Err() == nil || !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 			b.Log.Info("page lost", "error", err)

@@ -16,6 +16,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -96,8 +97,8 @@ type project struct {
 	ws      *workspace.Workspace // nil unless open
 	trouble error                // why an open project is not loaded
 	stop    context.CancelFunc
-	running *sync.WaitGroup // the hooks
-	closed  chan struct{}   // closed when the workspace is
+	running *supervise.Group // the hooks
+	closed  chan struct{}    // closed when the workspace is
 }
 
 // ErrFixed reports that a set has no data folder, so that its projects cannot change.
@@ -125,7 +126,7 @@ func Fixed(list ...*workspace.Workspace) (*Set, error) {
 		case s.named(w.Name) != nil:
 			return nil, fmt.Errorf("two projects have the name %q", w.Name)
 		}
-		s.all = append(s.all, &project{Record: Record{Title: w.Title(), Protocol: w.Dialect}, name: w.Name, ws: w, stop: func() {}, running: &sync.WaitGroup{}, closed: make(chan struct{})})
+		s.all = append(s.all, &project{Record: Record{Title: w.Title(), Protocol: w.Dialect}, name: w.Name, ws: w, stop: func() {}, running: &supervise.Group{}, closed: make(chan struct{})})
 	}
 	if len(list) == 0 {
 		return nil, errors.New("no projects")
@@ -171,7 +172,7 @@ func (s *Set) run(p *project, run func(context.Context, *workspace.Workspace)) {
 	before, ws := p.stop, p.ws
 	p.stop = func() { before(); stop() }
 	s.wg.Add(1)
-	p.running.Go(func() {
+	p.running.Go("project", nil, func() {
 		defer s.wg.Done()
 		run(ctx, ws)
 	})
@@ -186,7 +187,7 @@ func (s *Set) load(p *project) error {
 	if err != nil {
 		return err
 	}
-	p.stop, p.running, p.closed = func() {}, &sync.WaitGroup{}, make(chan struct{})
+	p.stop, p.running, p.closed = func() {}, &supervise.Group{}, make(chan struct{})
 	s.run(p, func(ctx context.Context, w *workspace.Workspace) {
 		if err := w.Run(ctx); err != nil && ctx.Err() == nil {
 			s.opts.Log.Error("changes on disk are no longer followed", "project", w.Name, "error", err)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"wirebench/server/supervise"
 )
 
 // Bounds of an association, beside those of Limits.
@@ -42,7 +44,7 @@ type association struct {
 	to     netip.AddrPort // from, as the socket reports it
 	places map[socksHeader]*place
 
-	finders sync.WaitGroup
+	finders supervise.Group
 
 	mu      sync.Mutex
 	active  time.Time // of the last datagram of the client
@@ -126,8 +128,11 @@ func (a *association) run() {
 	s := a.s
 	s.drops.watch(a.socket, nil)
 	s.touch()
-	var relay sync.WaitGroup
-	relay.Go(func() { s.receive(a.socket, a.take) })
+	var relay supervise.Group
+	relay.Go("association", func(err error) {
+		s.events.add(Failure, "%v", err)
+		_ = a.control.Close()
+	}, func() { s.receive(a.socket, a.take) })
 	why := "the client ended its association"
 	if err := socksAnswer(a.control, 0, a.at); err == nil {
 		_ = a.control.SetDeadline(time.Time{})
@@ -268,7 +273,7 @@ func (a *association) placeOf(h socksHeader, now time.Time) *place {
 		return nil
 	}
 	a.places[h] = x
-	a.finders.Go(func() {
+	a.finders.Go("association", func(error) { _ = a.control.Close() }, func() {
 		a.judge(x, h)
 		a.sendWaiting(x)
 	})
@@ -343,10 +348,7 @@ func (a *association) send(x *place, at time.Time, data []byte) {
 		a.mu.Unlock()
 		return
 	}
-	if !flow.gone { // false if it ended before its first datagram
-		a.s.ask(flow, at, data)
-	}
-	flow.turn.Unlock()
+	a.s.turn(flow, at, data)
 }
 
 // flow returns the connection to a target, whose turn it locks; nil if there is none and none can be made. A name and its address have the

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"wirebench/server/supervise"
 )
 
 // Upstreams that each client chooses for itself. Every destination is judged by the list of allowed upstreams, as a fixed one is.
@@ -78,7 +80,7 @@ func (s *Session) chosen(ctx context.Context, p *pair, down net.Conn) (t target,
 // closeWith closes a connection when a context is done before release is called. After release nothing of it is left.
 func closeWith(ctx context.Context, c net.Conn) (release func()) {
 	closed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
+	stop := supervise.After(ctx, "connection", func() {
 		defer close(closed)
 		_ = c.Close()
 	})

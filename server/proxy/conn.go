@@ -122,7 +122,7 @@ func (s *Session) makeRoom() {
 		return
 	}
 	idlest.why = "idle, and no place was left for others"
-	s.relay.Go(func() {
+	s.relay.Go("connection", nil, func() {
 		s.events.add(Warning, "%s was idle for %s, and made room: all %d places were in use", idlest.Name(), idle.Round(time.Second), s.limits.Conns)
 		idlest.abort("idle")
 	})

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
+	"wirebench/server/supervise"
 )
 
 // maxPiece is the maximum number of bytes of a stream in one packet of a recording and one segment for a transport.
@@ -57,7 +57,11 @@ func (s *Session) observe() {
 			}
 		}
 		for i := range b.items {
-			s.item(&b.items[i])
+			it := &b.items[i]
+			err := supervise.Do("connection", func() error { s.item(it); return nil })
+			if err != nil {
+				s.events.add(Failure, "%s is observed in part: %v", it.conn.Name(), err)
+			}
 		}
 		poke(s.moved)
 		if later == nil {
@@ -155,13 +159,15 @@ func (s *Session) feed(o *observed, seg transport.Segment) {
 
 // careful recovers from a panic of a transport, which then loses its connection.
 func (s *Session) careful(o *observed, do func()) {
-	defer func() {
-		if x := recover(); x != nil {
-			o.transport = nil
-			s.events.add(Failure, "%s is no longer decoded: %s", o.Name(), fmt.Sprint(x))
-		}
+	var err error
+	func() {
+		defer rescue(&err)
+		do()
 	}()
-	do()
+	if err != nil {
+		o.transport = nil
+		s.events.add(Failure, "%s is no longer decoded: %v", o.Name(), err)
+	}
 }
 
 // frame adds a frame to the log.

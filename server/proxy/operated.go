@@ -160,6 +160,7 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 	defer close(o.done)
 	o.s.op.add(o)
 	defer o.s.op.remove(o)
+	defer o.vacate()
 	o.sync()
 	o.gate() // not before: what the readers send directly is not judged
 	timer := time.NewTimer(time.Hour)
@@ -190,6 +191,19 @@ func (o *operated) run(failed <-chan error, progress <-chan struct{}) {
 	o.passAll(true, "the connection has ended")
 	o.call(func() { o.rw.Flush(o.at, &o.relay) })
 	o.abandon()
+}
+
+// vacate gives back the places of what still waits, which is nothing unless run has panicked.
+func (o *operated) vacate() {
+	for _, w := range o.held {
+		o.s.op.leave(w)
+	}
+	o.s.op.mu.Lock()
+	defer o.s.op.mu.Unlock()
+	for way := range o.lines {
+		o.s.op.standing -= len(o.lines[way])
+		o.lines[way] = nil
+	}
 }
 
 // rest returns the time until the next timer.
@@ -329,11 +343,13 @@ func (o *operated) tellWanted() {
 	o.flush()
 }
 
-// sync tells the rewriter whether the session is operated.
-func (o *operated) sync() {
-	on := o.s.op.policy.Load().on
+// sync follows the policy: it tells the rewriter whether the session is operated, and passes what nothing makes wait any more. It returns
+// the number of the latter.
+func (o *operated) sync() int {
+	p := o.s.op.policy.Load()
+	on := p.on
 	if on == o.on {
-		return
+		return o.reconsider(p)
 	}
 	o.on = on
 	if on { // first feed data already sent; there is mostly none, and the gate closes immediately
@@ -345,6 +361,7 @@ func (o *operated) sync() {
 	}
 	o.call(func() { o.rw.Operate(on, o.at, &o.relay) })
 	o.gate()
+	return 0
 }
 
 // emit receives a frame from the rewriter.
@@ -381,7 +398,7 @@ func (o *operated) wait(id uint64, x *sighting, v verdict) bool {
 	now := time.Now()
 	w := &waiting{
 		Held:    Held{Conn: o.c.Conn, Frame: x.Frame, At: now},
-		delayed: !v.hold, on: o, inner: id, seen: x, why: v.why, made: v.made, place: -1,
+		delayed: !v.hold, delays: v.delays, on: o, inner: id, seen: x, why: v.why, made: v.made, place: -1,
 	}
 	w.Frame.From = nil
 	if v.with != nil {

@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 )
 
 // aborter returns the means to end a connection immediately: with a rewriter its own goroutine does it, so that held messages can pass.
@@ -195,17 +196,20 @@ func (s *Session) operateTCP(c *conn, cut chan struct{}, down, up net.Conn) {
 	quit := make(chan struct{})
 	progress := make(chan struct{}, 1)
 	failed := make(chan error, 2)
-	var all sync.WaitGroup
+	var all supervise.Group
+	ended := func(err error) { s.faulted(c, err) }
 	for i, receiver := range []string{"the server", "the client"} {
-		all.Go(func() {
+		all.Go("connection", ended, func() {
 			if x.outlets[i].write(quit, progress) != nil {
 				failed <- errors.New(receiver + " has closed the connection")
 			}
 		})
 	}
-	all.Go(func() { o.read(schema.ToServer, down, x.outlets[0], x.resumed[0]) })
-	all.Go(func() { o.read(schema.ToClient, up, x.outlets[1], x.resumed[1]) })
-	o.run(failed, progress)
+	all.Go("connection", ended, func() { o.read(schema.ToServer, down, x.outlets[0], x.resumed[0]) })
+	all.Go("connection", ended, func() { o.read(schema.ToClient, up, x.outlets[1], x.resumed[1]) })
+	if err := supervise.Do("connection", func() error { o.run(failed, progress); return nil }); err != nil {
+		s.faulted(c, err)
+	}
 	if x.outlets[0].ended.Load() && x.outlets[1].ended.Load() {
 		s.because(c, "closed")
 	} else {

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"bytes"
-	"sync"
 	"time"
 
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 )
 
 // datagram gives a datagram to the connection. An empty one is passed without the rewriter.
@@ -46,9 +46,10 @@ func (x *datagrams) resume(*operated)       {}
 func (s *Session) operateUDP(x *peer) {
 	defer s.proxy.left(x.up, -1)
 	o := x.op
-	defer x.up.Close()
-	var reader sync.WaitGroup
-	reader.Go(func() {
+	var reader supervise.Group
+	defer reader.Wait()
+	defer x.up.Close() // the reader ends
+	reader.Go("connection", func(err error) { s.faulted(x.conn, err) }, func() {
 		s.answers(x, func(d datagram) {
 			x.conn.count(schema.ToClient, len(d.data), d.at)
 			o.datagram(schema.ToClient, d.at, d.data)
@@ -57,6 +58,4 @@ func (s *Session) operateUDP(x *peer) {
 	})
 	o.run(nil, nil)
 	s.tellDrops(s.drops.leave(x.up))
-	_ = x.up.Close()
-	reader.Wait()
 }

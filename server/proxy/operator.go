@@ -98,7 +98,8 @@ type operator struct {
 // waiting is a message held in the rewriter of its connection.
 type waiting struct {
 	Held
-	delayed bool // by a rule, else held for a user
+	delayed bool // by rules, else held for a user
+	delays  []delayedBy
 	due     time.Time
 	on      *operated
 	inner   uint64 // number of the rewriter
@@ -164,6 +165,22 @@ func (p *operator) enter(w *waiting, l Limits) bool {
 	return true
 }
 
+// turn makes a held message one that is only delayed; false means that there is no room.
+func (p *operator) turn(w *waiting) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := &p.sizes[1]; s.n >= maxDelayed || s.bytes+w.size > maxDelayedBytes {
+		return false
+	}
+	p.sizes[0].n--
+	p.sizes[0].bytes -= w.size
+	p.sizes[1].n++
+	p.sizes[1].bytes += w.size
+	w.delayed, w.Until = true, time.Time{}
+	p.poke()
+	return true
+}
+
 // leave removes a message.
 func (p *operator) leave(w *waiting) {
 	kind := 0
@@ -214,7 +231,7 @@ func (p *operator) end() {
 	list := p.all()
 	p.mu.Unlock()
 	for _, o := range list {
-		_ = o.do(o.sync)
+		_ = o.do(func() { o.sync() })
 	}
 }
 
@@ -264,20 +281,42 @@ func (s *Session) Operate(on bool, who string) error {
 	}
 	p.who, p.since = named(who), time.Now()
 	p.change(func(x *policy) { x.on = on })
-	list := p.all()
 	p.mu.Unlock()
 	if on {
 		s.events.by(named(who), Warning, "the session is operated: messages can be held, changed and injected")
 	} else {
 		s.events.by(named(who), Info, "the session only observes")
 	}
-	for _, o := range list {
-		_ = o.do(o.sync)
-	}
+	s.apply(who)
 	return nil
 }
 
-// SetIntercept selects the messages to hold from now on. Messages already held stay held.
+// apply makes all connections follow the policy: what nothing makes wait any more passes, in order. On return they do.
+func (s *Session) apply(who string) {
+	s.op.mu.Lock()
+	list := s.op.all()
+	s.op.mu.Unlock()
+	n := 0
+	for _, o := range list {
+		_ = o.do(func() { n += o.sync() })
+	}
+	switch {
+	case n == 0:
+	case who == "":
+		s.events.add(Info, "%s pass: nothing holds them any more", count(n, "message"))
+	default:
+		s.events.by(named(who), Info, "%s pass: nothing holds them any more", count(n, "message"))
+	}
+}
+
+// Reconsider passes the messages that nothing makes wait any more, after the meaning of a filter has changed.
+func (s *Session) Reconsider() {
+	if s.rewriter != nil {
+		s.apply("")
+	}
+}
+
+// SetIntercept selects the messages to hold from now on. Of those already held, the others pass.
 func (s *Session) SetIntercept(x Intercept, who string) error {
 	if s.rewriter == nil {
 		return ErrNotOperated
@@ -294,32 +333,8 @@ func (s *Session) SetIntercept(x Intercept, who string) error {
 	} else {
 		s.events.by(named(who), Info, "messages are held: %s", x.Filter)
 	}
-	if x.Match != nil { // without one, those that wait still wait for a decision
-		s.letGo(x, who)
-	}
+	s.apply(who)
 	return nil
-}
-
-// letGo passes the held messages that an intercept does not select.
-func (s *Session) letGo(x Intercept, who string) {
-	n := 0
-	for _, h := range s.Held() {
-		s.op.mu.Lock()
-		w := s.op.held[h.ID]
-		s.op.mu.Unlock()
-		if w == nil {
-			continue
-		}
-		if fits, err := asked(x.Match, &Message{Conn: &w.on.c.Conn, Frame: &h.Frame, N: 1}); fits || err != nil {
-			continue
-		}
-		if s.Decide(h.ID, transport.Decision{Action: transport.Pass}, who) == nil {
-			n++
-		}
-	}
-	if n > 0 {
-		s.events.by(named(who), Info, "%s no longer match the filter and pass", count(n, "held message"))
-	}
 }
 
 // Held returns the messages waiting for a decision, oldest first. Their bytes must not be changed.

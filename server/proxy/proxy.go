@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"wirebench/server/supervise"
 )
 
 // MaxSessions is the maximum number of running sessions.
@@ -84,9 +86,9 @@ func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Unlock()
 	p.starting.Unlock()
 	errs := make([]error, len(all))
-	var wg sync.WaitGroup
+	var wg supervise.Group
 	for i, s := range all {
-		wg.Go(func() { errs[i] = s.Stop(ctx) })
+		wg.Go("listener", func(err error) { errs[i] = err }, func() { errs[i] = s.Stop(ctx) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

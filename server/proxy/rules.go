@@ -1,12 +1,16 @@
 package proxy
 
 import (
+	"container/heap"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/server/supervise"
 )
 
 // RuleAction is the action of a rule.
@@ -127,6 +131,7 @@ func (s *Session) SetRules(rules []Rule, who string) error {
 	if on == 0 {
 		s.events.by(named(who), Info, "no rules are on")
 	}
+	s.apply(who)
 	return nil
 }
 
@@ -155,13 +160,14 @@ func (r *rule) named() string { return fmt.Sprintf("rule %q", r.title()) }
 
 // verdict is the result of rules and intercept for a message.
 type verdict struct {
-	drop  bool
-	hold  bool
-	delay time.Duration
-	with  []byte // replacement; nil if the message is unchanged
-	why   string // rules that drop or delay it
-	made  string // rules that made the replacement
-	by    []*rule
+	drop   bool
+	hold   bool
+	delay  time.Duration
+	with   []byte // replacement; nil if the message is unchanged
+	why    string // rules that drop or delay it
+	delays []delayedBy
+	made   string // rules that made the replacement
+	by     []*rule
 }
 
 // judge evaluates rules and intercept.
@@ -191,6 +197,7 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 			continue
 		case RuleDelay:
 			v.delay = min(v.delay+r.Delay, MaxDelay)
+			v.delays = append(v.delays, delayedBy{r.ID, v.with})
 		case RuleReplace:
 			v.with = append(make([]byte, 0, len(with)+1), with...) // never nil
 			v.by = append(v.by, r)
@@ -215,6 +222,81 @@ func (o *operated) judge(p *policy, f *transport.Frame, x *sighting) (v verdict)
 		v.hold = ok && err == nil
 	}
 	return v
+}
+
+// delayedBy is a rule that delays a message, and the message as the rule saw it.
+type delayedBy struct {
+	rule string // its ID
+	with []byte // made by rules before it; nil: as received
+}
+
+// reconsider passes the messages that neither the intercept nor a rule makes wait any more, in order, and returns their number.
+func (o *operated) reconsider(p *policy) (n int) {
+	for _, id := range slices.Sorted(maps.Keys(o.held)) {
+		w := o.held[id]
+		if w == nil { // it has passed with one before it
+			continue
+		}
+		if !w.delayed && p.on && o.selects(p.intercept.Match, w, w.with()) {
+			continue
+		}
+		due := w.At.Add(o.delayOf(p, w))
+		switch {
+		case !due.After(time.Now()):
+		case !w.delayed && !o.s.op.turn(w):
+		default:
+			o.postpone(w, due)
+			continue
+		}
+		if o.release(w, transport.Decision{}, "passed: nothing holds it any more") == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// selects reports whether a filter selects a message that waits. One that fails leaves it where it is.
+func (o *operated) selects(by Match, w *waiting, with []byte) bool {
+	if by == nil {
+		return false
+	}
+	f := w.Frame
+	if with != nil {
+		f.Bytes = with
+	}
+	o.asking.Frame, o.asking.N = &f, o.asking.N+1
+	fits, err := asked(by, &o.asking)
+	return fits || err != nil
+}
+
+// delayOf returns the delay of a message by the rules that delay it and still do.
+func (o *operated) delayOf(p *policy, w *waiting) (all time.Duration) {
+	for _, by := range w.delays {
+		for _, r := range p.rules {
+			if p.on && r.ID == by.rule && r.On && r.Action == RuleDelay && o.selects(r.Match, w, by.with) {
+				all = min(all+r.Delay, MaxDelay)
+			}
+		}
+	}
+	return all
+}
+
+// with returns the replacement of a message by rules, nil if there is none.
+func (w *waiting) with() []byte {
+	if w.With == nil {
+		return nil
+	}
+	return w.With.Bytes
+}
+
+// postpone sets the time at which a delayed message passes.
+func (o *operated) postpone(w *waiting, due time.Time) {
+	w.due = due
+	if w.place >= 0 {
+		heap.Fix(&o.due, w.place)
+		return
+	}
+	heap.Push(&o.due, w)
 }
 
 // failed reports a rule that could not be applied.
@@ -243,6 +325,6 @@ func replaced(m func(*transport.Frame) ([]byte, error), f *transport.Frame) (dat
 
 func rescue(err *error) {
 	if x := recover(); x != nil {
-		*err = fmt.Errorf("%v", x)
+		*err = fmt.Errorf("%v", supervise.Caught("connection", x).Value)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/server/live"
+	"wirebench/server/supervise"
 )
 
 // Session is a listener with its connections, log and recording. It is safe for concurrent use.
@@ -44,8 +45,8 @@ type Session struct {
 	ctx   context.Context // for connections being made
 	stop  context.CancelFunc
 	quiet chan struct{} // closed when the relay has ended
-	relay sync.WaitGroup
-	watch sync.WaitGroup
+	relay supervise.Group
+	watch supervise.Group
 	once  sync.Once
 	done  chan struct{} // closed when everything has ended
 
@@ -178,16 +179,16 @@ func (s *Session) run() {
 		}
 		if p.udp != nil {
 			s.drops.watch(p.udp, nil)
-			s.relay.Go(func() { s.relayUDP(p) })
+			s.relay.Go("listener", s.Fail, func() { s.relayUDP(p) })
 		} else {
-			s.relay.Go(func() { s.acceptTCP(p) })
+			s.relay.Go("listener", s.Fail, func() { s.acceptTCP(p) })
 		}
 	}
 	if s.rec != nil {
-		s.watch.Go(s.rec.write)
+		s.watch.Go("listener", s.Fail, s.rec.write)
 	}
-	s.watch.Go(s.observe)
-	s.watch.Go(s.expire)
+	s.watch.Go("listener", func(err error) { s.blind(err) }, s.observe)
+	s.watch.Go("listener", s.Fail, s.expire)
 }
 
 func describe(t target) string {
@@ -263,6 +264,31 @@ func (s *Session) Stop(ctx context.Context) error {
 	})
 	<-s.done
 	return err
+}
+
+// Fail ends the session after a fault of one of its parts, but does not wait for the end.
+func (s *Session) Fail(err error) {
+	s.events.add(Failure, "%v", err)
+	supervise.Go("listener", nil, func() { _ = s.Stop(s.ctx) })
+}
+
+// blind ends the session after a fault of its observer: what is still observed is not in the log.
+func (s *Session) blind(err error) {
+	s.Fail(err)
+	var b batch
+	for done := false; !done; {
+		if b, done = s.queue.take(b); !done && len(b.items) == 0 {
+			<-s.queue.wake
+		}
+	}
+	s.rec.finish()
+}
+
+// faulted ends a connection after a fault of one of its goroutines.
+func (s *Session) faulted(c *conn, err error) {
+	s.because(c, "a fault of the program")
+	s.events.add(Failure, "%s: %v", c.Name(), err)
+	c.abort("fault")
 }
 
 // stillTime is the time without traffic after which a connection of an ending session is reset.

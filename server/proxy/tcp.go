@@ -6,11 +6,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 )
 
 // socketBuffer is the requested receive buffer of a UDP socket, in bytes.
@@ -37,7 +37,10 @@ func (s *Session) acceptTCP(p *pair) {
 			reset(c)
 			continue
 		}
-		s.relay.Go(func() {
+		s.relay.Go("connection", func(err error) {
+			s.events.add(Failure, "%s: %v", client, err)
+			reset(c)
+		}, func() {
 			defer s.dismiss(client)
 			if s.network == "udp" {
 				s.associate(client, c)
@@ -108,9 +111,10 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 		s.finish(c)
 		return
 	}
-	var pumps sync.WaitGroup
-	pumps.Go(func() { s.pump(c, schema.ToServer, down, up) })
-	s.pump(c, schema.ToClient, up, down)
+	var pumps supervise.Group
+	ended := func(err error) { s.faulted(c, err) }
+	pumps.Go("connection", ended, func() { s.pump(c, schema.ToServer, down, up) })
+	pumps.Go("connection", ended, func() { s.pump(c, schema.ToClient, up, down) })
 	pumps.Wait()
 	s.because(c, "closed")
 	s.finish(c)

@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 )
 
 const (
@@ -70,7 +71,7 @@ type back struct {
 // peers holds the connections of a socket, each by its client for a listener and by its server for an association.
 type peers struct {
 	s      *Session
-	relays sync.WaitGroup // of the answers
+	relays supervise.Group // of the answers
 
 	mu  sync.Mutex
 	all map[netip.AddrPort]*peer
@@ -99,22 +100,33 @@ func (p *peers) add(key netip.AddrPort, x *peer) {
 	p.mu.Lock()
 	p.all[key] = x
 	p.mu.Unlock()
-	p.relays.Go(func() {
-		if x.op != nil {
-			p.s.operateUDP(x)
-		} else {
-			p.s.answer(x)
+	p.relays.Go("connection", nil, func() {
+		defer p.s.dismiss(x.conn.Client)
+		defer p.s.finish(x.conn)
+		defer p.remove(key, x)
+		err := supervise.Do("connection", func() error {
+			if x.op != nil {
+				p.s.operateUDP(x)
+			} else {
+				p.s.answer(x)
+			}
+			return nil
+		})
+		if err != nil {
+			p.s.faulted(x.conn, err)
 		}
-		p.mu.Lock()
-		delete(p.all, key)
-		p.mu.Unlock()
-		x.turn.Lock()
-		x.gone = true
-		x.turn.Unlock()
-		p.s.finish(x.conn)
-		p.s.dismiss(x.conn.Client)
 	})
 	x.turn.Lock()
+}
+
+// remove removes a connection that has ended.
+func (p *peers) remove(key netip.AddrPort, x *peer) {
+	p.mu.Lock()
+	delete(p.all, key)
+	p.mu.Unlock()
+	x.turn.Lock()
+	x.gone = true
+	x.turn.Unlock()
 }
 
 // abort ends all connections, but does not wait for them.
@@ -136,9 +148,10 @@ func (p *peers) len() int {
 // receive calls f for each datagram of a socket of clients until it is closed.
 func (s *Session) receive(socket *net.UDPConn, f func(datagram)) {
 	in := newIntake()
-	var reader sync.WaitGroup
+	var reader supervise.Group
 	defer reader.Wait()
-	reader.Go(func() {
+	defer socket.Close() // after a fault of f
+	reader.Go("listener", s.Fail, func() {
 		defer in.close()
 		buf := make([]byte, maxDatagram)
 		for {
@@ -179,11 +192,23 @@ func (s *Session) relayUDP(p *pair) {
 			}
 			all.add(client, x)
 		}
-		if !x.gone { // false if it ended before its first datagram
-			s.ask(x, d.at, d.data)
-		}
-		x.turn.Unlock()
+		s.turn(x, d.at, d.data)
 	})
+}
+
+// turn processes a datagram of a client, whose turn is locked, and unlocks it. A fault ends the connection of this client alone.
+func (s *Session) turn(x *peer, now time.Time, data []byte) {
+	defer x.turn.Unlock()
+	if x.gone { // it ended before its first datagram
+		return
+	}
+	err := supervise.Do("connection", func() error {
+		s.ask(x, now, data)
+		return nil
+	})
+	if err != nil {
+		s.faulted(x.conn, err)
+	}
 }
 
 // ask processes a datagram of a client. The caller holds turn.
@@ -279,9 +304,10 @@ func (s *Session) withhold() {
 // answers calls f for each datagram of the upstream, until its socket is closed or fails too often.
 func (s *Session) answers(x *peer, f func(datagram)) {
 	in := newIntake()
-	var reader sync.WaitGroup
+	var reader supervise.Group
 	defer reader.Wait()
-	reader.Go(func() {
+	defer x.up.Close() // after a fault of f
+	reader.Go("connection", func(err error) { s.faulted(x.conn, err) }, func() {
 		defer in.close()
 		buf := make([]byte, maxDatagram)
 		bad := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -34,13 +35,13 @@ func (p *Set) StartDemo(ctx context.Context, ws *workspace.Workspace) (one *Sess
 		return nil, false, err
 	}
 	p.demos[ws.Name] = one.ID
-	p.captures.Go(func() {
+	p.captures.Go("demo game", nil, func() {
 		defer game.Close()
 		defer stop()
-		go func() {
+		supervise.Go("demo game", nil, func() {
+			defer stop()
 			<-one.Done() // the game ends with its listener
-			stop()
-		}()
+		})
 		game.Play(playing, one.State().Pairs[0].Listen)
 		<-playing.Done()
 	})

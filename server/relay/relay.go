@@ -23,6 +23,7 @@ import (
 	"wirebench/server/proxy"
 	"wirebench/server/settings"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -244,25 +245,18 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	p.mu.Lock()
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
-	p.captures.Go(func() {
+	p.captures.Go("listener", one.Fail, func() {
 		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) })
 	})
 	noted, stopNotes := ws.Captures.Changed(x.ID)
-	p.captures.Go(func() {
-		changed, stop := ws.Changed()
-		defer stop()
-		defer stopNotes()
-		for running := true; running; {
-			select {
-			case <-changed:
-				log.Touch() // filters of followers must be compiled again
-			case <-noted:
-				if y, err := ws.Captures.Get(x.ID); err == nil && read.set(y) {
-					log.Touch()
-				}
-			case <-s.Done():
-				running = false
-			}
+	p.captures.Go("listener", nil, func() {
+		err := supervise.Do("listener", func() error {
+			one.adapt(noted)
+			return nil
+		})
+		if stopNotes(); err != nil {
+			one.Fail(err)
+			<-s.Done()
 		}
 		_ = file.Close() // the recorder does not close a file without packets
 		parts.lack(s.State().Record.Missed)
@@ -277,6 +271,26 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		p.opts.Changed(ws.Name)
 	})
 	return one, nil
+}
+
+// adapt follows the changes of the definitions and of the notes of the recording, until the session has ended.
+func (s *Session) adapt(noted <-chan struct{}) {
+	changed, stop := s.Workspace.Changed()
+	defer stop()
+	for {
+		select {
+		case <-changed:
+			s.Log().Touch() // filters of followers must be compiled again
+		case <-noted:
+			if x, err := s.Workspace.Captures.Get(s.ID); err != nil || !s.read.set(x) {
+				continue
+			}
+			s.Log().Touch()
+		case <-s.Done():
+			return
+		}
+		s.Reconsider() // the filter of the held messages may have another meaning
+	}
 }
 
 // firstFile is the first file of a recording, whose capture the session is known by: it stays without data, too.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/server/supervise"
 )
 
 // Limits of a Wire.
@@ -39,7 +40,7 @@ type Link interface {
 type Wire struct {
 	link      Link
 	datagrams bool
-	done      sync.WaitGroup
+	done      supervise.Group
 
 	mu      sync.Mutex
 	end     transport.Endpoint
@@ -52,6 +53,7 @@ type Wire struct {
 	over    error // nothing more is received; io.EOF after an orderly end
 	failed  error // nothing can be sent
 	closed  bool
+	bad     int // failed reads in a row
 }
 
 // NewWire starts a connection. With datagrams, each read and write of the link is a datagram. Close ends it.
@@ -76,13 +78,24 @@ func NewWire(link Link, end transport.Endpoint, datagrams bool) *Wire {
 			}
 		},
 	}
-	w.mu.Lock()
-	w.end.Start(time.Now(), &w.relay)
-	w.mu.Unlock()
-	w.done.Add(2)
-	go w.read()
-	go w.write()
+	w.locked(func() { w.end.Start(time.Now(), &w.relay) })
+	w.done.Go("connection", w.fault, w.read)
+	w.done.Go("connection", w.fault, w.write)
 	return w
+}
+
+// fault ends the connection after a panic, which leaves the lock free.
+func (w *Wire) fault(err error) {
+	_ = w.link.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over == nil {
+		w.over = err
+	}
+	if w.failed == nil {
+		w.failed = err
+	}
+	w.changed()
 }
 
 // changed wakes all waiters. The lock is held.
@@ -91,19 +104,35 @@ func (w *Wire) changed() {
 	w.change = make(chan struct{})
 }
 
+// locked calls f with the lock held, and wakes all waiters.
+func (w *Wire) locked(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.changed()
+	f()
+}
+
 // await waits for a condition and returns with the lock held, unless there is an error, which is the context's.
 func (w *Wire) await(ctx context.Context, holds func() bool) error {
+	returned := false
 	w.mu.Lock()
+	defer func() {
+		if !returned { // holds has panicked
+			w.mu.Unlock()
+		}
+	}()
 	for !holds() {
 		change := w.change
 		w.mu.Unlock()
 		select {
 		case <-change:
 		case <-ctx.Done():
+			returned = true
 			return ctx.Err()
 		}
 		w.mu.Lock()
 	}
+	returned = true
 	return nil
 }
 
@@ -112,39 +141,41 @@ func (w *Wire) arm() { _ = w.link.SetReadDeadline(w.end.Due()) } // a closed soc
 
 // read receives until the end.
 func (w *Wire) read() {
-	defer w.done.Done()
 	buf := make([]byte, readSize)
-	bad := 0
 	for {
 		if !w.room() {
 			return
 		}
 		n, err := w.link.Read(buf)
-		w.mu.Lock()
-		now := time.Now()
-		if n > 0 {
-			bad = 0
-			w.end.Feed(buf[:n], false, now, &w.relay)
-		}
-		if due := w.end.Due(); !due.IsZero() && !now.Before(due) {
-			w.end.Tick(now, &w.relay)
-		}
-		over := false
-		switch {
-		case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
-		case w.datagrams && !errors.Is(err, net.ErrClosed) && bad < maxBadReads:
-			bad++
-		default:
-			over = true
-			w.over = err
-			w.end.Feed(nil, true, now, &w.relay)
-		}
-		w.changed()
-		w.mu.Unlock()
-		if over {
+		if w.received(buf[:n], err) {
 			return
 		}
 	}
+}
+
+// received feeds what a read has returned, and reports whether it was the last.
+func (w *Wire) received(data []byte, err error) (over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.changed()
+	now := time.Now()
+	if len(data) > 0 {
+		w.bad = 0
+		w.end.Feed(data, false, now, &w.relay)
+	}
+	if due := w.end.Due(); !due.IsZero() && !now.Before(due) {
+		w.end.Tick(now, &w.relay)
+	}
+	switch {
+	case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
+		return false
+	case w.datagrams && !errors.Is(err, net.ErrClosed) && w.bad < maxBadReads:
+		w.bad++
+		return false
+	}
+	w.over = err
+	w.end.Feed(nil, true, now, &w.relay)
+	return true
 }
 
 // room waits until there is room in the queue, and runs timers meanwhile. It returns false when the wire is closed.
@@ -159,16 +190,12 @@ func (w *Wire) room() bool {
 			w.mu.Unlock()
 			return open
 		}
-		w.mu.Lock()
-		w.end.Tick(time.Now(), &w.relay)
-		w.changed()
-		w.mu.Unlock()
+		w.locked(func() { w.end.Tick(time.Now(), &w.relay) })
 	}
 }
 
 // write sends pending data, until the end.
 func (w *Wire) write() {
-	defer w.done.Done()
 	for {
 		_ = w.await(context.Background(), func() bool { return len(w.out) > 0 || w.closed || w.failed != nil })
 		out := w.out
@@ -321,10 +348,12 @@ func (w *Wire) Close() error {
 		w.done.Wait()
 		return nil
 	}
-	w.end.Close(time.Now(), &w.relay)
-	w.closed = true
-	w.changed()
-	w.mu.Unlock()
+	func() {
+		defer w.mu.Unlock()
+		defer w.changed()
+		w.closed = true
+		w.end.Close(time.Now(), &w.relay)
+	}()
 	// Unread data would make the system reset the connection and discard data in flight.
 	if w.CloseWrite() == nil {
 		if w.await(ctx, func() bool { w.queue, w.bytes = nil, 0; return w.over != nil }) == nil {

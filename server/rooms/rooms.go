@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -37,7 +38,7 @@ type Set struct {
 	mu    sync.Mutex
 	rooms map[place]*Room
 	ended bool
-	all   sync.WaitGroup
+	all   supervise.Group
 }
 
 // place identifies the text of a room.
@@ -206,14 +207,21 @@ func (s *Set) room(at place) (r *Room, ending <-chan struct{}, err error) {
 		s.rooms = map[place]*Room{}
 	}
 	s.rooms[at] = r
-	s.all.Go(func() {
-		r.run()
-		s.mu.Lock()
-		delete(s.rooms, at)
-		s.mu.Unlock()
-		close(r.ended)
+	s.all.Go("shared text", nil, func() {
+		defer close(r.ended)
+		defer s.forget(at)
+		if err := supervise.Do("shared text", func() error { r.run(); return nil }); err != nil {
+			r.end(err)
+		}
 	})
 	return r, nil, nil
+}
+
+// forget removes a room that has ended: the next one to join opens it again.
+func (s *Set) forget(at place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.rooms, at)
 }
 
 // Open returns the number of open rooms.

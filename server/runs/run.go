@@ -16,6 +16,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/replay"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -120,8 +121,12 @@ func (x *Run) play(ctx context.Context) {
 	most := time.Duration(x.cfg.Seconds) * time.Second
 	limited, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("time limit reached: %s", most))
 	defer cancel()
-	report, err := x.converse(limited)
-	if err != nil && limited.Err() != nil {
+	var report *replay.Report
+	err := supervise.Do("replay", func() (err error) {
+		report, err = x.converse(limited)
+		return err
+	})
+	if fault := (*supervise.Fault)(nil); err != nil && limited.Err() != nil && !errors.As(err, &fault) {
 		err = errors.New(stopCause(limited))
 	}
 	defer x.tell()
@@ -198,7 +203,7 @@ func (x *Run) connect(ctx context.Context) (replay.Link, uint16, error) {
 		return c, x.target.Port(), err
 	}
 	defer x.listener.Close() // for one client only
-	defer context.AfterFunc(ctx, func() { x.listener.Close() })()
+	defer supervise.After(ctx, "replay", func() { x.listener.Close() })()
 	c, err := x.listener.Accept()
 	if err != nil {
 		return nil, 0, err

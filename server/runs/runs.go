@@ -218,7 +218,7 @@ func (s *Set) Start(ctx context.Context, of Recording, cfg Config) (*Run, json.R
 	}
 	started = true
 	s.Log.Info("replay started", "project", ws.Name, "capture", of.Capture.ID, "replay", run.info.ID, "with", cmp.Or(cfg.To, run.info.Listen))
-	s.Captures.Go(func() {
+	s.Captures.Go("replay", nil, func() {
 		defer stop()
 		defer close(run.done)
 		run.play(playing)

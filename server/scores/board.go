@@ -16,6 +16,7 @@ import (
 	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -44,7 +45,7 @@ type Set struct {
 	log      *slog.Logger
 	ctx      context.Context
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup
+	wg       supervise.Group
 
 	mu     sync.Mutex
 	boards map[*workspace.Workspace]*Board
@@ -75,7 +76,7 @@ func (s *Set) Of(ws *workspace.Workspace) *Board {
 		b = &Board{ws: ws, set: s, at: time.Now(), reading: 1, types: map[typeKey]*messages{}, changed: make(chan struct{}), totals: map[*messages]*total{}}
 		b.ctx, b.stop = context.WithCancel(s.ctx)
 		s.boards[ws] = b
-		defer s.wg.Go(b.run) // after its first use
+		defer s.wg.Go("score", func(error) { s.drop(b) }, b.run) // after its first use
 	}
 	b.touch()
 	return b
@@ -88,6 +89,16 @@ func (s *Set) Drop(ws *workspace.Workspace) {
 	if b := s.boards[ws]; b != nil {
 		b.stop()
 		delete(s.boards, ws)
+	}
+}
+
+// drop forgets a board that has failed: the next use makes another one.
+func (s *Set) drop(b *Board) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.stop()
+	if s.boards[b.ws] == b {
+		delete(s.boards, b.ws)
 	}
 }
 

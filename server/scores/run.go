@@ -3,13 +3,13 @@ package scores
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -131,11 +131,11 @@ func (r *Run) Advance(ctx context.Context, enough time.Duration) (more bool) {
 	if r.known = r.board.figuresOf(r.program, again, r.of); r.known != nil {
 		return false
 	}
-	var both sync.WaitGroup
 	var moreVerdicts, moreValues bool
-	both.Go(func() { moreVerdicts = r.verdicts.advance(ctx, until, found, blocks, r.take) })
-	both.Go(func() { moreValues = r.values.advance(ctx, until, found, blocks, r.count) })
-	both.Wait()
+	supervise.Together(
+		func() { moreVerdicts = r.verdicts.advance(ctx, until, found, blocks, r.take) },
+		func() { moreValues = r.values.advance(ctx, until, found, blocks, r.count) },
+	)
 	if moreVerdicts || moreValues {
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
 
@@ -93,12 +94,14 @@ func (s *Set) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.ended = true
 	for c, cancel := range s.cancel {
-		s.wait.Go(func() {
+		s.wait.Add(1)
+		supervise.Go("page", nil, func() {
+			defer s.wait.Done()
+			defer cancel()
 			goodbye, stop := context.WithTimeout(ctx, goodbyeTime)
 			defer stop()
-			defer context.AfterFunc(goodbye, c.Drop)()
+			defer supervise.After(goodbye, "page", c.Drop)()
 			c.GoAway()
-			cancel()
 		})
 	}
 	s.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
 
@@ -42,9 +43,10 @@ type Down struct {
 
 // Kind is a kind of channel.
 type Kind struct {
-	Limit int // maximum bytes of a message of the page; twice as many may wait
+	Limit int    // maximum bytes of a message of the page; twice as many may wait
+	Part  string // what the channel is for, as shown to users
 
-	// Serve serves a channel until it returns; its error is sent to the page. The context is canceled when the page closes the channel, and
+	// Serve serves a channel until it returns; its error is sent to the page, also that of a panic. The context is canceled when the page closes the channel, and
 	// with the connection.
 	Serve func(ctx context.Context, c *Channel, with json.RawMessage) error
 }
@@ -116,11 +118,14 @@ var errNotUp = errors.New("not a message of a page")
 func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &served{conn: conn, kinds: kinds, channels: map[int]*Channel{}}
-	s.all.Go(func() {
+	s.all.Go("page", nil, func() {
 		defer cancel()
 		_ = conn.Ping(ctx)
 	})
-	err := s.read(ctx)
+	err := supervise.Do("page", func() error { return s.read(ctx) })
+	if fault := (*supervise.Fault)(nil); errors.As(err, &fault) {
+		conn.Close("this page ended by a fault of the program: load it again")
+	}
 	cancel()
 	s.all.Wait()
 	return err
@@ -130,7 +135,7 @@ func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error 
 type served struct {
 	conn  *wsconn.Conn
 	kinds map[string]Kind
-	all   sync.WaitGroup
+	all   supervise.Group
 
 	mu       sync.Mutex
 	channels map[int]*Channel
@@ -195,8 +200,8 @@ func (s *served) open(ctx context.Context, m *Up) {
 	s.mu.Lock()
 	s.channels[m.ID] = c
 	s.mu.Unlock()
-	s.all.Go(func() {
-		err := kind.Serve(ctx, c, m.With)
+	s.all.Go("page", nil, func() {
+		err := supervise.Do(kind.Part, func() error { return kind.Serve(ctx, c, m.With) })
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"wirebench/server/supervise"
 )
 
 const (
@@ -29,14 +31,14 @@ const (
 func (d *Dir) Watch(ctx context.Context, changed func()) error {
 	calls := make(chan struct{}, 1)
 	done := make(chan struct{})
-	go func() {
+	supervise.Go("folder", nil, func() {
 		defer close(done)
 		for range calls {
-			if ctx.Err() == nil {
-				changed()
+			if ctx.Err() == nil { // after a fault, further changes are still followed
+				_ = supervise.Do("folder", func() error { changed(); return nil })
 			}
 		}
-	}()
+	})
 	defer func() {
 		close(calls)
 		<-done

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+
+	"wirebench/server/supervise"
 )
 
 // watcher reports changes in directories. Systems limit the watchers of a user (Linux: to 128), so all folders of the process share one of
@@ -42,7 +44,7 @@ func (s *sharedWatcher) newWatcher() (*watcher, error) {
 			return nil, err
 		}
 		s.system = system
-		go s.run(system)
+		supervise.Go("folder", func(error) { s.lost(system) }, func() { s.run(system) })
 	}
 	w := &watcher{Events: make(chan fsnotify.Event, pendingEvents), Errors: make(chan error, 1), shared: s, dirs: map[string]string{}}
 	s.mu.Lock()
@@ -64,13 +66,28 @@ func (s *sharedWatcher) run(system *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			s.mu.Lock()
-			for w := range s.users {
-				w.fail(err)
-			}
-			s.mu.Unlock()
+			s.failAll(err)
 		}
 	}
+}
+
+func (s *sharedWatcher) failAll(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.users {
+		w.fail(err)
+	}
+}
+
+// lost is called after a fault of run: the users begin anew, with another watcher of the system.
+func (s *sharedWatcher) lost(system *fsnotify.Watcher) {
+	s.change.Lock()
+	defer s.change.Unlock()
+	if s.system == system {
+		s.system = nil
+	}
+	_ = system.Close()
+	s.failAll(fsnotify.ErrEventOverflow)
 }
 
 // pass passes an event to the users that watch the directory, or the one that contains it.

@@ -16,6 +16,7 @@ import (
 	"wirebench/defs/text"
 	"wirebench/server/collab"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 )
 
 // The history of a definition is a file of JSON lines in the folder of the project: the text before the first change, then a line for each
@@ -162,7 +163,10 @@ func (w *Workspace) runHistory(done <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			w.writeHistory(w.history.take("", false, time.Now()))
+			_ = supervise.Do("history", func() error { // the next ones are written
+				w.writeHistory(w.history.take("", false, time.Now()))
+				return nil
+			})
 		case <-done:
 			w.writeHistory(w.history.take("", true, time.Now()))
 			return

@@ -19,6 +19,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/server/settings"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 )
 
 // Files is the file store of a workspace: a folder on disk, in tests also one that fails. Its methods are safe for concurrent use.
@@ -93,12 +94,12 @@ func (w *Workspace) Now() *Snapshot { return w.now.Load() }
 // Run reloads the library when other programs change the folder, until the context is done.
 func (w *Workspace) Run(ctx context.Context) error {
 	done := make(chan struct{})
-	var writing sync.WaitGroup
-	writing.Go(func() { w.runHistory(done) })
+	var writing supervise.Group
+	writing.Go("history", nil, func() { w.runHistory(done) })
 	defer writing.Wait()
 	defer close(done)
 	return w.Files.Watch(ctx, func() {
-		if err := w.Reload(); err != nil {
+		if err := supervise.Do("library", w.Reload); err != nil {
 			w.Log.Error("reload the library", "project", w.Name, "error", err)
 		}
 	})

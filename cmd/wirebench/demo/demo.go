@@ -18,6 +18,7 @@ import (
 
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -94,7 +95,7 @@ type Game struct {
 	opts     Options
 	ctx      context.Context
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup
+	wg       supervise.Group
 
 	mu     sync.Mutex
 	closed bool
@@ -170,7 +171,7 @@ func Start(ctx context.Context, o Options) (*Game, error) {
 	g.Addr = addr.String()
 	g.ctx, g.cancel = context.WithCancel(ctx)
 	for i, port := range l {
-		g.wg.Go(func() {
+		g.wg.Go("demo game", nil, func() {
 			defer port.Close()
 			switch port := port.(type) {
 			case *net.TCPListener:
@@ -230,15 +231,14 @@ func listen(at netip.AddrPort, network string, ports int) (all []io.Closer, firs
 func (g *Game) Client(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(g.ctx, cancel)()
+	defer supervise.After(g.ctx, "player", cancel)()
 	g.mu.Lock()
 	if g.closed || g.ctx.Err() != nil {
 		g.mu.Unlock()
 		return nil
 	}
-	g.wg.Add(1)
+	defer g.wg.Enter()()
 	g.mu.Unlock()
-	defer g.wg.Done()
 	err := g.play(ctx, addr, rand.Uint64())
 	if ctx.Err() != nil {
 		return nil

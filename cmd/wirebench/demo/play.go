@@ -16,6 +16,7 @@ import (
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/schema"
 	"wirebench/server/replay"
+	"wirebench/server/supervise"
 )
 
 // talk plays one end of a connection until it ends, and closes the link. When the context ends, this end stops sending and reads until the
@@ -46,8 +47,8 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 
 	listening, deaf := context.WithCancel(context.Background())
 	in := make(chan replay.Message)
-	var ear sync.WaitGroup
-	ear.Go(func() {
+	var ear supervise.Group
+	ear.Go("player", nil, func() {
 		defer close(in)
 		for {
 			m, err := w.Receive(listening)
@@ -188,7 +189,7 @@ func (l *heardLink) CloseWrite() error {
 // serveStreams accepts players on a port.
 func (g *Game) serveStreams(l *net.TCPListener) {
 	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
-	defer context.AfterFunc(g.ctx, func() { l.Close() })()
+	defer supervise.After(g.ctx, "demo game", func() { l.Close() })()
 	for {
 		conn, err := l.AcceptTCP()
 		if g.ctx.Err() != nil {
@@ -214,7 +215,7 @@ func (g *Game) admit(link *heardLink, port uint16, left func()) bool {
 		return false
 	}
 	seed := g.seeds.Add(1)
-	g.wg.Go(func() {
+	g.wg.Go("player", nil, func() {
 		defer g.players.Add(-1)
 		if left != nil {
 			defer left()
@@ -230,7 +231,7 @@ func (g *Game) serveDatagrams(conn *net.UDPConn) {
 	var mu sync.Mutex
 	players := map[netip.AddrPort]*datagramLink{}
 	var playing sync.WaitGroup
-	defer context.AfterFunc(g.ctx, func() {
+	defer supervise.After(g.ctx, "demo game", func() {
 		playing.Wait()
 		conn.Close()
 	})()
@@ -332,7 +333,7 @@ func (l *datagramLink) Close() error {
 
 // answer responds to pings on a port.
 func (g *Game) answer(conn *net.UDPConn) {
-	defer context.AfterFunc(g.ctx, func() { conn.Close() })()
+	defer supervise.After(g.ctx, "demo game", func() { conn.Close() })()
 	buf := make([]byte, 64)
 	for {
 		n, from, err := conn.ReadFromUDPAddrPort(buf)
@@ -362,10 +363,10 @@ func (g *Game) play(ctx context.Context, addr string, seed uint64) error {
 	}
 	if g.rules.ping != nil && to.Port() < 65535 {
 		asking, stop := context.WithCancel(ctx)
-		var asks sync.WaitGroup
+		var asks supervise.Group
 		defer asks.Wait()
 		defer stop()
-		asks.Go(func() { g.ask(asking, netip.AddrPortFrom(to.Addr(), to.Port()+1)) })
+		asks.Go("player", nil, func() { g.ask(asking, netip.AddrPortFrom(to.Addr(), to.Port()+1)) })
 	}
 	return g.talk(ctx, newLink(conn), schema.ToServer, to.Port(), seed)
 }
