@@ -585,10 +585,10 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		a.b, ok = cut(a, e.slice)
 		return a, ok
 	case xByte:
-		if e.slice.at >= len(a.b) {
+		if a.b, ok = cut(a, e.slice); !ok {
 			return value{}, false
 		}
-		return intValue(int64(a.b[e.slice.at])), true
+		return intValue(int64(a.b[0])), true
 	case xLower, xUpper:
 		m.text = appendCase(m.text, a.b, e.op == xLower)
 		return textValue(m.text[from:]), true

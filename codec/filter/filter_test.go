@@ -355,6 +355,13 @@ func TestMatch(t *testing.T) {
 		{`u16le(bytes[2:2]) == op`, "c12fpguv"},
 		{`bytes[2] == 0xd2`, "cv"},
 		{`bytes[4] == 0x53`, "v"},
+		{`bytes[-1] >= 0`, "c12fpguv"},
+		{`bytes[-1] == u8(bytes[-1:])`, "c12fpguv"},
+		{`bytes[-67108863] == 0`, ""},
+		{`bytes[-67108863:2] == 00:00`, ""},
+		{`@.damage[-1] * 2 == u8(@.damage[3:]) * 2`, "f"},
+		{`@.damage[-5] == 0`, ""},
+		{`name[-1] == T`, "c12p"},
 		{`bytes == x"?? ?? ?? ?? 53 bc"`, "v"},
 		{`bytes in {x"06 00 d2 26 53 bc", 00:01}`, "v"},
 
