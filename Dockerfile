@@ -5,7 +5,7 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod \
     go mod download
 COPY . .
-ARG TARGETOS TARGETARCH VERSION
+ARG TARGETOS TARGETARCH VERSION=""
 # Without VERSION the version is the commit of the folder. The defaults of the image are in the program, not in the environment, which is
 # that of the people.
 RUN --mount=type=cache,target=/go/pkg/mod \
@@ -25,7 +25,7 @@ RUN --mount=type=cache,target=/go/pkg/mod \
 RUN mkdir -p /tree/data /tree/tmp && chmod 1777 /tree/tmp
 
 FROM scratch
-ARG VERSION
+ARG VERSION=""
 LABEL org.opencontainers.image.title="Wirebench" \
       org.opencontainers.image.description="A workbench for the binary protocols of games, in the browser" \
       org.opencontainers.image.version="${VERSION:-built from source}"

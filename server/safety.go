@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -47,6 +48,19 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower(host)) {
 			problem(w, http.StatusMisdirectedRequest, "unknown host name "+host)
 			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// atBase takes requests of pages at the address of --base-url as requests to that host: the proxy in front may have sent another one, or one
+// without the port, and then the origin of the page would look like another site.
+func atBase(base *url.URL, next http.Handler) http.Handler {
+	origin := strings.ToLower(base.Scheme + "://" + base.Host)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.ToLower(r.Header.Get("Origin")) == origin {
+			r = r.Clone(r.Context())
+			r.Host = base.Host
 		}
 		next.ServeHTTP(w, r)
 	})
