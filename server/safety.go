@@ -37,16 +37,20 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
+// knows reports whether the host of a request is one of this server.
+func (s *Server) knows(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return len(s.Hosts) == 0 || slices.Contains(s.Hosts, strings.ToLower(host))
+}
+
 // knownHost refuses requests for unknown host names: an attacker's site can make its own name resolve to this machine.
 func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
-		}
-		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-		if len(s.Hosts) > 0 && !slices.Contains(s.Hosts, strings.ToLower(host)) {
-			problem(w, http.StatusMisdirectedRequest, "unknown host name "+host)
+		if !s.knows(r.Host) {
+			problem(w, http.StatusMisdirectedRequest, "unknown host name "+r.Host)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -55,10 +59,10 @@ func (s *Server) knownHost(next http.Handler) http.Handler {
 
 // atBase takes requests of pages at the address of --base-url as requests to that host: the proxy in front may have sent another one, or one
 // without the port, and then the origin of the page would look like another site.
-func atBase(base *url.URL, next http.Handler) http.Handler {
+func (s *Server) atBase(base *url.URL, next http.Handler) http.Handler {
 	origin := strings.ToLower(base.Scheme + "://" + base.Host)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.ToLower(r.Header.Get("Origin")) == origin {
+		if strings.ToLower(r.Header.Get("Origin")) == origin && s.knows(r.Host) {
 			r = r.Clone(r.Context())
 			r.Host = base.Host
 		}

@@ -126,7 +126,7 @@ func New(cfg Config) (*Server, error) {
 		s.handler = cfg.Door.Guard(s.router)
 	}
 	if cfg.Door != nil && cfg.Door.Base != nil {
-		s.handler = atBase(cfg.Door.Base, s.handler)
+		s.handler = s.atBase(cfg.Door.Base, s.handler)
 	}
 	s.handler = access.Forwarded(cfg.Trusted, secured(below(static.Base(), s.handler)))
 	cfg.Projects.Each(s.follow, func() { s.pushes.TellAll(page.TopicProjects) })

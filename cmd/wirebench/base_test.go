@@ -99,6 +99,39 @@ func TestBasePath(t *testing.T) {
 	} else {
 		conn.Drop()
 	}
+	// A proxy in front may send the host without its port, or its own name for this machine: pages at the base URL are no other site.
+	for _, c := range []struct {
+		host, origin   string
+		upgrade, write int
+	}{
+		{"127.0.0.1:18437", at, 101, 200},
+		{"127.0.0.1", at, 101, 200},
+		{"localhost:8080", at, 101, 200},
+		{"127.0.0.1", "http://127.0.0.1:1", 403, 403},
+		{"127.0.0.1", "http://elsewhere.example", 403, 403},
+		{"elsewhere.example", at, 421, 421},
+	} {
+		ask := func(method, path, body string, header http.Header) int {
+			r, err := http.NewRequestWithContext(t.Context(), method, at+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host, r.Header = c.host, header
+			r.Header.Set("Origin", c.origin)
+			r.Header.Set("Authorization", "Bearer "+token)
+			resp, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp.StatusCode
+		}
+		upgrade := ask("GET", "/tools/wb/ws/tera/page", "", http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}})
+		write := ask("POST", "/tools/wb/api/v1/tera/paste", `{"text":"00"}`, http.Header{"Content-Type": {"application/json"}})
+		if upgrade != c.upgrade || write != c.write {
+			t.Errorf("host %s, origin %s: %d and %d, want %d and %d", c.host, c.origin, upgrade, write, c.upgrade, c.write)
+		}
+	}
 	for _, path := range []string{"/tools/wb/static/app.js", "/static/app.js", "/tools/wb/api/v1/projects", "/tools/wb/api/tera/proxies", "/tools/wb"} {
 		if resp, _ := get(path); resp.StatusCode != 200 {
 			t.Errorf("%s: %s", path, resp.Status)
