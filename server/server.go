@@ -65,7 +65,7 @@ type Server struct {
 	pages     socket.Set
 	lists     lists // of frames
 	texts     lists
-	rates     rates
+	rates     admit.Rate
 	budget    *admit.Budget
 	ended     atomic.Bool
 	captures  *captures.Set
@@ -86,6 +86,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	supervise.LogTo(cfg.Log)
 	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}}
+	s.rates.PerSecond, s.rates.AtOnce = ratePerSecond, rateAtOnce
 	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()

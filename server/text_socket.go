@@ -73,7 +73,7 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		defer m.Leave()
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(listenText(ctx, c, m)) })
+		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(s.listenText(ctx, c, m)) })
 		for {
 			news, err := m.Next(ctx)
 			if err == nil {
@@ -91,7 +91,7 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 
 // personOf returns a person as others see them. Without accounts people choose their names.
 func personOf(who access.Principal, chosen, project string) rooms.Person {
-	p := rooms.Person{Name: who.Name, Account: who.ID != "", Writes: who.In(project) >= access.Author}
+	p := rooms.Person{Key: who.Key(), Name: who.Name, Account: who.ID != "", Writes: who.In(project) >= access.Author}
 	if !p.Account {
 		p.Name = chosen
 	}
@@ -99,10 +99,13 @@ func personOf(who access.Principal, chosen, project string) rooms.Person {
 	return p
 }
 
-// listenText takes the messages of the page.
-func listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
+// listenText takes the messages of the page. Somebody whose changes cost much waits for the next one; others do not.
+func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
 	for {
 		text, err := c.Receive(ctx)
+		if err == nil {
+			err = s.rooms.Wait(ctx, m.Key, len(text))
+		}
 		if err != nil {
 			return err
 		}
@@ -124,8 +127,12 @@ func listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
 		case said.Revert:
 			err = m.Revert()
 		}
-		if errors.Is(err, collab.ErrVersion) || errors.Is(err, collab.ErrChange) { // the page has another text: it merges its own one
-			m.Restart()
+		switch { // the page then merges its own text
+		case errors.Is(err, collab.ErrVersion), errors.Is(err, collab.ErrChange): // it has another one
+			m.Restart("")
+			err = nil
+		case errors.Is(err, collab.ErrWork):
+			m.Restart(err.Error())
 			err = nil
 		}
 		if err != nil {

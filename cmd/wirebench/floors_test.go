@@ -104,7 +104,7 @@ server/access < server/answer templates
 server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/redact codec/transport/protocols
 
 server/captures < server/frames
-server/rooms    < server/collab server/workspace defs/edit
+server/rooms    < server/admit server/collab server/workspace defs/edit
 server/socket   < server/wsconn server/supervise
 
 server/projects < server/workspace defs/library

@@ -78,10 +78,14 @@ func (c Change) IsEmpty() bool {
 
 // add appends a span, joined with the previous one where both stay, both are removed, or both are inserted at one place. With join it
 // becomes part of the previous one in any case.
+//
+// A text is clipped when it is taken from another change, so that joining copies it once and then appends to memory of its own: many texts
+// that are joined one by one cost their length, not its square.
 func (c Change) add(s Span, join bool) Change {
 	if s.Len == 0 && (s.Keep || len(s.Text) == 0) {
 		return c
 	}
+	s.Text = slices.Clip(s.Text)
 	if len(c) == 0 {
 		return append(c, s)
 	}
@@ -96,12 +100,12 @@ func (c Change) add(s Span, join bool) Change {
 		last.Len += s.Len
 		return c
 	case s.Len == 0 && last.Len == 0 && !last.Keep:
-		last.Text = slices.Concat(last.Text, s.Text)
+		last.Text = append(last.Text, s.Text...)
 		return c
 	}
 	if join {
 		last.Len += s.Len
-		last.Text = slices.Concat(last.Text, s.Text)
+		last.Text = append(last.Text, s.Text...)
 		return c
 	}
 	return append(c, s)
@@ -288,6 +292,15 @@ func (c Change) Then(next Change) (Change, error) {
 	return out, nil
 }
 
+// Steps of work, the measure of what changes cost: a span that is walked over, or unitsPerStep units that are copied. Both take about as long.
+const unitsPerStep = 256
+
+// mapSteps returns the work of mapping two changes over each other.
+func mapSteps(a, b Change) int { return 2 * (len(a) + len(b)) }
+
+// applySteps returns the work of applying the change to a text.
+func (c Change) applySteps(t Text) int { return len(c) + len(t)/unitsPerStep }
+
 // Position returns the place of a position after the change. Where text is inserted at the position, or around it units are replaced, it
 // comes before the new text if side < 0, otherwise after it.
 func (c Change) Position(at, side int) int {
@@ -308,6 +321,44 @@ func (c Change) Position(at, side int) int {
 		before = end
 	}
 	return after
+}
+
+// Places moves positions to their places after the change, as Position with side > 0 does, in one walk over the spans.
+func (c Change) Places(at []*int) {
+	slices.SortFunc(at, func(a, b *int) int { return *a - *b })
+	before, after := 0, 0
+	for _, s := range c {
+		for end := before + s.Len; len(at) > 0 && *at[0] < end; at = at[1:] {
+			switch {
+			case s.Keep:
+				*at[0] += after - before
+			case *at[0] == before:
+				*at[0] = after
+			default:
+				*at[0] = after + len(s.Text)
+			}
+		}
+		before += s.Len
+		after += s.after()
+	}
+	for _, p := range at {
+		*p = after
+	}
+}
+
+// ThenAll is Then for several updates. It returns ErrWork if they take more than MaxSteps.
+func (c Change) ThenAll(next []Update) (Change, error) {
+	steps := 0
+	for _, u := range next {
+		if steps += len(c) + len(u.Change); steps > MaxSteps {
+			return nil, ErrWork
+		}
+		var err error
+		if c, err = c.Then(u.Change); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
 }
 
 // MarshalJSON returns the JSON of CodeMirror.

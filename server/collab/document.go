@@ -17,7 +17,9 @@ type Update struct {
 // Document is a text with its latest updates. It is not safe for concurrent use.
 type Document struct {
 	Limit int // maximum units of the text; 0 = 4 Mi
+	Most  int // maximum steps of work of one Receive; 0 = any number, for what was accepted before
 
+	work    int // steps of all calls of Receive
 	text    Text
 	version int      // number of updates since the beginning
 	recent  []Update // the last ones
@@ -30,7 +32,9 @@ const (
 	maxRecentUnits = 1 << 19 // and the size of their texts
 	maxClient      = 64      // bytes of the name of a client
 	maxAtOnce      = 10_000  // updates in one message
-	maxMappings    = 50_000  // of a message: its changes times the updates since its version
+
+	// MaxSteps bounds the work of a message, to about a seventh of a second. A page that types sends what takes a hundredth of it.
+	MaxSteps = 2 << 20
 )
 
 // Errors of Receive.
@@ -39,6 +43,8 @@ var (
 	ErrVersion = errors.New("the version of the text is not known here")
 	// ErrChange reports changes that do not fit the text.
 	ErrChange = errors.New("the changes do not fit the text")
+	// ErrWork reports changes whose mapping over what others have sent since costs too much. The client has to merge its text.
+	ErrWork = errors.New("the changes are too many, or too old, to be taken one by one")
 	// ErrLarge reports a text that would become too large.
 	ErrLarge = errors.New("the text would become too large")
 )
@@ -52,6 +58,18 @@ func (d *Document) Text() Text { return d.text }
 // Version returns the number of updates since the beginning.
 func (d *Document) Version() int { return d.version }
 
+// Work returns the steps of work of all calls of Receive.
+func (d *Document) Work() int { return d.work }
+
+// spend counts steps of work, and reports whether they are within the bound of a call that began when work was at start.
+func (d *Document) spend(steps, start int) error {
+	if d.Most > 0 && d.work+steps-start > d.Most {
+		return ErrWork
+	}
+	d.work += steps
+	return nil
+}
+
 // Since returns the updates after a version; ok is false if the document does not have them.
 func (d *Document) Since(version int) (updates []Update, ok bool) {
 	n := d.version - version
@@ -63,6 +81,8 @@ func (d *Document) Since(version int) (updates []Update, ok bool) {
 
 // Receive takes changes of a client that follow each other, the first one for the text of a version. It maps them over the updates since
 // then, and returns those that it accepted; of changes that it has already they are left out. With an error nothing is accepted.
+//
+// The work is linear in the spans of the changes and of the updates, times the number of either; what costs more than Most is ErrWork.
 func (d *Document) Receive(version int, client string, changes []Change) (accepted []Update, err error) {
 	over, ok := d.Since(version)
 	switch {
@@ -73,14 +93,17 @@ func (d *Document) Receive(version int, client string, changes []Change) (accept
 	case len(changes) > maxAtOnce:
 		return nil, fmt.Errorf("%w: more than %d at once", ErrChange, maxAtOnce)
 	}
-	if len(over)*len(changes) > maxMappings { // the client was away for long: it merges its text
-		return nil, ErrVersion
-	}
-	if changes, err = rebase(changes, client, over); err != nil {
+	start := d.work
+	if changes, err = d.rebase(changes, client, over); errors.Is(err, ErrWork) {
+		return nil, err
+	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrChange, err)
 	}
 	text := d.text
 	for _, c := range changes {
+		if err := d.spend(c.applySteps(text), start); err != nil {
+			return nil, err
+		}
 		if text, err = c.Apply(text); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrChange, err)
 		}
@@ -124,7 +147,10 @@ func unitsOf(c Change) (n int) {
 //
 // The updates are taken one by one, as the client must take them while it has changes that are not confirmed: mapping over two updates that
 // are joined may put text to the other side of an insertion, for a deletion and an insertion become one replacement.
-func rebase(changes []Change, client string, over []Update) ([]Change, error) {
+//
+// Each step of mapping makes the changes longer, so that their work is counted while it is done.
+func (d *Document) rebase(changes []Change, client string, over []Update) ([]Change, error) {
+	start := d.work
 	changes = slices.Clone(changes)
 	for _, u := range over {
 		if len(changes) == 0 {
@@ -136,6 +162,9 @@ func rebase(changes []Change, client string, over []Update) ([]Change, error) {
 		}
 		other := u.Change
 		for i, c := range changes {
+			if err := d.spend(mapSteps(c, other), start); err != nil {
+				return nil, err
+			}
 			mapped, err := c.Map(other, false)
 			if err != nil {
 				return nil, err

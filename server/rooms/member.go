@@ -1,16 +1,19 @@
 package rooms
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
 	"strconv"
+	"strings"
 
 	"wirebench/server/collab"
 )
 
 // Person is somebody who has the text open.
 type Person struct {
+	Key     string // whose work it is: see Set.Wait
 	Name    string
 	Message string // the definition that the person has opened, of the messages of the file
 	Account bool   // the name is that of an account; otherwise the person has chosen it
@@ -60,6 +63,7 @@ type Start struct {
 	You     string  `json:"you"`
 	Version int     `json:"version"`
 	Text    *string `json:"text,omitempty"`
+	Why     string  `json:"why,omitempty"` // why the text is sent again
 	Writes  bool    `json:"writes"`
 	Account bool    `json:"account,omitempty"` // the name of the person is that of an account
 	Notice  string  `json:"notice,omitempty"`  // what everyone has to know of the text
@@ -87,14 +91,21 @@ type Member struct {
 
 	// Guarded by the room.
 	started bool
-	fresh   bool // it needs the text
-	version int  // of the updates that were sent
-	people  int  // news of people that were sent
-	file    int  // news of the file that were sent
-	at      [2]int
-	atOf    int // version of at
+	fresh   bool   // it needs the text
+	version int    // of the updates that were sent
+	people  int    // news of people that were sent
+	file    int    // news of the file that were sent
+	why     string // why the text is sent again
+	at      [2]int // the selection in the text that is on disk
+	point   *point // the latest one that the client sent, which is not in at yet
 	look    *Look
 }
+
+// nowhere is a selection that is not known.
+var nowhere = [2]int{-1, -1}
+
+// point is a selection in the text of a version.
+type point struct{ version, anchor, head int }
 
 // join adds a member. It returns nil if the room is ending.
 func (r *Room) join(who Person, have Have) (*Member, error) {
@@ -107,7 +118,7 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 		return nil, ErrFull
 	}
 	r.lastID++
-	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: [2]int{-1, -1}, people: -1, file: -1}
+	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: nowhere, people: -1, file: -1}
 	used := [colors]int{}
 	for o := range r.members {
 		used[o.color]++
@@ -173,19 +184,19 @@ func (m *Member) news() (out Message, some bool, err error) {
 		if r.logged < r.doc.Version() { // the text is not on disk yet
 			return out, false, nil
 		}
-		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account, Notice: r.notice}
+		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account, Notice: r.notice, Why: m.why}
 		if m.fresh {
 			text := r.doc.Text().String()
 			start.Version, start.Text = r.doc.Version(), &text
 			m.version = r.doc.Version()
 		}
-		m.started, some = true, true
+		m.started, m.why, some = true, "", true
 		out.Start = &start
 	}
 	if m.version < r.logged {
 		updates, ok := r.doc.Since(m.version)
 		if !ok { // too slow
-			m.restart()
+			m.restart("")
 			return out, false, nil
 		}
 		out.Updates = slices.Clone(updates[:r.logged-m.version])
@@ -204,17 +215,21 @@ func (m *Member) news() (out Message, some bool, err error) {
 	return out, some, nil
 }
 
-// Restart sends the text anew: the client has another one.
-func (m *Member) Restart() {
+// Restart sends the text again: the client has another one, or has changes that are not taken one by one, as why says. It merges its text.
+func (m *Member) Restart(why string) {
 	m.room.mu.Lock()
 	defer m.room.mu.Unlock()
-	m.restart()
+	m.room.spend(m.Key, float64(len(m.room.doc.Text())/textUnits))
+	m.restart(why)
 }
 
-func (m *Member) restart() {
-	m.started, m.fresh = false, true
+func (m *Member) restart(why string) {
+	m.started, m.fresh, m.why = false, true, why
 	m.wakeUp()
 }
+
+// textUnits is the number of units of a text whose comparison, or sending, is a step of work.
+const textUnits = 4
 
 func (m *Member) wakeUp() {
 	select {
@@ -223,25 +238,18 @@ func (m *Member) wakeUp() {
 	}
 }
 
-// others returns the others as m sees them after the updates that it was sent. The caller holds the lock.
+// others returns the others as m sees them in the text that is on disk; all if m is nil. The caller holds the lock.
 func (r *Room) others(m *Member) (out []Seen) {
 	for o := range r.members {
 		if o == m {
 			continue
 		}
-		seen := Seen{ID: o.id, Name: o.Name, Account: o.Account, Message: o.Message, Color: o.color, Writes: o.Writes, Anchor: -1, Head: -1, Look: o.look}
-		if since, ok := r.doc.Since(o.atOf); ok && o.at[0] >= 0 {
-			seen.Anchor, seen.Head = o.at[0], o.at[1]
-			for _, u := range since[:max(m.version-o.atOf, 0)] {
-				seen.Anchor, seen.Head = u.Change.Position(seen.Anchor, 1), u.Change.Position(seen.Head, 1)
-			}
-		}
-		out = append(out, seen)
+		out = append(out, Seen{
+			ID: o.id, Name: o.Name, Account: o.Account, Message: o.Message, Color: o.color, Writes: o.Writes, Anchor: o.at[0], Head: o.at[1], Look: o.look,
+		})
 	}
 	slices.SortFunc(out, func(a, b Seen) int {
-		x, _ := strconv.Atoi(a.ID)
-		y, _ := strconv.Atoi(b.ID)
-		return x - y
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID)) // numbers
 	})
 	return out
 }
@@ -263,39 +271,71 @@ func (m *Member) Push(client string, version int, changes []collab.Change) error
 	if err := m.mayWrite(); err != nil {
 		return err
 	}
-	return r.receive(m.Name, client, version, changes)
+	before := r.doc.Work()
+	err := r.receive(m.Name, client, version, changes)
+	r.spend(m.Key, float64(r.doc.Work()-before))
+	return err
 }
 
 // Merge takes a text that was made of an earlier one while there was no connection, when the updates since then are not known any more. The
 // differences are merged into the present text.
 func (m *Member) Merge(client, base, text string) error {
 	r := m.room
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := m.mayWrite(); err != nil {
-		return err
-	}
 	from, to := collab.NewText(base), collab.NewText(text)
 	if len(from) > maxText || len(to) > maxText {
 		return ErrLarge
 	}
-	change, err := collab.Between(from, to).Map(collab.Between(from, r.doc.Text()), false)
-	if err != nil || change.IsEmpty() {
-		return err
+	mine := collab.Between(from, to)
+	for {
+		r.mu.Lock()
+		now, version := r.doc.Text(), r.doc.Version()
+		r.mu.Unlock()
+		theirs := collab.Between(from, now)
+		r.spend(m.Key, float64((len(from)+len(to)+len(now))/textUnits))
+		change, err := mine.Map(theirs, false)
+		if err != nil || change.IsEmpty() {
+			return err
+		}
+		if done, err := m.take(client, version, change); done || err != nil {
+			return err
+		}
 	}
-	return r.receive(m.Name, client, r.doc.Version(), []collab.Change{change})
 }
 
-// Point takes the selection of the member in the text of a version.
+// take takes a change of the text of a version, unless the text has changed since.
+func (m *Member) take(client string, version int, c collab.Change) (done bool, err error) {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := m.mayWrite(); err != nil || r.doc.Version() != version {
+		return false, err
+	}
+	return true, r.receive(m.Name, client, version, []collab.Change{c})
+}
+
+// Point takes the selection of the member in the text of a version. Others are told the latest one.
 func (m *Member) Point(version, anchor, head int) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.doc.Since(version); !ok || version > r.logged || r.failed != nil {
+	m.point = &point{version, max(anchor, 0), max(head, 0)}
+	r.tellPeople()
+}
+
+// place maps the latest selection to the text that is on disk. The caller holds the lock.
+func (m *Member) place() {
+	p := m.point
+	if m.point = nil; p == nil {
 		return
 	}
-	m.at, m.atOf = [2]int{max(anchor, 0), max(head, 0)}, version
-	r.tellPeople()
+	since, ok := m.room.doc.Since(p.version)
+	if !ok || p.version > m.room.logged {
+		return
+	}
+	m.at = [2]int{p.anchor, p.head}
+	for _, u := range since[:m.room.logged-p.version] {
+		u.Change.Places([]*int{&m.at[0], &m.at[1]})
+	}
 }
 
 // LookAt sets the frame that the member looks at. One without a capture or a number means none.
@@ -315,15 +355,18 @@ func (m *Member) Write() { m.room.kick(m.room.now) }
 // Revert gives the room the text of the file, for a text that the library refuses.
 func (m *Member) Revert() error {
 	r := m.room
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := m.mayWrite(); err != nil {
-		return err
+	for {
+		r.mu.Lock()
+		now, version, file := r.doc.Text(), r.doc.Version(), collab.NewText(r.fileText)
+		r.mu.Unlock()
+		r.spend(m.Key, float64((len(now)+len(file))/textUnits))
+		// The file is the text of the room without the unsaved changes.
+		change := collab.Between(now, file)
+		if change.IsEmpty() {
+			return nil
+		}
+		if done, err := m.take("revert "+rand.Text(), version, change); done || err != nil {
+			return err
+		}
 	}
-	// The file is the text of the room without the unsaved changes.
-	change := collab.Between(r.doc.Text(), collab.NewText(r.fileText))
-	if change.IsEmpty() {
-		return nil
-	}
-	return r.receive(m.Name, "revert "+rand.Text(), r.doc.Version(), []collab.Change{change})
 }

@@ -15,6 +15,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/server/collab"
 	"wirebench/server/store"
+	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
 
@@ -38,8 +39,11 @@ type Room struct {
 	log   *slog.Logger
 	ended chan struct{}
 
-	work, now chan struct{} // there is something to log; the file is to be written
+	work, now chan struct{}               // there is something to log; the file is to be written
+	spend     func(who string, n float64) // charges work; nil for a room that nobody joins
 
+	// mu guards what follows. The changes of people are mapped and applied while it is held, for at most collab.MaxSteps a message; files are
+	// read and written, and texts are compared, without it.
 	mu         sync.Mutex
 	doc        *collab.Document
 	logged     int           // version that is on disk
@@ -52,6 +56,8 @@ type Room struct {
 	members    map[*Member]struct{}
 	lastID     int
 	peopleNews int
+	told       time.Time   // when people were told last
+	telling    *time.Timer // that tells them next; nil if there is nothing to tell
 	state      FileState
 	fileNews   int
 	ending     bool
@@ -90,7 +96,7 @@ func open(at place, log *slog.Logger) (*Room, error) {
 	if len(r.doc.Text()) > maxText {
 		return nil, ErrLarge
 	}
-	r.doc.Limit, r.logged = maxText, r.doc.Version()
+	r.doc.Limit, r.doc.Most, r.logged = maxText, collab.MaxSteps, r.doc.Version()
 	r.setState(r.state)
 	return r, nil
 }
@@ -195,9 +201,9 @@ func (r *Room) receive(who, client string, version int, changes []collab.Change)
 	e := entry{Version: r.doc.Version(), Who: who, Client: client, At: time.Now().UnixMilli()}
 	for _, u := range accepted {
 		e.Updates = append(e.Updates, u.Change)
-		if r.unsaved, err = r.unsaved.Then(u.Change); err != nil {
-			return err
-		}
+	}
+	if r.unsaved, err = r.after(r.unsaved, accepted, r.fileText); err != nil {
+		return err
 	}
 	r.entries = append(r.entries, e)
 	if !slices.Contains(r.authors, who) {
@@ -211,6 +217,16 @@ func (r *Room) receive(who, client string, version int, changes []collab.Change)
 	return nil
 }
 
+// after returns the change from a text to that of the room, given the one that was so before the last updates. Where those are too many to be
+// joined, the texts are compared.
+func (r *Room) after(c collab.Change, updates []collab.Update, from string) (collab.Change, error) {
+	all, err := c.ThenAll(updates)
+	if errors.Is(err, collab.ErrWork) {
+		return collab.Between(collab.NewText(from), r.doc.Text()), nil
+	}
+	return all, err
+}
+
 func (r *Room) kick(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -218,10 +234,53 @@ func (r *Room) kick(c chan struct{}) {
 	}
 }
 
-// tellPeople announces a change of the people. The caller holds the lock.
+// peopleTime is the least time between two news of people, with few of them in the room. What changes meanwhile is told together, the latest
+// of each: selections that move a thousand times a second cost no more than ten news, and never delay changes of the text.
+const peopleTime = 100 * time.Millisecond
+
+// tellPeople announces a change of the people, at once or with later ones. The caller holds the lock.
 func (r *Room) tellPeople() {
+	if r.telling != nil {
+		return
+	}
+	pause := peopleTime * time.Duration(1+len(r.members)/20) // each news is for all, and about all
+	if wait := pause - time.Since(r.told); wait > 0 {
+		r.telling = supervise.Later(wait, "news of people", func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.telling = nil; !r.ending {
+				r.tellNow()
+			}
+		})
+		return
+	}
+	r.tellNow()
+}
+
+func (r *Room) tellNow() {
+	for m := range r.members {
+		m.place()
+	}
+	r.told = time.Now()
 	r.peopleNews++
 	r.wakeAll()
+}
+
+// confirm sets the version that is on disk. The selections are those in its text. The caller holds the lock.
+func (r *Room) confirm(version int) {
+	updates, ok := r.doc.Since(r.logged)
+	var at []*int
+	for m := range r.members {
+		if m.place(); !ok {
+			m.at = nowhere
+		} else if m.at != nowhere {
+			at = append(at, &m.at[0], &m.at[1])
+		}
+	}
+	for i := 0; i < version-r.logged && len(at) > 0; i++ {
+		updates[i].Change.Places(at)
+	}
+	r.logged = version
 }
 
 func (r *Room) wakeAll() {
@@ -252,10 +311,14 @@ func (r *Room) isSettled() bool {
 	return r.ending || r.unsaved.IsEmpty() || r.state.Problem != ""
 }
 
+// isEnding reports whether the room is ending. It does not wait for a room that is busy.
 func (r *Room) isEnding() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ending
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // end ends the room; members are told why.
@@ -275,6 +338,9 @@ func (r *Room) endLocked(why error) {
 	}
 	if r.failed == nil {
 		r.failed = ErrClosed
+	}
+	if r.telling != nil {
+		r.telling.Stop()
 	}
 	close(r.stop)
 	r.wakeAll()
@@ -352,7 +418,7 @@ func (r *Room) flush() {
 	if forget {
 		r.forgotten++
 	}
-	r.logged = version
+	r.confirm(version)
 	r.wakeAll()
 }
 
@@ -524,11 +590,8 @@ func (r *Room) wrote(w fileText) bool {
 	r.unsaved = keep(len(collab.NewText(w.text)))
 	if !ok { // too many
 		r.unsaved = collab.Between(collab.NewText(w.text), r.doc.Text())
-	}
-	for _, u := range later {
-		if next, err := r.unsaved.Then(u.Change); err == nil {
-			r.unsaved = next
-		}
+	} else if next, err := r.after(r.unsaved, later, w.text); err == nil {
+		r.unsaved = next
 	}
 	r.raw, r.fileText, r.tried, r.wills = w.raw, source.UnixLines(w.raw), -1, nil
 	r.since = time.Time{}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/server/admit"
+	"wirebench/server/collab"
 	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
@@ -35,10 +37,34 @@ type Set struct {
 	Log     *slog.Logger
 	Changed func(project string) // somebody has opened or left a text; may be nil
 
+	// Work bounds the work that changes of one person cost, in all texts.
+	work     admit.Rate
+	workOnce sync.Once
+
+	// mu guards rooms and ended. It is held for a moment: never while a text is opened, read, merged or written, and never while the lock of a
+	// room is waited for, since it is the one lock that all projects share.
 	mu    sync.Mutex
-	rooms map[place]*Room
+	rooms map[place]*slot
 	ended bool
 	all   supervise.Group
+}
+
+// slot holds the room of a place: while it is opened, or its log is begun anew without it, others wait for ready.
+type slot struct {
+	ready chan struct{} // closed when room or err is set
+	room  *Room
+	err   error
+	left  func() // of the group of the set
+}
+
+// open returns the room, nil while there is none.
+func (x *slot) open() *Room {
+	select {
+	case <-x.ready:
+		return x.room
+	default:
+		return nil
+	}
 }
 
 // place identifies the text of a room.
@@ -54,7 +80,7 @@ func (s *Set) Join(ctx context.Context, ws *workspace.Workspace, file string, wh
 	}
 	at := place{ws, file}
 	for {
-		r, ending, err := s.room(at)
+		r, ending, err := s.room(ctx, at)
 		if err != nil {
 			return nil, err
 		}
@@ -83,17 +109,22 @@ func (s *Set) changed(project string) {
 	}
 }
 
+// openIn returns the open rooms of the projects for which in returns true.
+func (s *Set) openIn(in func(*workspace.Workspace) bool) (out []*Room) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for at, x := range s.rooms {
+		if r := x.open(); r != nil && in(at.ws) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
 // Settle writes the texts of a project to their files, before files get other names. A text that its file refuses, and one that is still not
 // written after settleTime, stays in its room.
 func (s *Set) Settle(ws *workspace.Workspace) {
-	s.mu.Lock()
-	var open []*Room
-	for at, r := range s.rooms {
-		if at.ws == ws {
-			open = append(open, r)
-		}
-	}
-	s.mu.Unlock()
+	open := s.openIn(func(of *workspace.Workspace) bool { return of == ws })
 	for _, r := range open {
 		r.kick(r.now)
 	}
@@ -107,14 +138,30 @@ const settleTime = 2 * time.Second
 
 // Forget removes earlier texts from the log of a text, and what was kept aside of damaged logs: only the present text stays.
 func (s *Set) Forget(ws *workspace.Workspace, file string) error {
-	s.mu.Lock()
-	r := s.rooms[place{ws, file}]
-	s.mu.Unlock()
 	at := place{ws, file}
-	if r != nil && r.forgetLog() {
+	x, mine, err := s.enter(at, false)
+	if err != nil {
+		return err
+	}
+	if !mine {
+		<-x.ready
+		if r := x.room; r == nil || !r.forgetLog() { // it was not opened, or has ended
+			return s.Forget(ws, file)
+		}
 		return at.remove(at.asideFile())
 	}
-	return s.forgetClosed(at)
+	defer s.leave(at, x)
+	r, err := open(at, s.Log)
+	switch {
+	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
+		err = at.removeLog()
+	case err == nil && r.logSize > 0:
+		err = r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
+	}
+	if err != nil {
+		return err
+	}
+	return at.remove(at.asideFile())
 }
 
 // forgetLog begins the log anew. It returns false if the room has ended instead.
@@ -139,26 +186,6 @@ func (r *Room) forgetLog() bool {
 	}
 }
 
-// forgetClosed is Forget for a text without a room.
-func (s *Set) forgetClosed(at place) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rooms[at] != nil {
-		return ErrFull // somebody has just opened it
-	}
-	r, err := open(at, s.Log)
-	switch {
-	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
-		err = at.removeLog()
-	case err == nil && r.logSize > 0:
-		err = r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
-	}
-	if err != nil {
-		return err
-	}
-	return at.remove(at.asideFile())
-}
-
 // FilePeople are the people who have a file open.
 type FilePeople struct {
 	File   string `json:"file"`
@@ -167,18 +194,11 @@ type FilePeople struct {
 
 // People returns who has which texts of a project open, by file.
 func (s *Set) People(project string) []FilePeople {
-	s.mu.Lock()
-	open := make([]*Room, 0, len(s.rooms))
-	for at, r := range s.rooms {
-		if at.ws.Name == project {
-			open = append(open, r)
-		}
-	}
-	s.mu.Unlock()
+	open := s.openIn(func(of *workspace.Workspace) bool { return of.Name == project })
 	out := []FilePeople{}
 	for _, r := range open {
 		r.mu.Lock()
-		if people := r.others(&Member{version: r.logged}); len(people) > 0 {
+		if people := r.others(nil); len(people) > 0 {
 			out = append(out, FilePeople{r.file, people})
 		}
 		r.mu.Unlock()
@@ -187,41 +207,85 @@ func (s *Set) People(project string) []FilePeople {
 	return out
 }
 
-// room returns the room of a text, or a channel that is closed when the room that is ending has ended.
-func (s *Set) room(at place) (r *Room, ending <-chan struct{}, err error) {
+// enter returns the slot of a place. It is mine if there was none: then the caller sets the room or leaves. One for a room
+// that stays open counts for maxRooms.
+func (s *Set) enter(at place, stays bool) (x *slot, mine bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r = s.rooms[at]; r != nil {
-		if r.isEnding() {
-			return nil, r.ended, nil
+	if x = s.rooms[at]; x != nil {
+		return x, false, nil
+	}
+	if stays && (s.ended || len(s.rooms) >= maxRooms) {
+		return nil, false, ErrFull
+	}
+	if s.rooms == nil {
+		s.rooms = map[place]*slot{}
+	}
+	x = &slot{ready: make(chan struct{}), left: s.all.Enter()}
+	s.rooms[at] = x
+	return x, true, nil
+}
+
+// leave frees a place, whose room has ended or was not opened.
+func (s *Set) leave(at place, x *slot) {
+	s.mu.Lock()
+	delete(s.rooms, at)
+	s.mu.Unlock()
+	if x.open() == nil {
+		close(x.ready)
+	}
+	x.left()
+}
+
+// room returns the room of a text, or a channel that is closed when the room that is ending has ended.
+func (s *Set) room(ctx context.Context, at place) (r *Room, ending <-chan struct{}, err error) {
+	x, mine, err := s.enter(at, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !mine {
+		select {
+		case <-x.ready:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
 		}
-		return r, nil, nil
+		switch r := x.room; {
+		case x.err != nil:
+			return nil, nil, x.err
+		case r == nil: // it was not to be opened
+			return nil, x.ready, nil
+		case r.isEnding():
+			return nil, r.ended, nil
+		default:
+			return r, nil, nil
+		}
 	}
-	if s.ended || len(s.rooms) >= maxRooms {
-		return nil, nil, ErrFull
-	}
+	defer func() {
+		if r == nil { // also after a panic
+			x.err = err
+			s.leave(at, x)
+		}
+	}()
 	if r, err = open(at, s.Log); err != nil {
 		return nil, nil, err
 	}
-	if s.rooms == nil {
-		s.rooms = map[place]*Room{}
-	}
-	s.rooms[at] = r
-	s.all.Go("shared text", nil, func() {
+	r.spend = s.works().Spend
+	x.room = r
+	close(x.ready)
+	supervise.Go("shared text", nil, func() {
 		defer close(r.ended)
-		defer s.forget(at)
+		defer s.leave(at, x)
 		if err := supervise.Do("shared text", func() error { r.run(); return nil }); err != nil {
 			r.end(err)
 		}
 	})
-	return r, nil, nil
-}
-
-// forget removes a room that has ended: the next one to join opens it again.
-func (s *Set) forget(at place) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.rooms, at)
+	ended := s.ended
+	s.mu.Unlock()
+	if ended { // Close did not see it
+		r.end(nil)
+	}
+	return r, nil, nil
 }
 
 // Open returns the number of open rooms.
@@ -235,9 +299,39 @@ func (s *Set) Open() int {
 func (s *Set) Close() {
 	s.mu.Lock()
 	s.ended = true
-	for _, r := range s.rooms {
+	s.mu.Unlock()
+	for _, r := range s.openIn(func(*workspace.Workspace) bool { return true }) {
 		r.end(nil)
 	}
-	s.mu.Unlock()
 	s.all.Wait()
+}
+
+// Bounds of the work of one person, in steps: see collab.Document.Work. Somebody who types does a few hundred steps a second.
+const (
+	workPerSecond = collab.MaxSteps
+	workAtOnce    = 4 * collab.MaxSteps
+)
+
+// works returns the allowances for work.
+func (s *Set) works() *admit.Rate {
+	s.workOnce.Do(func() { s.work.PerSecond, s.work.AtOnce = workPerSecond, workAtOnce })
+	return &s.work
+}
+
+// bytesPerStep is the number of bytes of a message whose reading is a step of work.
+const bytesPerStep = 2
+
+// Wait waits until a person may do more work in texts, and charges the reading of a message of that many bytes.
+func (s *Set) Wait(ctx context.Context, who string, message int) error {
+	wait := s.works().Wait(who)
+	s.works().Spend(who, float64(message/bytesPerStep))
+	if wait == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -379,7 +379,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann.has("uint32 account\nstring title\n")
-	ann.Restart()
+	ann.Restart("")
 	ann.text = nil
 	ann.has("uint32 account\nstring title\n")
 }

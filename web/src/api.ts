@@ -894,6 +894,8 @@ export interface RoomsStart {
   you: string;
   version: number;
   text?: string;
+  /** why the text is sent again */
+  why?: string;
   writes: boolean;
   /** the name of the person is that of an account */
   account?: boolean;

@@ -246,7 +246,7 @@ export class Together {
         notify(start.notice, "warn");
       }
       if (start.text !== undefined || this.shared === undefined) {
-        await this.begin(start.text, start.version);
+        await this.begin(start.text, start.version, start.why ?? "");
       } else {
         this.shared.again();
       }
@@ -272,7 +272,7 @@ export class Together {
   }
 
   /** Takes the text of the server; undefined: the one that is kept. What this page has and the server has not becomes a change of it. */
-  private async begin(text: string | undefined, version: number): Promise<void> {
+  private async begin(text: string | undefined, version: number, why: string): Promise<void> {
     const { shared: was } = this;
     const mine = was === undefined ? this.kept() : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
     const own = was === undefined && mine === undefined && this.host.edited() && this.writes ? this.host.text() : undefined;
@@ -298,7 +298,7 @@ export class Together {
       this.send({ push: { client: mine.client, version: mine.version, changes: mine.changes } }); // those that arrived are left out
     } else if (mine.text !== now) {
       this.send({ merge: { client: this.client, base: mine.base, text: mine.text } });
-      notify("Your changes are merged with those of others");
+      notify(why === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${why}`);
     }
     if ("client" in mine) {
       store(this.keptStart + mine.client, undefined);
