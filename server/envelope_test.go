@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/cmd/wirebench/demo/regatta"
 	"wirebench/defs/schema"
 	"wirebench/server/api"
 	"wirebench/server/workspace"
@@ -25,12 +26,12 @@ func plainRegatta(t testing.TB, n int) []byte {
 			t.Fatal(err)
 		}
 	}
-	send(schema.ToServer, regattaLogin, append(regattaString("ann"), 0xde, 0xad, 0xbe, 0xef))
-	send(schema.ToClient, regattaWelcome, append(regattaString("Bounty"), 0, 0, 0, 7))
+	send(schema.ToServer, regatta.Login, append(regatta.Text("ann"), 0xde, 0xad, 0xbe, 0xef))
+	send(schema.ToClient, regatta.Welcome, append(regatta.Text("Bounty"), 0, 0, 0, 7))
 	for i := range n {
-		text := regattaString(fmt.Sprintf("text %d", i))
-		send(schema.ToServer, regattaSay, text)
-		send(schema.ToClient, regattaHeard, slices.Concat([]byte{0, 0, 0, 7}, text))
+		text := regatta.Text(fmt.Sprintf("text %d", i))
+		send(schema.ToServer, regatta.Say, text)
+		send(schema.ToClient, regatta.Heard, slices.Concat([]byte{0, 0, 0, 7}, text))
 	}
 	return out.Bytes()
 }

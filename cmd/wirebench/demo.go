@@ -71,7 +71,8 @@ The client connects to the server, or with --via to a proxy in front of it:
   wirebench proxy --protocol tera --listen 127.0.0.1:17801 --upstream 127.0.0.1:7801
   wirebench demo --protocol tera --via 127.0.0.1:17801
 
-Ctrl+C ends the demo; the clients disconnect. Exit status: 0, or 2 if a port is in use.`,
+Ctrl+C ends the demo; the clients disconnect. Exit status: 0, or 2 if a port is in use.
+"wirebench demo regatta" is the game of the manual's page about a protocol of your own.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := demo.Protocols()
@@ -115,6 +116,7 @@ Ctrl+C ends the demo; the clients disconnect. Exit status: 0, or 2 if a port is 
 	complete(cmd, "protocol", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return append(demo.Protocols(), "all"), cobra.ShellCompDirectiveNoFileComp
 	})
+	cmd.AddCommand(newRegatta())
 	return cmd
 }
 

@@ -32,6 +32,7 @@ static
 web/browsertest
 web/build
 web/docs
+cmd/wirebench/demo/regatta
 
 defs/diag < defs/source
 
@@ -122,7 +123,7 @@ server/page < server/api server/socket
 
 server < server/page server/rooms static
 
-cmd/wirebench < server server/publish server/replay cmd/wirebench/demo
+cmd/wirebench < server server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
 web/types     < server
 `
 
