@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/api"
-	"wirebench/server/workspace"
 )
 
 // The history of a definition has who changed it, whatever way it was changed; its revisions have their texts, and names.
@@ -37,18 +37,21 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	put("ann", "uint32 key\nstring name\n")
-	put("ann", "uint32 key\nstring name\nbyte level\n") // one revision
+	put("ann", "uint32 key\nstring name\nbyte level\n") // another revision
 	writeFile(t, filepath.Join(dir, "sub/C_A.1.def"), "# a script\r\nuint32 key\r\nstring name\r\nbyte level\r\n")
 	if err := s.Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
 	put("bob", "uint32 key\nstring name\nbyte level\n")
 	got := list().Revisions
-	if len(got) != 4 || got[3].Added != 0 || len(got[3].Who) != 0 ||
-		got[2].Who[0] != "ann" || got[2].Added != 2 || got[2].Removed != 1 || got[1].Who[0] != workspace.Outside || got[1].Added != 1 || got[0].Who[0] != "bob" || got[0].Removed != 1 {
-		t.Fatalf("%+v", got)
+	said := ""
+	for _, r := range got {
+		said += fmt.Sprintf("%s +%d -%d\n", strings.Join(r.Who, "+"), r.Added, r.Removed)
 	}
-	for i, want := range []string{"uint32 key\nstring name\nbyte level\n", "# a script\nuint32 key\nstring name\nbyte level\n", "uint32 key\nstring name\nbyte level\n", "uint32 id\nstring name\n"} {
+	if said != "bob +0 -1\noutside +1 -0\nann +1 -0\nann +1 -1\n +0 -0\n" {
+		t.Fatal(said)
+	}
+	for i, want := range []string{"uint32 key\nstring name\nbyte level\n", "# a script\nuint32 key\nstring name\nbyte level\n", "uint32 key\nstring name\nbyte level\n", "uint32 key\nstring name\n", "uint32 id\nstring name\n"} {
 		var x struct{ Text string }
 		if code := request(t, s, "GET", file+"/history/"+got[i].ID, nil, &x); code != 200 || x.Text != want {
 			t.Errorf("%d: %d %q", i, code, x.Text)
@@ -57,13 +60,13 @@ func TestHistory(t *testing.T) {
 	if code := request(t, s, "GET", file+"/history/nothing", nil, nil); code != 404 {
 		t.Error(code)
 	}
-	r := httptest.NewRequest("PATCH", file+"/history/"+got[3].ID, strings.NewReader(`{"name":"before the patch"}`))
+	r := httptest.NewRequest("PATCH", file+"/history/"+got[4].ID, strings.NewReader(`{"name":"before the patch"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	if s.ServeHTTP(w, r); w.Code != 204 {
 		t.Error(w.Code, w.Body)
 	}
-	if now := list().Revisions; now[3].Name != "before the patch" || len(now) != 4 {
+	if now := list().Revisions; now[4].Name != "before the patch" || len(now) != 5 {
 		t.Errorf("%+v", now)
 	}
 	if code := request(t, s, "DELETE", file+"/history", nil, nil); code != 200 || len(list().Revisions) != 0 {

@@ -56,21 +56,21 @@ func describeChangeProblem(api huma.API) {
 	}
 }
 
-func (s *API) undoChange(_ context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(in, (*workspace.Workspace).Undo)
+func (s *API) undoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
+	return s.turnChange(ctx, in, (*workspace.Workspace).Undo)
 }
 
-func (s *API) redoChange(_ context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(in, (*workspace.Workspace).Redo)
+func (s *API) redoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
+	return s.turnChange(ctx, in, (*workspace.Workspace).Redo)
 }
 
 // turnChange undoes or redoes a change.
-func (s *API) turnChange(in *changeInput, turn func(w *workspace.Workspace, id string, rest bool) (workspace.Step, error)) (*changeOutput, error) {
+func (s *API) turnChange(ctx context.Context, in *changeInput, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (workspace.Step, error)) (*changeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	step, err := turn(ws.Workspace, in.ID, in.Rest)
+	step, err := turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
 	if err != nil {
 		return nil, storeProblem(err)
 	}

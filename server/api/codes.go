@@ -56,9 +56,9 @@ type CodesReport struct {
 }
 
 // giveCode gives a message a code.
-func (s *API) giveCode(_ context.Context, in *codeInput) (*codeOutput, error) {
+func (s *API) giveCode(ctx context.Context, in *codeInput) (*codeOutput, error) {
 	b := &in.Body
-	codes, used, step, err := s.give(in.Workspace, []workspace.GivenCode{b.GivenCode}, b.MapChoice)
+	codes, used, step, err := s.give(ctx, in.Workspace, []workspace.GivenCode{b.GivenCode}, b.MapChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -66,19 +66,19 @@ func (s *API) giveCode(_ context.Context, in *codeInput) (*codeOutput, error) {
 }
 
 // giveCodes gives many messages codes.
-func (s *API) giveCodes(_ context.Context, in *codesInput) (out *codesOutput, err error) {
+func (s *API) giveCodes(ctx context.Context, in *codesInput) (out *codesOutput, err error) {
 	out = &codesOutput{}
 	b := &out.Body
-	b.Map, b.Used, b.Undo, err = s.give(in.Workspace, in.Body.Codes, in.Body.MapChoice)
+	b.Map, b.Used, b.Undo, err = s.give(ctx, in.Workspace, in.Body.Codes, in.Body.MapChoice)
 	return out, err
 }
 
-func (s *API) give(project string, codes []workspace.GivenCode, to MapChoice) (codeMap string, used bool, step *workspace.Step, err error) {
+func (s *API) give(ctx context.Context, project string, codes []workspace.GivenCode, to MapChoice) (codeMap string, used bool, step *workspace.Step, err error) {
 	ws, err := s.workspaceNamed(project)
 	if err != nil {
 		return "", false, nil, err
 	}
-	codeMap, step, err = ws.GiveCodes(workspace.GivenCodes{Codes: codes, Map: to.Map, Take: to.Take})
+	codeMap, step, err = ws.GiveCodes(workspace.GivenCodes{Codes: codes, Map: to.Map, Take: to.Take, Who: authors(ctx)})
 	if err != nil {
 		return "", false, nil, storeProblem(err)
 	}

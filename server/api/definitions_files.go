@@ -44,7 +44,7 @@ func (ws *space) fileOf(name string) (*source.File, error) {
 type renameOutput struct{ Body workspace.Renamed }
 
 // renameDefinitions renames files and messages.
-func (s *API) renameDefinitions(_ context.Context, in *renameInput) (*renameOutput, error) {
+func (s *API) renameDefinitions(ctx context.Context, in *renameInput) (*renameOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *API) renameDefinitions(_ context.Context, in *renameInput) (*renameOutp
 		files = append(files, workspace.Renaming{From: f.Name, To: ws.Sibling(f, r.To)})
 	}
 	s.Rooms.Settle(ws.Workspace)
-	done, err := ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes})
+	done, err := ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes, Who: authors(ctx)})
 	if err != nil {
 		return nil, storeProblem(err)
 	}

@@ -147,7 +147,7 @@ func (u *upload) receive(ctx context.Context, w http.ResponseWriter, r *http.Req
 func (u *upload) store(ctx context.Context, to *workspace.Workspace) (*UploadReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	results, step, err := to.SaveAll(ctx, u.files, u.replace)
+	results, step, err := to.SaveAll(ctx, u.files, u.replace, authors(ctx)...)
 	if results == nil && err != nil {
 		u.takeBack()
 		return nil, storeProblem(err)

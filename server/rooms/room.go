@@ -164,7 +164,12 @@ func (r *Room) join3(p *past, now collab.Text) error {
 	if err != nil {
 		return err
 	}
-	r.hasLog = r.hasLog && change.IsEmpty()
+	if !change.IsEmpty() {
+		r.hasLog = false
+		if err := r.ws.Keep(r.file, base, source.UnixLines(r.raw), []string{workspace.Outside}); err != nil {
+			r.log.Error("what another program has written is not in the history", "error", err)
+		}
+	}
 	r.unsaved = collab.Between(now, r.doc.Text())
 	if r.unsaved.IsEmpty() {
 		r.authors = nil
@@ -361,13 +366,13 @@ func (r *Room) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ended := false; !ended; {
-		force := false
+		force, saved := false, false
 		select {
 		case <-r.stop:
 			ended, force = true, true
 		case <-r.work:
 		case <-r.now:
-			force = true
+			force, saved = true, true
 		case <-changed:
 		case <-timer.C:
 		}
@@ -385,6 +390,9 @@ func (r *Room) run() {
 			continue
 		}
 		timer.Reset(r.writeFile(force))
+		if saved {
+			r.ws.EndRevision(r.file)
+		}
 	}
 	r.flush()
 }
@@ -553,7 +561,7 @@ func (r *Room) writeFile(force bool) time.Duration {
 	w := fileText{raw: edit.Restore(r.raw, text), text: text, version: version}
 	err := r.announce(w)
 	if err == nil {
-		_, err = r.ws.SaveBy(who, r.file, []byte(w.raw), &was)
+		_, err = r.ws.SaveTyped(who, r.file, []byte(w.raw), &was)
 	}
 	var conflict *store.ConflictError
 	switch {

@@ -52,7 +52,8 @@ var ErrTime = errors.New("not stored: out of time")
 //
 // The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
 // in no folder or its name determines the message that it defines: of two such files only one would be used.
-func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) ([]SaveResult, *Step, error) {
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) ([]SaveResult, *Step, error) {
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
@@ -66,7 +67,7 @@ func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool) 
 	step := w.record(aboutFiles(changes), nil, changes)
 	b.write(ctx)
 	step = w.amend(step, changes, b.done)
-	return b.results, step, w.reload(false)
+	return b.results, step, w.reloadBy(byChanges(who, b.done))
 }
 
 // batch is the work of one SaveAll.

@@ -16,7 +16,8 @@ import (
 type GivenCodes struct {
 	Codes []GivenCode
 	Map   string // the code map to change; "": the one in use, or a new one if the library has none
-	Take  bool   // take the codes from other messages that have them
+	Who   []string
+	Take  bool // take the codes from other messages that have them
 }
 
 // GivenCode is a code for a message.
@@ -56,6 +57,7 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err err
 			return "", nil, badCode("the code %d is above %d", c.Code, dialect.Codes.Max)
 		}
 	}
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for try := 1; ; try++ {
@@ -73,7 +75,7 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err err
 		if err != nil {
 			return codeMap, step, err
 		}
-		return codeMap, step, w.reload(false)
+		return codeMap, step, w.reloadBy(by{who: g.Who, files: []string{codeMap}})
 	}
 }
 

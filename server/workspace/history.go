@@ -20,12 +20,12 @@ import (
 )
 
 // The history of a definition is a file of JSON lines in the folder of the project: the text before the first change, then a line for each
-// revision with what it changed, and now and then the whole text. Changes that follow each other are one revision: see joins.
+// revision with what it changed, and now and then the whole text. Each save is a revision, of the person who saved; it is on disk before the
+// save is confirmed. Only what the same people type in a shared text, which is saved as they type, is one revision: see joins.
 const (
 	historyFolder = "history"
 	historyPause  = 2 * time.Minute  // without a change, after which another revision begins
 	historyMost   = 15 * time.Minute // of one revision
-	historyTurn   = 30 * time.Second // within which several people write one revision
 	historyWrite  = 30 * time.Second // between writing what has come
 	wholeEvery    = 50               // revisions between whole texts
 	maxRevision   = 100              // bytes of the name of a revision
@@ -66,8 +66,15 @@ type historyLine struct {
 // history collects the changes of a workspace.
 type history struct {
 	mu   sync.Mutex
-	open map[string]*pending // by file
+	open map[string]*pending // by file: what people type, until they pause
 	done []*pending          // to be written before those
+}
+
+// by says who has written the files that are read next. Other files were written by other programs.
+type by struct {
+	who   []string
+	files []string
+	typed bool // in a shared text, which is saved as people type
 }
 
 // pending is a revision that is not written yet.
@@ -77,36 +84,58 @@ type pending struct {
 	who                []string
 }
 
-// joins reports whether a change belongs to the revision: what other programs write is always apart.
+// joins reports whether what is typed belongs to the revision.
 func (p *pending) joins(who []string, now time.Time) bool {
-	gap := now.Sub(p.at)
-	if gap > historyPause || now.Sub(p.from) > historyMost || slices.Contains(who, Outside) || slices.Contains(p.who, Outside) {
-		return false
-	}
-	return gap <= historyTurn || slices.ContainsFunc(who, func(w string) bool { return slices.Contains(p.who, w) })
+	return now.Sub(p.at) <= historyPause && now.Sub(p.from) <= historyMost && slices.Equal(p.who, who)
 }
 
-// changed records a change of a file.
-func (h *history) changed(file, before, after string, who []string, now time.Time) {
+// changed records a change of a file. What is typed is open until end.
+func (h *history) changed(file, before, after string, who []string, typed bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	who = slices.Sorted(slices.Values(who))
 	p := h.open[file]
-	if p == nil || !p.joins(who, now) || p.text != before {
-		if p != nil {
-			h.done = append(h.done, p)
-		}
-		p = &pending{file: file, before: before, from: now}
+	if p == nil || !typed || !p.joins(who, now) || p.text != before {
+		h.endLocked(file)
+		p = &pending{file: file, before: before, from: now, who: who}
 		if h.open == nil {
 			h.open = map[string]*pending{}
 		}
 		h.open[file] = p
 	}
 	p.text, p.at = after, now
-	for _, w := range who {
-		if !slices.Contains(p.who, w) {
-			p.who = append(p.who, w)
-		}
+	if !typed {
+		h.endLocked(file)
 	}
+}
+
+// end ends the open revision of a file.
+func (h *history) end(file string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.endLocked(file)
+}
+
+func (h *history) endLocked(file string) {
+	if p := h.open[file]; p != nil {
+		h.done = append(h.done, p)
+		delete(h.open, file)
+	}
+}
+
+// EndRevision ends the revision of what people type in a shared text: somebody has saved it.
+func (w *Workspace) EndRevision(file string) {
+	w.history.end(file)
+	w.writeHistory("", false)
+}
+
+// byChanges says that people have made changes.
+func byChanges(who []string, changes []change) by {
+	out := by{who: who}
+	for _, c := range changes {
+		out.files = append(out.files, c.name)
+	}
+	return out
 }
 
 // Keep stores a text in the history of a definition that is in no file: that of one that was deleted while people changed it, or that cannot
@@ -116,7 +145,7 @@ func (w *Workspace) Keep(file, before, text string, who []string) error {
 		return ErrNoHistory
 	}
 	now := time.Now()
-	w.writeHistory(w.history.take(file, true, now))
+	w.writeHistory(file, true)
 	w.historyMu.Lock()
 	defer w.historyMu.Unlock()
 	return w.writeRevision(&pending{file: file, before: before, text: text, from: now, at: now, who: who})
@@ -139,8 +168,8 @@ func (h *history) take(file string, all bool, now time.Time) []*pending {
 
 func historyFile(file string) string { return historyFolder + "/" + file + ".jsonl" }
 
-// recordTexts records which definitions differ between two libraries. The caller holds the lock.
-func (w *Workspace) recordTexts(old, now *Library, who []string) {
+// recordTexts records which definitions differ between two libraries. The caller holds the lock, and writes the history without it.
+func (w *Workspace) recordTexts(old, now *Library) {
 	if w.Home == nil || old == nil {
 		return
 	}
@@ -148,12 +177,22 @@ func (w *Workspace) recordTexts(old, now *Library, who []string) {
 	for _, f := range slices.Concat(old.Files, old.Envelopes) {
 		before[f.Name] = f
 	}
-	at := time.Now()
 	for _, f := range slices.Concat(now.Files, now.Envelopes) {
-		if was := before[f.Name]; was != nil && was != f && was.Text != f.Text {
-			w.history.changed(f.Name, source.UnixLines(was.Text), source.UnixLines(f.Text), who, at)
+		if was := before[f.Name]; was != nil && was != f {
+			w.recordText(f.Name, was.Text, f.Text)
 		}
 	}
+}
+
+func (w *Workspace) recordText(file, before, after string) {
+	if before == after || w.Home == nil {
+		return
+	}
+	who, typed := []string{Outside}, false
+	if slices.Contains(w.by.files, file) {
+		who, typed = w.by.who, w.by.typed
+	}
+	w.history.changed(file, source.UnixLines(before), source.UnixLines(after), who, typed, time.Now())
 }
 
 // runHistory writes the history until done is closed.
@@ -164,21 +203,22 @@ func (w *Workspace) runHistory(done <-chan struct{}) {
 		select {
 		case <-tick.C:
 			_ = supervise.Do("history", func() error { // the next ones are written
-				w.writeHistory(w.history.take("", false, time.Now()))
+				w.writeHistory("", false)
 				return nil
 			})
 		case <-done:
-			w.writeHistory(w.history.take("", true, time.Now()))
+			w.writeHistory("", true)
 			return
 		}
 	}
 }
 
-// writeHistory writes revisions. One that cannot be written is lost; the texts are not.
-func (w *Workspace) writeHistory(list []*pending) {
+// writeHistory writes the revisions that have ended, and with all also what is typed, of one file or of all (""). One that cannot be written
+// is lost; the texts are not.
+func (w *Workspace) writeHistory(file string, all bool) {
 	w.historyMu.Lock()
 	defer w.historyMu.Unlock()
-	for _, p := range list {
+	for _, p := range w.history.take(file, all, time.Now()) {
 		if p.before == p.text {
 			continue
 		}
@@ -195,7 +235,7 @@ func (w *Workspace) writeRevision(p *pending) error {
 	}
 	before := collab.NewText(p.before)
 	var lines []historyLine
-	if last := len(x) - 1; last < 0 || x[last].Hash != before.Hash() {
+	if !endsWith(x, p.before) {
 		lines = append(lines, historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(p.from), At: moment(p.from), Who: []string{}}, Text: &p.before, Hash: before.Hash()})
 	}
 	after := collab.NewText(p.text)
@@ -221,6 +261,16 @@ func (w *Workspace) writeRevision(p *pending) error {
 		return err
 	}
 	return w.keepHistory(p.file, append(x[len(x)/2:], lines...))
+}
+
+// endsWith reports whether a text is the last one of a history, so that a change of it can follow.
+func endsWith(x []historyLine, text string) bool {
+	last := len(x) - 1
+	if last < 0 || x[last].Hash != collab.NewText(text).Hash() {
+		return false
+	}
+	is, err := textOfRevision(x, x[last].ID) // lines may be damaged
+	return err == nil && collab.NewText(is).String() == collab.NewText(text).String()
 }
 
 // moment is a time as it is written.
@@ -254,7 +304,8 @@ func (w *Workspace) keepHistory(file string, x []historyLine) error {
 	return err
 }
 
-// readHistory reads the history of a file, oldest first, and its size. A damaged line ends it.
+// readHistory reads the history of a file, oldest first, and its size. A damaged line is left out: revisions that were made of its text
+// cannot be read, up to the next whole text.
 func (w *Workspace) readHistory(file string) (out []historyLine, size int, err error) {
 	f, err := w.Home.Read(historyFile(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -267,8 +318,8 @@ func (w *Workspace) readHistory(file string) (out []historyLine, size int, err e
 	for line := range bytes.Lines(f.Text) {
 		var l historyLine
 		if err := json.Unmarshal(line, &l); err != nil {
-			w.Log.Error("a damaged line in a history: what follows is ignored", "project", w.Name, "file", file, "error", err)
-			break
+			w.Log.Error("a damaged line in a history is left out", "project", w.Name, "file", file, "error", err)
+			continue
 		}
 		if l.Of != "" {
 			if i, ok := at[l.Of]; ok {
@@ -370,7 +421,7 @@ func (w *Workspace) wholeHistory(file string) ([]historyLine, error) {
 	if err := store.CheckName(file); err != nil {
 		return nil, err
 	}
-	w.writeHistory(w.history.take(file, true, time.Now()))
+	w.writeHistory(file, true)
 	w.historyMu.Lock()
 	defer w.historyMu.Unlock()
 	x, _, err := w.readHistory(file)
@@ -383,7 +434,7 @@ func (w *Workspace) moveHistory(files []Renaming) {
 		return
 	}
 	for _, r := range files {
-		w.writeHistory(w.history.take(r.From, true, time.Now()))
+		w.writeHistory(r.From, true)
 		if err := w.moveOne(r); err != nil {
 			w.Log.Error("the history of a renamed definition stays under its old name", "project", w.Name, "file", r.From, "error", err)
 		}

@@ -328,14 +328,22 @@ func (w *Workspace) forget(id string) {
 // Undo gives the files of a step their texts of before; files that it made are removed, files that it removed are made. If some have other
 // texts than the step left, nothing is changed and the error is a *StepError that names them; with rest these files are left as they are. A
 // step that was interrupted by a crash can be undone, too, and an interrupted Undo repeated.
-func (w *Workspace) Undo(id string, rest bool) (Step, error) { return w.turn(id, rest, true) }
+func (w *Workspace) Undo(id string, rest bool, who ...string) (Step, error) {
+	return w.turn(id, rest, true, who)
+}
 
 // Redo is the inverse of Undo.
-func (w *Workspace) Redo(id string, rest bool) (Step, error) { return w.turn(id, rest, false) }
+func (w *Workspace) Redo(id string, rest bool, who ...string) (Step, error) {
+	return w.turn(id, rest, false, who)
+}
 
-func (w *Workspace) turn(id string, rest, undo bool) (Step, error) {
+func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error) {
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.reload(false); err != nil { // what other programs have written is not of these people
+		return Step{}, err
+	}
 	list := w.steps()
 	i := slices.IndexFunc(list, func(s Step) bool { return s.ID == id })
 	if i < 0 {
@@ -355,7 +363,7 @@ func (w *Workspace) turn(id string, rest, undo bool) (Step, error) {
 		err = w.apply(changes, now)
 	}
 	if err != nil {
-		return Step{}, errors.Join(err, w.reload(false))
+		return Step{}, errors.Join(err, w.reloadBy(byChanges(who, changes)))
 	}
 	for _, r := range list[i].Renamed {
 		if undo {
@@ -364,7 +372,7 @@ func (w *Workspace) turn(id string, rest, undo bool) (Step, error) {
 		w.renamed.add([]Renaming{r})
 	}
 	list[i].Undone = undo
-	return list[i], errors.Join(w.keepSteps(list), w.reload(false))
+	return list[i], errors.Join(w.keepSteps(list), w.reloadBy(byChanges(who, changes)))
 }
 
 // changesOf reads the texts of a step.

@@ -28,6 +28,7 @@ type Renaming struct {
 type Renames struct {
 	Files    []Renaming // from a file to a path
 	Messages []Renaming // from a message to a name, in dialects whose texts name their messages
+	Who      []string   // the people, for the history
 	Codes    bool       // messages keep their codes: a name in a code map follows once no definition has it any more
 }
 
@@ -61,6 +62,7 @@ const maxRemembered = 2000
 // Rename renames definitions with their samples, and messages in the texts of definitions; files that include them or list their versions of
 // the game follow. The error is a *RenameError, a *NameError or one of the disk.
 func (w *Workspace) Rename(r Renames) (*Renamed, error) {
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
@@ -87,7 +89,7 @@ func (w *Workspace) Rename(r Renames) (*Renamed, error) {
 		w.moveHistory(x.done.Files)
 		w.moveThreads(x.done.Files)
 	}
-	return x.done, errors.Join(err, w.reload(false))
+	return x.done, errors.Join(err, w.reloadBy(byChanges(r.Who, x.all)))
 }
 
 // renaming is the work of one Rename.

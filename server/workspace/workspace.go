@@ -56,7 +56,7 @@ type Workspace struct {
 	settings    settings.Settings
 	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
-	who         []string // authors of the change that is read next
+	by          by // of what is read next
 
 	historyMu sync.Mutex // held while the files of the history are read or written
 	history   history
@@ -107,10 +107,9 @@ func (w *Workspace) Run(ctx context.Context) error {
 
 // Reload reads the folder again. If it cannot be read, the library stays as it is and says so.
 func (w *Workspace) Reload() error {
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.who = []string{Outside}
-	defer func() { w.who = nil }()
 	err := w.reload(false)
 	if err != nil {
 		w.outdate(err)
@@ -185,7 +184,7 @@ func (w *Workspace) reload(force bool) error {
 		return err
 	}
 	if old != nil {
-		w.recordTexts(old.Library, lib, w.who)
+		w.recordTexts(old.Library, lib)
 	}
 	w.publish(next)
 	return nil
@@ -231,15 +230,23 @@ func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (stor
 	return w.SaveBy(nil, name, text, expect)
 }
 
-// SaveBy is Save by known people, for the history.
+// SaveBy is Save by known people: a revision of its own in the history.
 func (w *Workspace) SaveBy(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	return w.saveAs(by{who: who, files: []string{name}}, name, text, expect)
+}
+
+// SaveTyped is SaveBy for a shared text, which is saved as people type.
+func (w *Workspace) SaveTyped(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
+	return w.saveAs(by{who: who, files: []string{name}, typed: true}, name, text, expect)
+}
+
+func (w *Workspace) saveAs(of by, name string, text []byte, expect *store.Revision) (store.Revision, error) {
 	if err := w.checkName(name, text); err != nil {
 		return "", err
 	}
+	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.who = who
-	defer func() { w.who = nil }()
 	if err := w.checkOlder(name, text); err != nil {
 		return "", err
 	}
@@ -251,11 +258,26 @@ func (w *Workspace) SaveBy(who []string, name string, text []byte, expect *store
 	if err := w.room(more, old == nil); err != nil {
 		return "", err
 	}
+	if expect == nil && old != nil { // another program may have written a text that the library has not seen
+		if f, err := w.Files.Read(name); err == nil && string(f.Text) != old.Text {
+			if err := w.reload(false); err != nil {
+				return "", err
+			}
+		}
+	}
 	rev, err := w.Files.Write(name, text, expect)
-	if err != nil {
+	if err != nil && rev == "" {
 		return rev, err
 	}
-	return rev, w.reload(false)
+	return rev, errors.Join(err, w.reloadBy(of))
+}
+
+// reloadBy reads what people have written. The caller holds the lock.
+func (w *Workspace) reloadBy(of by) error {
+	w.by = of
+	err := w.reload(false)
+	w.by = by{}
+	return err
 }
 
 // Delete removes a file. Its samples stay, in case it is restored. The step restores it; it is nil if that is not possible.
