@@ -70,6 +70,7 @@ codec/columns            < codec
 codec/redact             < codec
 
 codec/view < codec/value
+codec/filter/filtertest < codec/filter codec/value
 codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan
 
