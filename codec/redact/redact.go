@@ -7,7 +7,8 @@
 // of variable size keeps its size. Counts, offsets, lengths, codes, constants and values that select an alternative or determine a size
 // stay; a value that selects the alternative for all others is replaced. A checksum is computed anew, or becomes 0 if its key is not known.
 //
-// Compressed contents with a secret become 0, since they could have another size when they are compressed again.
+// Compressed contents with a secret are compressed again, and may have another size then. If the message cannot be laid out with them, they
+// become 0.
 //
 // In a message with secret fields all bytes that the definition does not explain become 0, those after the point where decoding stops too:
 // they may contain what is to be hidden. Short values can be guessed by trying, whatever the replacement: a share hides them from readers,
@@ -69,7 +70,12 @@ type Redactor struct {
 	selects  map[*codec.Program]map[*schema.Field]selector
 	salt     uint64 // of the hashes: another one gives other replacements
 	was      []byte // the value that is replaced
+	stayed   []uint16
 }
+
+// Stayed returns the fields of the values that the last call of Bytes was to replace and could not: they select an alternative, or no other
+// value is possible. A field is there once for each value.
+func (r *Redactor) Stayed() []uint16 { return r.stayed }
 
 // NewWith returns a redactor that replaces the values of further fields, and adds what it replaces to values, which may be nil.
 func NewWith(rules []Rule, values *Values) *Redactor {
@@ -137,6 +143,7 @@ func (r *Redactor) of(p *codec.Program) []bool {
 // stays as it is.
 func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 	secret := r.of(rec.Program)
+	r.stayed = r.stayed[:0]
 	if secret == nil {
 		return append(dst[:0], rec.Message()...), 0
 	}
@@ -144,7 +151,7 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 	r.leaves = rec.AppendLeaves(r.leaves[:0])
 	r.known = slices.Grow(r.known[:0], len(dst))[:len(dst)] // bytes that the definition explains
 	clear(r.known)
-	replaced, walk := 0, walker{rec: rec, secret: secret}
+	replaced, walk, listed := 0, walker{rec: rec, secret: secret}, 0
 	for i := range r.leaves {
 		l := &r.leaves[i]
 		walk.to(l.Node)
@@ -161,10 +168,15 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 			continue
 		}
 		if f := rec.Program.Fields[l.Field].Schema; r.values != nil && l.Off%8 == 0 && l.Len%8 == 0 {
-			r.values.add(rec.Data[l.Off/8:(l.Off+l.Len)/8], typeOf(f, l))
+			r.values.add(rec.Data[l.Off/8:(l.Off+l.Len)/8], l.Raw, typeOf(f, l), rec.Item(*l))
+			if i >= listed {
+				listed = i + r.values.list(rec, r.leaves[i:])
+			}
 		}
 		if r.replace(dst, rec, l, selects, &walk) {
 			replaced++
+		} else {
+			r.stayed = append(r.stayed, l.Field)
 		}
 	}
 	for i, ok := range r.known {
@@ -172,20 +184,68 @@ func (r *Redactor) Bytes(dst []byte, rec *codec.Record) ([]byte, int) {
 			dst[i] = 0
 		}
 	}
-	dst = withoutSecrets(dst, rec)
-	rec.Program.StoreCheck(dst, rec.Session)
-	return dst, replaced
+	return finish(dst, rec), replaced
 }
 
-// withoutSecrets returns the message of data that end with decompressed contents. Compressed bytes are zeroed if their contents have changed:
-// compressed again they could have another size.
-func withoutSecrets(data []byte, rec *codec.Record) []byte {
+// finish returns the message of changed data of a record. Changed contents are compressed again; if that gives no message that is decoded as
+// they are, their compressed bytes become 0.
+func finish(data []byte, rec *codec.Record) []byte {
+	changed := false
+	for _, x := range rec.Packs {
+		changed = changed || !bytes.Equal(data[x.From:x.To], rec.Data[x.From:x.To])
+	}
+	if changed {
+		if out, ok := laidOut(data, rec); ok {
+			return out
+		}
+	}
 	for _, x := range slices.Backward(rec.Packs) {
 		if !bytes.Equal(data[x.From:x.To], rec.Data[x.From:x.To]) {
 			clear(data[x.Sent.Off/8 : x.Sent.End()/8])
 		}
 	}
-	return data[:rec.Size()]
+	data = data[:rec.Size()]
+	rec.Program.StoreCheck(data, rec.Session)
+	return data
+}
+
+// laidOut encodes changed data of a record, and reports whether the result is decoded as the same values.
+func laidOut(data []byte, rec *codec.Record) ([]byte, bool) {
+	if rec.Status() != codec.OK || rec.Unexplained() > 0 {
+		return nil, false
+	}
+	p, in := rec.Program, *rec
+	in.Data, in.Nodes, in.Packs = data, slices.Clone(rec.Nodes), nil
+	for i := range in.Nodes {
+		if n := &in.Nodes[i]; n.Kind == codec.NodeVar && n.Len > 0 {
+			it := p.Var(&p.Ops[n.Op])
+			n.Raw, _ = codec.ReadVarint(data[n.Off/8:(n.Off+n.Len)/8], it.Var, it.Bits)
+		}
+	}
+	for _, x := range rec.Packs { // what has not changed keeps its bytes
+		if bytes.Equal(data[x.From:x.To], rec.Data[x.From:x.To]) {
+			in.Packs = append(in.Packs, x)
+		}
+	}
+	var out, again codec.Record
+	if err := p.Encode(&out, &in); err != nil {
+		return nil, false
+	}
+	message := slices.Clone(out.Message())
+	again.Session = rec.Session
+	if p.Decode(&again, message); again.Status() != codec.OK {
+		return nil, false
+	}
+	have, want := again.AppendLeaves(nil), rec.AppendLeaves(nil)
+	return message, slices.EqualFunc(have, want, func(a, b codec.Leaf) bool {
+		if a.Role != b.Role || a.Field != b.Field || a.Role != codec.RoleValue {
+			return a.Role == b.Role && a.Field == b.Field
+		}
+		if a.Off%8+a.Len%8+b.Off%8 != 0 {
+			return a.Len == b.Len && codec.LoadBits(again.Data, a.Off, min(a.Len, 64), 0) == codec.LoadBits(data, b.Off, min(b.Len, 64), 0)
+		}
+		return a.Len == b.Len && bytes.Equal(again.Data[a.Off/8:(a.Off+a.Len)/8], data[b.Off/8:(b.Off+b.Len)/8])
+	})
 }
 
 // value replaces one value.

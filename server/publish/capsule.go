@@ -99,6 +99,8 @@ type Went struct {
 	Field  string `json:"field" doc:"MESSAGE.path"`
 	Type   string `json:"type"`
 	Values int    `json:"values"`
+	Stays  int    `json:"stays,omitempty" doc:"of the values to be replaced, those that stay: they select an alternative"`
+	Erased int    `json:"erased,omitempty" doc:"of the values that are there, those in which replaced values were found and overwritten"`
 }
 
 // Preview says what a capsule has.
@@ -153,7 +155,7 @@ func NewCapsule(snap *workspace.Snapshot, frames []Frame, spec CapsuleSpec) (*Ca
 		return nil, nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.counts)) {
-		if p.gone[key] {
+		if p.gone[key] || p.counts[key].Erased == p.counts[key].Values {
 			p.preview.Gone = append(p.preview.Gone, *p.counts[key])
 		} else {
 			p.preview.Kept = append(p.preview.Kept, *p.counts[key])
@@ -164,7 +166,52 @@ func NewCapsule(snap *workspace.Snapshot, frames []Frame, spec CapsuleSpec) (*Ca
 		return nil, nil, err
 	}
 	p.preview.Size = len(page)
-	return c, p.preview, nil
+	if !values.Empty() {
+		err = c.conceals(page, values)
+	}
+	return c, p.preview, err
+}
+
+// conceals opens a finished page as a reader would, and returns an error if one of the replaced values can be read.
+func (c *Capsule) conceals(page []byte, values *redact.Values) error {
+	back, err := ReadCapsule(page)
+	if err != nil {
+		return err
+	}
+	for _, f := range back.Files {
+		if values.Reads([]byte(f.Text)) {
+			return &CapsuleError{"the definition " + f.Name + " has a value that is to be replaced: take it out of its text"}
+		}
+	}
+	snap, err := back.snapshot()
+	if err != nil {
+		return err
+	}
+	var rec codec.Record
+	for i := range back.Frames {
+		f := &back.Frames[i]
+		data, err := hex.DecodeString(f.Hex)
+		if err != nil {
+			return err
+		}
+		found := values.In(data) || values.In([]byte(f.Note)) || values.In([]byte(f.Conn))
+		if m, err := snap.Find(f.Message); err == nil && f.Message != "" && !found {
+			if f.Alternate {
+				m = snap.Alternate(m)
+			}
+			if program, err := snap.Program(m); err == nil {
+				program.Decode(&rec, data)
+				found = values.ReadsIn(&rec)
+			}
+		}
+		if found {
+			return &CapsuleError{fmt.Sprintf("a replaced value could be read in message %d: leave it out", cmp.Or(f.N, i+1))}
+		}
+	}
+	if values.Reads(page) {
+		return &CapsuleError{"a replaced value could be read in the page: change its title and its note, or select other messages"}
+	}
+	return nil
 }
 
 // packing is the work of NewCapsule.
@@ -236,6 +283,9 @@ func (p *packing) add(x *Frame) {
 			var n int
 			data, n = p.redactor.Bytes(nil, &p.rec)
 			p.capsule.Redacted += n
+			for _, field := range p.redactor.Stayed() {
+				p.counts[keyOf(program, field)].Stays++
+			}
 		}
 	} else {
 		p.preview.Unknown++
@@ -252,7 +302,7 @@ func (p *packing) count(program *codec.Program) {
 		if l.Role != codec.RoleValue || l.Field == codec.NoField {
 			continue
 		}
-		key := program.Message.Name + "." + strings.ReplaceAll(string(program.AppendFieldPath(nil, l.Field)), "[]", "")
+		key := keyOf(program, l.Field)
 		if p.counts[key] == nil {
 			p.counts[key] = &Went{Field: key, Type: program.Fields[l.Field].Type}
 		}
@@ -263,38 +313,64 @@ func (p *packing) count(program *codec.Program) {
 	}
 }
 
+// keyOf is the name of a field in a preview.
+func keyOf(program *codec.Program, field uint16) string {
+	return program.Message.Name + "." + strings.ReplaceAll(string(program.AppendFieldPath(nil, field)), "[]", "")
+}
+
 // erase removes the replaced values where they are elsewhere: in bytes without a definition, in other fields, in notes and names. A message
 // that could be read before and cannot without them goes.
 func (p *packing) erase(values *redact.Values) {
-	var rec codec.Record
+	var rec, now codec.Record
 	for i := range p.capsule.Frames {
 		f := &p.capsule.Frames[i]
 		data, err := hex.DecodeString(f.Hex)
 		if err != nil {
 			continue
 		}
-		program := p.programs[i]
-		ok := false
-		if program != nil {
+		n := 0
+		if program := p.programs[i]; program == nil {
+			n = values.Erase(data)
+		} else {
 			program.Decode(&rec, data)
-			ok = rec.Status() == codec.OK
-		}
-		if n := values.Erase(data); n > 0 {
-			p.preview.Erased += n
-			if f.Hex = hex.EncodeToString(data); ok {
-				if program.Decode(&rec, data); rec.Status() != codec.OK {
-					f.Hex, f.Left = "", "replaced values were in other parts of this message"
+			if data, n = values.EraseIn(nil, &rec); n > 0 {
+				program.Decode(&now, data)
+				if p.erased(&rec, &now); rec.Status() == codec.OK && now.Status() != codec.OK {
+					data, f.Left = nil, "replaced values were in other parts of this message"
 					p.preview.Left++
 				}
 			}
 		}
+		if p.preview.Erased += n; n > 0 {
+			f.Hex = hex.EncodeToString(data)
+		}
 		if values.In([]byte(f.Note)) {
 			f.Note = ""
+		}
+		if values.In([]byte(f.Conn)) {
+			f.Conn = ""
 		}
 	}
 	for _, text := range []*string{&p.capsule.Title, &p.capsule.Note} {
 		if values.In([]byte(*text)) {
 			*text = "(a replaced value was in this text)"
+		}
+	}
+}
+
+// erased counts the values of a message that are other ones now.
+func (p *packing) erased(was, now *codec.Record) {
+	before, after := was.AppendLeaves(nil), now.AppendLeaves(nil)
+	for i, l := range before {
+		if l.Role != codec.RoleValue || l.Field == codec.NoField {
+			continue
+		}
+		from, to := l.Off/8, (l.Off+l.Len+7)/8
+		if i < len(after) && after[i].Field == l.Field && bytes.Equal(was.Data[from:to], now.Data[after[i].Off/8:(after[i].Off+after[i].Len+7)/8]) {
+			continue
+		}
+		if key := keyOf(was.Program, l.Field); !p.gone[key] {
+			p.counts[key].Erased++
 		}
 	}
 }
