@@ -83,6 +83,11 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 	if err == nil && in.Format == "packets" {
 		err = mustHavePackets(x)
 	}
+	if err == nil {
+		if err = x.Prepare(ctx); errors.Is(err, frames.ErrManySecrets) {
+			err = huma.Error422UnprocessableEntity(err.Error())
+		}
+	}
 	if err != nil {
 		s.Captures.LetGo(open)
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"wirebench/codec/redact"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -64,19 +63,39 @@ type Export struct {
 
 // Write writes the selected frames in the format.
 func (x *Export) Write(ctx context.Context, w io.Writer) error {
+	if err := x.Prepare(ctx); err != nil {
+		return err
+	}
+	if x.hider != nil {
+		w = &checked{to: w, values: x.hider.values}
+	}
 	x.ctx, x.out = ctx, bufio.NewWriterSize(w, 64<<10)
 	x.notes = newListNotes(x.Capture.Notes)
-	if x.Hides() {
-		x.hider = &hider{rows: RowMaker{Snap: x.Snapshot}, redactor: redact.New()}
-	}
 	to, err := ExportFormats[x.Format].make(x)
 	if err != nil {
 		return err
 	}
+	err = x.each(ctx, func(n int, e live.Entry, f *transport.Frame) error {
+		if x.hider != nil {
+			x.hider.hide(f)
+		}
+		return to.frame(n, e, f)
+	})
+	if err == nil {
+		err = to.end()
+	}
+	if err == nil {
+		err = x.out.Flush()
+	}
+	return err
+}
+
+// each calls yield with the selected frames and their numbers.
+func (x *Export) each(ctx context.Context, yield func(n int, e live.Entry, f *transport.Frame) error) error {
 	var frame transport.Frame
 	chosen := x.Chosen
 	var failed error
-	err = x.View.Each(x.ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
+	err := x.View.Each(ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
 		n := index + 1
 		if n > x.Frames {
 			return false
@@ -92,44 +111,14 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 			return true
 		}
 		x.Log.Frame(index, e, data, &frame)
-		if x.hider != nil {
-			x.hider.hide(&frame)
-		}
-		failed = to.frame(n, e, &frame)
+		failed = yield(n, e, &frame)
 		return failed == nil
 	})
-	if err = errors.Join(err, failed); err == nil {
-		err = to.end()
-	}
-	if err == nil {
-		err = x.out.Flush()
-	}
-	return err
+	return errors.Join(err, failed)
 }
 
 // Hides reports whether secret values are replaced.
 func (x *Export) Hides() bool { return !x.Secrets && x.Snapshot.HasSecrets() }
-
-// hider replaces secret values in frames. Frames other than messages, such as parts of messages and undecoded bytes, may contain any value,
-// so their bytes become 0.
-type hider struct {
-	rows     RowMaker
-	redactor *redact.Redactor
-	data     []byte
-}
-
-func (h *hider) hide(f *transport.Frame) {
-	switch {
-	case f.Kind != transport.Message:
-		h.data = append(h.data[:0], f.Bytes...)
-		clear(h.data)
-	case h.rows.Decode(f) == nil || !h.redactor.Has(h.rows.Rec.Program):
-		return
-	default:
-		h.data, _ = h.redactor.Bytes(h.data, h.rows.Rec)
-	}
-	f.Bytes = h.data
-}
 
 // all reports whether all frames are selected.
 func (x *Export) all() bool { return x.Chosen == nil && strings.TrimSpace(x.Filter) == "" }
