@@ -21,6 +21,9 @@ type marked struct {
 // ToFolder writes a site to a folder, which is made if necessary. A folder with other files is refused, unless an earlier site is in it: then
 // the files of that site that are no longer needed are removed. Nothing is written outside the folder, whatever links it has.
 func (s *Site) ToFolder(dir string) (files int, err error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return 0, err
 	}

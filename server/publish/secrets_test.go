@@ -145,7 +145,7 @@ func readable(t *testing.T, snap *workspace.Snapshot, frames []CapsuleFrame, tex
 	for _, b := range bad {
 		for _, form := range [][]byte{b, []byte(hex.EncodeToString(b))} {
 			if bytes.Contains(all, bytes.ToLower(form)) {
-				return fmt.Sprintf("%s", form)
+				return string(form)
 			}
 		}
 	}
@@ -224,12 +224,14 @@ func TestNothingReadable(t *testing.T) {
 			if preview.Erased == 0 || len(preview.Gone) == 0 {
 				t.Errorf("%+v", preview)
 			}
-			data, _ := hex.DecodeString(c.Frames[0].Hex)
 			if m, _ := snap.Find("m"); m != nil {
 				p, _ := snap.Program(m)
 				var rec codec.Record
 				for _, i := range []int{0, 1} {
-					data, _ = hex.DecodeString(c.Frames[i].Hex)
+					data, err := hex.DecodeString(c.Frames[i].Hex)
+					if err != nil {
+						t.Fatal(err)
+					}
 					if p.Decode(&rec, data); rec.Status() != codec.OK || len(rec.AllProblems()) > 0 {
 						t.Errorf("message %d: %v", i, rec.AllProblems())
 					}

@@ -6,7 +6,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -61,9 +63,22 @@ func (s *Site) Write(put func(name string, data []byte) error) error {
 	site := templates.Site{Title: s.Title, Protocol: s.Snap.Dialect.Title, Made: s.At.Format(time.DateOnly), Messages: len(entries)}
 	groups := map[string]*templates.SiteGroup{}
 	var order []string
-	secret := redact.New()
+	hide := &hiding{Redactor: redact.New(), values: &redact.Values{}}
+	if !s.Secrets && s.Snap.HasSecrets() {
+		s.collect(entries, hide.values)
+		if hide.values.Full() {
+			return errors.New("the samples have too many secret values to look for their copies")
+		}
+		write := put
+		put = func(name string, data []byte) error {
+			if hide.values.Reads(data) {
+				return fmt.Errorf("%s would show a value of a field that is marked %s: take it out of the definition, or out of the names of samples", name, redact.Mark)
+			}
+			return write(name, data)
+		}
+	}
 	for _, e := range entries {
-		page, row := s.message(e, secret)
+		page, row := s.message(e, hide)
 		page.Site = &site
 		if err := putPage(put, "messages/"+e.file, templates.SiteMessagePage(page)); err != nil {
 			return err
@@ -88,10 +103,31 @@ func (s *Site) Write(put func(name string, data []byte) error) error {
 	return put("search.js", searchJS)
 }
 
-// Check returns why the site cannot be written: two messages would have the same page, or a page cannot be named after one.
+// hiding replaces secret values and overwrites their copies.
+type hiding struct {
+	*redact.Redactor
+	values *redact.Values
+}
+
+// collect adds the secret values of all samples.
+func (s *Site) collect(entries []*entry, values *redact.Values) {
+	rec, secret := &codec.Record{}, redact.NewWith(nil, values)
+	for _, e := range entries {
+		for _, m := range e.versions {
+			if p, err := s.Snap.Program(m); err == nil && secret.Has(p) {
+				for x := range s.samplesOf(m) {
+					p.Decode(rec, x.data)
+					secret.Bytes(nil, rec)
+				}
+			}
+		}
+	}
+}
+
+// Check returns why the site cannot be written: two messages would have the same page, a page cannot be named after one, or a secret value would
+// be in it.
 func (s *Site) Check() error {
-	_, err := s.entries()
-	return err
+	return s.Write(func(string, []byte) error { return nil })
 }
 
 func putPage(put func(name string, data []byte) error, name string, c templ.Component) error {
@@ -172,7 +208,7 @@ func reserved(name string) bool {
 }
 
 // message returns the page of a message, and its row in the index.
-func (s *Site) message(e *entry, secret *redact.Redactor) (templates.SiteMessage, templates.SiteRow) {
+func (s *Site) message(e *entry, secret *hiding) (templates.SiteMessage, templates.SiteRow) {
 	newest := e.versions[0]
 	page := templates.SiteMessage{Name: e.name, Where: whereOf(newest)}
 	row := templates.SiteRow{Name: e.name, File: e.file}
@@ -267,24 +303,43 @@ func paragraph(text string, at int) int {
 	return 0
 }
 
+// sample is a stored message of a definition.
+type sample struct {
+	about string
+	data  []byte
+}
+
+// samplesOf yields the samples of a message that a page has.
+func (s *Site) samplesOf(m *schema.Message) iter.Seq[sample] {
+	return func(yield func(sample) bool) {
+		name, n := s.Snap.NameOf(m), 0
+		for _, x := range s.Snap.Samples(m.Span.File.Name) {
+			data, err := hex.DecodeString(x.Hex)
+			if err != nil || x.Message != name || len(data) > maxSample {
+				continue
+			}
+			if n++; n > maxSamples || !yield(sample{x.About, data}) {
+				return
+			}
+		}
+	}
+}
+
 // samples decodes the samples of a message.
-func (s *Site) samples(m *schema.Message, p *codec.Program, secret *redact.Redactor) (out []templates.SiteSample) {
+func (s *Site) samples(m *schema.Message, p *codec.Program, secret *hiding) (out []templates.SiteSample) {
 	rec := &codec.Record{}
-	name := s.Snap.NameOf(m)
-	for _, x := range s.Snap.Samples(m.Span.File.Name) {
-		data, err := hex.DecodeString(x.Hex)
-		if err != nil || x.Message != name || len(data) > maxSample {
-			continue
+	for x := range s.samplesOf(m) {
+		p.Decode(rec, x.data)
+		if !s.Secrets {
+			x.data, _ = secret.Bytes(nil, rec)
+			p.Decode(rec, x.data)
+			x.data, _ = secret.values.EraseIn(nil, rec)
+			p.Decode(rec, x.data)
+			if secret.values.In([]byte(x.about)) {
+				x.about = "(a replaced value was in this text)"
+			}
 		}
-		if len(out) == maxSamples {
-			break
-		}
-		p.Decode(rec, data)
-		if !s.Secrets && secret.Has(p) {
-			data, _ = secret.Bytes(nil, rec)
-			p.Decode(rec, data)
-		}
-		out = append(out, templates.SiteSample{About: x.About, Data: data, Result: view.Of(rec, true)})
+		out = append(out, templates.SiteSample{About: x.about, Data: x.data, Result: view.Of(rec, true)})
 	}
 	return out
 }

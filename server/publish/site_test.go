@@ -2,6 +2,9 @@ package publish
 
 import (
 	"bytes"
+	"encoding/hex"
+	"fmt"
+	"html"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/codec/redact"
 	"wirebench/server/workspace"
 )
 
@@ -173,5 +177,61 @@ func TestSiteFolder(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(outside); string(text) != "safe" {
 		t.Error("a file outside was written")
+	}
+}
+
+// A secret value of a sample is in no page: not in other samples, not in what they are called; a site whose definitions have it is refused.
+func TestSiteHidesCopies(t *testing.T) {
+	files := map[string]string{
+		"C_LOGIN.1.def": "string name # @secret\n", "S_CHAT.1.def": "bytes extra\n", "protocol.1.map": "C_LOGIN 17\nS_CHAT 18\n",
+		"C_LOGIN.1.samples.jsonl": `{"message":"C_LOGIN.1","hex":"240011000600` + hex.EncodeToString(utf16Bytes(secretText)) + `0000","about":"as ` + secretText + `"}` + "\n",
+	}
+	var lines strings.Builder
+	ways := sayings(t)
+	for _, form := range ways {
+		size := len(form) + 8
+		fmt.Fprintf(&lines, `{"message":"S_CHAT.1","hex":"%02x%02x1200%s%02x%02x%x"}`+"\n", byte(size), byte(size>>8), "0800", byte(len(form)), byte(len(form)>>8), form)
+	}
+	files["S_CHAT.1.samples.jsonl"] = lines.String()
+	s := siteOf(t, "tera", files)
+	pages := filesOf(t, s)
+	page := pages["messages/S_CHAT.html"] + pages["messages/C_LOGIN.html"]
+	if strings.Contains(page, secretText) || strings.Contains(page, html.EscapeString(secretText)) {
+		t.Error("the secret is in the pages")
+	}
+	s.Secrets = true
+	open := filesOf(t, s)["messages/S_CHAT.html"]
+	s.Secrets = false
+	if len(open) < 1000 || open == page {
+		t.Error("with secrets the page is the same")
+	}
+	// The bytes of the samples, as the pages have them.
+	entries, err := s.entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hide := &hiding{redact.New(), &redact.Values{}}
+	s.collect(entries, hide.values)
+	for _, e := range entries {
+		p, err := s.Snap.Program(e.versions[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range s.samples(e.versions[0], p, hide) {
+			for way, form := range ways {
+				if bytes.Contains(x.Data, form) {
+					t.Errorf("%s: %s", e.name, way)
+				}
+			}
+		}
+	}
+	files["S_CHAT.1.def"] = "bytes extra # such as " + secretText + "\n"
+	s = siteOf(t, "tera", files)
+	dir := filepath.Join(t.TempDir(), "site")
+	if _, err := s.ToFolder(dir); err == nil || !strings.Contains(err.Error(), "S_CHAT.html would show a value") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("something was written")
 	}
 }
