@@ -18,7 +18,7 @@ import (
 // routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), bounded, s.counted, s.streams, middleware.GetHead, compressed())
+	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), s.sending.follow, bounded, s.counted, s.streams, middleware.GetHead, compressed())
 
 	r.Get("/healthz", s.healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())

@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -68,6 +70,7 @@ type Server struct {
 	rates     admit.Rate
 	budget    *admit.Budget
 	ended     atomic.Bool
+	sending   sending
 	captures  *captures.Set
 	runs      *runs.Set
 	rooms     rooms.Set
@@ -179,48 +182,45 @@ func (s *Server) Close() {
 }
 
 // Shutdown notifies the open pages, and waits until their connections have ended, proxies have stopped and captures are no longer read, all
-// concurrently, until the context is done. Its error names the parts that have not ended. Further calls do nothing.
+// concurrently, until the context is done. Its error names what may not be on disk then: recordings. Other parts that have not ended hold
+// nothing that was acknowledged; the log names them. Further calls do nothing.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.ended.CompareAndSwap(false, true) {
 		return nil
 	}
+	s.sending.end()
 	s.relays.Ending()
 	s.rooms.Close() // the texts go to their files
 	s.Projects.Close()
-	steps := []struct {
-		name string
-		run  func()
-	}{
-		{"pages", func() { s.pages.Close(ctx) }},
-		{"proxies", func() {
+	const recordings = "recordings of listeners"
+	steps := map[string]func(){
+		"pages": func() { s.pages.Close(ctx) },
+		recordings: func() {
 			settle, cancel := context.WithTimeout(ctx, settleTime)
 			defer cancel()
 			_ = s.relays.Close(settle) // connections that are cut off appear in their events
-		}},
-		{"scores", s.scores.Close},
-		{"captures", s.captures.Close},
+		},
+		"scores":   s.scores.Close,
+		"captures": s.captures.Close,
 	}
-	done := make(chan int, len(steps))
-	left := map[int]bool{}
-	for i := range steps {
-		left[i] = true
-		supervise.Go("server", nil, func() {
-			defer func() { done <- i }()
-			steps[i].run()
+	done := make(chan string, len(steps))
+	for name, run := range steps {
+		supervise.Go(name, nil, func() {
+			defer func() { done <- name }()
+			run()
 		})
 	}
+	left := maps.Clone(steps)
 	for len(left) > 0 {
 		select {
-		case i := <-done:
-			delete(left, i)
+		case name := <-done:
+			delete(left, name)
 		case <-ctx.Done():
-			var names []string
-			for i := range steps {
-				if left[i] {
-					names = append(names, steps[i].name)
-				}
+			s.Log.Info("ended before all parts had", "parts", strings.Join(slices.Sorted(maps.Keys(left)), ", "))
+			if left[recordings] != nil {
+				return fmt.Errorf("%s: %w", recordings, ctx.Err())
 			}
-			return fmt.Errorf("%s: %w", strings.Join(names, ", "), ctx.Err())
+			return nil
 		}
 	}
 	return nil

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,8 +48,9 @@ that does, give --trusted-proxy and --base-url.
 Users may start listeners that relay to this machine and to the upstreams allowed
 by --allow-upstream. --proxy starts a listener at once and allows its upstream.
 
-Ctrl+C shuts the server down and gives open requests five seconds to finish; a
-second Ctrl+C exits immediately.`,
+Ctrl+C shuts the server down: open requests have a second to finish, recordings of
+listeners are completed within five. A second Ctrl+C exits immediately. SIGHUP reads
+the TLS certificate again.`,
 		Example: `  wirebench serve --library mine
   wirebench serve --listen :8080 --data /srv/wirebench --allow-upstream 10.0.0.0/8:7000-7999
   wirebench serve --proxy 'tera=127.0.0.1:17801>game.example:7801'`,
@@ -54,6 +58,7 @@ second Ctrl+C exits immediately.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
+			signal.Ignore(syscall.SIGHUP) // until atHangup
 			cmd.SetContext(ctx)
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 			kept, err := store.OpenData(data, log)
@@ -158,6 +163,17 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 		}
 	}
 	warnInVain(cmd, upstreams.Entries())
+	var tlsFiles *certificate
+	if team.cert != "" {
+		if tlsFiles, err = openCertificate(team.cert, team.key, cfg.Log); err != nil {
+			return fmt.Errorf("--tls-cert: %w", err)
+		}
+	}
+	defer atHangup(func() {
+		if tlsFiles != nil {
+			tlsFiles.reload()
+		}
+	})()
 	network := "tcp"
 	if ip := net.ParseIP(host); ip != nil && ip.To4() != nil { // 0.0.0.0 is IPv4 alone, as it says
 		network = "tcp4"
@@ -198,8 +214,9 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 	done := make(chan error, 1)
 	bounded := server.LimitConnections(ln, cfg.Trusted)
 	supervise.Go("server", func(err error) { done <- err }, func() {
-		if team.cert != "" {
-			done <- srv.ServeTLS(bounded, team.cert, team.key)
+		if tlsFiles != nil {
+			srv.TLSConfig = &tls.Config{GetCertificate: tlsFiles.get}
+			done <- srv.ServeTLS(bounded, "", "")
 			return
 		}
 		done <- srv.Serve(bounded)
@@ -210,7 +227,7 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 	case <-cmd.Context().Done():
 	}
 	if err := shutDown(srv, pages); err != nil {
-		note(cmd, "Shutdown incomplete after %v: %v", shutdownTime, err)
+		note(cmd, "Shutdown incomplete after %v, not written: %v", shutdownTime, err)
 	}
 	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
@@ -233,8 +250,12 @@ func admitFirst(cmd *cobra.Command, door *access.Door, open bool) error {
 	return nil
 }
 
-// shutdownTime bounds the shutdown as a whole; connections still open are then closed.
-const shutdownTime = 5 * time.Second
+// shutdownTime bounds the shutdown as a whole. Requests that have not ended after requestTime are cut off: what they were to change has not been
+// acknowledged.
+const (
+	shutdownTime = 5 * time.Second
+	requestTime  = 1500 * time.Millisecond
+)
 
 // shutDown refuses new requests and, concurrently, lets open requests finish and ends the pages and the proxies, whose connections do not
 // belong to the HTTP server.
@@ -242,16 +263,16 @@ func shutDown(srv *http.Server, pages *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	var both supervise.Group
-	var requests error
-	both.Go("server", func(err error) { requests = err }, func() {
-		if requests = srv.Shutdown(ctx); requests != nil {
+	both.Go("server", nil, func() {
+		ctx, cancel := context.WithTimeout(ctx, requestTime)
+		defer cancel()
+		if srv.Shutdown(ctx) != nil {
 			_ = srv.Close()
-			requests = fmt.Errorf("requests: %w", requests)
 		}
 	})
 	err := pages.Shutdown(ctx)
 	both.Wait()
-	return errors.Join(err, requests)
+	return err
 }
 
 // loopback reports whether a host is localhost or a loopback address.

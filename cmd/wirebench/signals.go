@@ -20,3 +20,24 @@ func untilSignal(ctx context.Context) (told context.Context, stop func()) {
 	supervise.After(told, "program", stop)
 	return told, stop
 }
+
+// atHangup calls f at each SIGHUP, which then does not end the program, until stop is called.
+func atHangup(f func()) (stop func()) {
+	told, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(told, syscall.SIGHUP)
+	supervise.Go("signals", nil, func() {
+		for {
+			select {
+			case <-told:
+				f()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(told)
+		signal.Ignore(syscall.SIGHUP)
+		close(done)
+	}
+}

@@ -5,6 +5,7 @@
 package wsconn
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -23,18 +24,34 @@ const (
 )
 
 // Conn is an open websocket connection. Only one goroutine may call Read at a time; the other methods are safe for concurrent use.
-type Conn struct{ ws *websocket.Conn }
+type Conn struct {
+	ws  *websocket.Conn
+	raw net.Conn // of a server
+}
+
+// hijacked keeps the connection that is taken over.
+type hijacked struct {
+	http.ResponseWriter
+	raw net.Conn
+}
+
+func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	raw, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.raw = raw
+	return raw, rw, err
+}
 
 // Accept upgrades a request to a websocket connection. It refuses requests from pages of other sites. A message of more than limit bytes
 // closes the connection. If Accept returns an error, it has already written the response.
 func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) {
 	// Without patterns, the library requires the origin to equal the host of the request.
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	h := &hijacked{ResponseWriter: w}
+	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return nil, fmt.Errorf("accept websocket: %w", err)
 	}
 	ws.SetReadLimit(limit)
-	return &Conn{ws}, nil
+	return &Conn{ws, h.raw}, nil
 }
 
 // Dial opens a websocket connection as a client. header may hold a token or an origin.
@@ -44,7 +61,7 @@ func Dial(ctx context.Context, url string, header http.Header, limit int64) (*Co
 		return nil, fmt.Errorf("open websocket: %w", err)
 	}
 	ws.SetReadLimit(limit)
-	return &Conn{ws}, nil
+	return &Conn{ws: ws}, nil
 }
 
 // Read returns the next message.
@@ -98,8 +115,14 @@ func (c *Conn) Close(reason string) { _ = c.ws.Close(websocket.StatusNormalClosu
 // GoAway closes the connection because the server shuts down; a page may reconnect.
 func (c *Conn) GoAway() { _ = c.ws.Close(websocket.StatusGoingAway, "the server is shutting down") }
 
-// Drop closes the connection without a closing handshake.
-func (c *Conn) Drop() { _ = c.ws.CloseNow() }
+// Drop closes the connection without a closing handshake, and ends one that waits for its peer: the library's CloseNow would wait for that,
+// too.
+func (c *Conn) Drop() {
+	if c.raw != nil {
+		_ = c.raw.Close()
+	}
+	_ = c.ws.CloseNow()
+}
 
 // Gone reports whether an error of Read or Write only means that the peer has left.
 func Gone(err error) bool {
