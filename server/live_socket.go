@@ -119,8 +119,8 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(context.Background()) // not the request's context, which ends with the upgrade
 	defer s.endWith(ws, cancel)()
 	defer cancel()
-	supervise.Go("stream", func(error) { cancel() }, func() { s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel) })
-	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
+	defer s.endWithout(access.Of(r), ws.Name, conn, cancel)()
+	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).May("last connections", ws.Name)}); err != nil {
 		conn.Close(err.Error())
 		return
 	}

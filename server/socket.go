@@ -41,8 +41,8 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.endWith(ws, cancel)()
-	supervise.Go("page", func(error) { cancel() }, func() { s.endWithout(ctx, access.Of(r), ws.Name, conn, cancel) })
-	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).In(ws.Name) >= access.Operator}); err != nil {
+	defer s.endWithout(access.Of(r), ws.Name, conn, cancel)()
+	if err := s.pages.Add(conn, cancel, socket.Owner{Key: access.Of(r).Key(), Operator: access.Of(r).May("last connections", ws.Name)}); err != nil {
 		conn.Close(err.Error())
 		return
 	}
@@ -74,26 +74,16 @@ func (s *Server) endWith(ws *workspace.Workspace, cancel func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// accessTime is the time between two checks whether a connection may still be open.
-const accessTime = 2 * time.Second
+// closeTime is the time for the client to take the reason for which its connection ends.
+const closeTime = time.Second
 
-// endWithout ends a connection when its principal may not read the project any more, or has another role there: the page is then loaded
-// anew, with what the new role allows.
-func (s *Server) endWithout(ctx context.Context, who access.Principal, ws string, conn *wsconn.Conn, cancel func()) {
-	tick := time.NewTicker(accessTime)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if now, ok := who.Now(); !ok || now.In(ws) != who.In(ws) {
-			conn.Close("your access has changed: load the page again")
-			cancel()
-			return
-		}
-	}
+// endWithout ends a connection as soon as its principal may not read the project any more, or has another role there: the page is then loaded
+// anew, with what the new role allows. What it sends meanwhile is refused; see access.Principal.MayNow.
+func (s *Server) endWithout(who access.Principal, ws string, conn *wsconn.Conn, cancel func()) (stop func()) {
+	return who.Watch(func(now access.Principal) bool { return now.In(ws) == who.In(ws) }, func() {
+		time.AfterFunc(closeTime, cancel)
+		s.captures.Go("access", nil, func() { conn.Close("your access has changed: load the page again") })
+	})
 }
 
 // pushed is the channel that notifies a page of changes on the server. While it is open, running traffic is watched.

@@ -73,7 +73,8 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		defer m.Leave()
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(s.listenText(ctx, c, m)) })
+		may := func(message string) bool { return who.MayNow("text "+message, ws.Name) }
+		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(s.listenText(ctx, c, m, may)) })
 		for {
 			news, err := m.Next(ctx)
 			if err == nil {
@@ -91,7 +92,7 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 
 // personOf returns a person as others see them. Without accounts people choose their names.
 func personOf(who access.Principal, chosen, project string) rooms.Person {
-	p := rooms.Person{Key: who.Key(), Name: who.Name, Account: who.ID != "", Writes: who.In(project) >= access.Author}
+	p := rooms.Person{Key: who.Key(), Name: who.Name, Account: who.ID != "", Writes: who.May("text push", project)}
 	if !p.Account {
 		p.Name = chosen
 	}
@@ -99,8 +100,26 @@ func personOf(who access.Principal, chosen, project string) rooms.Person {
 	return p
 }
 
-// listenText takes the messages of the page. Somebody whose changes cost much waits for the next one; others do not.
-func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Member) error {
+// kind returns the name of a message in the table of access.
+func (m *TextMessage) kind() string {
+	switch {
+	case m.Push != nil:
+		return "push"
+	case m.Merge != nil:
+		return "merge"
+	case m.Write:
+		return "write"
+	case m.Revert:
+		return "revert"
+	case m.At != nil:
+		return "at"
+	}
+	return "look"
+}
+
+// listenText takes the messages of the page that its person may send when they come. Somebody whose changes cost much waits for the next one;
+// others do not.
+func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Member, may func(message string) bool) error {
 	for {
 		text, err := c.Receive(ctx)
 		if err == nil {
@@ -112,6 +131,9 @@ func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Mem
 		var said TextMessage
 		if err := json.Unmarshal(text, &said); err != nil {
 			return fmt.Errorf("not a message about a text: %w", err)
+		}
+		if !may(said.kind()) {
+			return access.ErrEnded
 		}
 		switch {
 		case said.Push != nil:

@@ -29,7 +29,7 @@ func withAccounts(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, invited, err := accounts.Invite("", "", access.Grants{access.Everywhere: access.Admin})
+	_, invited, err := accounts.Invite(access.Principal{Name: ""}, "", access.Grants{access.Everywhere: access.Admin})
 	if err == nil {
 		_, err = accounts.Accept(invited, "ann", "", "a long password")
 	}

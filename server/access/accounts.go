@@ -91,6 +91,7 @@ type Invitation struct {
 	For     string    `json:"for"` // a note: for whom
 	Grants  Grants    `json:"grants"`
 	By      string    `json:"by"`
+	Maker   string    `json:"maker,omitempty"` // id of the account, or hash of the token without one; "" in those of earlier versions
 	Expires time.Time `json:"expires"`
 }
 
@@ -152,6 +153,8 @@ type Accounts struct {
 	bySecret    map[string]found // by hash of a session or token
 	saved       time.Time        // of the last use
 	had         bool             // there are or have been accounts or invitations
+
+	watches watches
 }
 
 // found is where a secret belongs.
@@ -180,6 +183,7 @@ func OpenAccounts(file File) (*Accounts, error) {
 		for _, x := range k.Accounts {
 			one := x.Account
 			one.Password, one.Sessions, one.Tokens = x.Password, x.Sessions, x.Tokens
+			one.cutTokens() // earlier versions stored roles that the account had not
 			a.accounts = append(a.accounts, &one)
 		}
 		a.invitations, a.first, a.signed = k.Invitations, k.First, k.Signed
@@ -311,8 +315,12 @@ func (a *Accounts) bare(hash string) (Token, bool) {
 // change changes the accounts, and stores them. If that fails, nothing has changed.
 func (a *Accounts) change(do func() error) error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.changeLocked(do)
+	err := a.changeLocked(do)
+	a.mu.Unlock()
+	if err == nil {
+		a.watches.tell() // whatever has ended has ended when this returns
+	}
+	return err
 }
 
 func (a *Accounts) changeLocked(do func() error) error {
@@ -500,8 +508,16 @@ func (a *Accounts) Grant(id string, g Grants, disabled bool) error {
 			return err
 		}
 		x.Grants, x.Disabled = maps.Clone(g), disabled
+		x.cutTokens()
 		return nil
 	})
+}
+
+// cutTokens takes from the tokens what the account has not, for good: a later promotion must not widen a token of before.
+func (x *Account) cutTokens() {
+	for i := range x.Tokens {
+		x.Tokens[i].Grants = x.Grants.within(x.Tokens[i].Grants)
+	}
 }
 
 // Remove deletes an account, with its sessions and tokens.
@@ -541,12 +557,12 @@ func (a *Accounts) Renamed(was, is string) error {
 }
 
 // Invite makes an invitation, and returns the secret of its link, which is not stored.
-func (a *Accounts) Invite(by, note string, g Grants) (_ Invitation, text string, err error) {
+func (a *Accounts) Invite(by Principal, note string, g Grants) (_ Invitation, text string, err error) {
 	if err := checkGrants(g); err != nil {
 		return Invitation{}, "", err
 	}
 	text, hash := secret("")
-	x := Invitation{ID: newID(), Hash: hash, For: strings.Map(printable, note[:min(len(note), maxNameBytes)]), Grants: maps.Clone(g), By: by, Expires: a.now().UTC().Add(InvitationTime)}
+	x := Invitation{ID: newID(), Hash: hash, For: strings.Map(printable, note[:min(len(note), maxNameBytes)]), Grants: maps.Clone(g), By: by.who(), Maker: by.maker, Expires: a.now().UTC().Add(InvitationTime)}
 	err = a.change(func() error {
 		a.invitations = slices.DeleteFunc(a.invitations, func(x Invitation) bool { return a.now().After(x.Expires) })
 		if len(a.invitations) >= maxInvitations {
@@ -563,7 +579,19 @@ func (a *Accounts) Invitations() []Invitation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := slices.Clone(a.invitations)
-	return slices.DeleteFunc(out, func(x Invitation) bool { return a.now().After(x.Expires) })
+	return slices.DeleteFunc(out, func(x Invitation) bool { return !a.holds(x) })
+}
+
+// holds reports whether an invitation can be used: it has not expired, and whoever made it could make it now. The caller holds mu.
+func (a *Accounts) holds(i Invitation) bool {
+	if !a.now().Before(i.Expires) {
+		return false
+	}
+	if x, err := a.of(i.Maker); err == nil {
+		return !x.Disabled && x.Grants.In("") == Admin
+	}
+	t, ok := a.bare(i.Maker)
+	return i.Maker == "" || ok && t.Grants.In("") == Admin
 }
 
 // Withdraw deletes an invitation.
@@ -587,7 +615,7 @@ func (a *Accounts) Invited(text string) (Invitation, error) {
 func (a *Accounts) invited(text string) (Invitation, error) {
 	hash := hashOf(text)
 	for _, x := range a.invitations {
-		if x.Hash == hash && a.now().Before(x.Expires) {
+		if x.Hash == hash && a.holds(x) {
 			return x, nil
 		}
 	}
@@ -627,7 +655,7 @@ func (a *Accounts) accept(text string, x *Account) (id string, err error) {
 	return id, err
 }
 
-// SetPassword changes the password of an account, and ends its other sessions.
+// SetPassword changes the password of an account, and ends its other sessions and its tokens: whoever knew the password may have made them.
 func (a *Accounts) SetPassword(id, password, keepSession string) error {
 	hash, err := hashPassword(password)
 	if err != nil {
@@ -638,7 +666,7 @@ func (a *Accounts) SetPassword(id, password, keepSession string) error {
 		if err != nil {
 			return err
 		}
-		x.Password = hash
+		x.Password, x.Tokens = hash, nil
 		x.Sessions = slices.DeleteFunc(x.Sessions, func(s Session) bool { return s.ID != keepSession })
 		return nil
 	})
@@ -738,8 +766,8 @@ func (a *Accounts) End(id, session, keep string) error {
 	})
 }
 
-// MakeToken makes a token of an account, and returns its secret, which is not stored.
-func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (_ Token, text string, err error) {
+// MakeToken makes a token of an account, and returns its secret, which is not stored. It has at most the roles that the account has now.
+func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (t Token, text string, err error) {
 	if err := checkGrants(g); err != nil {
 		return Token{}, "", err
 	}
@@ -748,8 +776,7 @@ func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (_ To
 		return Token{}, "", errors.New("a token needs a name")
 	}
 	text, hash := secret("wb_")
-	t := Token{ID: newID(), Name: strings.ToValidUTF8(name, ""), Hash: hash, Grants: maps.Clone(g), Created: a.now().UTC(), Expires: expires}
-	return t, text, a.change(func() error {
+	err = a.change(func() error {
 		x, err := a.of(id)
 		if err != nil {
 			return err
@@ -757,9 +784,14 @@ func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (_ To
 		if len(x.Tokens) >= maxTokens {
 			return ErrTooMany
 		}
+		t = Token{ID: newID(), Name: strings.ToValidUTF8(name, ""), Hash: hash, Grants: x.Grants.within(g), Created: a.now().UTC(), Expires: expires}
+		if len(t.Grants) == 0 {
+			return errors.New("you have no role there")
+		}
 		x.Tokens = append(x.Tokens, t)
 		return nil
 	})
+	return t, text, err
 }
 
 // Revoke deletes a token of an account.
@@ -805,11 +837,15 @@ func (a *Accounts) principal(text string) (p Principal, ok bool) {
 	if !ok {
 		return p, false
 	}
-	p = Principal{Grants: g, SignedIn: f.session != "", session: f.session}
-	if f.account != nil {
-		p.ID, p.Name = f.account.ID, f.account.Name
-	} else if t, ok := a.bare(f.token); ok {
-		p.Name = t.Name
+	p = Principal{Grants: g, SignedIn: f.session != "", session: f.session, until: a.end(f), watches: &a.watches}
+	switch {
+	case f.account == nil:
+		t, _ := a.bare(f.token)
+		p.Kind, p.Name, p.maker = ByServer, t.Name, f.token
+	case f.session != "":
+		p.Kind, p.ID, p.Name, p.maker = BySession, f.account.ID, f.account.Name, f.account.ID
+	default:
+		p.Kind, p.ID, p.Name, p.maker = ByProgram, f.account.ID, f.account.Name, f.account.ID
 	}
 	p.current = func() (Grants, bool) {
 		a.mu.Lock()
@@ -817,6 +853,24 @@ func (a *Accounts) principal(text string) (p Principal, ok bool) {
 		return a.granted(hash)
 	}
 	return p, true
+}
+
+// end returns when a token or a session ends at the latest, however it is used; zero: never. The caller holds mu.
+func (a *Accounts) end(f found) (at time.Time) {
+	if f.account == nil {
+		return at
+	}
+	for _, s := range f.account.Sessions {
+		if s.ID == f.session && f.session != "" {
+			return s.Began.Add(sessionMost)
+		}
+	}
+	for _, t := range f.account.Tokens {
+		if t.ID == f.token && f.token != "" {
+			return t.Expires
+		}
+	}
+	return at
 }
 
 // granted returns what a secret grants now, and records its use. The caller holds mu.

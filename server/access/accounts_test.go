@@ -138,7 +138,7 @@ func TestAccountsKeep(t *testing.T) {
 	}
 	join := func(login string, g Grants) string {
 		t.Helper()
-		_, text, err := a.Invite("x", "", g)
+		_, text, err := a.Invite(Principal{Name: "x"}, "", g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestAccountsKeep(t *testing.T) {
 	if _, err := a.Accept("nonsense", "three", "", "a long password"); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
-	_, late, _ := a.Invite("x", "", Grants{"x": Viewer})
+	_, late, _ := a.Invite(Principal{Name: "x"}, "", Grants{"x": Viewer})
 	now := time.Now().Add(InvitationTime + time.Hour)
 	a.now = func() time.Time { return now }
 	if _, err := a.Accept(late, "three", "", "a long password"); !errors.Is(err, ErrExpired) {

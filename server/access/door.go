@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"wirebench/server/answer"
 	"wirebench/static"
 	"wirebench/templates"
@@ -31,7 +33,7 @@ type Config struct {
 type Door struct {
 	Config
 	guesses *guesses
-	pages   http.Handler
+	pages   chi.Router
 }
 
 // NewDoor returns a door.
@@ -47,6 +49,9 @@ func NewDoor(c Config) *Door {
 	d.pages = d.routes()
 	return d
 }
+
+// Pages returns the routes below /access.
+func (d *Door) Pages() chi.Routes { return d.pages }
 
 // Guarded reports whether nobody is admitted without a token or an account. Only a server that is for this machine alone in every respect is
 // open: local says that it listens there only.
@@ -154,6 +159,11 @@ func (d *Door) Changed(r *http.Request, operation string, status int) {
 		result = strconv.Itoa(status)
 	}
 	d.log(r, Of(r), operation, r.URL.Path, result)
+}
+
+// Refused adds a refused request to the audit log.
+func (d *Door) Refused(r *http.Request) {
+	d.log(r, Of(r), r.Method+" "+r.URL.Path, "", "refused")
 }
 
 // reads are the operations that change nothing although they have a body.

@@ -25,9 +25,9 @@ const maxForm = 64 << 10
 const shownEvents = 500
 
 // routes returns the pages below /access. They need no scripts.
-func (d *Door) routes() http.Handler {
+func (d *Door) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(OwnPages, func(next http.Handler) http.Handler {
+	r.Use(OwnPages, d.permit(r), func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 			next.ServeHTTP(w, r)
@@ -40,33 +40,27 @@ func (d *Door) routes() http.Handler {
 	r.Post("/access/join/{secret}", d.join)
 	r.Post("/access/oidc", d.startOIDC)
 	r.Get("/access/oidc/back", d.endOIDC)
-	r.Group(func(r chi.Router) {
-		r.Use(d.only(Viewer))
-		r.Get("/access/me", func(w http.ResponseWriter, r *http.Request) { d.me(w, r, templates.AccessPage{}, "") })
-		r.Post("/access/me", d.changeMe)
-	})
-	r.Group(func(r chi.Router) {
-		r.Use(d.only(Admin))
-		r.Get("/access/people", func(w http.ResponseWriter, r *http.Request) { d.people(w, r, templates.AccessPage{}, "") })
-		r.Post("/access/people", d.changePeople)
-		r.Get("/access/audit", d.auditPage)
-	})
+	r.Get("/access/me", func(w http.ResponseWriter, r *http.Request) { d.me(w, r, templates.AccessPage{}, "") })
+	r.Post("/access/me", d.changeMe)
+	r.Get("/access/people", func(w http.ResponseWriter, r *http.Request) { d.people(w, r, templates.AccessPage{}, "") })
+	r.Post("/access/people", d.changePeople)
+	r.Get("/access/audit", d.auditPage)
 	return r
 }
 
-// only admits principals with a role: Viewer in any project, Admin in all.
-func (d *Door) only(role Role) func(http.Handler) http.Handler {
+// permit refuses requests that the table does not allow, as Guard does for the other routes. Who has no role is asked to sign in.
+func (d *Door) permit(routes chi.Routes) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p := Of(r)
-			switch {
+			p, n := Of(r), Guard{}.needOf(routes, r)
+			switch why := p.lacks(n); {
+			case why == "":
+				next.ServeHTTP(w, r)
 			case p.Grants.Any() == Nobody:
 				d.signInPage(w, r, http.StatusUnauthorized, "")
-			case role == Admin && p.In("") < Admin:
-				d.log(r, p, r.Method+" "+r.URL.Path, "", "refused")
-				answer.Problem(w, http.StatusForbidden, "this page is for admins")
 			default:
-				next.ServeHTTP(w, r)
+				d.Refused(r)
+				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" "+why)
 			}
 		})
 	}
@@ -262,7 +256,11 @@ func (d *Door) changeMe(w http.ResponseWriter, r *http.Request) {
 	p, do, id := Of(r), r.PostFormValue("do"), r.PostFormValue("id")
 	var err error
 	done, secret := "", ""
+	if why := p.Refusal("form me "+do, ""); why != "" {
+		do, err = "", errors.New("this form "+why)
+	}
 	switch do {
+	case "":
 	case "token":
 		role, _ := ParseRole(r.PostFormValue("role"))
 		days, _ := strconv.Atoi(r.PostFormValue("days"))
@@ -285,7 +283,7 @@ func (d *Door) changeMe(w http.ResponseWriter, r *http.Request) {
 			if !ok || wait > 0 {
 				err = errors.New("the present password is wrong")
 			} else {
-				err, done = d.Accounts.SetPassword(p.ID, r.PostFormValue("password"), p.session), "The password is changed, and your other browsers are signed out."
+				err, done = d.Accounts.SetPassword(p.ID, r.PostFormValue("password"), p.session), "The password is changed, your other browsers are signed out, and your tokens are revoked."
 			}
 		}
 	default:
@@ -344,12 +342,16 @@ func (d *Door) changePeople(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	g := grantsOf(r)
+	if why := p.Refusal("form people "+do, ""); why != "" {
+		do, err = "", errors.New("this form "+why)
+	}
 	switch do {
+	case "":
 	case "invite":
 		var text string
 		if len(g) == 0 {
 			err = errors.New("choose a role first")
-		} else if _, text, err = d.Accounts.Invite(p.who(), r.PostFormValue("for"), g); err == nil {
+		} else if _, text, err = d.Accounts.Invite(p, r.PostFormValue("for"), g); err == nil {
 			link = d.origin(r) + "/access/join/" + text
 		}
 		on = r.PostFormValue("for") + " as " + g.String()

@@ -3,7 +3,9 @@ package access
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -12,11 +14,33 @@ import (
 	"wirebench/server/answer"
 )
 
-// policy is the minimum role of each operation: a route by method and pattern, a channel or an action of a page by name. HEAD is treated as
-// GET.
+// policy is the minimum role of each operation: a route by method and pattern; a channel, its messages, an action of a page, a form of the
+// pages below /access, or a part of an operation by name. HEAD is treated as GET. What else an operation needs is in kinds and everywhere.
 var policy = map[string]Role{
 	"GET /healthz":  Nobody, // discloses nothing
 	"GET /static/*": Nobody, // the sign-in page uses these files
+
+	"GET /access":                Nobody, // to sign in and out
+	"POST /access":               Nobody,
+	"POST /access/out":           Nobody,
+	"POST /access/oidc":          Nobody,
+	"GET /access/oidc/back":      Nobody,
+	"GET /access/join/{secret}":  Nobody, // the secret admits
+	"POST /access/join/{secret}": Nobody,
+	"GET /access/me":             Viewer, // one's own account
+	"POST /access/me":            Viewer,
+	"form me token":              Viewer,
+	"form me revoke":             Viewer,
+	"form me end":                Viewer,
+	"form me password":           Viewer,
+	"GET /access/people":         Admin,
+	"POST /access/people":        Admin,
+	"form people invite":         Admin,
+	"form people withdraw":       Admin,
+	"form people grant":          Admin,
+	"form people signout":        Admin,
+	"form people remove":         Admin,
+	"GET /access/audit":          Admin,
 
 	"GET /":                             Viewer,
 	"GET /metrics":                      Viewer,
@@ -37,46 +61,57 @@ var policy = map[string]Role{
 	"channel pushed":                    Viewer,
 	"channel frames":                    Viewer,
 	"channel text":                      Viewer, // those who may not change it see it
+	"text at":                           Viewer,
+	"text look":                         Viewer,
+	"text push":                         Author,
+	"text merge":                        Author,
+	"text write":                        Author,
+	"text revert":                       Author,
 
-	"action decode":    Viewer, // these change only the page, which is sent back
-	"action layout":    Viewer,
-	"action paste":     Viewer,
-	"action values":    Viewer,
-	"action value":     Viewer,
-	"action types":     Viewer,
-	"action find":      Viewer,
-	"action form":      Viewer,
-	"action fill":      Viewer,
-	"action case":      Viewer,
-	"action up":        Viewer,
-	"action down":      Viewer,
-	"action begin":     Viewer,
-	"action define":    Viewer,
-	"action split":     Viewer,
-	"action rename":    Viewer,
-	"action erase":     Viewer,
-	"action open":      Viewer,
-	"action new":       Viewer,
-	"action stored":    Viewer,
-	"action theirs":    Viewer,
-	"action mine":      Viewer,
-	"action show":      Viewer,
-	"action bytes":     Viewer,
-	"action pick":      Viewer,
-	"action sample":    Viewer,
-	"action original":  Viewer,
-	"action format":    Viewer,
-	"action encode":    Viewer,
-	"action build":     Viewer,
-	"action svg":       Viewer,
-	"action text":      Viewer,
-	"action emit":      Viewer,
-	"action set":       Viewer,
-	"action insert":    Viewer,
-	"action remove":    Viewer,
-	"action copy":      Viewer,
-	"action repair":    Viewer,
-	"capture settings": Author, // a part of PATCH /api/v1/{ws}/captures/{id}
+	"action decode":   Viewer, // these change only the page, which is sent back
+	"action layout":   Viewer,
+	"action paste":    Viewer,
+	"action values":   Viewer,
+	"action value":    Viewer,
+	"action types":    Viewer,
+	"action find":     Viewer,
+	"action form":     Viewer,
+	"action fill":     Viewer,
+	"action case":     Viewer,
+	"action up":       Viewer,
+	"action down":     Viewer,
+	"action begin":    Viewer,
+	"action define":   Viewer,
+	"action split":    Viewer,
+	"action rename":   Viewer,
+	"action erase":    Viewer,
+	"action open":     Viewer,
+	"action new":      Viewer,
+	"action stored":   Viewer,
+	"action theirs":   Viewer,
+	"action mine":     Viewer,
+	"action show":     Viewer,
+	"action bytes":    Viewer,
+	"action pick":     Viewer,
+	"action sample":   Viewer,
+	"action original": Viewer,
+	"action format":   Viewer,
+	"action encode":   Viewer,
+	"action build":    Viewer,
+	"action svg":      Viewer,
+	"action text":     Viewer,
+	"action emit":     Viewer,
+	"action set":      Viewer,
+	"action insert":   Viewer,
+	"action remove":   Viewer,
+	"action copy":     Viewer,
+	"action repair":   Viewer,
+
+	"capture settings": Author,   // a part of PATCH /api/v1/{ws}/captures/{id}
+	"capture copied":   Author,   // in the target of POST /api/v1/{ws}/captures/{id}/copy
+	"secret values":    Author,   // the file of a capture that has some, exports and capsules with them
+	"last connections": Operator, // of the server, when there are too many
+	"project name":     Operator, // its change: names are of the whole server
 
 	"action save":    Author, // these change files
 	"action version": Author,
@@ -202,9 +237,27 @@ var policy = map[string]Role{
 	"PUT /api/v1/{ws}/proxies/{id}/rules":                Operator,
 }
 
-// everywhere are the operations without a project whose role is needed in all projects. For the others, a role in any project is enough:
-// they concern what the principal may see. An admin is one everywhere.
-var everywhere = map[string]bool{"GET /metrics": true, "POST /projects": true, "POST /api/v1/projects": true}
+// kinds are the operations that not every kind of credential may do. A token of a program makes no other credentials, of which some would have
+// more or last longer, and ends none; its person does, in a browser.
+var kinds = map[string]Kind{
+	"GET /access/me":       BySession | ByServer,
+	"POST /access/me":      BySession | ByServer,
+	"form me token":        BySession,
+	"form me revoke":       BySession,
+	"form me end":          BySession,
+	"form me password":     BySession,
+	"GET /access/people":   BySession | ByServer,
+	"POST /access/people":  BySession | ByServer,
+	"form people invite":   BySession | ByServer,
+	"form people withdraw": BySession | ByServer,
+	"form people grant":    BySession | ByServer,
+	"form people signout":  BySession | ByServer,
+	"form people remove":   BySession | ByServer,
+}
+
+// everywhere are the operations whose role is needed in all projects. For the others without a project, a role in any project is enough: they
+// concern what the principal may see. An admin is one everywhere.
+var everywhere = map[string]bool{"GET /metrics": true, "POST /projects": true, "POST /api/v1/projects": true, "project name": true, "last connections": true}
 
 // Needs returns the minimum role of an operation. Operations that are not in the table need a role that nobody has.
 func Needs(operation string) Role {
@@ -212,6 +265,18 @@ func Needs(operation string) Role {
 		return role
 	}
 	return closed
+}
+
+// Entries returns the operations of the table, sorted.
+func Entries() []string { return slices.Sorted(maps.Keys(policy)) }
+
+// needFor returns what an operation needs in a project, or "".
+func needFor(operation, project string) need {
+	n := need{operation: operation, role: Needs(operation), kinds: kinds[operation], all: everywhere[operation], project: project, named: project}
+	if n.all {
+		n.project, n.named = "", ""
+	}
+	return n
 }
 
 // open reports whether a path is served without a token.
@@ -241,9 +306,11 @@ func (g Guard) Permit(routes chi.Routes) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n := g.needOf(routes, r)
-			have := Of(r).role(n)
+			why, have := Of(r).lacks(n), Of(r).role(n)
 			switch {
-			case have >= n.role:
+			case why == "":
+				w, r, release := g.hold(w, r, n)
+				defer release()
 				if g.Done == nil || r.Method == http.MethodGet || r.Method == http.MethodHead {
 					next.ServeHTTP(w, r)
 					return
@@ -252,17 +319,18 @@ func (g Guard) Permit(routes chi.Routes) func(http.Handler) http.Handler {
 				defer func() { g.Done(r, n.operation, ww.Status()) }()
 				next.ServeHTTP(ww, r)
 				return
-			case n.role == closed:
-				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" is not permitted")
-			case have == Nobody && n.project != "": // as if it did not exist
-				answer.Problem(w, http.StatusNotFound, "project "+n.named+" not found")
+			case have == Nobody && n.project != "" && n.role != closed: // as if it did not exist
+				answer.Problem(w, http.StatusNotFound, NoProject(n.named))
 			default:
-				answer.Problem(w, http.StatusForbidden, fmt.Sprintf("%s %s needs the role %s, and yours is %s", r.Method, r.URL.Path, n.role, have))
+				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" "+why)
 			}
 			g.Refused(r)
 		})
 	}
 }
+
+// NoProject is the error for a project that does not exist, or that the principal may not see.
+func NoProject(name string) string { return "project " + name + " not found" }
 
 // need is what a request needs.
 type need struct {
@@ -271,6 +339,22 @@ type need struct {
 	project   string // "" if it concerns none
 	named     string // the project, as in the address
 	all       bool   // the role is needed in all projects
+	kinds     Kind   // that may do it; 0: all
+}
+
+// lacks says why a principal may not do what needs n; "" if it may.
+func (p Principal) lacks(n need) string {
+	switch have := p.role(n); {
+	case n.role == closed:
+		return "is not permitted"
+	case have < n.role && (n.all || n.role == Admin):
+		return fmt.Sprintf("needs the role %s in all projects, and yours is %s", n.role, have)
+	case have < n.role:
+		return fmt.Sprintf("needs the role %s, and yours is %s", n.role, have)
+	case n.kinds != 0 && p.Kind&n.kinds == 0:
+		return "is for people who have signed in, not for tokens of programs"
+	}
+	return ""
 }
 
 // role returns the role of the principal where a request needs one.
@@ -298,8 +382,7 @@ func (g Guard) needOf(routes chi.Routes, r *http.Request) need {
 		}
 		return need{role: Operator}
 	}
-	n := need{operation: method + " " + pattern}
-	n.role, n.all = Needs(n.operation), everywhere[n.operation]
+	n := needFor(method+" "+pattern, "")
 	for _, param := range []string{"ws", "project"} {
 		if name := found.URLParam(param); name != "" {
 			n.named, n.project = name, name

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"wirebench/server/answer"
 )
@@ -83,8 +84,20 @@ func only(project string) string {
 	return project
 }
 
+// Kind is the kind of a credential. A set of kinds is their sum.
+type Kind uint8
+
+// Kinds.
+const (
+	BySession Kind = 1 << iota // a browser in which a person has signed in
+	ByProgram                  // a token that a person has made
+	ByServer                   // a token of the command line or the first start, or a session begun with it
+)
+
 // Principal is the originator of a request.
 type Principal struct {
+	Kind Kind
+
 	ID       string // of the account, "" for a token of the command line and without accounts
 	Name     string // for people
 	Grants   Grants
@@ -92,7 +105,10 @@ type Principal struct {
 	Client   string // the address, or its network for IPv6; limits per client use it
 
 	session string                          // id of the session, "" without one
+	maker   string                          // says by whom an invitation was made; see Accounts.invited
+	until   time.Time                       // end of the credential; zero: none
 	current func() (grants Grants, ok bool) // the grants of now; ok is false once access has been revoked; nil: they never change
+	watches *watches                        // are told when current may have changed
 }
 
 // Key identifies the person for limits: the account, or else the address of the client.
@@ -110,7 +126,20 @@ func (p Principal) In(project string) Role { return p.Grants.In(project) }
 func (p Principal) Sees(project string) bool { return p.In(project) >= Viewer }
 
 // May reports whether the principal may do an operation in a project; see [Needs].
-func (p Principal) May(operation, project string) bool { return p.In(project) >= Needs(operation) }
+func (p Principal) May(operation, project string) bool {
+	return p.lacks(needFor(operation, project)) == ""
+}
+
+// MayNow is May for connections that last: it is false once the credential has ended.
+func (p Principal) MayNow(operation, project string) bool {
+	now, ok := p.Now()
+	return ok && now.May(operation, project)
+}
+
+// Refusal says why the principal may not do an operation in a project, and names the role; "" if it may.
+func (p Principal) Refusal(operation, project string) string {
+	return p.lacks(needFor(operation, project))
+}
 
 // Now returns the principal with the grants of now, for connections that last. ok is false once its access has been revoked.
 func (p Principal) Now() (_ Principal, ok bool) {
@@ -132,7 +161,7 @@ func As(r *http.Request, p Principal) *http.Request {
 func Everybody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := r.Context().Value(principalKey{}).(Principal); !ok {
-			r = As(r, Principal{Grants: Grants{Everywhere: Admin}, Client: clientOf(r)})
+			r = As(r, Principal{Kind: ByServer, Grants: Grants{Everywhere: Admin}, Client: clientOf(r)})
 		}
 		next.ServeHTTP(w, r)
 	})

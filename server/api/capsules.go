@@ -87,9 +87,8 @@ func (s *API) makeCapsule(ctx context.Context, in *capsuleInput) (*capsuleOutput
 		return nil, err
 	}
 	b := in.Body
-	role := access.From(ctx).In(ws.Workspace.Name)
-	if b.Secrets && role < access.Author {
-		return nil, huma.Error403Forbidden("secret values need the role author, and yours is " + role.String())
+	if why := access.From(ctx).Refusal("secret values", ws.Workspace.Name); b.Secrets && why != "" {
+		return nil, huma.Error403Forbidden("a page with secret values " + why)
 	}
 	rules, err := redact.ParseRules(b.Rules)
 	if err != nil {

@@ -226,8 +226,8 @@ func (s *API) readCapture(ctx context.Context, in *captureInput) (*huma.StreamRe
 
 // mayHaveFile returns why somebody may not have the file of a capture, which has all values.
 func (ws *space) mayHaveFile(ctx context.Context) error {
-	if role := access.From(ctx).In(ws.Name); role < access.Author && ws.HasSecrets() {
-		return huma.Error403Forbidden("the file may have values of fields marked @secret and needs the role author, yours is " + role.String() + "; an export replaces them")
+	if why := access.From(ctx).Refusal("secret values", ws.Name); why != "" && ws.HasSecrets() {
+		return huma.Error403Forbidden("the file may have values of fields marked @secret and " + why + "; an export replaces them")
 	}
 	return nil
 }

@@ -88,8 +88,8 @@ func (s *API) copyCapture(ctx context.Context, in *copyInput) (*captureOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if role := access.From(ctx).In(to.Name); role < access.Author {
-		return nil, huma.Error403Forbidden("storing a capture in " + to.Name + " needs the role author there, and yours is " + role.String())
+	if why := access.From(ctx).Refusal("capture copied", to.Name); why != "" {
+		return nil, huma.Error403Forbidden("storing a capture in " + to.Name + " " + why)
 	}
 	if err := ws.mayHaveFile(ctx); err != nil {
 		return nil, err

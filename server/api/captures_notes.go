@@ -109,8 +109,8 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 	}
 	b := &in.Body
 	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || len(b.Dismiss)+len(b.Propose) > 0 {
-		if who := access.From(ctx); !who.May("capture settings", ws.Name) {
-			return nil, huma.Error403Forbidden("the name, keys and settings of a capture need the role author, and yours is " + who.In(ws.Name).String() + "; marks and notes need commenter")
+		if why := access.From(ctx).Refusal("capture settings", ws.Name); why != "" {
+			return nil, huma.Error403Forbidden("changing the name, keys or settings of a capture " + why + "; marks and notes need commenter")
 		}
 		if s.Captures.Writes(ws.Name, in.ID) && (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given) {
 			return nil, errWritten

@@ -80,7 +80,7 @@ func (b *Workbench) permit(r *http.Request, f *form) (why string) {
 	}
 	access.LogRefusal(b.Log, r, "page action "+name[:min(len(name), maxActionLogged)])
 	f.action, f.arg = "", ""
-	if who.In(ws) >= access.Author {
+	if ok && who.May("action save", ws) {
 		return "This action is not permitted: nothing was changed."
 	}
 	return "View only: nothing was changed on the server. Your text stays in this page."

@@ -76,8 +76,7 @@ func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
 func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	who := access.Of(r)
 	f := templates.Frame{Title: title, Workspace: ws, SignedIn: who.SignedIn, Who: who.Name}
-	role := who.In(ws)
-	f.LookOnly, f.Role = role < access.Author, role.String()
+	f.LookOnly, f.Role = !who.May("action save", ws), who.In(ws).String()
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
 		f.Relays, f.Demo, f.Ports = true, b.Relays.Demo != nil, b.Relays.Ports().String()

@@ -21,7 +21,7 @@ func (b *Workbench) ProjectsPage(w http.ResponseWriter, r *http.Request) { b.pro
 // projects renders the list with the error of a form, or nil.
 func (b *Workbench) projects(w http.ResponseWriter, r *http.Request, problem error) {
 	view := templates.Projects{Frame: b.Frame(r, "Wirebench: projects", ""), Libraries: b.Projects.Allowed()}
-	view.Frame.LookOnly = access.Of(r).In("") < access.Operator // who may make and change projects
+	view.Frame.LookOnly = !access.Of(r).May("POST /projects", "") // who may make and change projects
 	for _, d := range defs.Dialects {
 		view.Protocols = append(view.Protocols, templates.Choice{Value: d.Name, Text: d.Title})
 	}
