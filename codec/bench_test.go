@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -363,20 +363,11 @@ func BenchmarkShapes(b *testing.B) {
 
 // BenchmarkCompile compiles every definition of the corpus from its text.
 func BenchmarkCompile(b *testing.B) {
-	files, err := filepath.Glob(corpus + "/toolbox/definitions/*.def")
-	if err != nil || len(files) == 0 {
-		b.Skip("the corpus is not here")
-	}
-	type def struct{ name, text string }
-	var defs []def
-	for _, f := range files {
-		name := filepath.Base(f)
-		defs = append(defs, def{name, string(readCorpus(b, "toolbox/definitions/"+name))})
-	}
+	defs := corpora.Largest(b).Files(b, "tera/toolbox/definitions/*.def")
 	b.ResetTimer()
 	for range b.N {
-		for _, d := range defs {
-			s, _ := tera.Parse([]*source.File{source.New(d.name, d.text)}, schema.Options{})
+		for name, text := range defs {
+			s, _ := tera.Parse([]*source.File{source.New(name, text)}, schema.Options{})
 			for _, m := range s.Messages {
 				if _, err := codec.Compile(m); err != nil {
 					b.Fatal(err)

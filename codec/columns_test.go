@@ -14,6 +14,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/columns"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
@@ -390,18 +391,19 @@ func TestColumnsOfAnyDefinition(t *testing.T) {
 }
 
 // TestColumnsOfVectors does it for real messages of TERA.
-func TestColumnsOfVectors(t *testing.T) {
-	byDef := map[string][][]byte{}
-	for _, v := range vectors(t) {
+func TestColumnsOfVectors(t *testing.T) { corpora.Run(t, testColumnsOfVectors) }
+
+func testColumnsOfVectors(t *testing.T, c *corpora.Corpus) {
+	byDef := map[*codec.Program][][]byte{}
+	vectors(t, c, func(_ int, v vector, p *codec.Program) {
 		data, err := hex.DecodeString(v.Hex)
 		if err != nil {
 			t.Fatal(err)
 		}
-		byDef[v.Def] = append(byDef[v.Def], data)
-	}
+		byDef[p] = append(byDef[p], data)
+	})
 	r := rand.New(rand.NewPCG(3, 4))
-	for def, messages := range byDef {
-		p := compile(t, def, string(readCorpus(t, "toolbox/definitions/"+def)), schema.Options{})
+	for p, messages := range byDef {
 		var frames [][]byte
 		for i, data := range messages {
 			frames = append(frames, data, data[:r.IntN(len(data)+1)])

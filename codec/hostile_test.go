@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -135,16 +136,12 @@ func TestHostile(t *testing.T) {
 }
 
 // TestTruncation truncates every message of the vectors to every length.
-func TestTruncation(t *testing.T) {
-	programs := map[string]*codec.Program{}
+func TestTruncation(t *testing.T) { corpora.Run(t, testTruncation) }
+
+func testTruncation(t *testing.T, c *corpora.Corpus) {
 	var rec codec.Record
 	var text []byte
-	for i, v := range vectors(t) {
-		p := programs[v.Def]
-		if p == nil {
-			p = compile(t, v.Def, string(readCorpus(t, "toolbox/definitions/"+v.Def)), schema.Options{})
-			programs[v.Def] = p
-		}
+	vectors(t, c, func(i int, v vector, p *codec.Program) {
 		data, err := hex.DecodeString(v.Hex)
 		if err != nil {
 			t.Fatal(err)
@@ -173,7 +170,7 @@ func TestTruncation(t *testing.T) {
 				sameRecord(t, p, &rec, cut)
 			}
 		}
-	}
+	})
 }
 
 func BenchmarkHostile(b *testing.B) {

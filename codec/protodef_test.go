@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +14,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/defstest"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
@@ -268,46 +267,27 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// protodefCorpus has published definitions, and messages of real sessions.
-const protodefCorpus = "../../shared/corpora/protodef"
-
 // sessionMessage is a message of a session.
 type sessionMessage struct {
 	Dir, State, Name, Hex string
 	Encodes               bool
 }
 
-// sessions calls do with each message of the recorded sessions and its program.
-func sessions(t *testing.T, do func(p *codec.Program, m *sessionMessage, data []byte)) {
+// sessions calls do with each message of the recorded sessions of a corpus, and its program.
+func sessions(t *testing.T, c *corpora.Corpus, do func(p *codec.Program, m *sessionMessage, data []byte)) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(protodefCorpus, "messages-*.jsonl"))
-	if len(files) == 0 {
-		t.Skip("without the corpora, which are not here")
-	}
-	for _, name := range files {
-		version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), "messages-"), ".jsonl")
-		text, err := os.ReadFile(filepath.Join(protodefCorpus, "pc-"+version+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, _ := protodef.Parse([]*source.File{source.New("protocol.json", string(text))}, schema.Options{})
+	for _, name := range c.Glob(t, "protodef/messages-*.jsonl") {
+		text := c.Text(t, strings.Replace(strings.TrimSuffix(name, "l"), "messages-", "pc-", 1))
+		s, _ := protodef.Parse([]*source.File{source.New("protocol.json", text)}, schema.Options{})
 		programs := map[string]*codec.Program{}
-		lines, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range bytes.Lines(lines) {
-			var m sessionMessage
-			if err := json.Unmarshal(line, &m); err != nil {
-				t.Fatal(err)
-			}
+		for _, m := range corpora.Rows[sessionMessage](t, c, name) {
 			key := m.State + m.Dir + m.Name
 			if programs[key] == nil {
 				i := slices.IndexFunc(s.Messages, func(x *schema.Message) bool {
 					return x.Name == m.Name && x.Key.Group == m.State && x.Key.Dir.String() == m.Dir
 				})
 				if i < 0 {
-					t.Fatalf("%s: no message %s", version, key)
+					t.Fatalf("%s: no message %s", name, key)
 				}
 				programs[key] = must(codec.Compile(s.Messages[i]))
 			}
@@ -321,10 +301,12 @@ func sessions(t *testing.T, do func(p *codec.Program, m *sessionMessage, data []
 }
 
 // TestSessionsOfProtodef decodes messages of real sessions: without an error or a warning, and to the same bytes again.
-func TestSessionsOfProtodef(t *testing.T) {
+func TestSessionsOfProtodef(t *testing.T) { corpora.Run(t, testSessionsOfProtodef) }
+
+func testSessionsOfProtodef(t *testing.T, c *corpora.Corpus) {
 	var rec, out codec.Record
 	n := 0
-	sessions(t, func(p *codec.Program, m *sessionMessage, data []byte) {
+	sessions(t, c, func(p *codec.Program, m *sessionMessage, data []byte) {
 		p.Decode(&rec, data)
 		if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) > 0 {
 			t.Fatalf("%s: %v, %s%v", m.Name, rec.Status(), problems(&rec), w)
@@ -337,6 +319,9 @@ func TestSessionsOfProtodef(t *testing.T) {
 			checkSites(t, &rec)
 		}
 	})
+	if n < 200 {
+		t.Errorf("%d messages", n)
+	}
 }
 
 // TestWarningsOfChoices: a value without an alternative is a warning if the definition has no default.

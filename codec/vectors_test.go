@@ -1,34 +1,20 @@
 package codec_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
 )
-
-// corpus is outside the repository; tests that read it skip without it.
-const corpus = "../../shared/corpora/tera"
-
-func readCorpus(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(corpus, name))
-	if err != nil {
-		t.Skip("the corpus is not here: ", name)
-	}
-	return b
-}
 
 func compile(t testing.TB, name, text string, o schema.Options) *codec.Program {
 	t.Helper()
@@ -50,30 +36,26 @@ type vector struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-func vectors(t testing.TB) []vector {
+// vectors calls do with each message of a corpus and its program.
+func vectors(t *testing.T, c *corpora.Corpus, do func(i int, v vector, p *codec.Program)) {
 	t.Helper()
-	var out []vector
-	sc := bufio.NewScanner(bytes.NewReader(readCorpus(t, "vectors-toolbox.jsonl")))
-	sc.Buffer(nil, 1<<24)
-	for sc.Scan() {
-		var v vector
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatal(err)
+	programs := map[string]*codec.Program{}
+	for i, v := range corpora.Rows[vector](t, c, "tera/vectors-toolbox.jsonl") {
+		if programs[v.Def] == nil {
+			programs[v.Def] = compile(t, v.Def, c.Text(t, "tera/toolbox/definitions/"+v.Def), schema.Options{})
 		}
-		out = append(out, v)
+		do(i, v, programs[v.Def])
 	}
-	return out
+	if len(programs) < 70 {
+		t.Errorf("messages of %d definitions", len(programs))
+	}
 }
 
-func TestVectors(t *testing.T) {
-	programs := map[string]*codec.Program{}
+func TestVectors(t *testing.T) { corpora.Run(t, testVectors) }
+
+func testVectors(t *testing.T, c *corpora.Corpus) {
 	var rec, in, out codec.Record
-	for i, v := range vectors(t) {
-		p := programs[v.Def]
-		if p == nil {
-			p = compile(t, v.Def, string(readCorpus(t, "toolbox/definitions/"+v.Def)), schema.Options{})
-			programs[v.Def] = p
-		}
+	vectors(t, c, func(i int, v vector, p *codec.Program) {
 		data, err := hex.DecodeString(v.Hex)
 		if err != nil {
 			t.Fatal(err)
@@ -115,22 +97,18 @@ func TestVectors(t *testing.T) {
 		if t.Failed() && i > 20 {
 			t.FailNow()
 		}
-	}
+	})
 }
 
 // A truncated message could be completed: it is incomplete wherever it was truncated, and never illegal.
-func TestPrefixesAreIncomplete(t *testing.T) {
+func TestPrefixesAreIncomplete(t *testing.T) { corpora.Run(t, testPrefixes) }
+
+func testPrefixes(t *testing.T, c *corpora.Corpus) {
 	var rec codec.Record
-	programs := map[string]*codec.Program{}
-	for _, v := range vectors(t) {
+	vectors(t, c, func(_ int, v vector, p *codec.Program) {
 		data, err := hex.DecodeString(v.Hex)
 		if err != nil {
 			t.Fatal(err)
-		}
-		p := programs[v.Def]
-		if p == nil {
-			p = compile(t, v.Def, string(readCorpus(t, "toolbox/definitions/"+v.Def)), schema.Options{})
-			programs[v.Def] = p
 		}
 		step := 1 + len(data)/200
 		for n := 0; n < len(data); n += step {
@@ -142,5 +120,5 @@ func TestPrefixesAreIncomplete(t *testing.T) {
 				t.Fatalf("%s cut to %d bytes: used %d", v.Def, n, used)
 			}
 		}
-	}
+	})
 }

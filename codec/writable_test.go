@@ -1,7 +1,6 @@
 package codec_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/defs"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -29,10 +29,12 @@ func TestReadIsWritable(t *testing.T) {
 		sets[d.Name] = append(sets[d.Name], loadFiles(t, d.Name, filepath.Join("../defs/library", d.Name, "*")), load(t, d.Name, nil, d.Example))
 	}
 	sets["own"] = append(sets["own"], load(t, "tera", nil, source.New("C_FUZZ.1.def", twice)))
-	if _, err := os.Stat(corpus); err != nil {
-		t.Log("without the corpora, which are not here")
-	} else {
-		sets["corpora"] = append(mutaCorpus(t), loadFiles(t, "tera", filepath.Join(corpus, "toolbox/definitions/*.def")))
+	for _, c := range corpora.All(t) {
+		var files []*source.File
+		for name, text := range c.Files(t, "tera/toolbox/definitions/*.def") {
+			files = append(files, source.New(name, text))
+		}
+		sets["corpora"] = append(append(sets["corpora"], mutaCorpus(t, c)...), load(t, "tera", nil, files...))
 	}
 	for name, all := range sets {
 		t.Run(name, func(t *testing.T) {
@@ -79,21 +81,13 @@ func load(t *testing.T, dialect string, constants map[string]string, files ...*s
 }
 
 // mutaCorpus returns the definitions of the vectors.
-func mutaCorpus(t *testing.T) (out []*schema.Schema) {
+func mutaCorpus(t *testing.T, c *corpora.Corpus) (out []*schema.Schema) {
 	t.Helper()
-	text, err := os.ReadFile("../../shared/corpora/muta/vectors.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for sc := bufio.NewScanner(bytes.NewReader(text)); sc.Scan(); {
-		var v struct {
-			Text      string                 `json:"def_text"`
-			Constants map[string]json.Number `json:"constants"`
-		}
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
+	for _, v := range corpora.Rows[struct {
+		Text      string                 `json:"def_text"`
+		Constants map[string]json.Number `json:"constants"`
+	}](t, c, "muta/vectors.jsonl") {
 		if seen[v.Text] {
 			continue
 		}

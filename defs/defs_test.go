@@ -1,13 +1,13 @@
 package defs_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"wirebench/defs"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -104,25 +104,20 @@ func TestLoad(t *testing.T) {
 }
 
 // TestLoadCorpus checks that every message of the public definitions is found by its opcode.
-func TestLoadCorpus(t *testing.T) {
-	paths, _ := filepath.Glob("../../shared/corpora/tera/toolbox/definitions/*.def")
-	if len(paths) == 0 {
-		t.Skip("the public TERA definitions are not here")
-	}
+func TestLoadCorpus(t *testing.T) { corpora.Run(t, testLoadCorpus) }
+
+func testLoadCorpus(t *testing.T, c *corpora.Corpus) {
 	var files []*source.File
 	codes := map[string]uint32{}
-	for i, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := source.New(filepath.Base(path), string(text))
+	for i, path := range c.Glob(t, "tera/toolbox/definitions/*.def") {
+		text := c.Text(t, path)
+		f := source.New(filepath.Base(path), text)
 		name, _, _ := strings.Cut(f.Name, ".")
 		if _, ok := codes[name]; !ok {
 			codes[name] = uint32(i)
 		}
 		files = append(files, f)
-		if dialect, _ := defs.Detect(source.New("x.def", string(text))); dialect != "tera" && strings.Contains(string(text), "\nint") {
+		if dialect, _ := defs.Detect(source.New("x.def", text)); dialect != "tera" && strings.Contains(text, "\nint") {
 			t.Errorf("%s is detected as %q from its lines", f.Name, dialect)
 		}
 	}

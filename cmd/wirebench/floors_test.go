@@ -28,6 +28,7 @@ defs/source
 defs/library
 defs/defstest
 defs/benchtest
+defs/corpora
 static
 web/browsertest
 web/build

@@ -1,7 +1,6 @@
 package protodef_test
 
 import (
-	"bufio"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -20,27 +20,17 @@ type message struct {
 
 // small returns the messages of the corpora under 200 bytes.
 func small(b *testing.B) (out []message) {
-	needCorpora(b)
-	s := load(b, corpora+"/pc-1.16.1.json")
-	f, err := os.Open(corpora + "/messages-1.16.1.jsonl")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
+	c := corpora.Largest(b)
+	s := load(b, c, "protodef/pc-1.16.1.json")
 	programs := map[*schema.Message]*codec.Program{}
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 64<<20)
-	for sc.Scan() {
-		var m sample
-		if err := json.Unmarshal(sc.Bytes(), &m); err != nil {
-			b.Fatal(err)
-		}
+	for _, m := range corpora.Rows[sample](b, c, "protodef/messages-1.16.1.jsonl") {
 		data, _ := hex.DecodeString(m.Hex)
 		for _, x := range s.Messages {
 			if len(data) >= 200 || x.Name != m.Name || x.Key.Dir != schema.DirNamed(m.Dir) || x.Key.Group != m.State {
 				continue
 			}
 			if programs[x] == nil {
+				var err error
 				if programs[x], err = codec.Compile(x); err != nil {
 					b.Fatal(err)
 				}
@@ -102,7 +92,8 @@ func nodeSpeed(b *testing.B) map[string]speed {
 	if modules == "" {
 		return nil
 	}
-	script := exec.Command("node", "testdata/speed.js", modules, corpora+"/pc-1.16.1.json", corpora+"/messages-1.16.1.jsonl", "200")
+	dir := corpora.Largest(b).Dir(b) + "/protodef"
+	script := exec.Command("node", "testdata/speed.js", modules, dir+"/pc-1.16.1.json", dir+"/messages-1.16.1.jsonl", "200")
 	script.Stderr = os.Stderr
 	text, err := script.Output()
 	if err != nil {

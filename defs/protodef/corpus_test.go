@@ -6,37 +6,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
-// corpora is the folder with published definitions, and messages of a real server.
-const corpora = "../../../shared/corpora/protodef"
-
-// needCorpora skips a test where the folder is missing.
-func needCorpora(t testing.TB) {
-	t.Helper()
-	if _, err := os.Stat(corpora); err != nil {
-		t.Skip("no corpora")
-	}
-}
-
 // load compiles the definitions of a file.
-func load(t testing.TB, name string) *schema.Schema {
+func load(t testing.TB, c *corpora.Corpus, name string) *schema.Schema {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, diags := protodef.Parse([]*source.File{source.New(filepath.Base(name), string(text))}, schema.Options{})
+	s, diags := protodef.Parse([]*source.File{source.New(path.Base(name), c.Text(t, name))}, schema.Options{})
 	for _, d := range diags {
 		t.Errorf("%s: %s", name, d.Message)
 	}
@@ -44,15 +29,12 @@ func load(t testing.TB, name string) *schema.Schema {
 }
 
 // TestCorpusCompiles checks that all messages of published definitions compile.
-func TestCorpusCompiles(t *testing.T) {
-	needCorpora(t)
-	files, err := filepath.Glob(corpora + "/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no definitions", err)
-	}
-	for _, name := range files {
-		s := load(t, name)
-		if len(s.Messages) < 100 {
+func TestCorpusCompiles(t *testing.T) { corpora.Run(t, testCorpusCompiles) }
+
+func testCorpusCompiles(t *testing.T, c *corpora.Corpus) {
+	for _, name := range c.Glob(t, "protodef/*.json") {
+		s := load(t, c, name)
+		if len(s.Messages) < 100 && !c.Own || len(s.Messages) < 14 {
 			t.Errorf("%s: %d messages", name, len(s.Messages))
 		}
 		for _, m := range s.Messages {
@@ -72,23 +54,19 @@ type sample struct {
 
 // TestCorpusMessages checks that messages have the values that node-protodef reads, and that their values are encoded as the same bytes.
 func TestCorpusMessages(t *testing.T) {
-	needCorpora(t)
-	for _, version := range []string{"1.16.1", "1.18.2"} {
-		t.Run(version, func(t *testing.T) { checkMessages(t, version) })
-	}
+	corpora.Run(t, func(t *testing.T, c *corpora.Corpus) {
+		for _, name := range c.Glob(t, "protodef/messages-*.jsonl") {
+			t.Run(path.Base(name), func(t *testing.T) { checkMessages(t, c, name) })
+		}
+	})
 }
 
-func checkMessages(t *testing.T, version string) {
-	s := load(t, corpora+"/pc-"+version+".json")
+func checkMessages(t *testing.T, c *corpora.Corpus, name string) {
+	s := load(t, c, strings.Replace(strings.TrimSuffix(name, "l"), "messages-", "pc-", 1))
 	programs := map[string]*codec.Program{}
-	f, err := os.Open(corpora + "/messages-" + version + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var rec, built, out codec.Record
 	n, wrong, odd := 0, 0, 0
-	sc := bufio.NewScanner(f)
+	sc := bufio.NewScanner(bytes.NewReader(c.Read(t, name)))
 	sc.Buffer(nil, 64<<20)
 	for sc.Scan() {
 		var m sample
@@ -102,6 +80,7 @@ func checkMessages(t *testing.T, version string) {
 		p := programs[id]
 		for _, x := range s.Messages {
 			if p == nil && x.Name == m.Name && x.Key.Dir == schema.DirNamed(m.Dir) && x.Key.Group == m.State {
+				var err error
 				if p, err = codec.Compile(x); err != nil {
 					t.Fatal(err)
 				}

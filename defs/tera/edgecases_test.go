@@ -1,12 +1,10 @@
 package tera
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"slices"
 	"testing"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -51,23 +49,14 @@ var decisions = map[string][]string{
 	"upper-case type":             {codeUnknownType},
 }
 
-func TestEdgeCases(t *testing.T) {
-	file, err := os.Open("../../../shared/corpora/tera/edge-cases.jsonl")
-	if err != nil {
-		t.Skip("the public edge cases are not here")
-	}
-	defer file.Close()
+func TestEdgeCases(t *testing.T) { corpora.Run(t, testEdgeCases) }
+
+func testEdgeCases(t *testing.T, c *corpora.Corpus) {
 	seen := 0
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var row struct {
-			Case, Op string
-			Text     string `json:"def_text"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range corpora.Rows[struct {
+		Case, Op string
+		Text     string `json:"def_text"`
+	}](t, c, "tera/edge-cases.jsonl") {
 		f := source.New("S_TEST.1.def", row.Text)
 		s, diags := Parse([]*source.File{f}, schema.Options{})
 		if row.Op != "compile" {
@@ -95,7 +84,7 @@ func TestEdgeCases(t *testing.T) {
 		}
 		formatChecked(t, f.Name, row.Text)
 	}
-	if err := lines.Err(); err != nil || seen != len(decisions) {
-		t.Errorf("%d cases, want %d (%v)", seen, len(decisions), err)
+	if seen != len(decisions) {
+		t.Errorf("%d cases, want %d", seen, len(decisions))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
@@ -27,8 +28,10 @@ func formatChecked(t *testing.T, name, text string) string {
 }
 
 func TestFormatCorpus(t *testing.T) {
-	for _, f := range corpus(t) {
-		formatChecked(t, f.Name, f.Text)
+	for _, c := range corpora.All(t) {
+		for _, f := range corpus(t, c) {
+			formatChecked(t, f.Name, f.Text)
+		}
 	}
 }
 

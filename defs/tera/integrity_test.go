@@ -2,9 +2,9 @@ package tera
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"os"
 	"testing"
+
+	"wirebench/defs/corpora"
 )
 
 // TestChecksum compares with a test vector of the public implementation.
@@ -22,11 +22,9 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-func TestChecksumVectors(t *testing.T) {
-	text, err := os.ReadFile("../../../shared/corpora/tera/integrity.json")
-	if err != nil {
-		t.Skip("the public vectors are not here")
-	}
+func TestChecksumVectors(t *testing.T) { corpora.Run(t, testChecksumVectors) }
+
+func testChecksumVectors(t *testing.T, c *corpora.Corpus) {
 	var file struct {
 		Vectors []struct {
 			IV       uint32
@@ -34,8 +32,8 @@ func TestChecksumVectors(t *testing.T) {
 			Checksum uint32
 		}
 	}
-	if err := json.Unmarshal(text, &file); err != nil || len(file.Vectors) == 0 {
-		t.Fatal("no vectors", err)
+	if c.JSON(t, "tera/integrity.json", &file); len(file.Vectors) == 0 {
+		t.Fatal("no vectors")
 	}
 	for _, v := range file.Vectors {
 		frame, err := hex.DecodeString(v.Packet)

@@ -3,11 +3,11 @@ package tera
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
@@ -98,17 +98,11 @@ func TestRenameInMap(t *testing.T) {
 	}
 }
 
-func TestParseMapCorpus(t *testing.T) {
-	paths, _ := filepath.Glob(filepath.Join(corpusDir, "*.map"))
-	if len(paths) == 0 {
-		t.Skip("the public maps are not here")
-	}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		codes, diags := ParseMap(source.New(filepath.Base(path), string(text)))
+func TestParseMapCorpus(t *testing.T) { corpora.Run(t, testParseMapCorpus) }
+
+func testParseMapCorpus(t *testing.T, c *corpora.Corpus) {
+	for _, path := range c.Glob(t, "tera/toolbox/*.map") {
+		codes, diags := ParseMap(source.New(filepath.Base(path), c.Text(t, path)))
 		if len(diags) != 0 {
 			t.Errorf("%s: %s", path, diags.Render())
 		}
@@ -218,14 +212,16 @@ func TestDeprecatedDefinitions(t *testing.T) {
 	}
 }
 
-func TestDeprecatedCorpus(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(corpusDir, "deprecated.json"))
-	if err != nil {
-		t.Skip("the public deprecated.json is not here")
+func TestDeprecatedCorpus(t *testing.T) { corpora.Run(t, testDeprecatedCorpus) }
+
+func testDeprecatedCorpus(t *testing.T, c *corpora.Corpus) {
+	version, entries := 14, 8
+	if c.Own {
+		version, entries = 1, 1
 	}
-	d, diags := ParseDeprecated(source.New("deprecated.json", string(text)))
+	d, diags := ParseDeprecated(source.New("deprecated.json", c.Text(t, "tera/toolbox/deprecated.json")))
 	o := options{patch: 11400, validity: d}
-	if why, unreadable := o.deprecation(FileName{Name: "S_LOGIN", Version: 14}); len(diags) != 0 || len(d) != 8 || why == "" || unreadable {
+	if why, unreadable := o.deprecation(FileName{Name: "S_LOGIN", Version: version}); len(diags) != 0 || len(d) != entries || why == "" || unreadable {
 		t.Errorf("%d entries; %q %v; %s", len(d), why, unreadable, diags.Render())
 	}
 }
