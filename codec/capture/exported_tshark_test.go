@@ -13,6 +13,7 @@ import (
 
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
+	"wirebench/defs/corpora"
 )
 
 // packetsOf reads all packets of a file.
@@ -44,14 +45,11 @@ func TestTsharkExportsTheSamePackets(t *testing.T) {
 		t.Skip("tshark is not installed")
 	}
 	// tshark takes half a second to start, so it reads the first packets of all captures from one file.
-	dir := t.TempDir()
+	dir, corpus := t.TempDir(), corpora.Largest(t).Dir(t)
 	merged := filepath.Join(dir, "merged.pcapng")
 	merge := []string{"-a", "-w", merged}
 	for i, file := range []string{"subspace/plain-session.pcap", "subspace/vie-session.pcap", "captures/tera-session.pcapng", "captures/muta-session.pcapng"} {
-		file = "../../../shared/corpora/" + file
-		if _, err := os.Stat(file); err != nil {
-			t.Skip("../shared/corpora is missing")
-		}
+		file = filepath.Join(corpus, file)
 		start := filepath.Join(dir, fmt.Sprint("start", i))
 		merge = append(merge, start)
 		if out, err := exec.Command("editcap", "-r", file, start, "1-60").CombinedOutput(); err != nil {

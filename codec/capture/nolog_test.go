@@ -1,10 +1,6 @@
 package capture
 
 import (
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +10,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 )
 
 // Files that are not logs are left to other readers.
@@ -49,18 +46,12 @@ func TestNoLog(t *testing.T) {
 }
 
 // No file of the corpora is detected as a log of another program.
-func TestCorporaAreNoLogs(t *testing.T) {
-	files := 0
-	err := filepath.WalkDir("../../../shared/corpora", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		head, err := io.ReadAll(io.LimitReader(file, logs.Head))
+func TestCorporaAreNoLogs(t *testing.T) { corpora.Run(t, testCorporaAreNoLogs) }
+
+func testCorporaAreNoLogs(t *testing.T, c *corpora.Corpus) {
+	for _, name := range c.Names(t) {
+		head := c.Read(t, name)
+		head = head[:min(len(head), logs.Head)]
 		id := logs.Sniff(head, len(head) < logs.Head)
 		if id == "hook-jsonl" && filepath.Ext(name) == ".jsonl" {
 			id = "" // lists of messages with their direction and bytes, as hooks write them
@@ -68,13 +59,5 @@ func TestCorporaAreNoLogs(t *testing.T) {
 		if id != "" {
 			t.Errorf("%s is detected as %s", name, id)
 		}
-		files++
-		return err
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the corpora are missing")
-	}
-	if err != nil || files == 0 {
-		t.Errorf("%d files, %v", files, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"wirebench/codec/packettest"
 	"wirebench/codec/paste"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -89,9 +89,11 @@ func teraKey(dir schema.Dir, message []byte) (schema.Key, bool) {
 	return schema.Key{Dir: dir, Code: uint32(binary.LittleEndian.Uint16(message[2:]))}, true
 }
 
-func TestCorpusLogFrames(t *testing.T) {
+func TestCorpusLogFrames(t *testing.T) { corpora.Run(t, testCorpusLogFrames) }
+
+func testCorpusLogFrames(t *testing.T, c *corpora.Corpus) {
 	const name = "tera-proxy-1700006390000.log"
-	p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), name))
+	p, err := paste.Recognise(c.Text(t, "pasted/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestCorpusLogFrames(t *testing.T) {
 		BadDef                 bool `json:"bad_def"`
 		Hex                    string
 	}
-	rows := packettest.Records[row](t, os.DirFS(packettest.Corpora), "tera-proxy-1700006390000.truth.jsonl")
+	rows := corpora.Rows[row](t, c, "pasted/tera-proxy-1700006390000.truth.jsonl")
 	n := 0
 	paste.Read(p, paste.Options{WholeOptions: transport.WholeOptions{Day: midnight, Key: teraKey}}, func(f *transport.Frame) {
 		if n == len(rows) {
@@ -134,7 +136,9 @@ func TestCorpusLogFrames(t *testing.T) {
 	}
 }
 
-func TestCorpusFollowFrames(t *testing.T) {
+func TestCorpusFollowFrames(t *testing.T) { corpora.Run(t, testCorpusFollowFrames) }
+
+func testCorpusFollowFrames(t *testing.T, c *corpora.Corpus) {
 	for _, file := range []string{"conversation", "conversation-split"} {
 		want := map[schema.Dir]string{}
 		times := map[schema.Dir][]string{}
@@ -142,12 +146,12 @@ func TestCorpusFollowFrames(t *testing.T) {
 			Dir, Hex string
 			Time     float64
 		}
-		for _, r := range packettest.Records[row](t, os.DirFS(packettest.Corpora), "follow/"+file+".packets.jsonl") {
+		for _, r := range corpora.Rows[row](t, c, "pasted/follow/"+file+".packets.jsonl") {
 			want[packettest.TruthDir(r.Dir)] += r.Hex
 			times[packettest.TruthDir(r.Dir)] = append(times[packettest.TruthDir(r.Dir)], fmt.Sprintf("%.5f", r.Time))
 		}
 		for _, form := range []string{"c-arrays", "hex-dump-old", "hex-dump", "tshark-hex", "tshark-raw", "tshark-yaml", "yaml-old", "yaml"} {
-			p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "follow/"+file+"."+form+".txt"))
+			p, err := paste.Recognise(c.Text(t, "pasted/follow/"+file+"."+form+".txt"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,8 +181,10 @@ func TestCorpusFollowFrames(t *testing.T) {
 	}
 }
 
-func TestCorpusMessages(t *testing.T) {
-	p, err := paste.Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "three-messages.hexdump-C.txt"))
+func TestCorpusMessages(t *testing.T) { corpora.Run(t, testCorpusMessages) }
+
+func testCorpusMessages(t *testing.T, c *corpora.Corpus) {
+	p, err := paste.Recognise(c.Text(t, "pasted/three-messages.hexdump-C.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,7 @@ func TestCorpusMessages(t *testing.T) {
 		Opcode int
 		Hex    string
 	}
-	for i, r := range packettest.Records[row](t, os.DirFS(packettest.Corpora), "three-messages.truth.jsonl") {
+	for i, r := range corpora.Rows[row](t, c, "pasted/three-messages.truth.jsonl") {
 		if want := fmt.Sprintf("%d s2c %s", r.Opcode, r.Hex); i >= len(got) || got[i] != want {
 			t.Errorf("message %d: want %s", i+1, want)
 		}

@@ -1,18 +1,14 @@
-// Package packettest provides helpers for tests of captures: transports that record their input, and access to the corpora.
+// Package packettest provides helpers for tests of captures: transports that record their input, bytes and their forms.
 package packettest
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"net/netip"
-	"path"
 	"strings"
 	"testing"
 	"time"
@@ -118,35 +114,6 @@ func Unhex(t testing.TB, s string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// Corpora is the path of the corpora from the directories of packages beside this one.
-const Corpora = "../../../shared/corpora"
-
-// Corpus reads a file of the corpora; name is relative to the pasted texts.
-func Corpus(t *testing.T, corpora fs.FS, name string) string {
-	t.Helper()
-	text, err := fs.ReadFile(corpora, path.Join("pasted", name))
-	if err != nil {
-		t.Skipf("the corpora are missing: %v", err)
-	}
-	return string(text)
-}
-
-// Records decodes JSON Lines of the corpora.
-func Records[T any](t *testing.T, corpora fs.FS, name string) []T {
-	t.Helper()
-	var out []T
-	in := bufio.NewScanner(strings.NewReader(Corpus(t, corpora, name)))
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		var v T
-		if err := json.Unmarshal(in.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // Gzipped compresses b.

@@ -4,19 +4,20 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"wirebench/codec/packettest"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
-func TestCorpusForms(t *testing.T) {
+func TestCorpusForms(t *testing.T) { corpora.Run(t, testCorpusForms) }
+
+func testCorpusForms(t *testing.T, c *corpora.Corpus) {
 	var truth struct {
 		Formats, Repeat []struct{ File, Form, Hex string }
 		Errors          []struct {
@@ -24,7 +25,7 @@ func TestCorpusForms(t *testing.T) {
 			Digits int
 		}
 	}
-	if err := json.Unmarshal([]byte(packettest.Corpus(t, os.DirFS(packettest.Corpora), "truth.json")), &truth); err != nil {
+	if err := json.Unmarshal([]byte(c.Text(t, "pasted/truth.json")), &truth); err != nil {
 		t.Fatal(err)
 	}
 	forms := map[string]string{
@@ -39,7 +40,7 @@ func TestCorpusForms(t *testing.T) {
 	}
 	for _, want := range append(truth.Formats, truth.Repeat...) {
 		t.Run(want.File, func(t *testing.T) {
-			text := packettest.Corpus(t, os.DirFS(packettest.Corpora), want.File)
+			text := c.Text(t, "pasted/"+want.File)
 			p, err := Recognise(text)
 			if err != nil {
 				t.Fatal(err)
@@ -64,7 +65,7 @@ func TestCorpusForms(t *testing.T) {
 		})
 	}
 	for _, want := range truth.Errors {
-		_, err := Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), want.File))
+		_, err := Recognise(c.Text(t, "pasted/"+want.File))
 		e, ok := err.(*Error)
 		if !ok || e.Digits != want.Digits || e.Line != 1 || e.Column != want.Digits {
 			t.Errorf("%s: %+v", want.File, err)
@@ -72,9 +73,11 @@ func TestCorpusForms(t *testing.T) {
 	}
 }
 
-func TestCorpusThreeMessages(t *testing.T) {
-	want := packettest.Records[struct{ Hex string }](t, os.DirFS(packettest.Corpora), "three-messages.truth.jsonl")
-	p, err := Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "three-messages.hexdump-C.txt"))
+func TestCorpusThreeMessages(t *testing.T) { corpora.Run(t, testCorpusThreeMessages) }
+
+func testCorpusThreeMessages(t *testing.T, c *corpora.Corpus) {
+	want := corpora.Rows[struct{ Hex string }](t, c, "pasted/three-messages.truth.jsonl")
+	p, err := Recognise(c.Text(t, "pasted/three-messages.hexdump-C.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +91,16 @@ func TestCorpusThreeMessages(t *testing.T) {
 	}
 }
 
-func TestCorpusProxyLog(t *testing.T) {
+func TestCorpusProxyLog(t *testing.T) { corpora.Run(t, testCorpusProxyLog) }
+
+func testCorpusProxyLog(t *testing.T, c *corpora.Corpus) {
 	type record struct {
 		Clock, Dir, Kind, Name, Hex string
 		Day, Version                int
 		BadDef                      bool `json:"bad_def"`
 	}
-	want := packettest.Records[record](t, os.DirFS(packettest.Corpora), "tera-proxy-1700006390000.truth.jsonl")
-	p, err := Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "tera-proxy-1700006390000.log"))
+	want := corpora.Rows[record](t, c, "pasted/tera-proxy-1700006390000.truth.jsonl")
+	p, err := Recognise(c.Text(t, "pasted/tera-proxy-1700006390000.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,9 @@ func TestCorpusProxyLog(t *testing.T) {
 	}
 }
 
-func TestCorpusFollow(t *testing.T) {
+func TestCorpusFollow(t *testing.T) { corpora.Run(t, testCorpusFollow) }
+
+func testCorpusFollow(t *testing.T, c *corpora.Corpus) {
 	type packet struct {
 		Packet int
 		Dir    string
@@ -126,13 +133,13 @@ func TestCorpusFollow(t *testing.T) {
 		Hex    string
 	}
 	for _, name := range []string{"conversation", "conversation-split"} {
-		want := packettest.Records[packet](t, os.DirFS(packettest.Corpora), "follow/"+name+".packets.jsonl")
+		want := corpora.Rows[packet](t, c, "pasted/follow/"+name+".packets.jsonl")
 		for file, form := range map[string]string{
 			"c-arrays": "follow-c-arrays", "yaml": "follow-yaml", "yaml-old": "follow-yaml", "tshark-yaml": "follow-yaml",
 			"hex-dump": "follow-hex", "hex-dump-old": "follow-hex", "tshark-hex": "follow-hex", "tshark-raw": "follow-raw",
 		} {
 			t.Run(name+"/"+file, func(t *testing.T) {
-				p, err := Recognise(packettest.Corpus(t, os.DirFS(packettest.Corpora), "follow/"+name+"."+file+".txt"))
+				p, err := Recognise(c.Text(t, "pasted/follow/"+name+"."+file+".txt"))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,13 +2,12 @@ package paste
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"wirebench/codec/packettest"
+	"wirebench/defs/corpora"
 )
 
 // FuzzRecognise checks for any text: no panic, bounded output, positions inside the text, and that RecogniseAs with the detected form reads
@@ -25,10 +24,9 @@ func FuzzRecognise(f *testing.F) {
 	for _, text := range []string{`{"data":[1,-2]}`, "a = ($5F, &H1F, -1)", "c2s;4142\ns2c;43", "I 10:00:00 0000 41", "{'a', 010}", `"""\x41"""`} {
 		f.Add(text)
 	}
-	files, _ := filepath.Glob(packettest.Corpora + "/pasted/*/*.txt")
-	for _, name := range files {
-		if text, err := os.ReadFile(name); err == nil && len(text) < 4000 {
-			f.Add(string(text))
+	for _, name := range corpora.Own().Glob(f, "pasted/*/*.txt") {
+		if text := corpora.Own().Text(f, name); len(text) < 4000 {
+			f.Add(text)
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {

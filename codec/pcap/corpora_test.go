@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"wirebench/codec/packettest"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -40,33 +40,35 @@ func seconds(at time.Time) string { return fmt.Sprintf("%d.%06d", at.Unix(), at.
 
 // TestCorpusCaptures compares the streams of the captures with the truth files: connections, sizes and losses, and for unencrypted streams
 // each message at its offset, with the packets of its first and last byte and its time.
-func TestCorpusCaptures(t *testing.T) {
+func TestCorpusCaptures(t *testing.T) { corpora.Run(t, testCorpusCaptures) }
+
+func testCorpusCaptures(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{
-		"../captures/tera-session", "../captures/tera-plain", "../captures/tera-broken", "../captures/muta-session", "../captures/muta-desync",
-		"follow/conversation", "follow/conversation-split",
+		"captures/tera-session", "captures/tera-plain", "captures/tera-broken", "captures/muta-session", "captures/muta-desync",
+		"pasted/follow/conversation", "pasted/follow/conversation-split",
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			var conns []truthConn
-			if err := json.Unmarshal([]byte(packettest.Corpus(t, os.DirFS(packettest.Corpora), name+".conns.json")), &conns); err != nil {
+			if err := json.Unmarshal([]byte(c.Text(t, name+".conns.json")), &conns); err != nil {
 				t.Fatal(err)
 			}
-			tapes, sum := play(t, []byte(packettest.Corpus(t, os.DirFS(packettest.Corpora), name+".pcapng")))
+			tapes, sum := play(t, []byte(c.Text(t, name+".pcapng")))
 			if sum.Torn != nil || len(tapes) != len(conns) {
 				t.Fatalf("%d connections, want %d; torn: %v", len(tapes), len(conns), sum.Torn)
 			}
-			for i, c := range conns {
+			for i, x := range conns {
 				p := tapes[i]
-				if p.Conn.Name() != c.Client+"-"+c.Server || p.Conn.ID != c.Conn || p.Conn.Session != 0 {
+				if p.Conn.Name() != x.Client+"-"+x.Server || p.Conn.ID != x.Conn || p.Conn.Session != 0 {
 					t.Errorf("connection %d is %v", i, p.Conn)
 				}
-				for dir, want := range map[schema.Dir]int64{schema.ToServer: c.Stream.C2S, schema.ToClient: c.Stream.S2C} {
+				for dir, want := range map[schema.Dir]int64{schema.ToServer: x.Stream.C2S, schema.ToClient: x.Stream.S2C} {
 					if d := &p.Dirs[dir]; int64(len(d.Bytes)) != want || !d.Start {
 						t.Errorf("connection %d %v: %d bytes, want %d; start %t", i, dir, len(d.Bytes), want, d.Start)
 					}
 				}
 			}
 			lost := map[string]int64{}
-			for _, row := range packettest.Records[truthRow](t, os.DirFS(packettest.Corpora), name+".truth.jsonl") {
+			for _, row := range corpora.Rows[truthRow](t, c, name+".truth.jsonl") {
 				d := &tapes[row.Conn].Dirs[packettest.TruthDir(row.Dir)]
 				switch row.Kind {
 				case "gap":
@@ -111,25 +113,20 @@ func TestCorpusCaptures(t *testing.T) {
 }
 
 // TestCorpusDatagrams compares datagrams with their truth: number, direction, time and bytes.
-func TestCorpusDatagrams(t *testing.T) {
-	paths, err := filepath.Glob("../../../shared/corpora/subspace/*.pcap")
-	if err != nil || len(paths) == 0 {
-		t.Skip("the corpora of captures are missing")
-	}
-	for _, path := range paths {
+func TestCorpusDatagrams(t *testing.T) { corpora.Run(t, testCorpusDatagrams) }
+
+func testCorpusDatagrams(t *testing.T, c *corpora.Corpus) {
+	for _, path := range c.Glob(t, "subspace/*.pcap") {
 		name := strings.TrimSuffix(filepath.Base(path), ".pcap")
 		t.Run(name, func(t *testing.T) {
-			file, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := c.Read(t, path)
 			type row struct {
 				Kind, Session, Dir, Hex, Src string
 				N                            uint32
 				TS                           json.Number
 			}
 			want := map[uint32]row{}
-			for _, r := range packettest.Records[row](t, os.DirFS(packettest.Corpora), "../subspace/"+name+".truth.jsonl") {
+			for _, r := range corpora.Rows[row](t, c, "subspace/"+name+".truth.jsonl") {
 				if r.Kind == "dgram" || r.Kind == "ping" {
 					want[r.N] = r
 				}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -163,12 +163,8 @@ func TestPayload(t *testing.T) {
 
 // The sources of frames are inside the payloads of their packets.
 func TestPayloadOfCorpora(t *testing.T) {
-	data, err := os.ReadFile("../../../shared/corpora/subspace/plain-session.pcap")
-	if err != nil {
-		t.Skip("the corpora are missing")
-	}
 	n := 0
-	_, err = Read(bytes.NewReader(data), packet.Options{Packet: func(p *packet.Packet) {
+	_, err := Read(bytes.NewReader(corpora.Own().Read(t, "subspace/plain-session.pcap")), packet.Options{Packet: func(p *packet.Packet) {
 		if off, size, ok := p.Payload(); ok {
 			if off < 0 || off+size > len(p.Data) || size == 0 {
 				t.Fatalf("packet %d: %d bytes at %d of %d", p.N, size, off, len(p.Data))

@@ -3,19 +3,21 @@ package pcap
 import (
 	"bytes"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"wirebench/codec/packet"
 	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 )
 
 // TestShuffledCaptures moves, repeats and drops packets of real captures. Streams with moved and repeated packets are delivered unchanged;
 // of streams with dropped packets the captured bytes are delivered at their offsets.
-func TestShuffledCaptures(t *testing.T) {
+func TestShuffledCaptures(t *testing.T) { corpora.Run(t, testShuffledCaptures) }
+
+func testShuffledCaptures(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "muta-session", "muta-desync"} {
-		file := []byte(packettest.Corpus(t, os.DirFS(packettest.Corpora), "../captures/"+name+".pcapng"))
+		file := []byte(c.Text(t, "captures/"+name+".pcapng"))
 		packets, err := readAll(t, file)
 		if len(packets) == 0 {
 			t.Fatal(err)

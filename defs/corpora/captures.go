@@ -127,10 +127,11 @@ func (m *maker) captures() {
 	r = newRecording(false, 1700000100_000000)
 	t = &talk{tcp: r.connect(rng, local(51010), local(7801))}
 	m.chat(t, 150, t.pushOddly)
-	big := make([]byte, 65535)
-	copy(big, []byte{0xff, 0xff, 1, 200})
-	t.say(1, big, row{"opcode": 200<<8 | 1, "name": "unknown", "value": nil})
-	t.pushOddly(1)
+	invite := wellKnown[8]
+	most := row{"name": "", "data": hex.EncodeToString(randomBytes(rng, 65535-12))}
+	big := message{invite.name, invite.code, most, frame(invite.code, invite.fs, most)}
+	t.say(0, big.data, big.row())
+	t.pushOddly(0)
 	t.close()
 	rows, _ = t.found([2]int{all, all})
 	save("tera-plain", r, rows, []row{t.describe("plain", nil)})
@@ -215,12 +216,10 @@ const mutaConstants = `constants: limits
    NAME_MAX = 16
 `
 
-// mutaText has the packets of mutaPackets.
-const mutaText = `# client to server: clmsg; server to client: svmsg
-` + mutaConstants + `
-group: clmsg
+// mutaText has the packets of mutaPackets: of the client in the group clmsg, of the server in svmsg.
+const mutaText = mutaConstants + "\n" + mutaClient + "\n" + mutaServer
 
-group: svmsg
+const mutaClient = `group: clmsg
 
 packet: clmsg_keep_alive
    __group = clmsg
@@ -241,6 +240,9 @@ packet: clmsg_say
    __group = clmsg
    text    = char {1, 1000}
    channel = uint8
+`
+
+const mutaServer = `group: svmsg
 
 packet: svmsg_pong
    __group = svmsg
@@ -335,12 +337,12 @@ var mutaPackets = []mutaPacket{
 // muta makes vectors: messages, all their beginnings, messages with values out of range, values that cannot be written, and mistaken definitions.
 func (m *maker) muta() {
 	rng := rand.New(rand.NewPCG(5, 29))
-	text, constants := strings.Replace(mutaText, mutaConstants, "", 1), row{"NAME_MIN": 2, "NAME_MAX": 16}
+	constants := row{"NAME_MIN": 2, "NAME_MAX": 16}
 	var rows []row
 	add := func(name, outcome, note string, value any, data []byte, consumed int) {
 		group, _, _ := strings.Cut(name, "_")
 		rows = append(rows, row{
-			"def_text": text, "constants": constants, "group": group, "message": name, "value": value, "hex": hex.EncodeToString(data),
+			"def_text": map[string]string{"clmsg": mutaClient, "svmsg": mutaServer}[group], "constants": constants, "group": group, "message": name, "value": value, "hex": hex.EncodeToString(data),
 			"outcome": outcome, "consumed": consumed, "note": note,
 		})
 	}

@@ -92,7 +92,13 @@ func Run(t *testing.T, test func(t *testing.T, c *Corpus)) {
 // Read returns the contents of a file.
 func (c *Corpus) Read(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := fs.ReadFile(c.fsys, path.Clean(name))
+	var b []byte
+	var err error
+	if c.Own {
+		b, err = fs.ReadFile(c.fsys, name)
+	} else { // which may be beside the folder
+		b, err = os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(name)))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -244,18 +244,20 @@ func (c *tcp) pushOddly(dir int) {
 	}
 }
 
-// lose leaves out n bytes, which a packet that was not captured had: the other side acknowledges them after the next packet, of more bytes.
+// lose leaves out n bytes, which a packet that was not captured had: the other side acknowledges them. The next packet, of more bytes, shows it.
 func (c *tcp) lose(dir, n, more int) row {
 	w := c.ways[dir]
 	from := w.pushed
 	w.pushed += n
-	c.push(dir, more)
 	w.acked = w.pushed
 	c.segment(1-dir, ack, c.ways[1-dir].pushed, nil)
-	w.acked = 0
+	c.push(dir, more)
 	w.mark(from, n)
 	w.deliver(c.n, c.time())
-	return row{"kind": "gap", "dir": dirNames[dir], "offset": from, "length": n, "frame": c.n, "time": c.time()}
+	shown := row{"kind": "gap", "dir": dirNames[dir], "offset": from, "length": n, "frame": c.n, "time": c.time()}
+	c.segment(1-dir, ack, c.ways[1-dir].pushed, nil)
+	w.acked = 0
+	return shown
 }
 
 // close ends a connection.

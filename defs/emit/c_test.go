@@ -2,6 +2,7 @@ package emit_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"wirebench/defs"
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -138,7 +140,7 @@ func cHarness(text string, s sample, header string) string {
 		"/* FUNCTIONS */\n", functions.String(), "\t/* MESSAGES */\n", rows.String(), "/* PEEK */", peek).Replace(text)
 }
 
-// TestCSources checks that the definitions of the corpora, which are many, are several sources, and that these, and names that are reserved
+// TestCSources checks that the definitions of a library, which are many, are several sources, and that these, and names that are reserved
 // in C++, are C and C++. Only their syntax is checked: optimized code takes half a minute.
 func TestCSources(t *testing.T) {
 	t.Parallel()
@@ -151,9 +153,6 @@ func TestCSources(t *testing.T) {
 	}
 	words := []*schema.Message{clash("new"), clash("template"), clash("plain")}
 	for name, s := range map[string]*schema.Schema{"words": linked(words...), "toolbox": toolbox(t)} {
-		if s == nil {
-			continue
-		}
 		dir := t.TempDir()
 		target, _ := emit.Find("c")
 		files, _ := target.Emit(s, emit.Options{Name: name})
@@ -174,20 +173,15 @@ func TestCSources(t *testing.T) {
 	}
 }
 
-// toolbox returns the definitions of the corpora, nil without them.
+// toolbox returns many definitions.
 func toolbox(t *testing.T) *schema.Schema {
-	paths, _ := filepath.Glob(filepath.Join(corpora, "tera/toolbox/definitions/*.def"))
-	if len(paths) == 0 {
-		t.Log("without the definitions of the corpora")
-		return nil
+	texts := corpora.Definitions(836)
+	if c := corpora.Wide(t); c != nil {
+		texts = c.Files(t, "tera/toolbox/definitions/*.def")
 	}
 	var files []*source.File
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, source.New(filepath.Base(path), string(text)))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		files = append(files, source.New(name, texts[name]))
 	}
 	s, _ := defs.Load(files, "tera", schema.Options{})
 	return s

@@ -1,19 +1,16 @@
 package emit_test
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/subspace"
@@ -34,17 +31,9 @@ type truth struct {
 }
 
 // readTruth returns the lines of a kind.
-func readTruth(t *testing.T, name, kind string) (out []truth) {
+func readTruth(t *testing.T, c *corpora.Corpus, name, kind string) (out []truth) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(corpora, name))
-	if err != nil {
-		t.Skip("without ../shared: ", err)
-	}
-	for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
-		var x truth
-		if err := d.Decode(&x); err != nil {
-			t.Fatal(err)
-		}
+	for _, x := range corpora.Rows[truth](t, c, name) {
 		if x.Kind == kind {
 			out = append(out, x)
 		}
@@ -56,8 +45,9 @@ func readTruth(t *testing.T, name, kind string) (out []truth) {
 func TestLuaCaptures(t *testing.T) {
 	_, err := exec.LookPath("tshark")
 	need(t, "tshark", err)
+	c := corpora.Largest(t)
 	t.Run("tera", func(t *testing.T) {
-		rows := readTruth(t, "captures/tera-plain.truth.jsonl", "msg")
+		rows := readTruth(t, c, "captures/tera-plain.truth.jsonl", "msg")
 		seen := map[string]bool{}
 		var in []txtar.File
 		var codes strings.Builder
@@ -66,46 +56,35 @@ func TestLuaCaptures(t *testing.T) {
 				continue
 			}
 			seen[r.Def] = true
-			b, err := os.ReadFile(filepath.Join(corpora, "tera/toolbox/definitions", r.Def))
-			if err != nil {
-				t.Fatal(err)
-			}
-			in = append(in, txtar.File{Name: r.Def, Data: b})
+			in = append(in, txtar.File{Name: r.Def, Data: c.Read(t, "tera/toolbox/definitions/"+r.Def)})
 			fmt.Fprintf(&codes, "%s %d\n", r.Name, r.Opcode)
 		}
 		if len(in) < 30 {
 			t.Errorf("only %d definitions", len(in))
 		}
-		luaStreams(t, "tera", parsed(t, "tera", append(in, txtar.File{Name: "codes.map", Data: []byte(codes.String())})), "captures/tera-plain.pcapng", 7801, rows)
+		luaStreams(t, c, "tera", parsed(t, "tera", append(in, txtar.File{Name: "codes.map", Data: []byte(codes.String())})), "captures/tera-plain.pcapng", 7801, rows)
 	})
 	t.Run("muta", func(t *testing.T) {
-		rows := readTruth(t, "captures/muta-session.truth.jsonl", "msg")
-		b, err := os.ReadFile(filepath.Join(corpora, "captures/muta-session.def"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		luaStreams(t, "muta", parsed(t, "muta", []txtar.File{{Name: "muta-session.def", Data: b}}), "captures/muta-session.pcapng", 13490, rows)
+		rows := readTruth(t, c, "captures/muta-session.truth.jsonl", "msg")
+		b := c.Read(t, "captures/muta-session.def")
+		luaStreams(t, c, "muta", parsed(t, "muta", []txtar.File{{Name: "muta-session.def", Data: b}}), "captures/muta-session.pcapng", 13490, rows)
 	})
 	t.Run("subspace", func(t *testing.T) {
-		luaDatagrams(t, library(t, "subspace"), "subspace/plain-session", 5000)
+		luaDatagrams(t, c, library(t, "subspace"), "subspace/plain-session", 5000)
 	})
 }
 
 // shown has tshark dissect a capture of the corpora.
-func shown(t *testing.T, s *luaSample, capture string, args ...string) []pdml {
+func shown(t *testing.T, c *corpora.Corpus, s *luaSample, capture string, args ...string) []pdml {
 	t.Helper()
 	dir := t.TempDir()
 	script := s.script(t, dir)
-	b, err := os.ReadFile(filepath.Join(corpora, capture))
-	if err != nil {
-		t.Skip("without ../shared: ", err)
-	}
 	p := &pcap{}
-	p.b.Write(b)
+	p.b.Write(c.Read(t, capture))
 	return readPdml(t, tshark(t, dir, p, []string{script}, append(args, "-T", "pdml")...))
 }
 
-func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, server uint16, rows []truth) {
+func luaStreams(t *testing.T, c *corpora.Corpus, name string, s *schema.Schema, capture string, server uint16, rows []truth) {
 	x := &luaSample{name: name, schema: s, ports: [2]uint16{0, server}, toServer: map[bool][]sent{}}
 	for _, r := range rows {
 		m := s.Find(r.Name, 0)
@@ -115,7 +94,7 @@ func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, ser
 		}
 		x.toServer[r.Dir == "c2s"] = append(x.toServer[r.Dir == "c2s"], sent{m, data})
 	}
-	packets := shown(t, x, capture, "-o", fmt.Sprintf("%s.tcp_ports:%d", name, server), "-o", "tcp.reassemble_out_of_order:TRUE")
+	packets := shown(t, c, x, capture, "-o", fmt.Sprintf("%s.tcp_ports:%d", name, server), "-o", "tcp.reassemble_out_of_order:TRUE")
 	count := map[string]int{}
 	x.compare(t, packets, count)
 	t.Log(count)
@@ -125,7 +104,7 @@ func luaStreams(t *testing.T, name string, s *schema.Schema, capture string, ser
 }
 
 // luaDatagrams compares datagrams, and their nested messages that are not fragmented.
-func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16) {
+func luaDatagrams(t *testing.T, c *corpora.Corpus, s *schema.Schema, capture string, server uint16) {
 	x := &luaSample{name: "subspace", schema: s, packets: map[int]sent{}, sessions: &emit.Sessions{Lua: subspace.Sessions, Named: subspace.Untyped()}}
 	find := func(dir string, data []byte) *schema.Message {
 		key := schema.Key{Dir: map[string]schema.Dir{"c2s": schema.ToServer, "s2c": schema.ToClient}[dir], Group: "game", Code: uint32(data[0])}
@@ -134,14 +113,14 @@ func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16)
 		}
 		return s.Lookup(key)
 	}
-	for _, r := range readTruth(t, capture+".truth.jsonl", "dgram") {
+	for _, r := range readTruth(t, c, capture+".truth.jsonl", "dgram") {
 		data, _ := hex.DecodeString(r.Hex)
 		if m := find(r.Dir, data); m != nil {
 			x.packets[r.N] = sent{m, data}
 		}
 	}
 	var asked []byte
-	for _, r := range readTruth(t, capture+".truth.jsonl", "ping") { // on the port after that of the game
+	for _, r := range readTruth(t, c, capture+".truth.jsonl", "ping") { // on the port after that of the game
 		data, _ := hex.DecodeString(r.Hex)
 		name := "summary"
 		switch toServer := strings.HasSuffix(r.Dst, fmt.Sprintf(":%d", server+1)); {
@@ -156,14 +135,14 @@ func luaDatagrams(t *testing.T, s *schema.Schema, capture string, server uint16)
 		}
 		x.packets[r.N] = sent{s.Find(name, 0), data}
 	}
-	packets := shown(t, x, capture+".pcap", "-o", fmt.Sprintf("subspace.udp_ports:%d", server))
+	packets := shown(t, c, x, capture+".pcap", "-o", fmt.Sprintf("subspace.udp_ports:%d", server))
 	count := map[string]int{}
 	x.compare(t, packets, count)
 	if len(x.packets) == 0 || count["ok"] != len(x.packets) {
 		t.Errorf("%v of %d datagrams", count, len(x.packets))
 	}
 	inside := 0
-	for _, r := range readTruth(t, capture+".truth.jsonl", "msg") {
+	for _, r := range readTruth(t, c, capture+".truth.jsonl", "msg") {
 		data, _ := hex.DecodeString(r.Hex)
 		m := find(r.Dir, data)
 		if m == nil || slices.Contains(r.Via, "chunk") || slices.Contains(r.Via, "stream") || r.N > len(packets) {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"wirebench/codec"
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -140,10 +141,7 @@ func schemas(t *testing.T) []sample {
 		{name: "prmsg", schema: prmsg()},
 		{name: "squad", schema: squad()},
 		{name: "datagrams", schema: datagrams()},
-		teraFeatures(t), shipped(t), shippedDatagrams(t),
-	}
-	if s, ok := teraSample(t); ok {
-		out = append(out, s)
+		teraFeatures(t), shipped(t), shippedDatagrams(t), teraSample(t, corpora.Largest(t)),
 	}
 	return out
 }

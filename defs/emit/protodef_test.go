@@ -3,9 +3,8 @@ package emit_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs"
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -211,17 +211,9 @@ func FuzzProtoDef(f *testing.F) {
 // protodefFiles returns published definitions, by name.
 func protodefFiles(t *testing.T, pattern string) map[string]string {
 	t.Helper()
-	names, _ := filepath.Glob("../../../shared/corpora/protodef/" + pattern)
-	if len(names) == 0 {
-		t.Skip("without the corpora, which are not here")
-	}
 	out := map[string]string{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[filepath.Base(name)] = string(text)
+	for _, c := range corpora.All(t) {
+		maps.Copy(out, c.Files(t, "protodef/"+pattern))
 	}
 	return out
 }

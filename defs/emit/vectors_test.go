@@ -20,15 +20,13 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/muta"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
 )
-
-// corpora is outside the repository; tests that need it are skipped without it.
-const corpora = "../../../shared/corpora"
 
 // sample is a schema, and messages for the code generated from it.
 type sample struct {
@@ -88,12 +86,11 @@ func makeSamples(t *testing.T) []sample {
 		{name: "random", schema: randomSample(20, 1)},
 		{name: "datagrams", schema: datagrams()},
 	}
-	if known := mutaSamples(t); known != nil {
-		out = append(out[4:], known...) // the first four are the same messages
+	c := corpora.Largest(t)
+	if !c.Own {
+		out = out[4:] // the first four are messages of larger corpora
 	}
-	if s, ok := teraSample(t); ok {
-		out = append(out, s)
-	}
+	out = append(append(out, mutaSamples(t, c)...), teraSample(t, c))
 	out = append(out, teraFeatures(t), protodefPlain(t))
 	for i := range out {
 		codecRows(t, &out[i], rng)
@@ -101,30 +98,18 @@ func makeSamples(t *testing.T) []sample {
 	return out
 }
 
-// mutaSamples returns the definitions of MUTA's vectors with all their rows, or the schemas of models_test.go if the vectors are missing.
-func mutaSamples(t *testing.T) []sample {
-	f, err := os.Open(filepath.Join(corpora, "muta/vectors.jsonl"))
-	if err != nil {
-		t.Log("without the vectors of MUTA: ", err)
-		return nil
-	}
-	defer f.Close()
+// mutaSamples returns the definitions of MUTA's vectors with all their rows.
+func mutaSamples(t *testing.T, c *corpora.Corpus) []sample {
 	var out []sample
 	of := map[string]int{}
 	n := 0
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<24)
-	for sc.Scan() {
-		var v struct {
-			Group, Message, Hex, Outcome string
-			Value                        json.RawMessage
-			Consumed                     int
-			Def                          string `json:"def_text"`
-			Constants                    map[string]json.Number
-		}
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
+	for _, v := range corpora.Rows[struct {
+		Group, Message, Hex, Outcome string
+		Value                        json.RawMessage
+		Consumed                     int
+		Def                          string `json:"def_text"`
+		Constants                    map[string]json.Number
+	}](t, c, "muta/vectors.jsonl") {
 		if v.Outcome == "def_error" {
 			continue // an invalid definition has no code
 		}
@@ -155,7 +140,7 @@ func mutaSamples(t *testing.T) []sample {
 			s.rows = append(s.rows, row{Sample: s.name, Message: v.Message, Write: v.Value, status: "ok", again: v.Hex[:2*v.Consumed], known: true})
 		}
 	}
-	if n < 200 {
+	if n < 150 {
 		t.Errorf("only %d vectors of MUTA", n)
 	}
 	return out
@@ -192,31 +177,16 @@ type teraVector struct {
 var typeWord = regexp.MustCompile(`(?m)^[- ]*(\S+)`)
 
 // teraSample returns 50 definitions that are as different as possible, and all their vectors.
-func teraSample(t *testing.T) (sample, bool) {
-	f, err := os.Open(filepath.Join(corpora, "tera/vectors-toolbox.jsonl"))
-	if err != nil {
-		t.Log("without the vectors of TERA: ", err)
-		return sample{}, false
-	}
-	defer f.Close()
+func teraSample(t *testing.T, c *corpora.Corpus) sample {
 	byDef := map[string][]teraVector{}
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<24)
-	for sc.Scan() {
-		var v teraVector
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatal(err)
-		}
+	for _, v := range corpora.Rows[teraVector](t, c, "tera/vectors-toolbox.jsonl") {
 		byDef[v.Def] = append(byDef[v.Def], v)
 	}
 	texts := map[string]string{}
 	words := map[string]map[string]bool{}
 	var names []string
 	for name := range byDef {
-		b, err := os.ReadFile(filepath.Join(corpora, "tera/toolbox/definitions", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := c.Read(t, "tera/toolbox/definitions/"+name)
 		names, texts[name], words[name] = append(names, name), string(b), map[string]bool{}
 		for _, m := range typeWord.FindAllStringSubmatch(string(b), -1) {
 			words[name][m[1]] = true
@@ -269,7 +239,7 @@ func teraSample(t *testing.T) (sample, bool) {
 				row{Sample: "tera", Message: message, Write: v.Value, Code: v.Opcode, status: "ok", again: v.Hex, known: true})
 		}
 	}
-	return out, true
+	return out
 }
 
 // teraFeatures returns definitions with every feature of TERA.

@@ -2,19 +2,15 @@ package envelope
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
-
-// corpora is a folder next to the repository. It may be missing.
-const corpora = "../../../../shared/corpora/protodef"
 
 // recorder is a Transport that keeps the segments.
 type recorder struct{ sample *Sample }
@@ -27,20 +23,15 @@ func (r recorder) Feed(seg transport.Segment, _ func(*transport.Frame)) {
 func (r recorder) Flush(time.Time, func(*transport.Frame)) {}
 
 // readSamples returns the connections of a capture.
-func readSamples(t testing.TB, name string, port uint16) []Sample {
+func readSamples(t testing.TB, file []byte, port uint16) []Sample {
 	t.Helper()
-	file, err := os.Open(filepath.Join(corpora, name))
-	if err != nil {
-		t.Skip("the corpora are not beside the repository")
-	}
-	defer file.Close()
 	var all []*Sample
 	o := packet.Options{Ports: []uint16{port}, New: func(transport.Conn) transport.Transport {
 		s := new(Sample)
 		all = append(all, s)
 		return recorder{s}
 	}}
-	if _, err := pcap.Read(file, o, func(*transport.Frame) {}); err != nil {
+	if _, err := pcap.Read(bytes.NewReader(file), o, func(*transport.Frame) {}); err != nil {
 		t.Fatal(err)
 	}
 	var out []Sample
@@ -51,8 +42,10 @@ func readSamples(t testing.TB, name string, port uint16) []Sample {
 }
 
 // TestSessionIsDetected detects the envelope of a session without definitions, including the compression that begins inside it.
-func TestSessionIsDetected(t *testing.T) {
-	samples := readSamples(t, "session-1.16.1.pcapng", 25598)
+func TestSessionIsDetected(t *testing.T) { corpora.Run(t, testSessionIsDetected) }
+
+func testSessionIsDetected(t *testing.T, c *corpora.Corpus) {
+	samples := readSamples(t, c.Read(t, "protodef/session-1.16.1.pcapng"), 25598)
 	start := time.Now()
 	found := Detect(samples, false, nil)
 	t.Logf("%d connections, %v", len(samples), time.Since(start))

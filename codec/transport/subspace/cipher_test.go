@@ -12,6 +12,7 @@ import (
 	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/corpora"
 )
 
 // stream returns the keystream of a cipher: enciphered zeros, without the carry from the previous 4 bytes.
@@ -29,7 +30,9 @@ func stream(c *subspace.Cipher) []byte {
 	return out
 }
 
-func TestCipherAgreesWithAServer(t *testing.T) {
+func TestCipherAgreesWithAServer(t *testing.T) { corpora.Run(t, testCipherAgreesWithAServer) }
+
+func testCipherAgreesWithAServer(t *testing.T, c *corpora.Corpus) {
 	var file struct {
 		Keystreams []struct {
 			Key, Keystream string
@@ -40,7 +43,7 @@ func TestCipherAgreesWithAServer(t *testing.T) {
 			SignedOnly               bool `json:"signed_only"`
 		}
 	}
-	if err := json.Unmarshal(corpus(t, "vie-vectors.json"), &file); err != nil {
+	if err := json.Unmarshal(c.Read(t, "subspace/vie-vectors.json"), &file); err != nil {
 		t.Fatal(err)
 	}
 	cipher := func(key string, schedule subspace.Schedule) *subspace.Cipher {
@@ -199,8 +202,10 @@ func TestRecoverFindsNothingWhereNothingIs(t *testing.T) {
 }
 
 // TestVIEWithoutItsHandshake: a capture that begins anywhere in a session yields the messages after that point.
-func TestVIEWithoutItsHandshake(t *testing.T) {
-	names, of := sessions(t, "vie-session")
+func TestVIEWithoutItsHandshake(t *testing.T) { corpora.Run(t, testVIEWithoutItsHandshake) }
+
+func testVIEWithoutItsHandshake(t *testing.T, c *corpora.Corpus) {
+	names, of := sessions(t, c, "vie-session")
 	for _, session := range names {
 		segments := of[session]
 		if len(segments) < 50 {

@@ -1,16 +1,9 @@
 package subspace_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,24 +13,9 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
-
-// corpora is a folder next to the repository, with captures of real servers and their expected contents. It may be missing.
-const corpora = "../../../../shared/corpora/subspace"
-
-// corpus reads a file of corpora, or skips the test.
-func corpus(tb testing.TB, name string) []byte {
-	tb.Helper()
-	data, err := os.ReadFile(filepath.Join(corpora, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		tb.Skip("the corpora are not beside the repository")
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
-}
 
 // datagram is a datagram of a capture.
 type datagram struct {
@@ -90,21 +68,6 @@ type truth struct {
 	Enc     string
 }
 
-func truths(tb testing.TB, name string) []truth {
-	tb.Helper()
-	var all []truth
-	lines := bufio.NewScanner(bytes.NewReader(corpus(tb, name+".truth.jsonl")))
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var line truth
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			tb.Fatal(err)
-		}
-		all = append(all, line)
-	}
-	return all
-}
-
 // frame is a copy of a Frame, with the number of the packet that completed it.
 type frame struct {
 	transport.Frame
@@ -138,10 +101,10 @@ func messageOf(f frame) message {
 }
 
 // sessions returns the UDP pairs of a capture, in order, with the client first: the end that does not use the server's port.
-func sessions(tb testing.TB, name string) (names []string, of map[string][]transport.Segment) {
+func sessions(tb testing.TB, c *corpora.Corpus, name string) (names []string, of map[string][]transport.Segment) {
 	tb.Helper()
 	of = map[string][]transport.Segment{}
-	for _, d := range datagrams(tb, corpus(tb, name+".pcap")) {
+	for _, d := range datagrams(tb, c.Read(tb, "subspace/"+name+".pcap")) {
 		key, dir := d.src+"-"+d.dst, schema.ToServer
 		if back := d.dst + "-" + d.src; of[back] != nil {
 			key, dir = back, schema.ToClient
@@ -178,10 +141,14 @@ var captures = []string{
 }
 
 func TestCapturesGiveTheMessagesOfTheirTruth(t *testing.T) {
+	corpora.Run(t, testCapturesGiveTheMessagesOfTheirTruth)
+}
+
+func testCapturesGiveTheMessagesOfTheirTruth(t *testing.T, c *corpora.Corpus) {
 	for _, name := range captures {
 		t.Run(name, func(t *testing.T) {
-			lines := truths(t, name)
-			names, of := sessions(t, name)
+			lines := corpora.Rows[truth](t, c, "subspace/"+name+".truth.jsonl")
+			names, of := sessions(t, c, name)
 			for _, session := range names {
 				var want []message
 				for _, line := range lines {
@@ -209,12 +176,14 @@ func TestCapturesGiveTheMessagesOfTheirTruth(t *testing.T) {
 
 // TestCapturesAreAccountedFor: the sources of a frame contain its bytes, and everything that the truth lists as opaque, as a ping, or as
 // malformed is reported as such.
-func TestCapturesAreAccountedFor(t *testing.T) {
+func TestCapturesAreAccountedFor(t *testing.T) { corpora.Run(t, testCapturesAreAccountedFor) }
+
+func testCapturesAreAccountedFor(t *testing.T, c *corpora.Corpus) {
 	for _, name := range captures {
 		t.Run(name, func(t *testing.T) {
 			plain := map[uint32]string{}
 			want := map[uint32]string{} // expected kinds of some packets
-			for _, line := range truths(t, name) {
+			for _, line := range corpora.Rows[truth](t, c, "subspace/"+name+".truth.jsonl") {
 				switch {
 				case line.Kind == "msg" || line.Kind == "end":
 					continue
@@ -233,7 +202,7 @@ func TestCapturesAreAccountedFor(t *testing.T) {
 					plain[line.N] = line.Plain
 				}
 			}
-			names, of := sessions(t, name)
+			names, of := sessions(t, c, name)
 			for _, session := range names {
 				for _, f := range play(subspace.Options{}, of[session]) {
 					var made strings.Builder

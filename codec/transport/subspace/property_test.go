@@ -10,6 +10,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -59,9 +60,11 @@ func disturb(random *rand.Rand, segments []transport.Segment, window int, double
 
 // TestOrderDoesNotMatter: reordered and duplicated datagrams of real captures yield the reliable messages in the same order, and each other
 // message once per copy of its datagram.
-func TestOrderDoesNotMatter(t *testing.T) {
+func TestOrderDoesNotMatter(t *testing.T) { corpora.Run(t, testOrderDoesNotMatter) }
+
+func testOrderDoesNotMatter(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside"} {
-		names, of := sessions(t, name)
+		names, of := sessions(t, c, name)
 		for _, session := range names {
 			segments := of[session]
 			if len(segments) < 50 {
@@ -122,9 +125,11 @@ func inDoubt(got []frame, want frame) bool {
 }
 
 // TestLossLosesOnlyWhatIsLost: without some datagrams, all messages are read that had no byte in them, or that were repeated in others.
-func TestLossLosesOnlyWhatIsLost(t *testing.T) {
+func TestLossLosesOnlyWhatIsLost(t *testing.T) { corpora.Run(t, testLossLosesOnlyWhatIsLost) }
+
+func testLossLosesOnlyWhatIsLost(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside", "sim-directory-list"} {
-		names, of := sessions(t, name)
+		names, of := sessions(t, c, name)
 		for _, session := range names {
 			segments := of[session]
 			whole := play(subspace.Options{}, segments)
@@ -162,7 +167,11 @@ func TestLossLosesOnlyWhatIsLost(t *testing.T) {
 
 // TestTruncatedDatagramsAreHarmless truncates datagrams, as captures with a snapshot length do.
 func TestTruncatedDatagramsAreHarmless(t *testing.T) {
-	names, of := sessions(t, "vie-session")
+	corpora.Run(t, testTruncatedDatagramsAreHarmless)
+}
+
+func testTruncatedDatagramsAreHarmless(t *testing.T, c *corpora.Corpus) {
+	names, of := sessions(t, c, "vie-session")
 	for _, session := range names {
 		for size := range 40 {
 			var cut []transport.Segment

@@ -7,6 +7,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -94,8 +95,10 @@ func TestFigures(t *testing.T) {
 }
 
 // TestFiguresOfACapture: the relay between the two ends drops 12 %, after the capture point in this direction.
-func TestFiguresOfACapture(t *testing.T) {
-	names, of := sessions(t, "plain-lossy-serverside")
+func TestFiguresOfACapture(t *testing.T) { corpora.Run(t, testFiguresOfACapture) }
+
+func testFiguresOfACapture(t *testing.T, c *corpora.Corpus) {
+	names, of := sessions(t, c, "plain-lossy-serverside")
 	for _, session := range names {
 		trans := subspace.New(subspace.Options{})
 		for _, seg := range of[session] {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -12,24 +12,22 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
 // TestRewriteOfCaptures passes the sessions of real captures through a rewriter without decisions: an observer after it sees the same
 // messages as one before it.
-func TestRewriteOfCaptures(t *testing.T) {
-	const dir = "../../../../shared/corpora/subspace"
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Skip("no corpora beside the repository: ", err)
-	}
+func TestRewriteOfCaptures(t *testing.T) { corpora.Run(t, testRewriteOfCaptures) }
+
+func testRewriteOfCaptures(t *testing.T, c *corpora.Corpus) {
 	seen := 0
-	for _, file := range files {
-		name, ok := strings.CutSuffix(file.Name(), ".pcap")
-		if !ok || strings.Contains(name, "malformed") || strings.Contains(name, "midstream") {
+	for _, name := range c.Glob(t, "subspace/*.pcap") {
+		name = strings.TrimSuffix(path.Base(name), ".pcap")
+		if strings.Contains(name, "malformed") || strings.Contains(name, "midstream") {
 			continue
 		}
-		names, of := sessions(t, name)
+		names, of := sessions(t, c, name)
 		for _, n := range names {
 			before := play(subspace.Options{}, of[n])
 			rw := subspace.NewRewriter(subspace.Options{})

@@ -1,7 +1,6 @@
 package tera
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -10,8 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +16,7 @@ import (
 
 	"wirebench/codec/packettest"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -33,12 +31,9 @@ type packet struct {
 }
 
 // packets reads the pcapng files of the corpora: one interface, Ethernet, IPv4, TCP, times in µs or ns.
-func packets(t testing.TB, name string) (all []packet) {
+func packets(t testing.TB, corpus *corpora.Corpus, name string) (all []packet) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(corpora, name))
-	if err != nil {
-		t.Skipf("no corpora here: %v", err)
-	}
+	data := corpus.Read(t, name)
 	perSecond := int64(1e6)
 	for n := uint32(0); len(data) >= 12; {
 		kind, size := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
@@ -90,10 +85,10 @@ type connection struct {
 
 // replay reassembles the streams of a capture and feeds them. A byte that the other side has acknowledged but that is not in the capture is
 // lost. segment may change the segments.
-func replay(t testing.TB, name string, o Options, segment func(conn int, seg transport.Segment, feed func(transport.Segment)), emit func(conn int, f *transport.Frame)) (all []*connection) {
+func replay(t testing.TB, corpus *corpora.Corpus, name string, o Options, segment func(conn int, seg transport.Segment, feed func(transport.Segment)), emit func(conn int, f *transport.Frame)) (all []*connection) {
 	t.Helper()
 	byEnds := map[[2]netip.AddrPort]*connection{}
-	for _, p := range packets(t, name) {
+	for _, p := range packets(t, corpus, name) {
 		c, dir := byEnds[[2]netip.AddrPort{p.from, p.to}], schema.ToServer
 		if c == nil {
 			c, dir = byEnds[[2]netip.AddrPort{p.to, p.from}], schema.ToClient
@@ -169,25 +164,6 @@ type truth struct {
 	Hex    string
 }
 
-func truths(t testing.TB, name string) (all []truth) {
-	t.Helper()
-	file, err := os.Open(filepath.Join(corpora, name))
-	if err != nil {
-		t.Skipf("no corpora here: %v", err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var l truth
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
 // line is the compared part of a frame.
 func (l truth) line() string {
 	switch l.Kind {
@@ -221,7 +197,9 @@ func lineOf(conn int, f *transport.Frame) string {
 
 func straight(_ int, seg transport.Segment, feed func(transport.Segment)) { feed(seg) }
 
-func TestCapturesAreAsTheirTruth(t *testing.T) {
+func TestCapturesAreAsTheirTruth(t *testing.T) { corpora.Run(t, testCapturesAreAsTheirTruth) }
+
+func testCapturesAreAsTheirTruth(t *testing.T, corpus *corpora.Corpus) {
 	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "tera-broken, names of another version"} {
 		name, another, _ := strings.Cut(name, ", ")
 		t.Run(name, func(t *testing.T) {
@@ -230,11 +208,11 @@ func TestCapturesAreAsTheirTruth(t *testing.T) {
 				o.Known = func(schema.Key) bool { return false }
 			}
 			var want, got, after []string
-			for _, l := range truths(t, "captures/"+name+".truth.jsonl") {
+			for _, l := range corpora.Rows[truth](t, corpus, "captures/"+name+".truth.jsonl") {
 				want = append(want, l.line())
 			}
 			failed, controls := map[string]bool{}, 0
-			ends := replay(t, "captures/"+name+".pcapng", o, straight, func(conn int, f *transport.Frame) {
+			ends := replay(t, corpus, "captures/"+name+".pcapng", o, straight, func(conn int, f *transport.Frame) {
 				way := fmt.Sprint(conn, f.Dir)
 				switch {
 				case f.Kind == transport.Control:
@@ -268,10 +246,10 @@ func TestCapturesAreAsTheirTruth(t *testing.T) {
 			if controls != 5*len(ends) {
 				t.Errorf("%d control frames of %d connections", controls, len(ends))
 			}
-			checkKeys(t, "captures/"+name+".conns.json", ends)
+			checkKeys(t, corpus, "captures/"+name+".conns.json", ends)
 			if name == "tera-broken" {
 				var want []string
-				for _, l := range truths(t, "captures/tera-broken.after-gap.jsonl") {
+				for _, l := range corpora.Rows[truth](t, corpus, "captures/tera-broken.after-gap.jsonl") {
 					want = append(want, l.line())
 				}
 				// These have no first frame.
@@ -309,10 +287,10 @@ func compare(t *testing.T, got, want []string) {
 	}
 }
 
-func checkKeys(t *testing.T, name string, ends []*connection) {
+func checkKeys(t *testing.T, corpus *corpora.Corpus, name string, ends []*connection) {
 	t.Helper()
 	var conns []struct{ Keys map[string]string }
-	load(t, name, &conns)
+	corpus.JSON(t, name, &conns)
 	for i, c := range conns {
 		k, constants, ok := ends[i].transport.Keys()
 		if !ok || constants != CurrentConstants {
@@ -327,14 +305,10 @@ func checkKeys(t *testing.T, name string, ends []*connection) {
 }
 
 // names reads the codes of an opcode map.
-func names(t testing.TB) func(schema.Key) bool {
+func names(t testing.TB, corpus *corpora.Corpus) func(schema.Key) bool {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(corpora, "tera/toolbox/protocol.387396.map"))
-	if err != nil {
-		t.Skipf("no corpora here: %v", err)
-	}
 	all := map[uint32]bool{}
-	for l := range strings.Lines(string(data)) {
+	for l := range strings.Lines(corpus.Text(t, "tera/toolbox/protocol.387396.map")) {
 		var name string
 		var code uint32
 		if n, _ := fmt.Sscan(strings.ReplaceAll(l, "=", " "), &name, &code); n == 2 {
@@ -349,24 +323,26 @@ func names(t testing.TB) func(schema.Key) bool {
 
 // Missing segments cost the messages that they overlap, and hardly any other; no message is read that was not sent. Without the names of
 // codes slightly more are missed: the first messages after a gap may have codes not seen before.
-func TestDroppedSegments(t *testing.T) {
+func TestDroppedSegments(t *testing.T) { corpora.Run(t, testDroppedSegments) }
+
+func testDroppedSegments(t *testing.T, corpus *corpora.Corpus) {
 	for _, c := range []struct {
 		name          string
 		o             Options
 		wrong, missed float64 // maximum, for each gap
 	}{
-		{"with names", Options{Known: names(t)}, 0, 0.01},
+		{"with names", Options{Known: names(t, corpus)}, 0, 0.01},
 		{"without", Options{}, 0.01, 0.1},
 	} {
 		wrong, missed, gaps := 0, 0, 0
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			want, bad := map[string]bool{}, map[string][][2]int64{}
-			for _, l := range truths(t, "captures/tera-session.truth.jsonl") {
+			for _, l := range corpora.Rows[truth](t, corpus, "captures/tera-session.truth.jsonl") {
 				want[fmt.Sprintf("%s %d %s", l.Dir, l.Offset, l.Hex)] = true
 			}
 			sent := map[schema.Dir]int64{}
-			replay(t, "captures/tera-session.pcapng", c.o, func(_ int, seg transport.Segment, feed func(transport.Segment)) {
+			replay(t, corpus, "captures/tera-session.pcapng", c.o, func(_ int, seg transport.Segment, feed func(transport.Segment)) {
 				from := sent[seg.Dir]
 				to := from + int64(len(seg.Bytes))
 				sent[seg.Dir] = to

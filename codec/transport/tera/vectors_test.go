@@ -4,28 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"wirebench/codec/packettest"
+	"wirebench/defs/corpora"
 )
-
-// corpora holds vectors and captures made with other programs. They are not part of this repository.
-const corpora = "../../../../shared/corpora"
-
-// load reads a file of the corpora, or skips the test.
-func load(t testing.TB, name string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(corpora, name))
-	if err != nil {
-		t.Skipf("no corpora here: %v", err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func digest(s shaState) string {
 	var b []byte
@@ -45,7 +28,9 @@ type streamVectors struct {
 	} `json:"then_zero_bytes"`
 }
 
-func TestCipherVectors(t *testing.T) {
+func TestCipherVectors(t *testing.T) { corpora.Run(t, testCipherVectors) }
+
+func testCipherVectors(t *testing.T, corpus *corpora.Corpus) {
 	var v struct {
 		SHA0 []struct {
 			Hex    string `json:"message_hex"`
@@ -65,7 +50,7 @@ func TestCipherVectors(t *testing.T) {
 			}
 		}
 	}
-	load(t, "tera/cipher.json", &v)
+	corpus.JSON(t, "tera/cipher.json", &v)
 	if len(v.SHA0) == 0 || len(v.Sessions) == 0 {
 		t.Fatal("no vectors")
 	}
@@ -123,7 +108,9 @@ func checkStream(t *testing.T, c *Cipher, v streamVectors) {
 	}
 }
 
-func TestIntegrityVectors(t *testing.T) {
+func TestIntegrityVectors(t *testing.T) { corpora.Run(t, testIntegrityVectors) }
+
+func testIntegrityVectors(t *testing.T, corpus *corpora.Corpus) {
 	var v struct {
 		Vectors []struct {
 			IV, Count, Checksum uint32
@@ -131,7 +118,7 @@ func TestIntegrityVectors(t *testing.T) {
 			Packet              string
 		}
 	}
-	load(t, "tera/integrity.json", &v)
+	corpus.JSON(t, "tera/integrity.json", &v)
 	if len(v.Vectors) == 0 {
 		t.Fatal("no vectors")
 	}
