@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"wirebench/defs/corpora"
 	"wirebench/server/store"
 )
 
@@ -54,14 +54,11 @@ func unnumbered(t *testing.T, table, format string) string {
 
 // An export of any frames of a capture, read again, gives the same frames.
 func TestExportComesBack(t *testing.T) {
-	const corpora = "../../shared/corpora/"
-	if _, err := os.Stat(corpora); err != nil {
-		t.Skip("the corpora are not here")
-	}
-	def, err := os.ReadFile(corpora + "captures/muta-session.def")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpora.Run(t, testExportComesBack)
+}
+
+func testExportComesBack(t *testing.T, c *corpora.Corpus) {
+	def := c.Text(t, "captures/muta-session.def")
 	for path, dialect := range map[string]string{
 		"captures/tera-session.pcapng": "tera", "captures/tera-plain.pcapng": "tera", "captures/tera-broken.pcapng": "tera",
 		"captures/muta-session.pcapng": "muta", "captures/muta-desync.pcapng": "muta",
@@ -71,13 +68,10 @@ func TestExportComesBack(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(corpora + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := c.Read(t, path)
 			files := map[string]string{}
 			if dialect == "muta" {
-				files["game.def"] = string(def)
+				files["game.def"] = def
 			}
 			s := captureServer(t, dialect, files)
 			x := kept(t, s, filepath.Base(path), data)
@@ -187,10 +181,7 @@ func TestExportNotesComeBack(t *testing.T) {
 // The changes and names in the log of a proxy are available in filters and lists.
 func TestProxyLogTellsFlagsAndNames(t *testing.T) {
 	const name = "tera-proxy-1700006390000.log"
-	data, err := os.ReadFile("../../shared/corpora/pasted/" + name)
-	if err != nil {
-		t.Skip("the corpora are not here")
-	}
+	data := corpora.Own().Read(t, "pasted/"+name)
 	s := captureServer(t, "tera", nil)
 	x := kept(t, s, name, data)
 	for filter, want := range map[string]int{"injected": 4, "dropped": 3, "modified": 0} {

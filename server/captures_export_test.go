@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/server/api"
 	"wirebench/server/frames"
@@ -133,10 +133,7 @@ func TestExportTable(t *testing.T) {
 
 // The packets of an export equal those of the file bit for bit, and notes are included.
 func TestExportPackets(t *testing.T) {
-	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
-	if err != nil {
-		t.Skip("the corpora are not here")
-	}
+	data := corpora.Own().Read(t, "subspace/vie-session.pcap")
 	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
 	x := kept(t, s, "vie.pcap", data)
 	if code, got := patch(t, s, x.ID, `{"text":"of all","mark":[7],"notes":{"7":"the seventh","8":"no"}}`); code != 200 {

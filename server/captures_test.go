@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"wirebench/defs/corpora"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -93,9 +93,12 @@ func TestCaptureOfText(t *testing.T) {
 
 // Real captures list their messages in pages, and kinds can be selected.
 func TestCaptureOfCorpora(t *testing.T) {
-	data, err := os.ReadFile("../../shared/corpora/subspace/vie-session.pcap")
-	if err != nil {
-		t.Skip("the corpora are not here")
+	data := corpora.Own().Read(t, "subspace/vie-session.pcap")
+	messages := 0
+	for _, row := range corpora.Rows[struct{ Kind string }](t, corpora.Own(), "subspace/vie-session.truth.jsonl") {
+		if row.Kind == "msg" {
+			messages++
+		}
 	}
 	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
 	var x store.Capture
@@ -119,13 +122,13 @@ func TestCaptureOfCorpora(t *testing.T) {
 		}
 	}
 	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`dir == c2s && .text contains "a"`), nil, &f); code != 200 || f.Fit == 0 || f.Fit >= 217 {
+	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`dir == c2s && .text contains "a"`), nil, &f); code != 200 || f.Fit == 0 || f.Fit >= messages {
 		t.Errorf("%d %+v", code, f)
 	}
 	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`len >`), nil, nil); code != 422 {
 		t.Errorf("a filter that breaks off: %d", code)
 	}
-	if len(list) != 217 {
+	if len(list) != messages {
 		t.Errorf("%d messages", len(list))
 	}
 }

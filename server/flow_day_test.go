@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 	"wirebench/server/projects"
 	"wirebench/web/browsertest"
@@ -78,17 +78,7 @@ func (h *hands) field(from, to int, kind, name string) {
 func TestFlowDayWithCorpus(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
-	const toolbox = "../../shared/corpora/tera/toolbox/"
-	text, err := os.ReadFile(toolbox + "protocol.387396.map")
-	if err != nil {
-		t.Skip("the corpora are not here")
-	}
-	files := map[string]string{}
-	for name, text := range realLibrary(t) {
-		if strings.HasSuffix(name, ".def") {
-			files[name] = text
-		}
-	}
+	files := realLibrary(t)
 	if len(files) < 800 {
 		t.Fatalf("%d definitions in the corpus", len(files))
 	}
@@ -103,7 +93,7 @@ func TestFlowDayWithCorpus(t *testing.T) {
 			files[next] = files[name]
 		}
 	}
-	beginDay(t, files, codesOf(t, string(text)), 379461, 1192)
+	beginDay(t, files, codesOf(t, corpora.Own().Text(t, "tera/toolbox/protocol.387396.map")), 379461, 1192)
 }
 
 func TestFlowDay(t *testing.T) {

@@ -2,13 +2,12 @@ package server
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/corpora"
 	"wirebench/web/browsertest"
 )
 
@@ -49,24 +48,10 @@ func (f flow) rightByte(n int) {
 	browsertest.Run(f.T, f.ctx, chromedp.MouseClickXY(x, y, chromedp.ButtonRight))
 }
 
-// realLibrary returns the 836 definitions of the corpus, or 1,192 made ones.
+// realLibrary returns a library of the size of a real one.
 func realLibrary(t *testing.T) map[string]string {
 	t.Helper()
-	const dir = "../../shared/corpora/tera/toolbox/definitions"
-	names, err := filepath.Glob(dir + "/*.def")
-	if err != nil || len(names) == 0 {
-		t.Log("without the corpora, which are not here")
-		return libraryOf(1192)
-	}
-	files := map[string]string{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(name)] = string(text)
-	}
-	return files
+	return corpora.Definitions(836)
 }
 
 const unknownHex = "1a00 3930 1400 07000000 0000c03f 0201 2c01 0000 4100 6100 0000"

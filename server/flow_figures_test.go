@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/corpora"
 	"wirebench/web/browsertest"
 )
 
@@ -31,22 +31,12 @@ var figures = flag.Bool("figures", false, "measure the page with a large library
 func corpusLibrary(t *testing.T) *httptest.Server {
 	t.Helper()
 	browsertest.Require(t)
-	const corpus = "../../shared/corpora/tera/toolbox"
-	if _, err := os.Stat(corpus); err != nil {
-		t.Skip("the corpora are not here")
-	}
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(corpus, "definitions"))); err != nil {
-		t.Fatal(err)
+	for name, text := range realLibrary(t) {
+		writeFile(t, filepath.Join(dir, name), text)
 	}
-	maps, _ := filepath.Glob(filepath.Join(corpus, "*.map"))
-	for _, name := range maps {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, filepath.Join(dir, filepath.Base(name)), string(text)+"S_LONGEST 65001\nC_BIG 65002\nC_BLOB 65003\n")
-	}
+	codes := corpora.Own().Text(t, "tera/toolbox/protocol.387396.map")
+	writeFile(t, filepath.Join(dir, "protocol.387396.map"), codes+"S_LONGEST 65001\nC_BIG 65002\nC_BLOB 65003\n")
 	writeFile(t, filepath.Join(dir, "S_LONGEST.1.def"), threeHundred())
 	writeFile(t, filepath.Join(dir, "C_BIG.1.def"), "array members\n- uint32 id\nstring name\nuint16 flags\n")
 	writeFile(t, filepath.Join(dir, "C_BLOB.1.def"), "bytes content\n")

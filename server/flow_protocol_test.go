@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/corpora"
 	"wirebench/server/projects"
 	"wirebench/web/browsertest"
 )
@@ -267,16 +268,9 @@ func TestFlowFoundEnvelope(t *testing.T) {
 func TestFlowStranger(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
-	const corpora = "../../shared/corpora/protodef"
-	definitions, err := os.ReadFile(corpora + "/pc-1.16.1.json")
-	if err != nil {
-		t.Skip("the corpora are not available")
-	}
-	session, err := os.ReadFile(corpora + "/session-1.16.1.pcapng")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := captureServer(t, "protodef", map[string]string{"pc-1.16.1.json": string(definitions)})
+	c := corpora.Own()
+	session := c.Read(t, "protodef/session-1.16.1.pcapng")
+	s := captureServer(t, "protodef", map[string]string{"pc-1.16.1.json": c.Text(t, "protodef/pc-1.16.1.json")})
 	id := kept(t, s, "session-1.16.1.pcapng", session).ID
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })

@@ -2,11 +2,11 @@ package server
 
 import (
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"wirebench/defs/corpora"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -16,18 +16,10 @@ import (
 // versionsLibrary is the large library with the code maps of two versions; of the second all codes differ.
 func versionsLibrary(t *testing.T) (files map[string]string, session []byte) {
 	t.Helper()
-	const corpora = "../../shared/corpora/"
-	session, err := os.ReadFile(corpora + "captures/tera-session.pcapng")
-	if err != nil {
-		t.Skip("the corpora are not here")
-	}
-	codes, err := os.ReadFile(corpora + "tera/toolbox/protocol.387396.map")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := corpora.Own()
 	files = realLibrary(t)
-	files["protocol.387396.map"], files["protocol.100000.map"] = string(codes), "C_CHECK_VERSION 19900\nS_LOGIN 57315\n"
-	return files, session
+	files["protocol.387396.map"], files["protocol.100000.map"] = c.Text(t, "tera/toolbox/protocol.387396.map"), "C_CHECK_VERSION 19900\nS_LOGIN 57315\n"
+	return files, c.Read(t, "captures/tera-session.pcapng")
 }
 
 // "Decode as": two pages show one recording by two code maps, each says which, and the project can have either.
@@ -265,17 +257,9 @@ func TestFlowOtherProtocol(t *testing.T) {
 func TestFlowGroups(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
-	const corpora = "../../shared/corpora/captures/"
-	session, err := os.ReadFile(corpora + "muta-session.pcapng")
-	if err != nil {
-		t.Skip("the corpora are not here")
-	}
-	text, err := os.ReadFile(corpora + "muta-session.def")
-	if err != nil {
-		t.Fatal(err)
-	}
+	session, text := corpora.Own().Read(t, "captures/muta-session.pcapng"), corpora.Own().Text(t, "captures/muta-session.def")
 	other := "group: admsg\n\npacket: admin_hello\n\t__group = admsg\n\tname = char {1, 20}\n\npacket: admin_bye\n\t__group = admsg\n\tn = uint32\n"
-	s := captureServer(t, "muta", map[string]string{"game.def": string(text), "admin.def": other})
+	s := captureServer(t, "muta", map[string]string{"game.def": text, "admin.def": other})
 	var x store.Capture
 	if code := request(t, s, "POST", "/api/one/captures?name=muta.pcapng", session, &x); code != 201 {
 		t.Fatal(code)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/corpora"
 	"wirebench/web/browsertest"
 )
 
@@ -168,22 +168,11 @@ func (f flow) tell(what string, most float64) {
 func TestFlowCorpus(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
-	const corpus = "../../shared/corpora/tera/toolbox"
-	if _, err := os.Stat(corpus); err != nil {
-		t.Skip("no corpus beside the project: ", err)
-	}
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(corpus, "definitions"))); err != nil {
-		t.Fatal(err)
+	for name, text := range realLibrary(t) {
+		writeFile(t, filepath.Join(dir, name), text)
 	}
-	maps, _ := filepath.Glob(filepath.Join(corpus, "*.map"))
-	for _, name := range maps {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, filepath.Join(dir, filepath.Base(name)), string(text))
-	}
+	writeFile(t, filepath.Join(dir, "protocol.387396.map"), corpora.Own().Text(t, "tera/toolbox/protocol.387396.map"))
 	srv := httptest.NewServer(serverOf(t, openWorkspace(t, dir, nil)))
 	t.Cleanup(srv.Close)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"wirebench/defs/corpora"
 )
 
 // A capture may come through a pipe, invalid flags are refused, and flags without effect print a note.
@@ -37,7 +40,7 @@ func TestFramesInput(t *testing.T) {
 			t.Errorf("%v: %d %s %s", c.args, status, out, errs)
 		}
 	}
-	file := needCorpus(t, "captures/tera-plain.pcapng")
+	file := filepath.Join(corpora.Own().Dir(t), "captures/tera-plain.pcapng")
 	if _, errs, status := cli(t, "", "frames", "--protocol", "tera", "--port", "9", file); status != 0 || !strings.Contains(errs, "port 9") {
 		t.Errorf("%d %s", status, errs)
 	}

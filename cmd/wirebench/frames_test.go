@@ -1,18 +1,21 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wirebench/defs/corpora"
 )
 
 // frames lists exactly the messages of the truth file of every capture, in order.
-func TestFramesOfCorpora(t *testing.T) {
-	teraFlags := []string{"--library", needCorpus(t, "tera/toolbox/definitions"), "--map", needCorpus(t, "tera/toolbox/protocol.387396.map")}
+func TestFramesOfCorpora(t *testing.T) { corpora.Run(t, testFramesOfCorpora) }
+
+func testFramesOfCorpora(t *testing.T, corpus *corpora.Corpus) {
+	dir := corpus.Dir(t)
+	teraFlags := []string{"--library", filepath.Join(dir, "tera/toolbox/definitions"), "--map", filepath.Join(dir, "tera/toolbox/protocol.387396.map")}
 	for _, c := range []struct {
 		name  string
 		flags []string
@@ -22,15 +25,15 @@ func TestFramesOfCorpora(t *testing.T) {
 		{"subspace/plain-lossy-serverside", []string{"--protocol", "subspace"}},
 		{"subspace/sim-directory-list", []string{"--protocol", "subspace"}},
 		{"subspace/sim-continuum-opaque", []string{"--protocol", "subspace"}},
-		{"captures/muta-session", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
-		{"captures/muta-desync", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
+		{"captures/muta-session", []string{"--library", filepath.Join(dir, "captures/muta-session.def")}},
+		{"captures/muta-desync", []string{"--library", filepath.Join(dir, "captures/muta-session.def")}},
 		{"captures/tera-session", teraFlags},
 		{"captures/tera-plain", teraFlags},
 		{"captures/tera-broken", teraFlags},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want := truthMessages(t, needCorpus(t, c.name+".truth.jsonl"))
-			file := needCorpus(t, c.name+".pcap"+map[bool]string{true: "ng"}[strings.HasPrefix(c.name, "captures")])
+			want := truthMessages(t, corpus, c.name+".truth.jsonl")
+			file := filepath.Join(dir, c.name+".pcap"+map[bool]string{true: "ng"}[strings.HasPrefix(c.name, "captures")])
 			out, errs, status := cli(t, "", append(append([]string{"frames", "--json"}, c.flags...), file)...)
 			if status != 0 {
 				t.Fatalf("status %d\n%s", status, errs)
@@ -71,20 +74,9 @@ func at(list []string, i int) string {
 }
 
 // truthMessages returns the messages of a truth file, each with its direction.
-func truthMessages(t *testing.T, path string) []string {
+func truthMessages(t *testing.T, c *corpora.Corpus, name string) (out []string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	sc := bufio.NewScanner(bytes.NewReader(data))
-	sc.Buffer(nil, 1<<24)
-	for sc.Scan() {
-		var f struct{ Kind, Dir, Hex string }
-		if err := json.Unmarshal(sc.Bytes(), &f); err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range corpora.Rows[struct{ Kind, Dir, Hex string }](t, c, name) {
 		if f.Kind == "msg" {
 			out = append(out, f.Dir+" "+f.Hex)
 		}
@@ -94,7 +86,7 @@ func truthMessages(t *testing.T, path string) []string {
 
 // Filters use the definitions; filtered frames keep their numbers.
 func TestFramesFilter(t *testing.T) {
-	file := needCorpus(t, "subspace/plain-session.pcap")
+	file := filepath.Join(corpora.Own().Dir(t), "subspace/plain-session.pcap")
 	out, _, status := cli(t, "", "frames", "--protocol", "subspace", "--json", "--value", file)
 	if status != 0 {
 		t.Fatal(status)

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 )
 
@@ -25,7 +26,7 @@ var dump = flag.String("dump", "", "directory for the hashed outputs of TestFroz
 const frozenFile = "testdata/frozen.txt"
 
 // TestFrozen compares outputs of the program with hashes: decoding, encoding, layouts, pasted text, frames, emitted code and responses of the
-// HTTP API, for the built-in library and, if available, the corpora. It keeps the behavior unchanged during a refactoring; -update records an
+// HTTP API, for the built-in library, the own corpora and, if available, larger ones. It keeps the behavior unchanged during a refactoring; -update records an
 // intended change and fails, and the commit message names the change.
 func TestFrozen(t *testing.T) {
 	if testing.Short() {
@@ -34,32 +35,36 @@ func TestFrozen(t *testing.T) {
 	f := &freezer{t: t, dir: t.TempDir(), texts: map[string]*strings.Builder{}}
 	f.shipped()
 	f.api()
-	_, err := os.Stat(corpora)
-	withCorpora := err == nil
-	if withCorpora {
-		f.teraCorpus()
-		f.mutaCorpus()
-		f.captureCorpus()
-		f.pastedCorpus()
+	f.corpus(t, "own/", corpora.Own())
+	wide := corpora.Wide(t)
+	if wide != nil {
+		f.corpus(t, "", wide)
 	}
-	f.compare(withCorpora)
+	f.compare(wide != nil)
 }
 
 // freezer collects outputs by name; outputs of the same name are hashed together.
 type freezer struct {
 	t     *testing.T
 	dir   string // temporary directory, removed from outputs before hashing
+	base  string // folder of the corpus, removed too
+	under string // before the names
 	texts map[string]*strings.Builder
 }
 
 func (f *freezer) add(name string, outputs ...string) {
+	name = f.under + name
 	b := f.texts[name]
 	if b == nil {
 		b = &strings.Builder{}
 		f.texts[name] = b
 	}
 	for _, o := range outputs {
-		fmt.Fprintf(b, "%s\n----\n", strings.ReplaceAll(o, f.dir, "DIR"))
+		o = strings.ReplaceAll(o, f.dir, "DIR")
+		if f.base != "" {
+			o = strings.ReplaceAll(o, f.base, "CORPORA")
+		}
+		fmt.Fprintf(b, "%s\n----\n", o)
 	}
 }
 
@@ -193,11 +198,21 @@ func (f *freezer) api() {
 	}
 }
 
+// corpus adds everything of a corpus.
+func (f *freezer) corpus(t *testing.T, under string, c *corpora.Corpus) {
+	f.under, f.base = under, c.Dir(t)
+	f.teraCorpus()
+	f.mutaCorpus()
+	f.captureCorpus()
+	f.pastedCorpus()
+	f.under, f.base = "", ""
+}
+
 // teraCorpus adds every definition and vector of the TERA corpus.
 func (f *freezer) teraCorpus() {
-	folder := filepath.Join(corpora, "tera/toolbox/definitions")
+	folder := filepath.Join(f.base, "tera/toolbox/definitions")
 	f.run("tera/check", "", "check", folder)
-	flags := []string{"--library", folder, "--map", filepath.Join(corpora, "tera/toolbox/protocol.387396.map")}
+	flags := []string{"--library", folder, "--map", filepath.Join(f.base, "tera/toolbox/protocol.387396.map")}
 	for _, target := range emit.Targets {
 		f.run("tera/emit/"+target.Name, "", append([]string{"emit", "--json", "--target", target.Name}, flags...)...)
 	}
@@ -210,7 +225,7 @@ func (f *freezer) teraCorpus() {
 		f.run("tera/layout/"+name[:min(3, len(name))], "", "layout", "--json", "--library", file, "--message", name)
 		f.run("tera/layout-text/"+name[:min(3, len(name))], "", "layout", "--library", file, "--message", name)
 	}
-	data, err := os.ReadFile(filepath.Join(corpora, "tera/vectors-toolbox.jsonl"))
+	data, err := os.ReadFile(filepath.Join(f.base, "tera/vectors-toolbox.jsonl"))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -237,7 +252,7 @@ func (f *freezer) teraCorpus() {
 
 // mutaCorpus adds every vector of the MUTA corpus, each with its definitions.
 func (f *freezer) mutaCorpus() {
-	data, err := os.ReadFile(filepath.Join(corpora, "muta/vectors.jsonl"))
+	data, err := os.ReadFile(filepath.Join(f.base, "muta/vectors.jsonl"))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -274,8 +289,8 @@ func (f *freezer) mutaCorpus() {
 
 // captureCorpus adds every capture, with values and fields.
 func (f *freezer) captureCorpus() {
-	tera := []string{"--library", filepath.Join(corpora, "tera/toolbox/definitions"), "--map", filepath.Join(corpora, "tera/toolbox/protocol.387396.map")}
-	muta := []string{"--library", filepath.Join(corpora, "captures/muta-session.def")}
+	tera := []string{"--library", filepath.Join(f.base, "tera/toolbox/definitions"), "--map", filepath.Join(f.base, "tera/toolbox/protocol.387396.map")}
+	muta := []string{"--library", filepath.Join(f.base, "captures/muta-session.def")}
 	subspace := []string{"--protocol", "subspace"}
 	for _, capture := range []struct {
 		name  string
@@ -293,7 +308,7 @@ func (f *freezer) captureCorpus() {
 		{"captures/tera-plain.pcapng", tera},
 		{"captures/tera-broken.pcapng", tera},
 	} {
-		file := filepath.Join(corpora, filepath.FromSlash(capture.name))
+		file := filepath.Join(f.base, filepath.FromSlash(capture.name))
 		f.run("frames/"+capture.name, "", append([]string{"frames", "--json", "--value", "--fields", file}, capture.flags...)...)
 		f.run("frames-text/"+capture.name, "", append([]string{"frames", file}, capture.flags...)...)
 		f.run("frames-filter/"+capture.name, "", append([]string{"frames", "--filter", "dir == c2s && len > 12", file}, capture.flags...)...)
@@ -302,7 +317,7 @@ func (f *freezer) captureCorpus() {
 
 // pastedCorpus adds every pasted text.
 func (f *freezer) pastedCorpus() {
-	folder := filepath.Join(corpora, "pasted")
+	folder := filepath.Join(f.base, "pasted")
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".txt", ".log"}, filepath.Ext(path)) {
 			return err
@@ -349,7 +364,7 @@ func (f *freezer) compare(withCorpora bool) {
 	}
 	differs := false
 	for name := range want {
-		if got[name] == "" && !withCorpora && !strings.HasPrefix(name, "shipped/") && !strings.HasPrefix(name, "api/") {
+		if got[name] == "" && !withCorpora && !strings.HasPrefix(name, "shipped/") && !strings.HasPrefix(name, "api/") && !strings.HasPrefix(name, "own/") {
 			got[name] = want[name]
 		}
 	}

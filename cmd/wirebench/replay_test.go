@@ -16,6 +16,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/transport"
 	"wirebench/defs/benchtest"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
 
@@ -133,17 +134,22 @@ func TestReplayBothSidesOfCorpora(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("one goroutine at a time: tested without the race detector")
 	}
-	tera := []string{"--library", needCorpus(t, "tera/toolbox/definitions"), "--map", needCorpus(t, "tera/toolbox/protocol.387396.map")}
+	corpora.Run(t, testReplayBothSidesOfCorpora)
+}
+
+func testReplayBothSidesOfCorpora(t *testing.T, c *corpora.Corpus) {
+	dir := c.Dir(t)
+	tera := []string{"--library", filepath.Join(dir, "tera/toolbox/definitions"), "--map", filepath.Join(dir, "tera/toolbox/protocol.387396.map")}
 	for _, c := range []struct {
 		name  string
 		flags []string
 	}{
-		{"captures/muta-session.pcapng", []string{"--library", needCorpus(t, "captures/muta-session.def")}},
+		{"captures/muta-session.pcapng", []string{"--library", filepath.Join(dir, "captures/muta-session.def")}},
 		{"captures/tera-session.pcapng", tera},
 		{"subspace/plain-session.pcap", []string{"--protocol", "subspace", "--conn", "127.0.0.1:40001-127.0.0.1:5000"}},
 		{"subspace/vie-session.pcap", []string{"--protocol", "subspace", "--conn", "127.0.0.1:40001-127.0.0.1:5010"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { bothSides(t, needCorpus(t, c.name), c.flags...) })
+		t.Run(c.name, func(t *testing.T) { bothSides(t, filepath.Join(dir, c.name), c.flags...) })
 	}
 }
 

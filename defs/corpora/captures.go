@@ -376,7 +376,7 @@ func (m *maker) muta() {
 		add(name, "illegal", note, nil, unhex(strings.ReplaceAll(illegal[note], " ", "")), 0)
 	}
 	for _, bad := range []row{
-		{"name": "a", "token": []int{1, 2, 3, 4}, "version": 1}, {"name": "abc", "token": []int{1, 2, 3}, "version": 1}, {"name": "abc", "token": []int{1, 2, 3, 256}, "version": 1},
+		{"name": "a", "token": []int{1, 2, 3, 4}, "version": 1}, {"name": "abc", "token": []int{1, 2, 3}, "version": 1}, {"name": strings.Repeat("n", 17), "token": []int{1, 2, 3, 4}, "version": 1},
 	} {
 		add("clmsg_login", "encode_error", "refused", bad, nil, 0)
 	}

@@ -49,10 +49,10 @@ func fields(rng *rand.Rand, prefix string, depth, most int) (out []field) {
 			f.kind = "bytes"
 		case k == 4:
 			f.kind, f.elem = "list", append([]string{"string"}, fixedKinds...)[rng.IntN(1+len(fixedKinds))]
-		case k == 5 && depth < 2:
+		case k == 5 && depth == 0:
 			f.kind = "object"
 			f.sub = []field{{kind: "int32", name: "id"}, {kind: "string", name: "title"}}
-		case depth < 2:
+		case depth == 0:
 			f.kind = "array"
 			f.sub = fields(rng, fmt.Sprintf("%s%c", prefix, 'a'+i), depth+1, 3)
 		default:

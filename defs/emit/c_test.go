@@ -175,7 +175,7 @@ func TestCSources(t *testing.T) {
 
 // toolbox returns many definitions.
 func toolbox(t *testing.T) *schema.Schema {
-	texts := corpora.Definitions(836)
+	texts := corpora.Definitions(600)
 	if c := corpora.Wide(t); c != nil {
 		texts = c.Files(t, "tera/toolbox/definitions/*.def")
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,10 +14,9 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
+	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
 )
-
-const corpora = "../../../shared/corpora/"
 
 // step is the data sent by one end.
 type step struct {
@@ -47,7 +45,9 @@ func shown(f *transport.Frame) string {
 
 // Captured conversations are played through the proxy, with real sockets and the transports of the games: the received data, the log, and
 // the recording when read later equal those without the proxy.
-func TestReplay(t *testing.T) {
+func TestReplay(t *testing.T) { corpora.Run(t, testReplay) }
+
+func testReplay(t *testing.T, c *corpora.Corpus) {
 	leaks(t)
 	for _, test := range []struct {
 		pattern string
@@ -57,19 +57,10 @@ func TestReplay(t *testing.T) {
 		{"subspace/*.pcap", transport.UDP, func() transport.Transport { return subspace.New(subspace.Options{}) }},
 		{"captures/tera-*.pcapng", transport.TCP, func() transport.Transport { return tera.New(tera.Options{}) }},
 	} {
-		paths, _ := filepath.Glob(corpora + test.pattern)
-		if len(paths) == 0 {
-			t.Skipf("no %s%s here", corpora, test.pattern)
-		}
-		for _, path := range paths {
+		for _, path := range c.Glob(t, test.pattern) {
 			t.Run(filepath.Base(path), func(t *testing.T) {
-				f, err := os.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
 				var scripts []*script
-				_, err = pcap.Read(f, packet.Options{New: func(c transport.Conn) transport.Transport {
+				_, err := pcap.Read(bytes.NewReader(c.Read(t, path)), packet.Options{New: func(c transport.Conn) transport.Transport {
 					if c.Proto != test.proto {
 						return nil
 					}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"wirebench/defs/benchtest"
+	"wirebench/defs/corpora"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -35,23 +36,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// toolbox returns the library of the corpora; without it a small one.
+// toolbox returns a library with its code map.
 func toolbox(t *testing.T) map[string]string {
-	const folder = "../../../shared/corpora/tera/toolbox"
-	all := map[string]string{}
-	list, _ := filepath.Glob(folder + "/definitions/*.def")
-	for _, name := range append(list, folder+"/protocol.387396.map", folder+"/deprecated.json") {
-		if text, err := os.ReadFile(name); err == nil {
-			all[filepath.Base(name)] = string(text)
-		}
-	}
-	if len(all) < 800 {
-		t.Log("without the corpora, which are not here")
+	c := corpora.Largest(t)
+	all := c.Files(t, "tera/toolbox/definitions/*.def", "tera/toolbox/protocol.387396.map", "tera/toolbox/deprecated.json")
+	if c.Own { // line ends as other systems write them
 		for i := range 30 {
 			all[fmt.Sprintf("C_A%d.1.def", i)] = fmt.Sprintf("# %d\r\nint32 a\r\nstring s", i)
 		}
-		all["protocol.387396.map"] = "C_A0 1\nC_A1 2\n"
-		all["deprecated.json"] = `{"C_A0": {"1": {"max": 90}}}`
 	}
 	return all
 }

@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/defs/benchtest"
+	"wirebench/defs/corpora"
 )
 
 // library makes n TERA definitions similar to the public ones; broken of each hundred include a missing file.
@@ -50,20 +49,16 @@ func built(tb testing.TB, files fstest.MapFS) *Snapshot {
 	return s
 }
 
-// publicLibrary returns the public definitions, or as many generated ones if they are not available.
+// publicLibrary returns a library of the size of a real one, or the larger corpora.
 func publicLibrary(tb testing.TB) *Snapshot {
 	tb.Helper()
-	paths, _ := filepath.Glob("../../../shared/corpora/tera/toolbox/definitions/*.def")
-	if len(paths) == 0 {
-		return library(tb, 836, 0)
+	texts := corpora.Definitions(836)
+	if c := corpora.Wide(tb); c != nil {
+		texts = c.Files(tb, "tera/toolbox/definitions/*.def")
 	}
 	files := fstest.MapFS{}
-	for _, p := range paths {
-		text, err := os.ReadFile(p)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		files[filepath.Base(p)] = &fstest.MapFile{Data: text}
+	for name, text := range texts {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return built(tb, files)
 }

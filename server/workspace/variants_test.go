@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs/corpora"
 	"wirebench/server/settings"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -98,19 +99,7 @@ func TestCheckOver(t *testing.T) {
 
 // BenchmarkAs compiles a large library with other settings, and again after a change of one file.
 func BenchmarkAs(b *testing.B) {
-	const corpus = "../../../shared/corpora/tera/toolbox"
-	lib, err := os.ReadDir(filepath.Join(corpus, "definitions"))
-	if err != nil {
-		b.Skip("the public definitions are not here")
-	}
-	texts := map[string]string{}
-	for _, e := range lib {
-		text, err := os.ReadFile(filepath.Join(corpus, "definitions", e.Name()))
-		if err != nil {
-			b.Fatal(err)
-		}
-		texts[e.Name()] = string(text)
-	}
+	texts := corpora.Largest(b).Files(b, "tera/toolbox/definitions/*.def")
 	files, dir := workspacetest.Dir(b, texts)
 	w := workspacetest.Open(b, workspace.Config{Files: files})
 	over := settings.Settings{Options: map[string]string{"patch": "27.07"}}
