@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +16,8 @@ import (
 
 // bundled is the content of static/ built from web/src.
 type bundled struct {
-	files   map[string][]byte   // by name in static/
-	imports map[string][]string // of the scripts of pages
-	summary string              // sizes of the contents, as text
+	files   map[string][]byte // by name in static/
+	summary string            // sizes of the contents, as text
 }
 
 // engines are the oldest browsers that support everything the pages use without a fallback; light-dark() in CSS is the newest feature.
@@ -27,16 +25,6 @@ var engines = []api.Engine{
 	{Name: api.EngineChrome, Version: "123"},
 	{Name: api.EngineFirefox, Version: "128"},
 	{Name: api.EngineSafari, Version: "17.5"},
-}
-
-// pages are the scripts that a page loads when it opens, and their maximum size with everything that they import.
-var pages = []struct {
-	name    string
-	scripts []string
-	most    int // bytes, gzipped
-}{
-	{"workbench", []string{"early.js", "app.js"}, 200_000},
-	{"capture page", []string{"early.js", "app.js", "capture.js"}, 250_000},
 }
 
 // importsFile names the scripts that each script of a page imports, so that pages request them at once.
@@ -154,7 +142,6 @@ func (b *bundled) build(web string, entries []api.EntryPoint, format api.Format,
 	if err != nil {
 		return err
 	}
-	b.imports = imports
 	text, err := json.MarshalIndent(imports, "", "\t")
 	if err != nil {
 		return fmt.Errorf("write the imports: %w", err)
@@ -207,48 +194,4 @@ func ofEarly(web, module string) api.Plugin {
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})
 	}}
-}
-
-// weigh lists the size of the scripts that each page loads when it opens. It fails if a page exceeds its maximum.
-func (b bundled) weigh() (string, error) {
-	var text strings.Builder
-	var err error
-	for _, p := range pages {
-		var names []string
-		for _, name := range p.scripts {
-			for _, n := range append([]string{name}, b.imports[name]...) {
-				if !slices.Contains(names, n) {
-					names = append(names, n)
-				}
-			}
-		}
-		sum := 0
-		for _, name := range names {
-			n, failed := gzipped(b.files[name])
-			if failed != nil {
-				return "", failed
-			}
-			sum += n
-		}
-		fmt.Fprintf(&text, "%s: %d bytes of JavaScript at start, gzipped, of %d (%s)\n", p.name, sum, p.most, strings.Join(names, ", "))
-		if sum > p.most {
-			err = errors.Join(err, fmt.Errorf("the scripts of %s have %d bytes gzipped; the maximum is %d", p.name, sum, p.most))
-		}
-	}
-	return text.String(), err
-}
-
-func gzipped(content []byte) (int, error) {
-	var buf bytes.Buffer
-	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := z.Write(content); err != nil {
-		return 0, err
-	}
-	if err := z.Close(); err != nil {
-		return 0, err
-	}
-	return buf.Len(), nil
 }

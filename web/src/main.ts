@@ -51,5 +51,7 @@ document.addEventListener("DOMContentLoaded", () => {
   startFiles();
   startJournal();
   startScrollers();
-  startPrefetching();
+  if (document.querySelector(".places") !== null) { // of a project: readers of the manual rarely need more
+    startPrefetching();
+  }
 });
