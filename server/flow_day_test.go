@@ -78,7 +78,11 @@ func (h *hands) field(from, to int, kind, name string) {
 func TestFlowDayWithCorpus(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
-	files := realLibrary(t)
+	files, codes := realLibrary(t), codesOf(t, corpora.Own().Text(t, "tera/toolbox/protocol.387396.map"))
+	for i := range 60 {
+		name := fmt.Sprintf("S_NUMBER_%d", i)
+		files[name+".1.def"], codes[name] = "int32 number\n", 40000+i
+	}
 	if len(files) < 800 {
 		t.Fatalf("%d definitions in the corpus", len(files))
 	}
@@ -93,7 +97,7 @@ func TestFlowDayWithCorpus(t *testing.T) {
 			files[next] = files[name]
 		}
 	}
-	beginDay(t, files, codesOf(t, corpora.Own().Text(t, "tera/toolbox/protocol.387396.map")), 379461, 1192)
+	beginDay(t, files, codes, 379461, 1192)
 }
 
 func TestFlowDay(t *testing.T) {

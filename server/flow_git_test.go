@@ -26,7 +26,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 func TestFlowGit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git here")
+		t.Skip("git is not installed")
 	}
 	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": "uint32 id\n", "C_LEAVE.1.def": "byte why\n", "protocol.1.map": "C_JOIN 1\nC_LEAVE 2\n"}, "/p/one/definitions/C_JOIN.1")
 	open := func() {

@@ -19,7 +19,7 @@ func TestOpenAPILint(t *testing.T) {
 		if os.Getenv("WIREBENCH_BROWSER") == "required" {
 			t.Fatal("the packages are missing, and WIREBENCH_BROWSER=required: npm ci in server/" + dir)
 		}
-		t.Skip("the packages are missing: npm ci in server/" + dir)
+		t.Skip("redocly is not installed: npm ci in server/" + dir)
 	}
 	s := testServer(t)
 	w := httptest.NewRecorder()

@@ -95,11 +95,15 @@ func (m *maker) chat(t *talk, n int, push func(dir int)) {
 			x = first
 		case 1:
 			x = second
+		case 2:
+			control := wellKnown[4]
+			on := row{"customScreenEnabled": true}
+			x = message{control.name, control.code, on, frame(control.code, control.fs, on)}
 		}
 		t.say(x.way(), x.data, x.row())
-		if i < 2 || t.rng.IntN(4) == 0 {
+		if i < 3 || t.rng.IntN(4) == 0 {
 			push(t.rng.IntN(2))
-			if i < 2 {
+			if i < 3 {
 				push(x.way())
 			}
 		}

@@ -256,7 +256,7 @@ func (m *maker) proxyLog() {
 		switch {
 		case i%12 == 5:
 			arrow, kind = [2]string{"*>", "<*"}[x.way()], "fake"
-		case i%16 == 9:
+		case i%16 == 10:
 			arrow, kind = [2]string{"X>", "<X"}[x.way()], "silenced"
 		case i%10 == 7:
 			mark, r["bad_def"] = " (bad def)", true

@@ -57,7 +57,7 @@ func (k *kaitai) run(t *testing.T) kaitaiAnswer {
 	dir := "testdata/kaitai"
 	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
 		if os.Getenv("WIREBENCH_BROWSER") != "required" {
-			t.Skipf("the Kaitai compiler is missing: npm ci in %s installs it", dir)
+			t.Skipf("the Kaitai compiler is not installed: npm ci in %s installs it", dir)
 		}
 		install := exec.Command("npm", "ci", "--no-audit", "--no-fund")
 		install.Dir = dir

@@ -734,7 +734,7 @@ func need(t *testing.T, program string, err error) {
 	if os.Getenv("WIREBENCH_BROWSER") == "required" {
 		t.Fatalf("%s is needed: %v", program, err)
 	}
-	t.Skipf("%s is not here: %v", program, err)
+	t.Skipf("%s is not installed: %v", program, err)
 }
 
 func write(t *testing.T, dir, name, text string) {

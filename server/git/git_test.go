@@ -47,7 +47,7 @@ func read(t *testing.T, dir, name string) string {
 func repository(t *testing.T) (top, defs string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git here")
+		t.Skip("git is not installed")
 	}
 	top = t.TempDir()
 	sh(t, top, "init", "--quiet", "--initial-branch=main")

@@ -27,7 +27,7 @@ func TestRedirect(t *testing.T) {
 	}
 	for _, tool := range []string{"ip", "iptables"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("there is no " + tool)
+			t.Skip(tool + " is not installed")
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRedirect$", "-test.v")
@@ -39,7 +39,7 @@ func TestRedirect(t *testing.T) {
 	}
 	if err != nil || strings.Contains(string(out), "--- SKIP") {
 		if strings.Contains(string(out), "--- SKIP") {
-			t.Skip(string(out))
+			t.Skip("no network of its own: ", string(out))
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -50,7 +50,7 @@ func redirected(t *testing.T) {
 		t.Helper()
 		words := strings.Fields(command)
 		if out, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("%s: %v %s", command, err, out)
+			t.Skipf("no network of its own: %s: %v %s", command, err, out)
 		}
 	}
 	run("ip link set lo up")
@@ -64,7 +64,7 @@ func redirected(t *testing.T) {
 			}
 			l, err := net.Listen("tcp", net.JoinHostPort(host, "7801"))
 			if err != nil {
-				t.Skip(err)
+				t.Skip("the port of the game is taken: ", err)
 			}
 			defer l.Close()
 			go func() {

@@ -39,7 +39,7 @@ func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
 		if os.Getenv("WIREBENCH_BROWSER") == "required" {
 			t.Fatal("axe-core is missing: npm ci in web/")
 		}
-		t.Skip("axe-core is missing: npm ci in web/")
+		t.Skip("axe-core is not installed: npm ci in web/")
 	}
 	if !Value[bool](t, ctx, `"axe" in window`) {
 		Run(t, ctx, chromedp.Evaluate(source+";undefined", nil))

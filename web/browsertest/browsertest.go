@@ -48,7 +48,7 @@ func Require(t *testing.T) {
 		if mode == "required" {
 			t.Fatal("no chromium found, and WIREBENCH_BROWSER=required")
 		}
-		t.Skip("no chromium found")
+		t.Skip("chromium is not installed")
 	}
 }
 

@@ -84,7 +84,7 @@ const manyValues = `{"number":1,"big":"72057594037927936","y":true,"text":"a \"q
 func output(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("no %s found", name)
+		t.Skipf("%s is not installed", name)
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
@@ -168,7 +168,7 @@ func TestBrowserCopiedTextIsUnderstood(t *testing.T) {
 	for _, v := range values {
 		t.Run(v.name, func(t *testing.T) {
 			if v.name == "YAML" && exec.Command("python3", "-c", "import yaml").Run() != nil {
-				t.Skip("no PyYAML found")
+				t.Skip("PyYAML is not installed")
 			}
 			got := compiled(t, v.file, v.text, [][]string{v.command})
 			if normal(t, got) != normal(t, manyValues) {
