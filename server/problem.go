@@ -41,7 +41,7 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 func (s *Server) refused(r *http.Request) {
 	access.LogRefusal(s.Log, r, "")
 	if s.Door != nil {
-		s.Door.Changed(r, r.Method+" "+r.URL.Path, http.StatusForbidden)
+		s.Door.Refused(r)
 	}
 }
 

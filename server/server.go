@@ -121,6 +121,7 @@ func New(cfg Config) (*Server, error) {
 	s.router = s.routes()
 	s.handler = access.Everybody(s.router)
 	if cfg.Door != nil {
+		s.workbench.Changed = cfg.Door.Changed
 		cfg.Door.Projects = s.projectNames
 		cfg.Projects.Renamed(func(was, is string) {
 			if err := cfg.Door.Accounts.Renamed(was, is); err != nil {

@@ -119,7 +119,7 @@ func TestAccounts(t *testing.T) {
 	for _, e := range audit.Latest(100) {
 		told += e.Who + " " + e.What + " " + e.On + " " + e.Result + "\n"
 	}
-	for _, want := range []string{"admin’s token people: invite Anna as author in one", "Anna join", "anna sign in  refused", "Anna B account: token ci", "Anna B GET /access/people  refused", "admin’s token people: remove anna"} {
+	for _, want := range []string{"admin’s token people: invite Anna as author in one", "Anna join", "somebody sign in anna refused", "Anna B account: token ci", "Anna B GET /access/people  refused", "admin’s token people: remove anna"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the audit log lacks %q:\n%s", want, told)
 		}

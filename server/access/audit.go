@@ -2,15 +2,27 @@ package access
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
-// maxAuditBytes is the size at which the audit log starts a new file; one older file is kept.
-const maxAuditBytes = 32 << 20
+// Bounds of the audit log. Refused requests are in a file of their own, and no person has more than a share of that of the changes: nobody can
+// push out the entries of others.
+const (
+	maxAuditBytes  = 32 << 20 // of a file, which is then cut; one older file is kept
+	maxAuditField  = 300      // bytes of a text
+	changesAtOnce  = 120      // of a person and minute; more are counted
+	refusalsAtOnce = 1        // of a person, or an address, and minute; more are counted
+	maxCounted     = 1 << 12  // persons and addresses that are counted at once
+	maxListedOn    = 5        // of what is counted
+)
 
 // Event is a line of the audit log.
 type Event struct {
@@ -21,34 +33,42 @@ type Event struct {
 	What   string    `json:"what" doc:"operation, such as PUT /api/v1/{ws}/definitions/{file}"`
 	On     string    `json:"on,omitempty" doc:"what it concerned"`
 	Result string    `json:"result,omitempty" doc:"\"\" for success, refused, or an HTTP status"`
+	Count  int       `json:"count,omitempty" doc:"number of further events like this one in its minute, which have no lines of their own"`
 }
 
-// Audit is the log of who did what. A nil Audit logs nothing.
+// brief cuts a text that somebody has chosen, and says so.
+func brief(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+func (e Event) bounded() Event {
+	for _, text := range []*string{&e.Who, &e.ID, &e.From, &e.What, &e.On, &e.Result} {
+		*text = strings.Map(printable, brief(*text, maxAuditField))
+	}
+	return e
+}
+
+// key identifies the person or address to which an event counts.
+func (e Event) key() string { return cmp.Or(e.ID, e.From+" "+e.Who) }
+
+// Audit is the log of who did what: a file of changes and sign-ins, and one of what was refused or failed. A nil Audit logs nothing.
 type Audit struct {
-	mu   sync.Mutex
-	path string
-	file *os.File
-	size int64
+	now func() time.Time
+
+	mu       sync.Mutex
+	changes  auditFile
+	refusals auditFile
 }
 
-// OpenAudit opens the log at a path, JSON Lines.
+// OpenAudit opens the log at a path, JSON Lines; refusals are in a file whose name ends with .refused.
 func OpenAudit(path string) (*Audit, error) {
-	a := &Audit{path: path}
-	return a, a.open()
-}
-
-func (a *Audit) open() error {
-	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return err
-	}
-	a.file, a.size = f, info.Size()
-	return nil
+	a := &Audit{now: time.Now}
+	a.changes = auditFile{path: path, most: maxAuditBytes, atOnce: changesAtOnce, shared: true}
+	a.refusals = auditFile{path: path + ".refused", most: maxAuditBytes, atOnce: refusalsAtOnce}
+	return a, errors.Join(a.changes.open(), a.refusals.open())
 }
 
 // Add logs an event. Errors are dropped: a full disk must not stop the server.
@@ -56,63 +76,36 @@ func (a *Audit) Add(e Event) {
 	if a == nil {
 		return
 	}
+	now := a.now().UTC()
 	if e.At.IsZero() {
-		e.At = time.Now().UTC()
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		return
+		e.At = now
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.file == nil {
+	a.changes.flush(now)
+	a.refusals.flush(now)
+	if e.Result == "" {
+		a.changes.add(e.bounded(), now)
 		return
 	}
-	if a.size > maxAuditBytes {
-		a.file.Close()
-		_ = os.Rename(a.path, a.path+".1")
-		if a.open() != nil {
-			a.file = nil
-			return
-		}
-	}
-	n, _ := a.file.Write(append(line, '\n'))
-	a.size += int64(n)
+	a.refusals.add(e.bounded(), now)
 }
 
-// Latest returns the last events, newest first.
+// Latest returns the last events, newest first: as many changes as refusals, if there are.
 func (a *Audit) Latest(most int) []Event {
-	out := []Event{}
 	if a == nil {
-		return out
+		return []Event{}
 	}
-	for _, path := range []string{a.path, a.path + ".1"} {
-		if len(out) < most {
-			out = append(out, lastOf(path, most-len(out))...)
-		}
-	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changes.flush(a.now().UTC())
+	a.refusals.flush(a.now().UTC())
+	changes, refusals := a.changes.latest(most), a.refusals.latest(most)
+	refusals = refusals[:min(len(refusals), max(most/2, most-len(changes)))]
+	changes = changes[:min(len(changes), most-len(refusals))]
+	out := append(append([]Event{}, changes...), refusals...)
+	slices.SortStableFunc(out, func(x, y Event) int { return y.At.Compare(x.At) })
 	return out
-}
-
-// lastOf reads the last events of a file, newest first.
-func lastOf(path string, most int) (out []Event) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e Event
-		if json.Unmarshal(lines.Bytes(), &e) == nil {
-			if out = append(out, e); len(out) > 2*most {
-				out = slices.Delete(out, 0, most)
-			}
-		}
-	}
-	slices.Reverse(out)
-	return out[:min(len(out), most)]
 }
 
 // hasPersons reports whether an account has done something.
@@ -120,22 +113,13 @@ func (a *Audit) hasPersons() bool {
 	if a == nil {
 		return false
 	}
-	for _, path := range []string{a.path, a.path + ".1"} {
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var e Event
-			if json.Unmarshal(lines.Bytes(), &e) == nil && e.ID != "" {
-				return true
-			}
-		}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found := false
+	for _, path := range []string{a.changes.path, a.changes.path + ".1"} {
+		eachEvent(path, func(e Event, _ []byte) { found = found || e.ID != "" })
 	}
-	return false
+	return found
 }
 
 // Close closes the log.
@@ -145,10 +129,191 @@ func (a *Audit) Close() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.file == nil {
+	return errors.Join(a.changes.close(), a.refusals.close())
+}
+
+// auditFile is a file of events.
+type auditFile struct {
+	path   string
+	most   int64 // bytes
+	atOnce int   // events of a person and minute with a line of their own
+	shared bool  // when it is full, the entries of those who have most of it go first
+
+	file   *os.File
+	size   int64
+	minute time.Time
+	of     map[string]*counted // of the minute
+}
+
+// counted is what a person did in a minute.
+type counted struct {
+	lines int
+	more  Event // with Count
+	on    []string
+}
+
+func (f *auditFile) open() error {
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	f.file, f.size = file, info.Size()
+	return nil
+}
+
+func (f *auditFile) close() error {
+	if f.file == nil {
 		return nil
 	}
-	err := a.file.Close()
-	a.file = nil
+	f.flush(f.minute.Add(time.Hour))
+	err := f.file.Close()
+	f.file = nil
 	return err
+}
+
+// add writes an event, or counts it.
+func (f *auditFile) add(e Event, now time.Time) {
+	if f.of == nil {
+		f.of, f.minute = map[string]*counted{}, now
+	}
+	key := e.key()
+	c := f.of[key]
+	if c == nil && len(f.of) >= maxCounted {
+		key = "others"
+		e.Who, e.ID, e.From = "others", "", ""
+		c = f.of[key]
+	}
+	if c == nil {
+		c = &counted{}
+		f.of[key] = c
+	}
+	if c.lines < f.atOnce {
+		c.lines++
+		f.write(e)
+		return
+	}
+	n := c.more.Count + 1
+	c.more = e
+	c.more.Count = n
+	if on := brief(e.On, maxAuditField/maxListedOn); on != "" && !slices.Contains(c.on, on) {
+		if len(c.on) < maxListedOn {
+			c.on = append(c.on, on)
+		} else {
+			c.on[maxListedOn-1] = "…"
+		}
+	}
+}
+
+// flush writes what was counted once its minute is over.
+func (f *auditFile) flush(now time.Time) {
+	if f.of == nil || now.Sub(f.minute) < time.Minute {
+		return
+	}
+	for _, c := range f.of {
+		if c.more.Count > 0 {
+			c.more.On = strings.Join(c.on, ", ")
+			f.write(c.more.bounded())
+		}
+	}
+	f.of = nil
+}
+
+func (f *auditFile) write(e Event) {
+	line, err := json.Marshal(e)
+	if err != nil || f.file == nil {
+		return
+	}
+	if f.size > f.most {
+		f.cut()
+		if f.file == nil {
+			return
+		}
+	}
+	n, _ := f.file.Write(append(line, '\n'))
+	f.size += int64(n)
+}
+
+// cut moves the events to the older file, which loses some: the oldest ones, or those of whoever has most.
+func (f *auditFile) cut() {
+	f.file.Close()
+	f.file = nil
+	older := f.path + ".1"
+	if !f.shared {
+		_ = os.Rename(f.path, older)
+		_ = f.open()
+		return
+	}
+	bytesOf := map[string]int64{}
+	each := func(do func(key string, line []byte)) {
+		for _, path := range []string{older, f.path} {
+			eachEvent(path, func(e Event, line []byte) { do(e.key(), line) })
+		}
+	}
+	each(func(key string, line []byte) { bytesOf[key] += int64(len(line)) + 1 })
+	left, share := f.most, int64(0)
+	sizes := []int64{}
+	for _, n := range bytesOf {
+		sizes = append(sizes, n)
+	}
+	slices.Sort(sizes)
+	for i, n := range sizes { // whoever has less than a fair share leaves the rest to the others
+		share = left / int64(len(sizes)-i)
+		left -= min(n, share)
+	}
+	var kept bytes.Buffer
+	each(func(key string, line []byte) {
+		if bytesOf[key] <= share {
+			kept.Write(append(line, '\n'))
+		} else {
+			bytesOf[key] -= int64(len(line)) + 1 // the oldest ones go
+		}
+	})
+	if os.WriteFile(older+".new", kept.Bytes(), 0o600) == nil && os.Rename(older+".new", older) == nil {
+		_ = os.Remove(f.path)
+	}
+	_ = f.open()
+}
+
+// latest returns the last events, newest first.
+func (f *auditFile) latest(most int) []Event {
+	out := []Event{}
+	for _, path := range []string{f.path, f.path + ".1"} {
+		if len(out) < most {
+			out = append(out, lastOf(path, most-len(out))...)
+		}
+	}
+	return out
+}
+
+// eachEvent calls do for the events of a file, and their lines, which are valid until do returns. Lines that earlier versions wrote without
+// bounds are left out.
+func eachEvent(path string, do func(e Event, line []byte)) {
+	file, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e Event
+		if json.Unmarshal(lines.Bytes(), &e) == nil {
+			do(e, slices.Clone(lines.Bytes()))
+		}
+	}
+}
+
+// lastOf reads the last events of a file, newest first.
+func lastOf(path string, most int) (out []Event) {
+	eachEvent(path, func(e Event, _ []byte) {
+		if out = append(out, e.bounded()); len(out) > 2*most {
+			out = slices.Delete(out, 0, most)
+		}
+	})
+	slices.Reverse(out)
+	return out[:min(len(out), most)]
 }

@@ -148,29 +148,21 @@ func (d *Door) cookie(r *http.Request, value string) *http.Cookie {
 
 // Changed adds a request that may have changed something to the audit log.
 func (d *Door) Changed(r *http.Request, operation string, status int) {
-	if reads[operation] {
-		return
-	}
 	result := ""
 	switch {
 	case status == http.StatusForbidden:
 		result = "refused"
 	case status >= 400:
 		result = strconv.Itoa(status)
+	case !Changes(operation):
+		return
 	}
 	d.log(r, Of(r), operation, r.URL.Path, result)
 }
 
 // Refused adds a refused request to the audit log.
 func (d *Door) Refused(r *http.Request) {
-	d.log(r, Of(r), r.Method+" "+r.URL.Path, "", "refused")
-}
-
-// reads are the operations that change nothing although they have a body.
-var reads = map[string]bool{
-	"POST /api/v1/{ws}/decode": true, "POST /api/v1/{ws}/encode": true, "POST /api/v1/{ws}/layout": true, "POST /api/v1/{ws}/paste": true, "POST /api/v1/{ws}/framing": true,
-	"POST /api/v1/{ws}/filter": true, "POST /api/v1/{ws}/emit": true, "POST /api/v1/{ws}/compare": true, "POST /api/v1/{ws}/captures/{id}/script": true,
-	"POST /p/{ws}/definitions": true, // see the actions
+	d.log(r, Of(r), r.Method+" "+brief(r.URL.Path, maxAuditField), "", "refused")
 }
 
 // log adds an event of a request to the audit log.

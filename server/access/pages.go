@@ -137,7 +137,7 @@ func (d *Door) signedIn(w http.ResponseWriter, r *http.Request, id string, ok bo
 		return
 	}
 	if !ok {
-		d.log(r, Principal{Name: cmp.Or(login, "somebody")}, "sign in", "", "refused")
+		d.log(r, Principal{Name: "somebody"}, "sign in", strings.TrimSpace(login), "refused")
 		d.signInPage(w, r, http.StatusUnauthorized, wrong)
 		return
 	}
@@ -380,9 +380,18 @@ func (d *Door) changePeople(w http.ResponseWriter, r *http.Request) {
 func (d *Door) auditPage(w http.ResponseWriter, r *http.Request) {
 	out := []templates.AccessEvent{}
 	for _, e := range d.Audit.Latest(shownEvents) {
-		out = append(out, templates.AccessEvent{At: e.At.Format("2006-01-02 15:04:05"), Who: e.Who, From: e.From, What: e.What, On: e.On, Result: cmp.Or(e.Result, "done")})
+		out = append(out, templates.AccessEvent{At: e.At.Format("2006-01-02 15:04:05"), Who: e.Who, From: e.From, What: e.What, On: e.On, Result: e.result()})
 	}
 	d.page(w, r, templates.AccessPage{Title: "Audit log", Audit: out})
+}
+
+// result describes the result of an event, for people.
+func (e Event) result() string {
+	text := cmp.Or(e.Result, "done")
+	if e.Count > 0 {
+		text += fmt.Sprintf(", %d times more", e.Count)
+	}
+	return text
 }
 
 // origin returns the address of the server, as the client knows it.

@@ -270,6 +270,12 @@ func Needs(operation string) Role {
 // Entries returns the operations of the table, sorted.
 func Entries() []string { return slices.Sorted(maps.Keys(policy)) }
 
+// Changes reports whether an operation changes something on the server. What viewers may do does not, even with a body, but for a copy of a
+// capture, which is stored in another project.
+func Changes(operation string) bool {
+	return Needs(operation) > Viewer || operation == "POST /api/v1/{ws}/captures/{id}/copy"
+}
+
 // needFor returns what an operation needs in a project, or "".
 func needFor(operation, project string) need {
 	n := need{operation: operation, role: Needs(operation), kinds: kinds[operation], all: everywhere[operation], project: project, named: project}

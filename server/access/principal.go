@@ -209,7 +209,7 @@ func OwnPages(next http.Handler) http.Handler {
 
 // LogRefusal logs a refused request. what is "" if method and path describe the operation.
 func LogRefusal(log *slog.Logger, r *http.Request, what string) {
-	fields := []any{"client", Of(r).Grants.Any().String() + " " + hostOf(r), "method", r.Method, "path", r.URL.Path}
+	fields := []any{"client", Of(r).Grants.Any().String() + " " + hostOf(r), "method", brief(r.Method, maxAuditField), "path", brief(r.URL.Path, maxAuditField)}
 	if name := Of(r).Name; name != "" {
 		fields = append(fields, "who", name)
 	}

@@ -76,7 +76,13 @@ func (b *Workbench) permit(r *http.Request, f *form) (why string) {
 	}
 	who, ok := access.Of(r).Now() // the page may have been open for long
 	if name == "" || ok && who.May("action "+name, ws) {
+		if access.Changes("action "+name) && b.Changed != nil {
+			b.Changed(r, "action "+name, http.StatusOK)
+		}
 		return ""
+	}
+	if b.Changed != nil {
+		b.Changed(r, "action "+name[:min(len(name), maxActionLogged)], http.StatusForbidden)
 	}
 	access.LogRefusal(b.Log, r, "page action "+name[:min(len(name), maxActionLogged)])
 	f.action, f.arg = "", ""

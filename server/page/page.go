@@ -22,7 +22,7 @@ import (
 	"wirebench/templates"
 )
 
-// Workbench serves the pages of the workspaces. All fields must be set.
+// Workbench serves the pages of the workspaces. All fields but Changed must be set.
 type Workbench struct {
 	Projects *projects.Set
 	Captures *captures.Set
@@ -31,6 +31,7 @@ type Workbench struct {
 	Scores   *scores.Set
 	Budget   *admit.Budget // memory budget of all work
 	Log      *slog.Logger
+	Changed  func(r *http.Request, action string, status int) // called for actions that change something, or are refused; nil: not
 }
 
 // space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.
