@@ -8,14 +8,15 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestNoAllocations: a reused Record does not allocate once its memory has grown to the required size.
-func TestNoAllocations(t *testing.T) {
-	type sample struct {
-		name string
-		p    *codec.Program
-		data []byte
-	}
-	var samples []sample
+// sample is a message of one kind.
+type sample struct {
+	name string
+	p    *codec.Program
+	data []byte
+}
+
+// samples returns messages of many kinds.
+func samples(t *testing.T) (samples []sample) {
 	for _, s := range shapes(t) {
 		if s.name != "X" {
 			samples = append(samples, sample{s.name, s.programs[codeOf(s.messages[0])], s.messages[0]})
@@ -45,7 +46,12 @@ func TestNoAllocations(t *testing.T) {
 	made("ENDINGS", protodefProgram("endings"), `{"stop":7,"plain":[3,300,0],"rows":[{"key":1,"vals":[1,2]},{"key":7}],"lists":[[300,1],[2]],"tail":"x"}`)
 	made("COMPUTED", protodefProgram("computed"), `{"w":2,"h":1,"by_kind":"ab","by_wide":1,"cells":[1,2],"rows":[{"a":1},{"a":2}]}`)
 	made("PLACES", protodefProgram("places"), `{"text_at":18,"text":"ab","rows":[{"at":21,"name":"x"},{"at":23,"name":"yz"}],"group_at":25,"group":{"list":[1,2],"deep_at":38,"deep":"0102"},"wrapped":{"in_at":34,"in":1},"bytes_at":10,"bytes_size":0,"tail":9}`)
-	for _, s := range samples {
+	return samples
+}
+
+// TestNoAllocations: a reused Record does not allocate once its memory has grown to the required size.
+func TestNoAllocations(t *testing.T) {
+	for _, s := range samples(t) {
 		var rec, out, in codec.Record
 		var leaves []codec.Leaf
 		var text []byte
@@ -62,6 +68,7 @@ func TestNoAllocations(t *testing.T) {
 			{"Decode of a part", func() { s.p.Decode(&out, s.data[:len(s.data)-1]) }},
 			{"AppendLeaves", func() { leaves = rec.AppendLeaves(leaves[:0]) }},
 			{"AppendJSON", func() { text = value.AppendJSON(text[:0], &rec) }},
+			{"AppendBrief", func() { text = value.AppendBrief(text[:0], &rec, 1000) }},
 			{"ParseJSON", func() {
 				if err := value.ParseJSON(&in, s.p, values); err != nil {
 					t.Fatal(err)

@@ -129,8 +129,8 @@ func NewPeek(off, bits uint32, order schema.Order, blockBits uint32) Peek {
 	return k
 }
 
-// from reads the number.
-func (k *Peek) from(window []byte) uint64 {
+// From reads the number from a block that starts with the window.
+func (k *Peek) From(window []byte) uint64 {
 	if k.Slow {
 		return k.fromBits(window)
 	}

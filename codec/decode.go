@@ -298,7 +298,7 @@ func (d *decoder) block(o *Op, pc uint16) bool {
 	w := window(d.data, at/8, &pad)
 	for i := range b.Loads {
 		l := &b.Loads[i]
-		v := l.peek.from(w)
+		v := l.peek.From(w)
 		d.r.regs[l.Reg] = v
 		if l.num != nil && !d.signedUnits(l, &v, Range{at + l.Off, uint32(l.Bits)}) {
 			continue

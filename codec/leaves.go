@@ -28,9 +28,12 @@ type LeafKind struct {
 func (l Leaf) Range() Range { return Range{l.Off, l.Len} }
 
 // AppendLeaves appends the leaves of the record, in decoding order.
-func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
+func (r *Record) AppendLeaves(dst []Leaf) []Leaf { return r.AppendLeavesOf(dst, 0, len(r.Nodes)) }
+
+// AppendLeavesOf is AppendLeaves for the nodes [i, end).
+func (r *Record) AppendLeavesOf(dst []Leaf, i, end int) []Leaf {
 	whole, have := r.Program.whole, uint32(len(r.Data))
-	for i := 0; i < len(r.Nodes); {
+	for i < end {
 		n := &r.Nodes[i]
 		b := whole[n.Op]
 		if b == nil || n.Kind == NodeList || n.Len != b.Bits || n.Off/8+b.Reach > have {
@@ -40,7 +43,7 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 		}
 		count := 1
 		if n.Kind == NodeElem {
-			count = r.together(i, b)
+			count = r.together(i, end, b)
 		}
 		first, more := len(dst), count*len(b.rows)
 		if cap(dst)-first < more {
@@ -58,10 +61,10 @@ func (r *Record) AppendLeaves(dst []Leaf) []Leaf {
 	return dst
 }
 
-// together returns the number of adjacent elements from a node on, each a complete block whose loads are inside the data.
-func (r *Record) together(first int, b *Block) int {
+// together returns the number of adjacent elements among the nodes [first, end), each a complete block whose loads are inside the data.
+func (r *Record) together(first, end int, b *Block) int {
 	i, n := first, &r.Nodes[first]
-	for i+1 < len(r.Nodes) {
+	for i+1 < end {
 		next := &r.Nodes[i+1]
 		if next.Kind != NodeElem || next.Op != n.Op || next.Len != b.Bits || next.Off != n.Off+b.Bits || next.Off/8+b.Reach > uint32(len(r.Data)) {
 			break

@@ -158,7 +158,7 @@ func (c *Content) units(data []byte) uint64 {
 	if c.Size != schema.Counted {
 		return c.n
 	}
-	return c.Count.from(data)
+	return c.Count.From(data)
 }
 
 // Locate locates contents that do not simply follow the previous ones, or whose number is not stated: where they begin, their number of
@@ -167,7 +167,7 @@ func (c *Content) Locate(p *Program, data []byte, cur uint64, left *Budget) (fro
 	have := uint64(len(data))
 	from, n = cur, c.units(data)
 	if c.Placed {
-		from = c.Offset.from(data)
+		from = c.Offset.From(data)
 	}
 	if c.Size == schema.Counted && Judge(n, c.Min, c.Max) != NoProblem {
 		return 0, 0, 0, false

@@ -116,6 +116,9 @@ func (r *Record) Gaps() iter.Seq[Range] {
 
 // Unexplained returns the number of bytes of Data that belong to no field: those inside the message and those after it.
 func (r *Record) Unexplained() (bytes int) {
+	if len(r.Nodes) == 1 && r.extent(0) == (Range{0, uint32(len(r.Data)) * 8}) {
+		return 0
+	}
 	for g := range r.gaps(r.sortedSpans(), uint32(r.Size())*8) {
 		bytes += int(g.Len+7) / 8
 	}

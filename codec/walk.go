@@ -16,6 +16,11 @@ const inCall = -2
 // Paths returns a Walker for the leaves of a record.
 func (r *Record) Paths() Walker { return Walker{r: r} }
 
+// Start sets the record, whose leaves follow from the first one on.
+func (w *Walker) Start(r *Record) {
+	w.r, w.next, w.calls, w.after, w.elem, w.op = r, 0, 0, w.after[:0], w.elem[:0], w.op[:0]
+}
+
 // Depth returns the number of lists around the last leaf.
 func (w *Walker) Depth() int { return len(w.elem) - w.calls }
 

@@ -177,7 +177,7 @@ func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw,
 				for _, x := range items {
 					it := &b.Items[x]
 					at := n.Off + uint32(k)*b.Bits
-					if only != nil && at%8 == 0 && uint64(at/8)+uint64(b.Reach) <= uint64(len(r.Data)) && it.Bits-1 < 64 && !only(it, it.Peek.from(r.Data[at/8:]), uint64(n.Off/8)) {
+					if only != nil && at%8 == 0 && uint64(at/8)+uint64(b.Reach) <= uint64(len(r.Data)) && it.Bits-1 < 64 && !only(it, it.Peek.From(r.Data[at/8:]), uint64(n.Off/8)) {
 						continue
 					}
 					l := Leaf{Off: at + it.Off, Node: uint32(i), LeafKind: b.rows[x].kind}

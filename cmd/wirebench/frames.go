@@ -15,7 +15,9 @@ import (
 
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/schema"
 	"wirebench/server/frames"
 	"wirebench/server/workspace"
 )
@@ -204,8 +206,9 @@ type frameLister struct {
 	write   *workspace.FrameWriter
 	out     *bufio.Writer
 	text    []byte // of the last frame
-	info    []byte // of the last frame
-	at      []byte // its time
+	info    []byte // of the last frame, if it is not printable
+	name    string // of the last frame
+	column  []byte // the column of this name
 
 	conn     *transport.Conn // of the last frame
 	connName string
@@ -278,22 +281,15 @@ func where(conn string, session, stream int, proto string) workspace.Where {
 
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
-	name, status := f.reading.Name(), f.status(x)
+	status := f.status(x)
 	dst = appendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
-	dir := x.Dir.String()
-	switch dir {
-	case "c2s":
-		dst = append(dst, "  -> "...)
-	case "s2c":
-		dst = append(dst, "  <- "...)
-	default:
-		dst = append(dst, "   "...)
+	dst = append(dst, [...]string{schema.Both: "        ", schema.ToServer: "  -> c2s  ", schema.ToClient: "  <- s2c  "}[x.Dir]...)
+	if name := f.reading.Name(); name != f.name || f.column == nil {
+		f.name, f.column = name, appendLeft(f.column[:0], name, 28)
 	}
-	dst = appendLeft(dst, dir, 3)
-	dst = append(dst, ' ', ' ')
-	dst = appendLeft(dst, printable(name), 28)
+	dst = append(dst, f.column...)
 	dst = append(dst, ' ')
 	dst = appendRight(dst, uint64(len(x.Bytes)), 5)
 	if status != "" && status != "ok" {
@@ -304,16 +300,23 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 		}
 	}
 	if len(x.Via) > 0 {
-		dst = append(append(dst, ' ', ' '), printable(strings.Join(x.Via, " "))...)
+		dst = append(dst, ' ')
+		for _, via := range x.Via {
+			dst = appendPrintable(append(dst, ' '), via)
+		}
 	}
 	if flags := x.Marks.Flags(); len(flags) > 0 {
 		dst = append(append(dst, ' ', ' '), strings.Join(flags, ", ")...)
 	}
-	f.info = frames.AppendInfo(f.info[:0], x, f.reading.Record())
-	if len(f.info) > 0 {
-		dst = appendPrintable(append(dst, ' ', ' '), f.info)
+	from := len(dst) + len("  ")
+	dst = frames.AppendInfo(append(dst, ' ', ' '), x, f.reading.Record())
+	noted := x.Note != "" && string(dst[from:]) != x.Note
+	if len(dst) == from {
+		dst = dst[:from-len("  ")]
+	} else {
+		dst = f.printableFrom(dst, from)
 	}
-	if x.Note != "" && string(f.info) != x.Note {
+	if noted {
 		dst = append(appendPrintable(append(dst, "  ["...), x.Note), ']')
 	}
 	return append(dst, '\n')
@@ -346,29 +349,29 @@ func (f *frameLister) status(x *transport.Frame) string {
 
 // appendClock appends the time of day of a time, blank if it is not known.
 func (f *frameLister) appendClock(dst []byte, at time.Time) []byte {
-	const blank = "               "
+	const date, clock = len("2006-01-02T"), len("15:04:05.000000")
 	if at.IsZero() {
-		return append(dst, blank...)
+		return append(dst, blanks[:clock]...)
 	}
-	f.at = f.write.AppendTime(f.at[:0], at)
-	return append(dst, f.at[11:11+len(blank)]...)
+	from := len(dst)
+	dst = f.write.AppendTime(dst, at)
+	return dst[:from+copy(dst[from:], dst[from+date:][:clock])]
 }
+
+// blanks fills columns.
+const blanks = "                            "
 
 // appendRight appends a number at the right of a column.
 func appendRight(dst []byte, n uint64, width int) []byte {
-	var digits [20]byte
-	text := strconv.AppendUint(digits[:0], n, 10)
-	for range width - len(text) {
-		dst = append(dst, ' ')
-	}
-	return append(dst, text...)
+	from := len(dst)
+	dst = value.AppendUint(append(dst, blanks[:width]...), n)
+	digits := len(dst) - from - width
+	return dst[:from+copy(dst[from:], dst[from+min(digits, width):])]
 }
 
-// appendLeft appends a text at the left of a column.
+// appendLeft appends a text at the left of a column, as printable returns it.
 func appendLeft(dst []byte, text string, width int) []byte {
-	dst = append(dst, text...)
-	for range width - utf8.RuneCountInString(text) {
-		dst = append(dst, ' ')
-	}
-	return dst
+	from := len(dst)
+	dst = appendPrintable(dst, text)
+	return append(dst, blanks[:max(width-utf8.RuneCount(dst[from:]), 0)]...)
 }

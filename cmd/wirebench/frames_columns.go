@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -113,8 +114,8 @@ func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame
 		case "note":
 			dst = appendPrintable(dst, x.Note)
 		case "info":
-			f.info = frames.AppendInfo(f.info[:0], x, rec)
-			dst = appendPrintable(dst, f.info)
+			from := len(dst)
+			dst = f.printableFrom(frames.AppendInfo(dst, x, rec), from)
 		case "hex":
 			dst = hex.AppendEncode(dst, x.Bytes)
 		}
@@ -122,13 +123,39 @@ func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame
 	return append(dst, '\n')
 }
 
+// printableFrom makes a text printable from a position on.
+func (f *frameLister) printableFrom(text []byte, from int) []byte {
+	if isPlain(text[from:]) {
+		return text
+	}
+	f.info = append(f.info[:0], text[from:]...)
+	return appendPrintable(text[:from], f.info)
+}
+
+// isPlain reports whether a text consists of printable ASCII characters.
+func isPlain(text []byte) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if w := binary.LittleEndian.Uint64(text); (w|(w-0x20*ones)|(w+ones))&tops != 0 {
+			return false
+		}
+	}
+	for _, c := range text {
+		if c < 0x20 || c >= 0x7F {
+			return false
+		}
+	}
+	return true
+}
+
 // appendPrintable appends a text as printable returns it.
 func appendPrintable[T string | []byte](dst []byte, text T) []byte {
-	for i := 0; i < len(text); {
-		if c := text[i]; c >= 0x20 && c < 0x7F {
-			dst = append(dst, c)
+	for start, i := 0, 0; ; {
+		for i < len(text) && text[i]-0x20 < 0x7F-0x20 {
 			i++
-			continue
+		}
+		if dst = append(dst, text[start:i]...); i == len(text) {
+			return dst
 		}
 		r, n := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
 		if r < 0x20 || r >= 0x7F && r < 0xA0 {
@@ -136,6 +163,6 @@ func appendPrintable[T string | []byte](dst []byte, text T) []byte {
 		}
 		dst = utf8.AppendRune(dst, r)
 		i += n
+		start = i
 	}
-	return dst
 }

@@ -64,6 +64,9 @@ type scratch struct {
 	path   []pathPart
 	data   []byte
 	regs   []uint64
+	leaves []codec.Leaf
+	walker codec.Walker
+	text   []byte
 }
 
 func scratchOf(r *codec.Record) *scratch {

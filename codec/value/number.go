@@ -44,6 +44,15 @@ func digits4(v uint32) uint32 {
 // be overwritten: eight digits are stored at once, however many are significant.
 const numberRoom = 40
 
+// AppendUint appends a number in decimal.
+func AppendUint(dst []byte, v uint64) []byte { return appendUint(dst, v) }
+
+// AppendDigits appends the last digits of a number, with leading zeros; count is 1 to 24.
+func AppendDigits(dst []byte, v uint64, count int) []byte {
+	dst = slices.Grow(dst, numberRoom)
+	return dst[:putDigits(dst[:cap(dst)], len(dst), v, count)]
+}
+
 func appendUint(dst []byte, v uint64) []byte {
 	dst = slices.Grow(dst, numberRoom)
 	return dst[:putUint(dst[:cap(dst)], len(dst), v)]
@@ -129,9 +138,41 @@ func putFloat(buf []byte, n int, f float64) (int, bool) {
 	}
 	buf[n] = '-'
 	n += int(b >> 63)
-	m, s := fraction|1<<52, uint(52-exp) // |f| is m / 2^s, and its neighbours are one m apart
+	return putFraction(buf, n, fraction|1<<52, uint(52-exp)), true
+}
+
+// appendFloat32 appends the shortest text that reads back as the same float32, as strconv does for the format 'g'.
+func appendFloat32(dst []byte, raw uint32) []byte {
+	dst = slices.Grow(dst, numberRoom)
+	n, ok := putFloat32(dst[:cap(dst)], len(dst), raw)
+	if !ok {
+		return strconv.AppendFloat(dst, float64(math.Float32frombits(raw)), 'g', -1, 32)
+	}
+	return dst[:n]
+}
+
+// putFloat32 writes a float as appendFloat32 does. It returns false if the text has an exponent, or the float is a fraction and a power of
+// two, or not a number.
+func putFloat32(buf []byte, n int, raw uint32) (int, bool) {
+	fraction, exp := raw&(1<<23-1), int(raw>>23&0xff)-127
+	m := uint64(fraction | 1<<23)
+	switch {
+	case raw == 0:
+		buf[n] = '0'
+		return n + 1, true
+	case exp < -13 || exp > 18 || fraction == 0 && exp < 0:
+		return n, false
+	}
+	buf[n] = '-'
+	n += int(raw >> 31)
+	return putFraction(buf, n, m, uint(23-exp)), true
+}
+
+// putFraction writes the shortest number that is nearer to m / 2^s than to its neighbours, which are one m apart. m has at most 53 bits, of
+// which the first is set, and s is at most 71; it is not a power of two, unless it is an integer.
+func putFraction(buf []byte, n int, m uint64, s uint) int {
 	if s <= 52 && m&(1<<(s&63)-1) == 0 {
-		return putUint(buf, n, m>>(s&63)), true
+		return putUint(buf, n, m>>(s&63))
 	}
 	// Every number between (2m-1) / 2^(s+1) and (2m+1) / 2^(s+1) reads back as f. With p decimals, where 10^p is just above 2^s, this interval
 	// has one to ten numbers. The computation is exact: 2m·5^p has at most 54+52 bits.
@@ -161,7 +202,7 @@ func putFloat(buf []byte, n int, f float64) (int, bool) {
 	}
 	n = putUint(buf, n, whole)
 	buf[n] = '.'
-	return putDigits(buf, n+1, d, int(p)), true
+	return putDigits(buf, n+1, d, int(p))
 }
 
 // appendAnyFloat is appendFloat for floats that are very small, very large, powers of two or not numbers.

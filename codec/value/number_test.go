@@ -62,6 +62,35 @@ func TestNumbersAsText(t *testing.T) {
 	}
 }
 
+// TestFloats32AsText compares 32-bit floats with those of the standard library.
+func TestFloats32AsText(t *testing.T) {
+	same := func(raw uint32) {
+		t.Helper()
+		if got, want := string(appendFloat32(nil, raw)), strconv.FormatFloat(float64(math.Float32frombits(raw)), 'g', -1, 32); got != want {
+			t.Fatalf("%#x: got %s, want %s", raw, got, want)
+		}
+	}
+	step := uint32(5003) // all of them take minutes
+	if testing.Short() {
+		step = 50021
+	}
+	for raw := uint32(0); raw < math.MaxUint32-step; raw += step {
+		same(raw)
+	}
+	for exponent := range uint32(1 << 9) {
+		for _, fraction := range []uint32{0, 1, 2, 3, 1<<22 - 1, 1 << 22, 1<<22 + 1, 1<<23 - 2, 1<<23 - 1} {
+			same(exponent<<23 | fraction)
+		}
+	}
+	for n := range 1 << 19 {
+		same(math.Float32bits(float32(n) / 2))
+	}
+	for n := range 1 << 18 {
+		same(math.Float32bits(float32(n) / 1000))
+		same(math.Float32bits(-float32(n) / 100))
+	}
+}
+
 func BenchmarkFloatText(b *testing.B) {
 	var buf []byte
 	r := rand.New(rand.NewPCG(3, 4))

@@ -15,6 +15,7 @@ type plans struct {
 	slots  []uint16 // by op: the step of its body that holds the value of a content
 	items  [][]slot // by block: its items with a value
 	step   []uint16 // by field: index of its step in its plan
+	brief  briefPlan
 }
 
 // slot is an item with a value.
@@ -99,7 +100,7 @@ func newPlans(p *codec.Program) any {
 		}
 	}
 	c := &planner{
-		plans: plans{make([]plan, bodies), make([]uint16, len(p.Ops)), make([][]slot, len(p.Blocks)), make([]uint16, len(p.Fields))},
+		plans: plans{bodies: make([]plan, bodies), slots: make([]uint16, len(p.Ops)), items: make([][]slot, len(p.Blocks)), step: make([]uint16, len(p.Fields)), brief: newBriefPlan(p)},
 		p:     p, w: p.Wire(),
 	}
 	c.body(&c.w.Body, 0, 0)

@@ -113,7 +113,7 @@ func Fields(r *codec.Record) []FieldValue {
 		}
 		f.data = l.Range()
 		f.Inner = innerOf(r, f.data)
-		f.Text = leafText(r, l, f)
+		f.Text = leafText(r, l, string(f.Value))
 		if l.Field != codec.NoField {
 			f.Line, f.Depth = lines[l.Field], r.Program.Depth(l.Field)
 		} else if l.Role == codec.RoleHere || l.Role == codec.RoleNext {

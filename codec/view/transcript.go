@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"wirebench/codec"
-	"wirebench/defs/schema"
+	"wirebench/codec/value"
 	"wirebench/defs/source"
 )
 
@@ -130,64 +130,32 @@ func printableASCII(p []byte) string {
 	return string(out)
 }
 
-// leafText formats the value of a leaf for display: that of a number which is shown by name with the number, too.
-func leafText(r *codec.Record, l codec.Leaf, f FieldValue) string {
-	if it := r.Item(l); it != nil && it.Form == codec.FormNamed && l.Role == codec.RoleValue {
-		switch n := it.Num; {
-		case n.Absent && l.Raw == 0:
-			return "none"
-		case n.Enum != nil && n.Enum.NameOfBits(l.Raw) != "":
-			return n.Decimal(l.Raw) + " (" + n.Enum.NameOfBits(l.Raw) + ")"
-		}
-	}
-	return humanValue(r.Program, f)
-}
-
-// humanValue formats a value for display: text in quotes, floats as short as their width needs, codes in hex too.
-func humanValue(p *codec.Program, f FieldValue) string {
-	v := string(f.Value)
-	switch f.Role {
-	case "gap", "pad", "const":
+// leafText formats the value of a leaf for display: offsets in hex, codes in hex too, and that of a number which is shown by name with the
+// number. text is its value as JSON.
+func leafText(r *codec.Record, l codec.Leaf, text string) string {
+	it := r.Item(l)
+	switch l.Role {
+	case codec.RolePad, codec.RoleConst:
 		return ""
-	case "offset", "here", "next":
-		var n uint64
-		if _, err := fmt.Sscan(v, &n); err == nil {
+	case codec.RoleOffset, codec.RoleHere, codec.RoleNext:
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return fmt.Sprintf("0x%X", n)
 		}
-		return v
-	case "code":
-		var n uint64
-		if _, err := fmt.Sscan(v, &n); err == nil {
+	case codec.RoleCode:
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return fmt.Sprintf("%d (0x%04X)", n, n)
 		}
-		return v
-	}
-	if f.Field != codec.NoField {
-		if n, ok := p.Fields[f.Field].Schema.Type.(*schema.Number); ok {
-			v = humanNumber(v, n)
+	case codec.RoleValue:
+		if it != nil && it.Form == codec.FormNamed {
+			switch n := it.Num; {
+			case n.Absent && l.Raw == 0:
+				return "none"
+			case n.Enum != nil && n.Enum.NameOfBits(l.Raw) != "":
+				return n.Decimal(l.Raw) + " (" + n.Enum.NameOfBits(l.Raw) + ")"
+			}
 		}
 	}
-	const most = 100
-	if utf8.RuneCountInString(v) > most {
-		v = string([]rune(v)[:most]) + "..."
-	}
-	return v
-}
-
-// humanNumber formats a number without JSON quotes, with its name if it has one, and a 32-bit float with the precision of 32 bits.
-func humanNumber(v string, n *schema.Number) string {
-	v = strings.Trim(v, `"`)
-	if name := n.NameOf(v); name != "" {
-		return v + " (" + name + ")"
-	}
-	if n.Kind != schema.Float || n.Bits != 32 || n.Scale != 0 {
-		return v
-	}
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil {
-		return v
-	}
-	return strconv.FormatFloat(f, 'g', -1, 32)
+	return string(value.AppendShown(nil, r, l))
 }
 
 // String returns the problem on one line.

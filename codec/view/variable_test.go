@@ -70,7 +70,7 @@ offset  bytes                    text      field                     type       
 	if squeeze(got) != squeeze(want) {
 		t.Errorf("\n%s\n%s", got, want)
 	}
-	if got := string(view.AppendBrief(nil, &out, 200)); !strings.HasPrefix(got, `kind two, flags {"_value":5,"a":true,"b":false}, sound.data 7, value "hi", root.id 1, root.more.id 2`) {
+	if got := string(value.AppendBrief(nil, &out, 200)); !strings.HasPrefix(got, `kind two, flags {"_value":5,"a":true,"b":false}, sound.data 7, value "hi", root.id 1, root.more.id 2`) {
 		t.Error(got)
 	}
 	if got := squeeze(view.Layout(p).Text()); !strings.Contains(got, "code varint32 code") || !strings.Contains(got, "1 + code") || !strings.Contains(got, "value varint32 count") {

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"unicode/utf8"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
-	"wirebench/codec/view"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
@@ -94,13 +95,9 @@ func AppendInfo(dst []byte, f *transport.Frame, rec *codec.Record) []byte {
 	switch {
 	case rec != nil:
 		if rec.Status() != codec.OK {
-			if list := view.Problems(rec); len(list) > 0 {
-				dst = append(append(dst, list[0].Message...), "; "...)
-			}
+			dst = appendProblem(dst, rec)
 		}
-		if dst = view.AppendBrief(dst, rec, maxBrief); len(dst)-start > maxBrief+80 {
-			dst = append(dst[:start], CutText(string(dst[start:]), maxBrief+80)...)
-		}
+		dst = cutFrom(value.AppendBrief(dst, rec, maxBrief), start, maxBrief+80)
 	case f.Kind == transport.Message:
 		dst = appendPrintable(dst, f.Bytes[:min(len(f.Bytes), maxBrief)])
 	}
@@ -108,6 +105,18 @@ func AppendInfo(dst []byte, f *transport.Frame, rec *codec.Record) []byte {
 		dst = append(dst, f.Note...)
 	}
 	return dst
+}
+
+// appendProblem appends the first problem of a record that has any.
+func appendProblem(dst []byte, rec *codec.Record) []byte {
+	list := rec.Problems
+	if len(list) == 0 {
+		list = rec.AllProblems()
+	}
+	if len(list) == 0 {
+		return dst
+	}
+	return append(append(dst, list[0].Message(rec)...), "; "...)
 }
 
 // Decode decodes a frame and returns its definition, nil if it has none.
@@ -199,8 +208,16 @@ func CutText(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	for most > 0 && s[most]&0xc0 == 0x80 {
+	return string(cutFrom([]byte(s), 0, most))
+}
+
+// cutFrom is CutText for the bytes from a position on.
+func cutFrom(b []byte, from, most int) []byte {
+	if len(b)-from <= most {
+		return b
+	}
+	for most += from; most > from && !utf8.RuneStart(b[most]); {
 		most--
 	}
-	return s[:most] + "…"
+	return append(b[:most], "…"...)
 }

@@ -11,7 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
-	"wirebench/codec/view"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 )
@@ -285,11 +285,9 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 	case t.program != nil:
 		if status := k.status(t, data); status != codec.OK {
 			b = append(append(b, status.String()...), " · "...)
-			if list := view.Problems(rec); len(list) > 0 {
-				b = append(append(b, list[0].Message...), "; "...)
-			}
+			b = appendProblem(b, rec)
 		}
-		b = view.AppendBrief(b, rec, min(maxBrief, k.most))
+		b = value.AppendBrief(b, rec, min(maxBrief, k.most))
 	case t.msg == nil && e.Kind == transport.Message:
 		b = appendPrintable(b, data[:min(len(data), maxBrief, k.most)])
 	}

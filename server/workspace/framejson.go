@@ -37,7 +37,7 @@ func NewFrameWriter(want Want) *FrameWriter { return &FrameWriter{want: want} }
 func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	x := r.frame
 	dst = append(dst, `{"n":`...)
-	dst = strconv.AppendUint(dst, uint64(x.N), 10)
+	dst = value.AppendUint(dst, uint64(x.N))
 	if in.ID != (transport.FrameID{}) {
 		dst = append(dst, `,"id":"`...)
 		dst, _ = in.ID.AppendText(dst) // never fails
@@ -64,7 +64,7 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = strconv.AppendUint(dst, uint64(p), 10)
+		dst = value.AppendUint(dst, uint64(p))
 	}
 	dst = append(dst, ']')
 	dst = appendStrings(dst, `,"via":[`, x.Via)
@@ -158,11 +158,7 @@ func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
 	if ns%1000 == 0 {
 		ns, digits = ns/1000, 6
 	}
-	dst = append(dst, "000000000"[:digits]...)
-	for i := len(dst) - 1; ns > 0; i-- {
-		dst[i] += byte(ns % 10)
-		ns /= 10
-	}
+	dst = value.AppendDigits(dst, uint64(ns), digits)
 	return append(dst, 'Z')
 }
 

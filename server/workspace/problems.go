@@ -105,8 +105,13 @@ func (r *Reading) Name() string {
 		return m.Name
 	case m == nil && r.frame.Name != "":
 		return r.frame.Name
+	case r.frame.HasKey && r.def.code != "":
+		return r.def.code
 	case r.frame.HasKey:
-		return fmt.Sprintf("? 0x%02X", r.frame.Key.Code)
+		return codeName(r.frame.Key.Code)
 	}
 	return r.frame.Kind.String()
 }
+
+// codeName returns the text for a code without a definition.
+func codeName(code uint32) string { return fmt.Sprintf("? 0x%02X", code) }

@@ -25,6 +25,7 @@ type definition struct {
 	known     bool
 	message   *schema.Message // nil if there is none
 	program   *codec.Program  // nil if it cannot be compiled
+	code      string          // shown if there is no program
 }
 
 // NewReading returns a reading with the definitions of a snapshot, without a frame.
@@ -67,6 +68,9 @@ func (r *Reading) find() {
 	if alternate := r.snap.HasAlternate(x); !d.known || d.key != x.Key || d.alternate != alternate {
 		*d = r.snap.definition(x)
 		d.key, d.alternate, d.known = x.Key, alternate, true
+		if d.program == nil {
+			d.code = codeName(x.Key.Code)
+		}
 	}
 	r.def = *d
 }

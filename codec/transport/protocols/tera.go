@@ -102,9 +102,15 @@ func (e *Env) integrityIV() func(schema.Key, []byte) (uint32, bool) {
 	const holder, field = "S_LOGIN_ACCOUNT_INFO", "integrityIv"
 	var rec codec.Record
 	var values codec.Cursor
+	var others [64]schema.Key // by the low bits of the code: keys of other messages
 	return func(key schema.Key, message []byte) (uint32, bool) {
+		other := &others[key.Code%uint32(len(others))]
+		if *other == key {
+			return 0, false
+		}
 		m := e.Definitions.Lookup(key)
 		if m == nil || m.Name != holder {
+			*other = key
 			return 0, false
 		}
 		p, err := e.Definitions.Program(m)
