@@ -39,6 +39,8 @@ type TextMessage struct {
 		Client string `json:"client"`
 		Base   string `json:"base"`
 		Text   string `json:"text"`
+
+		Revision string `json:"revision,omitempty"` // of the file, instead of Base
 	} `json:"merge,omitempty"`
 	At *struct {
 		Version int `json:"version"`
@@ -138,6 +140,8 @@ func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Mem
 		switch {
 		case said.Push != nil:
 			err = m.Push(said.Push.Client, said.Push.Version, said.Push.Changes)
+		case said.Merge != nil && said.Merge.Revision != "":
+			err = m.MergeOf(said.Merge.Client, said.Merge.Revision, said.Merge.Text)
 		case said.Merge != nil:
 			err = m.Merge(said.Merge.Client, said.Merge.Base, said.Merge.Text)
 		case said.At != nil:

@@ -79,6 +79,11 @@ func (d *Document) Since(version int) (updates []Update, ok bool) {
 	return d.recent[len(d.recent)-n:], true
 }
 
+// Has reports whether one of the latest updates is of a client.
+func (d *Document) Has(client string) bool {
+	return slices.ContainsFunc(d.recent, func(u Update) bool { return u.Client == client })
+}
+
 // Receive takes changes of a client that follow each other, the first one for the text of a version. It maps them over the updates since
 // then, and returns those that it accepted; of changes that it has already they are left out. With an error nothing is accepted.
 //

@@ -3,7 +3,9 @@ package page
 import (
 	"net/http"
 
+	"wirebench/defs/source"
 	"wirebench/server/access"
+	"wirebench/server/workspace"
 )
 
 // action is the action of a button of the page. A nil part does nothing.
@@ -28,7 +30,7 @@ var actions = map[string]action{
 	"new":      {before: func(p *work) { p.beginNew(p.form.arg) }},
 	"stored":   {before: (*work).dropEdit},
 	"theirs":   {before: (*work).dropEdit},
-	"mine":     {before: func(p *work) { p.form.base = "" }}, // the text stays, as an edit of the text stored now
+	"mine":     {before: (*work).mergeMine},
 	"show":     {before: func(p *work) { p.form.show, p.form.bytes = p.form.number(), 0 }},
 	"bytes":    {before: func(p *work) { p.form.bytes = p.form.number() }},
 	"pick":     {before: func(p *work) { p.form.part = p.form.number() }},
@@ -63,6 +65,22 @@ var actions = map[string]action{
 }
 
 // dropEdit opens the stored definition and discards the edited text.
+// mergeMine joins the text with the one that the file has got meanwhile. Without the text that it was made of it stays as it is.
+func (p *work) mergeMine() {
+	f := &p.form
+	if _, disk, err := p.stored(f.message); err == nil {
+		base, known := p.ws.TextOf(disk.Name, f.base)
+		merged, err := workspace.Merge(base, f.definition, source.UnixLines(disk.Text))
+		if !known || err != nil {
+			p.notice("What your text was made of is not known: it is not merged, and Save replaces the file.")
+		} else if merged != f.definition {
+			f.definition = merged
+			p.done("Your text is merged with the changes of the file.")
+		}
+	}
+	f.base = ""
+}
+
 func (p *work) dropEdit() { p.form.definition, p.form.base = "", "" }
 
 // maxActionLogged bounds the name of an action in the log, which clients can choose.

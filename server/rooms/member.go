@@ -55,6 +55,7 @@ type Message struct {
 	People  []Seen          `json:"people,omitempty"`  // all others; Nobody if there are none
 	Nobody  bool            `json:"nobody,omitempty"`
 	File    *FileState      `json:"file,omitempty"`
+	Merged  string          `json:"merged,omitempty"` // the outcome of a merge, after its updates: done, or unknown if it was not merged
 }
 
 // Start is the state of the text at the beginning. Text is missing if the client has it: then updates follow.
@@ -91,14 +92,18 @@ type Member struct {
 
 	// Guarded by the room.
 	started bool
-	fresh   bool   // it needs the text
-	version int    // of the updates that were sent
-	people  int    // news of people that were sent
-	file    int    // news of the file that were sent
-	why     string // why the text is sent again
-	at      [2]int // the selection in the text that is on disk
-	point   *point // the latest one that the client sent, which is not in at yet
-	look    *Look
+	fresh   bool // it needs the text
+	version int  // of the updates that were sent
+	people  int  // news of people that were sent
+	file    int  // news of the file that were sent
+
+	merged   string // the outcome of a merge that is to be sent once version mergedAt was
+	mergedAt int
+
+	why   string // why the text is sent again
+	at    [2]int // the selection in the text that is on disk
+	point *point // the latest one that the client sent, which is not in at yet
+	look  *Look
 }
 
 // nowhere is a selection that is not known.
@@ -202,6 +207,9 @@ func (m *Member) news() (out Message, some bool, err error) {
 		out.Updates = slices.Clone(updates[:r.logged-m.version])
 		m.version, some = r.logged, true
 	}
+	if m.merged != "" && m.mergedAt <= m.version {
+		out.Merged, m.merged, some = m.merged, "", true
+	}
 	if m.file < r.fileNews {
 		state := r.state
 		out.File = &state
@@ -277,9 +285,48 @@ func (m *Member) Push(client string, version int, changes []collab.Change) error
 	return err
 }
 
+// Outcomes of a merge.
+const (
+	Merged   = "done"    // it is in the text, and on disk
+	NoCommon = "unknown" // nothing knows the text that it was made of
+)
+
+// MergeOf is Merge for a text that was made of a revision of the file. If neither the file nor its history has it, nothing is merged, which
+// the client is told.
+func (m *Member) MergeOf(client, revision, text string) error {
+	base, ok := m.room.ws.TextOf(m.room.file, revision)
+	if ok {
+		return m.Merge(client, base, text)
+	}
+	m.outcome(NoCommon, 0)
+	return nil
+}
+
 // Merge takes a text that was made of an earlier one while there was no connection, when the updates since then are not known any more. The
-// differences are merged into the present text.
+// differences are merged into the present text, once for each client.
 func (m *Member) Merge(client, base, text string) error {
+	if err := m.merge(client, base, text); err != nil {
+		return err
+	}
+	m.outcome(Merged, m.room.version())
+	return nil
+}
+
+// outcome tells the client the outcome of a merge, once it has the updates up to a version.
+func (m *Member) outcome(what string, version int) {
+	m.room.mu.Lock()
+	defer m.room.mu.Unlock()
+	m.merged, m.mergedAt = what, version
+	m.wakeUp()
+}
+
+func (r *Room) version() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.doc.Version()
+}
+
+func (m *Member) merge(client, base, text string) error {
 	r := m.room
 	from, to := collab.NewText(base), collab.NewText(text)
 	if len(from) > maxText || len(to) > maxText {
@@ -288,8 +335,11 @@ func (m *Member) Merge(client, base, text string) error {
 	mine := collab.Between(from, to)
 	for {
 		r.mu.Lock()
-		now, version := r.doc.Text(), r.doc.Version()
+		now, version, has := r.doc.Text(), r.doc.Version(), r.doc.Has(client)
 		r.mu.Unlock()
+		if has { // the connection was lost before its confirmation
+			return nil
+		}
 		theirs := collab.Between(from, now)
 		r.spend(m.Key, float64((len(from)+len(to)+len(now))/textUnits))
 		change, err := mine.Map(theirs, false)

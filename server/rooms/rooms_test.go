@@ -384,6 +384,42 @@ func TestMerge(t *testing.T) {
 	ann.has("uint32 account\nstring title\n")
 }
 
+// A text of one's own that was made of a revision of the file is merged once, however often it is sent, and only if its base is known.
+func TestMergeOfRevision(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\nstring name\n"})
+	base := string(store.RevisionOf([]byte("uint32 id\nstring name\n")))
+	if _, err := l.SaveBy([]string{"bob"}, name, []byte("uint32 id\nstring name\nbyte of_bob\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	ann := l.join(t, newSet(t), name, "ann")
+	outcome := ""
+	merge := func(client, revision, text string) string {
+		t.Helper()
+		outcome = ""
+		if err := ann.MergeOf(client, revision, text); err != nil {
+			t.Fatal(err)
+		}
+		for outcome == "" {
+			m, err := ann.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ann.take(m)
+			outcome = m.Merged
+		}
+		return ann.text.String()
+	}
+	const want = "uint32 account\nstring name\nbyte of_bob\n"
+	for range 2 {
+		if got := merge("ann-1", base, "uint32 account\nstring name\n"); got != want || outcome != Merged {
+			t.Errorf("%s: %q", outcome, got)
+		}
+	}
+	if got := merge("ann-2", "0123456789abcdef", "gone\n"); got != want || outcome != NoCommon {
+		t.Errorf("%s: %q", outcome, got)
+	}
+}
+
 // Deleting the file ends the room; nothing writes it again.
 func TestDeleted(t *testing.T) {
 	l := newLibrary(t, map[string]string{name: "uint32 id\n"})

@@ -373,6 +373,44 @@ func textOfRevision(x []historyLine, id string) (string, error) {
 	return now.String(), nil
 }
 
+// TextOf returns the text that a definition had at a revision of pages, store.RevisionOf with their line ends; ok is false if neither the file
+// nor its history has it.
+func (w *Workspace) TextOf(file, revision string) (text string, ok bool) {
+	is := func(text string) bool { return string(store.RevisionOf([]byte(text))) == revision }
+	if f := w.Now().File(file); f != nil && is(source.UnixLines(f.Text)) {
+		return source.UnixLines(f.Text), true
+	}
+	x, err := w.wholeHistory(file)
+	if err != nil {
+		return "", false
+	}
+	var now collab.Text
+	whole := false // now is known
+	for _, l := range x {
+		if l.Text != nil {
+			now, whole = collab.NewText(*l.Text), true
+		} else if whole {
+			next, err := l.Change.Apply(now)
+			now, whole = next, err == nil && next.Hash() == l.Hash
+		}
+		if whole && is(now.String()) {
+			return now.String(), true
+		}
+	}
+	return "", false
+}
+
+// Merge joins two texts that were made of a common one. Where both changed a place, both texts are there.
+func Merge(base, mine, now string) (string, error) {
+	of, current := collab.NewText(base), collab.NewText(now)
+	change, err := collab.Between(of, collab.NewText(mine)).Map(collab.Between(of, current), false)
+	if err != nil {
+		return "", err
+	}
+	text, err := change.Apply(current)
+	return text.String(), err
+}
+
 // History returns the revisions of a definition, newest first. The text before the first change is one of them.
 func (w *Workspace) History(file string) ([]PastRevision, error) {
 	x, err := w.wholeHistory(file)

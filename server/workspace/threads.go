@@ -441,13 +441,8 @@ func (w *Workspace) merged(x Thread) (now, merged string, err error) {
 		return "", "", &ThreadError{Reason: "the definition " + x.File + " is gone"}
 	}
 	now = source.UnixLines(f.Text)
-	base, current := collab.NewText(x.Suggestion.Base), collab.NewText(now)
-	change, err := collab.Between(base, collab.NewText(x.Suggestion.Text)).Map(collab.Between(base, current), false)
-	if err != nil {
-		return "", "", err
-	}
-	text, err := change.Apply(current)
-	return now, text.String(), err
+	merged, err = Merge(x.Suggestion.Base, x.Suggestion.Text, now)
+	return now, merged, err
 }
 
 // Accept writes the changes of a suggestion into its definition, and closes it.

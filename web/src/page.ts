@@ -33,7 +33,7 @@ import { literal } from "./frames/filters";
 import { type MenuItem, openMenu } from "./menu";
 import type { Cuts } from "./envelope";
 import { load, prefetch } from "./load";
-import { listedLinks, markMessage, update as updateMessages } from "./messages";
+import { listedLink, listedLinks, markMessage, update as updateMessages } from "./messages";
 import { type Bits, Message } from "./model";
 import { morph } from "./morph";
 import { notify } from "./notify";
@@ -178,7 +178,7 @@ export class Page {
     }
     if (asked.definition !== undefined) {
       this.controls.message = asked.definition;
-      this.controls.definition = asked.text ?? "";
+      this.controls.definition = "";
       this.controls.base = "";
     }
     if (asked.hex !== undefined) {
@@ -199,11 +199,14 @@ export class Page {
     if (asked.bookmarks !== undefined && before === undefined) {
       this.bookmarks = unpackBookmarks(asked.bookmarks);
     }
-    const draft = asked.text === undefined && asked.code === undefined ? takeDraft(this.workspace, this.controls.message) : typedBefore(this.workspace, this.controls.message);
+    const draft = takeDraft(this.workspace, this.controls.message) ?? typedBefore(this.workspace, this.controls.message);
     if (draft !== undefined) {
       this.controls.definition = draft.text;
       this.controls.base = draft.base;
+    } else if (asked.text !== undefined && this.isNew) {
+      this.controls.definition = asked.text; // there is no other text
     }
+    this.linked = asked.text;
     this.links = new Links((target, picked) => this.tell(target, picked));
     this.editor = new DefinitionField(code ?? document.createElement("div"), text ?? document.createElement("textarea"), {
       text: this.controls.definition,
@@ -295,6 +298,8 @@ export class Page {
       text: () => this.editor.text,
       message: () => this.controls.message,
       edited: () => this.edited,
+      base: () => this.controls.base,
+      beside: (why, text) => this.showBeside(why, text),
       changed: (shared) => {
         this.controls.shared = shared;
         this.socket.set({ shared });
@@ -343,7 +348,8 @@ export class Page {
         if (text === undefined) {
           notify("The definition in this link cannot be read", "err");
         } else {
-          this.editor.replace(text);
+          this.linked = text;
+          this.showLinked();
         }
       });
     }
@@ -798,9 +804,47 @@ export class Page {
     }
   }
 
-  /** Copies the draft of another tab into the editor; undo restores the text before. */
+  private linked: string | undefined; // the text of the address, until it is shown
+  private isAnswered = false;
+
+  /** Whether the address names a definition that is not stored. */
+  private get isNew(): boolean {
+    const { message } = this.controls;
+    return messageIn(new URL(location.href)) === null && listedLink(pathOf(this.workspace, "definitions", message)) === undefined;
+  }
+
+  /** Shows the text of the address beside that of the editor: nobody may replace a text by a link. */
+  private showLinked(): void {
+    const text = this.linked;
+    if (text === undefined || !this.isAnswered) {
+      return;
+    }
+    this.linked = undefined;
+    if (text === this.editor.text) {
+      return;
+    }
+    if (this.isNew && this.controls.definition.trim() === "") {
+      this.editor.replace(text);
+      return;
+    }
+    void this.showBeside("The address of this page has a text of its own.", text);
+  }
+
+  private async showBeside(why: string, text: string): Promise<void> {
+    const { message } = this.controls;
+    const taken = await (await dialogs())?.besideDialog({ workspace: this.workspace, message, why, now: this.editor.text, text });
+    if (taken === true && message === this.controls.message) {
+      this.restore(text);
+    }
+  }
+
+  /** Copies the draft of another tab into the editor; undo restores the text before. A shared text is merged with it. */
   private copyDraft({ message, text, base }: Kept): void {
     void (message === this.controls.message ? Promise.resolve() : base === "" ? this.beginNew(message) : this.open(message)).then(() => {
+      if (this.together.active) {
+        this.together.merge(text, base);
+        return;
+      }
       this.editor.replace(text);
       this.controls.base = base;
       this.socket.set({ base });
@@ -869,6 +913,8 @@ export class Page {
     this.draw(answer, this.controls.definition);
     this.markOpen();
     this.together.follow(this.openFile);
+    this.isAnswered = true;
+    this.showLinked();
     this.threads.follow(this.openFile, this.controls.base);
     if (answer.data !== undefined) {
       this.host?.shown();

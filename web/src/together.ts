@@ -25,6 +25,8 @@ export interface TogetherHost {
   text(): string; // of the open definition
   message(): string; // its name
   edited(): boolean; // it differs from the file
+  base(): string; // the revision of the file that it was made of
+  beside(why: string, text: string): Promise<void>; // shows a text that cannot be merged
   changed(shared: boolean): void;
   go(message: string): void;
   goFrame(at: RoomsLook): boolean; // false if the frame is not one of the page
@@ -37,6 +39,7 @@ interface Kept {
   version: number;
   client: string;
   base: string; // the text of the version
+  revision?: string; // of the file, instead of base
   text: string;
   changes: unknown[]; // from the one to the other
 }
@@ -141,6 +144,49 @@ export class Together {
     this.send({ look: this.frame ?? { capture: "", frame: 0 } });
   }
 
+  private unmerged: Kept | undefined; // a text that the server is to merge, until it says so
+  private whyMerged = "";
+
+  /** Merges a text that was made of a revision of the file. */
+  merge(text: string, revision: string): void {
+    this.toMerge({ revision, text });
+    this.sendUnmerged();
+  }
+
+  /** Keeps a text until the server says that it is merged. Its client is its own, so that it is merged once, however often it is sent. */
+  private toMerge(of: { base?: string; revision?: string; text: string }): void {
+    this.unmerged = { room: "", version: 0, client: `${this.client}-${Date.now().toString(36)}`, base: "", ...of, changes: [] };
+    store(this.keptStart + this.unmerged.client, JSON.stringify(this.unmerged));
+  }
+
+  private sendUnmerged(): void {
+    if (this.unmerged !== undefined) {
+      const { client, base, revision, text } = this.unmerged;
+      this.send({ merge: { client, base, text, ...(revision === undefined ? {} : { revision }) } });
+    }
+  }
+
+  /** The server has merged a text, or cannot. */
+  private merged(outcome: string): void {
+    const { unmerged, file } = this;
+    this.unmerged = undefined;
+    if (unmerged === undefined) {
+      return;
+    }
+    const key = this.keptStart + unmerged.client;
+    if (outcome === "done") {
+      store(key, undefined);
+      notify(this.whyMerged === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${this.whyMerged}`);
+      return;
+    }
+    const why = "Your unsaved text was made of one that nobody knows any more, so that it cannot be merged.";
+    void this.host.beside(why, unmerged.text).then(() => {
+      if (file === this.file) {
+        store(key, undefined);
+      }
+    });
+  }
+
   /** Writes the file now. */
   write(): void {
     this.send({ write: true });
@@ -207,6 +253,7 @@ export class Together {
       channel?.close();
     }
     this.channel = undefined;
+    this.unmerged = undefined; // it is kept
     if (shared !== undefined) {
       this.host.editor.unshare();
       this.host.editor.setReadOnly(null);
@@ -236,7 +283,7 @@ export class Together {
   }
 
   private async take(message: RoomsMessage): Promise<void> {
-    const { start, updates, people, nobody, file } = message;
+    const { start, updates, merged, people, nobody, file } = message;
     if (start !== undefined) {
       this.isLost = false;
       this.room = start.room;
@@ -250,12 +297,16 @@ export class Together {
       } else {
         this.shared.again();
       }
+      this.sendUnmerged();
       if (this.frame !== undefined) {
         this.tellFrame();
       }
     }
     if (updates !== undefined) {
       this.shared?.receive(updates);
+    }
+    if (merged !== undefined) {
+      this.merged(merged);
     }
     if (file !== undefined) {
       this.state = file;
@@ -275,7 +326,9 @@ export class Together {
   private async begin(text: string | undefined, version: number, why: string): Promise<void> {
     const { shared: was } = this;
     const mine = was === undefined ? this.kept() : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
-    const own = was === undefined && mine === undefined && this.host.edited() && this.writes ? this.host.text() : undefined;
+    if (was === undefined && mine === undefined && this.host.edited() && this.writes) {
+      this.toMerge({ revision: this.host.base(), text: this.host.text() }); // the draft goes
+    }
     const now = text ?? mine?.base ?? "";
     const shared = await this.host.editor.share({ text: now, version, client: this.client }, {
       push: (at, changes) => this.send({ push: { client: this.client, version: at, changes } }),
@@ -287,20 +340,20 @@ export class Together {
     this.shared = shared;
     this.host.editor.setReadOnly(this.writes ? null : "View only: you see what others type");
     this.host.changed(true);
-    if (own !== undefined && own !== now) {
-      this.host.editor.replace(own);
-      notify("Your unsaved text is in the shared one now");
-    }
+    this.whyMerged = why;
     if (mine === undefined || !this.writes) {
       return;
     }
     if (text === undefined && "changes" in mine) {
       this.send({ push: { client: mine.client, version: mine.version, changes: mine.changes } }); // those that arrived are left out
     } else if (mine.text !== now) {
-      this.send({ merge: { client: this.client, base: mine.base, text: mine.text } });
-      notify(why === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${why}`);
+      if ("client" in mine && mine.changes.length === 0) {
+        this.unmerged = mine; // it may be merged already
+      } else {
+        this.toMerge({ base: mine.base, text: mine.text });
+      }
     }
-    if ("client" in mine) {
+    if ("client" in mine && mine.client !== this.unmerged?.client) {
       store(this.keptStart + mine.client, undefined);
     }
   }

@@ -1,5 +1,6 @@
 // Less common dialogs, which ../dialogs.ts loads.
 
+export { besideDialog } from "./beside";
 export { capsuleDialog, capsulesDialog } from "./capsule";
 export { codeDialog } from "./code";
 export { codesDialog } from "./codes";
