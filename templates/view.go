@@ -161,6 +161,7 @@ type Ask struct{ Text, Action, Title string }
 
 // Workbench is the page of a workspace.
 type Workbench struct {
+	Empty bool // the project has no definitions
 	Frame
 	Form         FormState
 	Rail         Rail

@@ -45,6 +45,9 @@ func (p *work) open() {
 	case text == "" && f.message == "":
 		d.New = p.ws.newName("")
 		return
+	case strings.TrimSpace(text) == "" && err != nil && f.name != "": // nothing is written yet under the name that the page proposes
+		d.New, p.view.Message = f.name, ""
+		return
 	case text == "" && err != nil && f.name == "":
 		p.notice("There is " + err.Error())
 		d.New = f.message

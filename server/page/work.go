@@ -85,6 +85,7 @@ func (p *work) work() {
 	if p.form.frame != nil && p.view.Capture == nil { // an open page does not send the capture, and nothing depends on it
 		p.view.Capture = &templates.Capture{}
 	}
+	p.view.Empty = p.ws.Snapshot.Count() == 0
 	p.rename()
 	does := actions[p.form.action]
 	if does.before != nil {

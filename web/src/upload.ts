@@ -154,13 +154,22 @@ const captureFiles = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.jso
 
 /** Lets the user choose files, which are stored as captures, or are taken like dropped ones. */
 export function chooseCapture(): void {
+  choose("Capture files", captureFiles);
+}
+
+/** Lets the user choose any files, which are taken like dropped ones. */
+export function chooseFiles(): void {
+  choose("Files of the project", "");
+}
+
+function choose(ariaLabel: string, accept: string): void {
   const workspace = document.getElementById("main")?.dataset["workspace"];
   if (workspace === undefined) {
     return;
   }
   document.getElementById("capture-files")?.remove(); // of a dialog that was canceled
   const picker = make("input", "sr-only");
-  Object.assign(picker, { id: "capture-files", type: "file", multiple: true, accept: captureFiles, ariaLabel: "Capture files", tabIndex: -1 });
+  Object.assign(picker, { id: "capture-files", type: "file", multiple: true, accept, ariaLabel, tabIndex: -1 });
   picker.addEventListener("change", () => {
     const files = Array.from(picker.files ?? []);
     picker.remove();

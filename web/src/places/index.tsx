@@ -16,7 +16,7 @@ import { changed as panesChanged } from "../panes";
 import { openRelays } from "../relays";
 import { lookOnly } from "../role";
 import { effect, h, render } from "../ui";
-import { chooseCapture } from "../upload";
+import { chooseCapture, chooseFiles } from "../upload";
 import { Cards, watchDemo } from "./cards";
 import { CaptureList, CapturesPlace, OpenCapture, pageOf } from "./captures";
 import { LivePlace } from "./listeners";
@@ -84,6 +84,7 @@ export function startPlaces(): void {
     { id: "place.captures", title: "Captures", group: "Go to", run: () => go("captures") },
     { id: "place.live", title: "Live traffic", group: "Go to", run: () => go("live") },
     { id: "captures.open", title: "Open a capture file …", group: "Captures", enabled: () => !lookOnly(), run: chooseCapture },
+    { id: "files.add", title: "Add files of definitions …", group: "Definition", enabled: () => !lookOnly(), run: chooseFiles },
     { id: "live.demo", title: "Watch the demo game", group: "Live", enabled: () => demo && !lookOnly("operator"), run: watchDemo },
     { id: "live.start", title: "Start a listener …", group: "Live", enabled: () => !lookOnly("operator"), run: () => location.assign(`${pathOf(workspace, "live")}#live-listen`) },
   );
