@@ -17,19 +17,32 @@ import (
 )
 
 func newBackup() *cobra.Command {
-	data := ""
+	data, alone := "", false
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Save the data folder as one file",
 		Long: `Backup writes the data folder (definitions, captures, settings, accounts) to FILE, a
 tar archive packed with gzip; "-" is standard output. A server may use the folder
 meanwhile. Copying the folder with another program works as well: every file in it is
-whole at any time.`,
+whole at any time.
+
+The folders of --library are in the backup too, without hidden folders such as .git,
+unless --no-libraries is given. What is not in it is said first, and again by restore.`,
 		Example: "  wirebench backup --data /srv/wirebench /backup/wirebench.tar.gz",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			plan, err := store.Plan(data, !alone)
+			if err != nil {
+				return err
+			}
+			for _, x := range plan.Libraries {
+				if x.Taken {
+					note(cmd, "with the definitions of project %s, from %s", x.Project, x.Folder)
+				}
+			}
+			notIn(cmd, plan)
 			if args[0] == "-" {
-				_, err := store.Backup(cmd.OutOrStdout(), data)
+				_, err := store.Backup(cmd.OutOrStdout(), data, plan)
 				return err
 			}
 			temporary := args[0] + ".new"
@@ -37,7 +50,7 @@ whole at any time.`,
 			if err != nil {
 				return err
 			}
-			n, err := store.Backup(f, data)
+			n, err := store.Backup(f, data, plan)
 			if err == nil {
 				err = f.Sync()
 			}
@@ -56,7 +69,15 @@ whole at any time.`,
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
+	cmd.Flags().BoolVar(&alone, "no-libraries", false, "leave out definitions that are outside the data folder")
 	return cmd
+}
+
+// notIn says what a backup does not have.
+func notIn(cmd *cobra.Command, m *store.Manifest) {
+	for _, what := range m.Left {
+		note(cmd, "not in the backup: %s", what)
+	}
 }
 
 func newRestore() *cobra.Command {
@@ -79,9 +100,26 @@ when the server starts.`,
 				defer f.Close()
 				in = io.Reader(f)
 			}
-			n, err := store.Restore(in, data)
+			n, m, err := store.Restore(in, data)
 			if err != nil {
 				return err
+			}
+			if m == nil {
+				note(cmd, "this backup is of an earlier version: it has no folders of --library, and does not say what else it lacks")
+				m = &store.Manifest{}
+			}
+			notIn(cmd, m)
+			for _, x := range m.Libraries {
+				switch {
+				case x.Here && x.Taken:
+					note(cmd, "project %s uses %s as it is now; its definitions of the backup are in %s", x.Project, x.Folder, filepath.Join(data, x.Project, "definitions"))
+				case x.Here:
+					note(cmd, "project %s uses %s as it is now", x.Project, x.Folder)
+				case x.Taken:
+					note(cmd, "project %s has its definitions in the data folder now: there is no %s", x.Project, x.Folder)
+				default:
+					note(cmd, "project %s cannot be opened until there is %s", x.Project, x.Folder)
+				}
 			}
 			note(cmd, "%d files in %s", n, filepath.Clean(data))
 			return nil
