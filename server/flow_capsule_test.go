@@ -77,3 +77,21 @@ func TestFlowCapsule(t *testing.T) {
 	f.page().In("Delete “What they say” here?…").Click("button", "Delete")
 	f.shows("dialog .operate-says", "Nothing is shared yet")
 }
+
+// Fields that look like secrets are ticked in the dialog, with the reason; what is not ticked any more stays.
+func TestFlowCapsuleProposes(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, map[string]string{"C_SAY.1.def": "string password\n", "protocol.1.map": "C_SAY 4097\n"}, chatCapture(t, 30), "")
+	f.counts("30 frames")
+	f.filter("C_SAY")
+	f.press("Ctrl+K")
+	f.page().Fill("combobox", "Go to anything", "> share the listed")
+	f.page().Press("Enter")
+	f.shows(".capsule-preview", "replaced; looks like a secret: its name")
+	f.is("it is ticked", `document.querySelector(".capsule-preview input").checked`)
+	f.look("capsule-proposes")
+	f.axe("a capsule with a proposal")
+	f.page().Click("checkbox", "Replace C_SAY.password")
+	f.shows(".capsule-preview", "as it is; looks like a secret: its name")
+	f.is("it is not ticked", `!document.querySelector(".capsule-preview input").checked`)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ replaced. Values of fields marked @secret are replaced in the samples.`,
 				return err
 			}
 			note(cmd, "%d files in %s", n, args[0])
+			if list := site.Suspects(); len(list) > 0 {
+				note(cmd, "fields that look like secrets, whose values are in samples as they are: %s; mark those that are with @secret", strings.Join(list, ", "))
+			}
 			return nil
 		},
 	}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/base64"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -23,8 +22,7 @@ func (b *Workbench) Capsule(w http.ResponseWriter, r *http.Request) {
 		b.NotFound(w, r)
 		return
 	}
-	script := publish.CapsuleScript()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(script[:])+"'; sandbox allow-scripts allow-downloads; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", publish.CapsulePolicy()+"; sandbox allow-scripts allow-downloads; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.URL.Query().Has("download") {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed" // the script
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -100,6 +101,7 @@ type Went struct {
 	Type   string `json:"type"`
 	Values int    `json:"values"`
 	Stays  int    `json:"stays,omitempty" doc:"of the values to be replaced, those that stay: they select an alternative"`
+	Why    string `json:"why,omitempty" doc:"why the values look like secrets: its name, or what they are"`
 	Erased int    `json:"erased,omitempty" doc:"of the values that are there, those in which replaced values were found and overwritten"`
 }
 
@@ -304,9 +306,12 @@ func (p *packing) count(program *codec.Program) {
 		}
 		key := keyOf(program, l.Field)
 		if p.counts[key] == nil {
-			p.counts[key] = &Went{Field: key, Type: program.Fields[l.Field].Type}
+			p.counts[key] = &Went{Field: key, Type: program.Fields[l.Field].Type, Why: redact.SuspectName(program.Fields[l.Field].Name)}
 		}
 		p.counts[key].Values++
+		if p.counts[key].Why == "" {
+			p.counts[key].Why = redact.SuspectValue(&p.rec, &l)
+		}
 		if p.redactor != nil && p.redactor.IsSecret(program, int(l.Field)) {
 			p.gone[key] = true
 		}
@@ -526,8 +531,12 @@ func (c *Capsule) check() error {
 //go:embed capsule.js
 var capsuleJS string
 
-// CapsuleScript is the hash of the script of a page, for its content security policy.
-func CapsuleScript() [sha256.Size]byte { return sha256.Sum256([]byte(capsuleJS)) }
+// CapsulePolicy is the content security policy that a page has in itself, so that a saved file has it too. A server adds what cannot stand in a
+// page: sandbox and frame-ancestors.
+func CapsulePolicy() string {
+	script := sha256.Sum256([]byte(capsuleJS))
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(script[:]) + "'; base-uri 'none'; form-action 'none'"
+}
 
 // maxPageFields bounds the values listed on a page.
 const maxPageFields = 100_000
@@ -544,7 +553,7 @@ func (c *Capsule) Page() ([]byte, error) {
 	}
 	page := templates.Capsule{
 		Title: c.Title, Note: c.Note, Made: c.Made, By: c.By, Protocol: snap.Dialect.Title, ID: ID(text), Redacted: c.Redacted,
-		Style: string(siteCSS), Script: capsuleJS, JSON: string(bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`))),
+		Policy: CapsulePolicy(), Style: string(siteCSS), Script: capsuleJS, JSON: string(bytes.ReplaceAll(text, []byte("<"), []byte(`\u003c`))),
 	}
 	left := maxPageFields
 	rec := &codec.Record{}

@@ -241,3 +241,37 @@ func TestNothingReadable(t *testing.T) {
 		})
 	}
 }
+
+// Fields that look like secrets are named with the reason, in the preview of a capsule and for a reference; a rule for the field replaces it.
+func TestSuspects(t *testing.T) {
+	s := siteOf(t, "tera", map[string]string{
+		"C_LOGIN.1.def": "string user\nstring password\nstring extra\n", "protocol.1.map": "C_LOGIN 17\n",
+		"C_LOGIN.1.samples.jsonl": `{"message":"C_LOGIN.1","hex":"1800110010001200160061000000620000006300` + `0000"}` + "\n",
+	})
+	x := message(t, s.Snap, "C_LOGIN", `{"user":"me","password":"hunter2","extra":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOjF9.abcdefgh"}`)
+	_, preview, err := NewCapsule(s.Snap, []Frame{{Frame: x}}, CapsuleSpec{At: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, w := range preview.Kept {
+		lines = append(lines, w.Field+" "+w.Why)
+	}
+	if got := strings.Join(lines, ", "); got != "C_LOGIN.extra a signed token, C_LOGIN.password its name, C_LOGIN.user " {
+		t.Error(got)
+	}
+	rules, err := redact.ParseRules("\nC_LOGIN.extra\nC_LOGIN.password")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, preview, err := NewCapsule(s.Snap, []Frame{{Frame: x}}, CapsuleSpec{At: time.Now(), Rules: rules})
+	if err != nil || len(preview.Gone) != 2 || len(preview.Kept) != 1 {
+		t.Errorf("%+v %v", preview, err)
+	}
+	if page, err := c.Page(); err != nil || !bytes.Contains(page, []byte(`<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; `)) {
+		t.Errorf("the page has no policy: %v", err)
+	}
+	if got := strings.Join(s.Suspects(), " "); got != "C_LOGIN.password" {
+		t.Error(got)
+	}
+}

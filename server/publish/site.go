@@ -124,6 +124,36 @@ func (s *Site) collect(entries []*entry, values *redact.Values) {
 	}
 }
 
+// Suspects returns the fields of samples that look like secrets and are not marked, as MESSAGE.path.
+func (s *Site) Suspects() (out []string) {
+	entries, err := s.entries()
+	if err != nil {
+		return nil
+	}
+	rec, secret := &codec.Record{}, redact.New()
+	for _, e := range entries {
+		for _, m := range e.versions {
+			p, err := s.Snap.Program(m)
+			if err != nil {
+				continue
+			}
+			for x := range s.samplesOf(m) {
+				p.Decode(rec, x.data)
+				for _, l := range rec.AppendLeaves(nil) {
+					if l.Role != codec.RoleValue || l.Field == codec.NoField || secret.IsSecret(p, int(l.Field)) {
+						continue
+					}
+					if key := keyOf(p, l.Field); !slices.Contains(out, key) && (redact.SuspectName(p.Fields[l.Field].Name) != "" || redact.SuspectValue(rec, &l) != "") {
+						out = append(out, key)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Check returns why the site cannot be written: two messages would have the same page, a page cannot be named after one, or a secret value would
 // be in it.
 func (s *Site) Check() error {

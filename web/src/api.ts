@@ -1718,6 +1718,12 @@ export interface PublishWent {
   field: string;
   type: string;
   values: number;
+  /** of the values to be replaced, those that stay: they select an alternative */
+  stays?: number;
+  /** why the values look like secrets: its name, or what they are */
+  why?: string;
+  /** of the values that are there, those in which replaced values were found and overwritten */
+  erased?: number;
 }
 
 /** CapsuleList is the capsules of a project. */

@@ -33,18 +33,27 @@ export async function capsuleDialog({ workspace, title: proposed, what }: Capsul
   const secrets = signal(false);
   const addresses = signal(false);
   const notes = signal(false);
+  const chosen = signal<ReadonlySet<string>>(new Set()); // fields that are replaced by a tick
+  const seen = new Set<string>(); // fields that look like secrets, which were ticked once
   const preview = signal<Preview | undefined>(undefined);
   const made = signal<MadeCapsule | undefined>(undefined);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let n = 0;
   await dialog("Share messages", (d) => {
     const body = (more: Partial<CapsuleBody>): CapsuleBody => ({
-      ...what, title: title.value, note: note.value, name: personName(), rules: rules.value, secrets: secrets.value, addresses: addresses.value, notes: notes.value, ...more,
+      ...what, title: title.value, note: note.value, name: personName(), rules: [rules.value, ...chosen.value].join("\n"), secrets: secrets.value, addresses: addresses.value, notes: notes.value, ...more,
     });
     const look = async (): Promise<void> => {
       const mine = ++n;
       const reply = await request<MadeCapsule>(`${apiOf(workspace)}/capsules`, { body: body({ preview: true }) });
       if (mine !== n) {
+        return;
+      }
+      const fresh = reply.ok ? (reply.answer.preview?.kept ?? []).filter((f) => (f.why ?? "") !== "" && !seen.has(f.field)) : [];
+      if (fresh.length > 0) {
+        fresh.forEach((f) => seen.add(f.field));
+        chosen.value = new Set([...chosen.value, ...fresh.map((f) => f.field)]);
+        await look();
         return;
       }
       preview.value = reply.ok ? (reply.answer.preview ?? undefined) : undefined;
@@ -69,6 +78,29 @@ export async function capsuleDialog({ workspace, title: proposed, what }: Capsul
     const check = (of: typeof secrets, text: string, why: string) => (
       <label title={why}><input type="checkbox" checked={of.value} onChange={(event) => { of.value = event.currentTarget.checked; later(); }} /> {text}</label>
     );
+    const tick = (field: string, on: boolean): void => {
+      const now = new Set(chosen.value);
+      if (on) {
+        now.add(field);
+      } else {
+        now.delete(field);
+      }
+      chosen.value = now;
+      later();
+    };
+    const state = (f: Preview["kept"][number], gone: boolean): string => {
+      const parts = [gone ? "replaced" : "as it is"];
+      if ((f.stays ?? 0) > 0) {
+        parts.push(`${count(f.stays ?? 0, "value")} stay: they select what follows`);
+      }
+      if (!gone && (f.erased ?? 0) > 0) {
+        parts.push(`${count(f.erased ?? 0, "value")} overwritten: replaced values were in them`);
+      }
+      if ((f.why ?? "") !== "") {
+        parts.push(`looks like a secret: ${f.why}`);
+      }
+      return parts.join("; ");
+    };
     const page = made.value?.page === undefined ? "" : new URL(made.value.page, location.href).href;
     const p = preview.value;
     return (
@@ -94,10 +126,14 @@ export async function capsuleDialog({ workspace, title: proposed, what }: Capsul
                 {(p.unknown ?? 0) > 0 ? <strong> {count(p.unknown ?? 0, "message")} without a definition: their bytes are there as they are.</strong> : null}
               </p>
               <table class="data" aria-label="Fields">
-                <thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col" class="num">Values</th><th scope="col">In the capsule</th></tr></thead>
+                <thead><tr><th scope="col">Replace</th><th scope="col">Field</th><th scope="col">Type</th><th scope="col" class="num">Values</th><th scope="col">In the capsule</th></tr></thead>
                 <tbody>
                   {[...p.gone.map((f) => ({ ...f, gone: true })), ...p.kept.map((f) => ({ ...f, gone: false }))].map((f) => (
-                    <tr key={f.field}><td>{f.field}</td><td class="dim">{f.type}</td><td class="num">{f.values.toLocaleString("en")}</td><td class={f.gone ? "ok" : ""}>{f.gone ? "replaced" : "as it is"}</td></tr>
+                    <tr key={f.field}>
+                      <td><input type="checkbox" aria-label={`Replace ${f.field}`} checked={f.gone} disabled={f.gone && !chosen.value.has(f.field)} onChange={(event) => tick(f.field, event.currentTarget.checked)} /></td>
+                      <td>{f.field}</td><td class="dim">{f.type}</td><td class="num">{f.values.toLocaleString("en")}</td>
+                      <td class={f.gone ? "ok" : (f.why ?? "") !== "" ? "err" : ""}>{state(f, f.gone)}</td>
+                    </tr>
                   ))}
                 </tbody>
               </table>
