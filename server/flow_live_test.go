@@ -421,3 +421,41 @@ func TestFlowLiveHoldBox(t *testing.T) {
 		return slices.Equal(heard, []string{"first", "one gold", "two"})
 	})
 }
+
+// "Hold nothing" passes all that waits at once, and what follows, by mouse and by keyboard.
+func TestFlowLiveHoldNothing(t *testing.T) {
+	t.Parallel()
+	f, g := beginLive(t)
+	p := f.page()
+	var said []string
+	hold := func(texts ...string) {
+		t.Helper()
+		f.click("#live-operate")
+		f.pick("Hold messages from the client")
+		f.shows("#live-operate", "Holding")
+		g.say(t, texts...)
+		f.is("all wait", fmt.Sprintf(`document.querySelectorAll("#held .held-row").length === %d`, len(texts)))
+		said = append(said, texts...)
+	}
+	passes := func(by string) {
+		t.Helper()
+		f.shows("#live-operate", "Changes on")
+		g.say(t, by)
+		said = append(said, by)
+		g.await(t, "hears all in order, "+by, func(heard []string, _ []uint32) bool { return slices.Equal(heard, said) })
+		f.is("nothing waits", `document.querySelectorAll("#held .held-row").length === 0`)
+	}
+	hold("one", "two", "three")
+	f.click("#live-operate")
+	f.pick("Hold nothing")
+	passes("by mouse")
+	hold("four", "five")
+	f.focus("#live-operate")
+	p.Press("Enter")
+	p.Press("End")
+	p.Press("ArrowUp")
+	p.Press("ArrowUp")
+	f.is("the item has the keys", `document.activeElement?.textContent.startsWith("Hold nothing")`)
+	p.Press("Enter")
+	passes("by keyboard")
+}
