@@ -33,7 +33,6 @@ static
 web/browsertest
 web/build
 web/docs
-cmd/wirebench/demo/regatta
 
 defs/diag < defs/source
 
@@ -91,6 +90,8 @@ server/admit
 server/wsconn
 server/supervise
 server/collab  < defs/text
+
+cmd/wirebench/demo/regatta < server/supervise
 
 server/store  < codec/capture server/settings server/supervise
 server/live   < codec/capture server/supervise

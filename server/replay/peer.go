@@ -185,10 +185,9 @@ func (w *Wire) room() bool {
 		err := w.await(ctx, func() bool { return w.over != nil || len(w.queue) < maxQueue && w.bytes < maxQueueBytes })
 		stop()
 		if err == nil {
+			defer w.mu.Unlock()
 			w.arm()
-			open := w.over == nil
-			w.mu.Unlock()
-			return open
+			return w.over == nil
 		}
 		w.locked(func() { w.end.Tick(time.Now(), &w.relay) })
 	}
@@ -348,12 +347,16 @@ func (w *Wire) Close() error {
 		w.done.Wait()
 		return nil
 	}
-	func() {
+	fault := supervise.Do("connection", func() error {
 		defer w.mu.Unlock()
 		defer w.changed()
 		w.closed = true
 		w.end.Close(time.Now(), &w.relay)
-	}()
+		return nil
+	})
+	if fault != nil {
+		w.fault(fault)
+	}
 	// Unread data would make the system reset the connection and discard data in flight.
 	if w.CloseWrite() == nil {
 		if w.await(ctx, func() bool { w.queue, w.bytes = nil, 0; return w.over != nil }) == nil {
@@ -371,6 +374,9 @@ func (w *Wire) Close() error {
 	w.changed()
 	w.mu.Unlock()
 	w.done.Wait()
+	if fault != nil {
+		return fault
+	}
 	return err
 }
 

@@ -399,12 +399,16 @@ func (r *Room) run() {
 
 // flush writes the changes that have arrived to the log, and confirms them.
 func (r *Room) flush() {
-	r.mu.Lock()
-	entries, version, text, file := r.entries, r.doc.Version(), r.doc.Text(), r.fileEntry()
-	r.hasLog = r.hasLog && !r.forget
-	forget := r.forget
-	r.entries, r.forget = nil, false
-	r.mu.Unlock()
+	var entries []entry
+	var version int
+	var text collab.Text
+	var file entry
+	var forget bool
+	r.locked(func() {
+		entries, version, text, file, forget = r.entries, r.doc.Version(), r.doc.Text(), r.fileEntry(), r.forget
+		r.hasLog = r.hasLog && !r.forget
+		r.entries, r.forget = nil, false
+	})
 	if len(entries) == 0 && !forget {
 		return
 	}
@@ -433,9 +437,11 @@ func (r *Room) flush() {
 // fileGone keeps what was not in the file: in the history, and in the log if the file comes back as it was. Another file of the name has
 // nothing to do with it.
 func (r *Room) fileGone() error {
-	r.mu.Lock()
-	text, version, empty, who := r.doc.Text().String(), r.logged, r.unsaved.IsEmpty(), r.authors
-	r.mu.Unlock()
+	var text string
+	var version int
+	var empty bool
+	var who []string
+	r.locked(func() { text, version, empty, who = r.doc.Text().String(), r.logged, r.unsaved.IsEmpty(), r.authors })
 	if empty || r.ws.Home == nil {
 		return r.removeLog()
 	}
@@ -496,7 +502,25 @@ func (o outside) steady() bool {
 func (r *Room) merge(text string) bool {
 	old, now := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(text))
 	change := collab.Between(old, now)
+	var err error
+	r.locked(func() { err = r.mergeLocked(text, change) })
+	if err != nil {
+		r.log.Error("the file cannot be merged", "error", err)
+		r.end(fmt.Errorf("the file has changed on disk, and cannot be merged: %w", err))
+		return true
+	}
+	r.flush()
+	return true
+}
+
+// locked calls f with the lock held. A fault of f leaves it free: see supervise.
+func (r *Room) locked(f func()) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+}
+
+func (r *Room) mergeLocked(text string, change collab.Change) error {
 	mapped, err := change.Map(r.unsaved, true)
 	var unsaved collab.Change
 	if err == nil {
@@ -514,14 +538,7 @@ func (r *Room) merge(text string) bool {
 		r.entries = append(r.entries, r.fileEntry())
 		r.setState(FileState{})
 	}
-	r.mu.Unlock()
-	if err != nil {
-		r.log.Error("the file cannot be merged", "error", err)
-		r.end(fmt.Errorf("the file has changed on disk, and cannot be merged: %w", err))
-		return true
-	}
-	r.flush()
-	return true
+	return err
 }
 
 // writeFile writes the file if it is time, or with force. It returns the time until it is to be called again.
@@ -533,16 +550,20 @@ func (r *Room) writeFile(force bool) time.Duration {
 		r.mu.Unlock()
 		r.flush()
 	}
-	r.mu.Lock()
-	text, version := r.doc.Text().String(), r.doc.Version()
-	since, latest, empty := r.since, r.latest, r.unsaved.IsEmpty()
-	failed, who := r.logged < version, slices.Clone(r.authors)
-	if !failed && text == r.fileText { // again
-		r.unsaved, r.since, r.authors, r.tried = keep(len(r.doc.Text())), time.Time{}, nil, -1
-		r.setState(FileState{})
-	}
-	done := empty || r.since.IsZero() || failed
-	r.mu.Unlock()
+	var text string
+	var version int
+	var since, latest time.Time
+	var who []string
+	var done bool
+	r.locked(func() {
+		text, version, since, latest, who = r.doc.Text().String(), r.doc.Version(), r.since, r.latest, slices.Clone(r.authors)
+		empty, failed := r.unsaved.IsEmpty(), r.logged < version
+		if !failed && text == r.fileText { // again
+			r.unsaved, r.since, r.authors, r.tried = keep(len(r.doc.Text())), time.Time{}, nil, -1
+			r.setState(FileState{})
+		}
+		done = empty || r.since.IsZero() || failed
+	})
 	if done {
 		return never
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
 
@@ -213,5 +214,34 @@ func TestSet(t *testing.T) {
 	s.Close(t.Context())
 	if err := s.Add(&conns[0], func() {}, Owner{"x", true}); !errors.Is(err, ErrFull) || len(s.All()) > 0 {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestFaults lets the handler of a channel panic: the page is told which part has ended and what to do, other channels and connections go on,
+// and the channel can be opened again.
+func TestFaults(t *testing.T) {
+	fails := true
+	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "frames": {Limit: 100, Part: "list", Serve: func(ctx context.Context, c *Channel, with json.RawMessage) error {
+		if fails {
+			fails = false
+			var none []int
+			none[len(with)]++
+		}
+		return echo(ctx, c, with)
+	}}})
+	before := supervise.Counts()["list"]
+	p.say(`{"id":1,"open":"echo","with":"a"}`)
+	p.say(`{"id":2,"open":"frames","with":"b"}`)
+	got, err := p.Read(p.ctx)
+	if want := `{"id":2,"closed":"this list ended by a fault of the program: runtime error: index out of range [3]`; err != nil || !strings.HasPrefix(string(got), want) || !strings.Contains(string(got), "load the page") {
+		t.Fatalf("%s %v, want %s", got, err, want)
+	}
+	p.say(`{"id":1,"message":5}`)
+	p.hears(`{"id":1,"message":{"\"a\"":5}}`)
+	p.say(`{"id":2,"open":"frames","with":"b"}`)
+	p.say(`{"id":2,"message":6}`)
+	p.hears(`{"id":2,"message":{"\"b\"":6}}`)
+	if n := supervise.Counts()["list"] - before; n != 1 {
+		t.Errorf("%d faults are counted", n)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"wirebench/server/supervise"
 )
 
 // Codes of messages, by their direction.
@@ -116,7 +118,7 @@ type Server struct {
 
 	heard    func(text string)
 	listener net.Listener
-	all      sync.WaitGroup
+	all      supervise.Group
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // nil after Close
@@ -129,7 +131,7 @@ func Listen(addr string, heard func(text string)) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Addr: l.Addr().String(), heard: heard, listener: l, conns: map[net.Conn]bool{}}
-	s.all.Go(func() {
+	s.all.Go("server", nil, func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -139,7 +141,7 @@ func Listen(addr string, heard func(text string)) (*Server, error) {
 				c.Close()
 				continue
 			}
-			s.all.Go(func() {
+			s.all.Go("player", nil, func() {
 				defer s.drop(c)
 				s.serve(newPeer(c))
 			})
@@ -244,14 +246,14 @@ func Play(ctx context.Context, addr string, secret [4]byte, pause time.Duration)
 	}
 	defer p.Close()
 	ended := make(chan error, 1)
-	go func() {
+	supervise.Go("player", func(err error) { ended <- err }, func() {
 		for {
 			if _, _, err := p.Receive(); err != nil {
 				ended <- err
 				return
 			}
 		}
-	}()
+	})
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for n := 0; ; n++ {
