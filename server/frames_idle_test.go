@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,7 +75,7 @@ func openIdle(t *testing.T, ws *workspace.Workspace, set *captures.Set, id strin
 		_ = socket.Serve(ctx, conn, map[string]socket.Kind{"frames": {Limit: maxListMessage, Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
 			l.framesPage = newFramesPage(ws, set, id, c)
 			return l.serve(ctx)
-		}}})
+		}}}, &atomic.Int64{})
 	}()
 	t.Cleanup(func() { cancel(); theirs.Close(); <-ended })
 	go l.read(theirs)

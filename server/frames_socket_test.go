@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -284,7 +285,7 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 			all.Go("list", nil, func() { p.refuse(ctx) })
 			defer all.Wait()
 			return p.listen(ctx, &all)
-		}}})
+		}}}, &atomic.Int64{})
 	}))
 	defer srv.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), waitForList/2)

@@ -9,6 +9,9 @@ import (
 const (
 	maxListed = 24 // captures
 	maxTexts  = 50 // definitions that are edited together
+	maxPanes  = 100 // definitions and messages that are shown: each holds its texts, its views and what it has sent, some megabytes
+
+	maxUses = 4 // of each thing, on the average
 )
 
 // lists counts what is open, by person.
@@ -28,7 +31,11 @@ func (l *lists) enter(who, thing string) (leave func(), err error) {
 		l.of = map[string]map[string]int{}
 	}
 	mine := l.of[who]
-	if mine[thing] == 0 && len(mine) >= l.most {
+	uses := 0
+	for _, n := range mine {
+		uses += n
+	}
+	if mine[thing] == 0 && len(mine) >= l.most || uses >= maxUses*l.most {
 		return nil, fmt.Errorf("you have %d %s open in pages: close some first", l.most, l.what)
 	}
 	if mine == nil {

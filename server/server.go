@@ -67,6 +67,7 @@ type Server struct {
 	pages     socket.Set
 	lists     lists // of frames
 	texts     lists
+	panes     lists
 	rates     admit.Rate
 	budget    *admit.Budget
 	ended     atomic.Bool
@@ -88,7 +89,7 @@ func New(cfg Config) (*Server, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	supervise.LogTo(cfg.Log)
-	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}}
+	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}, panes: lists{what: "panes", most: maxPanes}}
 	s.rates.PerSecond, s.rates.AtOnce = ratePerSecond, rateAtOnce
 	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
 	if cfg.Memory == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"time"
@@ -53,10 +54,26 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 		"text":   s.textChannel(ws, access.Of(r)),
 		"frames": {Limit: maxListMessage, Part: "list", Serve: s.framesChannel(ws, access.Of(r).Key())},
 	}
+	for name, most := range map[string]int{"page": 2, "pushed": 2, "text": 8, "frames": 4} { // a page needs one; it may close one and open another
+		kind := kinds[name]
+		kind.Most = most
+		kinds[name] = kind
+	}
+	panes := kinds["page"]
+	serve := panes.Serve
+	panes.Serve = func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		leave, err := s.panes.enter(access.Of(r).Key(), fmt.Sprintf("%p", c))
+		if err != nil {
+			return err
+		}
+		defer leave()
+		return serve(ctx, c, with)
+	}
+	kinds["page"] = panes
 	maps.DeleteFunc(kinds, func(name string, _ socket.Kind) bool {
 		return !access.Of(r).May("channel "+name, ws.Name) || name == "frames" && ws.Captures == nil
 	})
-	if err := socket.Serve(ctx, conn, kinds); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
+	if err := socket.Serve(ctx, conn, kinds, s.pages.Queued(conn)); !wsconn.Gone(err) && !errors.Is(err, context.Canceled) {
 		s.Log.Info("page ended", "error", err)
 	}
 }

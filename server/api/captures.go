@@ -31,8 +31,11 @@ func (s *API) registerCaptures(api huma.API) {
 	add(api, "GET /api/v1/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
 }
 
-// maxFramesBytes bounds the frames of one answer.
-const maxFramesBytes = 16 << 20
+// Bounds of one answer. They count what is sent: decompressed values may be a thousand times longer than the bytes of their frame.
+const (
+	maxFramesBytes = 8 << 20
+	maxValueBytes  = 1 << 19 // of the values of a frame
+)
 
 // captureProblem converts an error of captures to an error with a status.
 func captureProblem(err error) error {
@@ -308,13 +311,15 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 	for _, i := range view.Rows(in.From, in.Count) {
 		e := o.Log().Entry(int(i))
 		o.Log().Frame(int(i), e, o.Log().Data(e), &f)
-		if left -= len(f.Bytes); left < 0 && len(b.Frames) > 0 {
+		read.Take(&f)
+		conn := conns.Of(e)
+		info := read.Describe(workspace.Want{Value: in.Value}, workspace.Listed{ID: f.ID, Conn: conn.Name, Session: conn.Session})
+		info.Shorten(maxValueBytes, maxFramesBytes)
+		if left -= info.Size(); left < 0 && len(b.Frames) > 0 {
 			b.Note = strings.TrimPrefix(b.Note+"; fewer frames than requested, because they are large: continue after the last one", "; ")
 			break
 		}
-		read.Take(&f)
-		conn := conns.Of(e)
-		b.Frames = append(b.Frames, read.Describe(workspace.Want{Value: in.Value}, workspace.Listed{ID: f.ID, Conn: conn.Name, Session: conn.Session}))
+		b.Frames = append(b.Frames, info)
 	}
 	return out, nil
 }

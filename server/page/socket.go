@@ -31,6 +31,8 @@ const (
 	MaxMessage = api.MaxBody // maximum bytes of a message of the page
 	maxPending = 64          // maximum number of waiting actions, more than a user can trigger
 
+	maxPendingBytes = 2 * MaxMessage // of their texts
+
 	maxTextEdits = 16 // maximum number of changes of texts in a message, or in several that are merged
 )
 
@@ -101,6 +103,29 @@ type Message struct {
 	behind bool // changes of texts were dropped: the page must send the texts
 }
 
+// size returns the number of bytes of the texts of a message.
+func (m *Message) size() int {
+	n := insertedBy(m.Edit)
+	for _, text := range []*string{m.Set.Definition, m.Set.Input, m.Set.Form, m.Set.Value, m.Set.Base, m.Set.Code} {
+		if text != nil {
+			n += len(*text)
+		}
+	}
+	if m.Set.Edits != nil {
+		for path, text := range *m.Set.Edits {
+			n += len(path) + len(text)
+		}
+	}
+	return n
+}
+
+func sizeOf(list []Message) (n int) {
+	for i := range list {
+		n += list[i].size()
+	}
+	return n
+}
+
 // hasTexts reports whether a message has all texts, so that it does not matter which ones the server has.
 func (m *Message) hasTexts() bool {
 	return m.Set.Definition != nil && m.Set.Input != nil && m.Set.Value != nil && m.Set.Edits != nil && len(m.Edit) == 0
@@ -160,7 +185,7 @@ func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 		l.mu.Lock()
 		if last := len(l.pending) - 1; last >= 0 && l.pending[last].Action == "" {
 			l.pending[last] = together(l.pending[last], m)
-		} else if len(l.pending) < maxPending {
+		} else if len(l.pending) < maxPending && sizeOf(l.pending)+m.size() <= maxPendingBytes {
 			l.pending = append(l.pending, m)
 		} else {
 			l.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wirebench/server/supervise"
@@ -36,6 +37,7 @@ type Set struct {
 	cancel map[*wsconn.Conn]context.CancelFunc
 	owners map[*wsconn.Conn]string
 	of     map[string]int // connections by person
+	queued map[string]*atomic.Int64
 	wait   sync.WaitGroup
 }
 
@@ -70,9 +72,21 @@ func (s *Set) Add(c *wsconn.Conn, cancel context.CancelFunc, by Owner) error {
 		s.cancel, s.owners, s.of = map[*wsconn.Conn]context.CancelFunc{}, map[*wsconn.Conn]string{}, map[string]int{}
 	}
 	s.cancel[c], s.owners[c] = cancel, by.Key
-	s.of[by.Key]++
+	if s.of[by.Key]++; s.queued == nil {
+		s.queued = map[string]*atomic.Int64{}
+	}
+	if s.queued[by.Key] == nil {
+		s.queued[by.Key] = &atomic.Int64{}
+	}
 	s.wait.Add(1)
 	return nil
+}
+
+// Queued returns the count of the bytes that wait in the connections of the person of one of them, for Serve.
+func (s *Set) Queued(c *wsconn.Conn) *atomic.Int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queued[s.owners[c]]
 }
 
 // Remove removes a connection from the set.
@@ -82,6 +96,7 @@ func (s *Set) Remove(c *wsconn.Conn) {
 		s.of[key]--
 	} else {
 		delete(s.of, key)
+		delete(s.queued, key)
 	}
 	delete(s.cancel, c)
 	delete(s.owners, c)

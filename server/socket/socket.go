@@ -23,6 +23,8 @@ import (
 const (
 	maxChannels = 16
 	maxWaiting  = 512 // messages waiting for the handler of a channel
+
+	maxQueued = 64 << 20 // bytes waiting in all channels of one person
 )
 
 // Up is a message of a page about a channel: it opens the channel, sends a message in it, or closes it.
@@ -44,6 +46,7 @@ type Down struct {
 // Kind is a kind of channel.
 type Kind struct {
 	Limit int    // maximum bytes of a message of the page; twice as many may wait
+	Most  int    // channels of the kind in one connection; 0: as many as there may be of all kinds
 	Part  string // what the channel is for, as shown to users
 
 	// Serve serves a channel until it returns; its error is sent to the page, also that of a panic. The context is canceled when the page closes the channel, and
@@ -57,7 +60,9 @@ type Channel struct {
 	conn    *wsconn.Conn
 	limit   int
 	in      chan json.RawMessage
+	kind    string
 	waiting atomic.Int64  // bytes waiting in in
+	queued  *atomic.Int64 // and in all channels of the person
 	writing chan struct{} // has one element while a message of this channel is being written
 	end     context.CancelCauseFunc
 }
@@ -67,6 +72,7 @@ func (c *Channel) Receive(ctx context.Context) (json.RawMessage, error) {
 	select {
 	case m := <-c.in:
 		c.waiting.Add(-int64(len(m)))
+		c.queued.Add(-int64(len(m)))
 		return m, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -109,15 +115,19 @@ var (
 	errTooLong = errors.New("a message is too long")
 	errTooMany = errors.New("too many messages at once")
 	errUnknown = errors.New("unknown channel")
+
+	errManyOfKind = errors.New("the page has too many channels of this kind open")
 )
 
 // errNotUp ends a connection whose peer is not a page.
 var errNotUp = errors.New("not a message of a page")
 
 // Serve serves the channels of a page until it leaves or the context is done. When Serve returns, all handlers have returned.
-func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error {
+//
+// Queued counts the bytes of messages that wait in all connections of the person: see Set.Queued. Beyond maxQueued a channel is closed.
+func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind, queued *atomic.Int64) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &served{conn: conn, kinds: kinds, channels: map[int]*Channel{}}
+	s := &served{conn: conn, kinds: kinds, channels: map[int]*Channel{}, queued: queued}
 	s.all.Go("page", nil, func() {
 		defer cancel()
 		_ = conn.Ping(ctx)
@@ -133,9 +143,10 @@ func Serve(ctx context.Context, conn *wsconn.Conn, kinds map[string]Kind) error 
 
 // served is the state of a connection being served.
 type served struct {
-	conn  *wsconn.Conn
-	kinds map[string]Kind
-	all   supervise.Group
+	conn   *wsconn.Conn
+	kinds  map[string]Kind
+	queued *atomic.Int64
+	all    supervise.Group
 
 	mu       sync.Mutex
 	channels map[int]*Channel
@@ -155,6 +166,9 @@ func (s *served) read(ctx context.Context) error {
 		}
 		s.mu.Lock()
 		c, count := s.channels[m.ID], len(s.channels)
+		if c != nil && m.Open == "" && !m.Close {
+			c.take(m.Message) // while it is not closed
+		}
 		s.mu.Unlock()
 		switch {
 		case m.Open != "" && (c != nil || count == maxChannels):
@@ -165,8 +179,6 @@ func (s *served) read(ctx context.Context) error {
 		case c == nil: // the page does not know yet that the channel is closed
 		case m.Close:
 			c.end(context.Canceled)
-		default:
-			c.take(m.Message)
 		}
 	}
 }
@@ -177,7 +189,7 @@ func (c *Channel) take(m json.RawMessage) {
 		c.end(errTooLong)
 		return
 	}
-	if c.waiting.Add(int64(len(m))) > 2*int64(c.limit) {
+	if waiting, queued := c.waiting.Add(int64(len(m))), c.queued.Add(int64(len(m))); waiting > 2*int64(c.limit) || queued > maxQueued {
 		c.end(errTooMany)
 		return
 	}
@@ -196,10 +208,19 @@ func (s *served) open(ctx context.Context, m *Up) {
 	}
 	connected := ctx
 	ctx, end := context.WithCancelCause(ctx)
-	c := &Channel{id: m.ID, conn: s.conn, limit: kind.Limit, in: make(chan json.RawMessage, maxWaiting), writing: make(chan struct{}, 1), end: end}
+	c := &Channel{id: m.ID, kind: m.Open, queued: s.queued, conn: s.conn, limit: kind.Limit, in: make(chan json.RawMessage, maxWaiting), writing: make(chan struct{}, 1), end: end}
 	s.mu.Lock()
+	same := 0
+	for _, o := range s.channels {
+		if o.kind == m.Open {
+			same++
+		}
+	}
 	s.channels[m.ID] = c
 	s.mu.Unlock()
+	if kind.Most > 0 && same >= kind.Most {
+		kind.Serve = func(context.Context, *Channel, json.RawMessage) error { return errManyOfKind }
+	}
 	s.all.Go("page", nil, func() {
 		err := supervise.Do(kind.Part, func() error { return kind.Serve(ctx, c, m.With) })
 		if cause := context.Cause(ctx); cause != nil {
@@ -208,6 +229,7 @@ func (s *served) open(ctx context.Context, m *Up) {
 		end(nil)
 		s.mu.Lock()
 		delete(s.channels, c.id)
+		c.queued.Add(-c.waiting.Swap(0)) // nothing is taken any more
 		s.mu.Unlock()
 		reason := ""
 		if err != nil {

@@ -37,7 +37,7 @@ func serve(t *testing.T, kinds map[string]Kind) *page {
 			return
 		}
 		defer conn.Drop()
-		_ = Serve(ctx, conn, kinds)
+		_ = Serve(ctx, conn, kinds, &atomic.Int64{})
 	}))
 	conn, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http"), nil, 1<<20)
 	if err != nil {

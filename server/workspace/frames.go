@@ -3,7 +3,9 @@ package workspace
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"wirebench/codec/transport"
@@ -38,6 +40,32 @@ type FrameInfo struct {
 	Resumed  bool               `json:"resumed,omitempty" doc:"first frame after a problem"`
 	Flags    []string           `json:"flags,omitempty" enum:"injected,modified,dropped" doc:"changes by a proxy"`
 	Note     string             `json:"note,omitempty"`
+	LeftOut  string             `json:"left_out,omitempty" doc:"what is not in this answer, because it is large, and where it is"`
+}
+
+// Size returns about how many bytes the frame is as JSON.
+func (f *FrameInfo) Size() int {
+	n := 500 + len(f.Hex) + len(f.Value) + len(f.Note) + 10*len(f.From)
+	for i := range f.Fields {
+		n += 100 + len(f.Fields[i].Path) + len(f.Fields[i].Value)
+	}
+	for i := range f.Problems {
+		n += 200 + len(f.Problems[i].Message)
+	}
+	return n
+}
+
+// Shorten leaves out the values if they are longer than a number of bytes, and then bytes of the frame so that its size is at most all, and
+// says so.
+func (f *FrameInfo) Shorten(values, all int) {
+	if len(f.Value) > values {
+		f.LeftOut = fmt.Sprintf("the value, %d bytes: decode hex to have it", len(f.Value))
+		f.Value = nil
+	}
+	if over := f.Size() - all; over > 0 && len(f.Hex) > 0 {
+		f.LeftOut = strings.TrimPrefix(fmt.Sprintf("%s; hex has the first bytes of %d: an export of the capture has all", f.LeftOut, len(f.Hex)/2), "; ")
+		f.Hex = f.Hex[:max(len(f.Hex)-over, 0)&^1]
+	}
 }
 
 // Want selects the parts of a frame to describe.

@@ -856,7 +856,6 @@ export interface TextMessage {
     client: string;
     base: string;
     text: string;
-    revision?: string;
   };
   at?: {
     version: number;
@@ -887,8 +886,6 @@ export interface RoomsMessage {
   people?: RoomsSeen[];
   nobody?: boolean;
   file?: RoomsFileState;
-  /** the outcome of a merge, after its updates: done, or unknown if it was not merged */
-  merged?: string;
 }
 
 /** RoomsStart is the state of the text at the beginning. Text is missing if the client has it: then updates follow. */
@@ -1720,8 +1717,6 @@ export interface PublishWent {
   values: number;
   /** of the values to be replaced, those that stay: they select an alternative */
   stays?: number;
-  /** why the values look like secrets: its name, or what they are */
-  why?: string;
   /** of the values that are there, those in which replaced values were found and overwritten */
   erased?: number;
 }
@@ -2616,6 +2611,8 @@ export interface WorkspaceFrameInfo {
   /** changes by a proxy */
   flags?: "injected" | "modified" | "dropped";
   note?: string;
+  /** what is not in this answer, because it is large, and where it is */
+  left_out?: string;
 }
 
 /** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. Those of decompressed contents, which follow the compressed bytes, have the position of these. */
