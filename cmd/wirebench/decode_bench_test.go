@@ -18,7 +18,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// The types of a hand-written program for the messages of BenchmarkDecode.
+// The types of a hand-written program for the messages of BenchmarkMustDecode.
 type (
 	handResult struct {
 		Message  string `json:"message"`
@@ -75,9 +75,9 @@ func (m *handMany) read(b []byte) {
 	m.Name = string(utf16.Decode(units))
 }
 
-// BenchmarkDecode decodes a file of hex lines with the decode command, a message of 32 bytes and one of 420 bytes with 16 structs, and compares
+// BenchmarkMustDecode decodes a file of hex lines with the decode command, a message of 32 bytes and one of 420 bytes with 16 structs, and compares
 // it with a hand-written program that uses encoding/json. The limits correspond to 1 µs and 4 µs per message.
-func BenchmarkDecode(b *testing.B) {
+func BenchmarkMustDecode(b *testing.B) {
 	library, _ := smallMessages(b, 1)
 	if err := os.WriteFile(filepath.Join(library, "S_MANY.1.def"), []byte("array members\n- uint64 id\n- float hp\n- int32 level\n- uint32 cls\n- bool alive\nstring name\n"), 0o644); err != nil {
 		b.Fatal(err)

@@ -55,9 +55,9 @@ func moves(file []byte, f func(micros uint64, packet int, msg []byte)) {
 // floatOf returns the float in the first four bytes.
 func floatOf(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }
 
-// BenchmarkMusts compares lists of frames with hand-written programs for this one message: with encoding/json, which takes 1.0 µs per frame,
+// BenchmarkMustList compares lists of frames with hand-written programs for this one message: with encoding/json, which takes 1.0 µs per frame,
 // and with strconv, 0.07 µs. The limits correspond to 1.5 µs with values and 0.3 µs per line of text.
-func BenchmarkMusts(b *testing.B) {
+func BenchmarkMustList(b *testing.B) {
 	const n = 200_000
 	library, name := smallMessages(b, n)
 	file, err := os.ReadFile(name)
@@ -130,9 +130,9 @@ func BenchmarkMusts(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckAgainst compares judging all messages of a capture with decoding them for a filter that none passes. Judging may take twice as
+// BenchmarkMustCheckAgainst compares judging all messages of a capture with decoding them for a filter that none passes. Judging may take twice as
 // long. (Without reading the capture, judging a message takes up to five times as long as decoding it: see BenchmarkJudge of codec/corpus.)
-func BenchmarkCheckAgainst(b *testing.B) {
+func BenchmarkMustCheckAgainst(b *testing.B) {
 	const n = 200_000
 	library, name := smallMessages(b, n)
 	check := func() {
@@ -145,9 +145,9 @@ func BenchmarkCheckAgainst(b *testing.B) {
 	benchtest.Must(b, n, took[0], took[1], 2)
 }
 
-// BenchmarkTshark lists messages with all values. tshark, with the emitted dissector of the same definitions, must take at least forty times
+// BenchmarkMustTshark lists messages with all values. tshark, with the emitted dissector of the same definitions, must take at least forty times
 // as long.
-func BenchmarkTshark(b *testing.B) {
+func BenchmarkMustTshark(b *testing.B) {
 	tshark, err := exec.LookPath("tshark")
 	if err != nil {
 		b.Skip("tshark is not installed: nothing to compare with")

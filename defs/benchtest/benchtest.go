@@ -31,16 +31,23 @@ func Least(rounds int, jobs ...Job) []time.Duration {
 	return best
 }
 
+// A benchmark with a limit is named BenchmarkMust..., so that .ci/musts runs it.
+
 // Must fails the benchmark if job exceeds most times base. It reports both per operation, for n operations.
 func Must(b *testing.B, n int, job, base time.Duration, most float64) {
 	b.Helper()
-	ratio := float64(job) / float64(base)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(job)/float64(n), "cpu-ns")
 	b.ReportMetric(float64(base)/float64(n), "base-cpu-ns")
-	b.ReportMetric(ratio, "times-base")
+	Within(b, "times-base", float64(job)/float64(base), most)
+}
+
+// Within fails the benchmark if a ratio exceeds its limit. It reports the ratio as a metric.
+func Within(b *testing.B, metric string, ratio, most float64) {
+	b.Helper()
+	b.ReportMetric(ratio, metric)
 	if ratio > most {
-		b.Fatalf("CPU time of %.1f ns is %.2f times %.1f ns; the limit is %.2f times", float64(job)/float64(n), ratio, float64(base)/float64(n), most)
+		b.Errorf("%s: %.3g; the limit is %.3g", metric, ratio, most)
 	}
 }
 

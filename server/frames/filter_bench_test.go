@@ -13,10 +13,10 @@ import (
 	"wirebench/server/store"
 )
 
-// BenchmarkFilter filters a million frames of a capture by a decoded number, and compares it with a loop over the same frames written by
+// BenchmarkMustFilter filters a million frames of a capture by a decoded number, and compares it with a loop over the same frames written by
 // hand for this filter, which takes 13 ns per frame. The limits correspond to a tenth of a second on two processors; frames of types that
 // cannot match cost less.
-func BenchmarkFilter(b *testing.B) {
+func BenchmarkMustFilter(b *testing.B) {
 	const n = 1_000_000
 	snap := definitions(b, "tera", map[string]string{
 		"C_SAY.1.def": "string text\nint32 gold\n", "S_MOVE.1.def": "int32 x\nint32 gold\nint32 z\nfloat w\nint32 a\nint32 b\n",

@@ -227,6 +227,6 @@ func BenchmarkAddRolling(b *testing.B) {
 		}
 	}
 	if l.Bytes() > 16<<20 {
-		b.Errorf("%d bytes", l.Bytes())
+		b.Fatalf("%d bytes", l.Bytes())
 	}
 }
