@@ -282,7 +282,7 @@ func where(conn string, session, stream int, proto string) workspace.Where {
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	status := f.status(x)
-	dst = appendRight(dst, uint64(x.N), 7)
+	dst = value.AppendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
 	dst = append(dst, [...]string{schema.Both: "        ", schema.ToServer: "  -> c2s  ", schema.ToClient: "  <- s2c  "}[x.Dir]...)
@@ -291,7 +291,7 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	}
 	dst = append(dst, f.column...)
 	dst = append(dst, ' ')
-	dst = appendRight(dst, uint64(len(x.Bytes)), 5)
+	dst = value.AppendRight(dst, uint64(len(x.Bytes)), 5)
 	if status != "" && status != "ok" {
 		dst = append(append(dst, ' ', ' '), status...)
 	} else if rec := f.reading.Record(); rec != nil {
@@ -349,25 +349,14 @@ func (f *frameLister) status(x *transport.Frame) string {
 
 // appendClock appends the time of day of a time, blank if it is not known.
 func (f *frameLister) appendClock(dst []byte, at time.Time) []byte {
-	const date, clock = len("2006-01-02T"), len("15:04:05.000000")
 	if at.IsZero() {
-		return append(dst, blanks[:clock]...)
+		return append(dst, blanks[:len("15:04:05.000000")]...)
 	}
-	from := len(dst)
-	dst = f.write.AppendTime(dst, at)
-	return dst[:from+copy(dst[from:], dst[from+date:][:clock])]
+	return f.write.AppendClock(dst, at)
 }
 
 // blanks fills columns.
 const blanks = "                            "
-
-// appendRight appends a number at the right of a column.
-func appendRight(dst []byte, n uint64, width int) []byte {
-	from := len(dst)
-	dst = value.AppendUint(append(dst, blanks[:width]...), n)
-	digits := len(dst) - from - width
-	return dst[:from+copy(dst[from:], dst[from+min(digits, width):])]
-}
 
 // appendLeft appends a text at the left of a column, as printable returns it.
 func appendLeft(dst []byte, text string, width int) []byte {

@@ -158,13 +158,18 @@ func (b *brief) block(dst []byte, k *briefBlock, data []byte) (out []byte, done 
 			return dst, true
 		}
 		part := &k.parts[i]
-		if !part.plain || len(dst) == b.start {
+		if !part.plain {
 			dst = b.other(dst, part, data)
 			continue
 		}
 		dst = slices.Grow(dst, partHead+numberRoom)
-		n, buf := len(dst)+len(part.label), dst[:cap(dst)]
-		*(*[partHead]byte)(buf[len(dst):]) = part.head
+		n, buf := len(dst), dst[:cap(dst)]
+		if n > b.start {
+			*(*[partHead]byte)(buf[n:]) = part.head
+			n += len(part.label)
+		} else {
+			n += copy(buf[n:], part.label[len(", "):])
+		}
 		raw := codec.Word(data, part.peek.At) >> (part.peek.Shift & 63) & part.peek.Mask
 		switch part.form {
 		case codec.FormFloat32:
@@ -183,7 +188,7 @@ func (b *brief) block(dst []byte, k *briefBlock, data []byte) (out []byte, done 
 	return dst, k.more && b.full(dst)
 }
 
-// other appends a value of a block that is not plain, or the first one.
+// other appends a value of a block that is not plain.
 func (b *brief) other(dst []byte, part *briefPart, data []byte) []byte {
 	it, raw := part.item, uint64(0)
 	if it.Form.IsNumber() {

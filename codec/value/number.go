@@ -53,6 +53,19 @@ func AppendDigits(dst []byte, v uint64, count int) []byte {
 	return dst[:putDigits(dst[:cap(dst)], len(dst), v, count)]
 }
 
+// AppendRight appends a number in decimal at the right of a column of at most eight characters.
+func AppendRight(dst []byte, v uint64, width int) []byte {
+	if v >= powersOf10[width] {
+		return appendUint(dst, v)
+	}
+	dst = slices.Grow(dst, numberRoom)
+	n, d := len(dst), digits8(v)
+	blank := uint(min(bits.TrailingZeros64(d)&^7, 56)) // a blank is 0x10 less than a zero
+	text := d + zeros8 - 0x1010101010101010&(1<<blank-1)
+	binary.LittleEndian.PutUint64(dst[n : n+8 : cap(dst)][:8], text>>((8-width)*8&63))
+	return dst[:n+width]
+}
+
 func appendUint(dst []byte, v uint64) []byte {
 	dst = slices.Grow(dst, numberRoom)
 	return dst[:putUint(dst[:cap(dst)], len(dst), v)]

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -48,6 +49,13 @@ func TestNumbersAsText(t *testing.T) {
 		}
 		if got, want := string(appendInt(nil, int64(v))), strconv.FormatInt(int64(v), 10); got != want {
 			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+	for _, v := range []uint64{0, 1, 9, 10, 99, 100, 12345, 99999, 100000, 1234567, 9999999, 10000000, 1234567890123} {
+		for width := 1; width <= 8; width++ {
+			if got, want := string(AppendRight([]byte("x"), v, width)), fmt.Sprintf("x%*d", width, v); got != want {
+				t.Fatalf("got %q, want %q", got, want)
+			}
 		}
 	}
 	for _, v := range powersOf10 {

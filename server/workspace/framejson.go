@@ -148,11 +148,21 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 // AppendTime appends a time in the format of TimeText. The time must be known.
 func (w *FrameWriter) AppendTime(dst []byte, at time.Time) []byte { return w.appendTime(dst, at) }
 
-// appendTime caches the text of the last second.
-func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
+// AppendClock appends the time of day, in microseconds.
+func (w *FrameWriter) AppendClock(dst []byte, at time.Time) []byte {
+	w.cache(at)
+	return value.AppendDigits(append(dst, w.prefix[len("2006-01-02T"):]...), uint64(at.Nanosecond()/1000), 6)
+}
+
+// cache keeps the text of the last second.
+func (w *FrameWriter) cache(at time.Time) {
 	if second := at.Unix(); second != w.second || len(w.prefix) == 0 {
 		w.second, w.prefix = second, at.UTC().AppendFormat(w.prefix[:0], "2006-01-02T15:04:05.")
 	}
+}
+
+func (w *FrameWriter) appendTime(dst []byte, at time.Time) []byte {
+	w.cache(at)
 	dst = append(dst, w.prefix...)
 	ns, digits := at.Nanosecond(), 9
 	if ns%1000 == 0 {
