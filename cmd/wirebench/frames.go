@@ -210,8 +210,9 @@ type frameLister struct {
 	name    string // of the last frame
 	column  []byte // the column of this name
 
-	conn     *transport.Conn // of the last frame
-	connName string
+	conn      *transport.Conn // of the last frame
+	connName  string
+	connProto string
 }
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
@@ -241,15 +242,15 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 // frame lists a frame.
 func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
-		f.conn, f.connName = x.Conn, x.Conn.Name()
+		f.conn, f.connName, f.connProto = x.Conn, x.Conn.Name(), x.Conn.Proto.String()
 	}
-	f.list(where(f.connName, x.Conn.Session, x.Conn.ID, x.Conn.Proto.String()), x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session})
+	f.list(x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session}, x.Conn.ID, f.connProto)
 }
 
 // list writes a frame that matches the filter and the kinds.
-func (f *frameLister) list(where workspace.Where, x *transport.Frame, in workspace.Listed) {
+func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, proto string) {
 	f.reading.Take(x)
-	if !f.filter.FitsReading(where, f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	if !f.filter.Everything() && !f.filter.FitsReading(where(in.Conn, in.Session, stream, proto), f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}
 	switch {
@@ -281,7 +282,7 @@ func where(conn string, session, stream int, proto string) workspace.Where {
 
 // appendLine appends a frame as text. The name and the note may come from the file, so control characters are replaced.
 func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
-	status := f.status(x)
+	rec, status := f.reading.Record(), f.status(x)
 	dst = value.AppendRight(dst, uint64(x.N), 7)
 	dst = append(dst, ' ', ' ')
 	dst = f.appendClock(dst, x.At)
@@ -294,7 +295,7 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 	dst = value.AppendRight(dst, uint64(len(x.Bytes)), 5)
 	if status != "" && status != "ok" {
 		dst = append(append(dst, ' ', ' '), status...)
-	} else if rec := f.reading.Record(); rec != nil {
+	} else if rec != nil {
 		if n := rec.Unexplained(); n > 0 {
 			dst = append(strconv.AppendInt(append(dst, ' ', ' '), int64(n), 10), " left over"...)
 		}
@@ -305,11 +306,13 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 			dst = appendPrintable(append(dst, ' '), via)
 		}
 	}
-	if flags := x.Marks.Flags(); len(flags) > 0 {
-		dst = append(append(dst, ' ', ' '), strings.Join(flags, ", ")...)
+	if x.Marks != 0 {
+		if flags := x.Marks.Flags(); len(flags) > 0 {
+			dst = append(append(dst, ' ', ' '), strings.Join(flags, ", ")...)
+		}
 	}
 	from := len(dst) + len("  ")
-	dst = frames.AppendInfo(append(dst, ' ', ' '), x, f.reading.Record())
+	dst = frames.AppendInfo(append(dst, ' ', ' '), x, rec)
 	noted := x.Note != "" && string(dst[from:]) != x.Note
 	if len(dst) == from {
 		dst = dst[:from-len("  ")]

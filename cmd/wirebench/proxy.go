@@ -471,7 +471,7 @@ func (r *proxyRun) frame(log *live.Log, i int, c *live.Conn, e live.Entry, data 
 	if slices.ContainsFunc(x.From, unnumbered) {
 		x.From = slices.DeleteFunc(slices.Clone(x.From), unnumbered)
 	}
-	f.list(where(c.Name, c.Session, c.Stream, c.Proto), x, workspace.Listed{Conn: c.Name, Session: c.Session})
+	f.list(x, workspace.Listed{Conn: c.Name, Session: c.Session}, c.Stream, c.Proto)
 }
 
 // note prints a line, clearing the status line.

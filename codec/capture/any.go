@@ -117,6 +117,9 @@ type limited struct {
 
 func (l *limited) Write(p []byte) (int, error) {
 	n := min(len(p), l.left)
+	if l.to.Len() > 0 && l.to.Available() < n {
+		l.to.Grow(l.left) // all of it, as the file is no small one
+	}
 	l.to.Write(p[:n])
 	l.left -= n
 	return len(p), nil
