@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wirebench/server/collab"
+	"wirebench/server/store"
 )
 
 // Person is somebody who has the text open.
@@ -333,6 +334,7 @@ func (m *Member) merge(client, base, text string) error {
 		return ErrLarge
 	}
 	mine := collab.Between(from, to)
+	client = "merge " + string(store.RevisionOf([]byte(client+"\x00"+base+"\x00"+text))) // not the one of other changes
 	for {
 		r.mu.Lock()
 		now, version, has := r.doc.Text(), r.doc.Version(), r.doc.Has(client)
