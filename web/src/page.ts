@@ -199,14 +199,15 @@ export class Page {
     if (asked.bookmarks !== undefined && before === undefined) {
       this.bookmarks = unpackBookmarks(asked.bookmarks);
     }
-    const draft = takeDraft(this.workspace, this.controls.message) ?? typedBefore(this.workspace, this.controls.message);
+    const typed = typedBefore(this.workspace, this.controls.message); // the address may be older than what was typed
+    const draft = takeDraft(this.workspace, this.controls.message) ?? typed;
     if (draft !== undefined) {
       this.controls.definition = draft.text;
       this.controls.base = draft.base;
     } else if (asked.text !== undefined && this.isNew) {
       this.controls.definition = asked.text; // there is no other text
     }
-    this.linked = asked.text;
+    this.linked = typed === undefined ? asked.text : undefined;
     this.links = new Links((target, picked) => this.tell(target, picked));
     this.editor = new DefinitionField(code ?? document.createElement("div"), text ?? document.createElement("textarea"), {
       text: this.controls.definition,
@@ -348,7 +349,7 @@ export class Page {
         if (text === undefined) {
           notify("The definition in this link cannot be read", "err");
         } else {
-          this.linked = text;
+          this.linked = typed === undefined ? text : undefined;
           this.showLinked();
         }
       });
