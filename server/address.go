@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"wirebench/server/access"
 	"wirebench/templates"
 )
 
@@ -18,9 +19,10 @@ func (s *Server) canonical(next http.Handler) http.Handler {
 			return
 		}
 		if rest, ok := strings.CutPrefix(path, "/p/"); ok {
-			if name, rest, _ := strings.Cut(rest, "/"); s.Projects.Find(name) != nil && s.Projects.Find(name).Name != name {
+			name, rest, _ := strings.Cut(rest, "/")
+			if found := s.Projects.Find(name); found != nil && found.Name != name && access.Of(r).Sees(found.Name) {
 				to := *r.URL
-				to.Path, to.RawPath = templates.ProjectPath(s.Projects.Find(name).Name)+"/"+rest, ""
+				to.Path, to.RawPath = templates.ProjectPath(found.Name)+"/"+rest, ""
 				http.Redirect(w, r, to.String(), http.StatusTemporaryRedirect) // the name may be used anew
 				return
 			}

@@ -104,7 +104,7 @@ func TestDefinitionsAreListed(t *testing.T) {
 		{"its codes and its mistakes", "GET /api/one/definitions", "", 200, []string{`"code":"0x000A"`, `"undefined":1`, `"map-name-twice"`, `"names":2,"used":true`}, nil},
 		{"those with a word", "GET /api/one/definitions?q=s_+chat", "", 200, []string{"sub/S_CHAT.1.def", `"maps":[]`}, []string{"C_CHAT.2.def"}},
 		{"none", "GET /api/one/definitions?q=zzz", "", 200, []string{`"definitions":[]`}, nil},
-		{"of no workspace", "GET /api/two/definitions", "", 404, []string{"existing ones: one"}, nil},
+		{"of no workspace", "GET /api/two/definitions", "", 404, []string{"project two not found"}, nil},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/templates"
 )
 
@@ -20,15 +21,15 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 		item := s.document.Paths[path]
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Patch, item.Post, item.Delete} {
 			if op != nil {
-				routes = append(routes, s.route(path, op))
+				routes = append(routes, s.route(r, path, op))
 			}
 		}
 	}
 	s.workbench.Render(w, r, http.StatusOK, templates.Docs(s.workbench.Frame(r, "Wirebench: HTTP API", ""), routes))
 }
 
-func (s *Server) route(path string, op *huma.Operation) templates.Route {
-	route := templates.Route{Method: op.Method, Path: path, Summary: op.Summary, Example: s.example(path, op)}
+func (s *Server) route(r *http.Request, path string, op *huma.Operation) templates.Route {
+	route := templates.Route{Method: op.Method, Path: path, Summary: op.Summary, Example: s.example(access.Of(r), path, op)}
 	for _, p := range op.Parameters {
 		name := map[string]string{"path": "{" + p.Name + "}", "query": "?" + p.Name + "=", "header": p.Name + ":"}[p.In]
 		if p.Name != "ws" { // described once for all routes
@@ -69,10 +70,10 @@ func bodyKind(body *huma.RequestBody) string {
 	return "application/json"
 }
 
-// example returns a request to try, with the first definition and message of the server, and capitalized placeholders for values from other
+// example returns a request to try, with the first definition and message that the person may see, and capitalized placeholders for values from other
 // responses.
-func (s *Server) example(path string, op *huma.Operation) string {
-	first := s.Projects.First()
+func (s *Server) example(who access.Principal, path string, op *huma.Operation) string {
+	first := s.Projects.Seen(who.Sees).First()
 	if first == nil {
 		return "" // no project is open
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/server/api"
 	"wirebench/server/projects"
 	"wirebench/server/store"
@@ -133,7 +134,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 			return
 		}
 		delete(ops, id)
-		line := x.s.example(paths[id], op)
+		line := x.s.example(access.Principal{Grants: access.Grants{access.Everywhere: access.Admin}}, paths[id], op)
 		if shown := strings.NewReplacer("&", "&amp;", "'", "&#39;", `"`, "&#34;", ">", "&gt;", "<", "&lt;").Replace(line); !strings.Contains(page.Body.String(), shown) {
 			t.Errorf("the page does not show %s", line)
 		}
@@ -225,7 +226,7 @@ func TestExamplesOfProjects(t *testing.T) {
 		if !strings.HasPrefix(path, "/api/v1/projects") {
 			return
 		}
-		line := strings.ReplaceAll(s.example(path, op), "http://HOST", srv.URL)
+		line := strings.ReplaceAll(s.example(access.Principal{Grants: access.Grants{access.Everywhere: access.Admin}}, path, op), "http://HOST", srv.URL)
 		res := curl(t, line, nil)
 		if res.StatusCode >= 300 || op.Responses[fmt.Sprint(res.StatusCode)] == nil {
 			t.Errorf("%s: %d", line, res.StatusCode)

@@ -46,7 +46,7 @@ func TestFilter(t *testing.T) {
 		{"layers of another protocol", "POST", "/api/one/filter", `{"text":"core.type == 3"}`, 200, []string{`"ok":false`, "no core packets", "layers around a frame"}, nil},
 		{"layers", "POST", "/api/one/filter", `{"text":"vi","caret":2}`, 200, []string{`"text":"via"`, "outermost first"}, nil},
 		{"without a text", "POST", "/api/one/filter", `{}`, 422, []string{"text"}, nil},
-		{"of a workspace that is not there", "POST", "/api/two/filter", `{"text":""}`, 404, []string{"existing ones: one"}, nil},
+		{"of a workspace that is not there", "POST", "/api/two/filter", `{"text":""}`, 404, []string{"project two not found"}, nil},
 		{"too long", "POST", "/api/one/filter", `{"text":"` + strings.Repeat("x", 9000) + `","caret":9000}`, 200, []string{`"ok":false`, `"start":8192,"end":9000`, "more than 8192 bytes"}, nil},
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 func problem(w http.ResponseWriter, status int, detail string) { answer.Problem(w, status, detail) }
 
-// workspaceNamed returns a project; the error lists the existing ones.
+// workspaceNamed returns a project.
 func (s *Server) workspaceNamed(name string) (*workspace.Workspace, error) {
 	w, err := s.Projects.Get(name)
 	if err != nil {

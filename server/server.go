@@ -139,9 +139,9 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// projectNames returns the names of all projects.
-func (s *Server) projectNames() (out []string) {
-	for _, p := range s.Projects.List() {
+// projectNames returns the names of the projects that somebody sees.
+func (s *Server) projectNames(who access.Principal) (out []string) {
+	for _, p := range s.Projects.Seen(who.Sees).List() {
 		out = append(out, p.Name)
 	}
 	return out

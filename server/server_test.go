@@ -168,7 +168,7 @@ func TestAPI(t *testing.T) {
 		{"decode an unknown code", "POST", "/api/one/decode", `{"hex":"04002700"}`, 200, []string{`"status":"unknown"`, `"code":39`}, nil},
 		{"decode by an unknown name", "POST", "/api/one/decode", `{"hex":"","message":"C_JION"}`, 404, []string{`did you mean \"C_JOIN\"?`}, nil},
 		{"hex and paste", "POST", "/api/one/decode", `{"hex":"00","paste":"00"}`, 422, []string{"not both"}, nil},
-		{"unknown workspace", "POST", "/api/two/decode", `{}`, 404, []string{"existing ones: one"}, nil},
+		{"unknown workspace", "POST", "/api/two/decode", `{}`, 404, []string{"project two not found"}, nil},
 		{"not JSON", "POST", "/api/one/decode", `{"hex":`, 400, nil, nil},
 		{"unknown field", "POST", "/api/one/decode", `{"hexx":"00"}`, 422, []string{"hexx"}, nil},
 		{"encode", "POST", "/api/one/encode", `{"message":"C_JOIN","value":{"channel_name":"Lann","password":12345}}`, 200, []string{`"hex":"` + join + `"`, `"path":"password"`}, nil},

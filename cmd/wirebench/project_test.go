@@ -39,7 +39,7 @@ func TestProjectCommands(t *testing.T) {
 				{[]string{"open", "third"}, 0, "open"},
 				{[]string{"delete", "third"}, 0, ""},
 				{[]string{"remove", "third"}, 0, ""},
-				{[]string{"archive", "nosuch"}, 2, "existing ones"},
+				{[]string{"archive", "nosuch"}, 2, "not found"},
 			} {
 				stdout, stderr, status := cli(t, "", append(append([]string{"project"}, c.args...), flags...)...)
 				if status != c.status || !strings.Contains(stdout+stderr, c.want) {

@@ -791,7 +791,10 @@ func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (t To
 		x.Tokens = append(x.Tokens, t)
 		return nil
 	})
-	return t, text, err
+	if err != nil {
+		return Token{}, "", err
+	}
+	return t, text, nil
 }
 
 // Revoke deletes a token of an account.

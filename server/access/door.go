@@ -22,11 +22,11 @@ type Config struct {
 	Accounts *Accounts // nil: only Tokens
 	Audit    *Audit
 	Log      *slog.Logger
-	Port     string          // of the server: browsers send cookies to all ports of a host, so each server has a name of its own
-	Base     *url.URL        // address of the server for clients; nil: that of each request
-	OIDC     *OIDC           // nil: people sign in by password or token
-	Proxied  bool            // trusted proxies pass the requests of others
-	Projects func() []string // names, for the page of roles
+	Port     string                   // of the server: browsers send cookies to all ports of a host, so each server has a name of its own
+	Base     *url.URL                 // address of the server for clients; nil: that of each request
+	OIDC     *OIDC                    // nil: people sign in by password or token
+	Proxied  bool                     // trusted proxies pass the requests of others
+	Projects func(Principal) []string // names of the projects that somebody sees
 }
 
 // Door admits the requests that carry a session or a token, and gives each its [Principal].

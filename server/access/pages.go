@@ -206,11 +206,11 @@ func (g Grants) String() string {
 	return strings.Join(out, ", ")
 }
 
-func (d *Door) projects() (out []templates.Choice) {
+func (d *Door) projects(p Principal) (out []templates.Choice) {
 	if d.Projects == nil {
 		return nil
 	}
-	for _, name := range d.Projects() {
+	for _, name := range d.Projects(p) {
 		out = append(out, templates.Choice{Value: name, Text: name})
 	}
 	return out
@@ -226,7 +226,7 @@ func dayText(t time.Time, none string) string {
 // me shows the page of one's own account.
 func (d *Door) me(w http.ResponseWriter, r *http.Request, v templates.AccessPage, secret string) {
 	p := Of(r)
-	m := &templates.AccessMe{Roles: p.Grants.String(), Secret: secret, Projects: d.projects(), RoleNames: RoleNames()[:max(p.Grants.Any(), 1)]}
+	m := &templates.AccessMe{Roles: p.Grants.String(), Secret: secret, Projects: d.projects(p), RoleNames: RoleNames()[:max(p.Grants.Any(), 1)]}
 	if x, err := d.Accounts.Get(p.ID); err == nil {
 		m.Account, m.Login, m.Password = true, x.Login, x.Password != ""
 		for _, t := range x.Tokens {
@@ -300,7 +300,7 @@ func (d *Door) changeMe(w http.ResponseWriter, r *http.Request) {
 
 // people shows the accounts and invitations.
 func (d *Door) people(w http.ResponseWriter, r *http.Request, v templates.AccessPage, link string) {
-	p := &templates.AccessPeople{Link: link, Projects: d.projects(), RoleNames: RoleNames()}
+	p := &templates.AccessPeople{Link: link, Projects: d.projects(Of(r)), RoleNames: RoleNames()}
 	for _, x := range d.Accounts.List() {
 		a := templates.AccessAccount{
 			ID: x.ID, Login: x.Login, Name: x.Name, Used: dayText(x.Used, "never"), Roles: map[string]string{}, RolesText: x.Grants.String(),

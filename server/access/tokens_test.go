@@ -25,7 +25,7 @@ type entrance struct {
 func newEntrance(t *testing.T, c Config) entrance {
 	d := NewDoor(c)
 	d.guesses.sleep = func(time.Duration) {}
-	d.Projects = func() []string { return []string{"one", "two"} }
+	d.Projects = func(Principal) []string { return []string{"one", "two"} }
 	inside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "inside as "+Of(r).Grants.String()) })
 	return entrance{t, d, d.Guard(inside)}
 }

@@ -56,7 +56,7 @@ type space struct {
 // title returns the display name of the workspace.
 func (ws *space) title() string { return ws.Workspace.Title() }
 
-// workspaceNamed finds a workspace; the error lists the existing ones.
+// workspaceNamed finds a workspace.
 func (s *API) workspaceNamed(name string) (*space, error) {
 	w, err := s.Projects.Get(name)
 	if err != nil {

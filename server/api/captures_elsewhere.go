@@ -56,9 +56,9 @@ func (s *API) elsewhere(ctx context.Context, ws *space, x store.Capture) ([]Else
 	defer stop()
 	out := []Elsewhere{}
 	tried := map[string]bool{ws.Snapshot.Dialect.Name: true}
-	for _, w := range s.Projects.All() {
+	for _, w := range s.Projects.Seen(access.From(ctx).Sees).All() {
 		other := &space{w, w.Now()}
-		if !access.From(ctx).Sees(w.Name) || other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
+		if other.Captures == nil || tried[other.Snapshot.Dialect.Name] || len(tried) > maxElsewhere {
 			continue
 		}
 		tried[other.Snapshot.Dialect.Name] = true
@@ -85,6 +85,9 @@ func (s *API) copyCapture(ctx context.Context, in *copyInput) (*captureOutput, e
 		return nil, err
 	}
 	to, err := s.withCaptures(in.To)
+	if err == nil && !access.From(ctx).Sees(to.Name) { // as if it did not exist
+		err = huma.Error404NotFound(access.NoProject(in.To))
+	}
 	if err != nil {
 		return nil, err
 	}

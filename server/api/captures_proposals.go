@@ -46,10 +46,7 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 		return nil, err
 	}
 	var same []*workspace.Workspace // other projects with this protocol
-	for _, w := range s.Projects.All() {
-		if !access.From(ctx).Sees(w.Name) {
-			continue
-		}
+	for _, w := range s.Projects.Seen(access.From(ctx).Sees).All() {
 		if w != ws.Workspace && w.Dialect == ws.Dialect.Name && w.Captures != nil {
 			same = append(same, w)
 		}

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -52,9 +51,7 @@ type MadeProject struct {
 }
 
 func (s *API) listProjects(ctx context.Context, _ *struct{}) (*projectsOutput, error) {
-	who := access.From(ctx)
-	seen := slices.DeleteFunc(s.Projects.List(), func(p projects.Info) bool { return !who.Sees(p.Name) })
-	out := &projectsOutput{ProjectList{seen, s.Projects.Allowed()}}
+	out := &projectsOutput{ProjectList{s.Projects.Seen(access.From(ctx).Sees).List(), s.Projects.Allowed()}}
 	if out.Body.Libraries == nil {
 		out.Body.Libraries = []string{}
 	}
@@ -207,7 +204,19 @@ type changeProjectInput struct {
 	}
 }
 
-func (s *API) changeProject(_ context.Context, in *changeProjectInput) (*projectOutput, error) {
+// MayRename returns an error with status 403 if the name of a project changes and the person may not change it: whether a name is free, and
+// where an earlier one leads, concerns all projects.
+func (s *API) MayRename(ctx context.Context, name, to string) error {
+	if why := access.From(ctx).Refusal("project name", ""); to != "" && to != name && why != "" {
+		return huma.Error403Forbidden("changing the name of a project " + why)
+	}
+	return nil
+}
+
+func (s *API) changeProject(ctx context.Context, in *changeProjectInput) (*projectOutput, error) {
+	if err := s.MayRename(ctx, in.Project, in.Body.Name); err != nil {
+		return nil, err
+	}
 	info, err := s.Projects.Edit(in.Project, projects.Change{Name: in.Body.Name, Title: in.Body.Title, State: in.Body.State}, s.InUse)
 	return s.project(info, err)
 }

@@ -59,16 +59,8 @@ func (b *Workbench) space(r *http.Request) *space {
 // Home redirects to the definitions of the first project, or to the list of projects.
 func (b *Workbench) Home(w http.ResponseWriter, r *http.Request) {
 	to := "/projects"
-	who := access.Of(r)
-	if first := b.Projects.First(); first != nil && who.Sees(first.Name) {
+	if first := b.Projects.Seen(access.Of(r).Sees).First(); first != nil {
 		to = templates.ProjectPath(first.Name, "definitions")
-	} else if first != nil {
-		for _, w := range b.Projects.All() {
-			if who.Sees(w.Name) {
-				to = templates.ProjectPath(w.Name, "definitions")
-				break
-			}
-		}
 	}
 	http.Redirect(w, r, to, http.StatusFound)
 }
@@ -85,10 +77,7 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	if w := b.Projects.Find(ws); w != nil {
 		f.NoEnvelope = w.Now().HasEnvelopes() && w.Now().Envelope == nil
 	}
-	for _, w := range b.Projects.All() {
-		if !who.Sees(w.Name) {
-			continue
-		}
+	for _, w := range b.Projects.Seen(who.Sees).All() {
 		f.Projects = append(f.Projects, templates.Project{Name: w.Name, Title: w.Title()})
 	}
 	return f

@@ -25,11 +25,7 @@ func (b *Workbench) projects(w http.ResponseWriter, r *http.Request, problem err
 	for _, d := range defs.Dialects {
 		view.Protocols = append(view.Protocols, templates.Choice{Value: d.Name, Text: d.Title})
 	}
-	who := access.Of(r)
-	for _, p := range b.Projects.List() {
-		if !who.Sees(p.Name) {
-			continue
-		}
+	for _, p := range b.Projects.Seen(access.Of(r).Sees).List() {
 		row := templates.ProjectRow{
 			Name: p.Name, Title: p.Title, Protocol: p.Protocol, State: string(p.State), Samples: p.Samples, Library: p.Library,
 			Definitions: p.Definitions, Messages: p.Messages, Captures: p.Captures, Trouble: p.Trouble,
@@ -87,6 +83,9 @@ func (b *Workbench) ChangeProject(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		switch form.Get("action") {
 		case "rename":
+			if err = b.API.MayRename(r.Context(), name, form.Get("name")); err != nil {
+				break
+			}
 			_, err = b.Projects.Edit(name, projects.Change{Name: form.Get("name"), Title: form.Get("title")}, b.API.InUse)
 		case "archive":
 			_, err = b.Projects.Edit(name, projects.Change{State: projects.Archived}, b.API.InUse)

@@ -239,7 +239,7 @@ func (s *Set) Allowed() []string { return s.opts.Allowed }
 func (s *Set) copyProject(ctx context.Context, p *project, made string, n New) error {
 	from := s.Find(n.From)
 	if from == nil {
-		return s.notFound(n.From)
+		return &NotFoundError{n.From}
 	}
 	if p.Protocol == "" {
 		p.Protocol = from.Dialect
@@ -435,7 +435,7 @@ func (s *Set) changeable(name string) (*project, error) {
 	p := s.named(name)
 	s.mu.Unlock()
 	if p == nil {
-		return nil, s.notFound(name)
+		return nil, &NotFoundError{name}
 	}
 	return p, nil
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -104,15 +103,10 @@ type project struct {
 // ErrFixed reports that a set has no data folder, so that its projects cannot change.
 var ErrFixed = errors.New("the server has no data folder: its projects cannot change")
 
-// NotFoundError reports a project that does not exist.
-type NotFoundError struct {
-	Name  string
-	Known []string
-}
+// NotFoundError reports a project that does not exist. It names no others: whoever asks may not see them.
+type NotFoundError struct{ Name string }
 
-func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("no project %q; existing ones: %s", e.Name, strings.Join(e.Known, ", "))
-}
+func (e *NotFoundError) Error() string { return "project " + e.Name + " not found" }
 
 // Fixed returns a set of opened workspaces that cannot change, for tests and for servers without a data folder. Their names must differ.
 func Fixed(list ...*workspace.Workspace) (*Set, error) {
@@ -250,21 +244,12 @@ func (s *Set) Find(name string) *workspace.Workspace {
 	return nil
 }
 
-// Get returns an open project by name. The error is a *NotFoundError, which lists the existing ones.
+// Get returns an open project by name. The error is a *NotFoundError.
 func (s *Set) Get(name string) (*workspace.Workspace, error) {
 	if w := s.Find(name); w != nil {
 		return w, nil
 	}
-	return nil, s.notFound(name)
-}
-
-func (s *Set) notFound(name string) error {
-	e := &NotFoundError{Name: name}
-	for _, w := range s.All() {
-		e.Known = append(e.Known, w.Name)
-	}
-	slices.Sort(e.Known)
-	return e
+	return nil, &NotFoundError{name}
 }
 
 // All returns the open projects: those of users by name, then those of samples in the order of the protocols.
@@ -278,6 +263,36 @@ func (s *Set) All() []*workspace.Workspace {
 		}
 	}
 	return list
+}
+
+// Seen is the part of a set that somebody may see. What is listed for people is listed by it.
+type Seen struct {
+	set  *Set
+	sees func(name string) bool
+}
+
+// Seen returns the part of the set whose names sees accepts.
+func (s *Set) Seen(sees func(name string) bool) Seen { return Seen{s, sees} }
+
+// All is like [Set.All].
+func (s Seen) All() []*workspace.Workspace {
+	return slices.DeleteFunc(s.set.All(), func(w *workspace.Workspace) bool { return !s.sees(w.Name) })
+}
+
+// List is like [Set.List].
+func (s Seen) List() []Info {
+	return slices.DeleteFunc(s.set.List(), func(p Info) bool { return !s.sees(p.Name) })
+}
+
+// First returns the project that the address / opens for somebody; nil if there is none.
+func (s Seen) First() *workspace.Workspace {
+	if first := s.set.First(); first != nil && s.sees(first.Name) {
+		return first
+	}
+	if all := s.All(); len(all) > 0 {
+		return all[0]
+	}
+	return nil
 }
 
 // First returns the project that the address / opens: that of --library, else the first of a user, else the samples; nil if none is open.
@@ -351,7 +366,7 @@ func (s *Set) Info(name string) (Info, error) {
 	p := s.named(name)
 	if p == nil {
 		s.mu.Unlock()
-		return Info{}, s.notFound(name)
+		return Info{}, &NotFoundError{name}
 	}
 	defer s.mu.Unlock()
 	return p.info(), nil
