@@ -92,7 +92,7 @@ func (s *Set) read() error {
 		if !e.IsDir() || checkName(e.Name()) != nil {
 			continue
 		}
-		text, err := os.ReadFile(s.opts.Data.Path(e.Name(), recordFile))
+		text, err := store.ReadRegular(s.opts.Data.Path(e.Name(), recordFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // not a project: lost+found, copies
 		}

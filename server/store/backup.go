@@ -43,7 +43,7 @@ const (
 
 // Plan says what Backup would write: libraries elsewhere are taken unless they are left out.
 func Plan(folder string, libraries bool) (*Manifest, error) {
-	if text, err := os.ReadFile(filepath.Join(folder, formatFile)); err != nil || !json.Valid(text) {
+	if text, err := ReadRegular(filepath.Join(folder, formatFile)); err != nil || !json.Valid(text) {
 		return nil, fmt.Errorf("%s is no data folder of Wirebench", folder)
 	}
 	m := &Manifest{Made: time.Now().UTC().Truncate(time.Second), projects: map[string]string{}, Left: []string{
@@ -87,7 +87,7 @@ func Plan(folder string, libraries bool) (*Manifest, error) {
 // libraryOf returns the folder of definitions that project.json names.
 func libraryOf(name string) string {
 	var record struct{ Library string }
-	text, err := os.ReadFile(name)
+	text, err := ReadRegular(name)
 	if err != nil || json.Unmarshal(text, &record) != nil {
 		return ""
 	}

@@ -146,7 +146,7 @@ func (d *Data) acquire() error {
 	switch err := lock(f); {
 	case errors.Is(err, errLocked):
 		e := &InUseError{Folder: d.path}
-		if text, err := os.ReadFile(name); err == nil {
+		if text, err := ReadRegular(name); err == nil {
 			_ = json.Unmarshal(text, &e.Holder) // the other server may be writing it
 		}
 		f.Close()

@@ -81,7 +81,7 @@ func (d *Data) upgrade(steps []upgrade) error {
 // converted parts unchanged.
 func (d *Data) readFormat() (format, []byte, error) {
 	name := d.Path(formatFile)
-	text, err := os.ReadFile(name)
+	text, err := ReadRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return format{}, nil, nil
 	}
@@ -139,7 +139,7 @@ func (d *Data) copyAside(have int) (string, error) {
 		case !e.Type().IsRegular() || rel == lockFile || isTemporary(e.Name()) || strings.HasSuffix(rel, captureEnding):
 			return nil
 		}
-		text, err := os.ReadFile(at)
+		text, err := ReadRegular(at)
 		if errors.Is(err, fs.ErrPermission) { // an unreadable file cannot be changed either
 			d.log.Error("not copied", "file", at, "error", why(err))
 			return nil
@@ -192,7 +192,7 @@ func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) e
 		return err
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := ReadRegular(name)
 		if err != nil {
 			d.log.Error("not upgraded", "file", name, "error", why(err))
 			continue
