@@ -100,7 +100,7 @@ func TestPurge(t *testing.T) {
 		if to == clean {
 			was = "# typed " + marker + "\n" + clean
 		}
-		if err := m.Merge("ann", was, to); err != nil {
+		if err := m.Merge("ann, "+to, was, to); err != nil {
 			t.Fatal(err)
 		}
 		m.Write()
