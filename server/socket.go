@@ -98,7 +98,7 @@ const closeTime = time.Second
 // anew, with what the new role allows. What it sends meanwhile is refused; see access.Principal.MayNow.
 func (s *Server) endWithout(who access.Principal, ws string, conn *wsconn.Conn, cancel func()) (stop func()) {
 	return who.Watch(func(now access.Principal) bool { return now.In(ws) == who.In(ws) }, func() {
-		time.AfterFunc(closeTime, cancel)
+		supervise.Later(closeTime, "access", cancel)
 		s.captures.Go("access", nil, func() { conn.Close("your access has changed: load the page again") })
 	})
 }

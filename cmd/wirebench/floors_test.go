@@ -104,7 +104,7 @@ server/proxy     < codec/filter server/live server/store
 
 server/workspace/workspacetest < server/workspace
 
-server/access < server/answer templates
+server/access < server/answer templates server/supervise
 server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/redact codec/transport/protocols
 
 server/captures < server/frames

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/server/answer"
+	"wirebench/server/supervise"
 )
 
 // ErrEnded is the error of a request or connection whose credential has ended, or grants less than when it began.
@@ -60,14 +61,20 @@ func (p Principal) Watch(keeps func(Principal) bool, end func()) (stop func()) {
 	}
 	var once sync.Once
 	check := func() {
-		if now, ok := p.Now(); !ok || !keeps(now) {
+		fault := supervise.Do("access", func() error {
+			if now, ok := p.Now(); !ok || !keeps(now) {
+				once.Do(end)
+			}
+			return nil
+		})
+		if fault != nil { // what is not known to last has ended
 			once.Do(end)
 		}
 	}
 	forget := p.watches.add(check)
 	var timer *time.Timer
 	if !p.until.IsZero() {
-		timer = time.AfterFunc(time.Until(p.until)+time.Millisecond, check)
+		timer = supervise.Later(time.Until(p.until)+time.Millisecond, "access", check)
 	}
 	check() // it may have ended since the principal was found
 	return func() {
