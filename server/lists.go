@@ -7,8 +7,8 @@ import (
 
 // Bounds of what the pages of one person may have open at once, so that nobody uses up what all have.
 const (
-	maxListed = 24 // captures
-	maxTexts  = 50 // definitions that are edited together
+	maxListed = 24  // captures
+	maxTexts  = 50  // definitions that are edited together
 	maxPanes  = 100 // definitions and messages that are shown: each holds its texts, its views and what it has sent, some megabytes
 
 	maxUses = 4 // of each thing, on the average
