@@ -856,6 +856,7 @@ export interface TextMessage {
     client: string;
     base: string;
     text: string;
+    revision?: string;
   };
   at?: {
     version: number;
@@ -886,6 +887,8 @@ export interface RoomsMessage {
   people?: RoomsSeen[];
   nobody?: boolean;
   file?: RoomsFileState;
+  /** the outcome of a merge, after its updates: done, or unknown if it was not merged */
+  merged?: string;
 }
 
 /** RoomsStart is the state of the text at the beginning. Text is missing if the client has it: then updates follow. */
@@ -1717,6 +1720,8 @@ export interface PublishWent {
   values: number;
   /** of the values to be replaced, those that stay: they select an alternative */
   stays?: number;
+  /** why the values look like secrets: its name, or what they are */
+  why?: string;
   /** of the values that are there, those in which replaced values were found and overwritten */
   erased?: number;
 }
