@@ -92,11 +92,39 @@ type stored struct {
 
 // OpenCaptures opens the folder, creates it if it does not exist, and removes files left by a crash.
 func OpenCaptures(root string, options ...Option) (*Captures, error) {
-	d, err := Open(root, options...)
+	d, err := Open(root, append(slices.Clone(options), func(d *Dir) { d.swept = removeAbout })...)
 	if err != nil {
 		return nil, err
 	}
 	return &Captures{dir: d, places: map[string]*packetPlaces{}}, nil
+}
+
+// temporaryOf returns the name that the file of a capture has before it is stored and while it is deleted, "" for an id that was not made
+// here. While there is a file of this name and none of the capture, the description belongs to nothing.
+func temporaryOf(id string) string {
+	if i := len(id) - temporaryDigits; i > 0 && id[i-1] == '-' {
+		if name := temporaryStart + id[i:] + temporaryEnd; isTemporary(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// removeAbout removes the description of a capture that a crash has left with a temporary file.
+func removeAbout(root *os.Root, temporary string) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), aboutEnding)
+		if !ok || temporaryOf(id) != temporary {
+			continue
+		}
+		if _, err := root.Lstat(id + captureEnding); errors.Is(err, fs.ErrNotExist) {
+			_ = root.Remove(e.Name())
+		}
+	}
 }
 
 // Add stores a file, completely and synced to disk, or not at all. now is the time of the upload.
@@ -126,7 +154,10 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 		return Capture{}, tooMany(MaxCaptures, "captures")
 	}
 	out := Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC(), Framing: framing}
-	temp := temporaryStart + out.ID[len(out.ID)-temporaryDigits:] + temporaryEnd
+	temp := temporaryOf(out.ID)
+	if err := c.dir.step("create"); err != nil {
+		return Capture{}, err
+	}
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return Capture{}, err
@@ -143,17 +174,20 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 	if out.Size > MaxCaptureBytes {
 		return Capture{}, fmt.Errorf("%w: a capture has at most %d bytes", ErrTooLarge, int64(MaxCaptureBytes))
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(c.dir.step("sync"), f.Sync(), f.Close()); err != nil {
 		return Capture{}, err
 	}
 	if err := c.write(out); err != nil { // first: a capture without a description would have no name
 		return Capture{}, err
 	}
-	if err := root.Rename(temp, out.ID+captureEnding); err != nil {
+	if err = c.dir.step("rename"); err == nil {
+		err = root.Rename(temp, out.ID+captureEnding)
+	}
+	if err != nil {
 		_ = root.Remove(out.ID + aboutEnding)
 		return Capture{}, err
 	}
-	return out, syncDir(root)
+	return out, c.dir.syncDir(root)
 }
 
 // cutName shortens a name for a list.
@@ -368,11 +402,24 @@ func (c *Captures) Remove(id string) error {
 	if _, err := c.about(root, id); err != nil {
 		return err
 	}
-	if err := root.Remove(id + captureEnding); err != nil {
+	gone := id + captureEnding
+	if err = c.dir.step("remove"); err == nil {
+		if temp := temporaryOf(id); temp != "" { // first: what a crash leaves then is removed at the next start
+			err, gone = root.Rename(gone, temp), temp
+		} else {
+			err = root.Remove(gone)
+		}
+	}
+	if err != nil {
 		return failure("delete capture", id, err)
 	}
+	err = c.dir.syncDir(root)
 	_ = root.Remove(id + aboutEnding)
+	if err == nil {
+		err = c.dir.step("remove")
+	}
+	_ = root.Remove(gone)
 	c.forget(id)
 	c.changed(id)
-	return syncDir(root)
+	return errors.Join(err, c.dir.syncDir(root))
 }

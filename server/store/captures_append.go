@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// A program that is killed in the middle of an Append leaves a part of its bytes. The caller got no response, and its retry an OffsetError
+// with the size: it continues from there.
+
 // MaxAppend is the maximum number of bytes of one Append.
 const MaxAppend = 4 << 20
 
@@ -64,7 +67,12 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 	if err != nil {
 		return Capture{}, err
 	}
-	_, err = f.WriteAt(data, offset)
+	if err = c.dir.step("write"); err == nil {
+		_, err = f.WriteAt(data, offset)
+	}
+	if err == nil {
+		err = c.dir.step("sync")
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -57,6 +57,8 @@ type Dir struct {
 	later  bool     // changes are synced by Sync
 	logged sync.Map // damaged and unreadable files already logged: path and reason → struct{}
 
+	swept func(root *os.Root, temporary string) // called before a temporary file of a crash is removed; nil: nothing
+
 	// Set by tests.
 	before     func(step string) error // fails a step of a change; see the calls of step
 	newWatcher func() (*watcher, error)
@@ -170,6 +172,9 @@ func (d *Dir) sweep() error {
 		if info, err := e.Info(); err != nil || !d.alone && time.Since(info.ModTime()) < crashed {
 			return
 		}
+		if d.swept != nil {
+			d.swept(root, name)
+		}
 		if root.Remove(name) == nil {
 			d.log.Info("removed a temporary file left by a crash", "file", d.Path(name))
 		}
@@ -257,6 +262,23 @@ func (d *Dir) Read(name string) (File, error) {
 		return File{}, failure("read", name, err)
 	}
 	return File{name, text, RevisionOf(text)}, nil
+}
+
+// Names returns the names of the regular files in a folder below, without hidden ones. The error is fs.ErrNotExist if there is none.
+func (d *Dir) Names(folder string) ([]string, error) {
+	root, err := d.root()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), folder)
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && !hidden(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, failure("read folder", folder, err)
 }
 
 // visitor holds the callbacks of walk; each may be nil.

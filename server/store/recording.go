@@ -19,7 +19,12 @@ type Recording struct {
 }
 
 // Write appends to the capture.
-func (r *Recording) Write(data []byte) (int, error) { return r.f.Write(data) }
+func (r *Recording) Write(data []byte) (int, error) {
+	if err := r.in.dir.step("write"); err != nil {
+		return 0, err
+	}
+	return r.f.Write(data)
+}
 
 // Truncate is as in os.File.
 func (r *Recording) Truncate(size int64) error { return r.f.Truncate(size) }
@@ -37,7 +42,7 @@ func (r *Recording) Gone() bool {
 // Close ends the recording. Later calls do nothing.
 func (r *Recording) Close() (err error) {
 	r.once.Do(func() {
-		err = r.f.Close()
+		err = errors.Join(r.in.dir.step("close"), r.f.Close())
 		r.in.recorded(r.id)
 		if _, err2 := r.in.Edit(r.id, func(x *Capture) error {
 			x.Unfinished = false
@@ -101,6 +106,32 @@ func (x *Capture) Lacks() string {
 	return strings.Join(all, "; ")
 }
 
+// begin makes the file of a recording and its description, both or, after a crash, neither.
+func (c *Captures) begin(root *os.Root, x Capture) (*os.File, error) {
+	temp := temporaryOf(x.ID)
+	err := c.dir.step("create")
+	if err != nil {
+		return nil, err
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = c.write(x)
+	}
+	if err == nil {
+		err = c.dir.step("rename")
+	}
+	if err == nil {
+		err = root.Rename(temp, x.ID+captureEnding)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenFile(x.ID+captureEnding, os.O_WRONLY|os.O_APPEND, 0)
+}
+
 // Record starts a growing capture with a name, keys, settings and listener. It exists at once, and data written to it survives a crash of the program.
 func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ *Recording, err error) {
 	defer func() { err = failure("record", shown(like.Name), err) }()
@@ -117,15 +148,13 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ *Recording,
 	}
 	defer root.Close()
 	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings, Listener: like.Listener, Unfinished: true, recording: true}
-	if err := c.write(x); err != nil {
-		return Capture{}, nil, err
-	}
-	f, err := root.OpenFile(x.ID+captureEnding, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	f, err := c.begin(root, x)
 	if err != nil {
 		_ = root.Remove(x.ID + aboutEnding)
+		_ = root.Remove(temporaryOf(x.ID))
 		return Capture{}, nil, err
 	}
-	if err := syncDir(root); err != nil {
+	if err := c.dir.syncDir(root); err != nil {
 		f.Close()
 		return Capture{}, nil, fmt.Errorf("the folder: %w", err)
 	}

@@ -52,7 +52,8 @@ var ErrTime = errors.New("not stored: out of time")
 //
 // The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
 // in no folder or its name determines the message that it defines: of two such files only one would be used.
-func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) ([]SaveResult, *Step, error) {
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) (_ []SaveResult, step *Step, err error) {
+	defer w.settled(&step)
 	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +65,7 @@ func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, 
 	b.plan()
 	b.keepOlder()
 	changes := b.changes()
-	step := w.record(aboutFiles(changes), nil, changes)
+	step = w.record(aboutFiles(changes), nil, doing{Who: who}, changes)
 	b.write(ctx)
 	step = w.amend(step, changes, b.done)
 	return b.results, step, w.reloadBy(byChanges(who, b.done))

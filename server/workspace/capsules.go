@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -101,6 +102,21 @@ func (w *Workspace) AddCapsule(x CapsuleInfo, text []byte) error {
 	}
 	x.At, x.Bytes = time.Now().UTC().Truncate(time.Second), len(text)
 	return w.writeCapsules(append([]CapsuleInfo{x}, list...))
+}
+
+// sweepCapsules removes capsules that are not in the list: the program ended while it stored or deleted them.
+func (w *Workspace) sweepCapsules() {
+	if w.Home == nil {
+		return
+	}
+	list, err := w.listCapsules()
+	if err != nil {
+		return // nothing is known; whoever opens the list sees the error
+	}
+	w.sweep(capsuleFolder, func(name string) bool {
+		id, ok := strings.CutSuffix(name, ".json")
+		return ok && capsuleID.MatchString(id) && !slices.ContainsFunc(list, func(x CapsuleInfo) bool { return x.ID == id })
+	})
 }
 
 // Capsule returns a capsule as it was stored.

@@ -45,6 +45,7 @@ const maxCodeTries = 5
 // is. It returns the name of the map, and the step that undoes it all, nil if nothing was changed. The error is a *CodeError, a *NameError,
 // or one of the disk; then nothing was changed.
 func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err error) {
+	defer w.settled(&step)
 	dialect := w.Now().Dialect
 	if dialect.Codes == nil {
 		return "", nil, badCode("the codes of this protocol are part of the definitions")
@@ -146,7 +147,7 @@ func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*Step, error) {
 	if len(g.Codes) == 1 {
 		about = fmt.Sprintf("the code of %s in %s", MessageName(g.Codes[0].Message), codeMap)
 	}
-	return w.change(about, nil, []change{c})
+	return w.change(about, nil, doing{Who: g.Who}, []change{c})
 }
 
 // keepMap stores the choice of the code map in use when the library gets a second one: the only map of a library is used without a choice.

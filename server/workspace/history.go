@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/defs"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 	"wirebench/server/collab"
@@ -68,6 +69,8 @@ type history struct {
 	mu   sync.Mutex
 	open map[string]*pending // by file: what people type, until they pause
 	done []*pending          // to be written before those
+
+	last map[string]string // by file: the text that its history ends with, if known; guarded by historyMu
 }
 
 // by says who has written the files that are read next. Other files were written by other programs.
@@ -149,6 +152,54 @@ func (w *Workspace) Keep(file, before, text string, who []string) error {
 	w.historyMu.Lock()
 	defer w.historyMu.Unlock()
 	return w.writeRevision(&pending{file: file, before: before, text: text, from: now, at: now, who: who})
+}
+
+// inHistory reports whether a file has a history.
+func inHistory(name string) bool {
+	return !defs.IsCodeMap(name) && !defs.IsValidity(name) && !strings.HasSuffix(name, samplesEnding)
+}
+
+// keepBase writes a text that is about to be replaced into the history, unless it is there: a program that ends between writing the file and
+// its history would leave it nowhere. What people type in a shared text is one revision, whose base is there.
+func (w *Workspace) keepBase(file, text string) {
+	if w.Home == nil {
+		return
+	}
+	text = source.UnixLines(text)
+	w.history.mu.Lock()
+	p := w.history.open[file]
+	typed := p != nil && p.text == text
+	w.history.mu.Unlock()
+	if typed {
+		return
+	}
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	if is, known := w.history.last[file]; known && is == text {
+		return
+	}
+	x, size, err := w.readHistory(file)
+	if err == nil && !endsWith(x, text) {
+		err = w.writeLines(file, x, size, []historyLine{baseLine(text, time.Now())}, text)
+	}
+	if err != nil {
+		w.Log.Error("a revision is missing in the history", "project", w.Name, "file", file, "error", err)
+	}
+}
+
+// keepRevision writes a revision that a program may have written before it ended.
+func (w *Workspace) keepRevision(file, before, after string, who []string) {
+	w.historyMu.Lock()
+	defer w.historyMu.Unlock()
+	now := time.Now()
+	p := &pending{file: file, before: source.UnixLines(before), text: source.UnixLines(after), from: now, at: now, who: who}
+	x, _, err := w.readHistory(file)
+	if err == nil && p.before != p.text && !endsWith(x, p.text) {
+		err = w.writeRevision(p)
+	}
+	if err != nil {
+		w.Log.Error("a revision is missing in the history", "project", w.Name, "file", file, "error", err)
+	}
 }
 
 // take returns the revisions that are to be written: of one file or of all ("") those that have ended, with all those that have not, too.
@@ -236,7 +287,7 @@ func (w *Workspace) writeRevision(p *pending) error {
 	before := collab.NewText(p.before)
 	var lines []historyLine
 	if !endsWith(x, p.before) {
-		lines = append(lines, historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(p.from), At: moment(p.from), Who: []string{}}, Text: &p.before, Hash: before.Hash()})
+		lines = append(lines, baseLine(p.before, p.from))
 	}
 	after := collab.NewText(p.text)
 	line := historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(p.from), At: moment(p.at), Who: p.who}, Hash: after.Hash()}
@@ -249,18 +300,34 @@ func (w *Workspace) writeRevision(p *pending) error {
 	} else {
 		line.Change = collab.Between(before, after)
 	}
-	lines = append(lines, line)
+	return w.writeLines(p.file, x, size, append(lines, line), p.text)
+}
+
+// baseLine is the line of a text with no revision before it.
+func baseLine(text string, at time.Time) historyLine {
+	return historyLine{PastRevision: PastRevision{ID: rand.Text(), From: moment(at), At: moment(at), Who: []string{}}, Text: &text, Hash: collab.NewText(text).Hash()}
+}
+
+// writeLines adds lines to a history, which ends with a text then.
+func (w *Workspace) writeLines(file string, x []historyLine, size int, lines []historyLine, text string) (err error) {
+	delete(w.history.last, file)
 	if size < maxHistory {
-		var err error
 		for i := 0; i < len(lines) && err == nil; i++ {
 			var said []byte
 			if said, err = json.Marshal(lines[i]); err == nil {
-				err = w.Home.Append(historyFile(p.file), said)
+				err = w.Home.Append(historyFile(file), said)
 			}
 		}
-		return err
+	} else {
+		err = w.keepHistory(file, append(x[len(x)/2:], lines...))
 	}
-	return w.keepHistory(p.file, append(x[len(x)/2:], lines...))
+	if err == nil {
+		if w.history.last == nil {
+			w.history.last = map[string]string{}
+		}
+		w.history.last[file] = text
+	}
+	return err
 }
 
 // endsWith reports whether a text is the last one of a history, so that a change of it can follow.
@@ -489,8 +556,13 @@ func (w *Workspace) moveOne(r Renaming) error {
 	if err != nil {
 		return err
 	}
+	delete(w.history.last, r.From)
+	delete(w.history.last, r.To)
 	none := store.Revision("")
-	if _, err := w.Home.Write(historyFile(r.To), f.Text, &none); err != nil {
+	var there *store.ConflictError
+	if _, err := w.Home.Write(historyFile(r.To), f.Text, &none); errors.As(err, &there) && there.Have == f.Revision {
+		err = nil // the program ended before it removed the other
+	} else if err != nil {
 		return err
 	}
 	return w.Home.Remove(historyFile(r.From), nil)

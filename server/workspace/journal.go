@@ -44,6 +44,19 @@ type Step struct {
 	Renamed []Renaming `json:"renamed,omitempty" doc:"new names of messages"`
 }
 
+// kept is a step as the journal has it.
+type kept struct {
+	Step
+	Doing *doing `json:"doing,omitempty"`
+}
+
+// doing is the mark of a step whose files are being changed: if the program ends meanwhile, the next start completes it.
+type doing struct {
+	Undo  bool       `json:"undo,omitempty"`
+	Who   []string   `json:"who,omitempty"`
+	Files []Renaming `json:"files,omitempty"` // new names, which histories and comments follow
+}
+
 // change is what a step does to a file: its texts before and after, nil if there is no file.
 type change struct {
 	name          string
@@ -71,26 +84,42 @@ func goneStep() error {
 func (w *Workspace) Steps() []Step {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.steps()
+	out := []Step{}
+	for _, s := range w.steps() {
+		out = append(out, s.Step)
+	}
+	return out
 }
 
-func (w *Workspace) steps() []Step {
-	out := []Step{}
+// steps reads the journal. A step whose end could not be written is not taken for one that is being done.
+func (w *Workspace) steps() []kept {
+	out, err := w.readSteps()
+	if err != nil {
+		w.Log.Error("a damaged journal is ignored", "project", w.Name, "file", pathOf(w.Home, journalFile), "error", err)
+	}
+	for i := range out {
+		if !w.doing[out[i].ID] {
+			out[i].Doing = nil
+		}
+	}
+	return out
+}
+
+func (w *Workspace) readSteps() (out []kept, err error) {
 	if w.Home == nil {
-		return out
+		return nil, nil
 	}
 	f, err := w.Home.Read(journalFile)
 	if notThere(err) {
-		return out
+		return nil, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(f.Text, &out)
 	}
 	if err != nil {
-		w.Log.Error("a damaged journal is ignored", "project", w.Name, "file", pathOf(w.Home, journalFile), "error", err)
-		return []Step{}
+		return nil, err
 	}
-	return slices.DeleteFunc(out, func(s Step) bool { return !isStepID(s.ID) })
+	return slices.DeleteFunc(out, func(s kept) bool { return !isStepID(s.ID) }), nil
 }
 
 // isStepID reports whether an id may be part of a file name.
@@ -98,31 +127,33 @@ func isStepID(id string) bool {
 	return len(id) == 26 && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-func stepFile(id string) string { return journalFolder + "/" + id + ".tar.gz" }
+const stepEnding = ".tar.gz"
 
-// record stores a step before its files are written, so that one interrupted by a crash can be undone, too. It returns nil if the step
-// cannot be kept. The caller holds the lock.
-func (w *Workspace) record(about string, renamed []Renaming, changes []change) *Step {
+func stepFile(id string) string { return journalFolder + "/" + id + stepEnding }
+
+// record stores a step before its files are written, so that the next start completes one that a crash interrupts. It returns nil if the
+// step cannot be kept. The caller holds the lock, and calls settle without it when all is written.
+func (w *Workspace) record(about string, renamed []Renaming, d doing, changes []change) *Step {
 	if w.Home == nil || len(changes) == 0 {
 		return nil
 	}
 	size := 0
-	s := &Step{ID: rand.Text(), At: time.Now().UTC().Truncate(time.Second), About: about, Files: len(changes), Names: []string{}, Renamed: renamed}
+	s := &kept{Doing: &d}
+	s.Step = Step{ID: rand.Text(), At: time.Now().UTC().Truncate(time.Second), Renamed: renamed}
 	for _, c := range changes {
 		size += len(c.before) + len(c.after)
-		if len(s.Names) < maxStepNames {
-			s.Names = append(s.Names, c.name)
-		}
 	}
 	err := error(errTooLargeStep)
 	if size <= maxStepBytes {
 		var packed []byte
 		if packed, err = pack(changes); err == nil {
-			s.Size = len(packed)
+			s.describe(changes, len(packed))
+			s.About = about
 			_, err = w.Home.Write(stepFile(s.ID), packed, nil)
 		}
 	}
 	if err == nil {
+		w.begin(s.ID)
 		if err = w.keepSteps(slices.Insert(w.steps(), 0, *s)); err != nil {
 			_ = w.Home.Remove(stepFile(s.ID), nil)
 		}
@@ -131,7 +162,129 @@ func (w *Workspace) record(about string, renamed []Renaming, changes []change) *
 		w.Log.Error("a change cannot be undone: it is not in the journal", "project", w.Name, "change", about, "error", err)
 		return nil
 	}
-	return s
+	return &s.Step
+}
+
+// begin says that a step is being done. The caller holds the lock.
+func (w *Workspace) begin(id string) {
+	if w.doing == nil {
+		w.doing = map[string]bool{}
+	}
+	w.doing[id] = true
+}
+
+// settle says that all of a step is written, the history, too.
+func (w *Workspace) settle(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.steps()
+	i := slices.IndexFunc(list, func(s kept) bool { return s.ID == id && s.Doing != nil })
+	delete(w.doing, id)
+	if i < 0 {
+		return
+	}
+	list[i].Doing = nil
+	if err := w.keepSteps(list); err != nil {
+		w.Log.Error("the end of a change is not in the journal", "project", w.Name, "change", list[i].About, "error", err)
+	}
+}
+
+// settled is settle for a step that may be nil.
+func (w *Workspace) settled(s **Step) {
+	if *s != nil {
+		w.settle((*s).ID)
+	}
+}
+
+// finish completes the steps that the program was doing when it ended, and removes the files of steps that are not in the journal. It is
+// called before the library is read.
+func (w *Workspace) finish() {
+	list, err := w.readSteps()
+	if err != nil || w.Home == nil {
+		return // steps says it
+	}
+	changed := false
+	for i := len(list) - 1; i >= 0; i-- {
+		s := &list[i]
+		if s.Doing == nil {
+			continue
+		}
+		left, err := w.finishStep(s.ID, *s.Doing)
+		if err != nil {
+			w.Log.Error("a change that was interrupted is not complete", "project", w.Name, "change", s.About, "error", err)
+			w.begin(s.ID) // the next start tries again
+			continue
+		}
+		s.Undone, s.Doing, changed = s.Doing.Undo, nil, true
+		if !strings.HasSuffix(s.About, completed) {
+			s.About += completed
+		}
+		w.Log.Info("a change that was interrupted is complete now", "project", w.Name, "change", s.About, "left as other programs wrote them", left)
+	}
+	if changed {
+		if err := w.keepSteps(list); err != nil {
+			w.Log.Error("the end of a change is not in the journal", "project", w.Name, "error", err)
+		}
+	}
+	w.sweep(journalFolder, func(name string) bool {
+		id, ok := strings.CutSuffix(name, stepEnding)
+		return ok && isStepID(id) && !slices.ContainsFunc(list, func(s kept) bool { return s.ID == id })
+	})
+}
+
+// completed is what people read in the journal about such a step.
+const completed = " (completed after the server had ended in the middle of it)"
+
+// finishStep does what is left of a step. It returns the files that other programs have changed since, which stay as they are.
+func (w *Workspace) finishStep(id string, d doing) (left []string, err error) {
+	changes, err := w.changesOf(id)
+	if err != nil {
+		return nil, err
+	}
+	if d.Undo {
+		invert(changes)
+	}
+	now, left, err := w.revisionsNow(changes)
+	if err == nil {
+		err = w.apply(changes, now)
+	}
+	if err != nil {
+		return left, err
+	}
+	w.moveHistory(d.Files)
+	w.moveThreads(d.Files)
+	for i, c := range changes {
+		if c.before != nil && c.after != nil && now[i] != other && inHistory(c.name) {
+			w.keepRevision(c.name, string(c.before), string(c.after), d.Who)
+		}
+	}
+	return left, nil
+}
+
+// invert makes of changes those that undo them.
+func invert(changes []change) {
+	for i, c := range changes {
+		changes[i].before, changes[i].after = c.after, c.before
+	}
+}
+
+// sweep removes files in a folder of the project that a crash has left.
+func (w *Workspace) sweep(folder string, stray func(name string) bool) {
+	d, ok := w.Home.(interface {
+		Names(string) ([]string, error)
+	})
+	if !ok {
+		return
+	}
+	names, err := d.Names(folder)
+	if err != nil && !notThere(err) {
+		w.Log.Error("a folder of the project cannot be read", "project", w.Name, "folder", folder, "error", err)
+	}
+	for _, name := range names {
+		if stray(name) && w.Home.Remove(folder+"/"+name, nil) == nil {
+			w.Log.Info("removed a file left by a crash", "project", w.Name, "file", folder+"/"+name)
+		}
+	}
 }
 
 var errTooLargeStep = fmt.Errorf("more than %d MB", maxStepBytes>>20)
@@ -202,9 +355,10 @@ func unpack(packed []byte) ([]change, error) {
 	}
 }
 
-// change records a step and does it, wholly or not at all. The step is nil if it cannot be undone. The caller holds the lock.
-func (w *Workspace) change(about string, renamed []Renaming, changes []change) (*Step, error) {
-	s := w.record(about, renamed, changes)
+// change records a step and does it, wholly or not at all. The step is nil if it cannot be undone. The caller holds the lock, and calls
+// settled without it.
+func (w *Workspace) change(about string, renamed []Renaming, d doing, changes []change) (*Step, error) {
+	s := w.record(about, renamed, d, changes)
 	now := make([]store.Revision, len(changes))
 	for i, c := range changes {
 		now[i] = revisionOf(c.before)
@@ -262,8 +416,34 @@ func (w *Workspace) amend(s *Step, planned, done []change) *Step {
 	if s == nil || same {
 		return s
 	}
-	w.forget(s.ID)
-	return w.record(aboutFiles(done), nil, done)
+	list := w.steps()
+	i := slices.IndexFunc(list, func(k kept) bool { return k.ID == s.ID })
+	if i < 0 || len(done) == 0 {
+		w.forget(s.ID)
+		return nil
+	}
+	packed, err := pack(done)
+	if err == nil {
+		_, err = w.Home.Write(stepFile(s.ID), packed, nil)
+	}
+	if err == nil {
+		list[i].describe(done, len(packed))
+		err = w.keepSteps(list)
+	}
+	if err != nil {
+		w.Log.Error("a change cannot be undone: it is not in the journal", "project", w.Name, "change", s.About, "error", err)
+		w.forget(s.ID)
+		return nil
+	}
+	return &list[i].Step
+}
+
+// describe says which files a step changes.
+func (s *Step) describe(changes []change, size int) {
+	s.About, s.Files, s.Size, s.Names = aboutFiles(changes), len(changes), size, []string{}
+	for _, c := range changes[:min(len(changes), maxStepNames)] {
+		s.Names = append(s.Names, c.name)
+	}
 }
 
 // aboutFiles describes changes of files.
@@ -299,20 +479,20 @@ func aboutFiles(changes []change) string {
 }
 
 // keepSteps stores the list, newest first, and drops what is beyond the bounds.
-func (w *Workspace) keepSteps(list []Step) error {
-	kept, size := 0, 0
-	for kept < min(len(list), maxSteps) && (kept == 0 || size+list[kept].Size <= maxStepsBytes) {
-		size += list[kept].Size
-		kept++
+func (w *Workspace) keepSteps(list []kept) error {
+	n, size := 0, 0
+	for n < min(len(list), maxSteps) && (n == 0 || size+list[n].Size <= maxStepsBytes) {
+		size += list[n].Size
+		n++
 	}
-	text, err := json.MarshalIndent(list[:kept], "", "  ")
+	text, err := json.MarshalIndent(append([]kept{}, list[:n]...), "", "  ")
 	if err == nil {
 		_, err = w.Home.Write(journalFile, append(text, '\n'), nil)
 	}
 	if err != nil {
 		return err
 	}
-	for _, s := range list[kept:] {
+	for _, s := range list[n:] {
 		_ = w.Home.Remove(stepFile(s.ID), nil)
 	}
 	return nil
@@ -320,7 +500,7 @@ func (w *Workspace) keepSteps(list []Step) error {
 
 // forget drops a step. The caller holds the lock.
 func (w *Workspace) forget(id string) {
-	if err := w.keepSteps(slices.DeleteFunc(w.steps(), func(s Step) bool { return s.ID == id })); err == nil {
+	if err := w.keepSteps(slices.DeleteFunc(w.steps(), func(s kept) bool { return s.ID == id })); err == nil {
 		_ = w.Home.Remove(stepFile(id), nil)
 	}
 }
@@ -338,6 +518,8 @@ func (w *Workspace) Redo(id string, rest bool, who ...string) (Step, error) {
 }
 
 func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error) {
+	var step *Step // once its files are being changed
+	defer w.settled(&step)
 	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -345,7 +527,7 @@ func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error)
 		return Step{}, err
 	}
 	list := w.steps()
-	i := slices.IndexFunc(list, func(s Step) bool { return s.ID == id })
+	i := slices.IndexFunc(list, func(s kept) bool { return s.ID == id })
 	if i < 0 {
 		return Step{}, goneStep()
 	}
@@ -354,11 +536,15 @@ func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error)
 		return Step{}, err
 	}
 	if undo {
-		for k, c := range changes {
-			changes[k].before, changes[k].after = c.after, c.before
-		}
+		invert(changes)
 	}
 	now, err := w.unchangedSince(changes, rest)
+	if err == nil {
+		list[i].Doing = &doing{Undo: undo, Who: who}
+		w.begin(id)
+		step = &Step{ID: id}
+		err = w.keepSteps(list)
+	}
 	if err == nil {
 		err = w.apply(changes, now)
 	}
@@ -372,7 +558,7 @@ func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error)
 		w.renamed.add([]Renaming{r})
 	}
 	list[i].Undone = undo
-	return list[i], errors.Join(w.keepSteps(list), w.reloadBy(byChanges(who, changes)))
+	return list[i].Step, errors.Join(w.keepSteps(list), w.reloadBy(byChanges(who, changes)))
 }
 
 // changesOf reads the texts of a step.
@@ -395,21 +581,11 @@ func (w *Workspace) changesOf(id string) ([]change, error) {
 // unchangedSince returns the revisions of the files of a step. Each has its text of before or, if the program ended meanwhile, of after. With
 // rest, the revision of a file with any other text is other.
 func (w *Workspace) unchangedSince(changes []change, rest bool) ([]store.Revision, error) {
-	now := make([]store.Revision, len(changes))
-	e := &StepError{Files: len(changes)}
-	for i, c := range changes {
-		f, err := w.Files.Read(c.name)
-		switch {
-		case notThere(err):
-		case err != nil:
-			return nil, err
-		default:
-			now[i] = f.Revision
-		}
-		if now[i] != revisionOf(c.after) && now[i] != revisionOf(c.before) {
-			now[i], e.Changed = other, append(e.Changed, c.name)
-		}
+	now, changed, err := w.revisionsNow(changes)
+	if err != nil {
+		return nil, err
 	}
+	e := &StepError{Files: len(changes), Changed: changed}
 	if len(e.Changed) == 0 || rest && len(e.Changed) < len(changes) {
 		return now, nil
 	}
@@ -419,6 +595,25 @@ func (w *Workspace) unchangedSince(changes []change, rest bool) ([]store.Revisio
 	}
 	e.Reason = "changed since: " + strings.Join(e.Changed[:min(3, len(e.Changed))], ", ") + more
 	return nil, e
+}
+
+// revisionsNow returns the revisions of the files of a step, other for those that have neither of its texts, and the names of these.
+func (w *Workspace) revisionsNow(changes []change) (now []store.Revision, changed []string, err error) {
+	now = make([]store.Revision, len(changes))
+	for i, c := range changes {
+		f, err := w.Files.Read(c.name)
+		switch {
+		case notThere(err):
+		case err != nil:
+			return nil, nil, err
+		default:
+			now[i] = f.Revision
+		}
+		if now[i] != revisionOf(c.after) && now[i] != revisionOf(c.before) {
+			now[i], changed = other, append(changed, c.name)
+		}
+	}
+	return now, changed, nil
 }
 
 const other store.Revision = "other"

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -30,10 +31,9 @@ func (w *Workspace) Purge(file string) (*Purged, error) {
 		return nil, err
 	}
 	out := &Purged{Capsules: []CapsuleInfo{}, Stays: []string{}}
-	names, err := w.purgeSteps(file, out)
-	if err != nil {
-		return nil, err
-	}
+	w.mu.Lock()
+	names := w.namesOf(file, w.steps())
+	w.mu.Unlock()
 	out.Names = names
 	for _, name := range names {
 		if err := w.purgeHistory(name, out); err != nil {
@@ -43,21 +43,31 @@ func (w *Workspace) Purge(file string) (*Purged, error) {
 	if err := w.purgeThreads(names, out); err != nil {
 		return nil, err
 	}
-	return out, w.purgeCapsules(names, out)
+	if err := w.purgeCapsules(names, out); err != nil {
+		return nil, err
+	}
+	return out, w.purgeSteps(names, out) // last: it has the earlier names, which a repeated Purge needs if the program ends before
 }
 
-// purgeSteps takes a definition out of the steps of the journal. It returns its names: its present one first, then those that it had and no
-// other file has now. A step that renamed it goes as a whole.
-func (w *Workspace) purgeSteps(file string, out *Purged) (names []string, err error) {
+// purgeSteps takes a definition out of the steps of the journal. A step that renamed it goes as a whole, after all others, the oldest first.
+func (w *Workspace) purgeSteps(names []string, out *Purged) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.steps()
-	names = w.namesOf(file, list)
-	kept := list[:0]
-	for _, s := range list {
+	at := make([]int, len(list))
+	for i := range at {
+		at[i] = len(list) - 1 - i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(min(len(list[a].Renamed), 1), min(len(list[b].Renamed), 1)) })
+	gone, changed := map[string]bool{}, false
+	for _, i := range at {
+		s := &list[i]
 		changes, err := w.changesOf(s.ID)
 		if err == nil && !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(names, c.name) }) {
-			kept = append(kept, s)
+			if len(changes) != s.Files { // the program ended during another Purge
+				s.describe(changes, s.Size)
+				changed = true
+			}
 			continue
 		}
 		// A damaged one may have any text.
@@ -69,27 +79,24 @@ func (w *Workspace) purgeSteps(file string, out *Purged) (names []string, err er
 		}
 		if err != nil || packed == nil {
 			if err := w.Home.Remove(stepFile(s.ID), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
+				return err
 			}
+			gone[s.ID] = true
 			continue
 		}
 		if _, err := w.Home.Write(stepFile(s.ID), packed, nil); err != nil {
-			return nil, err
+			return err
 		}
-		s.About, s.Files, s.Size, s.Names = aboutFiles(left), len(left), len(packed), nil
-		for _, c := range left[:min(len(left), maxStepNames)] {
-			s.Names = append(s.Names, c.name)
-		}
-		kept = append(kept, s)
+		s.describe(left, len(packed))
 	}
-	if out.Steps == 0 {
-		return names, nil
+	if out.Steps == 0 && !changed {
+		return nil
 	}
-	return names, w.keepSteps(kept)
+	return w.keepSteps(slices.DeleteFunc(list, func(s kept) bool { return gone[s.ID] }))
 }
 
 // namesOf returns the name of a definition and those that it had, by the steps that have renamed it, if no other file has them now.
-func (w *Workspace) namesOf(file string, steps []Step) []string {
+func (w *Workspace) namesOf(file string, steps []kept) []string {
 	names := []string{file}
 	for i := 0; i < len(names); i++ {
 		for _, s := range steps {
@@ -123,6 +130,7 @@ func (w *Workspace) purgeHistory(file string, out *Purged) error {
 	out.Revisions += len(x)
 	w.historyMu.Lock()
 	defer w.historyMu.Unlock()
+	delete(w.history.last, file)
 	if err := w.Home.Remove(historyFile(file), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

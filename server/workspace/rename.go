@@ -62,13 +62,15 @@ const maxRemembered = 2000
 // Rename renames definitions with their samples, and messages in the texts of definitions; files that include them or list their versions of
 // the game follow. The error is a *RenameError, a *NameError or one of the disk.
 func (w *Workspace) Rename(r Renames) (*Renamed, error) {
+	var step *Step
+	defer w.settled(&step)
 	defer w.writeHistory("", false)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
 		return nil, err
 	}
-	x := &renaming{w: w, snap: w.Now(), done: &Renamed{Files: []Renaming{}, Messages: []Renaming{}}, codes: map[string]string{}}
+	x := &renaming{w: w, who: r.Who, snap: w.Now(), done: &Renamed{Files: []Renaming{}, Messages: []Renaming{}}, codes: map[string]string{}}
 	err := x.plan(r.Files)
 	x.keepNames()
 	if err == nil && r.Codes {
@@ -84,7 +86,8 @@ func (w *Workspace) Rename(r Renames) (*Renamed, error) {
 	if len(x.all) == 0 {
 		return nil, noRename("nothing is to be renamed")
 	}
-	if err = x.carryOut(); err == nil {
+	err = x.carryOut()
+	if step = x.done.Undo; err == nil {
 		w.renamed.add(x.done.Messages)
 		w.moveHistory(x.done.Files)
 		w.moveThreads(x.done.Files)
@@ -95,6 +98,7 @@ func (w *Workspace) Rename(r Renames) (*Renamed, error) {
 // renaming is the work of one Rename.
 type renaming struct {
 	w     *Workspace
+	who   []string
 	snap  *Snapshot
 	done  *Renamed
 	codes map[string]string // new names of messages by their old ones, without versions
@@ -393,7 +397,7 @@ func (x *renaming) carryOut() (err error) {
 	if len(names) > 1 {
 		about += fmt.Sprintf(", and %d more", len(names)-1)
 	}
-	x.done.Undo, err = x.w.change(about, x.done.Messages, x.all)
+	x.done.Undo, err = x.w.change(about, x.done.Messages, doing{Who: x.who, Files: x.done.Files}, x.all)
 	return err
 }
 

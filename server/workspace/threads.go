@@ -15,6 +15,7 @@ import (
 
 	"wirebench/defs/source"
 	"wirebench/server/collab"
+	"wirebench/server/store"
 )
 
 // The threads of a project are in one file in its folder: comments on lines of definitions and on bytes of captures, and suggestions for other
@@ -93,6 +94,50 @@ type storedThread struct {
 	Thread
 	From int `json:"from"` // UTF-16 units from the start of the text
 	To   int `json:"to"`
+
+	Accepting *accepting `json:"accepting,omitempty"`
+}
+
+// accepting says that a suggestion is being accepted. If the program ends meanwhile, the next start sees by the file whether it was.
+type accepting struct {
+	By       string         `json:"by"`
+	Revision store.Revision `json:"revision"` // of the file with the suggestion
+}
+
+func (x *storedThread) accepted(by string) {
+	x.Suggestion.State, x.Open, x.ClosedBy, x.Accepting = "accepted", false, by, nil
+}
+
+// finishThreads closes suggestions that the program had accepted when it ended. It is called before anything else changes the files.
+func (w *Workspace) finishThreads() {
+	if w.Home == nil {
+		return
+	}
+	t := &w.threads
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := w.loadThreads(); err != nil {
+		return // whoever opens the threads sees it
+	}
+	changed := false
+	for _, x := range t.all {
+		if x.Accepting == nil || x.Suggestion == nil {
+			continue
+		}
+		f, err := w.Files.Read(x.File)
+		if err != nil && !notThere(err) {
+			continue
+		}
+		if changed = true; err == nil && f.Revision == x.Accepting.Revision {
+			x.accepted(x.Accepting.By)
+		}
+		x.Accepting = nil
+	}
+	if changed {
+		if err := w.storeThreads(); err != nil {
+			w.Log.Error("a suggestion that was accepted stays open", "project", w.Name, "error", err)
+		}
+	}
 }
 
 type storedThreads struct {
@@ -468,11 +513,21 @@ func (w *Workspace) Accept(by, id string) (Thread, error) {
 	if strings.Contains(string(f.Text), "\r\n") {
 		merged = strings.ReplaceAll(merged, "\n", "\r\n")
 	}
-	if _, err := w.SaveBy([]string{x.By}, x.File, []byte(merged), &f.Revision); err != nil {
+	mark := func(a *accepting) error {
+		_, err := w.changeThread(id, func(x *storedThread) error {
+			x.Accepting = a
+			return nil
+		})
+		return err
+	}
+	if err := mark(&accepting{by, store.RevisionOf([]byte(merged))}); err != nil {
 		return Thread{}, err
 	}
+	if _, err := w.SaveBy([]string{x.By}, x.File, []byte(merged), &f.Revision); err != nil {
+		return Thread{}, errors.Join(err, mark(nil))
+	}
 	return w.changeThread(id, func(x *storedThread) error {
-		x.Suggestion.State, x.Open, x.ClosedBy = "accepted", false, by
+		x.accepted(by)
 		return nil
 	})
 }

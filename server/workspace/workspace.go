@@ -66,6 +66,8 @@ type Workspace struct {
 	watchers watchers
 	variants variants
 	renamed  renames
+
+	doing map[string]bool // ids of steps of the journal that are being done
 }
 
 // Open reads a workspace.
@@ -76,6 +78,9 @@ func Open(c Config) (*Workspace, error) {
 	w := &Workspace{Config: c}
 	w.Retitle(c.FirstTitle)
 	w.readSettings()
+	w.finishThreads()
+	w.finish()
+	w.sweepCapsules()
 	if err := w.Reload(); err != nil {
 		return nil, err
 	}
@@ -265,6 +270,9 @@ func (w *Workspace) saveAs(of by, name string, text []byte, expect *store.Revisi
 			}
 		}
 	}
+	if old != nil && inHistory(name) && old.Text != string(text) && (expect == nil || *expect == Revision(old)) {
+		w.keepBase(name, w.Now().File(name).Text)
+	}
 	rev, err := w.Files.Write(name, text, expect)
 	if err != nil && rev == "" {
 		return rev, err
@@ -282,6 +290,8 @@ func (w *Workspace) reloadBy(of by) error {
 
 // Delete removes a file. Its samples stay, in case it is restored. The step restores it; it is nil if that is not possible.
 func (w *Workspace) Delete(name string, expect *store.Revision) (*Step, error) {
+	var step *Step
+	defer w.settled(&step)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	was, err := w.Files.Read(name)
@@ -292,7 +302,7 @@ func (w *Workspace) Delete(name string, expect *store.Revision) (*Step, error) {
 		return nil, err
 	}
 	gone := []change{{name: name, before: was.Text}}
-	step, err := w.change(aboutFiles(gone), nil, gone)
+	step, err = w.change(aboutFiles(gone), nil, doing{}, gone)
 	if err != nil {
 		return nil, err
 	}
