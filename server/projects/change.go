@@ -63,7 +63,7 @@ func (s *Set) Make(ctx context.Context, n New) (*workspace.Workspace, error) {
 	if err := s.takeName(p.name); err != nil {
 		return nil, err
 	}
-	made, err := os.MkdirTemp(s.opts.Data.Path(), ".new-")
+	made, err := os.MkdirTemp(s.opts.Data.Path(), newFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -409,7 +409,7 @@ func (s *Set) Remove(name string) error {
 	if p.State != Deleted {
 		return invalid("project %s is not deleted", name)
 	}
-	gone := s.opts.Data.Path(".removed-" + p.name) // hidden first: a crash leaves no half of a project
+	gone := s.opts.Data.Path(removedFolder + p.name) // hidden first: a crash leaves no half of a project
 	if err := os.RemoveAll(gone); err != nil {
 		return err
 	}

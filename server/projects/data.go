@@ -22,7 +22,9 @@ const (
 	recordFile        = "project.json"
 	definitionsFolder = "definitions"
 	capturesFolder    = "captures"
-	samplesFolder     = "samples" // of a library in a folder of another program
+	samplesFolder     = "samples"   // of a library in a folder of another program
+	newFolder         = ".new-"     // starts the name of a folder that is being made
+	removedFolder     = ".removed-" // starts the name of a folder that is being removed
 	setFile           = "projects.json"
 )
 
@@ -89,6 +91,11 @@ func (s *Set) read() error {
 		return fmt.Errorf("read the data folder: %w", err)
 	}
 	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && s.opts.Data.Locked() && (strings.HasPrefix(name, newFolder) || strings.HasPrefix(name, removedFolder)) {
+			err := os.RemoveAll(s.opts.Data.Path(name))
+			s.opts.Log.Info("removed a folder left by a crash", "folder", s.opts.Data.Path(name), "error", err)
+			continue
+		}
 		if !e.IsDir() || checkName(e.Name()) != nil {
 			continue
 		}
@@ -104,7 +111,8 @@ func (s *Set) read() error {
 			s.opts.Log.Error("a project is not opened: its description is damaged", "file", s.opts.Data.Path(e.Name(), recordFile), "error", err)
 			p.Record, p.trouble = Record{Title: e.Name(), State: Archived}, fmt.Errorf("%s is damaged: %w", recordFile, err)
 		}
-		if d, ok := defs.Find(p.Protocol); ok && p.Title == "" { // of a version without titles
+		p.Formerly = slices.DeleteFunc(p.Formerly, func(f string) bool { return f == p.name }) // a renaming that a crash interrupted
+		if d, ok := defs.Find(p.Protocol); ok && p.Title == "" {                               // of a version without titles
 			p.Title = d.Title
 		}
 		s.all = append(s.all, p)

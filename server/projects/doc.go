@@ -9,4 +9,8 @@
 //	captures/      the captures
 //
 // The samples that ship with the program are projects of their own, one for each protocol, made once.
+//
+// A project that is made or removed has a temporary name until it is complete or gone; what a crash leaves of it is removed at the next start.
+// A new name has no such commit point: if the program is killed between writing project.json and renaming the folder, the project has its old
+// name, with the new title and state.
 package projects

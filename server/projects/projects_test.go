@@ -3,6 +3,7 @@ package projects_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -271,6 +272,36 @@ func TestEach(t *testing.T) {
 	if running.Load() != 0 {
 		t.Errorf("%d still run", running.Load())
 	}
+}
+
+// The folders of projects that were being made or removed when the program was killed are removed at the next start.
+func TestFoldersOfACrash(t *testing.T) {
+	data := t.TempDir()
+	opened(t, data, projects.Options{})
+	data = copied(t, data)
+	left := []string{".new-123", ".removed-game"}
+	for _, name := range left {
+		if err := os.CopyFS(filepath.Join(data, name), os.DirFS(filepath.Join(data, "tera"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := names(opened(t, data, projects.Options{})); got != "tera muta subspace protodef" {
+		t.Error(got)
+	}
+	for _, name := range left {
+		if _, err := os.Lstat(filepath.Join(data, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
+
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // A project whose description is damaged keeps its files, and the others open.

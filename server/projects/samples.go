@@ -18,7 +18,7 @@ import (
 // seed makes the folder of a project with the definitions, samples and the capture that ship with the program. It is made under a temporary
 // name, so that a crash leaves no incomplete one.
 func (s *Set) seed(p *project) error {
-	made, err := os.MkdirTemp(s.opts.Data.Path(), ".new-")
+	made, err := os.MkdirTemp(s.opts.Data.Path(), newFolder)
 	if err != nil {
 		return err
 	}

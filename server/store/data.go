@@ -100,6 +100,9 @@ func (d *Data) Path(elements ...string) string {
 	return filepath.Join(append([]string{d.path}, elements...)...)
 }
 
+// Locked reports whether no other server can use the folder.
+func (d *Data) Locked() bool { return d.lock != nil }
+
 // Dir opens a folder of text files in the data folder. Temporary files in it are left over from a crash, whatever their age: no other
 // program writes there.
 func (d *Data) Dir(elements ...string) (*Dir, error) {
