@@ -241,6 +241,13 @@ func (a *Accounts) remember() error {
 		return nil
 	}
 	if a.mark != nil {
+		text, err := a.file.Read()
+		if err == nil && text == nil { // a mark without a file would mean that it is lost
+			err = a.file.Write([]byte(`{"accounts": []}` + "\n"))
+		}
+		if err != nil {
+			return err
+		}
 		if err := a.mark.Write([]byte(markText)); err != nil {
 			return err
 		}
