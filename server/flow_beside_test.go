@@ -138,10 +138,12 @@ func TestFlowOldDraftAndTogether(t *testing.T) {
 	f.caret(1)
 	f.types("entity")
 	f.has("uint32 identity\nstring name\nbyte level\n")
+	page := browsertest.Value[string](t, f.ctx, `location.origin + location.pathname`)
+	browsertest.Run(t, f.ctx, chromedp.Navigate(page[:strings.Index(page, "/p/")]+"/healthz")) // the page itself keeps what it knows as it goes
 	f.do(`for (const key of Object.keys(localStorage).filter((k) => k.startsWith("wirebench.draft."))) {
 		localStorage.setItem(key, JSON.stringify({...JSON.parse(localStorage.getItem(key)), base: "0123456789abcdef"}));
 	}`)
-	f.goes(browsertest.Value[string](t, f.ctx, `location.origin + location.pathname`))
+	f.goes(page)
 	f.has("uint32 identity\nstring name\nbyte level\n")
 	f.page().Click("button", "Together")
 	f.page().Visible("dialog", besideDialog)

@@ -166,7 +166,8 @@ func TestFlowDefinition(t *testing.T) {
 	}
 }
 
-// Two pages, and other programs, on one file: a page without edits follows, a page with edits asks, and no edit is lost.
+// Two pages, and other programs, on one file: a page without edits follows, a page with edits asks, and no edit is lost: what it keeps is
+// merged with what the other has saved.
 func TestFlowTwoTabs(t *testing.T) {
 	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
@@ -192,7 +193,7 @@ func TestFlowTwoTabs(t *testing.T) {
 	b.is("asked no more", `!document.querySelector("#definition-notes").innerText.includes("has changed on disk")`)
 	b.press("Ctrl+S")
 	a.shows("#layout-rows", "password_a_b")
-	stands(t, dir, "C_JOIN.1.def", "string channel_name # where\nuint16 password_a_b\n")
+	stands(t, dir, "C_JOIN.1.def", "string channel_name # where again\nuint16 password_a_b\n")
 
 	a.caret(2)
 	a.types("_c")

@@ -31,6 +31,7 @@ func TestFlowLinkCarriesDefinition(t *testing.T) {
 		t.Errorf("a link of %d characters", len(link))
 	}
 	g := flow{t, browsertest.Open(t, srv.URL+link[strings.Index(link, "/p/one"):], openSelector)}
+	g.page().Click("button", "Take it") // the text of a link stays beside that of the file until then
 	g.shows("#layout-head", "12008 bytes")
 	g.shows("#facts", "not saved")
 	g.is("the whole text", `document.querySelector(".definition-editor .cm-content").cmTile.root.view.state.doc.toString().includes("field_2999 # number 2999")`)

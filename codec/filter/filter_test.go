@@ -361,7 +361,7 @@ func TestMatch(t *testing.T) {
 		{`bytes[-67108863:2] == 00:00`, ""},
 		{`@.damage[-1] * 2 == u8(@.damage[3:]) * 2`, "f"},
 		{`@.damage[-5] == 0`, ""},
-		{`name[-1] == T`, "c12p"},
+		{`name[-1] == "T"`, "c12fpu"},
 		{`bytes == x"?? ?? ?? ?? 53 bc"`, "v"},
 		{`bytes in {x"06 00 d2 26 53 bc", 00:01}`, "v"},
 

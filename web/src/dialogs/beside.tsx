@@ -3,7 +3,7 @@
 import type { ComparedDefinitions } from "../api";
 import { Button, dialog, Says } from "../dialog";
 import { apiOf, request } from "../http";
-import { Fragment, h, signal } from "../ui";
+import { Fragment, h } from "../ui";
 import { TextLines } from "./compare";
 
 export interface Beside {
@@ -14,14 +14,15 @@ export interface Beside {
   text: string;
 }
 
-/** Shows how the text differs; resolves to whether it is to be taken. */
+/** Shows how the text differs; resolves to whether it is to be taken. The dialog opens with the differences, so that its buttons do not move. */
 export async function besideDialog({ workspace, message, why, now, text }: Beside): Promise<boolean> {
+  const side = (of: string) => ({ message, text: of === "" ? "\n" : of });
+  const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(now), new: side(text) } });
   let taken = false;
-  const compared = signal<ComparedDefinitions | undefined>(undefined);
   const d = dialog(`Another text of ${message}`, (open) => (
     <>
       <p>{why} Nothing is changed unless you take it; undo restores the present text.</p>
-      {compared.value === undefined ? <pre>{text}</pre> : <TextLines of={compared.value} only />}
+      {reply.ok ? <TextLines of={reply.answer} only /> : <pre>{text}</pre>}
       <div class="row">
         <Button text="Take it" run={() => { taken = true; open.close(); }} />
         <Button text="Discard it" primary data-focus="" run={open.close} />
@@ -29,11 +30,7 @@ export async function besideDialog({ workspace, message, why, now, text }: Besid
       <Says d={open} />
     </>
   ));
-  const side = (of: string) => ({ message, text: of === "" ? "\n" : of });
-  const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(now), new: side(text) } });
-  if (reply.ok) {
-    compared.value = reply.answer;
-  } else {
+  if (!reply.ok) {
     d.say(reply.why);
   }
   await d.closed;
