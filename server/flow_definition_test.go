@@ -435,10 +435,10 @@ func TestFlowAddress(t *testing.T) {
 	address := browsertest.Value[string](t, a.ctx, `location.href`)
 	a.do(`localStorage.clear()`)
 	b := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
+	b.is("the selection", `[...document.querySelectorAll(".hx.sel")].map(e => e.textContent).join("") === "0930"`)
 	b.page().Click("button", "Take it") // the text of a link stays beside that of the file until then
 	b.shows("#layout-rows", "password_shared")
 	b.shows(row("password_shared"), "12297")
-	b.is("the selection", `[...document.querySelectorAll(".hx.sel")].map(e => e.textContent).join("") === "0930"`)
 	browsertest.Run(t, b.ctx, chromedp.Navigate("about:blank"))
 	browsertest.Run(t, a.ctx, chromedp.Navigate("about:blank"))
 	srv.Close()

@@ -835,11 +835,7 @@ export class Page {
     const { message } = this.controls;
     const taken = await (await dialogs())?.besideDialog({ workspace: this.workspace, message, why, now: this.editor.text, text });
     if (taken === true && message === this.controls.message) {
-      const { start, end } = this.hex.selection;
       this.restore(text);
-      if (end > start) {
-        this.selectBytes(start, end); // of the link
-      }
     }
   }
 
