@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -361,7 +362,7 @@ func TestFlowAxeAccess(t *testing.T) {
 func TestFlowPeople(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
-	audit, err := access.OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"))
+	audit, err := access.OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

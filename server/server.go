@@ -164,6 +164,7 @@ func (s *Server) guard() access.Guard {
 // follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.
 func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
 	supervise.After(ctx, "score", func() { s.scores.Drop(ws) })
+	s.rooms.Check(ws)
 	if ws.Captures == nil {
 		return
 	}

@@ -82,7 +82,7 @@ func TestSettingsThatCannotBeKept(t *testing.T) {
 		err    error
 		status int
 	}{{store.ErrFull, 507}, {store.ErrReadOnly, 403}} {
-		w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files, Home: &failing{Files: files, err: c.err}})
+		w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files, Home: failingHome{files, c.err}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,3 +92,11 @@ func TestSettingsThatCannotBeKept(t *testing.T) {
 		})
 	}
 }
+
+// failingHome is a folder that cannot be written.
+type failingHome struct {
+	workspace.Home
+	err error
+}
+
+func (f failingHome) Write(string, []byte, *store.Revision) (store.Revision, error) { return "", f.err }

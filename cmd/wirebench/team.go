@@ -74,9 +74,9 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 	case (f.oidc.Issuer == "") != (f.oidc.ClientID == ""):
 		return nil, errors.New("--oidc-issuer and --oidc-client belong together")
 	}
-	audit, err := access.OpenAudit(data.Path("audit.jsonl"))
+	audit, err := access.OpenAudit(data.Path("audit.jsonl"), log)
 	if err != nil {
-		log.Warn("there is no audit log", "error", err) // on a read-only disk
+		log.Warn("there is no audit log", "error", err) // on a read-only disk, or something else is in its place
 		audit = nil
 	}
 	accounts, err := openAccounts(data, audit)

@@ -2,6 +2,7 @@ package access
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	audit, err := OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"))
+	audit, err := OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

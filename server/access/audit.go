@@ -6,6 +6,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -63,9 +66,15 @@ type Audit struct {
 	refusals auditFile
 }
 
-// OpenAudit opens the log at a path, JSON Lines; refusals are in a file whose name ends with .refused.
-func OpenAudit(path string) (*Audit, error) {
+// OpenAudit opens the log at a path, JSON Lines; refusals are in a file whose name ends with .refused. A file with lines that cannot be read
+// is kept aside, and named in log; the others stay.
+func OpenAudit(path string, log *slog.Logger) (*Audit, error) {
 	a := &Audit{now: time.Now}
+	for _, name := range []string{path, path + ".1", path + ".refused", path + ".refused.1"} {
+		if err := mend(name, log); err != nil {
+			return nil, err
+		}
+	}
 	a.changes = auditFile{path: path, most: maxAuditBytes, atOnce: changesAtOnce, shared: true}
 	a.refusals = auditFile{path: path + ".refused", most: maxAuditBytes, atOnce: refusalsAtOnce}
 	return a, errors.Join(a.changes.open(), a.refusals.open())
@@ -289,22 +298,70 @@ func (f *auditFile) latest(most int) []Event {
 	return out
 }
 
-// eachEvent calls do for the events of a file, and their lines, which are valid until do returns. Lines that earlier versions wrote without
-// bounds are left out.
-func eachEvent(path string, do func(e Event, line []byte)) {
+// maxAuditLine is the length from which a line is not one of a log. Earlier versions wrote some without bounds.
+const maxAuditLine = 1 << 20
+
+// eachEvent calls do for the events of a file, and their lines. It returns the number of lines that are no events.
+func eachEvent(path string, do func(e Event, line []byte)) (damaged int) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+		return 0
+	}
 	file, err := os.Open(path)
 	if err != nil {
-		return
+		return 0
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	lines := bufio.NewReaderSize(file, maxAuditLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		long := errors.Is(err, bufio.ErrBufferFull)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = lines.ReadSlice('\n')
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
 		var e Event
-		if json.Unmarshal(lines.Bytes(), &e) == nil {
-			do(e, slices.Clone(lines.Bytes()))
+		switch {
+		case long:
+			damaged++
+		case len(line) == 0:
+		case json.Unmarshal(line, &e) == nil && !e.At.IsZero():
+			do(e, slices.Clone(line))
+		default:
+			damaged++
+		}
+		if err != nil {
+			return damaged
 		}
 	}
+}
+
+// mend keeps a file with lines that are no events aside, and writes the events to a new one.
+func mend(path string, log *slog.Logger) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	var events bytes.Buffer
+	damaged := eachEvent(path, func(_ Event, line []byte) { events.Write(append(line, '\n')) })
+	if damaged == 0 {
+		return nil
+	}
+	aside := path + ".damaged-" + time.Now().UTC().Format("20060102-150405.000")
+	if err := os.WriteFile(path+".new", events.Bytes(), 0o600); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(path, aside), os.Rename(path+".new", path)); err != nil {
+		return err
+	}
+	log.Error("damaged file: it is kept aside, and its lines that can be read stay", "file", path, "lines left out", damaged, "as", aside)
+	return nil
 }
 
 // lastOf reads the last events of a file, newest first.

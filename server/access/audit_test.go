@@ -3,6 +3,7 @@ package access
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestAuditKeepsTheChangesOfOthers(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		path := filepath.Join(t.TempDir(), "audit.jsonl")
-		a, err := OpenAudit(path)
+		a, err := OpenAudit(path, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestAuditKeepsTheChangesOfOthers(t *testing.T) {
 
 // Refusals of a person or an address are counted by the minute, with what was tried; changes are written one by one.
 func TestAuditCounts(t *testing.T) {
-	a, err := OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"))
+	a, err := OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

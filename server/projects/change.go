@@ -189,6 +189,9 @@ func (s *Set) useFolder(p *project, folder string) error {
 			return invalid("project %s has the definitions of this folder", other.name)
 		}
 	}
+	if !isDir(abs) {
+		return invalid("%s is not a folder", folder)
+	}
 	lib, err := workspace.Read(abs)
 	if err != nil {
 		return invalid("the folder cannot be read: %v", err)

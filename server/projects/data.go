@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -86,6 +85,10 @@ func OpenData(o Options, libraries ...Library) (*Set, error) {
 
 // read reads the records of the data folder.
 func (s *Set) read() error {
+	home, err := s.opts.Data.Dir()
+	if err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(s.opts.Data.Path())
 	if err != nil {
 		return fmt.Errorf("read the data folder: %w", err)
@@ -99,16 +102,12 @@ func (s *Set) read() error {
 		if !e.IsDir() || checkName(e.Name()) != nil {
 			continue
 		}
-		text, err := store.ReadRegular(s.opts.Data.Path(e.Name(), recordFile))
+		p := &project{name: e.Name()}
+		_, err := home.Load(e.Name()+"/"+recordFile, store.JSON(&p.Record))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // not a project: lost+found, copies
 		}
-		p := &project{name: e.Name()}
-		if err == nil {
-			err = json.Unmarshal(text, &p.Record)
-		}
 		if err != nil { // not lost: the folder stays, and the name is taken
-			s.opts.Log.Error("a project is not opened: its description is damaged", "file", s.opts.Data.Path(e.Name(), recordFile), "error", err)
 			p.Record, p.trouble = Record{Title: e.Name(), State: Archived}, fmt.Errorf("%s is damaged: %w", recordFile, err)
 		}
 		p.Formerly = slices.DeleteFunc(p.Formerly, func(f string) bool { return f == p.name }) // a renaming that a crash interrupted
@@ -206,15 +205,13 @@ func (s *Set) addSamples() error {
 	if err != nil {
 		return err
 	}
-	was, err := home.Read(setFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	var made setRecord
-	if len(was.Text) > 0 {
-		if err := json.Unmarshal(was.Text, &made); err != nil {
-			return fmt.Errorf("%s is damaged: %w", home.Path(setFile), err)
-		}
+	was, err := home.Load(setFile, store.JSON(&made))
+	switch {
+	case errors.Is(err, store.ErrDamaged):
+		return nil // those that were removed must not come back
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	before := len(made.Samples)
 	for _, d := range defs.Dialects {

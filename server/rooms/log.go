@@ -42,10 +42,16 @@ type entry struct {
 	Updates []collab.Change `json:"u,omitempty"`
 }
 
-func (p place) logFile() string { return "texts/" + p.file + ".jsonl" }
+func (p place) logFile() string { return logFolder + "/" + p.file + logEnding }
+
+const (
+	logFolder   = "texts"
+	logEnding   = ".jsonl"
+	asideEnding = ".damaged" + logEnding
+)
 
 // asideFile has what could not be read of logs.
-func (p place) asideFile() string { return "texts/" + p.file + ".damaged.jsonl" }
+func (p place) asideFile() string { return logFolder + "/" + p.file + asideEnding }
 
 // removeLog removes the log, if there is one.
 func (p place) removeLog() error { return p.remove(p.logFile()) }
@@ -315,6 +321,45 @@ func (r *Room) announce(w fileText) error {
 	}
 	r.wills = append(r.wills, w)
 	return nil
+}
+
+// Check names the logs of a project that are damaged in the log of the server. What cannot be read of one is kept aside when its text is opened.
+func (s *Set) Check(ws *workspace.Workspace) {
+	if ws.Home == nil || s.Log == nil {
+		return
+	}
+	names, err := ws.Home.Below(logFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.Log.Error("the logs of texts cannot be read", "project", ws.Name, "error", err)
+	}
+	for _, name := range names {
+		file, ok := strings.CutSuffix(strings.TrimPrefix(name, logFolder+"/"), logEnding)
+		if !ok || strings.HasSuffix(name, asideEnding) {
+			continue
+		}
+		raw := ""
+		if f := ws.Now().File(file); f != nil {
+			raw = f.Text
+		}
+		f, err := ws.Home.Read(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // its room has ended
+			continue
+		case err == nil && len(f.Text) == 0:
+			err = errors.New("it is empty")
+		case err == nil:
+			p, problems := readLog(f.Text, raw)
+			switch {
+			case len(problems) > 0:
+				err = problems[0]
+			case p.doc == nil:
+				err = errors.New("it has no text")
+			}
+		}
+		if err != nil {
+			s.Log.Error("damaged file: the log of a shared text; what can be read of it is used when the text is opened, and it is kept aside then", "file", ws.Home.Path(name), "error", err)
+		}
+	}
 }
 
 // setAside keeps a log with lines that could not be read.

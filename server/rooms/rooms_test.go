@@ -490,7 +490,7 @@ func TestForget(t *testing.T) {
 }
 
 // failing is a folder that cannot be written.
-type failing struct{ workspace.Files }
+type failing struct{ workspace.Home }
 
 func (failing) Append(string, []byte) error { return store.ErrFull }
 

@@ -40,7 +40,7 @@ type left struct {
 func openSteps(t *testing.T, files, home string) (*steps, library) {
 	t.Helper()
 	x := &steps{t: t, files: files, home: home}
-	open := func(path string) workspace.Files {
+	open := func(path string) workspace.Home {
 		d, err := store.Open(path, store.Alone(), store.BeforeSteps(func(step string) error {
 			x.copy(filepath.Base(path) + ": " + step)
 			return nil

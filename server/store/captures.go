@@ -242,7 +242,12 @@ func (c *Captures) List() ([]Capture, error) {
 	}
 	var out []Capture
 	for _, e := range entries {
-		if id, ok := strings.CutSuffix(e.Name(), captureEnding); ok && e.Type().IsRegular() {
+		id, ok := strings.CutSuffix(e.Name(), captureEnding)
+		switch {
+		case !ok:
+		case !e.Type().IsRegular():
+			c.dir.damaged(e.Name(), notRegular)
+		default:
 			if x, err := c.about(root, id); err == nil {
 				out = append(out, x)
 			}
@@ -265,12 +270,14 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	text, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err == nil {
 		said := stored{Capture: x}
-		err = json.Unmarshal(text, &said) // unreadable members count as missing
+		err = JSON(&said)(text) // unreadable members count as missing
 		x, x.Keys = said.Capture, said.Keys
 		x.Notes.Show()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.dir.damaged(id+aboutEnding, why(err))
+	} else {
+		c.dir.whole(id + aboutEnding)
 	}
 	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
 	if x.Unfinished {
@@ -342,11 +349,6 @@ func (c *Captures) Edit(id string, change func(*Capture) error) (Capture, error)
 	old, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Capture{}, failure("note", id, err)
-	}
-	if err == nil && json.Unmarshal(old, &stored{}) != nil {
-		if err := c.dir.setAside(id+aboutEnding, old); err != nil {
-			return Capture{}, err
-		}
 	}
 	text, err := aboutText(x, old)
 	if err != nil {

@@ -67,6 +67,11 @@ func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, e
 	if err != nil {
 		return "", err
 	}
+	if info != nil {
+		if err := d.setAside(p, name); err != nil {
+			return "", err
+		}
+	}
 	temp, err := d.temporary(p.dir, text, info)
 	if err != nil {
 		return "", err
@@ -83,6 +88,7 @@ func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, e
 		_ = p.dir.Remove(temp)
 		return "", err
 	}
+	d.whole(name)
 	return RevisionOf(text), d.syncDir(p.dir)
 }
 

@@ -25,7 +25,8 @@ type Data struct {
 	log  *slog.Logger
 	lock *os.File // nil where the file system has no locks
 
-	quota *Quota // of captures
+	quota    *Quota // of captures
+	troubles troubles
 }
 
 // Limit bounds the captures of folders that are opened from now on.
@@ -119,7 +120,7 @@ func (d *Data) Captures(elements ...string) (*Captures, error) {
 }
 
 func (d *Data) options() []Option {
-	options := []Option{WithLog(d.log)}
+	options := []Option{WithLog(d.log), func(of *Dir) { of.troubles = &d.troubles }}
 	if d.lock != nil {
 		options = append(options, Alone())
 	}

@@ -211,7 +211,7 @@ func TestDataFormat(t *testing.T) {
 		if text := read(t, name); text != "{\"format\":1}\n" || !strings.Contains(log.String(), name) {
 			t.Errorf("%q: %s", text, log)
 		}
-		if text := read(t, name+damagedEnding([]byte(`{"form`))); text != `{"form` {
+		if text := read(t, name+DamagedEnding+string(RevisionOf([]byte(`{"form`)))); text != `{"form` {
 			t.Errorf("%q", text)
 		}
 	})
@@ -242,7 +242,7 @@ func TestDamagedCaptureFile(t *testing.T) {
 	if _, err := c.Note(x.ID, func(n *Notes) { n.Text = "hello" }); err != nil {
 		t.Fatal(err)
 	}
-	if text := read(t, name+damagedEnding([]byte(`{"name":"sess`))); text != `{"name":"sess` {
+	if text := read(t, name+DamagedEnding+string(RevisionOf([]byte(`{"name":"sess`)))); text != `{"name":"sess` {
 		t.Errorf("%q", text)
 	}
 	if x, err := c.Get(x.ID); err != nil || x.Notes.Text != "hello" {

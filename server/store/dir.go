@@ -53,9 +53,9 @@ type Dir struct {
 	log  *slog.Logger
 	mu   sync.Mutex // held while files change
 
-	alone  bool     // no other program writes here
-	later  bool     // changes are synced by Sync
-	logged sync.Map // damaged and unreadable files already logged: path and reason → struct{}
+	alone    bool // no other program writes here
+	later    bool // changes are synced by Sync
+	troubles *troubles
 
 	swept func(root *os.Root, temporary string) // called before a temporary file of a crash is removed; nil: nothing
 
@@ -116,7 +116,7 @@ func Open(root string, options ...Option) (*Dir, error) {
 		return nil, fmt.Errorf("open folder %s: %w", root, err)
 	}
 	d := &Dir{
-		path: abs, log: slog.New(slog.DiscardHandler), maxFiles: MaxFiles, maxBytes: MaxAllBytes,
+		path: abs, log: slog.New(slog.DiscardHandler), troubles: &troubles{}, maxFiles: MaxFiles, maxBytes: MaxAllBytes,
 		newWatcher: newWatcher, pollEvery: 2 * time.Second,
 	}
 	for _, option := range options {
@@ -184,31 +184,6 @@ func (d *Dir) sweep() error {
 // Path returns the path of a file of the folder, for display.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, filepath.FromSlash(name)) }
 
-// damaged logs a file that is damaged or unreadable, once for each reason.
-func (d *Dir) damaged(name, reason string) { d.logOnce("damaged file", "file", d.Path(name), reason) }
-
-func (d *Dir) logOnce(message, kind, path, reason string) {
-	if _, known := d.logged.LoadOrStore(path+"\x00"+reason, struct{}{}); !known {
-		d.log.Error(message, kind, path, "error", reason)
-	}
-}
-
-// SetAside keeps the text of a damaged file beside it, before the file is overwritten.
-func (d *Dir) SetAside(name string, text []byte) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.setAside(name, text)
-}
-
-func (d *Dir) setAside(name string, text []byte) error {
-	kept := name + damagedEnding(text)
-	if _, err := d.write(kept, text, nil); err != nil {
-		return fmt.Errorf("set aside a damaged file: %w", failure("write", kept, err))
-	}
-	d.log.Error("damaged file set aside", "file", d.Path(name), "as", d.Path(kept))
-	return nil
-}
-
 // List reads the definitions, maps and samples, sorted by name. skipped lists other files, each as "name: reason", except hidden ones. It
 // is an error if the folder exceeds the bounds.
 func (d *Dir) List() (files []File, skipped []string, err error) {
@@ -229,6 +204,7 @@ func (d *Dir) List() (files []File, skipped []string, err error) {
 			skip(name, why(err))
 			return nil
 		}
+		d.whole(name)
 		all += len(text)
 		switch {
 		case len(files) == d.maxFiles:

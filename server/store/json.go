@@ -162,6 +162,3 @@ func writesItself(t reflect.Type) bool {
 }
 
 func isObject(text json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
-
-// damagedEnding returns the suffix for the name of a file that keeps a damaged text.
-func damagedEnding(text []byte) string { return ".damaged-" + string(RevisionOf(text)) }

@@ -89,10 +89,10 @@ func (d *Data) readFormat() (format, []byte, error) {
 		return format{}, nil, failure("read", name, err)
 	}
 	var f format
-	if err := json.Unmarshal(text, &f); err == nil && f.Format >= 0 {
+	if err := JSON(&f)(text); err == nil && f.Format >= 0 {
 		return f, text, nil
 	}
-	kept := name + damagedEnding(text)
+	kept := name + DamagedEnding + string(RevisionOf(text))
 	d.log.Error("damaged file set aside; the upgrades of the data folder run again", "file", name, "as", kept)
 	return format{}, nil, failure("set aside", name, os.Rename(name, kept))
 }
@@ -100,7 +100,7 @@ func (d *Data) readFormat() (format, []byte, error) {
 func (d *Data) writeFormat(f format, old []byte) error {
 	text, err := MergeJSON(f, old)
 	if err == nil {
-		_, err = (&Dir{path: d.path, log: d.log}).Write(formatFile, append(text, '\n'), nil)
+		_, err = (&Dir{path: d.path, log: d.log, troubles: &d.troubles}).Write(formatFile, append(text, '\n'), nil)
 	}
 	if errors.Is(err, ErrReadOnly) && d.lock == nil { // nothing can be stored there anyway
 		d.log.Warn("the format of the data folder is not written", "folder", d.path, "error", err)
@@ -192,14 +192,14 @@ func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) e
 		return err
 	}
 	for _, name := range names {
-		text, err := ReadRegular(name)
-		if err != nil {
-			d.log.Error("not upgraded", "file", name, "error", why(err))
-			continue
-		}
+		dir := &Dir{path: filepath.Dir(name), log: d.log, troubles: &d.troubles}
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(text, &members); err != nil || members == nil {
-			d.log.Error("damaged file not upgraded", "file", name, "error", err)
+		text, err := ReadRegular(name)
+		if err == nil {
+			err = JSON(&members)(text)
+		}
+		if err != nil {
+			dir.damaged(filepath.Base(name), "not upgraded: "+why(err))
 			continue
 		}
 		if !edit(members) {
@@ -208,7 +208,6 @@ func (d *Data) eachCapture(edit func(members map[string]json.RawMessage) bool) e
 		if text, err = json.Marshal(members); err != nil {
 			return failure("upgrade", name, err)
 		}
-		dir := &Dir{path: filepath.Dir(name), log: d.log}
 		if _, err := dir.write(filepath.Base(name), append(text, '\n'), nil); err != nil {
 			return failure("upgrade", name, err)
 		}

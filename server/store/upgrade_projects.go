@@ -46,7 +46,7 @@ func (d *Data) writeNew(v any, elements ...string) error {
 	if err != nil {
 		return err
 	}
-	dir := &Dir{path: d.Path(elements[:len(elements)-1]...), log: d.log}
+	dir := &Dir{path: d.Path(elements[:len(elements)-1]...), log: d.log, troubles: &d.troubles}
 	_, err = dir.write(elements[len(elements)-1], append(text, '\n'), nil)
 	return failure("write", name, err)
 }

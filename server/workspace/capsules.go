@@ -57,15 +57,19 @@ func (w *Workspace) listCapsules() ([]CapsuleInfo, error) {
 	if w.Home == nil {
 		return nil, &ThreadError{Reason: "this project keeps no capsules"}
 	}
-	var list []CapsuleInfo
-	f, err := w.Home.Read(capsulesFile)
-	if err == nil {
-		err = json.Unmarshal(f.Text, &list)
+	list, err := w.readCapsules()
+	if store.Unusable(err) {
+		return nil, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, fmt.Errorf("the list of capsules cannot be read: %w", err)
 	}
 	return list, nil
+}
+
+func (w *Workspace) readCapsules() (list []CapsuleInfo, err error) {
+	_, err = w.Home.Load(capsulesFile, store.JSON(&list))
+	return list, err
 }
 
 func (w *Workspace) writeCapsules(list []CapsuleInfo) error {
@@ -109,11 +113,11 @@ func (w *Workspace) sweepCapsules() {
 	if w.Home == nil {
 		return
 	}
-	list, err := w.listCapsules()
-	if err != nil {
-		return // nothing is known; whoever opens the list sees the error
+	list, err := w.readCapsules()
+	if err != nil && !notThere(err) {
+		return // nothing is known
 	}
-	w.sweep(capsuleFolder, func(name string) bool {
+	w.sweep(capsuleFolder, capsulesFile, func(name string) bool {
 		id, ok := strings.CutSuffix(name, ".json")
 		return ok && capsuleID.MatchString(id) && !slices.ContainsFunc(list, func(x CapsuleInfo) bool { return x.ID == id })
 	})
@@ -124,11 +128,14 @@ func (w *Workspace) Capsule(id string) ([]byte, error) {
 	if w.Home == nil || !capsuleID.MatchString(id) {
 		return nil, ErrNoCapsule
 	}
-	f, err := w.Home.Read(capsuleFile(id))
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := w.Home.Load(capsuleFile(id), store.JSON(&map[string]json.RawMessage{}))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNoCapsule
+	case f.Text != nil: // whoever opens a damaged one says what is wrong with it
+		return f.Text, nil
 	}
-	return f.Text, err
+	return nil, err
 }
 
 // DropCapsule deletes a capsule.

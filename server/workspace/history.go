@@ -25,6 +25,7 @@ import (
 // save is confirmed. Only what the same people type in a shared text, which is saved as they type, is one revision: see joins.
 const (
 	historyFolder = "history"
+	historyEnding = ".jsonl"
 	historyPause  = 2 * time.Minute  // without a change, after which another revision begins
 	historyMost   = 15 * time.Minute // of one revision
 	historyWrite  = 30 * time.Second // between writing what has come
@@ -217,7 +218,7 @@ func (h *history) take(file string, all bool, now time.Time) []*pending {
 	return out
 }
 
-func historyFile(file string) string { return historyFolder + "/" + file + ".jsonl" }
+func historyFile(file string) string { return historyFolder + "/" + file + historyEnding }
 
 // recordTexts records which definitions differ between two libraries. The caller holds the lock, and writes the history without it.
 func (w *Workspace) recordTexts(old, now *Library) {
@@ -374,28 +375,26 @@ func (w *Workspace) keepHistory(file string, x []historyLine) error {
 // readHistory reads the history of a file, oldest first, and its size. A damaged line is left out: revisions that were made of its text
 // cannot be read, up to the next whole text.
 func (w *Workspace) readHistory(file string) (out []historyLine, size int, err error) {
-	f, err := w.Home.Read(historyFile(file))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
 	at := map[string]int{}
-	for line := range bytes.Lines(f.Text) {
+	f, err := w.Home.Load(historyFile(file), store.Lines(func(line []byte) error {
 		var l historyLine
-		if err := json.Unmarshal(line, &l); err != nil {
-			w.Log.Error("a damaged line in a history is left out", "project", w.Name, "file", file, "error", err)
-			continue
-		}
-		if l.Of != "" {
+		err := store.JSON(&l)(line)
+		switch {
+		case err != nil:
+		case l.Of != "":
 			if i, ok := at[l.Of]; ok {
 				out[i].Name = l.Name
 			}
-			continue
+		case l.ID == "":
+			err = errors.New("no revision")
+		default:
+			at[l.ID] = len(out)
+			out = append(out, l)
 		}
-		at[l.ID] = len(out)
-		out = append(out, l)
+		return err
+	}))
+	if err != nil && !store.Unusable(err) {
+		return nil, 0, err
 	}
 	return out, len(f.Text), nil
 }

@@ -29,6 +29,7 @@ const (
 const (
 	journalFile   = "changes.json"
 	journalFolder = "changes"
+	stepEnding    = ".tar.gz"
 )
 
 // Step is a change of the library that can be undone as a whole.
@@ -93,10 +94,7 @@ func (w *Workspace) Steps() []Step {
 
 // steps reads the journal. A step whose end could not be written is not taken for one that is being done.
 func (w *Workspace) steps() []kept {
-	out, err := w.readSteps()
-	if err != nil {
-		w.Log.Error("a damaged journal is ignored", "project", w.Name, "file", pathOf(w.Home, journalFile), "error", err)
-	}
+	out, _ := w.readSteps()
 	for i := range out {
 		if !w.doing[out[i].ID] {
 			out[i].Doing = nil
@@ -109,14 +107,11 @@ func (w *Workspace) readSteps() (out []kept, err error) {
 	if w.Home == nil {
 		return nil, nil
 	}
-	f, err := w.Home.Read(journalFile)
-	if notThere(err) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(f.Text, &out)
-	}
+	_, err = w.Home.Load(journalFile, store.JSON(&out)) // which says what is wrong
 	if err != nil {
+		if notThere(err) {
+			err = nil
+		}
 		return nil, err
 	}
 	return slices.DeleteFunc(out, func(s kept) bool { return !isStepID(s.ID) }), nil
@@ -126,8 +121,6 @@ func (w *Workspace) readSteps() (out []kept, err error) {
 func isStepID(id string) bool {
 	return len(id) == 26 && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
-
-const stepEnding = ".tar.gz"
 
 func stepFile(id string) string { return journalFolder + "/" + id + stepEnding }
 
@@ -201,7 +194,7 @@ func (w *Workspace) settled(s **Step) {
 func (w *Workspace) finish() {
 	list, err := w.readSteps()
 	if err != nil || w.Home == nil {
-		return // steps says it
+		return // nothing is known
 	}
 	changed := false
 	for i := len(list) - 1; i >= 0; i-- {
@@ -226,7 +219,7 @@ func (w *Workspace) finish() {
 			w.Log.Error("the end of a change is not in the journal", "project", w.Name, "error", err)
 		}
 	}
-	w.sweep(journalFolder, func(name string) bool {
+	w.sweep(journalFolder, journalFile, func(name string) bool {
 		id, ok := strings.CutSuffix(name, stepEnding)
 		return ok && isStepID(id) && !slices.ContainsFunc(list, func(s kept) bool { return s.ID == id })
 	})
@@ -268,15 +261,14 @@ func invert(changes []change) {
 	}
 }
 
-// sweep removes files in a folder of the project that a crash has left.
-func (w *Workspace) sweep(folder string, stray func(name string) bool) {
-	d, ok := w.Home.(interface {
-		Names(string) ([]string, error)
-	})
-	if !ok {
+// sweep removes files in a folder of the project that a crash has left. While a damaged list of them is kept aside, they stay: they may be of
+// that list.
+func (w *Workspace) sweep(folder, list string, stray func(name string) bool) {
+	beside, err := w.Home.Names(".")
+	if err != nil || slices.ContainsFunc(beside, func(name string) bool { return strings.HasPrefix(name, list+store.DamagedEnding) }) {
 		return
 	}
-	names, err := d.Names(folder)
+	names, err := w.Home.Names(folder)
 	if err != nil && !notThere(err) {
 		w.Log.Error("a folder of the project cannot be read", "project", w.Name, "folder", folder, "error", err)
 	}
@@ -563,19 +555,18 @@ func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error)
 
 // changesOf reads the texts of a step.
 func (w *Workspace) changesOf(id string) ([]change, error) {
-	f, err := w.Home.Read(stepFile(id))
-	if notThere(err) {
+	var changes []change
+	_, err := w.Home.Load(stepFile(id), func(text []byte) (err error) {
+		changes, err = unpack(text)
+		return err
+	})
+	switch {
+	case notThere(err):
 		return nil, goneStep()
-	}
-	if err != nil {
-		return nil, err
-	}
-	changes, err := unpack(f.Text)
-	if err != nil {
-		w.Log.Error("damaged journal", "project", w.Name, "file", pathOf(w.Home, stepFile(id)), "error", err)
+	case errors.Is(err, store.ErrDamaged):
 		return nil, &StepError{Reason: "the journal of this change is damaged"}
 	}
-	return changes, nil
+	return changes, err
 }
 
 // unchangedSince returns the revisions of the files of a step. Each has its text of before or, if the program ended meanwhile, of after. With

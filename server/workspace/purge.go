@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wirebench/defs/source"
+	"wirebench/server/store"
 )
 
 // Purged says what Purge has removed, and what has copies that it does not reach.
@@ -46,7 +47,34 @@ func (w *Workspace) Purge(file string) (*Purged, error) {
 	if err := w.purgeCapsules(names, out); err != nil {
 		return nil, err
 	}
+	if err := w.purgeAside(names, out); err != nil {
+		return nil, err
+	}
 	return out, w.purgeSteps(names, out) // last: it has the earlier names, which a repeated Purge needs if the program ends before
+}
+
+// purgeAside deletes what was kept aside of damaged histories and steps, and names what was kept aside of other files.
+func (w *Workspace) purgeAside(names []string, out *Purged) error {
+	for _, folder := range []string{".", journalFolder, historyFolder} {
+		all, err := w.Home.Below(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, name := range all {
+			of, _, aside := strings.Cut(name, store.DamagedEnding)
+			history, isHistory := strings.CutPrefix(of, historyFolder+"/")
+			switch {
+			case !aside || folder == "." && strings.Contains(name, "/"):
+			case folder == journalFolder || isHistory && slices.Contains(names, strings.TrimSuffix(history, historyEnding)):
+				if err := w.Home.Remove(name, nil); err != nil {
+					return err
+				}
+			case folder == ".":
+				out.Stays = append(out.Stays, name+" in the folder of the project, which keeps a damaged file")
+			}
+		}
+	}
+	return nil
 }
 
 // purgeSteps takes a definition out of the steps of the journal. A step that renamed it goes as a whole, after all others, the oldest first.

@@ -10,6 +10,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/settings"
+	"wirebench/server/store"
 )
 
 // settingsFile is the name of the file with the settings of a workspace.
@@ -108,22 +109,14 @@ func CopySettings(from, to Files) error {
 	return err
 }
 
-// writeSettings stores the settings, and keeps members that other versions of the program have stored. A damaged file is set aside.
+// writeSettings stores the settings, and keeps members that other versions of the program have stored.
 func (w *Workspace) writeSettings(next *settings.Settings) error {
-	was, err := w.Home.Read(settingsFile)
-	if err != nil && !notThere(err) {
+	was, _, err := w.storedSettings()
+	if err != nil && !store.Unusable(err) {
 		return err
 	}
-	if err == nil && json.Unmarshal(was.Text, &settings.Settings{}) != nil {
-		if d, ok := w.Home.(interface{ SetAside(string, []byte) error }); ok {
-			err = d.SetAside(settingsFile, was.Text)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	all := map[string]json.RawMessage{}
-	_ = json.Unmarshal(was.Text, &all) // valid: it was read above, or set aside
+	_ = json.Unmarshal(was.Text, &all) // a damaged one is set aside
 	for _, name := range settings.Names() {
 		delete(all, name)
 	}
@@ -141,27 +134,25 @@ func (w *Workspace) writeSettings(next *settings.Settings) error {
 	return err
 }
 
-// readSettings reads the stored settings. A damaged file, or one with invalid values, is logged and ignored.
+// readSettings reads the stored settings.
 func (w *Workspace) readSettings() {
 	if w.Home == nil {
 		return
 	}
-	f, err := w.Home.Read(settingsFile)
-	if notThere(err) {
-		return
+	if _, said, err := w.storedSettings(); err == nil {
+		w.settings = said
 	}
-	var said settings.Settings
-	if err == nil {
-		err = json.Unmarshal(f.Text, &said)
-	}
-	if err == nil {
-		said, err = said.Checked()
-	}
-	if err != nil {
-		w.Log.Error("damaged settings are ignored", "project", w.Name, "file", pathOf(w.Home, settingsFile), "error", err)
-		return
-	}
-	w.settings = said
+}
+
+// storedSettings reads the file of the settings. One with invalid values is damaged.
+func (w *Workspace) storedSettings() (f store.File, said settings.Settings, err error) {
+	f, err = w.Home.Load(settingsFile, func(text []byte) (err error) {
+		if err = store.JSON(&said)(text); err == nil {
+			said, err = said.Checked()
+		}
+		return err
+	})
+	return f, said, err
 }
 
 // pathOf returns the path of a file, for the log.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -155,11 +154,11 @@ func (w *Workspace) loadThreads() error {
 		return &ThreadError{Reason: "this project keeps no comments"}
 	}
 	var stored storedThreads
-	f, err := w.Home.Read(threadsFile)
-	if err == nil {
-		err = json.Unmarshal(f.Text, &stored)
+	_, err := w.Home.Load(threadsFile, store.JSON(&stored))
+	if store.Unusable(err) {
+		stored, err = storedThreads{}, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("the comments of the project cannot be read: %w", err)
 	}
 	t.all, t.text, t.read = stored.Threads, stored.Texts, true

@@ -32,13 +32,22 @@ type Files interface {
 	Watch(ctx context.Context, changed func()) error
 }
 
+// Home is the folder of a workspace, which only this program writes.
+type Home interface {
+	Files
+	Load(name string, decode func(text []byte) error) (store.File, error)
+	Names(folder string) ([]string, error)
+	Below(folder string) ([]string, error)
+	Path(name string) string
+}
+
 // Config holds the parts of a workspace.
 type Config struct {
 	Name       string
 	FirstTitle string // until Retitle is called
 	Dialect    string
 	Files      Files           // definitions, code maps and samples
-	Home       Files           // settings.json, history and comments; nil keeps settings in memory only
+	Home       Home            // settings.json, history and comments; nil keeps settings in memory only
 	Captures   *store.Captures // nil if the workspace has no captures
 	Options    schema.Options  // overridden by the settings
 	Codes      *source.File    // a code map from outside the library; the settings may choose one of the library
@@ -101,6 +110,7 @@ func (w *Workspace) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	var writing supervise.Group
 	writing.Go("history", nil, func() { w.runHistory(done) })
+	writing.Go("check of the stored files", nil, func() { w.checkHome(done) })
 	defer writing.Wait()
 	defer close(done)
 	return w.Files.Watch(ctx, func() {
