@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
@@ -28,8 +29,15 @@ import (
 
 func stands(t *testing.T, dir, name, want string) {
 	t.Helper()
-	if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != want {
-		t.Errorf("%s on disk: %q %v, want %q", name, text, err, want)
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) { // a page draws its state a moment after its text
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil && string(text) == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("%s on disk: %q %v, want %q", name, text, err, want)
+			return
+		}
 	}
 }
 

@@ -24,7 +24,8 @@ func shippedProtoDef(t *testing.T) string {
 func TestFlowProtoDef(t *testing.T) {
 	t.Parallel()
 	f, dir := beginAs(t, "protodef", nil, "/p/one/definitions")
-	f.shows("#rail-list", "drop .json files")
+	f.shows("#rail-list", "No definitions yet")
+	f.shows("#layout-pane", "drop them on this page")
 	drop := func(name, text string) {
 		f.do(fmt.Sprintf(`{ const dataTransfer = new DataTransfer(); dataTransfer.items.add(new File([%s], %s)); document.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true})) }`, jsText(text), jsText(name)))
 	}

@@ -103,6 +103,7 @@ server/workspace < codec/corpus server/settings server/collab defs codec/reshape
 server/proxy     < codec/filter server/live server/store
 
 server/workspace/workspacetest < server/workspace
+server/store/storetest         < server/store
 
 server/access < server/answer templates server/supervise
 server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/redact codec/transport/protocols
