@@ -20,7 +20,7 @@ func TestOnePersonHoldsABoundedShare(t *testing.T) {
 	h := httptest.NewServer(s)
 	defer h.Close()
 	var opened, refused atomic.Int64
-	const connections, channels = 60, 15
+	const connections, channels = 130, 15
 	for range connections {
 		c, err := wsconn.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http")+"/ws/one/page", http.Header{"Origin": {h.URL}}, 8<<20)
 		if err != nil {

@@ -9,9 +9,9 @@ import (
 const (
 	maxListed = 24  // captures
 	maxTexts  = 50  // definitions that are edited together
-	maxPanes  = 100 // definitions and messages that are shown: each holds its texts, its views and what it has sent, some megabytes
+	maxPanes  = 240 // definitions and messages that are shown: each holds its texts, its views and what it has sent, some megabytes
 
-	maxUses = 4 // of each thing, on the average
+	maxUses = 5 // of each thing, on the average: a team that shares an address has many pages of one capture
 )
 
 // lists counts what is open, by person.

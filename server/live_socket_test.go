@@ -95,7 +95,7 @@ func TestLiveRefused(t *testing.T) {
 		status int
 		detail string
 	}{
-		{"/ws/nosuch/live", 404, "no project"},
+		{"/ws/nosuch/live", 404, "project nosuch not found"},
 		{"/ws/one/live?session=nosuch", 404, "does not exist"},
 		{"/ws/one/live?since=1000000", 422, "has only"},
 		{"/ws/one/live?since=-1", 422, "number of a frame"},

@@ -400,7 +400,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	run(t, serverOf(t, one), []scenario{{"an empty library", "GET", "/p/one/definitions", "", 200, []string{"The library has no definitions", "Name of the new message"}, nil}})
+	run(t, serverOf(t, one), []scenario{{"an empty library", "GET", "/p/one/definitions", "", 200, []string{"This project is empty: begin in one of three ways"}, nil}})
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {

@@ -86,7 +86,7 @@ func leaks(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 200 {
+		for range 1000 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
