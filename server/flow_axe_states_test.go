@@ -32,6 +32,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"templates/upload.templ", `main.page`, "TestFlowAxePages"},
 	{"templates/workbench.templ", `main.workbench:not(.capture)`, "TestFlowAxeWorkbench"},
 
+	{"web/src/dialogs/beside.tsx", `dialog[aria-label^="Another text of"]`, "TestFlowLinkAndDraft"},
 	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Share messages"]`, "TestFlowCapsule"},
 	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Shared messages"]`, "TestFlowCapsule"},
 	{"web/src/dialogs/capsule.tsx", `dialog.question[aria-label*="Copies of its page stay"]`, "TestFlowCapsule"},

@@ -37,6 +37,7 @@ func TestFlowLinkAndDraft(t *testing.T) {
 	f.has(draft)
 	f.goes(besideLink(srv.URL, "uint64 other\n"))
 	f.page().Visible("dialog", besideDialog)
+	f.axe("a text beside the draft")
 	f.has(draft)
 	f.page().Click("button", "Discard it")
 	f.has(draft)
