@@ -63,7 +63,7 @@
 //   - A malformed line is an error, and only that line is ignored. The toolbox skips it silently, protojs rejects the file.
 //   - With explicit pointers a field without a ref is an error; its pointer is then at the position of the field. The toolbox takes the
 //     field for its own pointer and never reads it. A ref inside an object is an error: it belongs outside, "ref o.s".
-//   - "offset x" is an old spelling of "ref x"; "count x" has no effect beside it.
+//   - "offset x" is an old spelling of "ref x"; "count x" has no effect beside it. Without a field x each is two bytes that are not shown.
 //   - [interleaved] arrays of one container are consecutive. Arrays of strings cannot be interleaved: the toolbox fails on them.
 //   - An element can be any fixed type, a string, bytes (dialect P), or array<T> (dialect P). array<object> and plain array<array> are
 //     errors: there is a clearer notation.

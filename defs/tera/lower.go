@@ -56,7 +56,7 @@ type scope struct {
 	refs      map[string]*ref
 	late      map[string]int // explicit: fields without a ref so far, by path: index in fixed
 	lateOrder []pathOf
-	counts    []pathOf        // count lines
+	counts    []countAt       // count lines
 	paths     map[string]bool // paths of the fields with pointers; nil if not needed
 	firstPtr  int             // start of the scope in pointers
 	first     int             // start of the scope in fixed
@@ -69,12 +69,19 @@ type ref struct {
 	at    int         // index in fixed
 	used  bool
 	wrong bool // an error was reported
+	half  bool // the obsolete offset: two bytes, whatever its field is
 }
 
 // pathOf is a line and the path that it names within its scope, as in "object.field".
 type pathOf struct {
 	path  string
 	entry *entry
+}
+
+// countAt is a count line, and where it would be if no field had its count.
+type countAt struct {
+	pathOf
+	at int // index in fixed
 }
 
 // maxMistakes limits the diagnostics of one file.
@@ -220,7 +227,8 @@ func (l *lowerer) container(sc *scope, owner *schema.Struct, lo, hi int, prefix 
 		case e.kind == refLine:
 			l.ref(sc, e, prefix)
 		case e.kind == countLine:
-			sc.counts = append(sc.counts, pathOf{path: prefix + e.key, entry: e})
+			sc.counts = append(sc.counts, countAt{pathOf{path: prefix + e.key, entry: e}, len(l.fixed)})
+			l.fixed = append(l.fixed, schema.Item{Kind: pointer})
 		default:
 			l.field(sc, owner, &woven, lo, after, prefix)
 		}

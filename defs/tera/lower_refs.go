@@ -49,7 +49,7 @@ func (l *lowerer) ref(sc *scope, e *entry, prefix string) {
 		l.report(unusedDefault(e.value))
 	}
 	path := e.key
-	r := &ref{span: e.name, at: len(l.fixed), wrong: e.odd}
+	r := &ref{span: e.name, at: len(l.fixed), wrong: e.odd, half: e.typ.name.Text() == "offset"}
 	if prefix != "" {
 		l.report(refInObject(e.name, prefix+e.key))
 		path, r.wrong = prefix+e.key, true
@@ -74,7 +74,7 @@ func (l *lowerer) ref(sc *scope, e *entry, prefix string) {
 	}
 }
 
-// finishRefs reports refs and counts without a field, and fields without a ref. A ref that resembles the name of a field without one is
+// finishRefs reports refs and counts without a field, and fields without a ref. The obsolete lines count and offset without a field remain two bytes. A ref that resembles the name of a field without one is
 // reported as a single error.
 func (l *lowerer) finishRefs(sc *scope) {
 	var lost []*ref
@@ -86,6 +86,11 @@ func (l *lowerer) finishRefs(sc *scope) {
 	slices.SortFunc(lost, func(a, b *ref) int { return cmp.Compare(a.at, b.at) })
 	for _, r := range lost {
 		meant := diag.Nearest(r.span.Text(), sc.latePaths())
+		if r.half && !r.wrong && meant == "" {
+			l.undescribed(r.at)
+			l.report(undescribed(r.span))
+			continue
+		}
 		if !r.wrong {
 			l.report(refWithoutField(r.span, meant))
 		}
@@ -99,10 +104,16 @@ func (l *lowerer) finishRefs(sc *scope) {
 		}
 	}
 	for _, c := range sc.counts {
-		if !sc.paths[c.path] {
-			l.report(unusedCount(c.entry.name))
+		if r := sc.refs[c.path]; !sc.paths[c.path] && (r == nil || !r.used) {
+			l.undescribed(c.at)
+			l.report(undescribed(c.entry.name))
 		}
 	}
+}
+
+// undescribed makes a count or an offset line without a field the two bytes that it stands for, so that later fields have their places.
+func (l *lowerer) undescribed(at int) {
+	l.fixed[at] = schema.Item{Kind: schema.Pad, Bits: pointerBits}
 }
 
 // movePointer moves the pointer of a field without a ref to the position of a ref.

@@ -305,9 +305,9 @@ func repeatedRef(at, first source.Span) diag.Diagnostic {
 	return text.Near(text.Mistake(codeRepeatedRef, at, text.Quote(at.Text())+" already has a ref", "remove one of them"), first, "the first one is here")
 }
 
-func unusedCount(at source.Span) diag.Diagnostic {
-	return text.Doubt(codeUnusedCount, at, "there is no array or bytes "+text.Quote(at.Text()),
-		`"count" is an obsolete keyword for a part of a pointer, not a type`)
+func undescribed(at source.Span) diag.Diagnostic {
+	return text.Doubt(codeUnusedCount, at, "there is no string, bytes or array "+text.Quote(at.Text())+", so its two bytes are read and not shown",
+		`"count" and "offset" are obsolete keywords for the parts of a pointer; describe the field, or write uint16`)
 }
 
 // Files.
