@@ -2,6 +2,9 @@ package codec_test
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"wirebench/codec"
@@ -66,5 +69,45 @@ func roundTrip(t *testing.T, m *schema.Message) {
 	in.Code = m.Key.Code
 	if err := p.Encode(&again, &in); err != nil || !bytes.Equal(again.Data, out.Data) {
 		t.Errorf("%s: %x, then %x (%v)", m.Name, out.Data, again.Data, err)
+	}
+}
+
+// TestLeftOverInEveryDialect: bytes after a message are a warning with their place and a row of the transcript, whatever the language.
+func TestLeftOverInEveryDialect(t *testing.T) {
+	for _, d := range defs.Dialects {
+		s, _ := defs.Load([]*source.File{d.Example}, d.Name, schema.Options{})
+		told := 0
+		for _, m := range s.Messages {
+			p, err := codec.Compile(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in, out, back codec.Record
+			if err := value.ParseJSON(&in, p, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+			in.Code = m.Key.Code
+			if err := p.Encode(&out, &in); err != nil {
+				t.Fatal(err)
+			}
+			whole := len(out.Data)
+			p.Decode(&back, append(bytes.Clone(out.Data), 1, 2, 3))
+			if back.Status() != codec.OK || back.Used == len(back.Data) {
+				continue // the last field takes all bytes, or the size of the message is what it depends on
+			}
+			told++
+			got := view.Of(&back, false)
+			k := slices.IndexFunc(got.Problems, func(x view.ProblemInfo) bool { return x.Code == codec.LeftOver.String() })
+			if k < 0 || got.Leftover != 3 || got.Problems[k].BitOffset != uint32(whole)*8 || got.Problems[k].BitLength != 24 || got.Problems[k].Severity != "warning" {
+				t.Errorf("%s %s: %+v, leftover %d", d.Name, m.Name, got.Problems, got.Leftover)
+			}
+			text, row := view.Transcript(&back), fmt.Sprintf("0x%04X  01 02 03                 ...       (gap)", whole)
+			if !strings.Contains(text, row) || !strings.Contains(text, "3 bytes left over after the message") {
+				t.Errorf("%s %s: no row %q\n%s", d.Name, m.Name, row, text)
+			}
+		}
+		if told == 0 {
+			t.Errorf("%s: no message can have bytes after it", d.Name)
+		}
 	}
 }

@@ -192,7 +192,7 @@ func TestVariantsByLength(t *testing.T) {
 	check(t, p, "29 61626364 000102030405060708090a0b0c0d0e", `{"name":"abcd","more":"000102030405060708090a0b0c0d0e"}`)
 	var rec codec.Record
 	p.Decode(&rec, packettest.Unhex(t, "29 61626364 0102"))
-	if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) != 1 || w[0].Code != codec.SkippedByChoice {
+	if w := rec.AppendWarnings(nil); rec.Status() != codec.OK || len(w) != 2 || w[0].Code != codec.SkippedByChoice || w[1].Code != codec.LeftOver || w[1].Range != (codec.Range{Off: 40, Len: 16}) {
 		t.Errorf("no alternative: %v, %s", rec.Status(), problems(&rec))
 	}
 	refused(t, p, `{"more":"00"}`, "no alternative")

@@ -114,6 +114,14 @@ func (r *Record) Gaps() iter.Seq[Range] {
 	return r.gaps(r.sortedSpans(), uint32(min(r.Used, r.Size()))*8)
 }
 
+// Rest returns the range of the bytes after the message, which belong to no field. It is empty where the end of the message is not known.
+func (r *Record) Rest() Range {
+	if r.Short || r.Illegal && r.Program.length.bits == 0 || r.Used >= r.Size() {
+		return Range{}
+	}
+	return Range{Off: uint32(r.Used) * 8, Len: uint32(r.Size()-r.Used) * 8}
+}
+
 // Unexplained returns the number of bytes of Data that belong to no field: those inside the message and those after it.
 func (r *Record) Unexplained() (bytes int) {
 	if len(r.Nodes) == 1 && r.extent(0) == (Range{0, uint32(len(r.Data)) * 8}) {

@@ -44,8 +44,8 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			dst = r.sharedBytes(dst, r.allLeaves(), most)
 		}
 	}
-	if rest := r.Size() - r.Used; rest > 0 && !r.Short && r.Program.length.bits != 0 && r.Size() <= MaxMessage {
-		dst = append(dst, Problem{Code: LeftOver, Range: Range{uint32(r.Used) * 8, uint32(rest) * 8}, Got: uint64(rest)})
+	if at := r.Rest(); at.Len > 0 && r.Size() <= MaxMessage {
+		dst = append(dst, Problem{Code: LeftOver, Range: at, Got: uint64(at.Len / 8)})
 	}
 	return dst
 }

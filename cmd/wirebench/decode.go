@@ -200,7 +200,7 @@ func unknownTranscript(rec *codec.Record, res view.Result) string {
 	lines := strings.SplitAfter(text, "\n")
 	kept := []string{strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
 	for _, l := range lines[1:] {
-		if !strings.Contains(l, "["+codec.Unexplained.String()+"]") {
+		if !strings.Contains(l, "["+codec.Unexplained.String()+"]") && !strings.Contains(l, "["+codec.LeftOver.String()+"]") {
 			kept = append(kept, l)
 		}
 	}

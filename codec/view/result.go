@@ -130,11 +130,8 @@ func Fields(r *codec.Record) []FieldValue {
 
 // Rest describes the bytes after the message, which belong to no field. ok is false if there are none.
 func Rest(r *codec.Record) (f FieldValue, ok bool) {
-	if r.Used >= r.Size() {
-		return FieldValue{}, false
-	}
-	off := uint32(r.Used) * 8
-	return gap(r, codec.Range{Off: off, Len: uint32(r.Size())*8 - off}), true
+	at := r.Rest()
+	return gap(r, at), at.Len > 0
 }
 
 func gap(r *codec.Record, g codec.Range) FieldValue {

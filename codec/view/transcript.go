@@ -35,6 +35,9 @@ func Transcript(r *codec.Record) string {
 	}
 	fmt.Fprintf(&b, "  %d %s  %s\n", r.Used, bytesWord(r.Used), r.Status())
 	fields := Fields(r)
+	if rest, ok := Rest(r); ok {
+		fields = append(fields, rest)
+	}
 	rows := make([]transcriptRow, len(fields))
 	width := [3]int{len("field"), len("type"), 0}
 	for i, f := range fields {
