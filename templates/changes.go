@@ -1,47 +1,52 @@
 package templates
 
-import "fmt"
+import (
+	"fmt"
 
-// Changes returns the changed ranges of a message, as start and end offsets in bytes: byte by byte if the length is unchanged, otherwise one
-// range between the common start and the common end. An empty range is the position of removed bytes.
+	"wirebench/codec/bytediff"
+)
+
+// Changes returns the changed and inserted ranges of a message, as start and end offsets in bytes. An empty range is the position of removed
+// bytes.
 func Changes(was, data []byte) [][2]int {
-	if len(was) != len(data) {
-		first, last := 0, 0
-		for first < min(len(was), len(data)) && was[first] == data[first] {
-			first++
-		}
-		for last < min(len(was), len(data))-first && was[len(was)-1-last] == data[len(data)-1-last] {
-			last++
-		}
-		return [][2]int{{first, len(data) - last}}
-	}
 	var out [][2]int
-	for i := range data {
-		switch {
-		case was[i] == data[i]:
-		case len(out) > 0 && out[len(out)-1][1] == i:
-			out[len(out)-1][1]++
-		default:
-			out = append(out, [2]int{i, i + 1})
+	for _, run := range bytediff.Of(was, data) {
+		if run.Kind != bytediff.Equal {
+			out = append(out, [2]int{run.B, run.B + run.BSize})
 		}
 	}
 	return out
 }
 
-// changedText is the number of changed bytes of the shown message.
+// changedText says how many bytes of the shown message were changed, inserted and removed.
 func changedText(m *Message) string {
 	if m.Was == nil {
 		return "built here"
 	}
-	n := 0
-	for _, c := range Changes(m.Was, m.Data) {
-		n += c[1] - c[0]
+	var changed, inserted, removed int
+	for _, run := range bytediff.Of(m.Was, m.Data) {
+		if run.Kind != bytediff.Equal {
+			both := min(run.ASize, run.BSize)
+			changed, inserted, removed = changed+both, inserted+run.BSize-both, removed+run.ASize-both
+		}
 	}
-	text := count(n, "byte") + " changed"
-	if d := len(m.Data) - len(m.Was); d != 0 {
-		text += fmt.Sprintf(", %+d", d)
+	said := ""
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{changed, "changed"}, {inserted, "inserted"}, {removed, "removed"}} {
+		switch {
+		case c.n == 0:
+		case said == "":
+			said = count(c.n, "byte") + " " + c.what
+		default:
+			said += fmt.Sprintf(", %d %s", c.n, c.what)
+		}
 	}
-	return text
+	if said == "" {
+		said = count(0, "byte") + " changed"
+	}
+	return said
 }
 
 func changedTitle(m *Message) string {

@@ -192,12 +192,29 @@ func TestChanges(t *testing.T) {
 		{"abcdef", "abcdef", nil},
 		{"abcdef", "aXcdYZ", [][2]int{{1, 2}, {4, 6}}},
 		{"abcdef", "abXXcdef", [][2]int{{2, 4}}},
+		{"abcdefghij", "aXcdefghYYij", [][2]int{{1, 2}, {8, 10}}},
 		{"abcdef", "abef", [][2]int{{2, 2}}},
 		{"aaa", "aaaa", [][2]int{{3, 4}}},
 		{"", "ab", [][2]int{{0, 2}}},
 	} {
 		if got := Changes([]byte(test.was), []byte(test.is)); !cmp.Equal(got, test.want) {
 			t.Errorf("%q to %q: %v, want %v", test.was, test.is, got, test.want)
+		}
+	}
+}
+
+// What is said of changes counts each byte once, and by what has happened to it.
+func TestChangedText(t *testing.T) {
+	for _, test := range []struct{ was, is, want string }{
+		{"abcdef", "abcdef", "0 bytes changed"},
+		{"abcdef", "aXcdef", "1 byte changed"},
+		{"abcdefghij", "aXcdefghYYij", "1 byte changed, 2 inserted"},
+		{"abcdef", "abef", "2 bytes removed"},
+		{"abcdefgh", "Xbcdegh", "1 byte changed, 1 removed"},
+		{"", "ab", "2 bytes inserted"},
+	} {
+		if got := changedText(&Message{Was: []byte(test.was), Data: []byte(test.is)}); got != test.want {
+			t.Errorf("%q to %q: %s, want %s", test.was, test.is, got, test.want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec"
+	"wirebench/codec/bytediff"
 	"wirebench/codec/corpus"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -187,9 +188,9 @@ func (d *differ) rows(a, b *transport.Frame) (rows []diffLine, name string) {
 			}
 		}
 	}
-	for _, r := range corpus.DiffBytes(a.Bytes, b.Bytes) {
+	for _, r := range bytediff.Of(a.Bytes, b.Bytes) {
 		rows = append(rows, diffLine{
-			Path: fmt.Sprintf("bytes 0x%04X, 0x%04X", r.A, r.B), Same: r.Kind == corpus.Equal,
+			Path: fmt.Sprintf("bytes 0x%04X, 0x%04X", r.A, r.B), Same: r.Kind == bytediff.Equal,
 			A: shortHex(a.Bytes[r.A : r.A+r.ASize]), B: shortHex(b.Bytes[r.B : r.B+r.BSize]),
 		})
 	}

@@ -65,6 +65,7 @@ codec/transport/envelope < codec codec/transport defs/envelope codec/pack
 codec/packet             < codec/tls
 codec/packettest         < codec/transport
 codec/scan
+codec/bytediff
 codec/value              < codec
 codec/columns            < codec
 codec/redact             < codec
@@ -84,7 +85,7 @@ codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/
 
 server/settings < defs codec/transport/protocols
 
-templates < codec/view static web/docs
+templates < codec/view codec/bytediff static web/docs
 
 server/admit
 server/wsconn
@@ -106,7 +107,7 @@ server/workspace/workspacetest < server/workspace
 server/store/storetest         < server/store
 
 server/access < server/answer templates server/supervise
-server/frames < server/workspace server/live server/admit codec/corpus codec/value codec/redact codec/transport/protocols
+server/frames < server/workspace server/live server/admit codec/bytediff codec/corpus codec/value codec/redact codec/transport/protocols
 
 server/captures < server/frames
 server/rooms    < server/admit server/collab server/workspace defs/edit

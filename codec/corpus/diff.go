@@ -22,7 +22,7 @@ type DiffRow struct {
 const MaxDiffMessage = 1 << 16
 
 // Diff compares two records of one program field by field, in the order of the bytes of a. Fields that only b has are inserted at their
-// position in b. ok is false if a record is larger than MaxDiffMessage or the programs differ: use DiffBytes then.
+// position in b. ok is false if a record is larger than MaxDiffMessage or the programs differ: use package bytediff then.
 func Diff(a, b *codec.Record) (rows []DiffRow, ok bool) {
 	if a.Program == nil || a.Program != b.Program || len(a.Data) > MaxDiffMessage || len(b.Data) > MaxDiffMessage {
 		return nil, false

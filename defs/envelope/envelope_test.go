@@ -121,3 +121,23 @@ a.envelope:5:3: warning: there is no message "BYE" in group "a" to-client [unkno
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// A line with a mistake is not missing, too.
+func TestMistakesAreNotMissing(t *testing.T) {
+	const good = "frame length u16 le\ncode u8\n"
+	for _, text := range []string{
+		"frame length varnt\ncode u8\n", "frame lenght u16 le\ncode u8\n", "frme length u16 le\ncode u8\n", "frame length u16\ncode u8\n",
+		"frame length u16 le\ncode u9\n", "frame length u16 le\ncod u8\n", "frame length u16 le\ncode\n", "frame\ncode u8\n",
+		"frame to-client length varnt\nframe to-server length u8\ncode u8\n", good + "state play\n  frame length varnt\n", good + "state play\n  code u\n",
+	} {
+		_, diags := Parse(source.New("e.envelope", text))
+		if len(diags) != 1 || diags[0].Code == codeMissing {
+			t.Errorf("%q: %v, want one mistake of the line", text, diags)
+		}
+	}
+	for _, text := range []string{"code u8\n", "frame length u16 le\n", "frame to-client length u8\ncode u8\n"} {
+		if _, diags := Parse(source.New("e.envelope", text)); len(diags) != 1 || diags[0].Code != codeMissing {
+			t.Errorf("%q: %v, want what is missing", text, diags)
+		}
+	}
+}

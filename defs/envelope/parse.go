@@ -46,6 +46,7 @@ type parser struct {
 // block is what is stated in one place: before the states, or below one.
 type block struct {
 	frame, code, group [2]bool
+	broken             []string // statements with mistakes: what they would have said is not missing
 	s                  State
 }
 
@@ -136,8 +137,14 @@ func (p *parser) line(ln *line) {
 		i = find(statements, t.text)
 	}
 	p.next = 1
+	defer func() {
+		if !p.ok {
+			b.broken = append(b.broken, t.text)
+		}
+	}()
 	if i < 0 {
 		p.fail(unknownStatement(t.span))
+		t.text = diag.Nearest(t.text, names(statements))
 		return
 	}
 	if ln.inState && (t.text == "carrier" || t.text == "port" || t.text == "compress" || t.text == "cipher" || t.text == "state") {
@@ -731,6 +738,11 @@ func (p *parser) value() (v Value) {
 	return Value{Text: p.name("a value")}
 }
 
+// broken reports whether a block, or the common one, has a statement with a mistake.
+func broken(b, common *block, statement string) bool {
+	return slices.Contains(b.broken, statement) || slices.Contains(common.broken, statement)
+}
+
 // finish makes the states complete and checks them.
 func (p *parser) finish() {
 	p.ok = true
@@ -781,6 +793,8 @@ func (p *parser) finish() {
 		s.Bundles = append(s.Bundles[:len(s.Bundles):len(s.Bundles)], common.s.Bundles...)
 		s.Rules = append(s.Rules[:len(s.Rules):len(s.Rules)], common.s.Rules...)
 		switch {
+		case broken(b, common, "frame"), broken(b, common, "code"):
+			p.ok = false // said at its line
 		case s.Frame[0].Kind == NoFraming || s.Frame[1].Kind == NoFraming:
 			p.fail(missingFrame(at, where))
 		case s.Code[0] == Code{} || s.Code[1] == Code{}:

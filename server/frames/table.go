@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"wirebench/codec"
+	"wirebench/codec/bytediff"
 	"wirebench/codec/corpus"
 	"wirebench/codec/transport"
 	"wirebench/server/live"
@@ -409,9 +410,9 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 	} else {
 		out.Note = "different definitions; compared by byte"
 	}
-	for _, r := range corpus.DiffBytes(frames[0].Bytes, frames[1].Bytes) {
+	for _, r := range bytediff.Of(frames[0].Bytes, frames[1].Bytes) {
 		out.Rows = append(out.Rows, diffRow{
-			Path: fmt.Sprintf("0x%04X, 0x%04X", r.A, r.B), Type: r.Kind.String(), Same: r.Kind == corpus.Equal,
+			Path: fmt.Sprintf("0x%04X, 0x%04X", r.A, r.B), Type: r.Kind.String(), Same: r.Kind == bytediff.Equal,
 			A: bytesCell(frames[0].Bytes[r.A : r.A+r.ASize]), B: bytesCell(frames[1].Bytes[r.B : r.B+r.BSize]),
 		})
 	}

@@ -7,5 +7,7 @@ test("changes of a message: by value, in lists too, otherwise by byte", () => {
   ]);
   equal(changesOf({ value: { a: 1 }, hex: "0001" }, { value: { a: 1 }, hex: "0101" }), [{ what: "0x00", was: "00", is: "01" }]);
   equal(changesOf({ value: undefined, hex: "000102" }, { value: undefined, hex: "0001ffee" }), [{ what: "0x02", was: "02", is: "ff ee" }]);
+  equal(changesOf({ value: undefined, hex: "0001020304" }, { value: undefined, hex: "00aa0102ff0304" }), [{ what: "0x01", was: "01 02", is: "aa 01 02 ff" }]);
+  equal(changesOf({ value: undefined, hex: "000102" }, { value: undefined, hex: "0002" }), [{ what: "0x01", was: "01", is: "" }]);
   equal(changesOf({ value: { a: 1 }, hex: "00" }, { value: { a: 2 }, hex: "00" }), []);
 });

@@ -30,21 +30,37 @@ function leavesOf(value: unknown, path: string, out: Map<string, string>): Map<s
   return out;
 }
 
-/** The runs of bytes that differ; what follows an insertion counts as changed. */
+/** The runs of bytes that differ: of messages of one length byte by byte, otherwise one between their common start and end. */
 function byteChanges(was: string, is: string): Change[] {
   const a = was.match(/../g) ?? [];
   const b = is.match(/../g) ?? [];
   const out: Change[] = [];
-  for (let i = 0; i < Math.max(a.length, b.length); ) {
-    if (a[i] === b[i]) {
-      i++;
-      continue;
+  const add = (start: number, endA: number, endB: number): void => {
+    out.push({ what: `0x${start.toString(16).toUpperCase().padStart(2, "0")}`, was: a.slice(start, endA).join(" "), is: b.slice(start, endB).join(" ") });
+  };
+  if (a.length !== b.length) {
+    const least = Math.min(a.length, b.length);
+    let start = 0;
+    while (start < least && a[start] === b[start]) {
+      start++;
     }
+    let end = 0;
+    while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) {
+      end++;
+    }
+    add(start, a.length - end, b.length - end);
+    return out;
+  }
+  for (let i = 0; i < a.length; ) {
     const start = i;
-    while (i < Math.max(a.length, b.length) && a[i] !== b[i]) {
+    while (i < a.length && a[i] !== b[i]) {
       i++;
     }
-    out.push({ what: `0x${start.toString(16).toUpperCase().padStart(2, "0")}`, was: a.slice(start, i).join(" "), is: b.slice(start, i).join(" ") });
+    if (i > start) {
+      add(start, i, i);
+    } else {
+      i++;
+    }
   }
   return out;
 }

@@ -1,4 +1,5 @@
-package corpus
+// Package bytediff compares two byte strings. It does no I/O.
+package bytediff
 
 // Run is a pair of corresponding ranges of two byte strings.
 type Run struct {
@@ -27,10 +28,10 @@ const (
 	maxRuns     = 1 << 16
 )
 
-// DiffBytes returns the difference between two byte strings with the fewest inserted and removed bytes; for strings of equal length it
+// Of returns the difference between two byte strings with the fewest inserted and removed bytes; for strings of equal length it
 // compares the bytes at each offset if that changes no more. The runs cover both strings, and adjacent runs have different kinds. If the
 // comparison would take too much work, a single Unresolved run covers everything between the equal start and the equal end.
-func DiffBytes(a, b []byte) []Run {
+func Of(a, b []byte) []Run {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
 		start++
