@@ -14,12 +14,14 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of sorting. Sorting a list takes 36 bytes per row and up to maxSortTexts for texts, which are cut so that each has the same space:
-// 126 bytes for a million rows. The resulting order takes eight bytes per row.
+// Bounds of sorting. Sorting a list takes 36 bytes per row and about maxSortTexts for texts, of which only a part is in memory at a time: all
+// texts get the same space, and those that are equal so far are made again for their next part (see sorter.refine). The resulting order
+// takes eight bytes per row.
 const (
 	maxSorted    = 1 << 22 // rows
-	maxSortTexts = 1 << 27 // bytes of all texts that are compared
-	maxSortText  = 256     // bytes of one text
+	maxSortTexts = 1 << 25 // bytes of the parts of texts that are compared at a time
+	minSortPart  = 24      // bytes of a part, however many rows there are
+	maxSortText  = 256     // bytes of one text that are compared
 	maxSortings  = 2       // concurrent sorts of all pages
 	sortChunk    = 1 << 14 // rows per unit of parallel work
 )
@@ -56,6 +58,11 @@ var sortings = make(chan struct{}, maxSortings)
 
 // SortView sorts the frames that a view has found so far. share is called with the progress in thousandths, from any goroutine.
 func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share func(int64)) (*Order, error) {
+	return sortView(ctx, v, spec, notes, share, maxSortTexts)
+}
+
+// sortView is SortView with another maxSortTexts.
+func sortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, share func(int64), maxTexts int) (*Order, error) {
 	start := max(v.position(v.Log.Base()), 0)
 	fit, _ := v.State()
 	n := fit - start
@@ -77,12 +84,12 @@ func SortView(ctx context.Context, v *View, spec SortSpec, notes store.Notes, sh
 	}
 	s := &sorter{
 		view: v, notes: newListNotes(notes), start: start, rows: make([]sortRow, n), frames: make([]uint32, n), desc: spec.Desc,
-		most: min(max(maxSortTexts/max(n, 1)-2, 24), maxSortText), blocks: make([][]byte, 1<<12), share: share,
+		conns: rankConns(v.Log.Conns()), share: share, maxTexts: maxTexts,
 	}
 	if err := s.makeKeys(ctx, by); err != nil {
 		return nil, err
 	}
-	rows, err := s.sort(ctx)
+	rows, err := s.sort(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -106,38 +113,45 @@ type sorter struct {
 	rows   []sortRow
 	frames []uint32 // by rank
 	desc   bool
-	most   int // maximum bytes of a text
+	again  []pick // the rows whose keys are made again, by frame; nil: all of the view
 
-	blocks [][]byte // blocks of texts, each text preceded by two bytes with its length; the first block is not used
-	block  atomic.Int32
-	conns  connRanks
-	share  func(int64)
+	textParts
+	conns    connRanks
+	maxTexts int // see maxSortTexts
+	share    func(int64)
 }
 
 // blockBits is the number of bits of a place for the offset in a block.
 const blockBits = 20
 
-// makeKeys computes the keys of all rows.
+// makeKeys computes the keys of all rows, with the first part of their texts.
 func (s *sorter) makeKeys(ctx context.Context, by keyOf) error {
-	s.conns = rankConns(s.view.Log.Conns())
 	for i := range s.rows {
 		s.rows[i] = sortRow{rank: uint32(i), at: atGone}
 		s.frames[i] = noPlace
 	}
+	s.textParts = newTextParts(0, len(s.rows), s.maxTexts)
+	return s.eachChunk(ctx, by, len(s.rows))
+}
+
+// eachChunk computes the keys of n rows, in parallel.
+func (s *sorter) eachChunk(ctx context.Context, by keyOf, n int) error {
 	var next, done atomic.Int64
 	work := func() {
 		k := newKeyMaker(s, by)
 		for ctx.Err() == nil {
 			from := int(next.Add(sortChunk)) - sortChunk
-			if from >= len(s.rows) {
+			if from >= n {
 				return
 			}
-			to := min(from+sortChunk, len(s.rows))
+			to := min(from+sortChunk, n)
 			k.chunk(ctx, from, to)
-			s.share(1 + done.Add(int64(to-from))*900/int64(len(s.rows)))
+			if s.again == nil {
+				s.share(1 + done.Add(int64(to-from))*900/int64(n))
+			}
 		}
 	}
-	supervise.Together(slices.Repeat([]func(){work}, min(runtime.GOMAXPROCS(0), len(s.rows)/sortChunk)+1)...)
+	supervise.Together(slices.Repeat([]func(){work}, min(runtime.GOMAXPROCS(0), n/sortChunk)+1)...)
 	return ctx.Err()
 }
 

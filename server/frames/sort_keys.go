@@ -56,28 +56,48 @@ func newKeyMaker(s *sorter, by keyOf) *keyMaker {
 // chunk computes the keys of a range of rows.
 func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	log := k.view.Log
-	list := k.view.listed(k.start+from, to-from)
+	list := k.list(from, to)
 	k.before = 0
-	if e, _, ok := log.Get(k.view.index(k.start + from - 1)); ok {
-		k.before = e.At
-	}
-	rank := from
-	log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
-		for list[rank-from] != i { // the log has discarded the frame
-			rank++
+	if k.again == nil {
+		if e, _, ok := log.Get(k.view.index(k.start + from - 1)); ok {
+			k.before = e.At
 		}
-		if rank%lookEvery == 0 && ctx.Err() != nil {
+	}
+	at := 0
+	log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
+		for list[at] != i { // the log has discarded the frame
+			at++
+		}
+		if at%lookEvery == 0 && ctx.Err() != nil {
 			return false
 		}
-		k.frames[rank], k.source = uint32(i), block
+		rank := from + at
+		if k.again != nil {
+			rank = int(k.again[rank].row)
+		} else {
+			k.frames[rank] = uint32(i)
+		}
+		k.source = block
 		k.by(k, rank, i, e, entryData(e, block))
 		k.before = e.At
-		rank++
+		at++
 		return true
 	})
 	for _, f := range k.feeds {
 		f.flush()
 	}
+}
+
+// list returns the indexes of the frames of a range of rows.
+func (k *keyMaker) list(from, to int) []int {
+	if k.again == nil {
+		return k.view.listed(k.start+from, to-from)
+	}
+	out := make([]int, 0, to-from)
+	for _, p := range k.again[from:to] {
+		out = append(out, int(p.frame))
+	}
+	return out
 }
 
 // set sets the key of a row.
@@ -130,8 +150,9 @@ func (k *keyMaker) text(rank int, text []byte) {
 		k.missing(rank)
 		return
 	}
-	k.key = appendSortText(k.key[:0], text, k.most)
-	k.set(rank, firstEight(k.key), k.keep(k.key))
+	k.key = appendSortText(k.key[:0], text, k.skip+k.width)
+	part := k.key[min(k.skip, len(k.key)):]
+	k.set(rank, firstEight(part), k.keep(part))
 }
 
 // keep stores a text that is longer than a key, and returns its place.
@@ -141,7 +162,7 @@ func (k *keyMaker) keep(text []byte) uint32 {
 	}
 	if len(k.texts)-k.used < len(text)+2 {
 		k.number = uint32(k.block.Add(1)) // from 1: smaller places have other meanings
-		k.texts, k.used = make([]byte, 1<<blockBits), 0
+		k.texts, k.used = make([]byte, k.size), 0
 		k.blocks[k.number] = k.texts
 	}
 	at := k.number<<blockBits | uint32(k.used)
@@ -287,11 +308,11 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 			b = append(append(b, status.String()...), " · "...)
 			b = appendProblem(b, rec)
 		}
-		b = value.AppendBrief(b, rec, min(maxBrief, k.most))
+		b = value.AppendBrief(b, rec, min(maxBrief, maxSortText))
 	case t.msg == nil && e.Kind == transport.Message:
-		b = appendPrintable(b, data[:min(len(data), maxBrief, k.most)])
+		b = appendPrintable(b, data[:min(len(data), maxBrief, maxSortText)])
 	}
-	if len(b) == 0 || len(b) < k.most && note != "" {
+	if len(b) == 0 || len(b) < maxSortText && note != "" {
 		if len(b) > 0 {
 			b = append(b, " · "...)
 		}

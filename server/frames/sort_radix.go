@@ -49,7 +49,7 @@ func (r sortRow) class() sortClass {
 }
 
 // sort sorts the rows by their keys. Numbers come before texts; rows without a value come last, in descending order too.
-func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
+func (s *sorter) sort(ctx context.Context, by keyOf) ([]sortRow, error) {
 	classes := []sortClass{numberRow, textRow, missingRow}
 	if s.desc {
 		classes = []sortClass{textRow, numberRow, missingRow}
@@ -70,6 +70,7 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 	}
 	var stopped atomic.Bool
 	defer supervise.After(ctx, "sorting", func() { stopped.Store(true) })()
+	var same []span
 	from := 0
 	for i, end := range ends {
 		s.share(int64(920 + 30*i))
@@ -93,8 +94,14 @@ func (s *sorter) sort(ctx context.Context) ([]sortRow, error) {
 			}
 			return cmp.Or(c, cmp.Compare(a.rank, b.rank))
 		})
+		if !number {
+			same = s.sameSoFar(nil, rows, end-len(rows))
+		}
 	}
-	return out, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return out, s.refine(ctx, by, out, same)
 }
 
 // radixSort sorts rows by their keys. It is stable. spare must be at least as long as rows.
@@ -143,16 +150,6 @@ func sortTies(rows []sortRow, compare func(a, b sortRow) int) {
 		}
 		rows = rows[n:]
 	}
-}
-
-// rest returns the bytes of a text after those in the key.
-func (s *sorter) rest(at uint32) []byte {
-	if at == atText {
-		return nil
-	}
-	block := s.blocks[at>>blockBits]
-	off := at & (1<<blockBits - 1)
-	return block[off+2:][8:binary.LittleEndian.Uint16(block[off:])]
 }
 
 // firstEight returns the first bytes of a text as a big-endian number, padded with zeros.

@@ -3,6 +3,7 @@ package frames
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/store"
 )
@@ -405,6 +407,52 @@ func TestSortRolling(t *testing.T) {
 		found, err := l.search(context.Background(), -1, false, func(int, live.Entry, []byte) bool { return true })
 		if err != nil || found < 0 || l.index(found) < log.Base() {
 			t.Errorf("found %d %v", found, err)
+		}
+	}
+}
+
+// TestSortInParts sorts by texts of which only a small part fits in memory at a time, and that differ late or not at all.
+func TestSortInParts(t *testing.T) {
+	snap := definitions(t, "tera", oddFiles)
+	r := rand.New(rand.NewPCG(7, 8))
+	log := live.New(0)
+	log.Connection(live.Conn{Name: "a-b"})
+	say := func(text string) {
+		msg := []byte{0, 0, 0x01, 0x10, 10, 0, 1, 2, 3, 4}
+		for _, c := range text {
+			msg = append(msg, byte(c), 0)
+		}
+		f := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, HasKey: true, Key: schema.Key{Dir: schema.ToServer, Code: 0x1001}, Bytes: append(msg, 0, 0)}
+		binary.LittleEndian.PutUint16(f.Bytes, uint16(len(f.Bytes)))
+		if err := log.Add(0, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5000 {
+		say(strings.Repeat("abcd", []int{0, 5, 6, 12, 40, 59}[r.IntN(6)]) + strings.Repeat(string(rune('p'+r.IntN(4))), r.IntN(40)) + fmt.Sprint(r.IntN(30)))
+	}
+	l := oddList(t, snap, log, "")
+	for _, by := range []string{"=.text", "info"} {
+		for _, desc := range []bool{false, true} {
+			spec := SortSpec{By: by, Desc: desc}
+			parts, err := sortView(t.Context(), l.View, spec, store.Notes{}, func(int64) {}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := sortView(t.Context(), l.View, spec, store.Notes{}, func(int64) {}, 1<<30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(parts.Frames, whole.Frames) || !slices.Equal(parts.place, whole.place) {
+				at := 0
+				for parts.Frames[at] == whole.Frames[at] {
+					at++
+				}
+				t.Errorf("%v: the frame at %d is %d, and %d with all texts in memory", spec, at, parts.Frames[at], whole.Frames[at])
+			}
+			if slices.IsSorted(whole.Frames) {
+				t.Errorf("%v: there is nothing to sort", spec)
+			}
 		}
 	}
 }
