@@ -56,14 +56,20 @@ type spill struct {
 	maps [][]byte
 	last [2][]byte // by use
 
-	firstBlock, firstArena int // first ones of Log.blocks and Log.arena that are in the file
+	// Those of Log.blocks and Log.arena that are in the file: the others are in memory, and must not be let go.
+	firstBlock, firstArena int
+	endBlock, endArena     atomic.Int64
 }
 
-// letGo takes a block of entries that has been read out of the memory of the program, and the blocks of bytes from first up to but excluding
-// last, which it refers to.
-func (s *spill) letGo(block []Entry, arena [][]byte, first, last uint32) {
+// has reports whether a block of entries is in the file.
+func (s *spill) has(block int) bool { return block >= s.firstBlock && int64(block) < s.endBlock.Load() }
+
+// letGo takes a block of entries that has been read, and the blocks of bytes that it refers to, out of the memory of the program, but for
+// the last: the next entries refer to it, too.
+func (s *spill) letGo(block []Entry, arena [][]byte) {
+	first, last := int(block[0].block), int(block[len(block)-1].block)
 	letGo(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(block))), len(block)*int(entryBytes)))
-	for i := max(int(first), s.firstArena); i < int(last); i++ {
+	for i := max(first, s.firstArena); i < last && int64(i) < s.endArena.Load(); i++ {
 		letGo(arena[i])
 	}
 }

@@ -5,6 +5,7 @@ package live
 import (
 	"cmp"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,7 +23,7 @@ const (
 	blockFrames  = 1 << 14
 	blockBytes   = 1 << 20
 	entryBytes   = int64(unsafe.Sizeof(Entry{})) // memory of a frame beside its bytes
-	startOnDisk  = 64 << 20                      // bytes in memory of a log that continues on a disk
+	startOnDisk  = 16 << 20                      // bytes in memory of a log that continues on a disk
 	maxNames     = 1<<16 - 1                     // names of definitions, and of groups; the rest are stored with each frame
 )
 
@@ -307,20 +308,14 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 		e.Flags |= Wrapped
 	}
 	if last := len(l.blocks) - 1; last < 0 || len(l.blocks[last]) == blockFrames {
-		block, err := l.newBlock()
-		if err != nil {
-			return err
-		}
-		l.blocks = append(l.blocks, block)
+		l.blocks = append(l.blocks, l.newBlock())
 	}
-	if err := l.keep(&e, f.Bytes, rest); err != nil {
-		return err
-	}
+	l.keep(&e, f.Bytes, rest)
 	last := len(l.blocks) - 1
 	l.blocks[last] = append(l.blocks[last], e)
 	l.conns[conn].Frames++
 	l.conns[conn].kept++
-	if l.spill == nil {
+	if !l.onDisk() {
 		l.bytes.Add(cost)
 	}
 	if l.n.Load() == 0 {
@@ -374,7 +369,7 @@ func (l *Log) makeRoom(cost int64) error {
 		}
 	}
 	switch {
-	case l.spill != nil, had+cost <= l.limit:
+	case l.onDisk(), had+cost <= l.limit:
 		return nil
 	case !l.rolling || cost > l.limit:
 		return cmp.Or(l.noDisk, ErrFull)
@@ -383,30 +378,38 @@ func (l *Log) makeRoom(cost int64) error {
 	return nil
 }
 
+// onDisk reports whether frames are added to the disk.
+func (l *Log) onDisk() bool { return l.spill != nil && l.noDisk == nil }
+
+// alloc returns n bytes of the disk for a use; nil if there is none, or if it has no room: the log continues in memory then.
+func (l *Log) alloc(use, n int) []byte {
+	if l.onDisk() {
+		b, err := l.spill.alloc(use, n)
+		if err == nil {
+			return b
+		}
+		l.noDisk = err
+		l.spill.endBlock.Store(int64(len(l.blocks)))
+		l.spill.endArena.Store(int64(len(l.arena)))
+	}
+	return nil
+}
+
 // newBlock returns an empty block of entries.
-func (l *Log) newBlock() ([]Entry, error) {
-	if l.spill == nil {
-		return make([]Entry, 0, blockFrames), nil
+func (l *Log) newBlock() []Entry {
+	if b := l.alloc(forEntries, blockFrames*int(entryBytes)); b != nil {
+		return unsafe.Slice((*Entry)(unsafe.Pointer(unsafe.SliceData(b))), blockFrames)[:0] // Entry has no pointers, and b starts with a page
 	}
-	b, err := l.spill.alloc(forEntries, blockFrames*int(entryBytes))
-	if err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*Entry)(unsafe.Pointer(unsafe.SliceData(b))), blockFrames)[:0], nil // Entry has no pointers, and b starts with a page
+	return make([]Entry, 0, blockFrames)
 }
 
 // keep copies the bytes of a frame and the rest of its Extra into the arena. A block never moves, so slices returned by Data stay valid.
-func (l *Log) keep(e *Entry, data, rest []byte) error {
+func (l *Log) keep(e *Entry, data, rest []byte) {
 	need := len(data) + len(rest)
 	if last := len(l.arena) - 1; last < 0 || len(l.arena[last])-l.used < need {
-		var block []byte
-		if l.spill == nil {
+		block := l.alloc(forBytes, max(blockBytes, need))
+		if block == nil {
 			block = make([]byte, max(blockBytes, need))
-		} else {
-			var err error
-			if block, err = l.spill.alloc(forBytes, max(blockBytes, need)); err != nil {
-				return err
-			}
 		}
 		l.arena = append(l.arena, block)
 		l.used = 0
@@ -415,13 +418,14 @@ func (l *Log) keep(e *Entry, data, rest []byte) error {
 	e.block, e.off, e.more = uint32(last+l.oldArena), uint32(l.used), uint32(len(rest))
 	l.used += copy(l.arena[last][l.used:], data)
 	l.used += copy(l.arena[last][l.used:], rest)
-	return nil
 }
 
 // spillTo continues on a disk. The last blocks in memory stay as they are, filled or not.
 func (l *Log) spillTo(to *spill) {
 	l.spill = to
 	to.firstBlock, to.firstArena = len(l.blocks), len(l.arena)
+	to.endBlock.Store(math.MaxInt64)
+	to.endArena.Store(math.MaxInt64)
 	runtime.AddCleanup(l, (*spill).release, to)
 }
 
@@ -498,8 +502,7 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 		block := l.blocks[from/blockFrames-l.oldBlocks]
 		arena, old, spill := l.arena, uint32(l.oldArena), l.spill
 		l.mu.RUnlock()
-		start := from % blockFrames
-		for at := start; at < blockFrames && from < to; at++ {
+		for at := from % blockFrames; at < blockFrames && from < to; at++ {
 			e := block[at]
 			end := e.off + e.Len
 			if !f(from, e, arena[e.block-old][e.off:end:end]) {
@@ -507,8 +510,8 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 			}
 			from++
 		}
-		if spill != nil && from%blockFrames == 0 && from/blockFrames > spill.firstBlock { // a log with a spill never drops blocks
-			spill.letGo(block[:blockFrames], arena, block[start].block, block[blockFrames-1].block)
+		if spill != nil && from%blockFrames == 0 && spill.has(from/blockFrames-1) { // a log with a spill never drops blocks
+			spill.letGo(block[:blockFrames], arena)
 		}
 	}
 }
@@ -528,7 +531,7 @@ func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 		}
 		first := indexes[0] - indexes[0]%blockFrames
 		block := l.blocks[first/blockFrames-l.oldBlocks]
-		arena, old := l.arena, uint32(l.oldArena)
+		arena, old, spill := l.arena, uint32(l.oldArena), l.spill
 		l.mu.RUnlock()
 		for len(indexes) > 0 && indexes[0]-first < len(block) {
 			e := block[indexes[0]-first]
@@ -536,6 +539,9 @@ func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 				return
 			}
 			indexes = indexes[1:]
+		}
+		if spill != nil && len(block) == blockFrames && spill.has(first/blockFrames) {
+			spill.letGo(block, arena)
 		}
 	}
 }

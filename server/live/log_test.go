@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func TestDisk(t *testing.T) {
 			}
 			conn := l.Connection(live.Conn{})
 			if name == "disk" { // exceeds what is kept in memory first
-				if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 60<<20)}); err != nil {
+				if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 12<<20)}); err != nil {
 					t.Fatal(err)
 				}
 				if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 8<<20)}); err != nil {
@@ -161,17 +162,17 @@ func TestDisk(t *testing.T) {
 			if _, data, ok := l.Get(l.Len() - 1); !ok || len(data) != 5<<20 || data[5<<20-1] != 'e' {
 				t.Errorf("%d bytes, %t", len(data), ok)
 			}
-			if onDisk := disk.Used() > 0; onDisk != (name == "disk") || onDisk && l.Bytes() > 68<<20 {
+			if onDisk := disk.Used() > 0; onDisk != (name == "disk") || onDisk && l.Bytes() > 20<<20 {
 				t.Errorf("%d bytes on disk, %d in memory", disk.Used(), l.Bytes())
 			}
 		})
 	}
 }
 
-// A log whose disk has no room is full, with the reason, and its frames stay readable.
+// A log whose disk has no room continues in memory up to its limit. Then it is full, with the reason, and its frames stay readable.
 func TestDiskFull(t *testing.T) {
 	disk := live.NewDisk(t.TempDir(), 4<<20)
-	l := live.NewOn(disk, 1<<30)
+	l := live.NewOn(disk, 80<<20)
 	conn := l.Connection(live.Conn{})
 	var err error
 	big := &transport.Frame{Bytes: make([]byte, 1<<20)}
@@ -180,8 +181,8 @@ func TestDiskFull(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(err, live.ErrFull) || l.Len() < 60 || l.Len() > 70 {
-		t.Fatalf("%d frames, %v", l.Len(), err)
+	if !errors.Is(err, live.ErrFull) || !strings.Contains(err.Error(), "4 MiB of disk") || l.Len() < 75 || disk.Used() == 0 {
+		t.Fatalf("%d frames, %v, %d bytes on disk", l.Len(), err, disk.Used())
 	}
 	if e, data, ok := l.Get(l.Len() - 1); !ok || len(data) != 1<<20 || e.Len != 1<<20 {
 		t.Error("the last frame is gone")
@@ -195,5 +196,46 @@ func TestDiskFull(t *testing.T) {
 	}
 	if !errors.Is(err, live.ErrFull) || gone.Len() < 75 { // it goes on in memory
 		t.Fatalf("%d frames, %v", gone.Len(), err)
+	}
+}
+
+// A log that has filled its disk continues in memory, and readers take out of memory only what is on the disk.
+func TestDiskEnds(t *testing.T) {
+	disk := live.NewDisk(t.TempDir(), 8<<20)
+	l := live.NewOn(disk, 1<<30)
+	conn := l.Connection(live.Conn{})
+	if err := l.Add(conn, &transport.Frame{Bytes: make([]byte, 15<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for i := range 200_000 {
+		if err := l.Add(conn, full(i)); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, i+1)
+	}
+	if disk.Used() < 6<<20 || l.Bytes() < 25<<20 {
+		t.Fatalf("%d bytes on disk, %d in memory", disk.Used(), l.Bytes())
+	}
+	for range 2 {
+		seen := 0
+		l.Each(1, l.Len(), func(i int, e live.Entry, data []byte) bool {
+			if err := same(l, i-1, e, data); err != nil {
+				t.Fatal(err)
+			}
+			seen++
+			return true
+		})
+		l.EachOf(all, func(i int, e live.Entry, block []byte) bool {
+			_, off := e.Place()
+			if err := same(l, i-1, e, block[off:off+e.Len]); err != nil {
+				t.Fatal(err)
+			}
+			seen++
+			return true
+		})
+		if seen != 2*len(all) {
+			t.Fatalf("%d frames", seen)
+		}
 	}
 }
