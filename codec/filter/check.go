@@ -30,7 +30,6 @@ type compiler struct {
 	columns      map[string]bool // of the current message
 	mistakes     []Mistake
 	variety      map[*node]bool
-	deep         map[*node]bool // paths: see nested
 	conds        int
 	doubt        bool // while unknown names are reported: a field in the same comparison is unknown
 
@@ -38,6 +37,9 @@ type compiler struct {
 	alternate *schema.Message // the same after the alternative header, while that is compiled; else nil
 	at        *node           // current comparison, or item of a set
 	subject   *node           // the other side of the comparison
+	forms     []form          // of the paths in the current comparison
+	counted   *node           // the path of which all occurrences are counted
+	whole     *node           // the path whose lists are not their elements
 	sel       *codec.Record   // the selected frame, decoded when needed
 }
 
@@ -65,7 +67,7 @@ const (
 func newCompiler(env Env) *compiler {
 	c := &compiler{
 		env: env, layers: env.Layers, messageNames: map[string]bool{}, groups: map[string]bool{}, paths: map[*node]*pathInfo{}, tries: map[*node]*try{},
-		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, deep: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
+		fixed: map[*node]*cond{}, regexps: map[regexpOf]*expression{}, variety: map[*node]bool{}, programs: map[*schema.Message]*codec.Program{},
 	}
 	if c.layers == nil {
 		c.layers = &transport.Layers{}
@@ -164,17 +166,7 @@ func (c *compiler) build(n *node) *cond {
 		}
 		out = c.add(x)
 	case nNot:
-		kid := c.build(n.kids[0])
-		switch kid.op {
-		case cFalse:
-			out = always
-		case cTrue:
-			out = never
-		case cNot:
-			out = kid.kids[0]
-		default:
-			out = c.add(cond{op: cNot, kids: []*cond{kid}})
-		}
+		out = c.not(c.build(n.kids[0]))
 	default:
 		out = c.condition(n)
 	}
@@ -189,28 +181,45 @@ func (c *compiler) add(x cond) *cond {
 	return &x
 }
 
-// list compiles "and" and "or", without operands that are constant.
+func (c *compiler) not(x *cond) *cond {
+	switch x.op {
+	case cFalse:
+		return always
+	case cTrue:
+		return never
+	case cNot:
+		return x.kids[0]
+	}
+	return c.add(cond{op: cNot, kids: []*cond{x}})
+}
+
+// list compiles "and" and "or".
 func (c *compiler) list(n *node) *cond {
-	op, stop, skip := cAnd, never, always
+	op := cAnd
 	if n.kind == nOr {
-		op, stop, skip = cOr, always, never
+		op = cOr
 	}
-	var kids []*cond
-	decided := false
-	for _, kid := range n.kids {
-		k := c.build(kid) // all of them, for their mistakes
-		if k == stop {
-			decided = true
-		} else if k != skip {
-			kids = append(kids, k)
-		}
+	kids := make([]*cond, len(n.kids))
+	for i, kid := range n.kids {
+		kids[i] = c.build(kid) // all of them, for their mistakes
 	}
-	switch {
-	case decided:
+	return c.join(op, kids...)
+}
+
+// join joins conditions by cAnd or cOr, without those that are constant.
+func (c *compiler) join(op condOp, all ...*cond) *cond {
+	stop, skip := never, always
+	if op == cOr {
+		stop, skip = always, never
+	}
+	if slices.Contains(all, stop) {
 		return stop
-	case len(kids) == 0:
+	}
+	kids := slices.DeleteFunc(all, func(k *cond) bool { return k == skip })
+	switch len(kids) {
+	case 0:
 		return skip
-	case len(kids) == 1:
+	case 1:
 		return kids[0]
 	}
 	// Conditions that need no record come first.
@@ -231,16 +240,33 @@ func (x *cond) cost() int {
 	return 0
 }
 
-// condition compiles a comparison, or an expression on its own.
+// condition compiles a comparison, or an expression on its own, for each combination of the types that its paths have in the message.
 func (c *compiler) condition(n *node) *cond {
-	c.at = n
-	c.conds++
-	x, out := c.understand(n)
-	if out != fine {
-		return never
+	c.forms = c.forms[:0]
+	var fits, others []*cond // others: for "all", that each combination fits or has no values
+	for {
+		c.at = n
+		c.conds++
+		if x, out := c.understand(n); out == fine {
+			c.understood(n)
+			fit := c.fold(x)
+			fits = append(fits, fit)
+			if x.all {
+				there := []*cond{c.fold(cond{op: cExists, a: x.a})}
+				if x.b != nil {
+					there = append(there, c.fold(cond{op: cExists, a: x.b}))
+				}
+				others = append(others, c.join(cOr, fit, c.not(c.join(cAnd, there...))))
+			}
+		}
+		if !c.nextForms() {
+			break
+		}
 	}
-	c.understood(n)
-	return c.fold(x)
+	if len(fits) < 2 {
+		others = nil
+	}
+	return c.join(cAnd, append(others, c.join(cOr, fits...))...)
 }
 
 // understood records that a comparison, or an item of a set, is valid for the current message.

@@ -259,22 +259,10 @@ func (p *completer) values() bool {
 		return false
 	}
 	for _, m := range p.messages {
-		p.columns, p.message, p.at = map[string]bool{}, m, p.subject
-		f, out := p.field(p.subject, false)
-		if out != fine {
-			continue
-		}
-		switch {
-		case f.t.class == cBool:
-			p.add("true", "value", "")
-			p.add("false", "value", "")
-		case f.t.num != nil && f.t.num.Enum != nil:
-			for _, v := range f.t.num.Enum.Values {
-				word := v.Name
-				if !isWord(word) {
-					word = quote(word)
-				}
-				p.add(word, "value", f.t.num.Decimal(v.Value))
+		p.columns, p.message, p.at, p.forms = map[string]bool{}, m, &node{kind: nCompare, kids: []*node{p.subject}}, nil
+		for again := true; again; again = p.nextForms() {
+			if f, out := p.field(p.subject, false); out == fine {
+				p.valuesOfType(f.t)
 			}
 		}
 		if len(p.all) > maxOptions {
@@ -282,6 +270,23 @@ func (p *completer) values() bool {
 		}
 	}
 	return len(p.all) > 0
+}
+
+// valuesOfType adds the named values of a type.
+func (p *completer) valuesOfType(t ty) {
+	switch {
+	case t.class == cBool:
+		p.add("true", "value", "")
+		p.add("false", "value", "")
+	case t.num != nil && t.num.Enum != nil:
+		for _, v := range t.num.Enum.Values {
+			word := v.Name
+			if !isWord(word) {
+				word = quote(word)
+			}
+			p.add(word, "value", t.num.Decimal(v.Value))
+		}
+	}
 }
 
 // names adds the names that may start a condition.
@@ -322,9 +327,14 @@ func (p *completer) fields() {
 	lead := p.word[:cut+1]
 	if lead == "." {
 		for _, m := range p.messages {
-			if m.Body != nil {
-				p.structFields(lead, m.Body, m.Name)
-			}
+			eachField(m.Body, func(f *schema.Field, of string) {
+				if of != "" {
+					of = m.Name + "." + of
+				} else {
+					of = m.Name
+				}
+				p.structField(lead, f, of)
+			})
 		}
 		return
 	}
@@ -380,7 +390,7 @@ func (p *completer) fields() {
 			p.structFields(lead, m.Body, m.Name)
 			continue
 		}
-		if !hasField(m.Body, rest[0].name) {
+		if !mentions(n, rest, m) {
 			continue
 		}
 		prog := p.program(m)
@@ -399,15 +409,19 @@ func (p *completer) fields() {
 func (p *completer) structFields(lead string, s *schema.Struct, of string) {
 	for f := range s.Members() {
 		if f.Name != "" && f.Same == nil {
-			doc := f.TypeText
-			if f.Doc != "" {
-				doc += ": " + f.Doc
-			} else {
-				doc += " in " + of
-			}
-			p.add(lead+f.Name, "field", doc)
+			p.structField(lead, f, of)
 		}
 	}
+}
+
+func (p *completer) structField(lead string, f *schema.Field, of string) {
+	doc := f.TypeText
+	if f.Doc != "" {
+		doc += ": " + f.Doc
+	} else {
+		doc += " in " + of
+	}
+	p.add(lead+f.Name, "field", doc)
 }
 
 // isWord reports whether the name of a value needs no quotes.

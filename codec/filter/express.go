@@ -90,7 +90,7 @@ func (c *compiler) path(n *node, s *side) (*expr, ty, outcome) {
 	default:
 		return nil, ty{}, c.mistake(n, strconv.Quote(n.String())+" has no value", "name one of its fields")
 	}
-	f, out := c.field(n, false)
+	f, out := c.field(n, c.whole == n)
 	if out != fine {
 		return nil, ty{}, out
 	}
@@ -131,7 +131,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 		return found{}, absent
 	}
 	rest, ok := c.inMessage(n.parts, m)
-	if !ok || !hasField(m.Body, rest[0].name) && !c.nested(n) {
+	if !ok || !mentions(n, rest, m) {
 		return found{}, absent
 	}
 	p := c.program(m)
@@ -284,6 +284,9 @@ func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 			return e, ty{class: cNumber, label: n.String()}, out
 		}
 	}
+	if n.text == "len" {
+		c.whole = arg // lists were counted: this is a text, or bytes
+	}
 	e, t, out := c.expr(arg, s)
 	if out != fine {
 		return nil, t, out
@@ -353,6 +356,10 @@ func (c *compiler) countOf(n, arg *node, s *side) (e *expr, out outcome, done bo
 			return e, fine, true
 		}
 		return nil, c.mistake(arg, "count takes a field of a message, via or from", ""), true
+	}
+	c.counted = nil
+	if n.text == "count" {
+		c.counted = arg
 	}
 	f, out := c.field(arg, true)
 	if out != fine {

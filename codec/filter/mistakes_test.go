@@ -52,7 +52,7 @@ func TestMistakes(t *testing.T) {
 		{"S_PARTY_LIST.members.«nam» == \"x\"", `"members" has no field "nam" (did you mean "name"?)`},
 		{"S_PARTY_LIST.members[0].items.«idd» == 1", `"members[0].items" has no field "idd" (did you mean "id"?)`},
 		{"S_FIGHT.skill.«idd» == 1", `"skill" has no field "idd" (did you mean "id"?)`},
-		{"5 > «author»", `unknown name "author" (write ".author" for the field of any message)`},
+		{"5 > «author»", `unknown name "author" (write ".author" for the field of any message, at any depth)`},
 		{"«X_*»", `no message is called "X_*"`},
 		{"«X_*».id == 3", `no message is called "X_*"`},
 		{"«S_PARTY_LOST».id == 3", `"S_PARTY_LOST" has no definition (its fields are unknown)`},

@@ -225,58 +225,85 @@ type target struct {
 type hit struct {
 	field int // -1: the message itself
 	index []int32
-	fixed bool // the last list has an index
+	fixed bool     // the last list has an index
+	part  string   // of a bitfield; "" = the field itself
+	slice *bracket // of the text or bytes
 }
+
+// same reports whether two hits are one place.
+func (h hit) same(o hit) bool {
+	return h.field == o.field && h.fixed == o.fixed && h.part == o.part && h.slice == o.slice && slices.Equal(h.index, o.index)
+}
+
+// once removes hits that were reached in several ways.
+func once(hits []hit) (out []hit) {
+	for _, h := range hits {
+		if !slices.ContainsFunc(out, h.same) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// maxHits bounds the fields that a path reaches in one message.
+const maxHits = 1000
 
 // resolve resolves a path in a message. Unless whole is set, a list of single values is its elements. why describes the wrong part if the
 // message has no such field.
 func (c *compiler) resolve(n *node, parts []part, p *codec.Program, whole bool) (f found, why *wrong) {
 	hits := []hit{{field: -1}}
-	nested := c.nested(n)
 	for i := range parts {
 		q := &parts[i]
-		if f.targets, f.t = bitfieldParts(p, hits, q, i == len(parts)-1); f.targets != nil {
-			return f, nil
-		}
 		var next []hit
-		if nested && i == 0 {
-			next = anywhere(p, q.name)
-		} else {
-			for _, h := range hits {
-				for _, v := range valuesOf(p, h, false) {
-					next = append(next, inside(p, v, q.name)...)
-				}
+		for _, h := range hits {
+			for _, v := range valuesOf(p, h, false) {
+				next = append(next, inside(p, v, q.name, i == 0 && anyDepth(n))...)
 			}
 		}
-		if len(next) == 0 || len(next) > 1000 {
+		if next = once(next); len(next) == 0 || len(next) > maxHits {
 			return f, &wrong{part: i, known: childNames(p, hits)}
 		}
 		for k := range q.index {
 			b := &q.index[k]
 			var stepped []hit
 			for _, h := range next {
-				for _, h := range valuesOf(p, h, false) {
-					if h, ok := intoList(p, h, b); ok {
-						stepped = append(stepped, h)
-					}
-					stepped = append(stepped, intoArray(p, h, b)...)
+				stepped = append(stepped, c.into(p, h, b, i == len(parts)-1 && k == len(q.index)-1)...)
+			}
+			if stepped = once(stepped); len(stepped) == 0 {
+				if h := next[0]; h.part == "" && isList(p, h.field) && (!h.fixed || !hasElement(p, h.field)) {
+					return f, &wrong{part: i, bracket: b, message: "a part of a list", help: "write [3] for one element, or [*] for any"}
 				}
-			}
-			if len(stepped) > 0 {
-				next = stepped
-				continue
-			}
-			if h := next[0]; isList(p, h.field) && (!h.fixed || !hasElement(p, h.field)) {
-				return f, &wrong{part: i, bracket: b, message: "a part of a list", help: "write [3] for one element, or [*] for any"}
-			}
-			if k < len(q.index)-1 || i < len(parts)-1 || b.form == allOf {
 				return f, &wrong{part: i, bracket: b, message: strconv.Quote(q.name) + " is not a list", help: ""}
 			}
-			f.slice = b
+			next = stepped
 		}
 		hits = next
 	}
 	return c.finish(n, f, p, hits, parts, whole)
+}
+
+// anyDepth reports whether the first name of a path is that of fields at any depth: .x. Otherwise it is at the top of a message: NAME.x, *.x.
+func anyDepth(n *node) bool { return n.kind == nPath && n.parts[0].name == "" }
+
+// into returns what a bracket selects: elements of a list or an array, or a part of a text or of bytes, if the bracket is the last one.
+func (c *compiler) into(p *codec.Program, h hit, b *bracket, last bool) (out []hit) {
+	if h.slice != nil {
+		return nil
+	}
+	for _, v := range valuesOf(p, h, false) {
+		if v.part != "" {
+			continue
+		}
+		if e, ok := intoList(p, v, b); ok {
+			out = append(out, e)
+		}
+		out = append(out, intoArray(p, v, b)...)
+	}
+	if len(out) > 0 || !last || b.form == allOf || h.part == "" && isList(p, h.field) && (!h.fixed || !hasElement(p, h.field)) {
+		return out
+	}
+	h.slice = b
+	return []hit{h}
 }
 
 // wrong describes why a message does not have a path.
@@ -288,35 +315,42 @@ type wrong struct {
 	help    string
 }
 
-// finish returns targets for the fields of a path. If they have several types, in alternatives, only those of one type: that of a value
-// that they are compared with, otherwise that of the first one. Of a condition of its own all of them are.
+// place is a value that a path reaches, with its type.
+type place struct {
+	hit
+	t    ty
+	conv *conv
+}
+
+// finish returns targets for the fields of a path. If they have several types, only those of one type: see forms.
 func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts []part, whole bool) (found, *wrong) {
 	last := &parts[len(parts)-1]
+	var places []place
 	var values []hit
 	for _, h := range hits {
 		values = append(values, valuesOf(p, h, !whole && !n.raw)...)
 	}
-	kind, several := c.classOf(n, p, values)
-	for _, h := range values {
-		t, conv := typeOf(p.Fields[h.field].Schema)
+	for _, h := range once(values) {
+		t, conv := typeOfHit(p, h)
 		t.label = last.name
-		if h.fixed && t.class == cList || several && c.at == n { // an element of several fields
-			t.class, conv = cGroup, nil
-		}
-		if several && t.class != kind && c.at != n {
-			continue
-		}
-		if conv == nil && n.raw {
+		if n.raw && conv == nil {
 			if _, ok := p.GroupSite(uint16(h.field)); !ok {
-				return f, &wrong{part: len(parts) - 1, message: strconv.Quote(last.name) + " has no bytes in one place", help: "name one of its fields"}
+				continue
 			}
-			f.targets = append(f.targets, target{uint16(h.field), h.index, spanConv})
-		} else if conv == nil {
-			f.targets = c.inGroupOf(f.targets, p, h, whole)
-		} else {
-			f.targets = append(f.targets, target{uint16(h.field), h.index, conv})
+			conv = spanConv
 		}
-		f.t = t
+		places = append(places, place{h, t, conv})
+	}
+	if len(places) == 0 && n.raw {
+		return f, &wrong{part: len(parts) - 1, message: strconv.Quote(last.name) + " has no bytes in one place", help: "name one of its fields"}
+	}
+	for _, x := range c.ofOneForm(n, places) {
+		if x.conv == nil {
+			f.targets = c.inGroupOf(f.targets, p, x.hit, whole)
+		} else {
+			f.targets = append(f.targets, target{uint16(x.field), x.index, x.conv})
+		}
+		f.t, f.slice = x.t, x.slice
 	}
 	if len(f.targets) == 0 {
 		return f, &wrong{part: len(parts) - 1, message: strconv.Quote(last.name) + " has no value", help: ""}
@@ -327,54 +361,98 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 	return f, nil
 }
 
-// classOf returns the class of values to compare, and whether they have several.
-func (c *compiler) classOf(n *node, p *codec.Program, values []hit) (kind class, several bool) {
-	classes := make([]class, len(values))
-	for i, h := range values {
-		t, _ := typeOf(p.Fields[h.field].Schema)
-		if classes[i] = t.class; h.fixed && t.class == cList {
-			classes[i] = cGroup
-		}
-		several = several || classes[i] != classes[0]
+// typeOfHit returns the type of a place, and the conversion of its bits; nil: it has none of its own.
+func typeOfHit(p *codec.Program, h hit) (ty, *conv) {
+	schemaField := p.Fields[h.field].Schema
+	if h.part != "" {
+		return typeOfPart(schemaField.Type.(*schema.Bitfield), h.part)
 	}
-	if !several {
-		return cNone, false
+	t, conv := typeOf(schemaField)
+	if h.fixed && t.class == cList { // an element of several fields
+		t.class, conv = cGroup, nil
 	}
-	for _, want := range c.wanted(n) {
-		if slices.Contains(classes, want) {
-			return want, true
-		}
-	}
-	return classes[0], true
+	return t, conv
 }
 
-// wanted returns the classes of a value that a path is compared with, the best one first.
-func (c *compiler) wanted(n *node) []class {
-	if c.at == nil || c.at == n || len(c.at.kids) < 2 {
-		return nil
+// typeOfPart returns the type of a part of a bitfield.
+func typeOfPart(of *schema.Bitfield, name string) (ty, *conv) {
+	t := ty{class: cNumber, field: true}
+	if name == of.All {
+		return t, &conv{kind: convUint}
 	}
-	switch c.at.kind {
-	case nContains, nMatches:
-		return []class{cText, cBytes}
-	case nCompare, nIn:
-	default:
-		return nil
+	for _, form := range of.Forms {
+		if x := form.Part(name); x != nil && x.Kind == schema.Bool {
+			t.class = cBool
+		}
 	}
-	other := c.at.kids[1]
-	if other == n {
-		other = c.at.kids[0]
+	return t, &conv{kind: convPart, bitfield: of, part: name}
+}
+
+// form is the choice of one of several types that the occurrences of a path have in a message. A comparison is compiled once for each: every
+// occurrence is compared by its own type, and one that cannot have the value does not count.
+type form struct {
+	of          *node
+	chosen, all int
+}
+
+// ofOneForm returns the places of the chosen type. If only their number or their bytes matter, it returns all of them.
+func (c *compiler) ofOneForm(n *node, places []place) (out []place) {
+	if len(places) < 2 || c.counted == n {
+		return places
 	}
-	switch other.kind {
-	case nText:
-		return []class{cText, cBytes}
-	case nBytes:
-		return []class{cBytes, cText}
-	case nTrue, nFalse:
-		return []class{cBool, cNumber}
-	case nInt, nFloat, nNeg, nRange:
-		return []class{cNumber, cBool}
+	var first []int // place of each type
+	of := make([]int, len(places))
+	for i := range places {
+		k := slices.IndexFunc(first, func(j int) bool { return c.alike(n, &places[i], &places[j]) })
+		if k < 0 {
+			k, first = len(first), append(first, i)
+		}
+		of[i] = k
 	}
-	return nil
+	if len(first) == 1 {
+		return places
+	}
+	i := slices.IndexFunc(c.forms, func(f form) bool { return f.of == n })
+	if i < 0 {
+		i, c.forms = len(c.forms), append(c.forms, form{of: n})
+	}
+	c.forms[i].all = len(first)
+	for k := range places {
+		if of[k] == c.forms[i].chosen {
+			out = append(out, places[k])
+		}
+	}
+	return out
+}
+
+// alike reports whether the same comparison applies to two places.
+func (c *compiler) alike(n *node, a, b *place) bool {
+	if a.slice != b.slice {
+		return false
+	}
+	if n.raw {
+		return true
+	}
+	if a.t.class != b.t.class || a.t.uuid != b.t.uuid {
+		return false
+	}
+	x, y := a.t.num, b.t.num
+	if x == y || c.at == nil || c.at.kind != nCompare && c.at.kind != nIn || !slices.Contains(c.at.kids, n) {
+		return true
+	}
+	return x != nil && y != nil && x.Enum == y.Enum && x.Kind == y.Kind && (x.Kind != schema.Float || x.Bits == y.Bits) && x.Scale == y.Scale && x.Add == y.Add
+}
+
+// nextForms chooses the next combination of types.
+func (c *compiler) nextForms() bool {
+	for i := range c.forms {
+		f := &c.forms[i]
+		if f.chosen++; f.chosen < f.all {
+			return true
+		}
+		f.chosen = 0
+	}
+	return false
 }
 
 // inGroupOf adds the fields whose presence is that of a group: it is present if something in it is. If it is counted, it is counted once.
@@ -393,6 +471,17 @@ func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit, once boo
 	}
 	choice, _ := p.Fields[from].Schema.Type.(*schema.Choice)
 	if !once || choice == nil {
+		if once { // by a field that is there whenever the group is, if it has one
+			for k := from + 1; k < to; k++ {
+				if _, is := p.Fields[k].Schema.Type.(*schema.Choice); is {
+					k = p.Fields[k].End - 1
+					continue
+				}
+				if num, is := p.Fields[k].Schema.Type.(*schema.Number); (!is || !num.Absent) && add(k) {
+					return targets
+				}
+			}
+		}
 		for k := from + 1; k < to; k++ {
 			if add(k) && once {
 				break
@@ -419,7 +508,7 @@ func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit, once boo
 // values of the alternatives that have no names, and the choice if others have. If elements is set, lists of single values are their
 // elements.
 func valuesOf(p *codec.Program, h hit, elements bool) (out []hit) {
-	if h.field < 0 {
+	if h.field < 0 || h.part != "" {
 		return []hit{h}
 	}
 	for elements || h.fixed {
@@ -441,7 +530,7 @@ func valuesOf(p *codec.Program, h hit, elements bool) (out []hit) {
 	named := false
 	for i := h.field + 1; i < p.Fields[h.field].End; i = p.Fields[i].End {
 		if named = named || p.Fields[i].Name != ""; p.Fields[i].Name == "" {
-			out = append(out, valuesOf(p, hit{field: i, index: h.index}, elements)...)
+			out = append(out, valuesOf(p, hit{field: i, index: h.index, slice: h.slice}, elements)...)
 		}
 	}
 	if named || out == nil {
@@ -456,122 +545,71 @@ var thereConv = &conv{kind: convUint}
 // spanConv is for the bytes of groups.
 var spanConv = &conv{kind: convSpan}
 
-// bitfieldParts returns the bitfields among the fields of a path that have a part of this name; nil if there are none.
-func bitfieldParts(p *codec.Program, hits []hit, q *part, last bool) (out []target, t ty) {
-	if !last || len(q.index) > 0 {
-		return nil, t
-	}
-	t = ty{class: cNumber, field: true, label: q.name}
-	for _, h := range hits {
-		for _, h := range valuesOf(p, h, true) {
-			if h.field < 0 {
-				return nil, t
-			}
-			bitfield, is := p.Fields[h.field].Schema.Type.(*schema.Bitfield)
-			if !is || q.name != bitfield.All && !slices.Contains(bitfield.Names, q.name) {
-				continue
-			}
-			c := &conv{kind: convPart, bitfield: bitfield, part: q.name}
-			if q.name == bitfield.All {
-				c = &conv{kind: convUint}
-			}
-			out = append(out, target{uint16(h.field), h.index, c})
-			for _, form := range bitfield.Forms {
-				if x := form.Part(q.name); x != nil && x.Kind == schema.Bool {
-					t.class = cBool
-				}
-			}
-		}
-	}
-	return out, t
-}
-
-// children calls yield with the direct children of a field, for a list those of its element.
-func children(p *codec.Program, field int, yield func(int)) {
+// contents calls yield with what is directly in a field, for a list in all its elements. What has no name, such as the value of an
+// alternative and an element of a list of lists, is its contents.
+func contents(p *codec.Program, h hit, yield func(hit)) {
 	i, end := 0, len(p.Fields)
-	if field >= 0 {
-		i, end = field+1, p.Fields[field].End
+	if h.field >= 0 {
+		i, end = h.field+1, p.Fields[h.field].End
+		if isList(p, h.field) && !h.fixed {
+			h.index = append(h.index[:len(h.index):len(h.index)], -1)
+		}
 	}
 	for ; i < end; i = p.Fields[i].End {
-		if f := &p.Fields[i]; f.Name == "" { // the value of a bare element or alternative, or a choice: its contents instead
-			switch f.Schema.Type.(type) {
-			case *schema.Group, *schema.Choice:
-				children(p, i, yield)
-			}
-			continue
+		in := hit{field: i, index: h.index}
+		if p.Fields[i].Name != "" {
+			yield(in)
+		} else {
+			contents(p, in, yield)
 		}
-		yield(i)
 	}
 }
 
-// inside returns the fields of a name inside a field.
-func inside(p *codec.Program, h hit, name string) (out []hit) {
-	if h.field >= 0 && isList(p, h.field) && !h.fixed {
-		h.index = append(h.index[:len(h.index):len(h.index)], -1)
+// inside returns the fields of a name inside a field, and the parts of the bitfields among its values: at any depth, or directly in it.
+func inside(p *codec.Program, h hit, name string, deep bool) (out []hit) {
+	if h.part != "" {
+		return nil
 	}
-	children(p, h.field, func(i int) {
-		if p.Fields[i].Name == name {
-			out = append(out, hit{field: i, index: h.index})
+	if h.field >= 0 {
+		for _, v := range valuesOf(p, h, true) {
+			if of, ok := p.Fields[v.field].Schema.Type.(*schema.Bitfield); ok && (name == of.All || slices.Contains(of.Names, name)) {
+				v.part = name
+				out = append(out, v)
+			}
+		}
+	}
+	contents(p, h, func(in hit) {
+		if p.Fields[in.field].Name == name {
+			out = append(out, in)
+		}
+		if deep {
+			out = append(out, inside(p, in, name, true)...)
 		}
 	})
 	return out
 }
 
-// anywhere returns the fields of a name at any depth, in all elements of lists.
-func anywhere(p *codec.Program, name string) (out []hit) {
-	var walk func(h hit)
-	walk = func(h hit) {
-		if h.field >= 0 && isList(p, h.field) {
-			h.index = append(h.index[:len(h.index):len(h.index)], -1)
-		}
-		children(p, h.field, func(i int) {
-			if p.Fields[i].Name == name {
-				out = append(out, hit{field: i, index: h.index})
-			}
-			walk(hit{field: i, index: h.index})
-		})
-	}
-	walk(hit{field: -1})
-	return out
+// mentions reports whether a message may have the first field of the rest of a path: at its top, or for .x at any depth.
+func mentions(n *node, rest []part, m *schema.Message) bool {
+	return len(rest) > 0 && m.Body != nil && (hasField(m.Body, rest[0].name) || anyDepth(n) && hasInside(m.Body, rest[0].name))
 }
 
-// nested reports whether the first field of a path is at the top of no message that the path names, but inside of one.
-func (c *compiler) nested(n *node) bool {
-	if n.kind != nPath {
-		return false
-	}
-	if is, ok := c.deep[n]; ok {
-		return is
-	}
-	is := false
-	for _, m := range c.messages {
-		rest, ok := c.inMessage(n.parts, m)
-		if !ok || len(rest) == 0 || m.Body == nil {
-			continue
-		}
-		if hasField(m.Body, rest[0].name) {
-			is = false
-			break
-		}
-		is = is || hasInside(m.Body, rest[0].name)
-	}
-	c.deep[n] = is
-	return is
-}
-
-// hasInside reports whether a field of the name is in a group, a list or a choice of the struct, at any depth.
+// hasInside reports whether a field of the name is in a group, a list, a choice or a bitfield of the struct, at any depth.
 func hasInside(s *schema.Struct, name string) bool {
-	return hasBelow(s, name, map[*schema.Struct]bool{})
+	name, _, _ = strings.Cut(name, "#")
+	return hasBelow(s, name, nil)
 }
 
-func hasBelow(s *schema.Struct, name string, seen map[*schema.Struct]bool) bool {
-	if seen[s] {
+func hasBelow(s *schema.Struct, name string, around []*schema.Struct) bool {
+	if slices.Contains(around, s) {
 		return false
 	}
-	seen[s] = true
 	for f := range s.Members() {
+		if of, ok := f.Type.(*schema.Bitfield); ok && (name == of.All || slices.Contains(of.Names, name)) {
+			return true
+		}
 		for _, in := range schema.Bodies(f.Type) {
-			if hasField(in, name) || hasBelow(in, name, seen) {
+			if hasField(in, name) || hasBelow(in, name, append(around, s)) {
 				return true
 			}
 		}
@@ -581,6 +619,9 @@ func hasBelow(s *schema.Struct, name string, seen map[*schema.Struct]bool) bool 
 
 func childNames(p *codec.Program, hits []hit) (names []string) {
 	for _, h := range hits {
+		if h.part != "" {
+			continue
+		}
 		if h.field >= 0 {
 			for _, v := range valuesOf(p, h, true) {
 				if bitfield, ok := p.Fields[v.field].Schema.Type.(*schema.Bitfield); ok {
@@ -590,8 +631,8 @@ func childNames(p *codec.Program, hits []hit) (names []string) {
 				}
 			}
 		}
-		children(p, h.field, func(i int) {
-			if name := p.Fields[i].Name; name[0] != '[' {
+		contents(p, h, func(in hit) {
+			if name := p.Fields[in.field].Name; name[0] != '[' {
 				names = append(names, name)
 			}
 		})
@@ -627,9 +668,9 @@ func intoArray(p *codec.Program, h hit, b *bracket) (out []hit) {
 		return nil
 	}
 	n := 0
-	children(p, h.field, func(i int) {
+	contents(p, h, func(in hit) {
 		if b.form == allOf || n == b.at {
-			out = append(out, hit{field: i, index: h.index})
+			out = append(out, in)
 		}
 		n++
 	})

@@ -110,7 +110,7 @@ func (c *compiler) readable(n *node) bool {
 		if m.Body == nil {
 			continue
 		}
-		if rest, ok := c.inMessage(n.parts, m); ok && hasField(m.Body, rest[0].name) && c.program(m) != nil {
+		if rest, ok := c.inMessage(n.parts, m); ok && mentions(n, rest, m) && c.program(m) != nil {
 			return true
 		}
 	}
@@ -129,7 +129,7 @@ func (c *compiler) unknownName(n *node) {
 		help = more
 	}
 	if help == "" && len(c.fieldNames(name)) > 0 {
-		help = "write " + strconv.Quote("."+name) + " for the field of any message"
+		help = "write " + strconv.Quote("."+name) + " for the field of any message, at any depth"
 	}
 	if help == "" {
 		help = "put text in quotes"
@@ -172,24 +172,69 @@ func (c *compiler) names() []string {
 	return slices.Compact(out)
 }
 
-// fieldNames returns the top-level fields of all messages, or only the given one.
+// fieldNames returns the fields of all messages at any depth, or only the given one.
 func (c *compiler) fieldNames(only string) []string {
 	seen := map[string]bool{}
 	for _, m := range c.messages {
-		if m.Body != nil {
-			for f := range m.Body.Members() {
-				if f.Name != "" && (only == "" || f.Name == only) {
-					seen[f.Name] = true
+		eachField(m.Body, func(f *schema.Field, _ string) {
+			if only == "" || f.Name == only {
+				seen[f.Name] = true
+			}
+		})
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// eachField calls yield with the fields of a struct at any depth, each with the name of the field around it, and with the parts of its
+// bitfields.
+func eachField(s *schema.Struct, yield func(f *schema.Field, of string)) {
+	seen := map[*schema.Struct]bool{nil: true}
+	var walk func(s *schema.Struct, of string)
+	walk = func(s *schema.Struct, of string) {
+		if seen[s] {
+			return
+		}
+		seen[s] = true
+		for f := range s.Members() {
+			in := f.Name
+			if in == "" {
+				in = of
+			} else if f.Same == nil {
+				yield(f, of)
+			}
+			if bits, ok := f.Type.(*schema.Bitfield); ok {
+				for _, name := range append(bits.Names[:len(bits.Names):len(bits.Names)], bits.All) {
+					if name != "" {
+						yield(&schema.Field{Name: name, TypeText: "bits"}, in)
+					}
 				}
+			}
+			for _, b := range schema.Bodies(f.Type) {
+				walk(b, in)
 			}
 		}
 	}
-	out := make([]string, 0, len(seen))
-	for name := range seen {
-		out = append(out, name)
+	walk(s, "")
+}
+
+// deeper returns the help for a field that is not at the top of a message, but inside.
+func (c *compiler) deeper(n *node, name string) string {
+	for _, m := range c.messages {
+		rest, ok := c.inMessage(n.parts, m)
+		if !ok || len(rest) == 0 || m.Body == nil || !hasInside(m.Body, name) {
+			continue
+		}
+		if p := c.program(m); p != nil {
+			for _, h := range inside(p, hit{field: -1}, name, true) {
+				path := strings.ReplaceAll(string(p.AppendFieldPath(nil, uint16(h.field))), "[]", "")
+				if h.part != "" {
+					path += "." + h.part
+				}
+				return fmt.Sprintf("it is inside: write %s.%s, or .%s for any depth", m.Name, path, name)
+			}
+		}
 	}
-	slices.Sort(out)
-	return out
+	return ""
 }
 
 // inGroup returns the names that may follow the name of a group.
@@ -227,7 +272,7 @@ func (c *compiler) unknownField(n *node) {
 			continue
 		}
 		heads++
-		if m.Body == nil || !hasField(m.Body, rest[0].name) && !c.nested(n) && best != nil {
+		if m.Body == nil || !mentions(n, rest, m) && best != nil {
 			continue
 		}
 		p := c.program(m)
@@ -271,10 +316,19 @@ func (c *compiler) unknownField(n *node) {
 			of = (&node{kind: nPath, parts: parts[:best.part]}).String()
 		} else if heads > 1 && c.groups[head.name] {
 			of = "no message of " + strconv.Quote(head.name)
-			c.report(q.start, q.end, of+" has a field "+strconv.Quote(clip(q.name)), didYouMean(q.name, c.inGroup(head.name)))
+			help := didYouMean(q.name, c.inGroup(head.name))
+			if inside := c.deeper(n, q.name); inside != "" {
+				help = inside
+			}
+			c.report(q.start, q.end, of+" has a field "+strconv.Quote(clip(q.name)), help)
 			return
 		}
 		help := didYouMean(q.name, best.known)
+		if best.part == 0 {
+			if inside := c.deeper(n, q.name); inside != "" {
+				help = inside
+			}
+		}
 		if help == "" && len(best.known) > 0 && len(best.known) <= 8 {
 			help = oneOfThese("", best.known)
 		}
