@@ -37,8 +37,8 @@ type cellSite struct {
 	count  bool // only the number of elements of the list
 }
 
-// NewCells selects fields of a program by their paths below the name of the message: gold, members.name, members[2].name. The cell of an
-// unknown path is empty.
+// NewCells selects fields of a program by their paths below the name of the message: gold, members.name, members[2].name; .name is at any
+// depth. The cell of an unknown path is empty.
 func NewCells(p *codec.Program, paths []string) *Cells {
 	c := &Cells{cells: make([]cell, len(paths))}
 	for i, path := range paths {
@@ -79,12 +79,8 @@ func (c *Cells) Append(dst []string, r *codec.Record) []string {
 
 func (c *Cells) cell(dst []byte, r *codec.Record, at *cell) []byte {
 	if !at.group {
-		for i := range at.sites {
-			if out, ok := c.values(dst, r, &at.sites[i]); ok {
-				return cut(out)
-			}
-		}
-		return dst
+		out, _ := c.values(dst, r, at.sites)
+		return cut(out)
 	}
 	parts := 0
 	for i := range at.sites {
@@ -96,7 +92,7 @@ func (c *Cells) cell(dst []byte, r *codec.Record, at *cell) []byte {
 			dst = append(dst[:from], ", "...)
 		}
 		var ok bool
-		if dst, ok = c.values(dst, r, &at.sites[i]); !ok {
+		if dst, ok = c.values(dst, r, at.sites[i:i+1]); !ok {
 			dst = dst[:from]
 			continue
 		}
@@ -108,28 +104,28 @@ func (c *Cells) cell(dst []byte, r *codec.Record, at *cell) []byte {
 	return cut(dst)
 }
 
-// values appends the values at a site. ok is false if there are none.
-func (c *Cells) values(dst []byte, r *codec.Record, s *cellSite) (out []byte, ok bool) {
-	c.cur.Start(r, s.site)
-	if s.site.Single() {
-		if !c.cur.Next() {
-			return dst, false
-		}
-		return c.value(dst, s), true
-	}
-	n := 0
+// values appends the values at sites. ok is false if there are none.
+func (c *Cells) values(dst []byte, r *codec.Record, sites []cellSite) (out []byte, ok bool) {
+	n, single := 0, true
 	from := len(dst)
-	for c.cur.Next() {
-		switch n++; {
-		case n > maxShown || len(dst)-from > MaxCell:
-			continue // counted, but not shown
-		case n > 1:
-			dst = append(dst, ", "...)
+	for i := range sites {
+		s := &sites[i]
+		for c.cur.Start(r, s.site); c.cur.Next(); {
+			single = single && s.site.Single()
+			switch n++; {
+			case n > maxShown || len(dst)-from > MaxCell:
+				continue // counted, but not shown
+			case n > 1:
+				dst = append(dst, ", "...)
+			}
+			dst = c.value(dst, s)
 		}
-		dst = c.value(dst, s)
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return dst, false
+	case n == 1 && single:
+		return dst, true
 	}
 	if n > maxShown {
 		dst = append(dst, "…"...)

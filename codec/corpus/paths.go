@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,19 +18,27 @@ type target struct {
 // find resolves a path below the name of a message: members.name, members[].name, members[*].name, members[2].name. Several fields may
 // match: those of a group, and those of alternatives. The value of an alternative without a name has the path of its choice. A list of plain values stands for its elements.
 func find(p *codec.Program, path string) (found []target, isGroup bool) {
-	name, index := splitPath(path)
+	path, deep := strings.CutPrefix(path, ".")
+	name, all := splitPath(path)
 	if name == "" {
 		return nil, false
 	}
 	var own []byte
-	all := index
 	for i := range p.Fields {
 		own = p.AppendFieldPath(own[:0], uint16(i))
 		ownName, fixed := splitPath(string(own))
-		if ownName != name {
+		around, ok := "", ownName == name
+		if !ok && deep {
+			around, ok = strings.CutSuffix(ownName, "."+name)
+		}
+		if !ok {
 			continue
 		}
-		index, ok := listIndexes(all, fixed)
+		index := all
+		if index != nil && around != "" { // the lists around the first name: all elements
+			index = append(slices.Repeat([]int32{-1}, bracketsUpTo(string(own), strings.Count(around, ".")+1)), index...)
+		}
+		index, ok = listIndexes(index, fixed)
 		if !ok {
 			continue
 		}
@@ -98,6 +107,29 @@ func bareElement(p *codec.Program, list int, t *schema.List) bool {
 	}
 	_, group := p.Fields[list+1].Schema.Type.(*schema.Group)
 	return !group
+}
+
+// bracketsUpTo returns the number of brackets of the first names of a path.
+func bracketsUpTo(path string, names int) int {
+	end := 0
+	for range names {
+		dot := strings.IndexByte(path[end:], '.')
+		if dot < 0 {
+			end = len(path)
+			break
+		}
+		end += dot + 1
+	}
+	return strings.Count(path[:end], "[")
+}
+
+// FieldsOf returns the fields of a path, as NewCells finds them.
+func FieldsOf(p *codec.Program, path string) (fields []uint16) {
+	found, _ := find(p, path)
+	for _, t := range found {
+		fields = append(fields, t.field)
+	}
+	return fields
 }
 
 // splitPath removes the brackets from a path.

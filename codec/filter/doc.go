@@ -14,7 +14,7 @@
 //	op    = == != > >= < <= | eq ne gt ge lt le
 //	set   = "{" item { [","] item } "}"      item = value | value ".." value
 //	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]  (i may be negative: from the end)
-//	path  = name { "." name [ "#" n ] | "[" n "]" | "[*]" } | "." name { ... }
+//	path  = ( NAME | "*" | "" ) { "." name [ "#" n ] | "[" n "]" | "[*]" }
 //
 // Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
 // d0, and "." matches any byte, including newlines. A letter outside ASCII matches its UTF-8 bytes, as with "contains".
@@ -24,16 +24,17 @@
 //
 // # Fields
 //
-// A path consists of the name of a message and a field in it (C_CHAT.message), of the name of a message group and a field (core.sequence, and
-// core.type for the code), or of a field of any message that has it (.message). Names of messages may be patterns (S_PARTY_*) and may have a
-// version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
+// A path that begins with a dot finds every occurrence at any depth, in all messages: .level is each field level, .members.level each level
+// directly in a field members. Parts of bitfields are fields, too. A path that begins with a name is anchored at the top of a message:
+// C_CHAT.message, *.level in any message, and core.sequence in those of a group, with core.type for the code. $sel.path is anchored in the
+// selected frame. What a path means never depends on other definitions. Names of messages may be patterns (S_PARTY_*) and may have a version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
 // the selected frame.
 //
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with
 // the links between its elements. @path[*] selects the bytes of each element.
 //
 // Names of Wireshark (tcp.port, frame.number) and of mitmproxy (~q), and capture filters (tcp port 7801), are understood and replaced: see
-// [Filter.Translated]. A field inside of lists and groups may be written alone, .level, if no message has a field of that name at its top.
+// [Filter.Translated].
 //
 // A code may be written as the name of its message: op == C_CHAT, core.type == cluster.
 //
@@ -46,6 +47,9 @@
 // packets. In a protocol with core packets, core.type holds the code of the frame, if it is a core packet, and the codes of the core packets
 // around it; core.reliable_id the numbers of the reliable packets among them, and core.ack_id these and the acknowledged numbers. Each is one
 // field with several values: core.type == 3 selects what was sent reliably, and core.type != 3 core packets and their contents that were not.
+//
+// Occurrences of a path may have several types. Each is compared by its own type, and one that cannot have the value does not count: .id == 5
+// looks at numbers, .id == "Lann" at texts.
 //
 // A field in a list has several values. A comparison is true if it holds for any of them; "!=" and "not in" are true only if no value is
 // equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit. A comparison with a missing field is false:

@@ -36,6 +36,7 @@ type Filter struct {
 	rewritten  string
 	translated string
 	explained  []string
+	widened    []string
 	fields     []string
 	plans      map[*schema.Message]*plan
 	none       *plan // for frames without a definition, and for messages outside the schema
@@ -95,6 +96,7 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 	if rewritten || f.translated != "" {
 		f.rewritten = root.String()
 	}
+	f.widened = c.widened(root)
 	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), append(f.explained, c.explain(root)...)
 	f.names = make(map[uint32]string, len(c.codes()))
 	for name, code := range c.codes() {
@@ -267,6 +269,13 @@ func (f *Filter) Columns(m *schema.Message) []string { return f.planOf(m).column
 // Translated returns the filter in the words of this language, if it has names of Wireshark or mitmproxy, an address without a port, a number
 // of seconds as a time, a field without its dot, or the form of a capture filter; otherwise "".
 func (f *Filter) Translated() string { return f.translated }
+
+// Version is the version of the language: what a filter that was stored by an older one means may have changed. In version 2 .x is any
+// depth.
+const Version = 2
+
+// Widened describes, in a sentence for each, the paths that find more than in version 1.
+func (f *Filter) Widened() []string { return f.widened }
 
 // Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "".
 func (f *Filter) Rewritten() string { return f.rewritten }

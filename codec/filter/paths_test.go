@@ -18,6 +18,82 @@ import (
 	"wirebench/defs/source"
 )
 
+// TestAnchors checks that what a path means does not depend on other definitions, and the words about it.
+func TestAnchors(t *testing.T) {
+	inner := source.New("S_LIST.1.def", "array members\n- int32 level\n- object at\n- - int32 level\n")
+	outer := source.New("S_ONE.1.def", "int32 level\nobject at\n- int32 level\n- skillid skill\n")
+	values := map[string]string{"l": `{"members":[{"level":1,"at":{"level":2}},{"level":3,"at":{"level":4}}]}`, "o": `{"level":5,"at":{"level":6,"skill":{"npc":true,"type":1,"huntingZoneId":12,"id":77}}}`}
+	names := map[string]string{"l": "S_LIST", "o": "S_ONE"}
+	for _, c := range []struct{ text, alone, both, help string }{
+		{".level == 2", "l", "l", ""},
+		{".level == 3", "l", "l", ""},
+		{".level == 6", "", "o", ""},
+		{".at.level == 4", "l", "l", ""},
+		{".at.level == 3", "", "", ""},
+		{".members.at.level == 2", "l", "l", ""},
+		{".members[1].at.level == 4", "l", "l", ""},
+		{".members[0].at.level == 4", "", "", ""},
+		{"count(.level) == 4", "l", "l", ""},
+		{"*.level == 5", "!", "o", "it is inside: write S_LIST.members.level, or .level for any depth"},
+		{"*.level == 6", "!", "", ""},
+		{"S_*.at.level == 6", "!", "o", "it is inside: write S_LIST.members.at, or .at for any depth"},
+		{"S_LIST.level == 1", "!", "!", "it is inside: write S_LIST.members.level, or .level for any depth"},
+		{"S_LIST.members.level == 1", "l", "l", ""},
+		{"level == 2", "l", "l", ""},
+		{".huntingZoneId == 12", "!", "o", ""},
+		{".at.id == 77", "!", "", ""},
+		{".skill.id == 77", "!", "o", ""},
+		{"S_ONE.npc", "!", "!", ""},
+	} {
+		for i, files := range [][]*source.File{{inner}, {inner, outer}} {
+			w := newWorld(t, "tera", schema.Options{Codes: map[string]uint32{"S_LIST": 1, "S_ONE": 2}}, files...)
+			want, order := []string{c.alone, c.both}[i], "lo"[:i+1]
+			f, mistakes := filter.Compile(c.text, w.env)
+			if (len(mistakes) > 0) != (want == "!") {
+				if !(c.text == ".at.id == 77" && len(mistakes) > 0) { // no message has it
+					t.Errorf("%s with %d definitions: %v", c.text, i+1, mistakes)
+				}
+				continue
+			}
+			if len(mistakes) > 0 {
+				if c.help != "" && i == 0 && mistakes[0].Help != c.help {
+					t.Errorf("%s: help %q, want %q", c.text, mistakes[0].Help, c.help)
+				}
+				continue
+			}
+			frames := map[string]*filter.Frame{}
+			for _, letter := range order {
+				frames[string(letter)] = w.frame(t, names[string(letter)], 0, values[string(letter)])
+			}
+			if got := matching(t, w, frames, order, f); got != want {
+				t.Errorf("%s with %d definitions: matches %q, want %q", c.text, i+1, got, want)
+			}
+		}
+	}
+}
+
+// TestWidened checks which filters say that they find more than in version 1 of the language.
+func TestWidened(t *testing.T) {
+	files := []*source.File{
+		source.New("S_LIST.1.def", "array members\n- int32 level\n- int32 only\n"), source.New("S_ONE.1.def", "int32 level\nint32 top\n"),
+	}
+	w := newWorld(t, "tera", schema.Options{Codes: map[string]uint32{"S_LIST": 1, "S_ONE": 2}}, files...)
+	for text, want := range map[string]string{
+		"":                               "",
+		".level > 3":                     ".level is any depth now, also inside S_LIST; write *.level for the top of a message",
+		"!(len > 2 && level == 3)":       ".level is any depth now, also inside S_LIST; write *.level for the top of a message",
+		".level == 1 || .level > 3":      ".level is any depth now, also inside S_LIST; write *.level for the top of a message",
+		"*.level > 3 && S_ONE.level < 9": "",
+		".only > 3 && .top == 1":         "",
+		".members.level > 3":             "",
+	} {
+		f, mistakes := filter.Compile(text, w.env)
+		if got := strings.Join(f.Widened(), "; "); got != want || len(mistakes) > 0 {
+			t.Errorf("%s: %q, want %q; %v", text, got, want, mistakes)
+		}
+	}
+}
+
 // The reference walks the decoded tree of a message, its JSON value, and knows nothing of programs, sites and columns.
 
 // occurrences returns the values of a path in a tree: .x at any depth, .a.x in an a at any depth; with top only at the top.

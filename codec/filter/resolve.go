@@ -153,6 +153,9 @@ func (q *part) matches(name string) bool {
 	return globMatch(q.name, name)
 }
 
+// NameMatches reports whether the first name of a path, which may be a pattern, is that of a message.
+func NameMatches(pattern, name string) bool { return globMatch(pattern, name) }
+
 // globMatch matches * and ?. It takes time in proportion to the product of both lengths at most.
 func globMatch(glob, name string) bool {
 	g, i, star, mark := 0, 0, -1, 0

@@ -336,6 +336,43 @@ func (c *compiler) unknownField(n *node) {
 	}
 }
 
+// widened describes the paths that find more than they did until version 2 of the language: when a message had the field at its top, .x meant
+// only that.
+func (c *compiler) widened(root *node) (out []string) {
+	var walk func(n *node)
+	walk = func(n *node) {
+		if n.kind == nPath && anyDepth(n) && len(n.parts) > 1 {
+			if s := c.widenedPath(n); s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+		for _, kid := range n.kids {
+			walk(kid)
+		}
+	}
+	walk(root)
+	return out
+}
+
+func (c *compiler) widenedPath(n *node) string {
+	name, in := n.parts[1].name, (*schema.Message)(nil)
+	top := false
+	for _, m := range c.messages {
+		if m.Body == nil {
+			continue
+		}
+		top = top || hasField(m.Body, name)
+		if in == nil && hasInside(m.Body, name) {
+			in = m
+		}
+	}
+	if !top || in == nil {
+		return ""
+	}
+	path := n.String()
+	return fmt.Sprintf("%s is any depth now, also inside %s; write *%[1]s for the top of a message", path, in.Name)
+}
+
 // fieldsOf returns the message fields in a tree, as written.
 func fieldsOf(n *node) (out []string) {
 	var walk func(n *node)

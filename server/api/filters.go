@@ -37,6 +37,7 @@ type FilterInfo struct {
 	Rewritten   string            `json:"rewritten" doc:"the long form of an abbreviated filter"`
 	Translated  string            `json:"translated" doc:"the filter in the words of this language, if it has those of another program; put it in the place of the text"`
 	Explain     string            `json:"explain" doc:"remarks on semantics that may surprise, in sentences"`
+	Widened     []string          `json:"widened" doc:"parts that find more than in version 1 of the language, in sentences: for filters that were stored then"`
 	Completions filterCompletions `json:"completions"`
 }
 
@@ -87,6 +88,7 @@ func (s *API) checkFilter(ctx context.Context, in *filterInput) (*filterOutput, 
 	b, text := &out.Body, in.Body.Text
 	f, mistakes := snap.Filter(text)
 	b.OK, b.Rewritten, b.Translated, b.Explain = len(mistakes) == 0, f.Rewritten(), f.Translated(), f.Explain()
+	b.Widened = append([]string{}, f.Widened()...)
 	b.Mistakes = make([]filterMistake, 0, len(mistakes))
 	for _, m := range mistakes {
 		b.Mistakes = append(b.Mistakes, filterMistake{unitsOf(text, m.Start), unitsOf(text, m.End), m.Message, m.Help})

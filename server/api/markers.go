@@ -290,7 +290,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *Rel
 		for _, v := range view.Fields(r.m.Rec) {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
 				path := templates.Indexless(v.Path)
-				add(path, "."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
+				add(path, "*."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
 			}
 		}
 		return

@@ -1,11 +1,12 @@
 package frames
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/corpus"
+	"wirebench/codec/filter"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
@@ -13,7 +14,7 @@ import (
 
 // CellMaker formats the values of selected fields of frames. It is for one goroutine.
 //
-// Fields are named as in filters: C_CHAT.2.message, C_CHAT.message, or .message for any message.
+// Fields are named as in filters: C_CHAT.2.message, C_CHAT.message, *.message at the top of any message, or .message at any depth.
 type CellMaker struct {
 	snap  *workspace.Snapshot
 	paths []string
@@ -45,15 +46,23 @@ func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
 	return of.Append(nil, m.Rec)
 }
 
-// BelowMessage removes the name of msg from a path. For a path of another message it returns one that no field has.
+// BelowMessage removes the name of msg, or a pattern that it matches, from a path as corpus.NewCells takes it. For a path of another message
+// it returns one that no field has.
 func BelowMessage(path string, msg *schema.Message) string {
-	if rest, ok := strings.CutPrefix(path, "."); ok {
-		return rest
-	}
-	for _, name := range []string{fmt.Sprintf("%s.%d", msg.Name, msg.Version), msg.Name} {
-		if rest, ok := strings.CutPrefix(path, name+"."); ok {
-			return rest
+	head, rest, _ := strings.Cut(path, ".")
+	switch {
+	case head == "":
+		return path
+	case filter.NameMatches(head, msg.Name):
+		if version, after, ok := strings.Cut(rest, "."); ok && version != "" && strings.Trim(version, "0123456789") == "" {
+			if version != strconv.Itoa(msg.Version) {
+				return ""
+			}
+			return after
 		}
+		return rest
+	case head == msg.Key.Group:
+		return strings.TrimPrefix(rest, msg.Name+".")
 	}
 	return ""
 }

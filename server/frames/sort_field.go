@@ -1,7 +1,6 @@
 package frames
 
 import (
-	"regexp"
 	"strconv"
 
 	"wirebench/codec"
@@ -12,9 +11,6 @@ import (
 
 // maxScratch is the maximum capacity of a text buffer that is kept for reuse.
 const maxScratch = 1 << 16
-
-// anyIndex matches the index of an element in a path.
-var anyIndex = regexp.MustCompile(`\[[^\]]*\]`)
 
 // fieldKey returns the key by the values of a field, as the cells of a column show them.
 func fieldKey(path string) keyOf {
@@ -62,23 +58,19 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 		return f
 	}
 	f.cells = corpus.NewCells(t.program, []string{below})
-	found, name, plain := 0, []byte(nil), anyIndex.ReplaceAllString(below, "")
-	for i := range t.program.Fields {
-		if name = corpus.AppendFilterPath(name[:0], t.program, uint16(i)); string(name) != plain {
-			continue
-		}
-		found++
-		f.field = uint16(i)
-		switch t.program.Fields[i].Schema.Type.(type) {
+	found := corpus.FieldsOf(t.program, below)
+	for _, field := range found {
+		f.field = field
+		switch t.program.Fields[field].Schema.Type.(type) {
 		case *schema.Number, *schema.List:
 			f.numeric = true
 		}
 	}
-	if found == 0 {
+	if len(found) == 0 {
 		return f
 	}
 	info := &t.program.Fields[f.field]
-	if found == 1 && plain == below && !info.InList {
+	if len(found) == 1 && !inList(t.program, f.field) {
 		switch typ := info.Schema.Type.(type) {
 		case *schema.Number:
 			f.single, f.number = true, typ
@@ -90,6 +82,16 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 		f.columns.Select(t.program, f.field)
 	}
 	return f
+}
+
+// inList reports whether a field may have several values in a message.
+func inList(p *codec.Program, field uint16) bool {
+	for f := int(field); f >= 0; f = p.Fields[f].Parent {
+		if p.Fields[f].InList {
+			return true
+		}
+	}
+	return false
 }
 
 // values sets the keys of the messages in the columns.

@@ -212,10 +212,10 @@ func (l *List) makeTable(ctx context.Context, kind string, groups []string) (*fi
 		if len(t.columns) == maxTableColumns {
 			break
 		}
-		col := newTableColumn(c.Path, "."+c.Filter, c.Type, &c.Figures, c.Frames)
+		col := newTableColumn(c.Path, "*."+c.Filter, c.Type, &c.Figures, c.Frames)
 		if c.Len {
 			if inner, ok := strings.CutPrefix(c.Filter, "len("); ok {
-				col.Filter = "len(." + inner
+				col.Filter = "len(*." + inner
 			}
 		}
 		t.columns = append(t.columns, col)

@@ -202,9 +202,9 @@ func tableOf(p *codec.Program, fields *corpus.Table, plain *corpus.Bytes) []tabl
 		return t.columns
 	}
 	for _, c := range fields.Columns() {
-		path := "." + c.Filter
+		path := "*." + c.Filter
 		if c.Len {
-			path = fmt.Sprintf("len(.%s)", c.Path)
+			path = fmt.Sprintf("len(*.%s)", c.Path)
 		}
 		t.columns = append(t.columns, newTableColumn(c.Path, path, c.Type, &c.Figures, c.Frames))
 	}

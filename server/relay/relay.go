@@ -147,12 +147,14 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		return nil, errors.New("the protocol of this project cannot be relayed")
 	}
 	var rules []Rule
+	var was *store.Listener
 	if cfg.Again != "" {
 		x, err := ws.Captures.Get(cfg.Again)
 		if err != nil || x.Listener == nil {
 			return nil, fmt.Errorf("capture %q was not recorded by a listener of this version", cfg.Again)
 		}
 		l := x.Listener
+		was = l
 		cfg.Name, cfg.Listen, cfg.Upstream, cfg.Ports, cfg.Operate, cfg.Settings, cfg.Keys = l.Name, l.Listen, l.Upstream, l.Ports, l.Operate, x.Settings, x.Keys
 		if len(l.Rules) > 0 {
 			if err := json.Unmarshal(l.Rules, &rules); err != nil {
@@ -237,9 +239,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	done := make(chan struct{})
 	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read, gone: make(chan struct{})}
 	if len(rules) > 0 && cfg.Operate {
-		if err := one.WriteRules(rules, ""); err != nil {
-			one.Warn("the rules of the earlier listener do not apply: %v", err)
-		}
+		one.restoreRules(was, rules)
 	}
 	p.captures.Live(ws.Name, x.ID, log, done)
 	p.mu.Lock()

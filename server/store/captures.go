@@ -82,6 +82,7 @@ type Listener struct {
 	Ports    int             `json:"ports,omitempty"`
 	Operate  bool            `json:"operate,omitempty" doc:"messages could be held, changed and injected"`
 	Rules    json.RawMessage `json:"rules,omitempty" ts:"unknown[]" doc:"its rules for messages"`
+	Language int             `json:"language,omitempty" doc:"version of the filter language of its rules; none: 1"`
 }
 
 // stored is the JSON form of a capture in its description file.

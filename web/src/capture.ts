@@ -8,7 +8,8 @@ import { register } from "./commands";
 import { copyBytesMenu, copyText } from "./copy/index";
 import { canName, nameCode } from "./define";
 import { button } from "./dom";
-import { FilterBox } from "./filterbox/index";
+import { FilterBox, localPlace } from "./filterbox/index";
+import { sayWidened } from "./filterbox/widened";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
 import type { Connection, FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { opcode } from "./frames/text";
@@ -201,6 +202,8 @@ class CapturePage implements Shown {
       leave: () => this.frames.focus(),
     });
     this.frames.filterBox = this.box;
+    const { columns, colors } = this.frames.shown;
+    void sayWidened(workspace, id, [...this.box.stored.presets().map((p) => p.text), ...colors.map((c) => c.filter), ...columns], localPlace());
     if (this.place.filter !== "") {
       this.box.set(this.place.filter, true);
     }
@@ -595,15 +598,16 @@ class CapturePage implements Shown {
       const column = (table.columns ?? []).find((c) => fits(c.path));
       return (column?.top ?? []).map(([, , literal]) => literal).filter((text): text is string => typeof text === "string" && text !== "");
     };
-    if (message !== undefined && message !== "") {
+    if (message !== undefined && message !== "" && message !== "*") {
       const field = path.slice(message.length + 1).replace(/^\d+\./, "");
       return inTable(message, (column) => column === field);
     }
-    // A field of any message: in the first types that have it, also inside of lists.
-    const field = path.slice(1);
+    // A field of any message: in the first types that have it, at their top or at any depth.
+    const top = message === "*";
+    const field = path.slice(top ? 2 : 1);
     const { rows } = await this.frames.socket.ask("types", {});
     for (const { type } of (rows ?? []).filter((r) => r.defined).slice(0, mostTypesAsked)) {
-      const found = await inTable(type, (column) => column === field || column.endsWith(`.${field}`));
+      const found = await inTable(type, (column) => column === field || (!top && column.endsWith(`.${field}`)));
       if (found.length > 0) {
         return found;
       }

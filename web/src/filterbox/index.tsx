@@ -51,7 +51,7 @@ interface Checked {
 
 const signs = { empty: "", unknown: "?", waiting: "…", ok: "✓", wrong: "!" };
 
-function localPlace(): Storage | undefined {
+export function localPlace(): Storage | undefined {
   try {
     return localStorage;
   } catch {

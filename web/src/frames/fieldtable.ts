@@ -22,8 +22,8 @@ const mostTop = 5;
 
 /** The filter expression for a field of a type. */
 export function fieldFilter(type: string, path: string): string {
-  // A type with a condition has no name for filters: the expression then matches the field in any message.
-  const name = /^[A-Za-z_][\w.]*$/.test(type) ? type : "";
+  // A type with a condition has no name for filters: the expression then matches the field at the top of any message.
+  const name = /^[A-Za-z_][\w.]*$/.test(type) ? type : "*";
   return `${name}.${path.replaceAll("[]", "")}`;
 }
 
