@@ -1375,6 +1375,8 @@ export interface StoreListener {
   operate?: boolean;
   /** its rules for messages */
   rules?: unknown[];
+  /** version of the filter language of its rules; none: 1 */
+  language?: number;
 }
 
 /** PasteInfo is the JSON form of a Paste: the object of paste --json. */
@@ -2052,6 +2054,8 @@ export interface FilterInfo {
   translated: string;
   /** remarks on semantics that may surprise, in sentences */
   explain: string;
+  /** parts that find more than in version 1 of the language, in sentences: for filters that were stored then */
+  widened: string[];
   completions: FilterCompletions;
 }
 

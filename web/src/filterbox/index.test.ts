@@ -5,7 +5,7 @@ import type { Question } from "./question";
 
 /** An empty response. */
 function answer(more: Partial<FilterInfo> = {}): FilterInfo {
-  return { ok: true, mistakes: [], rewritten: "", translated: "", explain: "", completions: { start: 0, end: 0, path: "", items: [] }, ...more };
+  return { ok: true, mistakes: [], rewritten: "", translated: "", explain: "", widened: [], completions: { start: 0, end: 0, path: "", items: [] }, ...more };
 }
 
 /** A server whose response each test sets, after a delay. */
