@@ -14,6 +14,9 @@
 // - Where segments or fragments overlap, the bytes captured first count.
 //   - Bytes of a stream are lost when the peer has acknowledged them and the connection goes on for 32 packets without them, when
 //     too many bytes wait for them, or at the end of the capture. Packets of a file need not be in wire order.
+//   - A segment more than 16 MiB from the expected sequence number belongs to another stream, unless the peer acknowledges it or two more
+//     follow it. Packets with bytes of no stream are counted (Summary.Stray): such segments, those before the first and after the last
+//     byte of the stream, and the diagnostic messages of resets.
 //   - A delayed segment has the time of the packet that released it, and its own packet number. A loss, and the data after it,
 //     have the time and number of the segment behind it.
 //   - A stream whose start was not captured starts with the lowest segment of its first 8 packets, without Segment.Start.

@@ -62,6 +62,7 @@ type Summary struct {
 	Malformed   uint32 // invalid headers
 	Fragments   uint32 // packets with missing or invalid fragments
 	Unserved    uint32 // of connections without a transport
+	Stray       uint32 // of TCP, with bytes that belong to no stream
 	OverLimit   uint32 // of connections above Options.Conns
 
 	Merged bool // a log has more than MaxConns connections: frames of the others are listed with one of these
@@ -69,7 +70,6 @@ type Summary struct {
 	Cut uint32 // packets whose payload was truncated by the capture
 }
 
-// LeftOut describes the packets without frames, one phrase for each reason. Packets above the limit of connections are reported by
 // WithoutFrames returns the reason why a capture that was read to its end has no frames of a protocol.
 func (s *Summary) WithoutFrames(protocol string) string {
 	if s.Packets == 0 {
@@ -86,6 +86,7 @@ func (s *Summary) WithoutFrames(protocol string) string {
 	return note
 }
 
+// LeftOut describes the packets without frames, one phrase for each reason. Packets above the limit of connections are reported by
 // Incomplete.
 func (s *Summary) LeftOut() []string {
 	var out []string
@@ -123,7 +124,8 @@ func (s *Summary) linksText() string {
 	return "of a link type that is not read: " + strings.Join(names, ", ")
 }
 
-// Incomplete returns the reasons why frames of the file are missing: it is cut off, or has more connections than are read; "" if none are.
+// Incomplete returns the reasons why frames of the file are missing: it is cut off, or has more connections than are read, or TCP data of no
+// stream; "" if none are.
 func (s *Summary) Incomplete() string {
 	var why []string
 	if s.Torn != nil {
@@ -131,6 +133,13 @@ func (s *Summary) Incomplete() string {
 	}
 	if s.OverLimit > 0 {
 		why = append(why, fmt.Sprintf("only the first %d connections are read; %d packets of the others are left out", len(s.Conns), s.OverLimit))
+	}
+	if s.Stray > 0 {
+		packets := "packets have"
+		if s.Stray == 1 {
+			packets = "packet has"
+		}
+		why = append(why, fmt.Sprintf("%d %s TCP data that belong to no stream: far from it by their sequence numbers, before its first or after its last byte, or in a reset", s.Stray, packets))
 	}
 	if s.Merged {
 		why = append(why, fmt.Sprintf("only the first %d connections are distinguished; frames of the others are listed under one of these", MaxConns))
@@ -400,6 +409,7 @@ func (a *Assembler) Flush() {
 // Summary describes the packets so far. It is complete after Flush.
 func (a *Assembler) Summary() Summary {
 	sum := a.sum
+	sum.Stray = a.pool.strays
 	sum.Conns = make([]ConnSummary, len(a.conns))
 	for i, c := range a.conns {
 		c.name(a.opts.Ports)

@@ -28,3 +28,15 @@ func TestWithoutFrames(t *testing.T) {
 		}
 	}
 }
+
+func TestIncomplete(t *testing.T) {
+	for want, sum := range map[string]Summary{
+		"": {Packets: 9},
+		"1 packet has TCP data that belong to no st":   {Stray: 1},
+		"7 packets have TCP data that belong to no st": {Stray: 7},
+	} {
+		if got := sum.Incomplete(); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%+v: %q", sum, got)
+		}
+	}
+}

@@ -12,7 +12,7 @@ const (
 	maxHeldSegments = 1024     // out of order, in one direction
 	maxHeldBytes    = 4 << 20  // out of order, in one direction
 	maxAhead        = 16 << 20 // bytes: a segment farther from the expected sequence number belongs to another stream
-	strayRuns       = 3        // after so many contiguous segments in a row that are far away, the stream continues there
+	strayRuns       = 3        // after so many contiguous segments in a row that are far away, or one that the peer acknowledges, the stream continues there
 
 	// Packets of a capture are not always in wire order. So bytes that the peer has acknowledged but the capture has not shown are given up
 	// only after so many more packets of the connection.
@@ -39,6 +39,7 @@ type half struct {
 	fromB    bool   // sent by the second end of the connection's key
 	based    bool   // next is known
 	next     uint32 // next expected sequence number
+	first    uint32 // of the stream, or after the last jump
 	syn      bool   // isn is known
 	isn      uint32
 	inferred bool // isn is inferred from the peer's SYN-ACK, which may also acknowledge data of the SYN
@@ -57,8 +58,7 @@ type half struct {
 	wait     int    // packets until the bytes before doomed are given up; 0 = not waiting
 	doomed   uint32 //
 	ackAt    time.Time
-	stray    uint32 // end of the last segment that was far away
-	strays   int    // of them in a row
+	far      []piece // contiguous segments that are far away, at most strayRuns; out of held
 }
 
 // stream reassembles one TCP connection and passes its segments to out. Their Bytes are valid only during the call.
@@ -72,9 +72,10 @@ type stream struct {
 
 // pool holds the free buffers of held segments, and the size of all held ones.
 type pool struct {
-	free  [][]byte
-	bytes int // in held segments of all connections
-	limit int
+	free   [][]byte
+	bytes  int // in held segments of all connections
+	limit  int
+	strays uint32 // packets with bytes that are in no stream, in all connections
 }
 
 const maxFreeBuffers = 4096
@@ -155,10 +156,11 @@ func (s *stream) halves(fromB bool) (from, to *half) {
 
 // feed takes a packet of the connection.
 func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
+	h, o := s.halves(d.fromB)
 	if s.closed {
+		s.late(h, d.seq, len(d.data))
 		return
 	}
-	h, o := s.halves(d.fromB)
 	seq := d.seq
 	if d.flags&FlagSYN != 0 {
 		seq++
@@ -185,11 +187,16 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	} else if d.flags&FlagFIN != 0 && !h.fin && (!h.based || near(seq+uint32(d.size)+maxAhead/2, h.next)) {
 		h.fin, h.finSeq = true, seq+uint32(d.size)
 	}
-	if len(d.data) > 0 && d.flags&FlagRST == 0 { // the data of a reset are a diagnostic message (RFC 9293, section 3.5.2)
+	switch {
+	case len(d.data) == 0:
+	case d.flags&FlagRST != 0: // a diagnostic message (RFC 9293, section 3.5.2)
+		s.pool.strays++
+	default:
 		s.data(h, seq, d.data, packet, at)
 	}
 	s.finish(h, packet, at)
 	if d.flags&FlagACK != 0 {
+		s.confirm(o, d.ack, at)
 		o.ack(d.ack, at)
 	}
 	s.tick(at)
@@ -203,18 +210,26 @@ func (h *half) begin(isn uint32) {
 	if h.fin && !near(h.finSeq, isn+1) { // of an earlier connection that was not captured otherwise
 		h.fin = false
 	}
-	h.syn, h.isn, h.based, h.next, h.whole, h.start = true, isn, true, isn+1, true, 0
+	h.syn, h.isn, h.based, h.next, h.first, h.whole, h.start = true, isn, true, isn+1, isn, true, 0
 }
 
 // data takes the payload of a segment.
 func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.Time) {
 	if h.ended {
+		s.late(h, seq, len(data))
+		return
+	}
+	expected := h.next
+	if !h.based {
+		if expected = seq; len(h.held) > 0 {
+			expected = h.held[0].seq
+		}
+	}
+	if seq-expected+maxAhead > 2*maxAhead {
+		s.away(h, seq, data, packet, at)
 		return
 	}
 	if !h.based {
-		if len(h.held) > 0 && h.held[0].seq-seq+maxAhead > 2*maxAhead {
-			return // it belongs to another stream
-		}
 		s.hold(h, seq, data, packet, 0, at)
 		if h.start == 0 {
 			h.start = startPackets
@@ -222,22 +237,17 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 		return
 	}
 	ahead := int32(seq - h.next)
-	if ahead > maxAhead || ahead < -maxAhead {
-		if s.far(h, seq, data, packet, at) {
-			ahead = 0
-		} else {
-			return
-		}
-	} else if ahead >= 0 {
-		h.strays = 0
-	}
 	off := 0
 	if ahead < 0 {
+		if int32(seq-h.first) < 0 { // of before the first byte that was delivered
+			s.pool.strays++
+		}
 		if off = -int(ahead); off >= len(data) {
-			return // all of it is a retransmission
+			return // a retransmission
 		}
 		ahead = 0
 	}
+	s.forget(h)
 	if ahead > 0 || len(h.held) > 0 {
 		if ahead == 0 && h.held[0].seq-h.next >= uint32(len(data)-off) { // it does not reach the held segments: no need to copy it
 			s.give(h, data[off:], packet, uint32(off), at)
@@ -250,23 +260,69 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 	s.give(h, data[off:], packet, uint32(off), at)
 }
 
-// far decides on a segment far from the expected sequence number: a stray one of another connection, or the stream after a large loss.
-func (s *stream) far(h *half, seq uint32, data []byte, packet uint32, at time.Time) bool {
-	if h.strays == 0 || h.stray != seq {
-		h.strays = 0
+// late counts a segment that comes after the end of its direction, unless it is a retransmission.
+func (s *stream) late(h *half, seq uint32, size int) {
+	if size > 0 && (!h.based || int32(seq+uint32(size)-h.next) > 0 || int32(seq-h.first) < 0) {
+		s.pool.strays++
 	}
-	h.strays++
-	h.stray = seq + uint32(len(data))
-	if h.strays < strayRuns {
-		return false
+}
+
+// away keeps a segment far from the expected sequence number: a stray one of another connection, or the stream after a large loss.
+func (s *stream) away(h *half, seq uint32, data []byte, packet uint32, at time.Time) {
+	if n := len(h.far); n > 0 {
+		switch last := &h.far[n-1]; {
+		case last.seq == seq && len(last.data) == len(data):
+			return // a retransmission
+		case last.end() != seq:
+			s.forget(h)
+		}
 	}
-	h.strays = 0
+	switch h.far = append(h.far, piece{seq: seq, data: s.pool.get(data), packet: packet, at: at}); {
+	case len(h.far) == strayRuns:
+		s.jump(h, at)
+	case s.pool.bytes > s.pool.limit:
+		s.forget(h)
+	}
+}
+
+// forget drops the segments that were far away as stray ones.
+func (s *stream) forget(h *half) {
+	s.pool.strays += uint32(len(h.far))
+	for i := range h.far {
+		s.pool.put(h.far[i].data)
+		h.far[i] = piece{}
+	}
+	h.far = h.far[:0]
+}
+
+// confirm takes an acknowledgement number of the peer: it has bytes that were far away.
+func (s *stream) confirm(h *half, ack uint32, at time.Time) {
+	if n := len(h.far); n > 0 && ack-h.far[n-1].end() <= 1 { // 1: a FIN
+		s.jump(h, at)
+	}
+}
+
+// jump continues the stream with the segments that were far away.
+func (s *stream) jump(h *half, at time.Time) {
+	s.settle(h)
+	s.drainAs(h, at, true)
 	for len(h.held) > 0 {
 		s.giveUp(h, h.held[0].seq, at)
 	}
-	s.lost(h, transport.Unknown, packet, 0, at)
-	h.next, h.fin, h.hasAck, h.wait = seq, false, false, 0
-	return true
+	if h.ended {
+		s.forget(h)
+		return
+	}
+	first := h.far[0]
+	s.lost(h, transport.Unknown, first.packet, 0, first.at)
+	h.based, h.next, h.first, h.fin, h.hasAck, h.wait = true, first.seq, first.seq, false, false, 0
+	h.held = append(h.held, h.far...)
+	for i := range h.far {
+		h.bytes += len(h.far[i].data)
+		h.far[i] = piece{}
+	}
+	h.far = h.far[:0]
+	s.drainAs(h, at, true)
 }
 
 // give delivers bytes that are in sequence.
@@ -339,6 +395,7 @@ func (s *stream) settle(h *half) {
 		if h.hasHint && near(h.next, h.hint) {
 			h.next, h.whole = h.hint, true
 		}
+		h.first = h.next
 	}
 }
 
@@ -413,8 +470,14 @@ func (s *stream) end(h *half, packet uint32, at time.Time) {
 	s.out(h.fromB, seg)
 }
 
-// drop discards the held segments.
+// drop discards the held segments: they are behind the end.
 func (s *stream) drop(h *half) {
+	s.forget(h)
+	for i := range h.held {
+		if i == 0 || h.held[i].packet != h.held[i-1].packet {
+			s.pool.strays++
+		}
+	}
 	for i := range h.held {
 		s.pool.put(h.held[i].data)
 	}

@@ -118,6 +118,119 @@ func TestStreamBounds(t *testing.T) {
 	}
 }
 
+// Every packet with data is accounted for: its bytes are delivered, or were before, or the packet is counted as a stray one.
+func TestStreamAccounts(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		p := &pool{limit: 1 << 20}
+		delivered := map[byte]map[uint32]bool{0: {}, 1: {}} // sequence numbers by direction
+		of := map[uint32]datagram{}
+		st := stream{pool: p, out: func(fromB bool, seg transport.Segment) {
+			d := of[seg.Packet]
+			for i := range seg.Lost { // reported as missing
+				delivered[b2i(fromB)][d.seq+seg.Off-1-uint32(i)] = true
+			}
+			for i := range seg.Bytes {
+				delivered[b2i(fromB)][d.seq+seg.Off+uint32(i)] = true
+			}
+		}}
+		st.b.fromB = true
+		at := [2]uint32{r.Uint32(), r.Uint32()}
+		for n := uint32(1); n <= 60; n++ {
+			fromB := r.IntN(2) == 0
+			w := b2i(fromB)
+			size := r.IntN(20)
+			d := datagram{tcp: true, fromB: fromB, flags: FlagACK, seq: at[w], ack: at[1-w], data: make([]byte, size), size: size}
+			switch r.IntN(16) {
+			case 0:
+				d.seq += 20 << 20 // of nothing else
+			case 1:
+				at[w] += 20 << 20 * uint32(1+r.IntN(40)) // a large loss
+				d.seq = at[w]
+			case 2:
+				d.seq -= uint32(r.IntN(100))
+			case 3:
+				d.seq += uint32(r.IntN(100))
+			case 4:
+				if n > 30 {
+					d.flags |= FlagFIN
+				}
+			case 5:
+				if n > 50 {
+					d.flags |= FlagRST
+				}
+			}
+			if d.seq == at[w] {
+				at[w] += uint32(size)
+			}
+			of[n] = d
+			st.feed(&d, n, packettest.Day)
+		}
+		st.flush(packettest.Day)
+		gone := uint32(0)
+		for n := range uint32(len(of)) {
+			d, lost := of[n+1], false
+			for i := range d.data {
+				have := delivered[b2i(d.fromB)]
+				lost = lost || !have[d.seq+uint32(i)]
+				have[d.seq+uint32(i)] = true // a retransmission need not be counted
+			}
+			if lost {
+				gone++
+			}
+		}
+		if gone > p.strays {
+			t.Fatalf("seed %d: %d packets have bytes that were not delivered, %d are counted", seed, gone, p.strays)
+		}
+		if p.bytes != 0 {
+			t.Fatalf("seed %d: %d bytes are still held", seed, p.bytes)
+		}
+	}
+}
+
+func b2i(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// After a loss of more than 16 MiB the stream continues with the first segment after it, not with the third.
+func TestStreamFarAhead(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		grams  []datagram
+		want   string
+		strays uint32
+	}{
+		{"three segments", []datagram{{seq: 1, data: []byte("a")}, {seq: 20 << 20, data: []byte("b")}, {seq: 20<<20 + 1, data: []byte("c")}, {seq: 20<<20 + 2, data: []byte("d")}}, "a?bcd", 0},
+		{"acknowledged", []datagram{{seq: 1, data: []byte("a")}, {seq: 20 << 20, data: []byte("b")}, {fromB: true, ack: 20<<20 + 1}}, "a?b", 0},
+		{"a stray one", []datagram{{seq: 1, data: []byte("a")}, {seq: 20 << 20, data: []byte("b")}, {seq: 2, data: []byte("c")}}, "ac", 1},
+		{"the last two", []datagram{{seq: 1, data: []byte("a")}, {seq: 20 << 20, data: []byte("b")}, {seq: 20<<20 + 1, data: []byte("c")}}, "a", 2},
+		{"retransmitted", []datagram{{seq: 1, data: []byte("a")}, {seq: 20 << 20, data: []byte("b")}, {seq: 20 << 20, data: []byte("b")}}, "a", 1},
+		{"after the end", []datagram{{seq: 1, data: []byte("a")}, {seq: 2, flags: FlagFIN}, {seq: 2, data: []byte("b")}}, "a", 1},
+		{"with a reset", []datagram{{seq: 1, data: []byte("a")}, {seq: 2, flags: FlagRST, data: []byte("b")}}, "a", 1},
+	} {
+		got := ""
+		st := stream{pool: &pool{limit: 1 << 20}, out: func(_ bool, seg transport.Segment) {
+			if seg.Lost != 0 {
+				got += "?"
+			}
+			got += string(seg.Bytes)
+		}}
+		st.b.fromB = true
+		st.feed(&datagram{tcp: true, flags: FlagSYN}, 1, packettest.Day)
+		for i, d := range c.grams {
+			d.tcp, d.flags, d.size = true, d.flags|FlagACK, len(d.data)
+			st.feed(&d, uint32(i+2), packettest.Day)
+		}
+		st.flush(packettest.Day)
+		if got != c.want || st.pool.strays != c.strays {
+			t.Errorf("%s: %q and %d stray packets, want %q and %d", c.name, got, st.pool.strays, c.want, c.strays)
+		}
+	}
+}
+
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("\x00\x02\x00\x00\x00\x00\x00\x10\x01\x01\x00\x05\x01\x10\x00\x00"))
 	f.Fuzz(func(t *testing.T, script []byte) {

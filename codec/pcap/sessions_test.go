@@ -315,7 +315,9 @@ c . 2000000004 501 gh
 c . 2000000006 501 ij
 `, `
 4: c2s "ab" start
-7: c2s lost -1
+5: c2s lost -1
+5: c2s "cd"
+6: c2s "ef"
 7: c2s "gh"
 8: c2s "ij"`},
 		{"an invalid acknowledgement", hello + `
