@@ -2,11 +2,15 @@ package server
 
 import (
 	"bytes"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"wirebench/codec/packettest"
+	"wirebench/codec/paste"
 	"wirebench/server/api"
 	"wirebench/server/store"
 )
@@ -47,6 +51,50 @@ func TestFramingOfACapture(t *testing.T) {
 	file, _ := exported(t, s, x.ID, "format=pcapng")
 	if !strings.Contains(file, "\x06\x01\x02\x00hi") {
 		t.Errorf("%q", file)
+	}
+}
+
+// Raw bytes have the same messages in every form, and by every way in.
+func TestRawBytesInEveryForm(t *testing.T) {
+	raw := []byte("\x06\x01\x02\x00hi\x00\x02\x02")
+	forms := map[string][]byte{"raw.bin": raw, "raw.bin.gz": packettest.Gzipped(raw)}
+	for name, data := range forms {
+		s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+		var x store.Capture
+		if code := request(t, s, "POST", "/api/one/captures?name="+name+"&framing=prefixed:1%2Bself%2Bc2s", data, &x); code != 201 {
+			t.Fatalf("%s: %d", name, code)
+		}
+		if got := listed(t, s, x.ID); got != "message c2s say|problem c2s |" {
+			t.Errorf("%s over HTTP: %s", name, got)
+		}
+		var tried api.FramingReport
+		w := posted(s, "/api/one/framing", map[string]any{"framing": "prefixed:1+self+c2s", "hex": hex.EncodeToString(data)})
+		if err := json.Unmarshal(w.Body.Bytes(), &tried); err != nil || len(tried.Frames) != 2 || tried.Frames[0].Message != "say" {
+			t.Errorf("%s tried: %v %s", name, err, w.Body)
+		}
+		send(t, s, "?framing=prefixed:1%2Bself%2Bc2s", sent{name, string(data)})
+		all, err := s.Projects.Find("one").Captures.List()
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%s: %d captures, %v", name, len(all), err)
+		}
+		for _, x := range all {
+			if got := listed(t, s, x.ID); got != "message c2s say|problem c2s |" {
+				t.Errorf("%s uploaded: %s", name, got)
+			}
+		}
+	}
+	// A compressed text is read by the command line, so it is taken too; one that is too large to be read is not.
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	text := packettest.Gzipped([]byte("06 01 02 00 68 69\n"))
+	if code := request(t, s, "POST", "/api/one/captures?name=text.gz", text, nil); code != 201 {
+		t.Errorf("a compressed text: %d", code)
+	}
+	large := packettest.Gzipped(bytes.Repeat([]byte("zz "), paste.MaxText/3+1))
+	r := httptest.NewRequest("POST", "/api/one/captures?name=large.gz", bytes.NewReader(large))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code != 413 || !strings.Contains(w.Body.String(), "larger than 64 MiB") {
+		t.Errorf("a text that is too large: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"dir/a.pcapng", "", file.String(), "new", "", ""},
 		{"no name that says so", "", file.String(), "new", "", ""},
 		{"a.gz", "", packed.String(), "new", "", ""},
-		{"b.gz", "", letter.String(), "skipped", "raw bytes", ""},
+		{"b.gz", "", letter.String(), "skipped", "its content is not one", ""},
 		{"follow.txt", "", twoWays, "new", "", ""},
 		{"talk.log", "", twoWays, "new", "", ""},
 		{"game.def", "", sayAndPing, "new", "", ""},

@@ -158,7 +158,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 		Proto:   proto,
 		Framing: f.framing,
 	}, frame)
-	if errors.Is(err, pcap.ErrFormat) {
+	if errors.Is(err, pcap.ErrFormat) && f.framing == nil {
 		return sum, fmt.Errorf("%s is not a capture: %w; for raw bytes give --framing", path, err)
 	}
 	if err != nil {

@@ -12,13 +12,8 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 )
-
-// maxTextBytes bounds a text with messages.
-const maxTextBytes = 64 << 20
-
-// maxRawBytes bounds a raw file, which is read into memory.
-const maxRawBytes = 64 << 20
 
 // Options control how a file of any kind is read.
 type Options struct {
@@ -28,28 +23,12 @@ type Options struct {
 }
 
 // ReadAny reads a capture, a log, or a text that holds messages, depending on the contents of the file. With Options.Framing it
-// frames the connections of a capture with packets; any other file is raw bytes, whatever its contents, or an archive of raw files. An archive is one capture; each of its files is a message unless it has
-// another known format. The paste is nil unless the file is a text with messages. The error wraps pcap.ErrFormat or ErrArchive, or is an
+// frames the connections of a capture with packets; any other file is raw bytes, whatever its contents, or an archive of raw files. Any file
+// may be compressed. An archive is one capture; each of its files is a message unless it has another known format. The paste is nil unless the file is a text with messages. The error wraps pcap.ErrFormat or ErrArchive, or is an
 // error of r.
 func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
 	if opts.Framing != nil {
-		in := scan.NewInput(r)
-		head := peekHead(in)
-		if kind := SniffArchive(head); kind != "" {
-			return readArchive(in, kind, opts, emit)
-		}
-		if pcap.SniffPacked(head) != "" {
-			if err := opts.Framing.Check(); err != nil {
-				return packet.Summary{}, nil, err
-			}
-			opts.Recorded = nil
-			held := 0
-			opts.New = func(c transport.Conn) transport.Transport { return newFramed(*opts.Framing, c, opts.Key, &held) }
-			sum, err := pcap.Read(in, opts.Options, emit)
-			return sum, nil, err
-		}
-		sum, err := readRaw(in, opts, emit)
-		return sum, nil, err
+		return readFramed(scan.NewInput(r), opts, emit)
 	}
 	var head bytes.Buffer
 	sum, err := pcap.Read(io.TeeReader(r, &limited{&head, 1 << 20}), opts.Options, emit)
@@ -62,51 +41,94 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	if sum, ok, e := logs.Read(&head, r, opts.Options, opts.Proto, emit); ok {
 		return sum, nil, e
 	}
-	if packed := scan.Packed(head.Bytes()); packed != "" {
-		if z, e := scan.Unpack(packed, io.MultiReader(bytes.NewReader(bytes.Clone(head.Bytes())), r)); e == nil {
-			head.Reset()
-			r = z
-		}
-	}
-	if _, e := io.Copy(&head, io.LimitReader(r, maxTextBytes)); e != nil && (!scan.IsDamage(e) || head.Len() == 0) {
-		if scan.IsDamage(e) {
-			e = err // nothing can be unpacked
-		}
+	pasted, torn, e := ReadText(head.Bytes(), r, opts.Key)
+	var noText *paste.Error
+	switch {
+	case errors.Is(e, scan.ErrPacked):
+		return sum, nil, err // nothing can be unpacked
+	case errors.As(e, &noText):
+		return sum, nil, fmt.Errorf("%w, nor a text that contains one: %w", pcap.ErrFormat, e)
+	case e != nil:
 		return sum, nil, e
 	}
-	pasted, e := paste.RecogniseFile(head.String(), opts.Key)
-	if e != nil {
-		return sum, nil, fmt.Errorf("%w, nor a text that contains one: %w", pcap.ErrFormat, e)
-	}
 	if pasted.Packets {
-		return paste.ReadPackets(pasted, opts.Options, emit), pasted, nil
+		sum = paste.ReadPackets(pasted, opts.Options, emit)
+	} else {
+		paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, func(f *transport.Frame) {
+			sum.Frames++
+			emit(f)
+		})
 	}
-	count := func(f *transport.Frame) {
-		sum.Frames++
-		emit(f)
+	if torn != "" {
+		sum.Torn = &packet.Torn{Packets: sum.Packets, Why: torn}
 	}
-	paste.Read(pasted, paste.Options{WholeOptions: transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit, Day: opts.Day}, Ports: opts.Ports, Proto: opts.Proto, New: opts.New}, count)
 	return sum, pasted, nil
 }
 
-// readRaw reads a raw file.
-func readRaw(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxRawBytes+1))
+// ReadText reads a text with messages, which may be compressed. head is the start of the file, r the rest. torn is the reason if it cannot
+// be unpacked to its end. The error is a *paste.Error, wraps scan.ErrPacked if nothing can be unpacked, or is one of r.
+func ReadText(head []byte, r io.Reader, key func(schema.Dir, []byte) (schema.Key, bool)) (p *paste.Paste, torn string, err error) {
+	r = io.MultiReader(bytes.NewReader(bytes.Clone(head)), r)
+	if packed := scan.Packed(head); packed != "" {
+		z, err := scan.Unpack(packed, r)
+		if err != nil {
+			return nil, "", err
+		}
+		r = z
+	}
+	text, err := io.ReadAll(io.LimitReader(r, paste.MaxText+1))
 	if err != nil {
-		return packet.Summary{}, err
+		if !scan.IsDamage(err) || len(text) == 0 {
+			return nil, "", err
+		}
+		torn = err.Error()
 	}
-	if len(data) > maxRawBytes {
-		return packet.Summary{}, fmt.Errorf("%w, and as raw bytes it is more than %d MiB", pcap.ErrFormat, maxRawBytes>>20)
+	p, err = paste.RecogniseFile(string(text), key)
+	return p, torn, err
+}
+
+// readFramed reads a file whose messages are delimited by a framing: an archive, the connections of a capture, or raw bytes. Any of them may be
+// compressed.
+func readFramed(in *scan.Input, opts Options, emit func(*transport.Frame)) (sum packet.Summary, _ *paste.Paste, err error) {
+	if err := opts.Framing.Check(); err != nil {
+		return sum, nil, err
 	}
-	sum := packet.Summary{Format: "raw"}
+	head := peekHead(in)
+	if kind := SniffArchive(head); kind != "" {
+		return readArchive(in, kind, opts, emit)
+	}
+	if pcap.SniffPacked(head) != "" {
+		opts.Recorded = nil
+		held := 0
+		opts.New = func(c transport.Conn) transport.Transport { return newFramed(*opts.Framing, c, opts.Key, &held) }
+		sum, err = pcap.Read(in, opts.Options, emit)
+		return sum, nil, err
+	}
+	sum.Format = "raw"
+	if inner, _ := scan.UnpackHead(head, 1, true); len(inner) > 0 {
+		packed := scan.Packed(head)
+		z, err := scan.Unpack(packed, in)
+		if err != nil {
+			return sum, nil, err
+		}
+		in, sum.Format = scan.NewInput(io.LimitReader(z, pcap.MaxUnpacked)), "raw."+packed
+	}
 	conn := &transport.Conn{Proto: opts.Proto}
-	err = ReadRaw(data, *opts.Framing, transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
+	err = ReadRaw(in, *opts.Framing, transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
 		sum.Frames++
 		f.Conn = conn
 		emit(f)
 	})
 	sum.More = opts.Limit > 0 && int64(sum.Frames) >= int64(opts.Limit)
-	return sum, err
+	switch e := in.Failure(); {
+	case e != nil && !scan.IsDamage(e):
+		return sum, nil, e
+	case e != nil:
+		sum.Torn = &packet.Torn{Pos: in.Offset(), Why: e.Error()}
+	case in.Offset() == pcap.MaxUnpacked:
+		sum.Torn = &packet.Torn{Pos: in.Offset(), Why: fmt.Sprintf("the file unpacks to more than %d GiB", pcap.MaxUnpacked>>30)}
+	}
+	return sum, nil, err
 }
 
 // limited stores the first bytes written to it.

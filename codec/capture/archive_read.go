@@ -114,12 +114,17 @@ func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn str
 		if framing.Dir != schema.Both {
 			dir = framing.Dir
 		}
-		err := ReadRaw(f.Data, framing, transport.WholeOptions{Dir: dir, Limit: paste.MaxMessages}, func(x *transport.Frame) {
+		err := ReadRaw(scan.NewInput(bytes.NewReader(f.Data)), framing, transport.WholeOptions{Dir: dir, Limit: paste.MaxMessages + 1}, func(x *transport.Frame) {
 			if x.Note != "" && torn == "" {
 				torn = scan.Quote(f.Name) + ": " + x.Note
 			}
-			if x.Note == "" && len(p.Messages) < paste.MaxMessages {
-				p.Messages = append(p.Messages, paste.Message{Bytes: x.Bytes, Dir: x.Dir, Number: i + 1, Line: i + 1})
+			if x.Note != "" {
+				return
+			}
+			if len(p.Messages) == paste.MaxMessages {
+				torn = fmt.Sprintf("there are more than %d messages", paste.MaxMessages)
+			} else {
+				p.Messages = append(p.Messages, paste.Message{Bytes: bytes.Clone(x.Bytes), Dir: x.Dir, Number: i + 1, Line: i + 1})
 			}
 		})
 		if err != nil {

@@ -102,7 +102,7 @@ func (t *framed) end(dir schema.Dir, at time.Time, emit func(*transport.Frame)) 
 // split emits the messages that are complete; with last, what is there is all.
 func (t *framed) split(dir schema.Dir, at time.Time, last bool, emit func(*transport.Frame)) {
 	w := &t.ways[dir]
-	for w.failed == "" && len(w.buf) > 0 && (last || t.f.decides(w)) {
+	for w.failed == "" && len(w.buf) > 0 && (last || t.f.decides(w.buf, w.searched, maxFramed)) {
 		from, to, next, why := t.f.cut(w.buf)
 		if why != "" {
 			w.failed = why
@@ -113,6 +113,7 @@ func (t *framed) split(dir schema.Dir, at time.Time, last bool, emit func(*trans
 		}
 		t.drop(w, next)
 	}
+	w.searched = t.f.unsearched(w.buf)
 	if len(w.buf) > 0 && (len(w.buf) > maxFramed || *t.held > maxFramedInAll) {
 		if w.failed == "" {
 			w.failed = fmt.Sprintf("too many bytes without the end of a message: more than %d MiB, or %d MiB in all connections", maxFramed>>20, maxFramedInAll>>20)
@@ -122,25 +123,26 @@ func (t *framed) split(dir schema.Dir, at time.Time, last bool, emit func(*trans
 	}
 }
 
-// decides reports whether a message at the start of a stream is complete, or cannot become one.
-func (f *Framing) decides(w *framedWay) bool {
+// decides reports whether a message at the start of a stream is complete, or cannot become one of at most that many bytes. The first bytes
+// were searched for a delimiter before.
+func (f *Framing) decides(buf []byte, searched, most int) bool {
 	switch f.Kind {
 	case Fixed:
-		return len(w.buf) >= f.Size
+		return len(buf) >= f.Size
 	case Prefixed:
-		if len(w.buf) < f.Before+f.Size {
+		if len(buf) < f.Before+f.Size {
 			return false
 		}
-		_, size := f.lengths(w.buf)
-		return size <= uint64(len(w.buf)) || size > maxFramed
+		_, size := f.lengths(buf)
+		return size <= uint64(len(buf)) || size > uint64(most)
 	case Delimited:
-		if bytes.Contains(w.buf[w.searched:], f.Delimiter) {
-			return true
-		}
-		w.searched = max(0, len(w.buf)-len(f.Delimiter)+1)
+		return bytes.Contains(buf[searched:], f.Delimiter)
 	}
 	return false
 }
+
+// unsearched returns where the search for a delimiter continues in a stream without one.
+func (f *Framing) unsearched(buf []byte) int { return max(0, len(buf)-len(f.Delimiter)+1) }
 
 // emit emits a part of the buffer as a frame.
 func (t *framed) emit(dir schema.Dir, kind transport.Kind, at time.Time, from, to int, note string, emit func(*transport.Frame)) {

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
@@ -127,9 +129,15 @@ func (f *Framing) length(data []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(data))
 }
 
-// ReadRaw splits a raw file into messages and emits them as frames; Offset is that of the first byte in the file. If the framing does not
-// match, the rest of the file is a Problem. Empty messages between delimiters are skipped. The error is that of Framing.Check.
-func ReadRaw(data []byte, f Framing, opts transport.WholeOptions, emit func(*transport.Frame)) error {
+// maxRaw bounds a message of a raw file, in bytes.
+const maxRaw = 64 << 20
+
+var tooLong = fmt.Sprintf("a message has more than %d MiB, the most that is read as one", maxRaw>>20)
+
+// ReadRaw splits a raw file into messages and emits them as frames as they are read; Offset is that of the first byte in the file. If the
+// framing does not match, the rest of the file is a Problem, of whose bytes the frame has those that were read. Empty messages between
+// delimiters are skipped. The error is that of Framing.Check; errors of r end the file, see scan.Input.Failure.
+func ReadRaw(in *scan.Input, f Framing, opts transport.WholeOptions, emit func(*transport.Frame)) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
@@ -137,17 +145,52 @@ func ReadRaw(data []byte, f Framing, opts transport.WholeOptions, emit func(*tra
 		opts.Dir = f.Dir
 	}
 	w := transport.Whole{Opts: opts, Emit: emit, Conn: &transport.Conn{}, IDs: transport.Identifier{Raw: true}}
-	for at := 0; at < len(data); {
-		from, to, next, why := f.cut(data[at:])
-		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: int64(at + from), Bytes: data[at+from : at+to : at+to]}
-		if why != "" {
-			frame.Kind, frame.Bytes, frame.Note = transport.Problem, data[at:], why
-			next = len(data) - at
+	for {
+		data, all := f.next(in)
+		if len(data) == 0 {
+			return nil
 		}
+		at := in.Offset()
+		from, to, next, why := f.cut(data)
+		if why == "" && !all && (f.Kind == Whole || to > maxRaw) {
+			why = tooLong
+		}
+		if why != "" {
+			data = bytes.Clone(data)
+			rest := in.Skip(math.MaxInt64) - int64(len(data))
+			if left := int64(len(data)) + rest; f.Kind == Prefixed && rest > 0 && len(data) >= f.Before+f.Size {
+				if _, size := f.lengths(data); size > uint64(left) {
+					why = fmt.Sprintf("the message has %d bytes, but only %d are left", size, left)
+				} else if size > maxRaw {
+					why = tooLong
+				}
+			}
+			if rest > 0 {
+				why += fmt.Sprintf("; the next %d bytes are not shown", rest)
+			}
+			w.Give(transport.Frame{Kind: transport.Problem, Dir: opts.Dir, At: opts.Day, Offset: at, Bytes: data, Note: why})
+			return nil
+		}
+		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: at + int64(from), Bytes: data[from:to:to]}
 		if (f.Kind != Delimited || to > 0) && !w.Give(frame) {
 			return nil
 		}
-		at += next
+		in.SkipSeen(next)
 	}
-	return nil
+}
+
+// next reads until the first message of a file is complete, or cannot become one. all reports that the bytes are all that is left.
+func (f *Framing) next(in *scan.Input) (data []byte, all bool) {
+	searched := 0
+	for data = in.Buffered(); ; {
+		if len(data) > 0 && f.decides(data, searched, maxRaw) || len(data) > maxRaw {
+			return data, false
+		}
+		searched = f.unsearched(data)
+		more := in.Peek(len(data) + 1)
+		if len(more) == len(data) {
+			return data, true
+		}
+		data = in.Buffered()
+	}
 }

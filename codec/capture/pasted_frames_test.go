@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"wirebench/codec/packettest"
 	"wirebench/codec/paste"
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/defs/corpora"
 	"wirebench/defs/schema"
@@ -37,7 +39,7 @@ func TestReadRaw(t *testing.T) {
 		{"delimiter, kept", Framing{Kind: Delimited, Delimiter: []byte{0}, Keep: true}, "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
 	} {
 		var got []string
-		err := ReadRaw([]byte(c.data), c.framing, transport.WholeOptions{Dir: schema.ToClient}, func(f *transport.Frame) {
+		err := ReadRaw(scan.NewInput(strings.NewReader(c.data)), c.framing, transport.WholeOptions{Dir: schema.ToClient}, func(f *transport.Frame) {
 			s := fmt.Sprintf("%d %q", f.Offset, f.Bytes)
 			if f.Kind == transport.Problem {
 				s = "problem " + s + " " + f.Note
@@ -52,12 +54,12 @@ func TestReadRaw(t *testing.T) {
 		}
 	}
 	for _, f := range []Framing{{Kind: Fixed}, {Kind: Prefixed, Size: 3}, {Kind: Delimited}, {Kind: 9}} {
-		if ReadRaw([]byte("abc"), f, transport.WholeOptions{}, func(*transport.Frame) { t.Error("a frame") }) == nil {
+		if ReadRaw(scan.NewInput(strings.NewReader("abc")), f, transport.WholeOptions{}, func(*transport.Frame) { t.Error("a frame") }) == nil {
 			t.Errorf("%+v is accepted", f)
 		}
 	}
 	n := 0
-	if err := ReadRaw(make([]byte, 100), Framing{Kind: Fixed, Size: 1}, transport.WholeOptions{Limit: 3}, func(*transport.Frame) { n++ }); err != nil || n != 3 {
+	if err := ReadRaw(scan.NewInput(bytes.NewReader(make([]byte, 100))), Framing{Kind: Fixed, Size: 1}, transport.WholeOptions{Limit: 3}, func(*transport.Frame) { n++ }); err != nil || n != 3 {
 		t.Errorf("%d frames of 3, %v", n, err)
 	}
 }
@@ -68,7 +70,7 @@ func FuzzReadRaw(f *testing.F) {
 		for _, counted := range []bool{false, true} {
 			framing := Framing{Kind: FramingKind(kind), Size: size, Big: flag, Counted: counted, Keep: !flag, Delimiter: delimiter}
 			at := int64(0)
-			err := ReadRaw(data, framing, transport.WholeOptions{}, func(fr *transport.Frame) {
+			err := ReadRaw(scan.NewInput(bytes.NewReader(data)), framing, transport.WholeOptions{}, func(fr *transport.Frame) {
 				if fr.Offset < at || fr.Offset+int64(len(fr.Bytes)) > int64(len(data)) {
 					t.Fatalf("a frame at %d of %d bytes, after %d", fr.Offset, len(fr.Bytes), at)
 				}

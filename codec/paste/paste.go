@@ -1,6 +1,8 @@
 package paste
 
 import (
+	"fmt"
+
 	"wirebench/codec/packet"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
@@ -56,6 +58,9 @@ type FormInfo struct {
 	Title string // for people
 	Group string // heading in a menu
 }
+
+// TooLarge is the Message of the Error for a text of more than MaxText bytes.
+var TooLarge = fmt.Sprintf("the text is larger than %d MiB", MaxText>>20)
 
 // Forms returns the forms in menu order.
 func Forms() []FormInfo {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/capture"
+	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/server/workspace"
 )
@@ -19,11 +21,14 @@ func (s *API) registerFraming(api huma.API) {
 // maxFramingShown is the number of bytes shown of each framed message.
 const maxFramingShown = 32
 
+// maxFramingUnpacked is the number of bytes split of a compressed file.
+const maxFramingUnpacked = 1 << 20
+
 type framingInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
 		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
-		Hex     string `json:"hex" doc:"the first bytes of a file"`
+		Hex     string `json:"hex" doc:"the first bytes of a file, which may be compressed"`
 		Cut     bool   `json:"cut,omitempty" doc:"the file continues after them"`
 		Limit   int    `json:"limit,omitempty" minimum:"0" maximum:"100" doc:"maximum number of messages; default: 20"`
 	}
@@ -64,6 +69,10 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity("hex is not valid", &huma.ErrorDetail{Message: err.Error(), Location: "body.hex"})
 	}
+	cut := in.Body.Cut
+	if inner, whole := scan.UnpackHead(data, maxFramingUnpacked, !cut); len(inner) > 0 {
+		data, cut = inner, !whole
+	}
 	limit := in.Body.Limit
 	if limit == 0 {
 		limit = 20
@@ -72,12 +81,12 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
 	env := ws.Env()
 	read := workspace.NewReading(ws.Snapshot)
-	err = capture.ReadRaw(data, f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
+	err = capture.ReadRaw(scan.NewInput(bytes.NewReader(data)), f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {
 			out.Body.More = true
 			return
 		}
-		if in.Body.Cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && f.Kind != capture.Fixed {
+		if cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && f.Kind != capture.Fixed {
 			out.Body.More = true // the request does not have the rest
 			return
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"path"
 	"slices"
@@ -31,7 +32,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, u.keep(name, "", bytes.NewReader(head), part)
 	case isOurs(name, head):
 		return false, nil
-	case isRaw(head) && u.framing != "" && capture.SniffArchive(head) == "":
+	case isRaw(head) && u.framing != "" && scan.Packed(head) == "" && capture.SniffArchive(head) == "":
 		return true, u.keep(name, u.framing, bytes.NewReader(head), part)
 	}
 	// The rest is consumed in any case, so that more of it can be examined.
@@ -49,21 +50,28 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 		return true, u.keep(name, "", bytes.NewReader(start), part)
 	case capture.SniffArchive(start) != "":
 		return true, u.archive(name, capture.SniffArchive(start), start, part)
-	case isRaw(head):
+	case isRaw(plainHead(start)) && u.framing != "":
+		return true, u.keep(name, u.framing, bytes.NewReader(start), part)
+	case isRaw(plainHead(start)):
 		u.skip(name, "", "raw bytes of unknown format: to store them as a capture, set a framing, such as ?framing=prefixed:2le+self")
 		return true, discardRest(part)
 	}
 	// Only the whole text shows whether it is a conversation.
-	text, err := io.ReadAll(io.LimitReader(part, paste.MaxText))
-	if err != nil {
+	text := bytes.NewBuffer(start)
+	p, _, err := capture.ReadText(start, io.TeeReader(part, text), nil)
+	var noText *paste.Error
+	switch {
+	case err == nil && p.Conversation():
+		return true, u.keep(name, "", text, part)
+	case err != nil && !errors.As(err, &noText) && !scan.IsDamage(err):
 		return true, err
-	}
-	if text = slices.Concat(start, text); isConversation(text) {
-		return true, u.keep(name, "", bytes.NewReader(text), part)
 	}
 	reason := otherKind(name, head)
 	if reason == "" {
 		reason = "neither a definition nor the text of a conversation"
+		if noText != nil && noText.Message == paste.TooLarge {
+			reason = paste.TooLarge
+		}
 	}
 	u.skip(name, "", reason)
 	return true, discardRest(part)
@@ -98,19 +106,31 @@ func onlyCapture(file io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	if len(head) > 0 && !capture.IsCapture(head) && capture.SniffArchive(head) == "" {
-		if scan.Packed(head) == "" && isRaw(head[:min(len(head), 512)]) { // before more of it is read
+		if isRaw(plainHead(head)) { // before more of it is read
 			return nil, errNoCapture
 		}
-		text, err := io.ReadAll(io.LimitReader(file, paste.MaxText-int64(len(head)))) // only the whole text shows whether it holds messages
-		if err != nil {
+		text := bytes.NewBuffer(head) // only the whole text shows whether it holds messages
+		_, _, err := capture.ReadText(head, io.TeeReader(file, text), nil)
+		var noText *paste.Error
+		switch {
+		case errors.As(err, &noText) && noText.Message == paste.TooLarge:
+			return nil, huma.Error413RequestEntityTooLarge("this is neither packets nor a log, and as a text with messages it is too large: " + paste.TooLarge)
+		case errors.As(err, &noText) || scan.IsDamage(err):
+			return nil, errNoCapture
+		case err != nil:
 			return nil, err
 		}
-		head = append(head, text...)
-		if _, err := paste.RecogniseFile(string(head), nil); isRaw(head[:min(len(head), 512)]) || err != nil {
-			return nil, errNoCapture
-		}
+		head = text.Bytes()
 	}
 	return io.MultiReader(bytes.NewReader(head), file), nil
+}
+
+// plainHead returns the first bytes of a file of which these are the first, decompressed.
+func plainHead(start []byte) []byte {
+	if inner, _ := scan.UnpackHead(start, 512, false); len(inner) > 0 {
+		return inner
+	}
+	return start[:min(len(start), 512)]
 }
 
 // isRaw reports whether bytes are not text. UTF-16 and Latin-1 are text.
