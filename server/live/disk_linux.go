@@ -1,7 +1,6 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -10,24 +9,20 @@ import (
 
 const canMap = true
 
-// mapNew extends a file and maps its new part. The blocks are allocated before: a full disk is an error here, not a signal at the first
-// write.
-func mapNew(file *os.File, from int64, size int) ([]byte, error) {
+// mapNew writes a block to a file, at the start of a page, and maps it for reading.
+func mapNew(file *os.File, from int64, block []byte) ([]byte, error) {
 	fd := int(file.Fd())
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(fd, &fs); err != nil {
 		return nil, err
 	}
-	if free := int64(fs.Bavail) * int64(fs.Bsize); free < leaveFree+int64(size) {
+	if free := int64(fs.Bavail) * int64(fs.Bsize); free < leaveFree+int64(len(block)) {
 		return nil, fmt.Errorf("only %d MiB of the disk are free", free>>20)
 	}
-	if err := unix.Fallocate(fd, 0, from, int64(size)); err != nil {
-		if errors.Is(err, unix.EOPNOTSUPP) {
-			return nil, errors.New("the file system of the data directory cannot reserve space")
-		}
+	if _, err := file.WriteAt(block, from); err != nil {
 		return nil, err
 	}
-	return unix.Mmap(fd, from, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	return unix.Mmap(fd, from, len(block), unix.PROT_READ, unix.MAP_SHARED)
 }
 
 // letGo takes a block out of the memory of the program; it stays in the file, and in the cache of the system. Only whole pages are taken.

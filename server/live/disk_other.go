@@ -9,6 +9,6 @@ import (
 
 const canMap = false
 
-func mapNew(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
-func letGo([]byte)                                {}
-func unmap([]byte)                                {}
+func mapNew(*os.File, int64, []byte) ([]byte, error) { return nil, errors.ErrUnsupported }
+func letGo([]byte)                                   {}
+func unmap([]byte)                                   {}

@@ -5,7 +5,6 @@ package live
 import (
 	"cmp"
 	"errors"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -308,7 +307,7 @@ func (l *Log) AddFlagged(conn uint32, f *transport.Frame, flags Flags) error {
 		e.Flags |= Wrapped
 	}
 	if last := len(l.blocks) - 1; last < 0 || len(l.blocks[last]) == blockFrames {
-		l.blocks = append(l.blocks, l.newBlock())
+		l.addBlock()
 	}
 	l.keep(&e, f.Bytes, rest)
 	last := len(l.blocks) - 1
@@ -363,9 +362,8 @@ func (l *Log) dropUntil(enough func() bool) {
 func (l *Log) makeRoom(cost int64) error {
 	had := l.bytes.Load()
 	if l.disk != nil && l.spill == nil && l.noDisk == nil && had+cost > min(l.limit, startOnDisk) {
-		spill, err := l.disk.open()
-		if l.noDisk = err; err == nil {
-			l.spillTo(spill)
+		if l.spill, l.noDisk = l.disk.open(len(l.blocks), len(l.arena)); l.noDisk == nil {
+			runtime.AddCleanup(l, (*spill).release, l.spill)
 		}
 	}
 	switch {
@@ -381,52 +379,40 @@ func (l *Log) makeRoom(cost int64) error {
 // onDisk reports whether frames are added to the disk.
 func (l *Log) onDisk() bool { return l.spill != nil && l.noDisk == nil }
 
-// alloc returns n bytes of the disk for a use; nil if there is none, or if it has no room: the log continues in memory then.
-func (l *Log) alloc(use, n int) []byte {
-	if l.onDisk() {
-		b, err := l.spill.alloc(use, n)
-		if err == nil {
-			return b
-		}
+// seal moves the last block of a use, which is full, to the disk of the log. If that has no room the log continues in memory.
+func (l *Log) seal(use, index int, block []byte) []byte {
+	b, err := l.spill.put(use, index, block)
+	if err != nil {
 		l.noDisk = err
-		l.spill.endBlock.Store(int64(len(l.blocks)))
-		l.spill.endArena.Store(int64(len(l.arena)))
+		return block
 	}
-	return nil
+	return b
 }
 
-// newBlock returns an empty block of entries.
-func (l *Log) newBlock() []Entry {
-	if b := l.alloc(forEntries, blockFrames*int(entryBytes)); b != nil {
-		return unsafe.Slice((*Entry)(unsafe.Pointer(unsafe.SliceData(b))), blockFrames)[:0] // Entry has no pointers, and b starts with a page
+// addBlock appends an empty block of entries.
+func (l *Log) addBlock() {
+	if last := len(l.blocks) - 1; last >= 0 && l.onDisk() {
+		l.blocks[last] = asEntries(l.seal(forEntries, last+l.oldBlocks, asBytes(l.blocks[last])))
 	}
-	return make([]Entry, 0, blockFrames)
+	l.blocks = append(l.blocks, make([]Entry, 0, blockFrames))
 }
 
-// keep copies the bytes of a frame and the rest of its Extra into the arena. A block never moves, so slices returned by Data stay valid.
+// keep copies the bytes of a frame and the rest of its Extra into the arena. Slices returned by Data stay valid when their block is sealed:
+// they keep its memory.
 func (l *Log) keep(e *Entry, data, rest []byte) {
 	need := len(data) + len(rest)
 	if last := len(l.arena) - 1; last < 0 || len(l.arena[last])-l.used < need {
-		block := l.alloc(forBytes, max(blockBytes, need))
-		if block == nil {
-			block = make([]byte, max(blockBytes, need))
+		if last >= 0 && l.onDisk() {
+			l.arena = slices.Clone(l.arena) // Each reads the previous one
+			l.arena[last] = l.seal(forBytes, last+l.oldArena, l.arena[last])
 		}
-		l.arena = append(l.arena, block)
+		l.arena = append(l.arena, make([]byte, max(blockBytes, need)))
 		l.used = 0
 	}
 	last := len(l.arena) - 1
 	e.block, e.off, e.more = uint32(last+l.oldArena), uint32(l.used), uint32(len(rest))
 	l.used += copy(l.arena[last][l.used:], data)
 	l.used += copy(l.arena[last][l.used:], rest)
-}
-
-// spillTo continues on a disk. The last blocks in memory stay as they are, filled or not.
-func (l *Log) spillTo(to *spill) {
-	l.spill = to
-	to.firstBlock, to.firstArena = len(l.blocks), len(l.arena)
-	to.endBlock.Store(math.MaxInt64)
-	to.endArena.Store(math.MaxInt64)
-	runtime.AddCleanup(l, (*spill).release, to)
 }
 
 // Entry returns the frame with an index from Base() to Len()-1, or the zero Entry if the frame was discarded.
@@ -510,8 +496,8 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 			}
 			from++
 		}
-		if spill != nil && from%blockFrames == 0 && spill.has(from/blockFrames-1) { // a log with a spill never drops blocks
-			spill.letGo(block[:blockFrames], arena)
+		if spill != nil && from%blockFrames == 0 && len(block) == blockFrames { // a log with a spill never drops blocks
+			spill.letGo(from/blockFrames-1, block)
 		}
 	}
 }
@@ -540,8 +526,8 @@ func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 			}
 			indexes = indexes[1:]
 		}
-		if spill != nil && len(block) == blockFrames && spill.has(first/blockFrames) {
-			spill.letGo(block, arena)
+		if spill != nil && len(block) == blockFrames {
+			spill.letGo(first/blockFrames, block)
 		}
 	}
 }

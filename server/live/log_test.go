@@ -239,3 +239,44 @@ func TestDiskEnds(t *testing.T) {
 		}
 	}
 }
+
+// Frames stay as they are while their blocks move to the disk, also in slices that readers hold.
+func TestDiskWhileRead(t *testing.T) {
+	l := live.NewOn(live.NewDisk(t.TempDir(), 1<<30), 1<<30)
+	conn := l.Connection(live.Conn{})
+	const n = 60_000
+	added := make(chan error, 1)
+	go func() {
+		for i := range n {
+			f := full(i)
+			f.Bytes = append(f.Bytes, bytes.Repeat([]byte{byte(i)}, 400)...)
+			if err := l.Add(conn, f); err != nil {
+				added <- err
+				return
+			}
+		}
+		added <- nil
+	}()
+	var kept [][]byte
+	is := func(i int, data []byte) {
+		want := full(i).Bytes
+		if !bytes.HasPrefix(data, want) || len(data) != len(want)+400 || data[len(data)-1] != byte(i) {
+			t.Fatalf("frame %d is % x", i, data)
+		}
+	}
+	for whole := false; !whole; {
+		whole = l.Len() == n
+		l.Each(0, n, func(i int, _ live.Entry, data []byte) bool {
+			if is(i, data); i == len(kept) {
+				kept = append(kept, data)
+			}
+			return true
+		})
+		for i, data := range kept {
+			is(i, data)
+		}
+	}
+	if err := <-added; err != nil {
+		t.Fatal(err)
+	}
+}
