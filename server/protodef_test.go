@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +81,47 @@ func TestProjectOfProtoDef(t *testing.T) {
 	var made projects.Info
 	if err := json.Unmarshal([]byte(a.text), &made); err != nil || a.Status != http.StatusCreated || made.Protocol != "protodef" || made.Title != "pc-1.16.1" || made.Messages != 12 {
 		t.Errorf("%d %s", a.Status, a.text)
+	}
+}
+
+// "Decode as" opens the message that it names, whichever is open, also where a code has a meaning in both directions and several states.
+func TestDecodeAsOpensWhatItNames(t *testing.T) {
+	const side = `{"types": {
+		"packet_say": ["container", [{"name": "a", "type": "u8"}]],
+		"packet_one": ["container", [{"name": "b", "type": "u8"}]],
+		"packet": ["container", [
+			{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"1": "%s", "2": "%s"}}]},
+			{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"say": "packet_say", "one": "packet_one"}}]}]]}}`
+	both := func(c2s, s2c string) string { return `{"toServer": ` + c2s + `, "toClient": ` + s2c + `}` }
+	there, back := fmt.Sprintf(side, "say", "one"), fmt.Sprintf(side, "one", "say")
+	for name, text := range map[string]string{
+		"the same codes":     `{"types": {"u8": "native"}, "play": ` + both(there, there) + `}`,
+		"exchanged codes":    `{"types": {"u8": "native"}, "play": ` + both(there, back) + `}`,
+		"two states":         `{"types": {"u8": "native"}, "hello": ` + both(there, there) + `, "play": ` + both(back, back) + `}`,
+		"two states crossed": `{"types": {"u8": "native"}, "hello": ` + both(there, back) + `, "play": ` + both(back, there) + `}`,
+	} {
+		kept, _ := workspacetest.Dir(t, map[string]string{"game.json": text})
+		ws := workspacetest.Open(t, workspace.Config{Dialect: "protodef", Files: kept})
+		h := serverOf(t, ws)
+		offered := 0
+		for _, open := range ws.Now().Names() {
+			for _, hex := range []string{"0105", "0205", "01", "020506"} {
+				_, page := ask(h, "POST /p/one/definitions; Content-Type: application/x-www-form-urlencoded", url.Values{"action": {"decode"}, "message": {open}, "input": {hex}}.Encode())
+				_, rest, ok := strings.Cut(page, ">Decode as ")
+				if !ok {
+					continue
+				}
+				offered++
+				as, _, _ := strings.Cut(rest, "<")
+				_, page = ask(h, "POST /p/one/definitions; Content-Type: application/x-www-form-urlencoded", url.Values{"message": {open}, "input": {hex}, "bycode": {"1"}}.Encode())
+				if want := `name="message" value="` + as + `"`; !strings.Contains(page, want) {
+					_, got, _ := strings.Cut(page, `name="message" value="`)
+					t.Errorf("%s: %s of %s is decoded as %s, and opens %.20q", name, hex, open, as, got)
+				}
+			}
+		}
+		if offered == 0 {
+			t.Errorf("%s: nothing is offered", name)
+		}
 	}
 }

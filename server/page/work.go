@@ -151,11 +151,8 @@ func (p *work) read() *workspace.Input {
 	if p.use != nil {
 		if j.Snap = p.use.Snap; !p.form.byCode {
 			j.Use(p.use)
-		} else if m := p.use.Message; m != nil { // the open message determines group and direction
-			j.Request.Near = m.Key
-			if j.Likely = m.Key.Dir; len(j.Snap.Dialect.Frames) == 0 {
-				j.Request.Group = m.Key.Group
-			}
+		} else {
+			byCodes(j, p.use.Message)
 		}
 	}
 	if strings.TrimSpace(in.Text) != "" {
@@ -188,6 +185,17 @@ func (p *work) read() *workspace.Input {
 		}
 	}
 	return j
+}
+
+// byCodes makes an input decode each message by its code. The open message, if any, determines group and direction.
+func byCodes(j *workspace.Input, open *schema.Message) {
+	if open == nil {
+		return
+	}
+	j.Request.Near = open.Key
+	if j.Likely = open.Key.Dir; len(j.Snap.Dialect.Frames) == 0 {
+		j.Request.Group = open.Key.Group
+	}
 }
 
 // readHalf reads hex whose last byte has only one digit, without this digit, so that the message stays visible while a byte is being typed.
@@ -327,15 +335,10 @@ func (p *work) message(i int) *templates.Message {
 		m.Fields = append(m.Fields, rest)
 	}
 	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
-		by := j.Request
-		by.Message, by.Fields, by.Dir = nil, false, j.Messages[i].Dir
-		if len(j.Snap.Dialect.Frames) == 0 {
-			by.Group = j.Request.Message.Key.Group
-		}
-		rec := &codec.Record{}
-		if other := j.Snap.Decode(rec, m.Data, by); other.Message != "" {
-			m.Other = j.Snap.NameOf(rec.Program.Message)
-		}
+		by := &workspace.Input{Snap: j.Snap, Messages: j.Messages} // as read after "Decode as"
+		by.Request.Session = j.Request.Session
+		byCodes(by, j.Request.Message)
+		m.Other = by.Name(by.Decode(i))
 	}
 	return m
 }
