@@ -86,7 +86,7 @@ export class CodePane {
     const actions = make("div", "actions");
     actions.append(whole, button("Copy", () => this.copy(), "Copy the shown code"), save, close);
     const head = make("div", "pane-head");
-    head.append(this.target, this.note, actions);
+    head.append(this.target, this.note, make("span", "tag warn unchecked", "of an earlier text: no connection"), actions);
     this.pre.tabIndex = 0;
     this.pre.setAttribute("role", "region");
     this.pre.setAttribute("aria-label", "Code of the definition");

@@ -343,6 +343,9 @@ export class Page {
     if (first !== "" && !this.capture) {
       this.draw(this.socket.first(JSON.parse(first) as PageAnswer), text?.value ?? "");
     }
+    if (draft !== undefined) {
+      this.socket.set({ definition: draft.text }); // what came with the page is about the file
+    }
     this.pendingSelection = asked.selection;
     if (asked.code !== undefined) {
       void unpacked(asked.code).then((text) => {

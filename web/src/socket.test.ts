@@ -19,7 +19,7 @@ test("socket: what the server does not have is sent again, whole, with its actio
     },
   } as unknown as Connection;
   const tell = (answer: Answer): void => events?.message(answer as never);
-  (globalThis as { document?: unknown }).document ??= { getElementById: () => null };
+  (globalThis as { document?: unknown }).document ??= { getElementById: () => null, documentElement: { classList: { toggle: () => {} } } };
   const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {}, () => {});
   events?.open();
   tell({ n: 1 });
@@ -42,4 +42,43 @@ test("socket: what the server does not have is sent again, whole, with its actio
     [4, `${long}ab`, "NEW.1", "", undefined, "save"],
     [5, `${long}ab`, "", "", undefined, "format"],
   ]);
+});
+
+test("socket: what is shown is about earlier texts if the connection is lost before an answer", () => {
+  const controls = { message: "A.1", definition: long, input: "", form: "", bycode: false, edits: {}, values: false } as unknown as Controls;
+  let events: ChannelEvents | undefined;
+  const connection = {
+    channel: (_kind: string, _asked: object | undefined, of: ChannelEvents) => {
+      events = of;
+      return { isOpen: true, send: () => {}, close: () => {} };
+    },
+  } as unknown as Connection;
+  (globalThis as { document?: unknown }).document ??= { getElementById: () => null, documentElement: { classList: { toggle: () => {} } } };
+  const changes: Partial<Controls>[] = [{ definition: `${long}a` }, { input: "00" }, { edits: { 0: "00" } }, { form: "hex" }, { bycode: true }];
+  for (const change of [...changes, { values: true }]) {
+    for (const when of ["unsent", "unanswered", "answered", "later"]) {
+      const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {}, () => {});
+      events?.open();
+      events?.message({ n: 1 } as never);
+      if (when === "unanswered" || when === "answered") {
+        socket.set(change);
+        void socket.act({ action: "format" }); // sends it at once
+        if (when === "answered") {
+          events?.message({ n: 2 } as never);
+        }
+        events?.lost();
+      } else {
+        events?.lost();
+        equal([change, when, socket.isBehind], [change, when, false]);
+        if (when === "later") {
+          socket.later(change, 0);
+        } else {
+          socket.set(change);
+        }
+      }
+      equal([change, when, socket.isBehind], [change, when, when !== "answered" && changes.includes(change)]);
+      events?.open();
+      equal([change, when, socket.isBehind], [change, when, false]);
+    }
+  }
 });

@@ -32,6 +32,8 @@ export function isAnswer({ value, choices, hits, form }: Pick<Answer, "value" | 
 
 export type State = "connecting" | "open" | "lost";
 
+const judged: readonly (keyof Controls)[] = ["definition", "input", "edits", "form", "bycode"]; // what the panes are about
+
 /** The channel. `all` returns every control, for the first message of a connection. */
 export class Socket {
   private readonly all: () => Controls;
@@ -63,9 +65,21 @@ export class Socket {
     this.channel = connection.channel("page", capture === undefined ? undefined : { capture }, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
+  /** Whether what is shown is about earlier texts or bytes, and there is no connection to ask again. */
+  get isBehind(): boolean {
+    const changed = [this.dirty, ...[...this.unanswered.values()].map(({ set }) => set)];
+    return this.state === "lost" && changed.some((set) => judged.some((key) => key in set));
+  }
+
   private turn(state: State): void {
     this.state = state;
     this.changed(state);
+    this.behind();
+  }
+
+  /** Marks the panes whose content is about earlier texts; see unchecked in templates/definition.templ. */
+  private behind(): void {
+    document.documentElement.classList.toggle("behind", this.isBehind);
   }
 
   private open(): void {
@@ -187,6 +201,7 @@ export class Socket {
   /** Sends changed controls; several changes at once are one message. */
   set(change: Partial<Controls>): void {
     Object.assign(this.dirty, change);
+    this.behind();
     this.wakeUp();
     queueMicrotask(() => this.send());
   }
@@ -207,6 +222,7 @@ export class Socket {
   /** Sets changed controls that are not urgent: they go with the next ones, or after some milliseconds. */
   later(change: Partial<Controls>, millis: number): void {
     Object.assign(this.dirty, change);
+    this.behind();
     this.rest ??= setTimeout(() => {
       this.rest = undefined;
       this.send();
