@@ -3,6 +3,8 @@ package codec_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,4 +112,65 @@ func TestLeftOverInEveryDialect(t *testing.T) {
 			t.Errorf("%s: no message can have bytes after it", d.Name)
 		}
 	}
+}
+
+// mutated changes a definition: words are dropped, repeated and exchanged.
+func mutated(text string, rng *rand.Rand) string {
+	words := regexp.MustCompile(`\w+|\s+|.`).FindAllString(text, -1)
+	for range 1 + rng.IntN(4) {
+		a, b := rng.IntN(len(words)), rng.IntN(len(words))
+		switch rng.IntN(4) {
+		case 0:
+			words[a] = ""
+		case 1:
+			words[a] += words[b]
+		case 2:
+			words[a], words[b] = words[b], words[a]
+		case 3:
+			words[a] = words[b]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// acceptedCompiles requires that all messages of a definition without errors compile. It reports whether there are any.
+func acceptedCompiles(t *testing.T, d *defs.Dialect, text string) bool {
+	t.Helper()
+	s, ds := defs.Load([]*source.File{source.New(d.Example.Name, text)}, d.Name, schema.Options{})
+	if ds.HasErrors() {
+		return false
+	}
+	for _, m := range s.Messages {
+		if _, err := codec.Compile(m); err != nil {
+			t.Errorf("%s: no error, but %v\n%s", d.Name, err, text)
+		}
+	}
+	return len(s.Messages) > 0
+}
+
+// TestAcceptedCompiles: what check accepts compiles, in every language.
+func TestAcceptedCompiles(t *testing.T) {
+	for i := range defs.Dialects {
+		d, rng, accepted := &defs.Dialects[i], rand.New(rand.NewPCG(30, uint64(i))), 0
+		const drawn = 400
+		for range drawn {
+			if acceptedCompiles(t, d, mutated(d.Example.Text, rng)) {
+				accepted++
+			}
+		}
+		if t.Logf("%s: %d of %d accepted", d.Name, accepted, drawn); accepted < drawn/50 {
+			t.Errorf("%s: too few for a test", d.Name)
+		}
+	}
+}
+
+func FuzzAcceptedCompiles(f *testing.F) {
+	for i := range defs.Dialects {
+		f.Add(uint8(i), defs.Dialects[i].Example.Text)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text string) {
+		if len(text) < 1<<14 {
+			acceptedCompiles(t, &defs.Dialects[int(which)%len(defs.Dialects)], text)
+		}
+	})
 }

@@ -134,6 +134,7 @@ func (p *Program) findOdd() {
 		}
 		p.odd, p.padded = p.odd || len(b.odd) > 0, p.padded || len(b.pads) > 0
 	}
+	p.padded = p.padded || slices.ContainsFunc(p.Ops, func(o Op) bool { return o.Code == OpAlign })
 }
 
 // seemsOdd reports whether oddItem must look at a value of a node at a byte. Nearly all values are not odd.
@@ -200,10 +201,16 @@ func (r *Record) itemsOf(which func(b *Block) []uint16, only func(it *Item, raw,
 	}
 }
 
-// PaddingSet reports whether bits of padding are set. Encode copies them, although no value has them.
+// PaddingSet reports whether bits of padding are set. No value has them; Encode copies those of blocks, but not those of alignments.
 func (r *Record) PaddingSet() bool {
 	if !r.Program.padded {
 		return false
+	}
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if n.Kind == NodeAlign && slices.ContainsFunc(r.Data[n.Off/8:n.Range().End()/8], func(c byte) bool { return c != 0 }) {
+			return true
+		}
 	}
 	for l := range r.itemsOf(func(b *Block) []uint16 { return b.pads }, nil) {
 		for at := l.Off; at < l.Range().End(); at += 8 {

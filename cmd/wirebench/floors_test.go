@@ -39,10 +39,11 @@ defs/diag < defs/source
 defs/schema < defs/diag
 defs/text   < defs/diag
 
-defs/build < defs/schema
 defs/edit  < defs/schema defs/text
 defs/wire  < defs/schema
 codec/pack < defs/schema
+
+defs/build < defs/text defs/wire
 
 defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit

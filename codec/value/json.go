@@ -619,12 +619,11 @@ func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 		return append(dst, '"')
 	case codec.FormBool:
 		return strconv.AppendBool(dst, raw != 0)
-	case codec.FormFloat32:
-		return appendFloat(dst, schema.BitsFloat(raw, 32))
-	case codec.FormFloat64:
-		return appendFloat(dst, schema.BitsFloat(raw, 64))
-	case codec.FormFloat16:
-		return appendFloat(dst, schema.BitsFloat(raw, 16))
+	case codec.FormFloat16, codec.FormFloat32, codec.FormFloat64:
+		if schema.OddNaN(raw, int(it.Bits)) {
+			return append(schema.AppendNaN(append(dst, '"'), raw, int(it.Bits)), '"')
+		}
+		return appendFloat(dst, schema.BitsFloat(raw, int(it.Bits)))
 	case codec.FormScaled:
 		return appendFloat(dst, it.Num.Float(raw))
 	case codec.FormNamed:

@@ -48,10 +48,13 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return 0
 	}
 	if it.Form == codec.FormScaled || num.Kind == schema.Float {
+		if raw, ok := schema.ParseNaN(string(text), int(it.Bits)); ok && t.kind == tokString && num.Kind == schema.Float && num.Scale == 0 {
+			return raw
+		}
 		f, ok := v.float(it, tok)
 		if !ok {
 			if t.kind == tokString {
-				return wrong(`a number, "NaN", "Infinity" or "-Infinity"`)
+				return wrong(`a number, "NaN", "Infinity", "-Infinity" or a NaN by its bits`)
 			}
 			return wrong("a number")
 		}

@@ -11,6 +11,8 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
+	"wirebench/defs/wire"
 )
 
 // compareFiles orders files by name, files of the same name by time of addition.
@@ -160,6 +162,7 @@ func (s *Set) DiagnosticsOf(of *source.File) diag.List {
 			out = append(out, user.diagnosticsOf(of, true)...)
 		}
 	}
+	out = append(out, f.uncompilable()...)
 	for i, m := range f.Messages {
 		before := f.Messages[:i]
 		if s.rules.Choose != nil {
@@ -182,6 +185,21 @@ func (s *Set) DiagnosticsOf(of *source.File) diag.List {
 	}
 	out.Sort()
 	return out
+}
+
+// uncompilable returns an error for each message that is without one and that has no wire layout: what has no error compiles.
+func (f *File) uncompilable() diag.List {
+	f.laidOut.Do(func() {
+		for _, m := range f.Messages {
+			if m.Broken {
+				continue
+			}
+			if _, err := wire.Compile(m); err != nil {
+				f.impossible.Add(text.Mistake("not-compiled", m.Span, text.Printable(err.Error()), "a part of the definition cannot be combined with the others in this way"))
+			}
+		}
+	})
+	return f.impossible
 }
 
 // nearNames finds the file name closest to a word, and caches it. Sets with the same file names share it.

@@ -60,6 +60,9 @@ type File struct {
 	names []string // of the tree
 	asked []string
 	uses  []*source.File
+
+	laidOut    sync.Once // for impossible
+	impossible diag.List // see uncompilable
 }
 
 // Among gives lowering access to the other files. It records the lookups, so that the file is lowered again when a result changes.

@@ -27,7 +27,7 @@ func malformedType(at source.Span, what, help string) diag.Diagnostic {
 }
 
 func badCompare(at source.Span, path, why string) diag.Diagnostic {
-	return text.Mistake("bad-compare", at, text.Quote(path)+" "+why, "compare with a number, a mapper, a boolean, a flag or a string")
+	return text.Mistake("bad-compare", at, text.Quote(path)+" "+why, "compare with an integer, a mapper, a boolean, a flag, a text of variable size, or an array for its count")
 }
 
 func badFormula(at source.Span, formula, why string) diag.Diagnostic {

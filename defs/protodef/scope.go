@@ -51,6 +51,14 @@ func body(t lowered, at source.Span) (s *schema.Struct, bare bool) {
 	return s, true
 }
 
+// contents is body with an empty struct for a value without contents.
+func contents(t lowered, at source.Span) (s *schema.Struct, bare bool) {
+	if s, bare = body(t, at); s == nil {
+		s = &schema.Struct{}
+	}
+	return s, bare
+}
+
 // scope is the fields of a container that later types can refer to.
 type scope struct {
 	parent *scope
@@ -138,11 +146,22 @@ func (l *lowerer) resolve(path string, sc *scope) (r ref, ok bool) {
 	switch t := e.field.Type.(type) {
 	case *schema.Number:
 		r.num = t
+		return r, t.Kind != schema.Float && t.Scale == 0
 	case *schema.Bitfield:
 		r.num = &schema.Number{Bits: t.Bits, Order: t.Order}
-	case *schema.Text:
+	case *schema.Text: // one of fixed size is a part of a block, which nothing refers to
 		r.text = true
-	case *schema.List:
+		return r, t.Size != schema.Fixed
+	case *schema.List: // stands for its number of elements
+		switch t.Size {
+		case schema.Counted:
+		case schema.Fixed:
+			r.expr, r.part = &schema.Expr{Int: int64(t.N)}, true
+		case schema.Computed:
+			r.expr, r.part = t.Expr, true
+		default:
+			return r, false
+		}
 	case *schema.Choice:
 		return ofChoice(t)
 	default:
@@ -161,7 +180,7 @@ func ofChoice(c *schema.Choice) (r ref, ok bool) {
 		var one ref
 		switch t := x.Body.Fields[0].Type.(type) {
 		case *schema.Number:
-			if t.Kind == schema.Float {
+			if t.Kind == schema.Float || t.Scale != 0 {
 				continue
 			}
 			one = ref{expr: schema.RefTo(x.Body.Fields[0]), num: t}

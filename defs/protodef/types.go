@@ -16,10 +16,13 @@ import (
 // builtin compiles a type of the language, or a native one that is known here.
 func (l *lowerer) builtin(name string, n, a *node, sc *scope) (lowered, bool) {
 	if number := numberNamed(name); number != nil {
-		if name == "int" || name == "lint" {
-			if size, ok := a.get("size").number(); ok && size >= 1 && size <= 8 {
-				number.Bits = int(size) * 8
+		if size := a.get("size"); size != nil && (name == "int" || name == "lint") {
+			n, ok := size.number()
+			if !ok || n < 1 || n > 8 {
+				l.report(malformedType(size.span, "an integer has 1 to 8 bytes", `["int", {"size": 3}]`))
+				return lowered{}, true
 			}
+			number.Bits = int(n) * 8
 		}
 		return lowered{typ: number}, true
 	}
@@ -37,7 +40,11 @@ func (l *lowerer) builtin(name string, n, a *node, sc *scope) (lowered, bool) {
 		l.report(malformedType(n.span, text.Quote(name)+" has no arguments", "write it as an array of the name and the arguments"))
 		return lowered{}, true
 	}
-	return make(l, a, sc), true
+	t := make(l, a, sc)
+	if name == "enum_size_based_on_values_len" && t.names == nil {
+		l.report(badCompare(n.span, "values_len", "is not an earlier number"))
+	}
+	return t, true
 }
 
 // composed are the types that are made from others. It is set below, because its functions refer to it.
@@ -230,12 +237,8 @@ func (l *lowerer) extent(a *node, sc *scope, what string) (e schema.Extent, befo
 	n, fixed := count.number()
 	switch {
 	case countType != nil:
-		t := l.typeOf(countType, sc)
-		number, is := sent(t)
-		if !is || number.Kind == schema.Float || number.Scale != 0 {
-			if t.typ != nil {
-				l.report(malformedType(countType.span, "a count is an integer", `for example "varint"`))
-			}
+		number, is := l.integer(countType, sc, "a count")
+		if !is {
 			return e, nil, false
 		}
 		plain := *number
@@ -336,6 +339,16 @@ func sent(t lowered) (n *schema.Number, ok bool) {
 	return n, ok && n.Expr == nil
 }
 
+// integer compiles the type of a count or of a size. It reports one that is no integer.
+func (l *lowerer) integer(of *node, sc *scope, what string) (n *schema.Number, ok bool) {
+	errs := l.errs
+	n, ok = sent(l.typeOf(of, sc))
+	if ok = ok && n.Kind != schema.Float && n.Scale == 0; !ok && l.errs == errs {
+		l.report(malformedType(of.span, what+" is an integer", `for example "varint"`))
+	}
+	return n, ok
+}
+
 // computed compiles a number that is computed from earlier values, and not sent. Without a type it is an i32, or a bool if the expression
 // compares.
 func (l *lowerer) computed(a *node, sc *scope) lowered {
@@ -403,10 +416,7 @@ func isTruth(e *schema.Expr) bool {
 
 // list returns a list of elements of a type.
 func list(t lowered, of *node, e schema.Extent) *schema.List {
-	s, bare := body(t, of.span)
-	if s == nil {
-		s = &schema.Struct{}
-	}
+	s, bare := contents(t, of.span)
 	if bare {
 		s.Fields[0].Span = source.Span{}
 	}
@@ -707,11 +717,11 @@ func (l *lowerer) encapsulated(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	number, ok := sent(l.typeOf(size, sc))
-	s, bare := body(t, of.span)
-	if !ok || s == nil {
+	number, ok := l.integer(size, sc, "the size of an encapsulated value")
+	if !ok {
 		return lowered{}
 	}
+	s, bare := contents(t, of.span)
 	return lowered{
 		typ:    &schema.Group{Struct: s, Sized: true, Bare: bare, Null: true},
 		before: []schema.Item{{Kind: schema.Bytes, Num: number}}, names: t.names,
@@ -732,17 +742,13 @@ func (l *lowerer) compressed(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	t := l.typeOf(of, sc)
-	s, bare := body(t, of.span)
-	if s == nil {
-		return lowered{}
-	}
+	s, bare := contents(t, of.span)
 	g := &schema.Group{Struct: s, Bare: bare, Packed: packing}
 	if size == nil {
 		return lowered{typ: g, names: t.names}
 	}
-	number, ok := l.typeOf(size, sc).typ.(*schema.Number)
+	number, ok := l.integer(size, sc, "the size of a compressed value")
 	if !ok {
-		l.report(malformedType(size.span, "the size is not a number", example))
 		return lowered{}
 	}
 	g.Sized = true

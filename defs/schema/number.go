@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Mask returns a mask of the lowest bits; bits is 1 to 64.
@@ -90,10 +92,24 @@ func usualNaN(bits int) uint64 {
 	return 0x7ff8000000000000
 }
 
-// OddNaN reports whether the bits of a float are a NaN other than the canonical one. Such a NaN does not round-trip through text.
+// OddNaN reports whether the bits of a float are a NaN other than the canonical one. Its text is that of AppendNaN.
 func OddNaN(raw uint64, bits int) bool {
 	f := BitsFloat(raw, bits)
 	return f != f && raw != usualNaN(bits)
+}
+
+// AppendNaN appends the text of a NaN other than the canonical one, which has all of its bits: NaN(0x7fc00001).
+func AppendNaN(dst []byte, raw uint64, bits int) []byte {
+	return fmt.Appendf(dst, "NaN(0x%0*x)", bits/4, raw)
+}
+
+// ParseNaN is the inverse of AppendNaN. ok is false if the text is not that of a NaN of so many bits.
+func ParseNaN(text string, bits int) (raw uint64, ok bool) {
+	digits, ok := strings.CutPrefix(text, "NaN(0x")
+	digits, closed := strings.CutSuffix(digits, ")")
+	raw, err := strconv.ParseUint(digits, 16, bits)
+	f := BitsFloat(raw, bits)
+	return raw, ok && closed && err == nil && f != f
 }
 
 // The methods of Number take the raw bits of a value, zero-extended from Number.Bits.

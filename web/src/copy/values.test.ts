@@ -52,6 +52,7 @@ test("bytes are hex", () => {
 
 test("NaN and infinities", () => {
   equal(each("value filter json go typescript", decoded("-Infinity", "float")), ["-Infinity", "", '"-Infinity"', "math.Inf(-1)", "-Infinity"]);
+  equal(write("go", decoded([1, 2.5, "NaN(0x7fc00001)"], "array<float>")), "[]float64{1, 2.5, math.NaN()}");
   equal(write("go", decoded([1, 2.5, "NaN"], "array<float>")), "[]float64{1, 2.5, math.NaN()}");
   equal(each("value json yaml typescript go", decoded(-0, "float")), ["-0", "-0", "-0\n", "-0", "math.Copysign(0, -1)"]);
 });

@@ -56,8 +56,8 @@ function wordOf(text: string, meaning: Meaning): Word {
   if (meaning === "integer" && /^-?\d+$/.test(text)) {
     return { kind: "integer", text };
   }
-  if (meaning === "number" && /^(NaN|-?Infinity)$/.test(text)) {
-    return { kind: "nan", text };
+  if (meaning === "number" && /^(NaN(\(0x[0-9a-f]+\))?|-?Infinity)$/.test(text)) {
+    return { kind: "nan", text: text.replace(/\(.*/, "") };
   }
   if (meaning === "bytes" && /^([0-9a-f]{2})*$/i.test(text)) {
     return { kind: "bytes", text };

@@ -1,0 +1,290 @@
+package protodef_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/codec/view"
+	"wirebench/defs/protodef"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// drawer makes random definitions: most are sound, and many combine what does not go together.
+type drawer struct {
+	*rand.Rand
+	names []string
+	n     int
+}
+
+func (d *drawer) of(words ...string) string { return words[d.IntN(len(words))] }
+
+func (d *drawer) number() string {
+	return `"` + d.of("u8", "i8", "u16", "i16", "lu16", "i32", "lu32", "i64", "lu64", "u24", "li40", "u56", "varint", "varlong", "varint64", "zigzag32", "zigzag64", "sleb32",
+		"varintbe", "bool", "f32", "lf64", "f16", "byterot") + `"`
+}
+
+// path is the name of an earlier field, or of none.
+func (d *drawer) path() string {
+	if len(d.names) == 0 || d.IntN(12) == 0 {
+		return "nothing"
+	}
+	return d.of("", "", "../") + d.of(d.names...)
+}
+
+func (d *drawer) formula() string {
+	switch d.IntN(4) {
+	case 0:
+		return d.of("0", "1", "3")
+	case 1:
+		return d.path() + d.of(" + ", " - ", " * ", " == ", " && ", " % ") + d.of("1", "2", d.path())
+	case 2:
+		return "!" + d.path()
+	}
+	return d.path()
+}
+
+// extent is the arguments that say how many units there are.
+func (d *drawer) extent() string {
+	switch d.IntN(6) {
+	case 0:
+		return fmt.Sprintf(`"count": %d`, d.IntN(4))
+	case 1:
+		return `"count": "` + d.formula() + `"`
+	case 2:
+		return `"rest": true`
+	case 3:
+		return `"countType": ` + d.number()
+	}
+	return `"countType": "` + d.of("varint", "u8", "i16") + `"`
+}
+
+func (d *drawer) fields(depth int) string {
+	outer := d.names
+	defer func() { d.names = outer }()
+	d.names = d.names[:len(d.names):len(d.names)]
+	var out []string
+	for range 1 + d.IntN(4) {
+		typ := d.typ(depth)
+		if d.IntN(12) == 0 {
+			out = append(out, `{"anon": true, "type": `+typ+`}`)
+			continue
+		}
+		d.n++
+		name := fmt.Sprintf("f%d", d.n)
+		out = append(out, `{"name": "`+name+`", "type": `+typ+`}`)
+		d.names = append(d.names, name)
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+func (d *drawer) typ(depth int) string {
+	if depth <= 0 || d.IntN(3) == 0 {
+		return d.number()
+	}
+	inner := func() string { return d.typ(depth - 1) }
+	switch d.IntN(19) {
+	case 0:
+		return `["container", ` + d.fields(depth-1) + `]`
+	case 1:
+		return fmt.Sprintf(`["switch", {"compareTo": "%s", "fields": {"%s": %s, "%s": %s}, "default": %s}]`, d.formula(), d.of("0", "a", "true"), inner(), d.of("1", "b", "false"), inner(), d.of(`"void"`, inner()))
+	case 2, 3:
+		return `["option", ` + d.of(inner(), `"void"`) + `]`
+	case 4, 5:
+		return `["array", {` + d.extent() + `, "type": ` + inner() + `}]`
+	case 6:
+		return `["array", {"until": "` + d.of("_ == 0", d.formula()) + `", "type": ` + inner() + `}]`
+	case 7:
+		return `["mapper", {"type": ` + d.number() + `, "mappings": {"0": "a", "1": "b", "2": "a"}}]`
+	case 8:
+		return fmt.Sprintf(`["%s", [{"name": "p", "size": %d, "signed": %s}, {"name": "q", "size": %d, "signed": false}]]`, d.of("bitfield", "bitfieldLE"), 1+d.IntN(40), d.of("true", "false"), 1+d.IntN(64))
+	case 9:
+		return `["bitflags", {"type": ` + d.number() + `, "flags": ["x", "y", "z"]}]`
+	case 10, 11:
+		return `["pstring", {` + d.extent() + d.of("", "", `, "encoding": "utf-16le"`) + `}]`
+	case 12:
+		return `["buffer", {` + d.extent() + `}]`
+	case 13:
+		return `["topBitSetTerminatedArray", {"type": ` + d.of(inner(), `["container", [{"name": "t", "type": "i8"}]]`) + `}]`
+	case 14:
+		return `["entityMetadataLoop", {"endVal": 255, "type": ` + inner() + `}]`
+	case 15:
+		return `["encapsulated", {"lengthType": ` + d.number() + `, "type": ` + d.of(inner(), `"void"`) + `}]`
+	case 16:
+		return `["compressed", {"method": "zlib", "lengthType": ` + d.number() + `, "type": ` + inner() + `}]`
+	case 17:
+		return d.of(`["computed", {"value": "`+d.formula()+`"}]`, `["at", {"position": "`+d.formula()+`", "type": `+inner()+`}]`, `["const", {"hex": "ca"}]`, `["align", 4]`)
+	}
+	return d.of(`"nbt"`, `"anonOptionalNbt"`, `"UUID"`, `"cstring"`, `"restBuffer"`, `"lpVec3"`, `["optionalOnRemaining", {"type": `+inner()+`}]`, `"enum_size_based_on_values_len"`)
+}
+
+// draw compiles a random definition. ok is false if check refuses it.
+func draw(t testing.TB, seed uint64) (text string, m *schema.Message, ok bool) {
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 30))}
+	text = `{"types": {"m": ["container", ` + d.fields(4) + `]}}`
+	s, diags := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})
+	for _, x := range diags {
+		if x.Code == "not-compiled" {
+			t.Logf("%s\n%s", text, x.Message)
+			notCompiled++
+		}
+	}
+	if diags.HasErrors() || len(s.Messages) != 1 {
+		return text, nil, false
+	}
+	return text, s.Messages[0], true
+}
+
+var notCompiled int // definitions that only the general check of layouts refuses
+
+// TestRefused: what used to be accepted and did not compile, or vanished, is named where it stands.
+func TestRefused(t *testing.T) {
+	for fields, want := range map[string]string{
+		`{"name": "l", "type": ["array", {"rest": true, "type": "u8"}]}, {"name": "x", "type": ["computed", {"value": "l + 1"}]}`:         "bad-expression",
+		`{"name": "f", "type": "f32"}, {"name": "x", "type": ["computed", {"value": "f + 1"}]}`:                                           "bad-expression",
+		`{"name": "f", "type": "byterot"}, {"name": "x", "type": ["switch", {"compareTo": "f", "fields": {"1": "u8"}}]}`:                  "bad-compare",
+		`{"name": "t", "type": ["pstring", {"count": 2}]}, {"name": "x", "type": ["switch", {"compareTo": "t", "fields": {"ab": "u8"}}]}`: "bad-compare",
+		`{"name": "x", "type": ["encapsulated", {"lengthType": "f32", "type": "u8"}]}`:                                                    "an encapsulated value is an integer",
+		`{"name": "x", "type": ["encapsulated", {"lengthType": ["container", []], "type": "u8"}]}`:                                        "an encapsulated value is an integer",
+		`{"name": "x", "type": ["compressed", {"method": "zlib", "lengthType": "f32", "type": "u8"}]}`:                                    "a compressed value is an integer",
+		`{"name": "x", "type": ["int", {"size": 9}]}`:                                                                                     "an integer has 1 to 8 bytes",
+		`{"name": "x", "type": ["array", {"countType": "enum_size_based_on_values_len", "type": "u8"}]}`:                                  "values_len",
+	} {
+		text := `{"types": {"m": ["container", [` + fields + `]]}}`
+		_, diags := protodef.Parse([]*source.File{source.New("m.json", text)}, schema.Options{})
+		if !diags.HasErrors() || !strings.Contains(diags.Render(), want) {
+			t.Errorf("%s: want %q\n%s", fields, want, diags.Render())
+		}
+	}
+	for typ, c := range map[string][2]string{
+		`["encapsulated", {"lengthType": "u8", "type": "void"}]`: {"00", "null"}, // its size does not vanish
+	} {
+		p := compile(t, typ)
+		var rec codec.Record
+		p.Decode(&rec, []byte{0})
+		if got := string(value.AppendJSON(nil, &rec)); rec.Used != 1 || got != `{"x":`+c[1]+`}` {
+			t.Errorf("%s: %d bytes, %s", typ, rec.Used, got)
+		}
+	}
+}
+
+// TestRandomDefinitions: what check accepts compiles; each bit of a message is covered once; and a message without warnings survives its
+// values. The reasons of those that do not are counted.
+func TestRandomDefinitions(t *testing.T) {
+	accepted, messages, whole := 0, 0, 0
+	why := map[string]int{}
+	const drawn = 4000
+	for seed := range uint64(drawn) {
+		text, m, ok := draw(t, seed)
+		if !ok {
+			continue
+		}
+		accepted++
+		p, err := codec.Compile(m)
+		if err != nil {
+			t.Errorf("check accepts\n%s\nbut: %v", text, err)
+			continue
+		}
+		rng := rand.New(rand.NewPCG(seed, 31))
+		for range 3 {
+			data := make([]byte, rng.IntN(120))
+			for i := range data {
+				data[i] = byte(rng.Uint32() >> rng.IntN(24))
+			}
+			reason, ok := survives(t, text, p, data)
+			if !ok {
+				continue
+			}
+			messages++
+			if reason == "" {
+				whole++
+			} else {
+				why[reason]++
+			}
+		}
+	}
+	t.Logf("%d of %d accepted, %d refused only as a layout; %d of %d messages survive their values; others: %v", accepted, drawn, notCompiled, whole, messages, why)
+	if accepted < drawn/20 || whole < accepted/2 {
+		t.Error("too few for a test")
+	}
+}
+
+// survives decodes bytes as a message, checks that its fields cover it, and encodes its values. ok is false if the bytes are no message; reason
+// is why the values do not give the same bytes.
+func survives(t *testing.T, text string, p *codec.Program, data []byte) (reason string, ok bool) {
+	t.Helper()
+	var rec, in, out codec.Record
+	p.Decode(&rec, data)
+	if rec.Status() != codec.OK {
+		return "", false
+	}
+	if len(rec.Packs) == 0 {
+		covered(t, text, &rec)
+	}
+	for _, x := range rec.AllProblems() {
+		if x.Code != codec.LeftOver && x.Code != codec.NaNPayload {
+			reason = x.Code.String()
+		}
+	}
+	if reason == "" && rec.PaddingSet() {
+		reason = "padding"
+	}
+	json := value.AppendJSON(nil, &rec)
+	err := value.ParseJSON(&in, p, json)
+	if err == nil {
+		in.Code = rec.Code
+		err = p.Encode(&out, &in)
+	}
+	switch {
+	case err == nil && bytes.Equal(out.Data, data[:rec.Used]):
+		return "", true
+	case reason != "":
+		return reason, true
+	case err != nil:
+		t.Errorf("%s\n%x: %s\n%v", text, data[:rec.Used], json, err)
+		return "refused", true
+	}
+	t.Errorf("%s\n%x: %s\nencodes as %x", text, data[:rec.Used], json, out.Data)
+	return "differs", true
+}
+
+// covered checks that the fields of a message cover each of its bits once, apart from those that share bytes.
+func covered(t *testing.T, text string, rec *codec.Record) {
+	t.Helper()
+	seen, shared := make([]int, rec.Used*8), make([]bool, rec.Used*8)
+	for _, f := range view.Fields(rec) {
+		for at := f.BitOffset; at < f.BitOffset+f.BitLength && int(at) < len(seen); at++ {
+			if shared[at] = shared[at] || f.Overlap; !f.Overlap {
+				seen[at]++
+			}
+		}
+	}
+	for at, n := range seen {
+		if n > 1 || n == 0 && !shared[at] {
+			t.Errorf("%s\n%x: bit %d is in %d fields", text, rec.Data, at, n)
+			return
+		}
+	}
+}
+
+// FuzzDefinition draws definitions and messages from any seed.
+func FuzzDefinition(f *testing.F) {
+	f.Add([]byte("12345678"), []byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, seed, data []byte) {
+		text, m, ok := draw(t, binary.LittleEndian.Uint64(append(seed, make([]byte, 8)...)))
+		if !ok || len(data) > 1<<12 {
+			return
+		}
+		p, err := codec.Compile(m)
+		if err != nil {
+			t.Fatalf("check accepts\n%s\nbut: %v", text, err)
+		}
+		survives(t, text, p, data)
+	})
+}
