@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -95,6 +96,17 @@ func TestRawBytesInEveryForm(t *testing.T) {
 	s.ServeHTTP(w, r)
 	if w.Code != 413 || !strings.Contains(w.Body.String(), "larger than 64 MiB") {
 		t.Errorf("a text that is too large: %d %s", w.Code, w.Body)
+	}
+}
+
+// A capture may take any time to arrive, as long as it arrives: each part of it has the time of its own.
+func TestSlowCapture(t *testing.T) {
+	s := captureServer(t, "muta", nil)
+	body := io.MultiReader(strings.NewReader("ab"), strings.NewReader("cd"), strings.NewReader("ef"))
+	w := &limits{ResponseRecorder: httptest.NewRecorder()}
+	s.ServeHTTP(w, httptest.NewRequest("POST", "/api/one/captures?name=slow&framing=fixed:2", body))
+	if w.Code != 201 || len(w.read) < 3 || len(w.write) < 3 {
+		t.Errorf("%d, times to read %v, to write %v", w.Code, w.read, w.write)
 	}
 }
 

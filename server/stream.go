@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"wirebench/codec"
-	"wirebench/codec/scan"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -22,8 +23,10 @@ const (
 	streamType  = "application/x-ndjson"
 	streamLine  = 4*codec.MaxMessage + 1024 // bytes of a line
 	streamBatch = 64 << 10                  // bytes of answers sent at once, while there is more to read
-	streamStall = time.Minute               // without progress of the client
+	streamStall = time.Minute               // for a client to take an answer
 )
+
+var streamParameters = []string{"message", "dir", "group", "fields"}
 
 // streams decodes bodies of many messages, one a line, while they arrive: POST /api/v1/{ws}/decode with the type application/x-ndjson. A line is
 // the message in hex, bare or as a JSON string, or {"hex":…, "dir":…}. Each line is answered by a line, as by the command decode --json.
@@ -48,6 +51,16 @@ func (s *Server) streams(next http.Handler) http.Handler {
 // decodeStream answers a stream. Mistakes of a line are in its answer.
 func (s *Server) decodeStream(w http.ResponseWriter, r *http.Request, snap *workspace.Snapshot) {
 	q := r.URL.Query()
+	for name := range q {
+		if !slices.Contains(streamParameters, name) {
+			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("unknown parameter %q; the parameters are %s", name, strings.Join(streamParameters, ", ")))
+			return
+		}
+	}
+	if dir := q.Get("dir"); dir != "" && schema.DirNamed(dir) == schema.Both {
+		problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("dir is c2s or s2c, not %q", dir))
+		return
+	}
 	req := workspace.Request{Group: q.Get("group"), Dir: schema.DirNamed(q.Get("dir")), Fields: q.Has("fields"), Session: codec.Session{Counter: 1}}
 	if name := q.Get("message"); name != "" {
 		m, err := snap.FindIn(name, req.Group, req.Dir)
@@ -58,7 +71,8 @@ func (s *Server) decodeStream(w http.ResponseWriter, r *http.Request, snap *work
 		req.Message = m
 	}
 	control := http.NewResponseController(w)
-	_ = control.EnableFullDuplex() // answers come before the body has ended; HTTP/2 has it anyway
+	_ = control.EnableFullDuplex()           // answers come before the body has ended; HTTP/2 has it anyway
+	_ = control.SetReadDeadline(time.Time{}) // messages may come at any time, such as those of tail -f; a client that is gone ends its connection
 	w.Header().Set("Content-Type", streamType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // of nginx
@@ -82,7 +96,6 @@ func (s *Server) decodeStream(w http.ResponseWriter, r *http.Request, snap *work
 			if send() != nil {
 				return
 			}
-			_ = control.SetReadDeadline(time.Now().Add(streamStall))
 		}
 		line, err := readStreamLine(in, &d.long)
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -96,6 +109,9 @@ func (s *Server) decodeStream(w http.ResponseWriter, r *http.Request, snap *work
 			return
 		}
 		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) { // see server.ending, access.lasting
+				err = errors.New("the server has ended the stream")
+			}
 			out = appendStreamError(out, "unreadable", err.Error())
 			_ = send()
 			return
@@ -114,30 +130,10 @@ type streamDecoder struct {
 
 // line appends the answer of a line.
 func (d *streamDecoder) line(out, line []byte) []byte {
-	req, text := d.req, line
-	switch line[0] {
-	case '"':
-		text = bytes.TrimSuffix(line[1:], []byte(`"`))
-	case '{':
-		var one struct {
-			Hex   string
-			Dir   string
-			Group string
-		}
-		if err := json.Unmarshal(line, &one); err != nil {
-			return appendStreamError(out, "not-json", err.Error())
-		}
-		text = []byte(one.Hex)
-		if one.Dir != "" {
-			req.Dir = schema.DirNamed(one.Dir)
-		}
-		if one.Group != "" {
-			req.Group = one.Group
-		}
-	}
-	data, err := scan.AppendHexLine(d.data[:0], text)
-	if err != nil {
-		return appendStreamError(out, "not-hex", err.Error())
+	req := d.req
+	data, wrong := req.AppendLine(d.data[:0], line)
+	if wrong.Code != "" {
+		return appendStreamError(out, wrong.Code, wrong.Message)
 	}
 	d.data = data
 	out, _ = d.snap.AppendDecoded(out, &d.rec, data, req)

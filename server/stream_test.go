@@ -57,6 +57,12 @@ func TestDecodeStream(t *testing.T) {
 		{`{"hex":"` + viewedHex + `","dir":"c2s"}`, fmt.Sprint(first)},
 		{"zz", "not-hex"},
 		{"{", "not-json"},
+		{`{"hexx":1}`, `unknown field "hexx"`},
+		{`{"hex":"00"}{}`, "more after"},
+		{`{}`, "no-message"},
+		{`{"hex":"` + viewedHex + `","dir":"up"}`, "c2s or s2c"},
+		{`{"kind":"control","hex":"00"}`, "not a message"},
+		{`{"n":1,"time":"2026-11-20T10:00:00Z","conn":"a","kind":"message","from":[1],"dir":"c2s","status":"ok","hex":"` + viewedHex + `"}`, fmt.Sprint(first)},
 		{"ff ff", "status:"},
 		{long, "status:"},
 		{viewedHex, fmt.Sprint(first)},
@@ -71,7 +77,7 @@ func TestDecodeStream(t *testing.T) {
 	if got := fmt.Sprint(next()); got != fmt.Sprint(first) || in.Scan() {
 		t.Errorf("%s", got)
 	}
-	for path, want := range map[string]int{"/api/none/decode": 404, "/api/one/decode?message=NOTHING": 422} {
+	for path, want := range map[string]int{"/api/none/decode": 404, "/api/one/decode?message=NOTHING": 422, "/api/one/decode?mesage=C_JOIN": 422, "/api/one/decode?dir=up": 422} {
 		resp, err := http.Post(srv.URL+path, "application/x-ndjson", strings.NewReader("00"))
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +88,30 @@ func TestDecodeStream(t *testing.T) {
 		}
 	}
 }
+
+// A stream has no time limit between its messages, only for taking its answers.
+func TestDecodeStreamWaits(t *testing.T) {
+	s := testServer(t)
+	r := httptest.NewRequest("POST", "/api/one/decode", strings.NewReader(viewedHex+"\n"+viewedHex+"\n"))
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	w := &limits{ResponseRecorder: httptest.NewRecorder()}
+	s.ServeHTTP(w, r)
+	if len(w.read) == 0 || slices.ContainsFunc(w.read, func(at time.Time) bool { return !at.IsZero() }) || len(w.write) == 0 {
+		t.Errorf("times to read %v, to write %v", w.read, w.write)
+	}
+	if n := strings.Count(w.Body.String(), "\n"); n != 2 {
+		t.Errorf("%d answers", n)
+	}
+}
+
+// limits records the deadlines of a request.
+type limits struct {
+	*httptest.ResponseRecorder
+	read, write []time.Time
+}
+
+func (l *limits) SetReadDeadline(at time.Time) error  { l.read = append(l.read, at); return nil }
+func (l *limits) SetWriteDeadline(at time.Time) error { l.write = append(l.write, at); return nil }
 
 // BenchmarkDecodeStream decodes a stream of messages over HTTP.
 func BenchmarkDecodeStream(b *testing.B) {

@@ -2,16 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"wirebench/codec"
-	"wirebench/codec/scan"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
@@ -27,7 +28,9 @@ func newDecode() *cobra.Command {
 		Long: `Decode reads messages from files, or from standard input without files or for "-",
 and prints their contents.
 
-Each line is one message in hex; spaces are allowed. With --paste the whole input
+Each line is one message in hex; spaces are allowed. It may also be an object as
+encode --json and frames --json print it, or a row of frames --columns with a
+column hex. With --paste the whole input
 is one text in any form of the paste command. Each line gives exactly one result,
 in order. The code in the message selects the definition, unless --message does.
 
@@ -51,7 +54,7 @@ errors. A message without a definition is not an error.`,
 				if paste {
 					return d.paste(name, r, form)
 				}
-				return d.lines(r)
+				return d.lines(name, r)
 			})
 			if e := d.out.Flush(); err == nil {
 				err = e
@@ -107,22 +110,50 @@ func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, err
 // maxLine bounds a line of hex: the largest message, with a space after every digit.
 const maxLine = codec.MaxMessage * 4
 
-// lines decodes one message per line.
-func (d *decoder) lines(r io.Reader) error {
+// lines decodes one message per line: hex, an object as frames --json and encode --json print it, or a row of frames --columns, whose first
+// line names the columns.
+func (d *decoder) lines(name string, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
+	column, first := -1, true
 	return eachLine(in, func(line []byte) error {
-		data, err := scan.AppendHexLine(d.data[:0], line)
-		if err != nil {
-			d.wrong("not-hex", err.Error())
+		if first {
+			first = false
+			if column = hexColumn(line); column >= 0 {
+				note(d.cmd, "%s: line 1 names columns; the messages are in column hex", name)
+				return nil
+			}
+		}
+		if column >= 0 {
+			cells := bytes.Split(line, []byte("\t"))
+			line = cells[min(column, len(cells)-1)]
+		}
+		req := d.req
+		data, wrong := req.AppendLine(d.data[:0], line)
+		if wrong.Code != "" {
+			d.wrong(wrong.Code, wrong.Message)
 		} else {
 			d.data = data
-			d.message(data, d.req.Dir)
+			d.message(data, req)
 		}
 		if in.Buffered() == 0 {
 			return d.out.Flush() // the input may be a terminal
 		}
 		return nil
 	})
+}
+
+// hexColumn returns the index of column hex in the head of a table of frames --columns, -1 if a line is not one.
+func hexColumn(line []byte) int {
+	at := -1
+	for i, name := range strings.Split(string(line), "\t") {
+		switch {
+		case name == "hex":
+			at = i
+		case !slices.Contains(columnNames, name) && !strings.Contains(name, "."):
+			return -1
+		}
+	}
+	return at
 }
 
 // paste decodes all messages of a pasted text.
@@ -140,19 +171,17 @@ func (d *decoder) paste(name string, r io.Reader, form string) error {
 		note(d.cmd, "%s: recognized as %s; %s", name, p.Title, p.Why)
 	}
 	for _, m := range p.Messages {
-		dir := d.req.Dir
-		if dir == schema.Both {
-			dir = m.Dir
+		req := d.req
+		if req.Dir == schema.Both {
+			req.Dir = m.Dir
 		}
-		d.message(m.Bytes, dir)
+		d.message(m.Bytes, req)
 	}
 	return nil
 }
 
 // message decodes one message.
-func (d *decoder) message(data []byte, dir schema.Dir) {
-	req := d.req
-	req.Dir = dir
+func (d *decoder) message(data []byte, req workspace.Request) {
 	if d.json {
 		var failed bool
 		d.text, failed = d.snap.AppendDecoded(d.text[:0], &d.rec, data, req)

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -46,6 +47,27 @@ func bodyError(err error) error {
 		return huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
 	}
 	return huma.Error400BadRequest("the body cannot be read: " + err.Error())
+}
+
+// receiving reads the body of a large file: it may take any time, but not pause for receiveStall. The answer then has a minute.
+type receiving struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+// receiveStall is the time for the next bytes of a large file.
+const receiveStall = time.Minute
+
+func (r receiving) Read(p []byte) (int, error) {
+	_ = r.control.SetReadDeadline(time.Now().Add(receiveStall)) // writers without deadlines, as in tests, need none
+	n, err := r.Reader.Read(p)
+	_ = r.control.SetWriteDeadline(time.Now().Add(receiveStall + time.Minute))
+	return n, err
+}
+
+// large returns a reader of a body of at most that many bytes.
+func (r *RawRequest) large(most int64) io.Reader {
+	return receiving{http.MaxBytesReader(r.writer, r.request.Body, most), http.NewResponseController(r.writer)}
 }
 
 // text returns the text of a file in a request: the body itself, or a JSON field. The body of a definition in JSON may be sent as JSON.

@@ -141,10 +141,7 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 			return nil, err
 		}
 	}
-	control := http.NewResponseController(in.writer)
-	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
-	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
-	file := io.Reader(http.MaxBytesReader(in.writer, in.request.Body, store.MaxCaptureBytes))
+	file := in.large(store.MaxCaptureBytes)
 	if in.Framing == "" {
 		file, err = onlyCapture(file)
 	}

@@ -39,10 +39,7 @@ func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, 
 	if s.Captures.Runs(ws.Name, in.ID) || s.Captures.Writes(ws.Name, in.ID) {
 		return nil, huma.Error403Forbidden("this capture belongs to a running listener and cannot be appended to")
 	}
-	control := http.NewResponseController(in.writer)
-	_ = control.SetReadDeadline(time.Now().Add(receiveTime))
-	_ = control.SetWriteDeadline(time.Now().Add(receiveTime + time.Minute))
-	x, err := ws.Captures.Append(in.ID, in.Offset, http.MaxBytesReader(in.writer, in.request.Body, store.MaxAppend))
+	x, err := ws.Captures.Append(in.ID, in.Offset, in.large(store.MaxAppend))
 	var moved *store.OffsetError
 	var large *http.MaxBytesError
 	switch {
