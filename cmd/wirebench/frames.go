@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec/filter"
+	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
@@ -28,8 +29,8 @@ func newFrames() *cobra.Command {
 	var kinds []string
 	expression, columns, stats := "", "", ""
 	cmd := &cobra.Command{
-		Use:   "frames [CAPTURE]",
-		Short: "List the frames of a capture",
+		Use:   "frames [CAPTURE...]",
+		Short: "List the frames of captures",
 		Long: `Frames reads a capture (pcap, pcapng, snoop or Network Monitor, also compressed
 with gzip, zstd, lz4, xz or bzip2), reassembles its connections and lists their
 frames in the order in which they were completed: messages, packets of the
@@ -58,6 +59,7 @@ It may also be a TLS key log, as programs write it with SSLKEYLOGFILE: connectio
 that are TLS 1.2 or 1.3 are then read as what TLS carried. A pcapng with its own key
 log needs no --keys.
 
+Several captures are listed one after another; the numbers of their frames go on.
 A truncated file is read up to the last whole record. Without a file, or for "-",
 frames reads standard input; the frames of a capture that a program is still writing
 to a pipe are listed as they come. (A plain TERA connection is recognized by messages
@@ -70,7 +72,6 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
   wirebench frames --protocol tera --stats problems session.pcap
   tcpdump -i any -U -w - port 7801 | wirebench frames --protocol tera -
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
-		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.valid(); err != nil {
 				return err
@@ -100,13 +101,11 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 			if err := f.knows(snap); err != nil {
 				return err
 			}
-			path := "-"
-			if len(args) == 1 {
-				path = args[0]
-			} else {
+			if len(args) == 0 {
+				args = []string{"-"}
 				sayTyping(cmd)
 			}
-			return f.run(cmd, snap, path)
+			return f.run(cmd, snap, args)
 		},
 	}
 	l.add(cmd)
@@ -210,19 +209,36 @@ type frameLister struct {
 	name    string // of the last frame
 	column  []byte // the column of this name
 
+	before    uint32          // frames of the captures before
 	conn      *transport.Conn // of the last frame
 	connName  string
 	connProto string
 }
 
-func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path string) error {
+func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []string) error {
 	f.begin(snap)
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	f.idle = func() error { return f.out.Flush() }
 	if f.columns != nil {
 		f.out.Write(f.columns.appendHead(nil))
 	}
-	sum, err := f.read(cmd, snap, path, f.frame)
+	var err error
+	var sums []func()
+	for _, path := range paths {
+		var sum packet.Summary
+		if sum, err = f.read(cmd, snap, path, f.frame); err != nil {
+			break
+		}
+		f.before += sum.Frames
+		file, title := f.file, f.title
+		sums = append(sums, func() {
+			f.file, f.title = file, title
+			if len(paths) > 1 {
+				note(cmd, "%s: %d frames", path, sum.Frames)
+			}
+			f.summary(cmd, sum)
+		})
+	}
 	if f.statistics != nil && err == nil {
 		err = printStatistics(f.out, f.statistics, f.json)
 	}
@@ -232,7 +248,9 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 	if err != nil {
 		return err
 	}
-	f.summary(cmd, sum)
+	for _, say := range sums {
+		say()
+	}
 	if n := f.filter.Unjudged(); n > 0 {
 		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
 	}
@@ -241,6 +259,7 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, path str
 
 // frame lists a frame.
 func (f *frameLister) frame(x *transport.Frame) {
+	x.N += f.before
 	if x.Conn != f.conn {
 		f.conn, f.connName, f.connProto = x.Conn, x.Conn.Name(), x.Conn.Proto.String()
 	}
@@ -250,6 +269,9 @@ func (f *frameLister) frame(x *transport.Frame) {
 // list writes a frame that matches the filter and the kinds.
 func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, proto string) {
 	f.reading.Take(x)
+	if f.columns != nil && f.columns.start.IsZero() {
+		f.columns.start = x.At // of all frames, as a filter changes no time
+	}
 	if !f.filter.Everything() && !f.filter.FitsReading(where(in.Conn, in.Session, stream, proto), f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
 		return
 	}

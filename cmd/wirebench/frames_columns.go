@@ -85,9 +85,6 @@ func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame
 				dst = f.write.AppendTime(dst, x.At)
 			}
 		case "t":
-			if c.start.IsZero() {
-				c.start = x.At
-			}
 			if !x.At.IsZero() {
 				dst = strconv.AppendFloat(dst, x.At.Sub(c.start).Seconds(), 'f', 6, 64)
 			}

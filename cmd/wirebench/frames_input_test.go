@@ -34,7 +34,7 @@ func TestFramesInput(t *testing.T) {
 		{[]string{"frames", "--protocol", "muta", "--group", "c2s=nogroup", "-"}, "unknown group nogroup"},
 		{[]string{"frames", "--protocol", "tera", "--group", "c2s=nogroup", "-"}, "nogroup"},
 		{[]string{"frames", "--protocol", "tera", "no such file"}, "no such file"},
-		{[]string{"frames", "--protocol", "tera", "a", "b"}, "reads one input"},
+		{[]string{"frames", "--protocol", "tera", "no such file", "-"}, "no such file"},
 	} {
 		if out, errs, status := cli(t, lines, c.args...); status != 2 || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: %d %s %s", c.args, status, out, errs)
