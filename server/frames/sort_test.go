@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/store"
@@ -411,25 +413,28 @@ func TestSortRolling(t *testing.T) {
 	}
 }
 
+// say adds a message with a text to a log.
+func say(t *testing.T, log *live.Log, text string) {
+	t.Helper()
+	msg := []byte{0, 0, 0x01, 0x10, 10, 0, 1, 2, 3, 4}
+	for _, c := range text {
+		msg = append(msg, byte(c), 0)
+	}
+	f := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, HasKey: true, Key: schema.Key{Dir: schema.ToServer, Code: 0x1001}, Bytes: append(msg, 0, 0)}
+	binary.LittleEndian.PutUint16(f.Bytes, uint16(len(f.Bytes)))
+	if err := log.Add(0, f); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestSortInParts sorts by texts of which only a small part fits in memory at a time, and that differ late or not at all.
 func TestSortInParts(t *testing.T) {
 	snap := definitions(t, "tera", oddFiles)
 	r := rand.New(rand.NewPCG(7, 8))
 	log := live.New(0)
 	log.Connection(live.Conn{Name: "a-b"})
-	say := func(text string) {
-		msg := []byte{0, 0, 0x01, 0x10, 10, 0, 1, 2, 3, 4}
-		for _, c := range text {
-			msg = append(msg, byte(c), 0)
-		}
-		f := &transport.Frame{Kind: transport.Message, Dir: schema.ToServer, HasKey: true, Key: schema.Key{Dir: schema.ToServer, Code: 0x1001}, Bytes: append(msg, 0, 0)}
-		binary.LittleEndian.PutUint16(f.Bytes, uint16(len(f.Bytes)))
-		if err := log.Add(0, f); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for range 5000 {
-		say(strings.Repeat("abcd", []int{0, 5, 6, 12, 40, 59}[r.IntN(6)]) + strings.Repeat(string(rune('p'+r.IntN(4))), r.IntN(40)) + fmt.Sprint(r.IntN(30)))
+		say(t, log, strings.Repeat("abcd", []int{0, 5, 6, 12, 40, 59}[r.IntN(6)])+strings.Repeat(string(rune('p'+r.IntN(4))), r.IntN(40))+fmt.Sprint(r.IntN(30)))
 	}
 	l := oddList(t, snap, log, "")
 	for _, by := range []string{"=.text", "info"} {
@@ -454,5 +459,28 @@ func TestSortInParts(t *testing.T) {
 				t.Errorf("%v: there is nothing to sort", spec)
 			}
 		}
+	}
+}
+
+// TestSortMemory counts the bytes that sorting a row takes: of a long text, only as much as distinguishes it.
+func TestSortMemory(t *testing.T) {
+	snap := definitions(t, "tera", oddFiles)
+	r := rand.New(rand.NewPCG(9, 9))
+	log := live.New(0)
+	log.Connection(live.Conn{Name: "a-b"})
+	const n = 40_000
+	for range n {
+		say(t, log, fmt.Sprintf("%x", r.Uint64())+strings.Repeat("the same", 25))
+	}
+	l := oddList(t, snap, log, "")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := sortView(t.Context(), l.View, SortSpec{By: "=.text"}, store.Notes{}, func(int64) {}, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	took := (after.TotalAlloc - before.TotalAlloc) / n
+	if t.Logf("%d bytes a row", took); took > 180 && !benchtest.Raced {
+		t.Errorf("sorting takes %d bytes a row; the whole texts have 216", took)
 	}
 }
