@@ -98,6 +98,9 @@ func (p *parser) words(ln *line) {
 		p.bad(ln, tooDeep(p.code.Sub(0, i), ln.depth))
 		return
 	}
+	if p.foreign(ln, i) {
+		return
+	}
 	first := p.text[i : i+space.Word(p.text[i:])]
 	if first == "@include" {
 		p.include(ln, i+len(first))
