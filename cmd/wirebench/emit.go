@@ -33,7 +33,9 @@ Features that a target cannot express are listed on standard error and at the to
 of its output. A single file is written to standard output; several files need
 --out.
 
-The exit status is 1 if a definition has errors; its message is omitted.`,
+The exit status is 1 if a definition has errors; its message is omitted. It is
+also 1, and nothing is written, if no message can be written: the reason is on
+standard error for each.`,
 		Example: `  wirebench emit --target c --message C_EDIT_PRIVATE_CHANNEL --out generated
   wirebench emit --library mine --target lua > mine.lua`,
 		Args: noArgs,
@@ -57,6 +59,14 @@ The exit status is 1 if a definition has errors; its message is omitted.`,
 				note(cmd, "note: %s is omitted: its definition has errors (wirebench check)", snap.NameOf(m))
 			}
 			files, losses := snap.Emit(t, s, name, vectors)
+			var nothing *workspace.NothingWritten
+			if errors.As(snap.Written(t, s, left, losses), &nothing) {
+				for _, reason := range nothing.Reasons {
+					note(cmd, "omitted: %s", reason)
+				}
+				note(cmd, "%s: there is no message to write, and nothing was written", t.Title)
+				return errInput
+			}
 			if asJSON {
 				writeJSON(cmd.OutOrStdout(), workspace.EmittedOf(files, losses))
 			} else {

@@ -54,6 +54,32 @@ func TestEmittedGoTestsItself(t *testing.T) {
 	}
 }
 
+// TestEmitOfNothing checks that an output without a message is an error, with the reason for each message.
+func TestEmitOfNothing(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"types": {"packet_one": ["container", [{"name": "n", "type": "varint"}]], "packet_two": ["container", [{"name": "m", "type": "varint"}]],
+		"packet": ["container", [{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"0x00": "one", "0x01": "two"}}]}, {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"one": "packet_one", "two": "packet_two"}}]}]]}}`
+	if err := os.WriteFile(filepath.Join(dir, "protocol.json"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	if err := os.WriteFile(filepath.Join(empty, "C_BAD.1.def"), []byte("in32 x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range strings.Split(targetNames(), ", ") {
+		into := filepath.Join(t.TempDir(), "out")
+		out, errs, status := cli(t, "", "emit", "--library", dir, "--protocol", "protodef", "--target", target, "--out", into)
+		if _, err := os.Stat(into); target != "md" && (status != 1 || out != "" || err == nil || !strings.Contains(errs, "omitted: one: ") || !strings.Contains(errs, "omitted: two: ") || !strings.Contains(errs, "nothing was written")) {
+			t.Errorf("%s: status %d, %v\n%s%s", target, status, err, out, errs)
+		} else if target == "md" && status != 0 {
+			t.Errorf("%s: status %d\n%s%s", target, status, out, errs)
+		}
+		if out, errs, status := cli(t, "", "emit", "--library", empty, "--target", target, "--json"); status != 1 || out != "" || !strings.Contains(errs, "C_BAD.1: its definition has errors") {
+			t.Errorf("%s of mistakes: status %d\n%s%s", target, status, out, errs)
+		}
+	}
+}
+
 func TestEmitRefuses(t *testing.T) {
 	for _, c := range []struct {
 		args []string

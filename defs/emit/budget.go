@@ -41,7 +41,7 @@ func affordable(s *schema.Schema) (*schema.Schema, losses) {
 			left -= bytes[i]
 			kept = append(kept, m)
 		} else {
-			lost.lose(m, "", "the output would be much larger than the definition, which uses a struct in many places; the message is omitted")
+			lost.lose(m, "", "the output would be much larger than the definition, which uses a struct in many places"+isOmitted)
 		}
 	}
 	if len(lost) == 0 {

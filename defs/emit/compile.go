@@ -18,7 +18,7 @@ func (l *losses) try(m *schema.Message, known features, do func(*wire.Message)) 
 		switch e := recover().(type) {
 		case nil:
 		case impossible:
-			l.lose(m, "", e.format+"; the message is omitted", e.args...)
+			l.lose(m, "", e.format+isOmitted, e.args...)
 			ok = false
 		default:
 			panic(e)

@@ -13,7 +13,7 @@ type Loss struct {
 	Count  int      // number of places; 0 = it is about the definitions as a whole
 	Places []string // the first of them: "C_EXAMPLE.2: members[].name", or "C_EXAMPLE.2" for a whole message
 
-	omitted []omission // all messages that are omitted for a feature
+	omitted []omission // all messages that are omitted
 }
 
 // maxPlaces limits the places of a loss that are named.

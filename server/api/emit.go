@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -82,11 +84,34 @@ func (s *API) emit(ctx context.Context, in *emitInput) (*emitOutput, error) {
 		}
 	}
 	files, losses := snap.Emit(t, picked, b.Name, b.Vectors)
+	if err := snap.Written(t, picked, left, losses); err != nil {
+		return nil, nothingWritten(err)
+	}
 	out := &emitOutput{workspace.EmittedOf(files, losses)}
 	for _, m := range left {
 		out.Body.Left = append(out.Body.Left, snap.NameOf(m))
 	}
 	return out, nil
+}
+
+// maxReasons bounds the messages that an error names.
+const maxReasons = 100
+
+// nothingWritten is the response for an output without messages: the reason for each.
+func nothingWritten(err error) error {
+	var nothing *workspace.NothingWritten
+	if !errors.As(err, &nothing) || len(nothing.Reasons) == 0 {
+		return huma.Error422UnprocessableEntity(err.Error())
+	}
+	all := make([]error, 0, maxReasons)
+	for i, reason := range nothing.Reasons {
+		if i == maxReasons {
+			all = append(all, fmt.Errorf("and %d more", len(nothing.Reasons)-i))
+			break
+		}
+		all = append(all, errors.New(reason))
+	}
+	return huma.Error422UnprocessableEntity(fmt.Sprintf("none of %d messages can be written as %s", len(nothing.Reasons), nothing.Target), all...)
 }
 
 // textsOf returns the size of the definitions to be written as code, in bytes.

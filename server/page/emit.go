@@ -30,6 +30,10 @@ func (p *work) emitOpen(target string) {
 		name = p.use.Message.Name
 	}
 	files, losses := p.use.Snap.Emit(t, picked, strings.ToLower(name), vectorsOnPage)
+	if err := p.use.Snap.Written(t, picked, left, losses); err != nil {
+		p.notice("No code was written: " + err.Error() + ".")
+		return
+	}
 	var out []Export
 	for _, f := range files {
 		out = append(out, Export{f.Name, "text/plain; charset=utf-8", f.Text})

@@ -55,6 +55,32 @@ func (s *Snapshot) Emit(t emit.Target, picked *schema.Schema, name string, n int
 	return t.Emit(picked, emit.Options{Name: name, Vectors: s.vectors(picked, n), Sessions: s.Dialect.Sessions})
 }
 
+// NothingWritten is the error of an output without messages.
+type NothingWritten struct {
+	Target  string
+	Reasons []string // a line for each message
+}
+
+func (e *NothingWritten) Error() string {
+	if len(e.Reasons) == 0 {
+		return "there is no message to write"
+	}
+	return fmt.Sprintf("no message can be written as %s: %s", e.Target, strings.Join(e.Reasons, "; "))
+}
+
+// Written returns an error if an output of Emit has no message, with the reason for each; left are the messages whose definitions have
+// errors.
+func (s *Snapshot) Written(t emit.Target, picked *schema.Schema, left []*schema.Message, losses []emit.Loss) error {
+	reasons := emit.Nothing(picked, losses)
+	if len(picked.Messages) > 0 && reasons == nil {
+		return nil
+	}
+	for _, m := range left {
+		reasons = append(reasons, s.NameOf(m)+": its definition has errors")
+	}
+	return &NothingWritten{t.Title, reasons}
+}
+
 // maxVectors bounds the vectors of a message.
 const maxVectors = 100
 
