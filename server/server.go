@@ -45,9 +45,10 @@ type Config struct {
 	// the machine, so that a web page cannot reach it under a name of its own.
 	Hosts []string
 
-	Upstreams *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
-	Ports     relay.Ports             // on which users may start listeners
-	Own       func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
+	Upstreams   *proxy.Upstreams        // allowed upstreams of the proxy; nil allows this machine only
+	Ports       relay.Ports             // on which users may start listeners
+	RelayLimits proxy.Limits            // of listeners that have no own
+	Own         func() []netip.AddrPort // addresses on which the server listens: the proxy never connects there
 
 	Trusted []netip.Prefix // proxies whose headers tell the address of the client
 
@@ -105,7 +106,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.scores = scores.NewSet(s.captures, cfg.Log)
 	s.relays = relay.New(relay.Options{
-		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports,
+		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports, Limits: s.RelayLimits,
 		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
 		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
 	})

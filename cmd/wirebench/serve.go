@@ -162,6 +162,9 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 			return fmt.Errorf("--listener-ports %w", err)
 		}
 	}
+	if cfg.RelayLimits, err = relay.limits(); err != nil {
+		return err
+	}
 	warnInVain(cmd, upstreams.Entries())
 	var tlsFiles *certificate
 	if team.cert != "" {

@@ -16,7 +16,7 @@ import (
 
 // Errors of operating a session.
 var (
-	ErrNotOperated = errors.New("the session only observes: it has no rewriter")
+	ErrNotOperated = errors.New("this listener only observes: stop it, and start one that can change messages (in the page with \"allow changes\", in a request or a file of --proxies with \"operate\": true)")
 	ErrOff         = errors.New("the session is not being operated")
 	ErrNoConn      = errors.New("the connection does not exist or has ended")
 	ErrNotHeld     = transport.ErrNotHeld

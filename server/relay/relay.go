@@ -46,11 +46,33 @@ type Config struct {
 	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
 
+	Idle       string `json:"idle,omitempty" maxLength:"20" doc:"time without a byte after which a connection ends, such as 10m; default: that of the server, 2h for TCP and 3m for UDP"`
+	PerAddress int    `json:"per_address,omitempty" minimum:"0" maximum:"65536" doc:"concurrent connections of one address; default: that of the server, 64"`
+
 	Again string `json:"again,omitempty" maxLength:"100" doc:"id of a capture whose listener is started again: with its addresses, settings, keys and rules; listen, upstream and the like are not needed then"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project. They are kept with the recording, and can be changed there"`
 
 	limited bool // see StartFor
+}
+
+// MostIdle is the longest time that a connection may be idle.
+const MostIdle = 7 * 24 * time.Hour
+
+// limits returns the limits of a session: its own, otherwise those of the server.
+func (c *Config) limits(of proxy.Limits) (proxy.Limits, error) {
+	if c.Idle != "" {
+		idle, err := time.ParseDuration(c.Idle)
+		if err != nil || idle < time.Second || idle > MostIdle {
+			return of, fmt.Errorf("idle: %q is not a time between 1s and 168h, such as 10m", c.Idle)
+		}
+		of.Idle = idle
+	}
+	if c.PerAddress < 0 || c.PerAddress > 1<<16 {
+		return of, fmt.Errorf("per_address: %d is not between 0 and 65536", c.PerAddress)
+	}
+	of.PerSource = cmp.Or(c.PerAddress, of.PerSource)
+	return of, nil
 }
 
 // Info describes a session.
@@ -84,6 +106,7 @@ type Options struct {
 	Own       func() []netip.AddrPort // addresses on which the workbench itself listens
 	Captures  *captures.Set           // shows the frames of the sessions
 	Ports     Ports                   // on which users may listen
+	Limits    proxy.Limits            // of all sessions, unless their Config has others
 
 	// Changed is called when a session of a workspace starts, ends or changes its state. Held is called when the held messages of a session
 	// have changed.
@@ -156,6 +179,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		l := x.Listener
 		was = l
 		cfg.Name, cfg.Listen, cfg.Upstream, cfg.Ports, cfg.Operate, cfg.Settings, cfg.Keys = l.Name, l.Listen, l.Upstream, l.Ports, l.Operate, x.Settings, x.Keys
+		cfg.Idle, cfg.PerAddress = l.Idle, l.PerAddress
 		if len(l.Rules) > 0 {
 			if err := json.Unmarshal(l.Rules, &rules); err != nil {
 				return nil, fmt.Errorf("the rules of capture %q: %w", cfg.Again, err)
@@ -174,6 +198,10 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	if ports == 0 {
 		ports = len(protocol.Ports)
 	}
+	limits, err := cfg.limits(p.opts.Limits)
+	if err != nil {
+		return nil, err
+	}
 	pairs, err := proxy.Consecutive(cfg.Listen, cfg.Upstream, ports)
 	if err != nil {
 		return nil, err
@@ -191,7 +219,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	now := time.Now()
 	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
 	like := read.recording(title)
-	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate}
+	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate, Idle: cfg.Idle, PerAddress: cfg.PerAddress}
 	x, file, err := ws.Captures.Record(like, now)
 	if err != nil {
 		return nil, &RecordError{err}
@@ -216,7 +244,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		network = "tcp"
 	}
 	through := proxy.Config{
-		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log,
+		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Limits: limits,
 		Password: cfg.Password, RelayPorts: [2]uint16{p.opts.Ports.First, p.opts.Ports.Last},
 		Record: &proxy.Record{Create: create, Room: ws.Captures.Room},
 		Transport: func(c transport.Conn) transport.Transport {

@@ -133,9 +133,17 @@ func (s *Session) keepRules() error {
 	return err
 }
 
+// title is the name of a rule in messages: as given, or what it does.
+func (b *Rule) title() string {
+	if b.Name != "" {
+		return b.Name
+	}
+	return b.Action + " " + clip(strings.Join(strings.Fields(b.Filter), " "))
+}
+
 // rule compiles a rule.
 func (s *Session) rule(b Rule) (proxy.Rule, error) {
-	r := proxy.Rule{ID: b.ID, Name: b.Name, On: b.On, Action: proxy.RuleAction(b.Action), Note: b.Note}
+	r := proxy.Rule{ID: b.ID, Name: b.title(), On: b.On, Action: proxy.RuleAction(b.Action), Note: b.Note}
 	m := &matcher{snap: s.Now, text: b.Filter, from: s.began}
 	if _, mistakes := s.Now().Filter(b.Filter); len(mistakes) > 0 {
 		return r, fmt.Errorf("filter: %s", mistakes[0].Message)
