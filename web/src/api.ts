@@ -1375,6 +1375,10 @@ export interface StoreListener {
   operate?: boolean;
   /** its rules for messages */
   rules?: unknown[];
+  /** time after which an idle connection ended, if it was set */
+  idle?: string;
+  /** concurrent connections of one address, if it was set */
+  per_address?: number;
   /** version of the filter language of its rules; none: 1 */
   language?: number;
 }
