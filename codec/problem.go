@@ -151,6 +151,9 @@ func (p Problem) Message(r *Record) string {
 	case TooLarge:
 		return fmt.Sprintf("%d bytes are more than a message may have (%d)", p.Got, p.Want)
 	case NumberTooLong:
+		if end := p.Range.End() / 8; int(end) <= len(r.Data) && r.Data[end-1] < 0x80 {
+			return fmt.Sprintf("%s has more than %d bits", named(name, "a number"), p.Want)
+		}
 		return fmt.Sprintf("%s continues after %d bytes, all that a number of %d bits can have", named(name, "a number"), p.Got, p.Want)
 	case CountNegative:
 		return fmt.Sprintf("%q has -%d units", name, p.Got)

@@ -5,13 +5,16 @@ import (
 )
 
 // ReadVarint reads a number of so many bits in an encoding of variable size from the start of b. n is the number of bytes; 0 if b ends
-// before the number does, -1 if the number has more bytes than an encoding of its width can have. Bits beyond the width are ignored.
+// before the number does, -1 if the number has more bytes than an encoding of its width can have, or more than 64 bits. Other bits beyond the width are ignored.
 func ReadVarint(b []byte, v schema.Varint, bits uint32) (raw uint64, n int) {
 	most := min(v.MaxBytes(int(bits)), len(b))
 	shift := uint(0)
 	for n < most {
 		c := b[n]
 		n++
+		if n == 10 && (v == schema.VLQ && raw>>57 != 0 || (v == schema.LEB128 || v == schema.ZigZag) && c&0x7f > 1) {
+			return 0, -1 // bits would be cut
+		}
 		if v == schema.VLQ {
 			raw = raw<<7 | uint64(c&0x7f)
 		} else {

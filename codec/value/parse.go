@@ -411,7 +411,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			at := uint32(len(v.data)) * 8
 			v.node(codec.Node{Off: at, Len: v.p.Blocks[o.Block].Bits, Op: pc, Kind: codec.NodeBlock})
 			v.block(o.Block, pi, base)
-			v.loads(&v.p.Blocks[o.Block], at, pi, base)
+			v.loads(&v.p.Blocks[o.Block], at, pi, base, obj)
 		case codec.OpText:
 			v.text16(o, pc, v.slots[base+int(v.plans.slots[pc])])
 		case codec.OpBlob:
@@ -429,7 +429,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			pc = o.End
 			continue
 		case codec.OpVar:
-			v.varint(o, pc, pi, base)
+			v.varint(o, pc, pi, base, obj)
 		case codec.OpShown: // whatever value is given
 			v.node(codec.Node{Raw: v.p.Show(o, v.regs), Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
 		case codec.OpAlign:

@@ -24,7 +24,7 @@ func (v *valuer) place() []pathPart { return append([]pathPart(nil), v.path...) 
 func (v *valuer) given(tok int32) bool { return tok >= 0 && v.toks[tok].kind != tokNull }
 
 // loads sets the registers of a block's numbers from its bytes, and the numbers that select alternatives by their values.
-func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int) {
+func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int, obj int32) {
 	for i := range b.Loads {
 		l := &b.Loads[i]
 		if !v.p.Selects(l.Reg) {
@@ -34,7 +34,7 @@ func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int) {
 		case codec.RoleValue:
 			v.regs[l.Reg] = codec.LoadBits(v.data, at+l.Off, uint32(l.Bits), l.Order)
 		case codec.RolePresent:
-			v.regs[l.Reg] = v.present(l.Field(), base)
+			v.regs[l.Reg] = v.present(l.Field(), pi, base, obj)
 			codec.StoreBits(v.data, at+l.Off, uint32(l.Bits), l.Order, v.regs[l.Reg])
 		case codec.RoleCount:
 			v.regs[l.Reg] = v.elements(l.Field(), base)
@@ -43,8 +43,15 @@ func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int) {
 }
 
 // present returns the selector of a choice for its value: that of the first alternative with contents, or of one without.
-func (v *valuer) present(field uint16, base int) uint64 {
+func (v *valuer) present(field, pi uint16, base int, obj int32) uint64 {
+	s := &v.plans.bodies[pi].steps[v.plans.step[field]]
 	given := v.given(v.slots[base+int(v.plans.step[field])])
+	if s.anon && s.in != noIndex {
+		obj = v.slots[base+int(s.in)]
+	}
+	if s.anon && v.given(obj) && v.toks[obj].kind == tokObject {
+		given = v.hasMember(s.op, obj)
+	}
 	for i := range v.p.Ops {
 		o := &v.p.Ops[i]
 		if o.Code != codec.OpVariant || o.Field != field {
@@ -67,6 +74,19 @@ func (v *valuer) present(field uint16, base int) uint64 {
 		}
 	}
 	return 0
+}
+
+// hasMember reports whether an object has a value for a field of an alternative without a name.
+func (v *valuer) hasMember(variant uint16, obj int32) bool {
+	for c := variant + 1; c < v.p.Ops[variant].End; c = v.p.Ops[c].End {
+		steps := v.plans.bodies[v.p.Ops[c].Body].steps
+		for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
+			if v.given(k+1) && v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // elements returns the number of elements of the value of a list; -1 if it is missing.
@@ -132,12 +152,12 @@ func (v *valuer) null(o *codec.Op, pc uint16, tok int32) bool {
 }
 
 // varint adds a number in a variable number of bytes. That of a count or a size is set by Encode.
-func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int) {
+func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	it := v.p.Var(o)
 	raw := uint64(0)
 	switch it.Role {
 	case codec.RolePresent:
-		raw = v.present(it.Field, base)
+		raw = v.present(it.Field, pi, base, obj)
 	case codec.RoleValue:
 		k := v.plans.slots[pc]
 		s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]

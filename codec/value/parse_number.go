@@ -48,8 +48,10 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 		return 0
 	}
 	if it.Form == codec.FormScaled || num.Kind == schema.Float {
-		if raw, ok := schema.ParseNaN(string(text), int(it.Bits)); ok && t.kind == tokString && num.Kind == schema.Float && num.Scale == 0 {
-			return raw
+		if t.kind == tokString && num.Kind == schema.Float && num.Scale == 0 {
+			if raw, ok := schema.ParseNaN(string(text), int(it.Bits)); ok {
+				return raw
+			}
 		}
 		f, ok := v.float(it, tok)
 		if !ok {

@@ -3,6 +3,7 @@ package protodef_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -162,14 +163,54 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: want %q\n%s", fields, want, diags.Render())
 		}
 	}
-	for typ, c := range map[string][2]string{
-		`["encapsulated", {"lengthType": "u8", "type": "void"}]`: {"00", "null"}, // its size does not vanish
+	p := compile(t, `["encapsulated", {"lengthType": "u8", "type": "void"}]`) // its size does not vanish
+	var rec codec.Record
+	p.Decode(&rec, []byte{0})
+	if got := string(value.AppendJSON(nil, &rec)); rec.Used != 1 || got != `{"x":null}` {
+		t.Errorf("encapsulated void: %d bytes, %s", rec.Used, got)
+	}
+}
+
+// TestNumberOver64Bits: a number that does not fit is an error, never another number.
+func TestNumberOver64Bits(t *testing.T) {
+	for _, c := range []struct{ typ, hex, value string }{
+		{"varint128", "8080808080808080800207", ""},
+		{"varint128", "8080808080808080800107", `"9223372036854775808"`},
+		{"varint64", "ffffffffffffffffff03", ""},
+		{"varint64", "ffffffffffffffffff01", `"18446744073709551615"`},
+		{"zigzag64", "80808080808080808002", ""},
+		{"varintbe64", "8280808080808080807f", ""},
+		{"varintbe64", "81ffffffffffffffff7f", `"18446744073709551615"`},
 	} {
-		p := compile(t, typ)
+		p := compile(t, `"`+c.typ+`"`)
+		data, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var rec codec.Record
-		p.Decode(&rec, []byte{0})
-		if got := string(value.AppendJSON(nil, &rec)); rec.Used != 1 || got != `{"x":`+c[1]+`}` {
-			t.Errorf("%s: %d bytes, %s", typ, rec.Used, got)
+		p.Decode(&rec, data)
+		text, got := view.Transcript(&rec), string(value.AppendJSON(nil, &rec))
+		switch {
+		case c.value != "" && (rec.Status() != codec.OK || got != `{"x":`+c.value+`}`):
+			t.Errorf("%s %s: %s\n%s", c.typ, c.hex, got, text)
+		case c.value == "" && (rec.Status() != codec.Illegal || !strings.Contains(text, "has more than 64 bits")):
+			t.Errorf("%s %s: %s\n%s", c.typ, c.hex, got, text)
+		}
+	}
+}
+
+// TestAnonOption: the members of an option without a name are written if any of them is given.
+func TestAnonOption(t *testing.T) {
+	for _, inner := range []string{`["container", [{"name": "a", "type": "u8"}, {"name": "b", "type": "varint"}]]`} {
+		p := compile(t, `["container", [{"name": "k", "type": "u8"}, {"anon": true, "type": ["option", `+inner+`]}]]`)
+		for _, c := range []string{"0700", "07010203"} {
+			data, err := hex.DecodeString(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reason, ok := survives(t, inner, p, data); reason != "" || !ok {
+				t.Errorf("%s: %s", c, reason)
+			}
 		}
 	}
 }

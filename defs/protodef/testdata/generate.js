@@ -200,7 +200,7 @@ class Generator {
       case 'byte': return int(8, true)
       case 'short': return int(16, true)
       case 'int': return int(31, true)
-      case 'long': return this.bedrock ? int(63, true) : (v => [Number(BigInt.asIntN(32, v >> 32n)), Number(BigInt.asIntN(32, v))])(int(64, true))
+      case 'long': return int(this.bedrock ? 63 : 64, true)
       case 'float': return this.t_f32()
       case 'double': return this.t_f64()
       case 'byteArray': return Array.from({ length: below(4) }, () => int(8, true))
@@ -232,7 +232,7 @@ for (const prefix of ['', 'l']) {
     for (const kind of ['i', 'u']) {
       Generator.prototype['t_' + prefix + kind + bits] = function () {
         const v = int(bits, kind === 'i')
-        return bits < 64 ? v : [Number(BigInt.asIntN(32, v >> 32n)), Number(BigInt.asIntN(32, v))]
+        return v // of 64 bits a BigInt, as it reads them
       }
     }
   }
