@@ -39,7 +39,7 @@ var actions = map[string]action{
 
 	"format": {after: (*work).format},
 	"encode": {after: func(p *work) { p.encode(p.form.value) }},
-	"build":  {after: func(p *work) { p.encode("{}") }},
+	"build":  {after: func(p *work) { p.encode(p.start()) }},
 	"svg":    {after: (*work).exportLayout},
 	"text":   {after: (*work).exportLayout},
 	"emit":   {after: func(p *work) { p.emitOpen(p.form.arg) }},

@@ -53,7 +53,7 @@ func (p *work) valuesForm() (out ValuesForm) {
 			out.Failed = "choose a message first: its definition has the fields"
 			return out
 		}
-		data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, new(uint32), []byte("{}"))
+		data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, new(uint32), []byte(p.start()))
 		switch {
 		case err != nil:
 			out.Failed = err.Error()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/codec/view"
 	"wirebench/server/workspace"
 	"wirebench/templates"
@@ -143,7 +144,7 @@ func (p *work) values() {
 		v.Made = sumOf("")
 		return
 	}
-	raw := p.emptyValue
+	raw := p.startValue
 	if ofShown {
 		raw = func() []byte { return shown.Value }
 	}
@@ -153,10 +154,25 @@ func (p *work) values() {
 	v.Made = sumOf(v.Text)
 }
 
-// emptyValue returns the JSON of a message in which no field is set.
-func (p *work) emptyValue() []byte {
+// start returns the JSON of the values that a message begins with: no field is set, unless that would not be legal, as where a text has a
+// least length or a number a lower bound. It is then the least legal message.
+func (p *work) start() string {
+	if p.def == nil || p.def.Program == nil {
+		return "{}"
+	}
 	code := p.def.Message.Key.Code
-	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte("{}"))
+	if _, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte("{}")); err == nil && len(problems) > 0 {
+		if least := value.Examples(p.def.Program, 1, 1, code); len(least) > 0 {
+			return string(least[0].Value)
+		}
+	}
+	return "{}"
+}
+
+// startValue returns the values of start with all fields.
+func (p *work) startValue() []byte {
+	code := p.def.Message.Key.Code
+	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, &code, []byte(p.start()))
 	if err != nil || len(problems) > 0 {
 		return []byte("{}")
 	}
