@@ -135,7 +135,7 @@ func TestProposesAnotherProject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := proposed(t, s, kept(t, s, "b", out.Bytes()).ID); !strings.Contains(got, "open: open it in Project three, as no messages here; the protocol of Project three finds 5 in its first part {}three") {
+	if got := proposed(t, s, kept(t, s, "b", out.Bytes()).ID); !strings.Contains(got, "open: open it in Project three, as no messages here; the protocol of Project three finds 5 in its first part, 100 % of its bytes {}three") {
 		t.Error(got)
 	}
 }

@@ -236,39 +236,39 @@ const fewestOfOther = 3
 // others returns the other protocols that find messages in the capture, with their built-in definitions.
 func (f *captureFlags) others() (out []string) {
 	most := 0
-	found := map[*defs.Dialect]int{}
+	found := map[*defs.Dialect]captures.Found{}
 	for i := range defs.Dialects {
 		if d := &defs.Dialects[i]; f.file != "" && d.Title != f.title {
 			found[d] = messagesAs(d.Name, f.file)
-			most = max(most, found[d])
+			most = max(most, found[d].Percent())
 		}
 	}
 	for i := range defs.Dialects {
 		d := &defs.Dialects[i]
-		if n := found[d]; n >= fewestOfOther && n*10 >= most {
+		if n := found[d].Messages; n >= fewestOfOther && found[d].Percent()*2 >= most {
 			out = append(out, fmt.Sprintf("read as %s, its first part has %s: give --protocol %s", d.Title, atLeast(n), d.Name))
 		}
 	}
 	return out
 }
 
-// messagesAs counts the messages that a protocol finds in the first part of a file, 0 if it cannot read it.
-func messagesAs(protocol, file string) int {
+// messagesAs says what a protocol finds in the first part of a file: nothing if it cannot read it.
+func messagesAs(protocol, file string) (none captures.Found) {
 	lib, err := builtIn(protocol)
 	if err != nil {
-		return 0
+		return none
 	}
 	snap, err := workspace.Build(lib, workspace.Settings{Dialect: protocol})
 	if err != nil {
-		return 0
+		return none
 	}
 	in, err := os.Open(file)
 	if err != nil {
-		return 0
+		return none
 	}
 	defer in.Close()
-	n, _ := captures.MessagesOf(in, snap) // no context ends it
-	return n
+	found, _ := captures.MessagesOf(in, snap) // no context ends it
+	return found
 }
 
 func atLeast(messages int) string {

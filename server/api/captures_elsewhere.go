@@ -27,7 +27,8 @@ const (
 type Elsewhere struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
-	Frames int    `json:"frames" doc:"messages found in the first part of the file; counting stops early"`
+	Frames int    `json:"frames" doc:"messages that its definitions explain in the first part of the file; counting stops early"`
+	Share  int    `json:"share" doc:"percent of the bytes of the first part that they explain"`
 }
 
 type elsewhereOutput struct{ Body ElsewhereList }
@@ -62,12 +63,12 @@ func (s *API) elsewhere(ctx context.Context, ws *space, x store.Capture) ([]Else
 			continue
 		}
 		tried[other.Snapshot.Dialect.Name] = true
-		n, err := captures.Messages(ctx, ws.Captures, x.ID, other.Snapshot)
+		f, err := captures.Messages(ctx, ws.Captures, x.ID, other.Snapshot)
 		if err != nil {
 			return nil, captureProblem(err)
 		}
-		if n > 0 {
-			out = append(out, Elsewhere{other.Name, other.title(), n})
+		if f.Messages > 0 {
+			out = append(out, Elsewhere{other.Name, other.title(), f.Messages, f.Percent()})
 		}
 	}
 	return out, nil

@@ -92,11 +92,14 @@ func fewMessages(log *live.Log) (n int, few bool) {
 const (
 	manyMessages  = 100 // in a capture that is of its protocol in any case
 	fewestOfOther = 3   // messages that are evidence for another protocol
+	leastOfOther  = 25  // percent of the bytes that it must explain: bytes of any protocol can look like some messages
 )
 
-// proposeProtocols proposes the projects whose protocols find clearly more messages than the n found here, the one with most first.
+// proposeProtocols proposes the projects whose protocols find clearly more messages than the n found here, the one that explains most first.
 func proposeProtocols(found []Elsewhere, n int) (out []captures.Proposal) {
-	slices.SortStableFunc(found, func(a, b Elsewhere) int { return cmp.Compare(b.Frames, a.Frames) })
+	slices.SortStableFunc(found, func(a, b Elsewhere) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Frames, a.Frames))
+	})
 	here := "no messages here"
 	if n == 1 {
 		here = "1 message here"
@@ -104,12 +107,12 @@ func proposeProtocols(found []Elsewhere, n int) (out []captures.Proposal) {
 		here = fmt.Sprintf("%d messages here", n)
 	}
 	for _, e := range found {
-		if e.Frames < fewestOfOther || e.Frames < 3*n || e.Frames*10 < found[0].Frames {
-			break
+		if e.Frames < fewestOfOther || e.Frames < 3*n || e.Share < leastOfOther || e.Share*2 < found[0].Share {
+			continue
 		}
 		out = append(out, captures.Proposal{
 			ID: "open:" + e.Name, Kind: "open", Text: "open it in " + e.Title, Project: e.Name,
-			Evidence: fmt.Sprintf("%s; the protocol of %s finds %d in its first part", here, e.Title, e.Frames),
+			Evidence: fmt.Sprintf("%s; the protocol of %s finds %d in its first part, %d %% of its bytes", here, e.Title, e.Frames, e.Share),
 		})
 	}
 	return out

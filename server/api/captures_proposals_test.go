@@ -15,11 +15,14 @@ func TestProposeProtocols(t *testing.T) {
 		found []Elsewhere
 		want  []string
 	}{
-		{"nothing here", 0, []Elsewhere{{"b", "B", 5}}, []string{"no messages here; the protocol of B finds 5 in its first part"}},
-		{"a chance message here", 1, []Elsewhere{{"b", "B", 100}}, []string{"1 message here; the protocol of B finds 100 in its first part"}},
-		{"chance messages there", 0, []Elsewhere{{"b", "B", 2}}, nil},
-		{"chance messages of a third", 0, []Elsewhere{{"a", "A", 4}, {"b", "B", 100}}, []string{"no messages here; the protocol of B finds 100 in its first part"}},
-		{"about as many here", 40, []Elsewhere{{"b", "B", 60}}, nil},
+		{"nothing here", 0, []Elsewhere{{"b", "B", 5, 90}}, []string{"no messages here; the protocol of B finds 5 in its first part, 90 % of its bytes"}},
+		{"a chance message here", 1, []Elsewhere{{"b", "B", 100, 90}}, []string{"1 message here; the protocol of B finds 100 in its first part, 90 % of its bytes"}},
+		{"chance messages there", 0, []Elsewhere{{"b", "B", 2, 100}}, nil},
+		{"chance messages of a third", 0, []Elsewhere{{"a", "A", 4, 30}, {"b", "B", 100, 90}}, []string{"no messages here; the protocol of B finds 100 in its first part, 90 % of its bytes"}},
+		{"about as many here", 40, []Elsewhere{{"b", "B", 60, 90}}, nil},
+		{"most messages, of few bytes", 0, []Elsewhere{{"a", "A", 100, 24}}, nil},
+		{"few messages of all bytes beside many", 0, []Elsewhere{{"a", "A", 100, 26}, {"b", "B", 3, 90}}, []string{"no messages here; the protocol of B finds 3 in its first part, 90 % of its bytes"}},
+		{"too few messages of all bytes before others", 0, []Elsewhere{{"a", "A", 2, 100}, {"b", "B", 50, 90}}, []string{"no messages here; the protocol of B finds 50 in its first part, 90 % of its bytes"}},
 		{"none", 0, nil, nil},
 	} {
 		got := proposeProtocols(c.found, c.here)

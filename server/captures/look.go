@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"wirebench/codec"
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/server/store"
@@ -17,32 +18,48 @@ const (
 	MaxMessagesOf  = 100     // maximum count of MessagesOf
 )
 
-// Messages counts the messages that another protocol finds in the first part of a capture, 0 if it cannot read it.
-func Messages(ctx context.Context, in *store.Captures, id string, snap *workspace.Snapshot) (n int, err error) {
+// Found is what a protocol finds in the first part of a capture. Messages of unknown codes explain nothing.
+type Found struct {
+	Messages         int // that definitions explain; at most MaxMessagesOf
+	Explained, Bytes int64
+}
+
+// Percent returns how much of the bytes is explained.
+func (f Found) Percent() int { return int(100 * f.Explained / max(1, f.Bytes)) }
+
+// Messages says what another protocol finds in the first part of a capture: nothing if it cannot read it.
+func Messages(ctx context.Context, in *store.Captures, id string, snap *workspace.Snapshot) (Found, error) {
 	file, err := in.Open(id)
 	if err != nil {
-		return 0, err
+		return Found{}, err
 	}
 	defer file.Close()
 	return MessagesOf(Until(ctx, file), snap)
 }
 
-// MessagesOf counts the messages that the protocol of the definitions finds in the first part of a capture, 0 if it cannot read it. The error
-// is context.Canceled of r.
-func MessagesOf(r io.Reader, snap *workspace.Snapshot) (n int, err error) {
+// MessagesOf says what the protocol of the definitions finds in the first part of a capture: nothing if it cannot read it. The error is
+// context.Canceled of r.
+func MessagesOf(r io.Reader, snap *workspace.Snapshot) (found Found, err error) {
 	protocol, ok := snap.Protocol()
 	if !ok {
-		return 0, nil
+		return found, nil
 	}
 	how := readingOf(snap, protocol, store.Capture{}) // without keys and framing, which are for the protocol of the workspace
 	how.Limit = 10 * MaxMessagesOf
+	read := workspace.NewReading(snap)
 	_, _, err = capture.ReadAny(io.LimitReader(r, elsewhereBytes), how, func(f *transport.Frame) {
-		if f.Kind == transport.Message && n < MaxMessagesOf {
-			n++
+		found.Bytes += int64(len(f.Bytes))
+		if f.Kind != transport.Message {
+			return
+		}
+		read.Take(f)
+		if rec := read.Record(); rec != nil && rec.Status() == codec.OK {
+			found.Messages = min(found.Messages+1, MaxMessagesOf)
+			found.Explained += int64(len(f.Bytes)) - int64(rec.Unexplained())
 		}
 	})
 	if errors.Is(err, context.Canceled) {
-		return 0, err
+		return Found{}, err
 	}
-	return n, nil
+	return found, nil
 }
