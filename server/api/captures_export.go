@@ -36,6 +36,7 @@ type exportInput struct {
 	Filter   string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
 	Frames   string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
 	Columns  []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
+	Listed   []string `query:"listed" maxItems:"100" doc:"csv, tsv: exactly these columns in this order, as a list of frames shows them: n, time, delta, dir, code, name, ver, len, flags, info, conn, layers, or = and a field as in columns"`
 	Values   bool     `query:"values" doc:"csv, tsv: a last column with all values of the message, as JSON"`
 	Comments bool     `query:"comments" doc:"pcapng, packets: the data for reading back is part of the comments of packets, as JSON, where programs keep it that drop unknown options"`
 	Secrets  bool     `query:"secrets" doc:"values of fields marked @secret in their definition are kept, instead of being replaced; needs the role author"`
@@ -54,6 +55,11 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 	if _, err := frames.ParseRanges(in.Frames, func(transport.FrameID) uint64 { return 0 }); err != nil {
 		return nil, huma.Error422UnprocessableEntity("frames: " + err.Error())
 	}
+	for _, id := range in.Listed {
+		if !frames.IsListedColumn(id) {
+			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("listed: there is no column %.40q", id))
+		}
+	}
 	if why := access.From(ctx).Refusal("secret values", ws.Name); in.Secrets && why != "" {
 		return nil, huma.Error403Forbidden("an export with secret values " + why)
 	}
@@ -65,7 +71,7 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 			return nil, captureProblem(err)
 		}
 	}
-	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Values: in.Values, Comments: in.Comments, Secrets: in.Secrets}
+	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Listed: in.Listed, Values: in.Values, Comments: in.Comments, Secrets: in.Secrets}
 	x.File = func() (io.ReadCloser, error) {
 		file, err := ws.Captures.Open(of.ID)
 		if err != nil {

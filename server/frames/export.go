@@ -51,6 +51,7 @@ type Export struct {
 	Filter   string                        // filter text of View
 	Format   string                        // a key of ExportFormats
 	Columns  []string                      // fields with a column of their own
+	Listed   []string                      // csv, tsv: exactly these columns, as a list shows them; see IsListedColumn
 	Values   bool                          // csv, tsv: a last column with all values, as JSON
 	Secrets  bool                          // values marked @secret are kept
 	Comments bool                          // pcapng: the data that reads back is in comments, for programs that drop other options

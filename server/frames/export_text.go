@@ -76,6 +76,9 @@ type table struct {
 var toldColumns = []string{"flags", "via", "note", "marked", "remark"}
 
 func newTable(x *Export) (exporter, error) {
+	if len(x.Listed) > 0 {
+		return newListed(x)
+	}
 	t := &table{
 		Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(x.Snapshot, x.Columns), rows: RowMaker{Snap: x.Snapshot},
 		csv: csv.NewWriter(x.out),

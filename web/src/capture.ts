@@ -260,7 +260,7 @@ class CapturePage implements Shown {
       { id: "frames-filter", title: "Filter the frames", group: "Frames", keys: ["/"], run: () => this.box.focus() },
       { id: "frames-list", title: "Frames", group: "Go to", keys: ["Shift+L"], run: () => this.frames.focus() },
       { id: "frames-share", title: "Share the listed frames as a page, without secrets …", group: "Frames", enabled: () => !this.gone && !lookOnly("commenter"), run: () => this.shareListed() },
-      { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu([]) }, // x drops the held message
+      { id: "frames-export", title: "Export the listed frames", group: "Frames", keys: isLive() ? ["Shift+X"] : ["x"], enabled: () => !this.gone, run: () => this.exportMenu(this.frames.selectedRows) }, // x drops the held message
     );
     addEventListener("popstate", () => {
       this.place = readPlace();
@@ -640,7 +640,7 @@ class CapturePage implements Shown {
   private exportMenu(chosen: readonly Range[]): void {
     const { filter, chips } = this.frames.shown;
     const all = [filter, ...chips].filter((text) => text.trim() !== "").map((text) => `(${text})`).join(" && ");
-    const save = (format: string, values = false, secrets = false) => (): void => void this.save(format, all, chosen, values, secrets);
+    const save = (format: string, values = false, secrets = false, listed = false) => (): void => void this.save(format, all, chosen, values, secrets, listed);
     const secrets = document.getElementById("main")?.dataset["secrets"] !== undefined;
     const kept = { group: "With the values marked @secret, which are replaced above" };
     const withSecrets: MenuItem[] = secrets ? [
@@ -655,9 +655,9 @@ class CapturePage implements Shown {
         { title: "pcapng, for Wireshark", run: save("pcapng") },
         ...(secrets ? [] : [{ title: "pcapng, the original packets", run: save("packets") }]),
         { title: "JSON Lines, with values", run: save("jsonl") },
-        { title: "CSV, columns as listed", run: save("csv") },
+        { title: "CSV, columns as listed", run: save("csv", false, false, true) },
         { title: "CSV, with all values", run: save("csv", true) },
-        { title: "TSV, columns as listed", run: save("tsv") },
+        { title: "TSV, columns as listed", run: save("tsv", false, false, true) },
         { title: "Hex, one frame per line", run: save("hex") },
         { title: "A page for others, with definitions and values …", ...roleItem("commenter"), run: () => void this.share(all, chosen) },
         ...withSecrets,
@@ -688,15 +688,17 @@ class CapturePage implements Shown {
     return numbers;
   }
 
-  private async save(format: string, filter: string, chosen: readonly Range[], values: boolean, secrets: boolean): Promise<void> {
+  private async save(format: string, filter: string, chosen: readonly Range[], values: boolean, secrets: boolean, listed: boolean): Promise<void> {
     const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}), ...(secrets ? { secrets: "true" } : {}) });
     if (chosen.length > 0) {
       query.set("frames", spans(await this.numbersOf(chosen)));
     } else if (filter !== "") {
       query.set("filter", filter);
     }
-    for (const path of this.frames.shown.columns) {
-      query.append("columns", path);
+    if (listed) {
+      this.frames.columnsShown.forEach(({ id }) => query.append("listed", id));
+    } else {
+      this.frames.shown.columns.forEach((path) => query.append("columns", path));
     }
     const address = `${this.api}/export?${query.toString()}`;
     if (address.length > mostExported) {

@@ -423,6 +423,11 @@ export class Frames {
     this.actions().note();
   }
 
+  /** The positions of the selected rows; none if only one row is current. */
+  get selectedRows(): readonly Range[] {
+    return this.list.ranges.list;
+  }
+
   /** The columns of the list. */
   get columnsShown(): readonly Column[] {
     return this.columns.shown;
