@@ -1301,7 +1301,7 @@ export class Page {
   });
 
   private readonly codeArea = new CodeArea({
-    subject: () => (this.controls.message === "" ? undefined : {
+    subject: () => (this.controls.message === "" || this.envelope ? undefined : { // an envelope has no code
       workspace: this.workspace, message: this.controls.message, text: this.edited ? this.controls.definition : undefined, state: field("rail-list")?.dataset["state"] ?? "",
     }),
     save: (target, anchor) => void this.press(`emit:${target}`, {}, anchor),

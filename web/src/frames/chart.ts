@@ -23,6 +23,19 @@ export class Palette {
   }
 }
 
+const axisGap = 20; // pixels for the ticks, and the gap between them and the labels
+
+/** The width of a vertical axis, for its widest label. */
+export function labelSize({ font }: uPlot.Axis): (u: Pick<uPlot, "ctx">, labels: readonly (string | number | null)[] | null) => number {
+  return ({ ctx }, labels) => {
+    ctx.save();
+    ctx.font = font ?? "";
+    const widest = Math.max(0, ...(labels ?? []).map((label) => ctx.measureText(String(label ?? "")).width));
+    ctx.restore();
+    return Math.ceil(widest) + axisGap;
+  };
+}
+
 /** The steps of a time axis, in seconds. */
 export const timeSteps = [1e-6, 1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400, 604800];
 

@@ -3,6 +3,8 @@ import { chipLabel } from "./chips";
 import { Columns, fixedColumns } from "./columns";
 import { literal, ofCell, ofConnection, quote, timeLiteral } from "./filters";
 import { fieldFilter, regrouped } from "./fieldtable";
+import { labelSize } from "./chart";
+import { flowText, lanesOf } from "./flow";
 import { History } from "./history";
 import { pageRows, Pages } from "./pages";
 import type { FrameRow, State } from "./protocol";
@@ -318,4 +320,27 @@ test("types sort by any column, equal ones by frequency", () => {
 test("timeline: directions are stacked, and missing ones are 0", () => {
   equal(chartData({ from: 3_000_000, step: 500_000, c2s: [1, 2], s2c: [10], bad: [], c2s_bytes: [], s2c_bytes: [], lines: [] }, 1_000_000), [[2, 2.5], [11, 2], [1, 2], [0, 0]]);
   equal(noState().fit, 0);
+});
+
+test("the axis of a graph is as wide as its widest label", () => {
+  const of = labelSize({ font: "11px x" });
+  const ctx = { save: () => {}, restore: () => {}, font: "", measureText: (text: string) => ({ width: 6 * text.length }) } as unknown as CanvasRenderingContext2D;
+  for (const labels of [null, [], ["0"], ["0", "500,000"], ["4,000,000,000", "0"], [null, "-1.5"]]) {
+    const widest = Math.max(0, ...(labels ?? []).map((label) => 6 * (label ?? "").length));
+    equal([labels, of({ ctx }, labels) - widest], [labels, 20]);
+  }
+});
+
+test("each connection of a flow has a pair of lines", () => {
+  const conns = Array.from({ length: 30 }, (_, i) => ({ name: `10.0.0.1:${i + 1}-10.0.0.2:80`, proto: "tcp", session: 0 })) as unknown as State["conns"];
+  for (const n of [0, 1, 2, 11, 12, 13, 30]) {
+    const rows = Array.from({ length: 2 * n }, (_, i) => ({ conn: i % n }));
+    const lanes = lanesOf(rows, { conns });
+    equal([n, lanes.length], [n, Math.min(n, 12)]);
+    equal([n, rows.every((r) => lanes.filter((l) => l.conns.has(r.conn)).length === 1)], [n, true]);
+    equal([n, lanes.at(-1)?.name], [n, n === 0 ? undefined : n > 12 ? `${n - 11} others` : `${n} ⇄ 80`]);
+  }
+  const row = (n: number, conn: number): FrameRow => ({ n, conn, t: 0, kind: "message", name: "A", type: "A", len: 0, d: 0 });
+  equal(flowText([row(1, 0), row(2, 1)], { ...noState, conns }).split("\n").map((line) => line.includes("⇄")), [true, true]);
+  equal(flowText([row(1, 0), row(2, 0)], { ...noState, conns }).includes("⇄"), false);
 });

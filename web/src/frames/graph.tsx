@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { Fragment, h, render, signal } from "../ui";
 import { make } from "../dom";
 import { AskedDrawer } from "./asked";
-import { lineColors, Palette, timeAxis } from "./chart";
+import { labelSize, lineColors, Palette, timeAxis } from "./chart";
 import type { DrawerHost } from "./drawer";
 import type { GraphAnswer } from "./protocol";
 import { keep, recallList } from "./store";
@@ -80,7 +80,7 @@ export class GraphDrawer extends AskedDrawer<"graph"> {
       legend: { show: false },
       padding: [8, 12, 0, 0],
       scales: { x: { time: false } },
-      axes: [timeAxis(axis), { ...axis, size: 64 }],
+      axes: [timeAxis(axis), { ...axis, size: labelSize(axis) }],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       series: [{}, ...a.series.map((s, i): uPlot.Series => ({ label: s.field, stroke: this.palette.color(lineColors[i] ?? "--dim"), width: 1.5, spanGaps: true, points: { show: s.points.length < 200, size: 5 } }))],
       hooks: { setCursor: [(u) => this.pointed(u.cursor.idx ?? -1)] },
