@@ -110,11 +110,11 @@ func TestExportTable(t *testing.T) {
 	x := kept(t, s, "x", file.Bytes())
 
 	// As listed: exactly the columns that a list shows, in its order, of the chosen rows.
-	got, _ := exported(t, s, x.ID, "format=csv&frames=4,7&listed=info&listed=%3Dsay.text&listed=n&listed=delta&listed=dir&listed=code&listed=name&listed=ver&listed=len&listed=flags&listed=layers&listed=conn&listed=time")
+	got, _ := exported(t, s, x.ID, "format=csv&frames=4,7&listed=info,%3Dsay.text,n,delta,dir,code,name,ver,len,flags,conn,time")
 	const conn = "[fe80::1]:4000-[fe80::2]:5000"
-	if want := "Info,say.text,#,Since the previous row,Direction,Code,Name,Version,Length,Flags,Layers,Connection,Time\n" +
-		`"text=""-5""",-5,4,0.000000,c2s,0x0001,say,,5,,of 8,` + conn + ",2023-11-14T22:13:20.000005Z\n" +
-		`"text=""plain""",plain,7,0.000000,c2s,0x0001,say,,8,,of 14,` + conn + ",2023-11-14T22:13:20.000005Z\n"; got != want {
+	if want := "Info,say.text,#,Since the previous row,Direction,Code,Name,Version,Length,Flags,Connection,Time\n" +
+		`"text ""-5""",-5,4,0.000000,c2s,0x0001,say,,5,,` + conn + ",2023-11-14T22:13:20.000005Z\n" +
+		`"text ""plain""",plain,7,0.000000,c2s,0x0001,say,,8,,` + conn + ",2023-11-14T22:13:20.000005Z\n"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if status, text := ask(s, "GET "+captureOf(x.ID)+"/export?format=csv&listed=inf", ""); status != 422 || !strings.Contains(text, `no column \"inf\"`) {

@@ -2245,8 +2245,10 @@ export interface ElsewhereList {
 export interface Elsewhere {
   name: string;
   title: string;
-  /** messages found in the first part of the file; counting stops early */
+  /** messages that its definitions explain in the first part of the file; counting stops early */
   frames: number;
+  /** percent of the bytes of the first part that they explain */
+  share: number;
 }
 
 /** ProposalList lists the proposals for a capture. */

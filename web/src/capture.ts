@@ -696,9 +696,9 @@ class CapturePage implements Shown {
       query.set("filter", filter);
     }
     if (listed) {
-      this.frames.columnsShown.forEach(({ id }) => query.append("listed", id));
-    } else {
-      this.frames.shown.columns.forEach((path) => query.append("columns", path));
+      query.set("listed", this.frames.columnsShown.map(({ id }) => id).join());
+    } else if (this.frames.shown.columns.length > 0) {
+      query.set("columns", this.frames.shown.columns.join()); // of repeated parameters only the first counts
     }
     const address = `${this.api}/export?${query.toString()}`;
     if (address.length > mostExported) {

@@ -49,7 +49,7 @@ interface Lane {
 }
 
 /** The pairs of lines that the connections of some rows get, in the order of their first frames. */
-export function lanesOf(rows: readonly Pick<FrameRow, "conn">[], state: Pick<State, "conns">): Lane[] {
+export function lanesOf(rows: readonly Pick<FrameRow, "conn">[], state: { conns: State["conns"] }): Lane[] {
   const conns = [...new Set(rows.map((r) => r.conn ?? 0))];
   const alone = conns.length > mostLanes ? conns.slice(0, mostLanes - 1) : conns;
   const others = conns.slice(alone.length);

@@ -341,6 +341,6 @@ test("each connection of a flow has a pair of lines", () => {
     equal([n, lanes.at(-1)?.name], [n, n === 0 ? undefined : n > 12 ? `${n - 11} others` : `${n} ⇄ 80`]);
   }
   const row = (n: number, conn: number): FrameRow => ({ n, conn, t: 0, kind: "message", name: "A", type: "A", len: 0, d: 0 });
-  equal(flowText([row(1, 0), row(2, 1)], { ...noState, conns }).split("\n").map((line) => line.includes("⇄")), [true, true]);
-  equal(flowText([row(1, 0), row(2, 0)], { ...noState, conns }).includes("⇄"), false);
+  equal(flowText([row(1, 0), row(2, 1)], { ...noState(), conns }).split("\n").map((line) => line.includes("⇄")), [true, true]);
+  equal(flowText([row(1, 0), row(2, 0)], { ...noState(), conns }).includes("⇄"), false);
 });
