@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -81,14 +82,15 @@ func variables(root *cobra.Command) map[string]bool {
 func flagsFromEnv(cmd *cobra.Command, flags *pflag.FlagSet, tell func(format string, args ...any)) error {
 	prefix := variablesOf(cmd)
 	server := prefix == variablePrefix+"SERVE_"
-	var read, older []string
+	var older []string
+	read := map[string]string{} // what each variable is called now
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !settable(f) || err != nil {
 			return
 		}
 		name, before := variable(cmd, f.Name), olderVariable(f.Name)
-		read = append(read, name)
+		read[name] = name
 		value, old := os.Getenv(name), os.Getenv(before)
 		switch {
 		case old == "" || f.Changed:
@@ -101,7 +103,7 @@ func flagsFromEnv(cmd *cobra.Command, flags *pflag.FlagSet, tell func(format str
 			err = fmt.Errorf("%s and %s differ: the first is the older name of the second; remove one", before, name)
 		}
 		if server {
-			read = append(read, before)
+			read[before] = name
 		}
 		if err == nil && value != "" && !f.Changed {
 			err = setFromEnv(flags, f, name, value)
@@ -132,7 +134,7 @@ func setFromEnv(flags *pflag.FlagSet, f *pflag.Flag, name, value string) error {
 
 // strangeVariables judges the variables that no command reads: those that begin as the variables of the command, or are an edit away from
 // one of them, are mistakes. The server names all others.
-func strangeVariables(cmd *cobra.Command, prefix string, read []string, server bool, tell func(format string, args ...any)) error {
+func strangeVariables(cmd *cobra.Command, prefix string, read map[string]string, server bool, tell func(format string, args ...any)) error {
 	known := variables(cmd.Root())
 	var others []string
 	for _, pair := range os.Environ() {
@@ -140,13 +142,18 @@ func strangeVariables(cmd *cobra.Command, prefix string, read []string, server b
 		if !strings.HasPrefix(name, variablePrefix) || known[name] || value == "" {
 			continue
 		}
-		near := slices.IndexFunc(read, func(r string) bool { return oneEdit(name, r) })
+		near := ""
+		for _, r := range slices.Sorted(maps.Keys(read)) {
+			if near == "" && oneEdit(name, r) {
+				near = read[r]
+			}
+		}
 		below := slices.ContainsFunc(cmd.Commands(), func(sub *cobra.Command) bool {
 			return variablesOf(sub) != prefix && strings.HasPrefix(name, variablesOf(sub))
 		})
 		switch {
-		case near >= 0:
-			return fmt.Errorf("unknown environment variable %s; did you mean %s?", shown(name), read[near])
+		case near != "":
+			return fmt.Errorf("unknown environment variable %s; did you mean %s?", shown(name), near)
 		case strings.HasPrefix(name, prefix) && !below:
 			return fmt.Errorf("unknown environment variable %s: %s has no such flag", shown(name), cmd.CommandPath())
 		}

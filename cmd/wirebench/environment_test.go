@@ -156,9 +156,9 @@ func TestUnknownVariables(t *testing.T) {
 		name, command string // without the prefix
 		want          string // of the error, or of what is said after "note: "
 	}{
-		{"LISTN", "serve", "unknown environment variable WIREBENCH_LISTN; did you mean WIREBENCH_LISTEN?"},
-		{"LISTN", "", "did you mean"},
-		{"LISTN", "config", "did you mean"},
+		{"LISTN", "serve", "unknown environment variable WIREBENCH_LISTN; did you mean WIREBENCH_SERVE_LISTEN?"},
+		{"LISTN", "", "did you mean WIREBENCH_SERVE_LISTEN?"},
+		{"LISTN", "config", "did you mean WIREBENCH_SERVE_LISTEN?"},
 		{"LISTN", "frames", ""},
 		{"SERVE_LISTN", "serve", "did you mean WIREBENCH_SERVE_LISTEN?"},
 		{"SERVE_LISTN", "", "did you mean WIREBENCH_SERVE_LISTEN?"},
