@@ -324,3 +324,23 @@ func TestFlowCaptureSeveralMessages(t *testing.T) {
 	f.shows("#fields-head", "say")
 	f.is("the editor is at say", `[...document.querySelectorAll(".cm-line")].some(e => e.textContent.includes("packet: say") && e.getBoundingClientRect().top >= document.querySelector("#definition-head").getBoundingClientRect().top)`)
 }
+
+// While the selected frame is not here yet, what the one before offers cannot be pressed: it would be defined in place of the selected one.
+func TestFlowLateFrame(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, chatFiles, chatCapture(t, 40), "#n=2")
+	p := f.page()
+	f.filter("dir == s2c || n < 3")
+	f.choose(5, false)
+	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
+	p.Visible("button", "Define S_UNKNOWN_7777 …")
+	f.do(`window.late = []; window.sends = WebSocket.prototype.send;
+		WebSocket.prototype.send = function (text) { String(text).includes('"frame"') ? window.late.push(() => window.sends.call(this, text)) : window.sends.call(this, text) }`)
+	f.choose(2, false)
+	f.is("the frame is asked for", `window.late.length > 0`)
+	p.Gone("button", "Define S_UNKNOWN_7777 …")
+	f.shows(".frame-origin", "Define S_UNKNOWN_7777") // nothing moves meanwhile
+	f.do(`WebSocket.prototype.send = window.sends; window.late.forEach((send) => send())`)
+	f.lacks(".fo-offer button")
+	f.shows("#definition-head", "C_SAY.1.def")
+}

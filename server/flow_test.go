@@ -106,6 +106,7 @@ func (f flow) opensDefinition() {
 func (f flow) caret(line int) {
 	f.Helper()
 	f.opensDefinition()
+	f.is("the editor is there", `document.querySelector(".definition-editor .cm-content")?.cmTile !== undefined`)
 	f.do(fmt.Sprintf(`{
 		const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, doc = view.state.doc
 		view.focus()

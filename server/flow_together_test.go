@@ -53,7 +53,18 @@ func TestFlowTogether(t *testing.T) {
 	g.shows("#layout-head", "bytes")
 	g.is("the layout has the new name", `document.querySelector("#layout-body").textContent.includes("identifier")`)
 	g.is("the caret of the other", `document.querySelector(".peer-caret .peer-name")?.textContent === "Ann" && document.querySelector(".peer-caret").closest(".cm-line").textContent.startsWith("uint32 identifier")`)
+	g.shows("#together-bar", "In the file")
+	// With the answer that brings the bytes, not with a later one: nobody may type any more.
+	g.do(`document.addEventListener("wb:answered", () => {
+		if (window.marked === undefined && !document.documentElement.classList.contains("no-message")) {
+			requestAnimationFrame(() => { window.marked ??= document.querySelectorAll(".hx.peer-byte").length })
+		}
+	})`)
 	g.paste("100001000b000700000005410000")
+	g.is("the bytes are shown", `window.marked !== undefined`)
+	if marked := browsertest.Value[int](t, g.ctx, `window.marked`); marked != 4 {
+		t.Errorf("%d bytes are marked where the other is, not 4", marked)
+	}
 	g.is("the bytes where the other is", `document.querySelectorAll(".hx.peer-byte").length === 4`)
 	g.is("the part of the layout where the other is", `document.querySelector("#layout-rows tr.has-peer")?.textContent.includes("identifier")`)
 	g.caret(3)

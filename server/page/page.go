@@ -32,6 +32,8 @@ type Workbench struct {
 	Budget   *admit.Budget // memory budget of all work
 	Log      *slog.Logger
 	Changed  func(r *http.Request, action string, status int) // called for actions that change something, or are refused; nil: not
+
+	held held // by open pages
 }
 
 // space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.

@@ -46,6 +46,7 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 			}
 		}
 		page := b.newLivePage(ws, r)
+		defer page.leave()
 		page.capture = of.Capture
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -145,6 +146,7 @@ type livePage struct {
 	pending []Message // unprocessed messages; consecutive ones without an action are merged
 
 	// Used by answer only.
+	holds  int64         // bytes that are charged to the person; see held
 	of     store.Capture // the settings of the capture
 	form   form
 	n      int
@@ -371,6 +373,9 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if !l.take(m) {
 		return &Answer{N: l.n, Resend: true}, nil
+	}
+	if err := l.hold(); err != nil {
+		return nil, err
 	}
 	why := l.bench.permit(l.opener, &l.form)
 	done, err := l.begin(ctx)

@@ -429,6 +429,8 @@ class CapturePage implements Shown {
     return this.place.frame === row.n || this.place.frame === row.id;
   }
 
+  private turn = 0; // of the last selection
+
   /** Shows a frame in the panes. */
   private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
@@ -440,10 +442,14 @@ class CapturePage implements Shown {
       this.write();
       return;
     }
+    if (this.shown?.n !== row.n) {
+      this.origin.wait();
+    }
+    const turn = ++this.turn;
     try {
       const frame = await this.frames.socket.ask("frame", { n: row.n });
-      if (this.wanted !== row.n) {
-        return;
+      if (this.wanted !== row.n || this.turn !== turn) {
+        return; // a later selection is asked for, maybe of the same row
       }
       if (!this.isPlace(row) && jumped) {
         this.place.selection = undefined;

@@ -39,7 +39,13 @@ export class Origin {
     document.getElementById("fields-body")?.before(this.element);
   }
 
+  /** Another frame was selected, which is not here yet: what this one offers cannot be pressed. */
+  wait(): void {
+    this.element.inert = true;
+  }
+
   show(frame: FrameAnswer | undefined): void {
+    this.element.inert = false;
     const same = frame !== undefined && frame.n === this.frame?.n;
     this.frame = frame;
     this.element.hidden = frame === undefined;

@@ -971,13 +971,13 @@ export class Page {
       this.drawn = shown;
       this.tree.show(this.message);
     }
-    this.markPeers();
     this.mistakes = { list: answer.mistakes ?? this.mistakes.list, of: text };
     this.showMistakes();
     if (answer.status !== undefined) {
       this.resting = answer.status;
     }
     this.links.show(this.message);
+    this.together.tellPeers(); // with the new lines and bytes
     this.inspect(); // even while something else is hovered
   }
 

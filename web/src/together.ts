@@ -454,7 +454,8 @@ export class Together {
     }
   }
 
-  private tellPeers(): void {
+  /** Tells the page where the others are in the text as it is now. */
+  tellPeers(): void {
     this.host.peers(new Map(this.people.map((one) => [this.shared?.lineOf(one) ?? 0, one.color] as const).filter(([line]) => line > 0)));
   }
 

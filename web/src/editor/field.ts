@@ -10,6 +10,7 @@ export class DefinitionField {
   private readonly waiting = new Map<string, (editor: DefinitionEditor) => void>(); // for the editor: the last call of each kind
   private editor: DefinitionEditor | undefined;
   private shares = 0; // calls of share and unshare
+  private another = (): void => undefined; // the last call of share has been followed by another one
   private plain: string; // the text without the editor; fields normalize line ends
 
   /** Puts the editor beside the field, in the element. */
@@ -52,7 +53,9 @@ export class DefinitionField {
 
   /** Resolves to the shared text, once the editor is loaded; undefined if another call has followed. */
   share(start: SharedStart, events: SharedEvents): Promise<Shared | undefined> {
+    this.another();
     return new Promise((resolve) => {
+      this.another = () => resolve(undefined);
       const last = ++this.shares;
       this.call("share", (editor) => resolve(last === this.shares ? editor.share(start, events) : undefined));
     });
@@ -65,6 +68,7 @@ export class DefinitionField {
 
   private call(kind: string, call: (editor: DefinitionEditor) => void): void {
     if (this.editor === undefined) {
+      this.waiting.delete(kind); // it comes after the calls of other kinds
       this.waiting.set(kind, call);
     } else {
       call(this.editor);

@@ -40,7 +40,7 @@ const people = StateField.define<DecorationSet>({
 });
 
 class Caret extends WidgetType {
-  private readonly of: RoomsSeen;
+  readonly of: RoomsSeen;
 
   constructor(of: RoomsSeen) {
     super();
@@ -210,9 +210,16 @@ export class Shared {
     this.view.dispatch({ effects: setPeople.of(RangeSet.of(marks, true)) });
   }
 
-  /** The line of somebody, from 1; 0 if it is not known. */
+  /** The line of somebody, from 1; 0 if it is not known. It goes along with changes of the text. */
   lineOf(one: RoomsSeen): number {
-    return one.head < 0 ? 0 : this.view.state.doc.lineAt(Math.min(one.head, this.view.state.doc.length)).number;
+    const { state } = this.view;
+    for (const at = (state.field(people, false) ?? RangeSet.empty).iter(); at.value !== null; at.next()) {
+      const { widget } = at.value.spec as { widget?: unknown };
+      if (widget instanceof Caret && widget.of.id === one.id) {
+        return state.doc.lineAt(at.from).number;
+      }
+    }
+    return 0;
   }
 
   /** The editor has another text, or this one alone. */

@@ -140,6 +140,24 @@ test("frame list: Shift and Ctrl select rows, a plain click deselects them", asy
   t.end();
 });
 
+test("frame list: Shift and Ctrl select rows that are those of the old list", async () => {
+  for (const [keys, want] of [[{ ctrlKey: true }, [[1000, 1001], [1002, 1003]]], [{ shiftKey: true }, [[1000, 1003]]], [{}, [[1002, 1003]]]] as const) {
+    const t = listOf(10_000);
+    await drawn();
+    t.list.go(4000);
+    await drawn();
+    t.list.reset(false);
+    t.now.step = 4; // frames 1, 5, 9, …: frame 4001 is row 1000, and 4009 row 1002
+    t.update({ seq: 2, fit: 0, scanned: 0, done: false });
+    t.row(4008).dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true, button: 0, ...keys }));
+    t.update({ fit: 2500, scanned: 10_000, done: true });
+    await drawn();
+    await drawn();
+    equal(t.list.chosen().map((r) => [r.start, r.end]), want);
+    t.end();
+  }
+});
+
 test("frame list: the current frame keeps its position when the filter changes", async () => {
   const t = listOf(10_000);
   await drawn();

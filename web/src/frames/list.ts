@@ -54,6 +54,15 @@ const tellMillis = 60; // between two selections reported to the page
 
 let lists = 0;
 
+/** The frame that keeps its position when the list changes. */
+interface Hold {
+  n: number;
+  px: number;
+  asks: boolean;
+  from?: number; // a frame to be selected with it
+  select?: "range" | "both";
+}
+
 export class FrameList {
   readonly element = document.createElement("div");
   readonly columns: Columns;
@@ -94,7 +103,7 @@ export class FrameList {
   private refilled = 0; // until so many frames of the same rows have been examined again, their number stays: keys must not stop at row 0
   private outdated = false; // until the next drawing: the drawn rows have other positions now
   private freezing: ReturnType<typeof setTimeout> | undefined;
-  private hold: { n: number; px: number; asks: boolean } | undefined; // the frame that keeps its position when the list changes
+  private hold: Hold | undefined;
   private leftAt = 0; // number of rows when following stopped
   private known = 0; // number of rows, if the followed end is not shown yet
   private reach: { fit: number; since: number } | undefined; // the end, shown once its rows have arrived
@@ -381,6 +390,7 @@ export class FrameList {
         if (hold.n === this.currentN) {
           this.anchorPos = pos;
           this.setCurrent(pos); // if it is hidden, its successor becomes current, so that keys continue from there
+          void this.selectWith(hold, pos);
         } else if (this.currentN > 0) {
           void this.restoreCurrent();
         }
@@ -393,6 +403,28 @@ export class FrameList {
         }
       },
     );
+  }
+
+  /** Selects what was asked for by a click while the rows were those of the old list. */
+  private async selectWith({ from, select }: Hold, pos: number): Promise<void> {
+    if (from === undefined) {
+      return;
+    }
+    const { seq } = this.state;
+    const found = await this.source.where(from).catch(() => undefined);
+    if (found === undefined || found.n !== from || found.pos < 0 || this.state.seq !== seq || this.current !== pos) {
+      return; // it is not in the list, or another row was chosen meanwhile
+    }
+    this.ranges.clear();
+    if (select === "range") {
+      this.anchorPos = found.pos;
+      this.ranges.add(Math.min(found.pos, pos), Math.max(found.pos, pos) + 1);
+    } else {
+      this.ranges.add(found.pos, found.pos + 1);
+      this.ranges.add(pos, pos + 1);
+    }
+    this.events.selection(this.ranges.count);
+    this.draw(true);
   }
 
   /** Finds the current frame again after another frame kept the position. */
@@ -776,8 +808,9 @@ export class FrameList {
     if (place === undefined || event.button > 2 || (place.pos >= this.state.fit && !this.outdated)) {
       return;
     }
-    if (this.outdated) {
-      this.holdFrame(place.n, place.pos);
+    const select = event.button !== 0 ? "" : event.shiftKey ? "range" : event.ctrlKey || event.metaKey ? "both" : "";
+    if (this.outdated || (select !== "" && this.current < 0 && this.currentN > 0)) { // positions are not known yet
+      this.holdFrame(place.n, place.pos, select);
       return;
     }
     const inside = this.ranges.has(place.pos);
@@ -823,12 +856,13 @@ export class FrameList {
   }
 
   /** Makes a frame current while the drawn rows are still those of the old list, by its number, not its position. */
-  private holdFrame(n: number, pos: number): void {
+  private holdFrame(n: number, pos: number, select: "" | "range" | "both" = ""): void {
     if (n > 0) {
+      const from = select === "" ? 0 : this.currentN;
       clearTimeout(this.tellTimer); // of the row before, which would become current again
       this.current = -1;
       this.currentN = n;
-      this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false };
+      this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false, ...(from > 0 && select !== "" ? { from, select } : {}) };
       this.findHeld();
     }
   }
