@@ -267,7 +267,7 @@ func (c *compiler) translate(n *node) (out *node, changed bool) {
 			}
 		}
 		if n.kids = kids; changed && n.kind == nAnd {
-			n.kids = once(kids)
+			n.kids = unrepeated(kids)
 		}
 		return n, changed
 	}
@@ -278,8 +278,8 @@ func (c *compiler) translate(n *node) (out *node, changed bool) {
 	return c.exactly(n, uses)
 }
 
-// once removes the repetitions of a condition, of which the guards of several words may be.
-func once(kids []*node) (out []*node) {
+// unrepeated removes the repetitions of a condition, of which the guards of several words may be.
+func unrepeated(kids []*node) (out []*node) {
 	seen := map[string]bool{}
 	for _, kid := range kids {
 		if s := kid.String(); !seen[s] {
@@ -331,7 +331,7 @@ func (c *compiler) exactly(n *node, uses []use) (*node, bool) {
 
 // guarded puts conditions before another.
 func (c *compiler) guarded(n *node, guards []*node) (*node, bool) {
-	if guards = once(guards); len(guards) == 0 {
+	if guards = unrepeated(guards); len(guards) == 0 {
 		return n, true
 	}
 	return &node{kind: nAnd, start: n.start, end: n.end, kids: append(guards, n)}, true
