@@ -263,7 +263,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 	if x.Conn != f.conn {
 		f.conn, f.connName, f.connProto = x.Conn, x.Conn.Name(), x.Conn.Proto.String()
 	}
-	f.list(x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session}, x.Conn.ID, f.connProto)
+	f.list(x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session}, x.Conn.Stream, f.connProto)
 }
 
 // list writes a frame that matches the filter and the kinds.

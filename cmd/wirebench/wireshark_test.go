@@ -60,11 +60,18 @@ func TestFiltersOfPackets(t *testing.T) {
 	for filter, want := range map[string]string{
 		"tcp.analysis.retransmission": "kind == problem",
 		"tcp.flags.syn == 1":          "messages, not segments",
+		"tcp.prot == 7801":            "tcp.port",
+		"tcp.port == 7801 or 10001":   "in {7801, 10001}",
+		"frame[0] == 20":              "bytes[0] == 0x20",
+		"frame.comment":               "comments of packets",
+		"tcp.time_delta > 1":          "delta",
+		"frame.len > 100":             "len is",
+		"ip.addr == fe80::1":          "IPv4",
 		"http.host == \"x\"":          "one protocol",
 		"eth.addr == 00:11:22":        "headers of packets",
 		"not arp":                     "one protocol",
 		"ip.ttl < 5":                  "srcip",
-		"ip == 10.0.0.0/12":           "8, 16, 24 and 32 bits",
+		"ip == \"north\"":             "is not an address",
 		"S_CHTA == 5":                 "S_CHAT",
 	} {
 		_, errs, status := cli(t, "", "frames", "--protocol", "tera", "--filter", filter, "../../defs/library/tera/demo.pcapng")

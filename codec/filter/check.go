@@ -16,6 +16,7 @@ import (
 // compiler compiles a tree to conditions, separate ones for each message.
 type compiler struct {
 	env          Env
+	text         string
 	layers       *transport.Layers
 	messages     []*schema.Message
 	messageNames map[string]bool
@@ -377,6 +378,10 @@ func (c *compiler) compare(n *node) (cond, outcome) {
 	if t.class == cTime {
 		t = c.timeLike(right, t, x.a)
 	}
+	if t.address && op != opEq && op != opNe {
+		x.op, x.set = cIn, &set{}
+		return x, c.beside(right, t, op, x.set)
+	}
 	if op == opEq || op == opNe {
 		x.op, x.not, x.set = cIn, op == opNe, &set{}
 		x.all = n.quant == quantAll || n.quant == quantNone && x.not
@@ -540,6 +545,9 @@ func (c *compiler) in(n *node) (cond, outcome) {
 
 // item adds a value, or a range of values, to a set.
 func (c *compiler) item(n *node, t ty, s *set) outcome {
+	if t.address {
+		return c.addressItem(n, t, s)
+	}
 	if n.kind == nRange {
 		lo, _, out := c.literal(n.kids[0], t)
 		if out != fine {

@@ -33,8 +33,10 @@
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with
 // the links between its elements. @path[*] selects the bytes of each element.
 //
-// Names of Wireshark (tcp.port, frame.number) and of mitmproxy (~q), and capture filters (tcp port 7801), are understood and replaced: see
-// [Filter.Translated].
+// Words of Wireshark (tcp.port, frame.number) are replaced by what means exactly the same, or refused with the reason: see [Words]. Words of
+// mitmproxy (~q), and capture filters (tcp port 7801), are understood and replaced, too: see [Filter.Translated].
+//
+// srcip, dstip and ip are addresses: they compare with one, with a network of any width, 10.8.0.0/13, and with ranges, in {10.0.0.1..10.0.0.9}.
 //
 // A code may be written as the name of its message: op == C_CHAT, core.type == cluster.
 //

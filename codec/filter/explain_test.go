@@ -28,7 +28,7 @@ func TestExplain(t *testing.T) {
 		{"!(len == 5)", ""},
 		{".damage", "“.damage” alone is true if the field is present or, for a boolean, true"},
 		{".damage & 4", "“.damage & 4” alone is true if it is not 0"},
-		{"len > 3 && (.damage != 5 || 9938)", "“.damage != 5” matches frames that have “.damage” if no value of it is equal; a number alone is the code of a message"},
+		{"len > 3 && (.damage != 5 && 9938)", "“.damage != 5” matches frames that have “.damage” if no value of it is equal; a number alone is the code of a message"},
 		{"len >", ""},
 	} {
 		f, _ := filter.Compile(c.text, fighting.env)

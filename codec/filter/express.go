@@ -116,7 +116,7 @@ func sliced(e *expr, t ty, b *bracket) (*expr, ty, outcome) {
 		return e, t, fine
 	}
 	x := &expr{op: xSlice, kids: [2]*expr{e}, slice: *b}
-	t.num = nil
+	t.num, t.address = nil, false
 	if b.form == oneOf && t.class == cBytes {
 		x.op = xByte
 		t.class = cNumber
@@ -220,11 +220,14 @@ func (c *compiler) frameField(n *node, info *pathInfo, s *side) (*expr, ty, outc
 	case ffFrom:
 		e = s.leaf(&leaf{kind: leafFrom})
 	case ffIP:
+		t.address = true
 		e = s.leaf(&leaf{kind: leafIP})
 	case ffPort:
 		e = s.leaf(&leaf{kind: leafPort})
 	case ffOp:
 		t.codes = true
+	case ffSrcIP, ffDstIP:
+		e.op, t.address = xFrameText, true
 	default:
 		if about.class == cText {
 			e.op = xFrameText

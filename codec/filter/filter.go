@@ -75,7 +75,8 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 		return f, mistakes
 	}
 	c := newCompiler(env)
-	root, translated := c.translateRoot(root)
+	c.text = text
+	root, translated := c.translate(root)
 	if len(c.mistakes) > 0 {
 		return f, c.mistakes
 	}

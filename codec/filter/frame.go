@@ -85,6 +85,7 @@ const (
 	ffSrcPort
 	ffDstPort
 	ffStream
+	ffIPVer
 	ffOfDay // internal: the time since midnight
 	ffLast
 )
@@ -151,13 +152,14 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffFrom:     {"from", cNumber, nil, "numbers of its packets in the capture"},
 	ffBytes:    {"bytes", cBytes, nil, "the complete message; bytes[4:2] are two from offset 4"},
 	ffSince:    {"t", cSpan, nil, `seconds since the first frame, or "20ms"`},
-	ffIP:       {"ip", cText, nil, "addresses of both ends: 10.0.0.1, or a network, 10.0.0.0/8"},
+	ffIP:       {"ip", cText, nil, "addresses of both ends: 10.0.0.1, a network, 10.8.0.0/13, or a range, {10.0.0.1..10.0.0.9}"},
 	ffSrcIP:    {"srcip", cText, nil, "address of the sender"},
 	ffDstIP:    {"dstip", cText, nil, "address of the receiver"},
 	ffPort:     {"port", cNumber, nil, "ports of both ends"},
 	ffSrcPort:  {"srcport", cNumber, nil, "port of the sender"},
 	ffDstPort:  {"dstport", cNumber, nil, "port of the receiver"},
-	ffStream:   {"stream", cNumber, nil, "number of the connection, from 0"},
+	ffStream:   {"stream", cNumber, nil, "number of the connection among those of its transport protocol, from 0"},
+	ffIPVer:    {"ipver", cNumber, nil, "version of the Internet protocol: 4 or 6"},
 	ffOfDay:    {"", cTime, nil, ""},
 }
 
@@ -228,6 +230,9 @@ func (f frameField) value(x *Frame) (v value, ok bool) {
 	case ffSrcPort, ffDstPort:
 		port, ok := portOf(x.end((f == ffSrcPort) == (x.Dir != schema.ToClient)))
 		return intValue(port), ok
+	case ffIPVer:
+		version, ok := family(hostOf(x.end(true)))
+		return intValue(version), ok
 	case ffStream:
 		return intValue(int64(x.Stream)), true
 	case ffSession:

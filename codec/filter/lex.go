@@ -317,6 +317,14 @@ func (s *scanner) number(t *token) {
 		}
 		return
 	}
+	if s.peekByte(0) == '.' && isDigit(s.peekByte(1)) {
+		for isDigit(s.peekByte(0)) || s.peekByte(0) == '.' {
+			s.at++
+		}
+		s.mistake(from, s.at, strconv.Quote(s.text[from:s.at])+" is not a number", "an address is 10.8.0.1, a network 10.8.0.0/24")
+		t.kind = tBad
+		return
+	}
 	v, err := strconv.ParseFloat(clean, 64)
 	if err != nil || math.IsInf(v, 0) || strings.ContainsAny(clean, "xXpPiInN") {
 		s.mistake(from, s.at, strconv.Quote(word)+" is not a number", "put text in quotes")

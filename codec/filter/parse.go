@@ -105,9 +105,37 @@ func (p *parser) list(k kind, sign, word string, one func() *node) *node {
 	n := one()
 	for kids := []*node{n}; !p.failed && (p.sign(sign) || p.word(word)); {
 		kids = append(kids, one())
+		if k != nAnd && !p.failed {
+			p.left(n, kids[len(kids)-1])
+		}
 		n = &node{kind: k, start: kids[0].start, end: kids[len(kids)-1].end, kids: kids}
 	}
 	return n
+}
+
+// left reports a value after a comparison and "or", x == 1 or 2: alone it would be a condition of its own.
+func (p *parser) left(before, n *node) {
+	for before.kind == nAnd || before.kind == nOr || before.kind == nXor {
+		before = before.kids[len(before.kids)-1]
+	}
+	compares := before.kind == nCompare || before.kind == nIn || before.kind == nContains || before.kind == nMatches
+	if !compares || n.kind != nInt && n.kind != nFloat && n.kind != nText && n.kind != nBytes {
+		return
+	}
+	field, value := before.kids[0].String(), p.text[n.start:n.end]
+	help := "repeat the field: " + clip(field) + " " + map[kind]string{nContains: "contains", nMatches: "~"}[before.kind] + " " + clip(value)
+	if before.kind == nCompare && before.op == opEq || before.kind == nIn && !before.negated {
+		help = "write " + clip(field) + " in {..., " + clip(value) + "}"
+		if before.kind == nCompare {
+			help = "write " + clip(field) + " in {" + clip(before.kids[1].String()) + ", " + clip(value) + "}"
+		}
+	} else if before.kind == nCompare {
+		help = "repeat the field: " + clip(field) + " " + before.op.String() + " " + clip(value)
+	}
+	if n.kind == nInt {
+		help += ", or op == " + value + " for the code of a message"
+	}
+	p.fail(n.start, n.end, "a value after \"or\" is not compared with "+strconv.Quote(clip(field)), help)
 }
 
 func (p *parser) not() *node {

@@ -33,16 +33,17 @@ func (c class) String() string {
 
 // ty is the type of an expression.
 type ty struct {
-	class class
-	num   *schema.Number // of a field
-	words []string       // cWord
-	free  bool           // text in which a bare word is the text itself
-	ofDay bool           // cTime: only the time of day
-	field bool           // a field of a message
-	codes bool           // cNumber: codes of messages, which may be written as their names
-	group string         // codes: of this group only, "" = of all
-	uuid  bool           // cText: of a UUID, with lower-case digits
-	label string         // for mistakes
+	class   class
+	num     *schema.Number // of a field
+	words   []string       // cWord
+	free    bool           // text in which a bare word is the text itself
+	ofDay   bool           // cTime: only the time of day
+	field   bool           // a field of a message
+	codes   bool           // cNumber: codes of messages, which may be written as their names
+	group   string         // codes: of this group only, "" = of all
+	address bool           // cText: of IP addresses
+	uuid    bool           // cText: of a UUID, with lower-case digits
+	label   string         // for mistakes
 }
 
 // says describes the type in words, with the name of the field.
@@ -135,15 +136,18 @@ func typeOf(f *schema.Field) (ty, *conv) {
 	return t, nil
 }
 
-// Accepted forms of times. All are UTC.
+// Accepted forms of times, among them those that Wireshark shows. All are UTC.
 var (
-	dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
+	dateForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly, "Jan 2, 2006 15:04:05", "Jan 2, 2006 15:04:05 -0700", "Jan 2, 2006 15:04", "Jan 2, 2006"}
 	dayForms  = []string{"15:04:05", "15:04"}
 )
 
 // parseTime parses a time, or a time of day, as nanoseconds.
 func parseTime(s string) (ns int64, ofDay, ok bool) {
-	s = strings.TrimSpace(s)
+	s = strings.Join(strings.Fields(s), " ")
+	for _, zone := range [...]string{" UTC", " GMT"} {
+		s = strings.TrimSuffix(s, zone)
+	}
 	for _, form := range dateForms {
 		if t, err := time.Parse(form, s); err == nil {
 			if y := t.Year(); y < 1700 || y > 2200 { // out of range

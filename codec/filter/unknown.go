@@ -125,8 +125,8 @@ func (c *compiler) unknownName(n *node) {
 		return
 	}
 	help := didYouMean(name, c.names())
-	if more, ok := foreignHelp[name]; ok {
-		help = more
+	if w := wordOfName(name); w != nil && w.Why != "" {
+		help = w.Why
 	}
 	if help == "" && len(c.fieldNames(name)) > 0 {
 		help = "write " + strconv.Quote("."+name) + " for the field of any message, at any depth"
@@ -139,8 +139,8 @@ func (c *compiler) unknownName(n *node) {
 
 // nearly explains a bare word that is searched as text, if it may be meant otherwise: as a name with a slip, or as a protocol.
 func (c *compiler) nearly(word string) []string {
-	if help, ok := foreignHelp[word]; ok {
-		return []string{help}
+	if w := wordOfName(word); w != nil && w.Why != "" {
+		return []string{w.Why}
 	}
 	low := strings.ToLower(word)
 	known := slices.Sorted(maps.Keys(c.messageNames))
@@ -300,10 +300,6 @@ func (c *compiler) unknownField(n *node) {
 		}
 		if _, code := c.codes()[head.name]; code {
 			c.report(head.start, head.end, strconv.Quote(clip(head.name))+" has no definition", "its fields are unknown")
-			return
-		}
-		if more, ok := foreignHelp[head.name]; ok {
-			c.report(n.start, n.end, strconv.Quote(clip(n.String()))+" is not in the list", more)
 			return
 		}
 		c.report(head.start, head.end, "unknown message "+strconv.Quote(clip(head.name)), help)

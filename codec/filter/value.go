@@ -224,10 +224,11 @@ func signedValue(negative bool, size uint64, over bool, x, y float64, op kind) (
 
 // set is a set of accepted values: the right side of "in" or "==".
 type set struct {
-	numbers  []interval // ascending, disjoint
-	texts    map[string]struct{}
-	patterns []pattern
-	near     []near
+	numbers   []interval // ascending, disjoint
+	addresses []addressRange
+	texts     map[string]struct{}
+	patterns  []pattern
+	near      []near
 }
 
 type interval struct{ lo, hi value }
@@ -249,6 +250,10 @@ func (s *set) has(v *value) bool {
 		}
 		return lo < len(s.numbers) && holds(opLe, &s.numbers[lo].lo, v)
 	case 1:
+		if len(s.addresses) > 0 {
+			a, ok := parseAddress(v.b)
+			return ok && slices.ContainsFunc(s.addresses, func(r addressRange) bool { return r.has(a) })
+		}
 		_, ok := s.texts[string(v.b)]
 		return ok
 	}

@@ -159,18 +159,19 @@ type ConnSummary struct {
 // Assembler makes frames of packets: it finds their connections, reassembles streams and feeds the transports. Its memory is bounded for
 // any input. It must be used by one goroutine at a time.
 type Assembler struct {
-	opts  Options
-	emit  func(*transport.Frame)
-	byKey map[flowKey]*conn
-	conns []*conn
-	last  *conn // of the previous packet
-	frags fragments
-	split splits
-	pool  pool
-	tls   *tls.Layer
-	ids   transport.Identifier
-	at    time.Time
-	sum   Summary
+	opts    Options
+	emit    func(*transport.Frame)
+	byKey   map[flowKey]*conn
+	streams map[transport.Proto]int // connections so far
+	conns   []*conn
+	last    *conn // of the previous packet
+	frags   fragments
+	split   splits
+	pool    pool
+	tls     *tls.Layer
+	ids     transport.Identifier
+	at      time.Time
+	sum     Summary
 
 	packet ipPacket // current packet
 	gram   datagram
@@ -299,6 +300,7 @@ func (a *Assembler) conn(d *datagram) *conn {
 		next.tcp = &stream{pool: &a.pool, out: func(fromB bool, seg transport.Segment) { a.segment(next, fromB, seg) }}
 		next.tcp.b.fromB = true
 	}
+	next.Stream = a.stream(next.Proto)
 	if c != nil {
 		a.end(c, a.at)
 		next.Session = c.Session + 1
@@ -308,6 +310,15 @@ func (a *Assembler) conn(d *datagram) *conn {
 	a.byKey[d.key] = next
 	a.last = next
 	return next
+}
+
+// stream returns the number of the next connection of a transport protocol.
+func (a *Assembler) stream(p transport.Proto) int {
+	if a.streams == nil {
+		a.streams = map[transport.Proto]int{}
+	}
+	a.streams[p]++
+	return a.streams[p] - 1
 }
 
 // segment passes a segment to the transport of its connection. The transport is made with the first segment, so that the server can be

@@ -17,7 +17,7 @@ func (a *Assembler) Ready(c transport.Conn) *Ready {
 		a.sum.OverLimit++
 		return nil
 	}
-	c.ID = len(a.conns)
+	c.ID, c.Stream = len(a.conns), a.stream(c.Proto)
 	r := &Ready{a, &conn{Conn: c, named: true, serverB: true, made: true, over: true}}
 	a.conns = append(a.conns, r.c)
 	return r

@@ -89,7 +89,7 @@ func (o *Options) conns(p *Paste) []pastedConn {
 			c.Conn, c.swapped = o.conn(p)
 		} else {
 			ends := p.Conns[i]
-			if c.Conn = (transport.Conn{ID: i, Proto: o.proto(), Client: ends.Client, Server: ends.Server}); ends.Proto != 0 {
+			if c.Conn = (transport.Conn{ID: i, Stream: i, Proto: o.proto(), Client: ends.Client, Server: ends.Server}); ends.Proto != 0 {
 				c.Proto = ends.Proto
 			}
 			if slices.Contains(o.Ports, c.Client.Port()) && !slices.Contains(o.Ports, c.Server.Port()) {

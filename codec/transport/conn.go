@@ -20,6 +20,7 @@ func (p Proto) String() string { return [...]string{"", "tcp", "udp"}[p] }
 // Conn is a connection between a client and a server.
 type Conn struct {
 	ID      int // from 0, in order of appearance in the file
+	Stream  int // from 0, among those of its transport protocol: tcp.stream and udp.stream of Wireshark
 	Proto   Proto
 	Client  netip.AddrPort
 	Server  netip.AddrPort

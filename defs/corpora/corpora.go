@@ -10,6 +10,7 @@
 //	captures/NAME.pcapng, NAME.truth.jsonl, NAME.conns.json, muta-session.def
 //	subspace/NAME.pcap, NAME.truth.jsonl, vie-vectors.json
 //	protodef/*.json, messages-VERSION.jsonl of pc-VERSION.json
+//	mixed/packets.pcapng, definitions/*.def, protocol.map
 //	pasted/truth.json, formats/*.txt, repeat/*.txt, follow/*, *.log
 package corpora
 
@@ -197,6 +198,7 @@ func (m *maker) all() {
 	m.subspace()
 	m.protodef()
 	m.pasted()
+	m.mixed()
 }
 
 func (m *maker) add(name string, data []byte) {

@@ -16,13 +16,22 @@ type recording struct {
 	classic bool  // pcap, else pcapng with nanoseconds
 }
 
-// address is an IPv4 address with a port.
+// address is an IPv4 address with a port, or an IPv6 address that ends like it.
 type address struct {
 	ip   [4]byte
 	port int
+	six  bool
 }
 
-func local(port int) address { return address{[4]byte{127, 0, 0, 1}, port} }
+// bytes are those of the address in packets.
+func (a address) bytes() []byte {
+	if a.six {
+		return append([]byte{0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0}, a.ip[:]...)
+	}
+	return a.ip[:]
+}
+
+func local(port int) address { return address{ip: [4]byte{127, 0, 0, 1}, port: port} }
 
 func (a address) String() string {
 	return fmt.Sprintf("%d.%d.%d.%d:%d", a.ip[0], a.ip[1], a.ip[2], a.ip[3], a.port)
@@ -77,15 +86,21 @@ func sum(b []byte) uint16 {
 func (r *recording) packet(proto byte, from, to address, segment []byte, sumAt int) {
 	big := binary.BigEndian
 	r.n++
-	pseudo := append(append(append([]byte{}, from.ip[:]...), to.ip[:]...), 0, proto)
+	pseudo := append(append(append([]byte{}, from.bytes()...), to.bytes()...), 0, proto)
 	pseudo = append(big.AppendUint16(pseudo, uint16(len(segment))), segment...)
 	big.PutUint16(segment[sumAt:], sum(pseudo))
-	ip := []byte{0x45, 0}
-	ip = big.AppendUint16(ip, uint16(20+len(segment)))
-	ip = append(ip, byte(r.n>>8), byte(r.n), 0x40, 0, 64, proto, 0, 0)
-	ip = append(append(ip, from.ip[:]...), to.ip[:]...)
-	big.PutUint16(ip[10:], sum(ip))
-	data := append(append([]byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0}, ip...), segment...)
+	ip, kind := []byte{0x45, 0}, []byte{8, 0}
+	if from.six {
+		ip, kind = append(big.AppendUint16([]byte{0x60, 0, 0, 0}, uint16(len(segment))), proto, 64), []byte{0x86, 0xdd}
+	} else {
+		ip = big.AppendUint16(ip, uint16(20+len(segment)))
+		ip = append(ip, byte(r.n>>8), byte(r.n), 0x40, 0, 64, proto, 0, 0)
+	}
+	ip = append(append(ip, from.bytes()...), to.bytes()...)
+	if !from.six {
+		big.PutUint16(ip[10:], sum(ip))
+	}
+	data := append(append(append([]byte{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2}, kind...), ip...), segment...)
 	little := binary.LittleEndian
 	if r.classic {
 		var head []byte

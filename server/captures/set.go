@@ -396,7 +396,7 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 		}
 		conn, ok := conns[f.Conn.ID]
 		if !ok {
-			conn = o.log.Connection(live.Conn{Name: f.Conn.Name(), Session: f.Conn.Session, Stream: f.Conn.ID, Proto: f.Conn.Proto.String()})
+			conn = o.log.Connection(live.Conn{Name: f.Conn.Name(), Session: f.Conn.Session, Stream: f.Conn.Stream, Proto: f.Conn.Proto.String()})
 			conns[f.Conn.ID] = conn
 			if recorded && protocol.Ciphers { // a recording made without deciphering
 				o.ciphered.Store(f.Conn.Name(), true)
