@@ -226,7 +226,7 @@ func TestListOfFrames(t *testing.T) {
 	has("types", c.ask("types", "types", ""), `"type":"C_SAY"`, `"count":800`, `"bad":0`)
 	has("timeline", c.ask("timeline", "timeline", `,"buckets":10`), `"c2s":[80,80,80,80,80,80,80,80,80,80]`, `"s2c":[20,20,`)
 	table := c.ask("table", "table", `,"type":"C_SAY","from":0,"count":2,"sort":"text","desc":true`)
-	has("table", table, `"total":800`, `"path":"text"`, `"filter":".text"`, `"distinct":800`, `"cells":["text 998"]`)
+	has("table", table, `"total":800`, `"path":"text"`, `"filter":"*.text"`, `"distinct":800`, `"cells":["text 998"]`)
 	has("diff", c.ask("diff", "diff", `,"a":1,"b":2`), `"path":"text"`, `"a":"\"text 0\""`, `"b":"\"text 1\""`, `"same":false`)
 	has("diff of different ones", c.ask("diff", "diff", `,"a":1,"b":5`), "different definitions", `"type":"equal"`)
 	has("frame", c.ask("frame", "frame", `,"n":3`), `"hex":"`, `"name":"C_SAY.1"`, `"dir":"c2s"`, `"sources":[{"packet":6,"off":0`)

@@ -41,7 +41,7 @@ func TestMarkers(t *testing.T) {
 	if code := request(t, s, "GET", path+"/related?n=1001", nil, &r); code != 200 || r.Value != "text 1000" {
 		t.Fatalf("%d %+v", code, r)
 	}
-	if want := (api.RelatedField{Type: "C_SAY", Name: "C_SAY", Path: "text", Here: 1, First: 1001, Filter: `C_SAY && .text == "text 1000"`}); len(r.Fields) == 0 || r.Fields[0] != want {
+	if want := (api.RelatedField{Type: "C_SAY", Name: "C_SAY", Path: "text", Here: 1, First: 1001, Filter: `C_SAY && *.text == "text 1000"`}); len(r.Fields) == 0 || r.Fields[0] != want {
 		t.Errorf("fields: %+v, want %+v first", r.Fields, want)
 	}
 	for _, one := range r.Types {

@@ -36,7 +36,7 @@ func TestFramesColumns(t *testing.T) {
 	library, file := smallMessages(t, 6)
 	out, errs, status := cli(t, "", "frames", "--library", library, "--columns", "n, t,dir,name,code,len,status,.gameId,S_MOVE.1.hp,C_OTHER.hp,hex", "--filter", "n > 4", file)
 	const head = "n\tt\tdir\tname\tcode\tlen\tstatus\t.gameId\tS_MOVE.1.hp\tC_OTHER.hp\thex"
-	if status != 0 || lines(out)[0] != head || len(lines(out)) != 3 || !strings.HasPrefix(lines(out)[1], "5\t0.000000\ts2c\tS_MOVE\t20001\t32\tok\t1004\t4\t\t2000214eec03") {
+	if status != 0 || lines(out)[0] != head || len(lines(out)) != 3 || !strings.HasPrefix(lines(out)[1], "5\t0.002000\ts2c\tS_MOVE\t20001\t32\tok\t1004\t4\t\t2000214eec03") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 	for _, test := range []struct {

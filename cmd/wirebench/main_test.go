@@ -131,7 +131,7 @@ func TestCommands(t *testing.T) {
 		},
 		{"a broken definition encodes nothing", []string{"encode", "--library", lib, "--message", "S_BAD", "--code", "1"}, "{}", 1, "\n", "definition-has-errors"},
 		{"encode without a code", []string{"encode", "--library", lib, "--message", "C_JOIN"}, "{}", 2, "", "give --code N or a --map"},
-		{"encode without a message", []string{"encode", "--library", lib}, "{}", 2, "", "--message"},
+		{"encode without a message", []string{"encode", "--library", lib}, "{}", 1, "\n", "--message"},
 		{"paste", []string{"paste"}, "1200 3412", 0, "12003412\n", "Hex"},
 		{"paste json", []string{"paste", "--json"}, "0x12, 0x00", 0, `{"form":"hex",...`, ""},
 		{"paste odd digits", []string{"paste"}, "1200341", 1, "", "line 1, column 7: 7 hex digits"},

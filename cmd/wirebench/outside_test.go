@@ -17,7 +17,7 @@ import (
 // reasons are the reasons for which a test may be skipped: a tool or a right that the machine does not have, a kind of run, or a wish of
 // whoever runs it. Data is none: tests take theirs from defs/corpora, or from testdata.
 var reasons = regexp.MustCompile(`is not installed|^web/node_modules is missing: npm ci|with -short$|race detector|WIREBENCH_[A-Z]+( is|=)|is not set|with -figures|takes some seconds` +
-	`|^no IPv6|^no symbolic links|no network of its own|needs root|needs the right|this system lets no test|files have no modes|redirected connections need Linux` +
+	`|^no IPv6|^no symbolic links|no network of its own|needs root|needs the right|this system lets no test|files have no modes|need Linux` +
 	`|does not report drops|has no watcher left|the port |the address is not free|^mount: |this machine is too slow|^it is started by |^for TestBasePath$`)
 
 // outside lists what makes the verdict of a test depend on what is beside the repository: a path that leaves it, or a skip for another

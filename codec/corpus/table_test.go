@@ -259,9 +259,9 @@ func checkLiterals(t interface {
 			if top.Literal == "" {
 				continue
 			}
-			path := "." + c.Filter
+			path := "*." + c.Filter
 			if c.Len {
-				path = "len(." + c.Filter[len("len("):]
+				path = "len(*." + c.Filter[len("len("):]
 			}
 			text := path + " == " + top.Literal
 			f, mistakes := filter.Compile(text, env)

@@ -398,7 +398,7 @@ func luaEqual(f view.FieldValue, n *pdml) bool {
 		switch got := n.Show; {
 		case f.Role == "pad", got == v:
 			return true
-		case v == "NaN":
+		case strings.HasPrefix(v, "NaN"):
 			return strings.HasSuffix(got, "nan")
 		case v == "Infinity":
 			return got == "inf"

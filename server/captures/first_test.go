@@ -135,7 +135,7 @@ func TestFirstRowsBeforeTheRest(t *testing.T) {
 // An open capture takes a fixed amount of memory, and little for each further frame.
 func TestMemoryOfLargeCapture(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("frames are in memory on " + runtime.GOOS)
+		t.Skip("files of frames in memory need Linux, not " + runtime.GOOS)
 	}
 	const n = 120_000
 	data := talk(t, n, 450)

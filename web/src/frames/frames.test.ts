@@ -286,7 +286,7 @@ test("filters of menus", () => {
   const row: FrameRow = { n: 17, t: 1_500_000, d: 0, dir: "c2s", kind: "message", conn: 0, code: 9938, len: 48, type: "C_CHAT", cells: ["Lann", "7"] };
   const cells = ["n", "time", "dir", "code", "name", "len", "conn", "=.name", "=.gold", "=.none", "flags"].map((c) => ofCell(c, row, [conn], [".name", ".gold"]));
   equal(cells, ["n == 17", "time >= 1.500000", "dir == c2s", "op == 0x26D2", "C_CHAT", "len == 48", 'conn == "a:1-b:2" && session == 0', '.name == "Lann"', ".gold == 7", "", ""]);
-  equal([fieldFilter("C_CHAT.2", "members[].name"), fieldFilter("op == 7", "x")], ["C_CHAT.2.members.name", ".x"]);
+  equal([fieldFilter("C_CHAT.2", "members[].name"), fieldFilter("op == 7", "x")], ["C_CHAT.2.members.name", "*.x"]);
   const names = new Map([["time >= 1", "since 1 s"]]);
   equal(["!(S_PING)", "C_CHAT", "time >= 1"].map((c) => chipLabel(c, names)), ["hidden: S_PING", "only: C_CHAT", "since 1 s"]);
 });
