@@ -173,12 +173,12 @@ func TestFlowCaptureNotes(t *testing.T) {
 	f.is("a plot", `document.querySelector(".tl-plot canvas") !== null`)
 	f.tool("Timeline")
 
-	// An export has the shown frames.
+	// An export has the chosen frames.
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")
 	f.press("x")
 	f.pick("Hex, one frame per line")
-	f.is("the address of the export", `window.links.length === 1 && window.links[0].includes("/export?") && window.links[0].includes("format=hex") && window.links[0].includes("filter=")`)
+	f.is("the address of the export", `window.links.length === 1 && window.links[0].includes("/export?") && window.links[0].includes("format=hex") && window.links[0].includes("frames=8-9")`)
 	got := browsertest.Value[string](t, f.ctx, `window.links[0]`)
 	if at := strings.Index(got, "/api/"); at < 0 || request(t, f.s, "GET", got[at:], nil, nil) != 200 {
 		t.Errorf("export of %s", got)

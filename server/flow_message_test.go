@@ -243,5 +243,5 @@ func TestFlowBytes(t *testing.T) {
 	f.press("End", "Insert")
 	f.types("ff")
 	f.is("a byte more", `new URLSearchParams(location.hash.slice(1)).get("hex").length === 38`)
-	f.shows("#bytes-head", "+1")
+	f.shows("#bytes-head", "1 inserted")
 }

@@ -21,6 +21,8 @@ func (s *API) registerCapturesElsewhere(api huma.API) {
 const (
 	elsewhereTime = 3 * time.Second
 	maxElsewhere  = 8 // workspaces tried
+
+	mostMapsElsewhere = 4 // code maps tried in one
 )
 
 // Elsewhere is a workspace whose protocol finds messages in a capture.
@@ -66,6 +68,16 @@ func (s *API) elsewhere(ctx context.Context, ws *space, x store.Capture) ([]Else
 		f, err := captures.Messages(ctx, ws.Captures, x.ID, other.Snapshot)
 		if err != nil {
 			return nil, captureProblem(err)
+		}
+		for i, codes := range other.Snapshot.Library.Maps { // the one in force may be of another build, or none
+			if f.Messages > 0 || !f.Framed || i == mostMapsElsewhere {
+				break
+			}
+			var as store.Capture
+			as.Settings.Map = codes.Name
+			if f, err = captures.Messages(ctx, ws.Captures, x.ID, w.For(as)); err != nil {
+				return nil, captureProblem(err)
+			}
 		}
 		if f.Messages > 0 {
 			out = append(out, Elsewhere{other.Name, other.title(), f.Messages, f.Percent()})

@@ -22,6 +22,7 @@ const (
 type Found struct {
 	Messages         int // that definitions explain; at most MaxMessagesOf
 	Explained, Bytes int64
+	Framed           bool // it finds messages, at least of codes that nothing defines
 }
 
 // Percent returns how much of the bytes is explained.
@@ -52,6 +53,7 @@ func MessagesOf(r io.Reader, snap *workspace.Snapshot) (found Found, err error) 
 		if f.Kind != transport.Message {
 			return
 		}
+		found.Framed = true
 		read.Take(f)
 		if rec := read.Record(); rec != nil && rec.Status() == codec.OK {
 			found.Messages = min(found.Messages+1, MaxMessagesOf)

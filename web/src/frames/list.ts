@@ -165,7 +165,7 @@ export class FrameList {
       const inView = this.current >= first && this.current * this.scroll.rowPx < this.scroll.top + this.scroll.viewPx;
       const kept = this.hold?.n ?? (inView ? (row?.n ?? this.currentN) : (this.pages.get(first)?.n ?? this.currentN));
       const pos = inView ? this.current : first;
-      this.hold = kept > 0 ? { n: kept, px: this.hold?.px ?? pos * this.scroll.rowPx - this.scroll.top, asks: false } : undefined;
+      this.hold = kept > 0 ? { ...this.hold, n: kept, px: this.hold?.px ?? pos * this.scroll.rowPx - this.scroll.top, asks: false } : undefined;
       this.current = -1;
       this.anchorPos = 0;
       this.clearRanges();
