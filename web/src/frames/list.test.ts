@@ -158,6 +158,25 @@ test("frame list: Shift and Ctrl select rows that are those of the old list", as
   }
 });
 
+test("frame list: a selection stays when the same list is read again, and goes with another one", async () => {
+  for (const same of [true, false]) {
+    const t = listOf(10_000);
+    await drawn();
+    t.list.go(40);
+    await drawn();
+    t.row(44).dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true, button: 0, ctrlKey: true }));
+    equal(t.list.chosen().length, 2);
+    t.list.reset(false, same);
+    t.now.step = 4; // frame 41 is row 10, and 45 row 11
+    t.update({ seq: 2, fit: 0, scanned: 0, done: false });
+    t.update({ fit: 2500, scanned: 10_000, done: true });
+    await drawn();
+    await drawn();
+    equal(t.list.chosen(), same ? [{ start: 10, end: 12 }] : [{ start: 11, end: 12 }]);
+    t.end();
+  }
+});
+
 test("frame list: the current frame keeps its position when the filter changes", async () => {
   const t = listOf(10_000);
   await drawn();

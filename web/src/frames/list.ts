@@ -59,9 +59,9 @@ interface Hold {
   n: number;
   px: number;
   asks: boolean;
-  from?: number; // a frame to be selected with it
-  select?: "range" | "both";
 }
+
+const mostChosenAgain = 100; // frames whose positions are asked for
 
 export class FrameList {
   readonly element = document.createElement("div");
@@ -104,6 +104,7 @@ export class FrameList {
   private outdated = false; // until the next drawing: the drawn rows have other positions now
   private freezing: ReturnType<typeof setTimeout> | undefined;
   private hold: Hold | undefined;
+  private again: { chosen: readonly number[]; range: boolean } | undefined; // frames to be selected once their positions are known
   private leftAt = 0; // number of rows when following stopped
   private known = 0; // number of rows, if the followed end is not shown yet
   private reach: { fit: number; since: number } | undefined; // the end, shown once its rows have arrived
@@ -156,8 +157,11 @@ export class FrameList {
 
   // 1. Content.
 
-  /** The rows have changed; with `places` the same frames keep their positions and only look different. */
-  reset(places: boolean): void {
+  /**
+   * The rows have changed; with `places` the same frames keep their positions and only look different. With `same` nobody asked for other
+   * frames, so a selection of few frames stays.
+   */
+  reset(places: boolean, same = false): void {
     this.refilled = places ? Math.max(this.refilled, this.state.fit) : 0;
     if (!places) {
       const row = this.pages.get(this.current);
@@ -165,10 +169,12 @@ export class FrameList {
       const inView = this.current >= first && this.current * this.scroll.rowPx < this.scroll.top + this.scroll.viewPx;
       const kept = this.hold?.n ?? (inView ? (row?.n ?? this.currentN) : (this.pages.get(first)?.n ?? this.currentN));
       const pos = inView ? this.current : first;
-      this.hold = kept > 0 ? { ...this.hold, n: kept, px: this.hold?.px ?? pos * this.scroll.rowPx - this.scroll.top, asks: false } : undefined;
+      const again = same ? this.again ?? { chosen: this.chosenNumbers(), range: false } : undefined;
+      this.hold = kept > 0 ? { n: kept, px: this.hold?.px ?? pos * this.scroll.rowPx - this.scroll.top, asks: false } : undefined;
       this.current = -1;
       this.anchorPos = 0;
       this.clearRanges();
+      this.again = again;
     }
     this.catchUp();
     this.outdated ||= !places;
@@ -390,7 +396,7 @@ export class FrameList {
         if (hold.n === this.currentN) {
           this.anchorPos = pos;
           this.setCurrent(pos); // if it is hidden, its successor becomes current, so that keys continue from there
-          void this.selectWith(hold, pos);
+          void this.selectAgain(pos);
         } else if (this.currentN > 0) {
           void this.restoreCurrent();
         }
@@ -405,23 +411,37 @@ export class FrameList {
     );
   }
 
-  /** Selects what was asked for by a click while the rows were those of the old list. */
-  private async selectWith({ from, select }: Hold, pos: number): Promise<void> {
-    if (from === undefined) {
+  /** The numbers of the selected frames, if they are few. */
+  private chosenNumbers(): number[] {
+    const numbers: number[] = [];
+    if (this.ranges.count <= mostChosenAgain) {
+      for (const { start, end } of this.ranges.list) {
+        for (let pos = start; pos < end; pos++) {
+          numbers.push(this.pages.get(pos)?.n ?? 0);
+        }
+      }
+    }
+    return numbers.includes(0) ? [] : numbers;
+  }
+
+  /** Selects the frames that were selected in the list before, or by a click on its rows, unless another row was chosen meanwhile. */
+  private async selectAgain(pos: number): Promise<void> {
+    const { again } = this;
+    const { seq } = this.state;
+    if (again === undefined || again.chosen.length === 0) {
       return;
     }
-    const { seq } = this.state;
-    const found = await this.source.where(from).catch(() => undefined);
-    if (found === undefined || found.n !== from || found.pos < 0 || this.state.seq !== seq || this.current !== pos) {
-      return; // it is not in the list, or another row was chosen meanwhile
+    const found = await Promise.all(again.chosen.map((n) => this.source.where(n).catch(() => undefined)));
+    if (this.again !== again || this.state.seq !== seq || this.current !== pos) {
+      return; // of a newer list they are asked for again
     }
-    this.ranges.clear();
-    if (select === "range") {
-      this.anchorPos = found.pos;
-      this.ranges.add(Math.min(found.pos, pos), Math.max(found.pos, pos) + 1);
+    this.again = undefined;
+    const places = found.flatMap((f, i) => (f !== undefined && f.n === again.chosen[i] && f.pos >= 0 ? [f.pos] : []));
+    if (again.range && places.length === again.chosen.length) {
+      this.anchorPos = places[0] ?? pos;
+      this.ranges.add(Math.min(...places), Math.max(...places) + 1);
     } else {
-      this.ranges.add(found.pos, found.pos + 1);
-      this.ranges.add(pos, pos + 1);
+      places.forEach((at) => this.ranges.add(at, at + 1));
     }
     this.events.selection(this.ranges.count);
     this.draw(true);
@@ -663,6 +683,7 @@ export class FrameList {
   }
 
   private clearRanges(): void {
+    this.again = undefined;
     if (this.ranges.list.length > 0) {
       this.ranges.clear();
       this.events.selection(0);
@@ -862,7 +883,8 @@ export class FrameList {
       clearTimeout(this.tellTimer); // of the row before, which would become current again
       this.current = -1;
       this.currentN = n;
-      this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false, ...(from > 0 && select !== "" ? { from, select } : {}) };
+      this.again = from > 0 ? { chosen: [from, n], range: select === "range" } : undefined;
+      this.hold = { n, px: pos * this.scroll.rowPx - this.scroll.top, asks: false };
       this.findHeld();
     }
   }

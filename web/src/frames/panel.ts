@@ -513,7 +513,7 @@ export class Frames {
   /** Changes the view; with `places` the frames keep their positions. */
   private change(part: Partial<View>, places: boolean): void {
     this.view = { ...this.view, ...part };
-    this.list.reset(places);
+    this.list.reset(places, Object.keys(part).length === 0);
     this.show();
     this.state = this.socket.state;
     this.latest = this.state;
