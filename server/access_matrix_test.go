@@ -270,6 +270,9 @@ func (m *matrix) allows(entry string, c credential) bool {
 
 // A credential makes none that has more, goes to more projects, or lasts longer: what a form of one's own account does is bounded by it.
 func TestCredentialsMakeNoMore(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	m := newMatrix(t, testServer(t))
 	post := func(c credential, path string, form url.Values) (int, string) {
 		r := httptest.NewRequest("POST", path, strings.NewReader(form.Encode()))

@@ -20,7 +20,7 @@ type flow struct {
 }
 
 // openSelector matches once the connection of the page is open.
-const openSelector = "html.live:is(:not(:has(#code)), :has(.definition-editor)) #main" // with the editor
+const openSelector = "html.live:is(:not(:has(#code)), :has(.definition-editor, [data-folded])) #main" // with the editor, unless it is folded away
 
 // is waits until an expression is true.
 func (f flow) is(what, expression string) {

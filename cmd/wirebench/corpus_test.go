@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/benchtest"
 	"wirebench/defs/corpora"
 )
 
@@ -99,6 +100,9 @@ func decodedRight(t *testing.T, v corpusVector, line string) {
 }
 
 func TestIntegrityVectorsByCommandLine(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	corpora.Run(t, testIntegrityVectorsByCommandLine)
 }
 

@@ -8,12 +8,16 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
 // The verdict by the bytes of a frame alone equals the verdict with its record, also for truncated and invalid messages.
 func TestFixedNumbers(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	w := newWorld(
 		t, "tera", schema.Options{Codes: map[string]uint32{"S_PLAIN": 1, "S_TAIL": 2, "S_NONE": 3}},
 		source.New("S_PLAIN.1.def", "int32 a\nuint16 b\nfloat f\nbool c\n"),

@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/filter"
 	"wirebench/codec/filter/filtertest"
 	"wirebench/codec/value"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/defstest"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -358,6 +359,9 @@ func drawnWorlds(t *testing.T, r *rand.Rand) map[string]*world {
 
 // TestPathsFindEveryOccurrence compares compiled paths with the reference, over frames of all dialects.
 func TestPathsFindEveryOccurrence(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	r := rand.New(rand.NewPCG(30, 2))
 	checked, matches, skipped := 0, 0, 0
 	worlds := drawnWorlds(t, r)

@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/filter"
+	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
 )
 
@@ -205,6 +206,9 @@ func TestLongLists(t *testing.T) {
 
 // TestSize checks the bounds of a filter's text and of its conditions for many messages.
 func TestSize(t *testing.T) {
+	if benchtest.Raced {
+		t.Skip("one goroutine at a time: tested without the race detector")
+	}
 	w := fight(t)
 	for _, text := range []string{
 		strings.Repeat("(", 5000), strings.Repeat("!", 8000), strings.Repeat("-", 8000) + "1 == 1", strings.Repeat("a", filter.MaxText+1),

@@ -2,9 +2,13 @@ package browsertest
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +17,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
+
+//go:embed unseen.js
+var unseen string
 
 // axeSource is the script of axe-core, an npm package of web/.
 var axeSource = sync.OnceValues(func() (string, error) {
@@ -30,9 +37,23 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	}
 })
 
+// checked are the looks of texts, by theme, whose contrast was measured in this run of the tests.
+var checked struct {
+	sync.Mutex
+	looks map[string]map[string]bool
+}
+
 // Axe checks the page with the rules of axe-core; those about colors, which take most of the time, only with colors, and then in both themes.
-// It reports violations, each once a page. Of a page with a modal dialog or a menu it checks that alone.
+// Contrast is measured once for each look (unseen.js), in whatever state and test that comes first. Violations are reported once a page. Of a
+// page with a modal dialog or a menu it checks that alone.
 func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
+	t.Helper()
+	for _, v := range violations(t, ctx, colors) {
+		t.Errorf("%s, %s", state, v)
+	}
+}
+
+func violations(t *testing.T, ctx context.Context, colors bool) (all []string) {
 	t.Helper()
 	source, err := axeSource()
 	if err != nil {
@@ -42,24 +63,58 @@ func Axe(t *testing.T, ctx context.Context, state string, colors bool) {
 		t.Skip("axe-core is not installed: npm ci in web/")
 	}
 	if !Value[bool](t, ctx, `"axe" in window`) {
-		Run(t, ctx, chromedp.Evaluate(source+";undefined", nil))
+		Run(t, ctx, chromedp.Evaluate(source+";"+unseen+";undefined", nil))
 	}
-	themes := []struct{ name, rules string }{{"light", `{}`}, {"dark", `{runOnly: ["color-contrast", "link-in-text-block"]}`}}
+	const (
+		root   = `([...document.querySelectorAll("dialog:modal")].at(-1) ?? document.querySelector(".pop:has([role^=menuitem])") ?? document)`
+		report = `axe.run(%s, {%s, resultTypes: ["violations"]}).then((r) => r.violations.map((v) => [v, v.nodes.filter((n) => { const key = v.id + n.target; const seen = (window.axeSeen ??= new Set()).has(key); axeSeen.add(key); return !seen; })])
+			.filter(([, nodes]) => nodes.length > 0).map(([v, nodes]) => v.id + " (" + v.help + ")\n" + nodes.slice(0, 6).map((n) => "    " + n.target.join(" ") + "\n      " + n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", " ").slice(0, 300)).join("\n")))`
+		contrast = `"color-contrast", "link-in-text-block"`
+	)
+	awaited := func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+	themes := []string{"light", "dark"}
+	if Value[bool](t, ctx, `matchMedia("(prefers-color-scheme: dark)").matches`) { // to change it is work for the browser
+		slices.Reverse(themes)
+	}
 	if !colors {
 		themes = themes[:1]
-		themes[0].rules = `{rules: {"color-contrast": {enabled: false}}}`
 	}
-	for _, theme := range themes {
-		media := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: theme.name}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		})
+	for i, theme := range themes {
+		Run(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}), Painted())
 		var found []string
-		// What is behind a modal dialog cannot be reached; it and what is behind a menu are checked without these.
-		const report = `axe.run([...document.querySelectorAll("dialog:modal")].at(-1) ?? document.querySelector(".pop:has([role^=menuitem])") ?? document, Object.assign(%s, {resultTypes: ["violations"]})).then((r) => r.violations.map((v) => [v, v.nodes.filter((n) => { const key = v.id + n.target; const seen = (window.axeSeen ??= new Set()).has(key); axeSeen.add(key); return !seen; })])
-			.filter(([, nodes]) => nodes.length > 0).map(([v, nodes]) => v.id + " (" + v.help + ")\n" + nodes.slice(0, 6).map((n) => "    " + n.target.join(" ") + "\n      " + n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", " ").slice(0, 300)).join("\n")))`
-		Run(t, ctx, media, Painted(), chromedp.Evaluate(fmt.Sprintf(report, theme.rules), &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-		for _, v := range found {
-			t.Errorf("%s, %s: %s", state, theme.name, strings.TrimSpace(v))
+		if i == 0 {
+			Run(t, ctx, chromedp.Evaluate(fmt.Sprintf(report, root, `rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}`), &found, awaited))
 		}
+		if colors && Value[int](t, ctx, fmt.Sprintf(`(window.unseenTexts = unseen(%s, new Set(%s))).length`, root, looks(theme))) > 0 {
+			var more []string
+			Run(t, ctx, chromedp.Evaluate(fmt.Sprintf(report, `{include: unseenTexts.map((u) => u.element)}`, `runOnly: [`+contrast+`]`), &more, awaited))
+			found = append(found, more...)
+			see(theme, Value[[]string](t, ctx, `unseenTexts.map((u) => u.look)`))
+		}
+		for _, v := range found {
+			all = append(all, theme+": "+strings.TrimSpace(v))
+		}
+	}
+	return all
+}
+
+// looks returns those that were checked in a theme, as JavaScript.
+func looks(theme string) string {
+	checked.Lock()
+	defer checked.Unlock()
+	list, _ := json.Marshal(slices.Collect(maps.Keys(checked.looks[theme])))
+	return string(list)
+}
+
+func see(theme string, looks []string) {
+	checked.Lock()
+	defer checked.Unlock()
+	if checked.looks == nil {
+		checked.looks = map[string]map[string]bool{"light": {}, "dark": {}}
+	}
+	for _, look := range looks {
+		checked.looks[theme][look] = true
 	}
 }

@@ -147,6 +147,7 @@ func start() (context.Context, func(), error) {
 		chromedp.Flag("disable-background-networking", true),
 		// The first three are of the default options. Each window would keep another process ready, which costs a tenth of all time.
 		chromedp.Flag("disable-features", "site-per-process,Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
+		chromedp.Flag("renderer-process-limit", "1"), // of a profile: its windows, and what a page was loaded over, have one process
 		chromedp.WSURLReadTimeout(time.Minute),
 	)
 	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)

@@ -11,6 +11,7 @@ export class DefinitionField {
   private editor: DefinitionEditor | undefined;
   private shares = 0; // calls of share and unshare
   private another = (): void => undefined; // the last call of share has been followed by another one
+  private readonly begin: () => void; // loads the editor
   private plain: string; // the text without the editor; fields normalize line ends
 
   /** Puts the editor beside the field, in the element. */
@@ -25,9 +26,24 @@ export class DefinitionField {
       this.plain = field.value;
       options.events.change(this.plain, 0);
     });
-    const start = (): void => void this.start(element);
+    const start = (): void => {
+      delete element.dataset["folded"];
+      void this.start(element);
+    };
     field.addEventListener("focus", start); // again after a failure
-    start();
+    this.begin = start;
+    if (field.checkVisibility()) {
+      start();
+      return;
+    }
+    element.dataset["folded"] = ""; // as beside a capture, at first
+    const shown = new IntersectionObserver((entries) => {
+      if (entries.some((e) => e.isIntersecting)) {
+        shown.disconnect();
+        start();
+      }
+    });
+    shown.observe(element);
   }
 
   private async start(element: HTMLElement): Promise<void> {
@@ -54,6 +70,7 @@ export class DefinitionField {
   /** Resolves to the shared text, once the editor is loaded; undefined if another call has followed. */
   share(start: SharedStart, events: SharedEvents): Promise<Shared | undefined> {
     this.another();
+    this.begin();
     return new Promise((resolve) => {
       this.another = () => resolve(undefined);
       const last = ++this.shares;
