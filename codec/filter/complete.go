@@ -133,7 +133,7 @@ func (p *completer) tokens(before string) {
 		case t.kind == tName && !isKeyword(t.text) || t.kind == tSign && (t.text == "." || t.text == "@"):
 			s.tok, s.failed = t, false
 			if n := s.path(); !s.failed {
-				if !inSet && !(p.last.kind == tSign && opNames[p.last.text] != opEq) {
+				if !inSet && !(p.last.kind == tSign && opNames[p.last.text] != relation{}) {
 					subject = n
 				}
 				s.at = n.end

@@ -10,10 +10,12 @@
 //	sum   = prod { ("+" | "-") prod }
 //	prod  = unary { ("*" | "/" | "%" | "&") unary }
 //	unary = ["-"] atom
-//	atom  = literal | field | function "(" args ")" | "(" expr ")"
-//	op    = == != > >= < <= | eq ne gt ge lt le
+//	atom  = literal | field | function "(" args ")" [ part ] | "(" expr ")"
+//	op    = == != > >= < <= | eq ne gt ge lt le | === !== any_eq all_eq any_ne all_ne
 //	set   = "{" item { [","] item } "}"      item = value | value ".." value
-//	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]  (i may be negative: from the end)
+//	field = ["@"] path [ part ]
+//	part  = "[" range { "," range } "]"
+//	range = i | i ":" n | i "-" j | i ":" | ":" n | ":"  (i and j may be negative: from the end)
 //	path  = ( NAME | "*" | "" ) { "." name [ "#" n ] | "[" n "]" | "[*]" }
 //
 // Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
@@ -54,8 +56,11 @@
 // looks at numbers, .id == "Lann" at texts.
 //
 // A field in a list has several values. A comparison is true if it holds for any of them; "!=" and "not in" are true only if no value is
-// equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit. A comparison with a missing field is false:
-// !(x == 1) also matches frames without x, and x != 1 does not.
+// equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit: "===" and "all_eq" are "all" with "==", "!==", "~=" and
+// "any_ne" are "any" with "!=". A comparison with a missing field is false: !(x == 1) also matches frames without x, and x != 1 does not.
+//
+// A part of a text counts characters, one of bytes counts bytes. Several are put together: .data[0,-2:] is the first and the last two. A part
+// that is not complete has no value. max and min take the values of all arguments; one that has none does not count.
 //
 // A field on its own is true if it is present, a boolean if it is true, and "flags & 4" if it is not 0.
 //
