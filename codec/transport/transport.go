@@ -88,6 +88,13 @@ type Transport interface {
 	Flush(at time.Time, emit func(*Frame))
 }
 
+// Waiter is a Transport that may keep bytes until it can decide what they are. Their frames, emitted later, have the times at which the
+// bytes arrived.
+type Waiter interface {
+	Transport
+	Waits() bool // reports whether it keeps such bytes
+}
+
 // Measure returns the size of the message at the start of data, from its definition; transports of protocols without lengths use it.
 // If n > 0 it is the size in bytes. If n == 0, at least need bytes are required. If why is not nil, no message starts with these bytes,
 // whatever follows.
