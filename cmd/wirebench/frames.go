@@ -73,7 +73,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
   tcpdump -i any -U -w - port 7801 | wirebench frames --protocol tera -
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.valid(); err != nil {
+			if err := f.valid(cmd); err != nil {
 				return err
 			}
 			for _, k := range kinds {
