@@ -40,6 +40,7 @@ const (
 	codeUnknownType     = "unknown-type"
 	codeRangeWithout    = "range-without-number"
 	codeBadRange        = "bad-range"
+	codeBadEncoding     = "bad-encoding"
 	codeBadLimit        = "bad-limit"
 	codeMinAboveMax     = "min-above-max"
 	codeBadLength       = "bad-length-type"
@@ -281,6 +282,10 @@ func unknownType(at source.Span, defined []string) diag.Diagnostic {
 
 func rangeWithout(at source.Span, typ string) diag.Diagnostic {
 	return text.Mistake(codeRangeWithout, at, text.Quote(typ)+" cannot have a range", "only numbers have a range")
+}
+
+func badEncoding(at source.Span, why string) diag.Diagnostic {
+	return text.Mistake(codeBadEncoding, at, text.Quote(at.Text())+": "+why, `"char [utf-8] {16}" names the encoding of a text; numbers of characters are in braces`)
 }
 
 func badBound(at source.Span, why, help string) diag.Diagnostic {

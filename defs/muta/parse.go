@@ -244,7 +244,7 @@ func (v *valueParser) read(e *fieldExpr, ln *line) bool {
 		}
 		order = max(order, at)
 	}
-	if !e.ranges.IsZero() && e.lo.IsZero() {
+	if !e.ranges.IsZero() && e.lo.IsZero() && !e.encoded() {
 		v.p.report(oneBound(e))
 		return false
 	}
