@@ -59,8 +59,13 @@ func shownItem(dst, data []byte, it *codec.Item, raw uint64, at uint32) []byte {
 		if dst = appendNumber(dst, it, raw); dst[from] == '"' { // a name, a large integer, or not a number
 			dst = append(dst[:from], dst[from+1:len(dst)-1]...)
 		}
-		if it.Form != codec.FormNamed || it.Num.Enum != nil && it.Num.Enum.Shown {
+		if it.Form != codec.FormNamed {
 			return dst
+		}
+		if e := it.Num.Enum; e != nil && e.Shown {
+			if name, _ := it.Num.ShownName(raw); name != "" {
+				return dst
+			}
 		}
 	}
 	if it.Num == nil || it.Num.Enum == nil {

@@ -221,11 +221,37 @@ func (r writer) innerValue(dst []byte, s *step, node uint32) []byte {
 	}
 	if o.Code == codec.OpVariant {
 		c, ok := r.caseOf(s.op, n.Raw)
-		if !ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0 {
+		present := o.Present != noIndex && ok && n.Raw > 0
+		switch {
+		case !present && (!ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0):
 			return append(dst, "null"...)
+		case present && len(r.bodies[c.Body].steps) == 0:
+			return append(dst, '{', '}')
+		case present:
+			return r.option(dst, c, node)
 		}
 		o = c
 	}
+	if o.NullSize {
+		return r.option(dst, o, node)
+	}
+	return r.caseValue(dst, o, node)
+}
+
+// option appends the value of a choice or a group that is there, but may be missing. One that is null is the member "" of an object, so that it
+// is not missing; and so is one that is such an object itself.
+func (r writer) option(dst []byte, c *codec.Op, node uint32) []byte {
+	from := len(dst)
+	dst = r.caseValue(dst, c, node)
+	if v := dst[from:]; !r.Short && !r.Illegal && string(v) == "null" || bytes.HasPrefix(v, []byte(`{"":`)) {
+		dst = append(slices.Insert(dst, from, []byte(`{"":`)...), '}')
+	}
+	return dst
+}
+
+// caseValue appends the value of a group, or of an alternative, whose node is given.
+func (r writer) caseValue(dst []byte, o *codec.Op, node uint32) []byte {
+	n := &r.Nodes[node]
 	body := o.Body
 	if o.Code == codec.OpCall {
 		body = r.Program.Ops[o.Group].Body
@@ -638,8 +664,12 @@ func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	num := it.Num
 	if num.Enum != nil && num.Enum.Shown {
-		if name := num.Enum.NameOfBits(raw); name != "" {
+		name, bare := num.ShownName(raw)
+		switch {
+		case name != "":
 			return appendUTF8(dst, []byte(name))
+		case bare:
+			return num.AppendDecimal(dst, raw)
 		}
 	}
 	if it.Bits > 32 {

@@ -42,7 +42,7 @@ func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int, obj int32
 	}
 }
 
-// present returns the selector of a choice for its value: that of the first alternative with contents, or of one without.
+// present returns the selector of a choice for its value: 0 for null, the first alternative, and 1 for other values.
 func (v *valuer) present(field, pi uint16, base int, obj int32) uint64 {
 	s := &v.plans.bodies[pi].steps[v.plans.step[field]]
 	given := v.given(v.slots[base+int(v.plans.step[field])])
@@ -52,41 +52,44 @@ func (v *valuer) present(field, pi uint16, base int, obj int32) uint64 {
 	if s.anon && v.given(obj) && v.toks[obj].kind == tokObject {
 		given = v.hasMember(s.op, obj)
 	}
-	for i := range v.p.Ops {
-		o := &v.p.Ops[i]
-		if o.Code != codec.OpVariant || o.Field != field {
-			continue
-		}
-		taken := map[uint64]bool{}
-		for c := uint16(i) + 1; c < o.End; c = v.p.Ops[c].End {
-			w := &v.p.Ops[c].When
-			if taken[w.Value] = true; (len(v.plans.bodies[v.p.Ops[c].Body].steps) > 0) != given {
-				continue
-			}
-			if !w.Else {
-				return w.Value
-			}
-			for raw := uint64(1); ; raw++ {
-				if !taken[raw] {
-					return raw
-				}
-			}
-		}
+	if given {
+		return 1
 	}
 	return 0
 }
 
-// hasMember reports whether an object has a value for a field of an alternative without a name.
+// hasMember reports whether an object has a value for a field of an alternative without a name: also null, if the field may be null.
 func (v *valuer) hasMember(variant uint16, obj int32) bool {
 	for c := variant + 1; c < v.p.Ops[variant].End; c = v.p.Ops[c].End {
-		steps := v.plans.bodies[v.p.Ops[c].Body].steps
+		body := v.p.Ops[c].Body
+		steps := v.plans.bodies[body].steps
 		for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
-			if v.given(k+1) && v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex {
+			switch i := v.find(steps, 0, uint16(len(steps)), 0, k); {
+			case i == noIndex:
+				if v.given(k+1) && v.plans.bodies[body].anon && v.anonHas(body, 0, uint16(len(steps)), k) {
+					return true
+				}
+			case v.given(k+1) || v.mayBeNull(&steps[i]):
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// mayBeNull reports whether null is a value of a field.
+func (v *valuer) mayBeNull(s *step) bool {
+	return s.kind == stepInner || s.kind == stepContent && v.p.Ops[s.op].Null()
+}
+
+// inOption returns the value in an option that is present: see writer.option.
+func (v *valuer) inOption(tok int32) int32 {
+	if v.given(tok) && v.toks[tok].kind == tokObject {
+		if key := tok + 1; key < int32(v.toks[tok].after) && v.toks[key].start == v.toks[key].end && v.toks[key+1].after == v.toks[tok].after {
+			return key + 1
+		}
+	}
+	return tok
 }
 
 // elements returns the number of elements of the value of a list; -1 if it is missing.
@@ -211,6 +214,9 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
 		return
 	}
+	if o.NullSize {
+		tok = v.inOption(tok)
+	}
 	at := uint64(0)
 	if reg, ok := o.Position(); ok {
 		at = v.regs[reg]
@@ -227,6 +233,8 @@ func (v *valuer) contents(pc, end, pi uint16, bare bool, field uint16, tok int32
 	base := v.open(pi)
 	steps := v.plans.bodies[pi].steps
 	obj := int32(-1)
+	key, keyed := v.key, v.keyed
+	v.keyed = ""
 	v.path = append(v.path, pathPart{field: field, elem: inField})
 	defer func() { v.path = v.path[:len(v.path)-1] }()
 	switch {
@@ -242,6 +250,15 @@ func (v *valuer) contents(pc, end, pi uint16, bare bool, field uint16, tok int32
 		obj = tok
 		v.fill(pi, base, 0, uint16(len(steps)), tok)
 	}
+	for i := range steps {
+		switch {
+		case keyed == "" || steps[i].name != keyed:
+		case v.slots[base+i] >= 0:
+			v.failAt(v.slots[base+i], steps[i].field, "", "duplicate-field", "the key of the member is its %s", keyed)
+		default:
+			v.slots[base+i] = key
+		}
+	}
 	v.build(pc, end, pi, base, obj)
 	v.slots = v.slots[:base]
 }
@@ -256,7 +273,13 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	if ok {
 		v.r.Nodes[n].Raw = which
 		co := &v.p.Ops[c]
-		switch empty := len(v.plans.bodies[co.Body].steps) == 0; {
+		empty := len(v.plans.bodies[co.Body].steps) == 0
+		if o.Present != noIndex {
+			if tok = v.inOption(tok); empty && which > 0 && v.given(tok) && v.toks[tok].kind == tokObject && int32(v.toks[tok].after) == tok+1 {
+				tok = -1 // {}
+			}
+		}
+		switch {
 		case s.anon:
 			if s.in != noIndex {
 				obj = v.slots[base+int(s.in)]

@@ -82,10 +82,28 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 	case t.kind == tokString && it.Bits > 32 && !t.escaped && isDecimal(text):
 	case t.kind == tokString && it.Bits > 32:
 		return wrong("a decimal number, optionally in quotes,")
+	case t.kind == tokArray && it.Bits == 64:
+		if raw, ok := v.halves(tok); ok {
+			return raw
+		}
+		return wrong("a number, or an array of its upper and its lower 32 bits,")
 	default:
 		return wrong("a number")
 	}
 	return v.integer(it, tok, string(text))
+}
+
+// halves reads an integer of 64 bits as node-protodef has it: an array of its upper and its lower 32 bits, each with or without a sign.
+func (v *valuer) halves(tok int32) (raw uint64, ok bool) {
+	n := 0
+	for k := tok + 1; k < int32(v.toks[tok].after); k = int32(v.toks[k].after) {
+		half, ok := parseInt(string(v.text[v.toks[k].start:v.toks[k].end]), math.MaxUint32, math.MinInt32)
+		if !ok || v.toks[k].kind != tokNumber {
+			return 0, false
+		}
+		raw, n = raw<<32|half&math.MaxUint32, n+1
+	}
+	return raw, n == 2
 }
 
 // named returns the value whose name is a string, or nil. If several values are shown as that name, it is the last one.

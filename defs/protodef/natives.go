@@ -222,7 +222,7 @@ func (s *tagSet) single(kind int) lowered {
 	case "compound":
 		elem := &schema.Struct{}
 		attach(elem, "", lowered{typ: &schema.Group{Struct: s.tag, Own: true}, text: "tag"}, nowhere)
-		out.typ = &schema.List{Elem: elem, Bare: true, Extent: schema.Extent{Size: schema.Until}}
+		out.typ = &schema.List{Elem: elem, Bare: true, Keyed: "name", Extent: schema.Extent{Size: schema.Until}}
 	case "intArray":
 		return s.array(32)
 	case "longArray":

@@ -74,6 +74,9 @@ func (d *drawer) fields(depth int) string {
 	for range 1 + d.IntN(4) {
 		typ := d.typ(depth)
 		if d.IntN(12) == 0 {
+			if d.IntN(3) == 0 {
+				typ = `["option", ["container", ` + d.fields(depth-1) + `]]`
+			}
 			out = append(out, `{"anon": true, "type": `+typ+`}`)
 			continue
 		}
@@ -154,6 +157,9 @@ func TestRefused(t *testing.T) {
 		`{"name": "x", "type": ["encapsulated", {"lengthType": "f32", "type": "u8"}]}`:                                                    "an encapsulated value is an integer",
 		`{"name": "x", "type": ["encapsulated", {"lengthType": ["container", []], "type": "u8"}]}`:                                        "an encapsulated value is an integer",
 		`{"name": "x", "type": ["compressed", {"method": "zlib", "lengthType": "f32", "type": "u8"}]}`:                                    "a compressed value is an integer",
+		`{"name": "x", "type": ["pstring", {"count": 3, "encoding": "utf-16le"}]}`:                                                        "whole characters",
+		`{"name": "x", "type": ["optionalOnRemaining", {"type": ["align", 4]}]}`:                                                          "does not show",
+		`{"anon": true, "type": ["option", "void"]}`:                                                                                      "no field that shows",
 		`{"name": "x", "type": ["int", {"size": 9}]}`:                                                                                     "an integer has 1 to 8 bytes",
 		`{"name": "x", "type": ["array", {"countType": "enum_size_based_on_values_len", "type": "u8"}]}`:                                  "values_len",
 	} {
@@ -215,6 +221,138 @@ func TestAnonOption(t *testing.T) {
 	}
 }
 
+// TestValuesOfOptionsAndNames: an option that is present but empty is not one that is missing, and one of several numbers with a name is itself.
+func TestValuesOfOptionsAndNames(t *testing.T) {
+	const twice = `["mapper", {"type": "u8", "mappings": {"0": "a", "1": "b", "2": "a"}}]`
+	const members = `["container", [{"name": "a", "type": "u8"}, {"anon": true, "type": ["option", ["container", [{"name": "b", "type": "u8"}]]]}]]`
+	for _, c := range []struct{ typ, hex, json string }{
+		{twice, "00", `0`},
+		{twice, "01", `"b"`},
+		{twice, "02", `"a"`},
+		{twice, "03", `3`},
+		{`["mapper", {"type": "u64", "mappings": {"0": "1", "1": "0", "7": "5"}}]`, "0000000000000005", `5`},
+		{`["mapper", {"type": "u64", "mappings": {"0": "1", "1": "0", "7": "5"}}]`, "0000000000000007", `"5"`},
+		{`["mapper", {"type": "u64", "mappings": {"0": "1", "1": "0", "7": "5"}}]`, "0000000000000004", `"4"`},
+		{`["option", "void"]`, "00", `null`},
+		{`["option", "void"]`, "01", `{}`},
+		{`["option", ["container", []]]`, "01", `{}`},
+		{`["option", ["const", {"hex": "ca"}]]`, "01ca", `{}`},
+		{`["option", ["option", "void"]]`, "00", `null`},
+		{`["option", ["option", "void"]]`, "0100", `{"":null}`},
+		{`["option", ["option", "void"]]`, "0101", `{}`},
+		{`["option", ["option", ["option", "u8"]]]`, "010100", `{"":{"":null}}`},
+		{`["option", ["option", ["option", "u8"]]]`, "01010105", `5`},
+		{`["option", "compressedNbt"]`, "01ffff", `{"":null}`},
+		{`["array", {"countType": "u8", "type": ["option", "void"]}]`, "03000100", `[null,{},null]`},
+		{`["container", [{"anon": true, "type": ["option", ` + members + `]}]]`, "0107010a", `{"a":7,"b":10}`},
+		{`["container", [{"anon": true, "type": ["option", ["container", [{"name": "b", "type": ["option", "u8"]}]]]}]]`, "0100", `{"b":null}`},
+	} {
+		p := compile(t, c.typ)
+		data, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rec codec.Record
+		if p.Decode(&rec, data); string(value.AppendJSON(nil, &rec)) != `{"x":`+c.json+`}` {
+			t.Errorf("%s %s: %s, want %s", c.typ, c.hex, value.AppendJSON(nil, &rec), c.json)
+		}
+		if reason, ok := survives(t, c.typ, p, data); reason != "" || !ok {
+			t.Errorf("%s %s: %s", c.typ, c.hex, reason)
+		}
+	}
+}
+
+// tagTree draws a tag tree as node-protodef has it (an object of tags by name, integers of 64 bits in halves) and as this package shows it.
+func (d *drawer) tagTree(kind string, depth int) (node, own string) {
+	list := func(n int, kind string) (node, own string) {
+		var a, b []string
+		for range n {
+			x, y := d.tagTree(kind, depth-1)
+			a, b = append(a, x), append(b, y)
+		}
+		return "[" + strings.Join(a, ",") + "]", "[" + strings.Join(b, ",") + "]"
+	}
+	same := func(text string) (node, own string) { return text, text }
+	kinds := []string{"byte", "short", "int", "long", "float", "double", "byteArray", "string", "intArray", "longArray", "list", "compound"}
+	if depth <= 0 {
+		kinds = kinds[:10]
+	}
+	switch kind {
+	case "byte", "short", "int":
+		return same(fmt.Sprint(d.IntN(256) - 128))
+	case "float", "double":
+		return same(fmt.Sprint(float64(d.IntN(64)) / 4))
+	case "long":
+		v := int64(d.Uint64())
+		low := fmt.Sprint(int32(v))
+		if d.IntN(2) == 0 {
+			low = fmt.Sprint(uint32(v))
+		}
+		return fmt.Sprintf("[%d,%s]", v>>32, low), fmt.Sprintf(`"%d"`, v)
+	case "byteArray":
+		return list(d.IntN(3), "byte")
+	case "intArray":
+		return list(d.IntN(3), "int")
+	case "longArray":
+		return list(d.IntN(3), "long")
+	case "string":
+		return same(d.of(`""`, `"a"`, `"Ä\n"`))
+	case "list":
+		of := d.of(kinds...)
+		node, own = list(d.IntN(3), of)
+		return fmt.Sprintf(`{"type":"%s","value":%s}`, of, node), fmt.Sprintf(`{"type":"%s","value":%s}`, of, own)
+	}
+	var a, b []string
+	for i := range d.IntN(4) {
+		of, name := d.of(kinds...), fmt.Sprintf(`"%sn%d"`, d.of("", "ä", `\"`), i)
+		x, y := d.tagTree(of, depth-1)
+		a = append(a, fmt.Sprintf(`%s:{"type":"%s","value":%s}`, name, of, x))
+		b = append(b, fmt.Sprintf(`{"type":"%s","name":%s,"value":%s}`, of, name, y))
+	}
+	return "{" + strings.Join(a, ",") + "}", "[" + strings.Join(b, ",") + "]"
+}
+
+// TestTagTreesOfNode: the values that node-protodef has for tag trees encode to the bytes of ours.
+func TestTagTreesOfNode(t *testing.T) {
+	d := &drawer{Rand: rand.New(rand.NewPCG(30, 5))}
+	for i := range 600 {
+		typ := []string{"nbt", "lnbt", "anonymousNbt", "optionalNbt", "compressedNbt"}[i%5]
+		p := compile(t, `"`+typ+`"`)
+		name := `"name":"r",`
+		if typ == "anonymousNbt" {
+			name = ""
+		}
+		node, own := d.tagTree("compound", 4)
+		var got [2][]byte
+		for k, v := range []string{node, own} {
+			var in, out codec.Record
+			err := value.ParseJSON(&in, p, []byte(`{"x":{"type":"compound",`+name+`"value":`+v+`}}`))
+			if err == nil {
+				err = p.Encode(&out, &in)
+			}
+			if err != nil {
+				t.Fatalf("%s %s: %v", typ, v, err)
+			}
+			got[k] = bytes.Clone(out.Data)
+			if k == 1 {
+				if back := string(value.AppendJSON(nil, &out)); back != `{"x":{"type":"compound",`+name+`"value":`+own+`}}` {
+					t.Errorf("%s %s: decodes as %s", typ, own, back)
+				}
+			}
+		}
+		if !bytes.Equal(got[0], got[1]) {
+			t.Fatalf("%s %s: %x\n%s: %x", typ, node, got[0], own, got[1])
+		}
+	}
+	p := compile(t, `"nbt"`)
+	for _, bad := range []string{`{"a":{"type":"int","name":"b","value":1}}`, `{"a":1}`, `{"a":{"type":"long","value":[1]}}`, `{"a":{"type":"long","value":[1,4294967296]}}`} {
+		var in codec.Record
+		if err := value.ParseJSON(&in, p, []byte(`{"x":{"type":"compound","name":"","value":`+bad+`}}`)); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+}
+
 // TestRandomDefinitions: what check accepts compiles; each bit of a message is covered once; and a message without warnings survives its
 // values. The reasons of those that do not are counted.
 func TestRandomDefinitions(t *testing.T) {
@@ -233,10 +371,12 @@ func TestRandomDefinitions(t *testing.T) {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(seed, 31))
-		for range 3 {
+		for k := range 6 {
 			data := make([]byte, rng.IntN(120))
 			for i := range data {
-				data[i] = byte(rng.Uint32() >> rng.IntN(24))
+				if data[i] = byte(rng.Uint32() >> rng.IntN(24)); k >= 3 { // selectors and counts that occur
+					data[i] = byte(rng.IntN(3) & rng.IntN(3))
+				}
 			}
 			reason, ok := survives(t, text, p, data)
 			if !ok {
@@ -287,6 +427,10 @@ func survives(t *testing.T, text string, p *codec.Program, data []byte) (reason 
 		return "", true
 	case reason != "":
 		return reason, true
+	case err != nil && strings.Contains(err.Error(), "extends to the end of the message"): // text of two bytes, and one more byte
+		return "after the end", true
+	case err != nil && strings.Contains(err.Error(), "its position ("): // alignments that are not needed at another position
+		return "position", true
 	case err != nil:
 		t.Errorf("%s\n%x: %s\n%v", text, data[:rec.Used], json, err)
 		return "refused", true
@@ -314,8 +458,7 @@ func covered(t *testing.T, text string, rec *codec.Record) {
 	}
 }
 
-// FuzzDefinition draws definitions and messages from any seed: what is accepted compiles, and its fields cover what is read. That the values
-// give the same bytes is not asked here: two numbers may have one name in a mapper, and an option of nothing is null in any case.
+// FuzzDefinition draws definitions and messages from any seed: what is accepted compiles, and its fields cover what is read.
 func FuzzDefinition(f *testing.F) {
 	f.Add([]byte("12345678"), []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, seed, data []byte) {

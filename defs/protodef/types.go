@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -133,6 +134,12 @@ func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) 
 		s.Fields = append(s.Fields, typ.Struct.Fields...)
 		s.Wire = append(s.Wire, typ.Struct.Wire...)
 	case *schema.Choice:
+		if typ.On == nil && !slices.ContainsFunc(typ.Cases, func(c schema.Alternative) bool {
+			return c.Body != nil && slices.ContainsFunc(c.Body.Fields, func(f *schema.Field) bool { return f.Name != "" })
+		}) {
+			l.report(malformedType(at, "an option without a name has no field that shows that it is present", `give the field a name`))
+			return
+		}
 		typ.Anon = true
 		attach(s, "", t, at)
 	default:
@@ -562,6 +569,10 @@ func (l *lowerer) sizedText(a *node, t *schema.Text, sc *scope) lowered {
 	n, _ := a.get("count").number()
 	switch t.Size {
 	case schema.Fixed:
+		if n%int64(t.Charset.Unit()) != 0 {
+			l.report(malformedType(a.get("count").span, "the count of a text is in bytes, and "+itoa(int(n))+" are no whole characters", "write a multiple of "+itoa(t.Charset.Unit())))
+			return lowered{}
+		}
 		t.N = int(n) / t.Charset.Unit()
 		t.Min = &schema.Limit{Uint: uint64(t.N)}
 		return lowered{typ: t}
@@ -765,6 +776,10 @@ func (l *lowerer) remaining(a *node, sc *scope) lowered {
 	t := l.typeOf(of, sc)
 	if g, ok := t.typ.(*schema.Group); ok && g.At != nil {
 		l.report(malformedType(of.span, "contents at a position cannot be missing at the end of the message", "give it another type"))
+		return lowered{}
+	}
+	if g, ok := t.typ.(*schema.Group); ok && !g.HasBody() && len(g.Struct.Fields) == 0 {
+		l.report(malformedType(of.span, "an optional value without fields does not show that it is there", "give it another type"))
 		return lowered{}
 	}
 	t.text = "optionalOnRemaining<" + t.text + ">"

@@ -237,6 +237,29 @@ func (n *Number) NameOf(decimal string) string {
 	return ""
 }
 
+// ShownName returns the name that stands for a value of an Enum that is shown by names: "" if it has none, or if a later value has the same one,
+// which the name stands for. bare is true if the value without a name is the name of another one in decimal, so that it must not look like one.
+func (n *Number) ShownName(raw uint64) (name string, bare bool) {
+	name = n.Enum.NameOfBits(raw)
+	values := n.Enum.Values
+	if name != "" {
+		for i := len(values) - 1; values[i].Value != raw; i-- {
+			if values[i].Name == name {
+				name = ""
+				break
+			}
+		}
+	}
+	if name != "" || n.Bits <= 32 {
+		return name, false
+	}
+	decimal := n.Decimal(raw)
+	for i := range values {
+		bare = bare || values[i].Name == decimal
+	}
+	return "", bare
+}
+
 // Form returns the form that applies to raw bits.
 func (p *Bitfield) Form(raw uint64) *Form {
 	last := len(p.Forms) - 1

@@ -250,8 +250,9 @@ type Blob struct {
 // List is a sequence of elements of one kind.
 type List struct {
 	Elem   *Struct
-	Bare   bool // Elem has a single unnamed field; an element is shown as its value
-	Linked bool // each element has the offset of the next one; otherwise elements are contiguous
+	Bare   bool   // Elem has a single unnamed field; an element is shown as its value
+	Linked bool   // each element has the offset of the next one; otherwise elements are contiguous
+	Keyed  string // "": no. The value may also be an object: its members are the elements, and their names the values of this field
 	Extent
 }
 
