@@ -192,6 +192,7 @@ const (
 	convText
 	convBytes
 	convUUID // the text of a UUID
+	convLong // the text of an integer of up to 128 bits
 	convRaw  // the bytes of any field
 	convSpan // the bytes of a group
 )
@@ -214,7 +215,7 @@ func (c *conv) number(raw uint64) value {
 	case convBool:
 		return boolValue(raw != 0)
 	case convPart:
-		return uintValue(partOf(c.bitfield, c.part, raw))
+		return uintValue(partOf(c.bitfield, c.part, 0, raw))
 	}
 	if c.scale != 0 {
 		return floatValue(float64(raw) * c.scale)
@@ -226,15 +227,15 @@ func (c *conv) number(raw uint64) value {
 }
 
 // partOf returns a part of a bitfield, 0 if its form has no such part.
-func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
+func partOf(t *schema.Bitfield, name string, high, raw uint64) uint64 {
 	p := t.Form(raw).Part(name)
 	switch {
 	case p == nil:
 		return 0
 	case p.Kind == schema.Bool:
-		return min(p.Value(raw), 1)
+		return min(p.In(high, raw), 1)
 	}
-	return p.Value(raw)
+	return p.In(high, raw)
 }
 
 // machine is the memory of an evaluation, reused by the next.
@@ -539,6 +540,11 @@ func (s *slot) take(c *conv, rec *codec.Record) {
 	case convUUID:
 		s.text = codec.AppendUUID(s.text[:0], s.cur.Bytes())
 		s.val = textValue(s.text)
+	case convLong:
+		s.text = codec.AppendLongText(s.text[:0], s.cur.High(), s.cur.Raw)
+		s.val = textValue(s.text)
+	case convPart:
+		s.val = uintValue(partOf(c.bitfield, c.part, s.cur.High(), s.cur.Raw))
 	case convRaw:
 		s.text = s.cur.AppendRaw(s.text[:0])
 		s.val = bytesValue(s.text)

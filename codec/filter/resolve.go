@@ -380,6 +380,10 @@ func typeOfHit(p *codec.Program, h hit) (ty, *conv) {
 // typeOfPart returns the type of a part of a bitfield.
 func typeOfPart(of *schema.Bitfield, name string) (ty, *conv) {
 	t := ty{class: cNumber, field: true}
+	if name == of.All && of.Var == schema.Long {
+		t.class = cText
+		return t, &conv{kind: convLong}
+	}
 	if name == of.All {
 		return t, &conv{kind: convUint}
 	}

@@ -105,6 +105,10 @@ func typeOf(f *schema.Field) (ty, *conv) {
 	t := ty{field: true}
 	switch x := f.Type.(type) {
 	case *schema.Number:
+		if x.Var == schema.Long {
+			t.class = cText
+			return t, &conv{kind: convLong}
+		}
 		c := &conv{bits: uint(x.Bits), scale: x.Scale, add: x.Add}
 		t.class, t.num = cNumber, x
 		switch x.Kind {
@@ -120,6 +124,10 @@ func typeOf(f *schema.Field) (ty, *conv) {
 		}
 		return t, c
 	case *schema.Bitfield:
+		if x.Var == schema.Long {
+			t.class = cText
+			return t, &conv{kind: convLong}
+		}
 		t.class = cNumber
 		return t, &conv{kind: convUint}
 	case *schema.Text:

@@ -22,6 +22,10 @@ func AppendShown(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 		dst = AppendLeaf(dst, r, l)
 	case it != nil && it.Num != nil && it.Num.Absent && l.Raw == 0:
 		dst = append(dst, "null"...)
+	case it != nil && it.High(r.Data, l.Range()) > 0:
+		if dst = appendVar(dst, r.Data, it, l.Range(), l.Raw); dst[from] == '"' {
+			dst = append(dst[:from], dst[from+1:len(dst)-1]...)
+		}
 	case it != nil:
 		dst = shownItem(dst, r.Data, it, l.Raw, l.Off)
 	default:

@@ -43,7 +43,7 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
 	case it.Var != schema.Sized || it.Computed():
-		return appendNumber(dst, it, l.Raw)
+		return appendVar(dst, r.Data, it, l.Range(), l.Raw)
 	}
 	return w.itemValue(dst, it, l.Off-it.Off)
 }
@@ -214,7 +214,7 @@ func (r writer) inner(dst []byte, s *step, node uint32, comma bool) ([]byte, boo
 func (r writer) innerValue(dst []byte, s *step, node uint32) []byte {
 	n, o := &r.Nodes[node], &r.Program.Ops[s.op]
 	if s.kind == stepVar {
-		return appendNumber(dst, r.Program.Var(o), n.Raw)
+		return appendVar(dst, r.Data, r.Program.Var(o), n.Range(), n.Raw)
 	}
 	if n.Kind == codec.NodeNull {
 		return append(dst, "null"...)
@@ -655,9 +655,21 @@ func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 	case codec.FormNamed:
 		return appendNamed(dst, it, raw)
 	case codec.FormBitfield:
-		return appendBitfield(dst, it.Type.(*schema.Bitfield), raw)
+		return appendBitfield(dst, it.Type.(*schema.Bitfield), 0, raw)
 	}
 	return dst
+}
+
+// appendVar appends the value of a number of variable size.
+func appendVar(dst, data []byte, it *codec.Item, at codec.Range, raw uint64) []byte {
+	high := it.High(data, at)
+	switch {
+	case high == 0:
+		return appendNumber(dst, it, raw)
+	case it.Form == codec.FormBitfield:
+		return appendBitfield(dst, it.Type.(*schema.Bitfield), high, raw)
+	}
+	return append(codec.AppendLongText(append(dst, '"'), high, raw), '"')
 }
 
 // appendNamed appends the name of an integer, or the integer if it has none.
@@ -687,7 +699,7 @@ func appendUUID(dst, b []byte) []byte {
 	return append(codec.AppendUUID(append(dst, '"'), b), '"')
 }
 
-func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
+func appendBitfield(dst []byte, t *schema.Bitfield, high, raw uint64) []byte {
 	f := t.Form(raw)
 	dst = append(dst, '{')
 	if t.All != "" {
@@ -696,7 +708,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 		if t.Bits > 32 {
 			dst = append(dst, '"')
 		}
-		dst = strconv.AppendUint(dst, raw, 10)
+		dst = codec.AppendLongText(dst, high, raw)
 		if t.Bits > 32 {
 			dst = append(dst, '"')
 		}
@@ -713,7 +725,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 		dst = append(dst, '"', ':')
 		v, kind := uint64(0), schema.Unsigned
 		if p := f.Part(name); p != nil {
-			v, kind = p.Value(raw), p.Kind
+			v, kind = p.In(high, raw), p.Kind
 		}
 		if kind == schema.Bool {
 			dst = strconv.AppendBool(dst, v != 0)

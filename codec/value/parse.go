@@ -107,6 +107,7 @@ type valuer struct {
 
 	key   int32  // of the element that is built, if keyed is set: see schema.List.Keyed
 	keyed string // the field that has its value
+	high  uint64 // the upper bits of the number of schema.Long that was read last
 
 	regs    []uint64
 	depth   int            // of calls

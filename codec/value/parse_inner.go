@@ -164,6 +164,7 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	case codec.RoleValue:
 		k := v.plans.slots[pc]
 		s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
+		v.high = 0
 		switch {
 		case v.given(tok) && it.Form == codec.FormBitfield:
 			raw = v.bitfield(it, tok)
@@ -175,6 +176,10 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && !it.Num.Legal(raw) {
 			v.failAt(tok, it.Field, "", "out-of-range", "%s is outside the legal range %s", it.Num.Decimal(raw), rangeText(it.Num))
 		}
+		if v.high > 0 {
+			v.long(o, pc, it, tok, raw)
+			return
+		}
 	}
 	reg, ok := o.Register()
 	switch {
@@ -185,6 +190,18 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		v.regs[reg] = raw
 	}
 	v.node(codec.Node{Raw: raw, Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
+}
+
+// long adds a number of more than 64 bits, whose bytes are those of its node.
+func (v *valuer) long(o *codec.Op, pc uint16, it *codec.Item, tok int32, raw uint64) {
+	if reg, ok := o.Register(); ok {
+		if v.regs[reg] = raw; it.Form != codec.FormBitfield {
+			v.failAt(tok, it.Field, "", "out-of-range", "%s has more than 64 bits, but other fields depend on it", v.show(tok))
+		}
+	}
+	at := uint32(len(v.data)) * 8
+	v.data = codec.AppendLong(v.data, v.high, raw)
+	v.node(codec.Node{Raw: raw, Off: at, Len: uint32(len(v.data))*8 - at, Op: pc, Kind: codec.NodeVar})
 }
 
 // group adds a group with a body of its own.

@@ -34,6 +34,12 @@ func badFormula(at source.Span, formula, why string) diag.Diagnostic {
 	return text.Mistake("bad-expression", at, text.Quote(formula)+" "+why, "use integers, earlier numbers, flags and counts, and the operators of compareTo")
 }
 
+func beyondBits(at source.Span, name string, bits int) diag.Diagnostic {
+	d := text.Mistake("flag-beyond", at, "the flag "+text.Quote(name)+" is beyond the "+itoa(bits)+" bits of its number: it is never set", "give the flags a larger type")
+	d.Severity = diag.Warning
+	return d
+}
+
 func unknownCase(at source.Span, value, of string) diag.Diagnostic {
 	return text.Doubt("unknown-case", at, text.Quote(value)+" is not a value of "+text.Quote(of), "this case never applies")
 }

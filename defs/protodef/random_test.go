@@ -27,7 +27,7 @@ type drawer struct {
 func (d *drawer) of(words ...string) string { return words[d.IntN(len(words))] }
 
 func (d *drawer) number() string {
-	return `"` + d.of("u8", "i8", "u16", "i16", "lu16", "i32", "lu32", "i64", "lu64", "u24", "li40", "u56", "varint", "varlong", "varint64", "zigzag32", "zigzag64", "sleb32",
+	return `"` + d.of("u8", "i8", "u16", "i16", "lu16", "i32", "lu32", "i64", "lu64", "u24", "li40", "u56", "varint", "varlong", "varint64", "varint128", "zigzag32", "zigzag64", "sleb32",
 		"varintbe", "bool", "f32", "lf64", "f16", "byterot") + `"`
 }
 
@@ -109,6 +109,9 @@ func (d *drawer) typ(depth int) string {
 	case 8:
 		return fmt.Sprintf(`["%s", [{"name": "p", "size": %d, "signed": %s}, {"name": "q", "size": %d, "signed": false}]]`, d.of("bitfield", "bitfieldLE"), 1+d.IntN(40), d.of("true", "false"), 1+d.IntN(64))
 	case 9:
+		if d.IntN(3) == 0 {
+			return `["bitflags", {"type": "varint128", "shift": true, "flags": {"x": 0, "y": 63, "z": 64, "w": 127}}]`
+		}
 		return `["bitflags", {"type": ` + d.number() + `, "flags": ["x", "y", "z"]}]`
 	case 10, 11:
 		return `["pstring", {` + d.extent() + d.of("", "", `, "encoding": "utf-16le"`) + `}]`
@@ -180,7 +183,11 @@ func TestRefused(t *testing.T) {
 // TestNumberOver64Bits: a number that does not fit is an error, never another number.
 func TestNumberOver64Bits(t *testing.T) {
 	for _, c := range []struct{ typ, hex, value string }{
-		{"varint128", "8080808080808080800207", ""},
+		{"varint128", "8080808080808080808207", `"8282588089095588675584"`},
+		{"varint128", "8080808080808080800207", `"18446744073709551616"`},
+		{"varint128", "80808080808080808002", `"18446744073709551616"`},
+		{"varint128", "ffffffffffffffffffffffffffffffffffff03", `"340282366920938463463374607431768211455"`},
+		{"varint128", "ffffffffffffffffffffffffffffffffffff04", ""},
 		{"varint128", "8080808080808080800107", `"9223372036854775808"`},
 		{"varint64", "ffffffffffffffffff03", ""},
 		{"varint64", "ffffffffffffffffff01", `"18446744073709551615"`},
@@ -199,9 +206,75 @@ func TestNumberOver64Bits(t *testing.T) {
 		switch {
 		case c.value != "" && (rec.Status() != codec.OK || got != `{"x":`+c.value+`}`):
 			t.Errorf("%s %s: %s\n%s", c.typ, c.hex, got, text)
-		case c.value == "" && (rec.Status() != codec.Illegal || !strings.Contains(text, "has more than 64 bits")):
+		case c.value != "":
+			if reason, ok := survives(t, c.typ, p, data); reason != "" || !ok || !strings.Contains(text, strings.Trim(c.value, `"`)) {
+				t.Errorf("%s %s: %s\n%s", c.typ, c.hex, reason, text)
+			}
+		case c.value == "" && (rec.Status() != codec.Illegal || !strings.Contains(text, "has more than ")):
 			t.Errorf("%s %s: %s\n%s", c.typ, c.hex, got, text)
 		}
+	}
+}
+
+// TestLongNumbers: the upper bits of a number of up to 128 bits are in every walk, or the walk says that it cannot have them.
+func TestLongNumbers(t *testing.T) {
+	const flags = `["bitflags", {"type": "varint128", "flags": [` // 65 flags, as player_auth_input has
+	list := make([]string, 65)
+	for i := range list {
+		list[i] = fmt.Sprintf(`"f%d"`, i)
+	}
+	typ := `["container", [{"name": "n", "type": "varint128"}, {"name": "b", "type": ` + flags + strings.Join(list, ",") + `]}]},
+		{"name": "s", "type": ["switch", {"compareTo": "b.f1", "fields": {"true": "u8"}, "default": "void"}]}]]`
+	p := compile(t, typ)
+	for _, c := range []struct {
+		hex, n, all string
+		f64, f1     bool
+	}{
+		{"80808080808080808002" + "82808080808080808002" + "09", "18446744073709551616", "18446744073709551618", true, true},
+		{"8080808080808080808207" + "80808080808080808002", "8282588089095588675584", "18446744073709551616", true, false},
+		{"05" + "0209", "5", "2", false, true},
+	} {
+		data, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rec, in, out codec.Record
+		p.Decode(&rec, data)
+		if reason, ok := survives(t, typ, p, data); reason != "" || !ok {
+			t.Errorf("%s: %s", c.hex, reason)
+		}
+		got, text := string(value.AppendJSON(nil, &rec)), view.Transcript(&rec)
+		for _, want := range []string{`"n":"` + c.n + `"`, `"_value":"` + c.all + `"`, fmt.Sprintf(`"f64":%v`, c.f64), fmt.Sprintf(`"f1":%v`, c.f1), `"f63":false`} {
+			if !strings.Contains(got, want) || want[1] == 'n' && !strings.Contains(text, c.n) {
+				t.Errorf("%s: no %s in %s\n%s", c.hex, want, got, text)
+			}
+		}
+		// Flags alone give the same bits.
+		names := fmt.Sprintf(`{"x":{"n":%q,"b":{"f1":%v,"f64":%v}`, c.n, c.f1, c.f64)
+		if c.f1 {
+			names += `,"s":9`
+		}
+		if err := value.ParseJSON(&in, p, []byte(names+`}}`)); err == nil {
+			err = p.Encode(&out, &in)
+		}
+		if err != nil || !bytes.Equal(out.Data, data) {
+			t.Errorf("%s encodes as %x: %v", names, out.Data, err)
+		}
+	}
+	var in codec.Record
+	for _, bad := range []string{`"340282366920938463463374607431768211456"`, `"-1"`, `"1x"`, `1.5`} {
+		if err := value.ParseJSON(&in, p, []byte(`{"x":{"n":`+bad+`}}`)); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+	// Where another field depends on the number, more than 64 bits are an error.
+	p = compile(t, `["container", [{"name": "n", "type": "varint128"}, {"name": "s", "type": ["switch", {"compareTo": "n", "fields": {"1": "u8"}, "default": "void"}]}]]`)
+	if p.Decode(&in, []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2}); in.Status() != codec.Illegal || !strings.Contains(view.Transcript(&in), "more than 64 bits") {
+		t.Error(view.Transcript(&in))
+	}
+	_, diags := protodef.Parse([]*source.File{source.New("m.json", `{"types": {"m": ["container", [{"name": "x", "type": ["bitflags", {"type": "u8", "flags": ["a","b","c","d","e","f","g","h","i"]}]}]]}}`)}, schema.Options{})
+	if !strings.Contains(diags.Render(), `flag "i" is beyond the 8 bits`) {
+		t.Error(diags.Render())
 	}
 }
 

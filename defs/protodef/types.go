@@ -349,11 +349,23 @@ func sent(t lowered) (n *schema.Number, ok bool) {
 // integer compiles the type of a count or of a size. It reports one that is no integer.
 func (l *lowerer) integer(of *node, sc *scope, what string) (n *schema.Number, ok bool) {
 	errs := l.errs
-	n, ok = sent(l.typeOf(of, sc))
+	if n, ok = sent(l.typeOf(of, sc)); ok {
+		n = shorter(n)
+	}
 	if ok = ok && n.Kind != schema.Float && n.Scale == 0; !ok && l.errs == errs {
 		l.report(malformedType(of.span, what+" is an integer", `for example "varint"`))
 	}
 	return n, ok
+}
+
+// shorter returns a number of at most 64 bits.
+func shorter(n *schema.Number) *schema.Number {
+	if n.Var != schema.Long {
+		return n
+	}
+	short := *n
+	short.Var = schema.LEB128
+	return &short
 }
 
 // computed compiles a number that is computed from earlier values, and not sent. Without a type it is an i32, or a bool if the expression
@@ -503,8 +515,27 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	b := &schema.Bitfield{Bits: n.Bits, Order: n.Order, Var: n.Var, All: "_value", Forms: make([]schema.Form, 1)}
-	add := func(name string, mask uint64) {
-		if name == "" || mask == 0 || mask > schema.Mask(n.Bits) || len(b.Names) == 64 || b.Forms[0].Part(name) != nil {
+	most := n.Bits
+	if n.Var == schema.Long {
+		most = 128
+	}
+	shifted := func(at source.Span, name string, shift int64) {
+		switch {
+		case name == "":
+		case shift < 0 || shift >= int64(most):
+			l.report(beyondBits(at, name, most))
+		case b.Forms[0].Part(name) != nil:
+		default:
+			b.Names = append(b.Names, name)
+			b.Forms[0].Parts = append(b.Forms[0].Parts, schema.Part{Name: name, Shift: int(shift), Bits: 1, Kind: schema.Bool})
+		}
+	}
+	add := func(at source.Span, name string, mask uint64) {
+		if mask > schema.Mask(n.Bits) {
+			l.report(beyondBits(at, name, most))
+			return
+		}
+		if name == "" || mask == 0 || b.Forms[0].Part(name) != nil {
 			return
 		}
 		b.Names = append(b.Names, name)
@@ -518,12 +549,12 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		mask, ok := v.number()
 		switch {
 		case flags.kind == arrayNode:
-			add(v.str(), 1<<uint(i))
+			shifted(v.span, v.str(), int64(i))
 		case !ok || mask < 0:
 		case a.get("shift").truth():
-			add(flags.keys[i].text, 1<<uint(mask))
+			shifted(flags.keys[i].span, flags.keys[i].text, mask)
 		default:
-			add(flags.keys[i].text, uint64(mask))
+			add(flags.keys[i].span, flags.keys[i].text, uint64(mask))
 		}
 	}
 	return lowered{typ: b}
@@ -577,7 +608,7 @@ func (l *lowerer) sizedText(a *node, t *schema.Text, sc *scope) lowered {
 		t.Min = &schema.Limit{Uint: uint64(t.N)}
 		return lowered{typ: t}
 	case schema.Counted:
-		number, _ := l.typeOf(a.get("countType"), sc).typ.(*schema.Number)
+		number, _ := l.integer(a.get("countType"), sc, "a count")
 		t.Extent = schema.Extent{Size: schema.ToEnd}
 		s := &schema.Struct{}
 		attach(s, "", lowered{typ: t, text: t.Charset.String()}, nowhere)

@@ -126,6 +126,8 @@ func (n *Number) Name() string {
 		name = "zigzag"
 	case VLQ:
 		name = "vlq"
+	case Long:
+		return "varint128"
 	}
 	if n.Kind == Bool && n.Bits == 8 && n.Var == Sized {
 		return name
@@ -306,6 +308,14 @@ func (p *Part) Value(raw uint64) uint64 {
 		return v
 	}
 	return Mask(p.Ones)
+}
+
+// In is Value for a number of up to 128 bits.
+func (p *Part) In(high, low uint64) uint64 {
+	if p.Shift < 64 {
+		return p.Value(low)
+	}
+	return high >> (p.Shift - 64) & Mask(p.Bits)
 }
 
 // Pack returns the bits of a value, at their position. ok is false if they do not hold the value.
