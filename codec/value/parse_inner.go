@@ -6,6 +6,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // maxCalls limits the nesting of groups in themselves, as Decode does.
@@ -118,15 +119,16 @@ func (v *valuer) length(tok int32) (n uint64) {
 	return n
 }
 
-// counted returns the bits of a number that is missing, and that is the number of units of another step of the body pi.
+// counted returns the bits of a number that is missing, and that determines the number of units of another step of the body pi.
 func (v *valuer) counted(it *codec.Item, pi, step uint16, base int) uint64 {
-	tok := v.slots[base+int(step)]
-	if !v.given(tok) {
-		return 0
+	tok, field := v.slots[base+int(step)], v.plans.bodies[pi].steps[step].field
+	n := uint64(0)
+	if v.given(tok) {
+		n = v.length(tok)
 	}
-	n := v.length(tok)
-	if v.toks[tok].kind == tokString {
-		switch t := v.p.Fields[v.plans.bodies[pi].steps[step].field].Schema.Type.(type) {
+	of := v.p.Fields[field].Schema.Type
+	if n > 0 && v.toks[tok].kind == tokString {
+		switch t := of.(type) {
 		case *schema.Blob:
 			n /= 2
 		case *schema.Text:
@@ -135,12 +137,19 @@ func (v *valuer) counted(it *codec.Item, pi, step uint16, base int) uint64 {
 			v.data = v.data[:mark]
 		}
 	}
-	if it.Num == nil {
-		return n
+	extent, _ := wire.ExtentOf(of)
+	units, ok := extent.Expr.Solve(int64(n))
+	switch {
+	case !ok:
+		v.failAt(tok, it.Field, "", "wrong-size", "no value of the field gives a count of %d", n)
+		return 0
+	case it.Num == nil:
+		return uint64(units)
 	}
-	raw, ok := it.Num.RawUnits(int64(n))
+	raw, ok := it.Num.RawUnits(units)
 	if !ok {
-		v.failAt(tok, it.Field, "", "out-of-range", "%d does not fit %s", n, it.Num.Name())
+		v.failAt(tok, it.Field, "", "out-of-range", "%d does not fit %s", units, it.Num.Name())
+		return 0
 	}
 	return raw
 }

@@ -278,6 +278,39 @@ func TestLongNumbers(t *testing.T) {
 	}
 }
 
+// TestComputedCounts: a number that is missing, and that determines how many units there are, is computed from them.
+func TestComputedCounts(t *testing.T) {
+	for _, c := range []struct{ number, contents, json, hex string }{
+		{`"u8"`, `["array", {"count": "n", "type": "u8"}]`, `"x":[1,2]`, "020102"},
+		{`"u8"`, `["array", {"count": "n + 1", "type": "u8"}]`, `"x":[1,2]`, "010102"},
+		{`"u8"`, `["array", {"count": "n - 1", "type": "u8"}]`, `"x":[1,2]`, "030102"},
+		{`"u8"`, `["array", {"count": "n - 1", "type": "u8"}]`, ``, "01"},
+		{`"i8"`, `["array", {"count": "3 - n", "type": "u8"}]`, `"x":[1,2,3,4]`, "ff01020304"},
+		{`"u8"`, `["array", {"count": "n * 2", "type": "u8"}]`, `"x":[1,2]`, "010102"},
+		{`"u8"`, `["array", {"count": "(n + 1) * 2", "type": "u8"}]`, `"x":[1,2,3,4]`, "0101020304"},
+		{`"u8"`, `["array", {"count": "-n + 2", "type": "u8"}]`, `"x":[1]`, "0101"},
+		{`"varint"`, `["buffer", {"count": "n - 2"}]`, `"x":"ab"`, "03ab"},
+		{`"varint"`, `["pstring", {"count": "n + 1"}]`, `"x":"Ä"`, "01c384"},
+		{`"u8"`, `["pstring", {"count": "n", "encoding": "utf-16le"}]`, `"x":"ab"`, "0461006200"},
+		{`"u8"`, `["pstring", {"count": "n - 1", "encoding": "utf-16le"}]`, `"x":"a"`, "036100"},
+		{`["mapper", {"type": "u8", "mappings": {"3": "three"}}]`, `["array", {"count": "n - 1", "type": "u8"}]`, `"x":[1,2]`, "030102"},
+		{`"u8"`, `["array", {"count": "n * 2", "type": "u8"}]`, `"x":[1]`, "no value of the field gives a count of 1"},
+		{`"u8"`, `["array", {"count": "n + 3", "type": "u8"}]`, `"x":[1]`, "-2 does not fit"},
+		{`"u8"`, `["array", {"count": "n * n", "type": "u8"}]`, `"x":[1]`, "where 0 are needed"},
+		{`"u8"`, `["array", {"count": "n - 1", "type": "u8"}]`, `"n":2,"x":[1,2]`, "where 1 are needed"},
+	} {
+		p := compile(t, `["container", [{"name": "n", "type": `+c.number+`}, {"name": "x", "type": `+c.contents+`}]]`)
+		var in, out codec.Record
+		err := value.ParseJSON(&in, p, []byte(`{"x":{`+c.json+`}}`))
+		if err == nil {
+			err = p.Encode(&out, &in)
+		}
+		if got := fmt.Sprintf("%x %v", out.Data, err); !strings.Contains(got, c.hex) || err == nil && got != c.hex+" <nil>" {
+			t.Errorf("%s, %s: %s gives %s, want %s", c.number, c.contents, c.json, got, c.hex)
+		}
+	}
+}
+
 // TestAnonOption: the members of an option without a name are written if any of them is given.
 func TestAnonOption(t *testing.T) {
 	for _, inner := range []string{`["container", [{"name": "a", "type": "u8"}, {"name": "b", "type": "varint"}]]`} {
