@@ -265,9 +265,7 @@ func (a *Assembler) Packet(p *Packet) {
 		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
 	}
 	if c.tcp == nil {
-		if len(d.data) > 0 {
-			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
-		}
+		a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
 	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
 		a.finish(c, p.At)
 	}
@@ -339,10 +337,15 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 			c.transport = a.tls.Wrap(c.transport, a.clearTLS(c))
 		}
 	}
-	if c.transport != nil {
-		seg.Dir = c.dir(fromB)
-		c.transport.Feed(seg, c.emit)
+	if c.transport == nil {
+		return
 	}
+	seg.Dir = c.dir(fromB)
+	if c.Proto == transport.UDP && len(seg.Bytes) == 0 && seg.Lost == 0 {
+		c.emit(transport.Blank(seg))
+		return
+	}
+	c.transport.Feed(seg, c.emit)
 }
 
 // clearTLS returns the receiver of the decrypted ranges of a connection, nil if there is none.
