@@ -98,6 +98,12 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				note(cmd, "note: the filter is equivalent to %s", text)
 			}
 			f.filter = filter.Until(cmd.Context())
+			if text := filter.Wide(); text != "" {
+				if f.wide, mistakes = snap.Filter(text); len(mistakes) > 0 {
+					return wrongFilter(text, mistakes)
+				}
+				f.wide.Until(cmd.Context())
+			}
 			if err := f.knows(snap); err != nil {
 				return err
 			}
@@ -200,6 +206,8 @@ type frameLister struct {
 	statistics frameStatistics // nil unless --stats is given
 
 	filter  *workspace.FrameFilter
+	wide    *workspace.FrameFilter // the filter with its texts as UTF-16, until it has found a frame; nil: none
+	widely  int                    // frames that only wide has found
 	snap    *workspace.Snapshot
 	reading *workspace.Reading
 	write   *workspace.FrameWriter
@@ -254,6 +262,9 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []
 	if n := f.filter.Unjudged(); n > 0 {
 		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
 	}
+	if f.wide != nil && f.widely > 0 {
+		note(cmd, "note: no frame matches: a text in bytes is UTF-8; as UTF-16 it is found in %d, by %s", f.widely, f.filter.Wide())
+	}
 	return nil
 }
 
@@ -272,9 +283,15 @@ func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, 
 	if f.columns != nil && f.columns.start.IsZero() {
 		f.columns.start = x.At // of all frames, as a filter changes no time
 	}
-	if !f.filter.Everything() && !f.filter.FitsReading(where(in.Conn, in.Session, stream, proto), f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	at, asked := where(in.Conn, in.Session, stream, proto), len(f.kinds) == 0 || slices.Contains(f.kinds, x.Kind.String())
+	fits := f.filter.Everything() || f.filter.FitsReading(at, f.reading)
+	if f.wide != nil && f.wide.FitsReading(at, f.reading) && asked {
+		f.widely++
+	}
+	if !fits || !asked {
 		return
 	}
+	f.wide = nil
 	switch {
 	case f.statistics != nil:
 		f.statistics.add(f, x, in)
