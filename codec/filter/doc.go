@@ -29,7 +29,7 @@
 // A path that begins with a dot finds every occurrence at any depth, in all messages: .level is each field level, .members.level each level
 // directly in a field members. Parts of bitfields are fields, too. A path that begins with a name is anchored at the top of a message:
 // C_CHAT.message, *.level in any message, and core.sequence in those of a group, with core.type for the code. $sel.path is anchored in the
-// selected frame. What a path means never depends on other definitions. Names of messages may be patterns (S_PARTY_*) and may have a version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
+// selected frame, and reaches the first level of a group that contains itself; one that begins with a dot reaches all. What a path means never depends on other definitions. Names of messages may be patterns (S_PARTY_*) and may have a version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
 // the selected frame.
 //
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with

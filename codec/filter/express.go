@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -183,11 +184,7 @@ func (c *compiler) sites(targets []target) []siteConv {
 	p := c.program(c.message)
 	var out []siteConv
 	for _, t := range targets {
-		site := p.Site
-		if t.conv == spanConv {
-			site = p.GroupSite
-		}
-		if s, ok := site(t.field, t.index...); ok {
+		if s, ok := t.site(p); ok {
 			out = append(out, siteConv{s, t.conv})
 		}
 	}
@@ -274,11 +271,21 @@ func (c *compiler) texts() []siteConv {
 	var targets []target
 	for i := range p.Fields {
 		if t, conv := typeOf(p.Fields[i].Schema); t.class == cText {
-			targets = append(targets, target{uint16(i), nil, conv})
+			targets = append(targets, target{uint16(i), nil, conv, c.everywhere(p, uint16(i))})
 			c.columns[string(p.AppendFieldPath(nil, uint16(i)))] = true
 		}
 	}
 	return c.sites(targets)
+}
+
+// everywhere returns the start of the hits that are all values of a field.
+func (c *compiler) everywhere(p *codec.Program, field uint16) int {
+	for f := p.Fields[field].Parent; f >= 0; f = p.Fields[f].Parent {
+		if of, called := p.Called(uint16(f)); called && int(of) == f {
+			return f + 1
+		}
+	}
+	return 0
 }
 
 // groupCode compiles the code of a message, if the frame is of the group.
