@@ -217,6 +217,8 @@ type frameLister struct {
 	name    string // of the last frame
 	column  []byte // the column of this name
 
+	trial     *workspace.Trial // of other settings
+	trying    bool
 	before    uint32          // frames of the captures before
 	conn      *transport.Conn // of the last frame
 	connName  string
@@ -225,6 +227,7 @@ type frameLister struct {
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []string) error {
 	f.begin(snap)
+	f.trial, f.trying = workspace.NewTrial(snap), true
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	f.idle = func() error { return f.out.Flush() }
 	if f.columns != nil {
@@ -259,6 +262,9 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []
 	for _, say := range sums {
 		say()
 	}
+	for _, b := range f.trial.Better(cmd.Context()) {
+		note(cmd, "note: %s: give --%s %s", b.Why, b.Option, b.Value)
+	}
 	if n := f.filter.Unjudged(); n > 0 {
 		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
 	}
@@ -275,6 +281,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 		f.conn, f.connName, f.connProto = x.Conn, x.Conn.Name(), x.Conn.Proto.String()
 	}
 	f.list(x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session}, x.Conn.Stream, f.connProto)
+	f.trying = f.trying && f.trial.Take(f.reading)
 }
 
 // list writes a frame that matches the filter and the kinds.
