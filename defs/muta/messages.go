@@ -264,10 +264,7 @@ func suffixOrder(at, value source.Span, e *fieldExpr) diag.Diagnostic {
 
 func unknownType(at source.Span, defined []string) diag.Diagnostic {
 	words := at.Text()
-	names := make([]string, 0, len(primitives)+len(defined))
-	for _, p := range primitives {
-		names = append(names, p.name)
-	}
+	names := typeNames()
 	d := text.Mistake(codeUnknownType, at, "unknown type "+text.Quote(words), "the types are "+strings.Join(names, ", ")+", and the structs and enums of the same file")
 	meant := otherNames[strings.ToLower(words)]
 	if meant == "" && len(words) > 3 && len(words) <= 40 { // three letters are too few for a guess

@@ -79,6 +79,9 @@ func (p *parser) line(i int, whole source.Span) {
 		ln.kind = commentLine
 		return
 	}
+	if p.foreign(ln, whole.Text()[:ln.span.Start-whole.Start]) {
+		return
+	}
 	equals, colon := strings.IndexByte(words, '='), strings.IndexByte(words, ':')
 	switch {
 	case colon >= 0 && (equals < 0 || colon < equals):

@@ -44,17 +44,33 @@ func ElementType(word string) (of string, ok bool) {
 	return "", false
 }
 
+// CutHabit returns a line without its comment and its end as other languages have them.
+func CutHabit(line string) (code, comment string, remark bool) {
+	if m := foreignComment.FindStringSubmatch(line); m != nil {
+		line, comment, remark = m[1], m[2], true
+	}
+	return strings.TrimRight(line, ";, \t"), comment, remark
+}
+
+// plainNumbers are the types of numbers of other languages, as a letter and bits.
+var plainNumbers = map[string]string{
+	"byte": "u8", "sbyte": "i8", "uint8": "u8", "int8": "i8", "uint8_t": "u8", "int8_t": "i8", "uchar": "u8",
+	"short": "i16", "ushort": "u16", "int16": "i16", "uint16": "u16", "int16_t": "i16", "uint16_t": "u16",
+	"int": "i32", "uint": "u32", "int32": "i32", "uint32": "u32", "int32_t": "i32", "uint32_t": "u32",
+	"long": "i64", "ulong": "u64", "int64": "i64", "uint64": "u64", "int64_t": "i64", "uint64_t": "u64",
+	"float": "f32", "float32": "f32", "single": "f32", "double": "f64", "float64": "f64", "boolean": "bool", "bool": "bool",
+}
+
+// PlainNumber returns a type of number of another language as a letter and bits: i32; or bool. It is "" for other words.
+func PlainNumber(word string) string { return plainNumbers[strings.ToLower(word)] }
+
 // ReadHabit reads a line in the form of another language. known returns a type as the language of the definition writes it, "" if there is none;
 // own reports whether a word may be meant as one of its types. ok is false if the line is not certain enough.
 func ReadHabit(line string, known func(word string) string, own func(word string) bool) (h Habit, ok bool) {
-	code := line
-	if m := foreignComment.FindStringSubmatch(code); m != nil {
-		code, h.Comment, h.Remark = m[1], m[2], true
-		if code == "" {
-			return h, true
-		}
+	code, comment, remark := CutHabit(line)
+	if h.Comment, h.Remark = comment, remark; code == "" {
+		return h, remark
 	}
-	code = strings.TrimRight(code, ";, \t")
 	if m := foreignDefault.FindStringSubmatch(code); m != nil {
 		code, h.Value = m[1], m[2]
 	}
