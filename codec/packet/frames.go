@@ -265,6 +265,9 @@ func (a *Assembler) Packet(p *Packet) {
 		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
 	}
 	if c.tcp == nil {
+		if len(d.data) == 0 && d.size > 0 {
+			return // counted as cut
+		}
 		a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
 	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
 		a.finish(c, p.At)
@@ -341,7 +344,7 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 		return
 	}
 	seg.Dir = c.dir(fromB)
-	if c.Proto == transport.UDP && len(seg.Bytes) == 0 && seg.Lost == 0 {
+	if c.Proto == transport.UDP && len(seg.Bytes) == 0 {
 		c.emit(transport.Blank(seg))
 		return
 	}
