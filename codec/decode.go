@@ -567,11 +567,12 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 	stride := uint64(o.Stride)
 	room := uint64(d.have)*8 - min(uint64(d.cur), uint64(d.have)*8)
 	if toEnd {
-		if stride == 0 {
-			stride = 8
+		if stride == 0 { // no number of elements would reach the end
+			n, room = 0, 0
+		} else {
+			n = room / stride
 		}
-		n = room / stride
-		if room%stride != 0 { // a partial element
+		if stride > 0 && room%stride != 0 { // a partial element
 			d.over(PastFrame, uint64(d.cur)+n*stride, uint64(d.cur)+(n+1)*stride, o.Field, len(d.r.Nodes))
 		}
 	}

@@ -38,6 +38,10 @@ func (d *decoder) varint(o *Op, pc uint16) bool {
 	if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && it.Role == RoleValue && !it.Num.Legal(raw) {
 		d.illegal(Problem{Code: ValueOutOfRange, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: raw})
 	}
+	if o.reg != noIndex && it.Form != FormBitfield && it.High(d.data, d.r.Nodes[i].Range()) > 0 {
+		d.illegal(Problem{Code: NumberTooLong, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: uint64(n), Want: 64})
+		d.stop = true
+	}
 	if o.reg != noIndex {
 		d.loadVarint(&d.p.Blocks[o.Block].Loads[0], raw, d.r.Nodes[i].Range())
 	}
@@ -110,9 +114,12 @@ func (d *decoder) badVarint(o *Op, pc uint16, it *Item, n int) bool {
 		}
 		return false
 	}
-	size := uint32(it.Var.MaxBytes(int(it.Bits))) * 8
+	size, want := uint32(it.Var.MaxBytes(int(it.Bits)))*8, uint64(it.Bits)
+	if it.Var == schema.Long {
+		want = 128
+	}
 	i := d.node(Node{Off: d.cur, Len: size, Op: pc, Kind: NodeVar, Bad: NumberTooLong})
-	d.illegal(Problem{Code: NumberTooLong, Range: Range{d.cur, size}, Spot: spot(i, it.Field, -1), Got: uint64(size / 8), Want: uint64(it.Bits)})
+	d.illegal(Problem{Code: NumberTooLong, Range: Range{d.cur, size}, Spot: spot(i, it.Field, -1), Got: uint64(size / 8), Want: want})
 	return false
 }
 

@@ -11,9 +11,12 @@ func (e *encoder) varint(o *Op, pc uint16, n *Node) {
 		same.Raw = uint64(e.src.Code)
 		n = &same
 	}
-	if n.Raw < 0x80 && it.Var <= schema.LEB128 {
+	switch {
+	case it.Var == schema.Long && n.Len > 0:
+		e.out = it.Shortest(e.out, e.src.Data[n.Off/8:n.Range().End()/8], n.Raw)
+	case n.Raw < 0x80 && it.Var <= schema.LEB128:
 		e.out = append(e.out, byte(n.Raw))
-	} else {
+	default:
 		e.out = AppendVarint(e.out, n.Raw, it.Var, it.Bits)
 	}
 	if o.reg != noIndex {

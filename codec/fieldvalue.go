@@ -22,6 +22,9 @@ type Site struct {
 	unit    uint32 // content: bytes of a unit, 0 for a list
 	set     schema.Charset
 	stride  uint32 // bits from one element to the next, if they are adjacent
+	every   bool   // the hops begin in each node of a group that contains itself: of its op, and of the calls
+	start   uint16 // every: the op of the group, or of one call
+	there   bool   // only the presence of a group matters
 }
 
 // hop is a list, an alternative or a group with a body of its own on the way to a field.
@@ -60,6 +63,76 @@ func (p *Program) Site(field uint16, index ...int32) (s *Site, ok bool) {
 		return s, true
 	}
 	return nil, false
+}
+
+// SiteIn is like Site, but begins in every group of a field that contains itself, at all its levels, or in those of one of its fields that
+// is such a group again. index is for the lists in the group.
+func (p *Program) SiteIn(group, field uint16, index ...int32) (s *Site, ok bool) {
+	if s, ok = p.Site(field); ok {
+		ok = p.begin(s, group, index)
+	}
+	return s, ok
+}
+
+// begin drops the hops around a group.
+func (p *Program) begin(s *Site, group uint16, index []int32) bool {
+	at := -1
+	for i := range p.Ops {
+		if o := &p.Ops[i]; o.Field == group && (o.Code == OpGroup || o.Code == OpCall) {
+			at, s.start = i, uint16(i)
+			if o.Code == OpCall {
+				at = int(o.Group)
+			}
+		}
+	}
+	for k, h := range s.hops {
+		if h.group && int(h.op) == at {
+			s.hops, s.every = s.hops[k+1:], true
+		}
+	}
+	for k := range s.hops {
+		if h := &s.hops[k]; h.list && len(index) > 0 {
+			h.index, index = index[0], index[1:]
+		}
+	}
+	return s.every
+}
+
+// Called returns the group that a field reads again, or the field itself if others read it again; ok is false for other fields.
+func (p *Program) Called(field uint16) (group uint16, ok bool) {
+	for i := range p.Ops {
+		if o := &p.Ops[i]; o.Code == OpCall {
+			if of := p.Ops[o.Group].Field; o.Field == field || of == field {
+				return of, true
+			}
+		}
+	}
+	return field, false
+}
+
+// PresenceSite returns a site that has a value, 1, wherever a group is there, whatever is in it. It begins in groups of start, if that is
+// not negative: see SiteIn.
+func (p *Program) PresenceSite(start int, group uint16, index ...int32) (s *Site, ok bool) {
+	s = &Site{Field: group, op: noIndex, there: true}
+	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
+	for i := 0; i < len(p.Ops) && !ok; i++ {
+		o := &p.Ops[i]
+		switch {
+		case o.Field == group && (o.Code == OpGroup || o.Code == OpCall), o.Code != OpBlock && within(o.Field):
+			s.op, ok = uint16(i), true
+			p.addHops(s, i, index)
+		case o.Code == OpBlock || o.Code == OpList && o.Plain:
+			for k := range p.Blocks[o.Block].Items {
+				if it := &p.Blocks[o.Block].Items[k]; !ok && within(it.Field) {
+					s, ok = p.finishSite(s, o.Block, index)
+				}
+			}
+		}
+	}
+	if ok && start >= 0 {
+		ok = p.begin(s, uint16(start), index)
+	}
+	return s, ok
 }
 
 // finishSite sets the node of a field in a block.
@@ -119,13 +192,13 @@ func (s *Site) Single() bool {
 			return false
 		}
 	}
-	return true
+	return !s.every
 }
 
 // Number reads a number at a fixed position in the message, which is faster than a Cursor. ok is false if the position is not fixed or the
 // value is missing; use a Cursor then.
 func (s *Site) Number(r *Record) (raw uint64, ok bool) {
-	if len(s.hops) > 0 || s.content || s.varint || len(r.Nodes) == 0 {
+	if len(s.hops) > 0 || s.every || s.content || s.varint || len(r.Nodes) == 0 {
 		return 0, false
 	}
 	n := &r.Nodes[0]
@@ -141,7 +214,7 @@ func (s *Site) Number(r *Record) (raw uint64, ok bool) {
 // directly.
 func (s *Site) NumberIn(p *Program, data []byte) (raw uint64, ok bool) {
 	it := &s.item
-	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.content || s.maybe || it.Bits-1 > 63 {
+	if !p.Simple || len(p.First.Checks) > 0 || s.op != 0 || len(s.hops) > 0 || s.every || s.content || s.maybe || it.Bits-1 > 63 {
 		return 0, false
 	}
 	size := p.shortFrame(data)
@@ -165,6 +238,7 @@ type Cursor struct {
 	levels []level
 	left   uint32 // remaining adjacent elements
 	fresh  bool
+	next   uint32 // the first node that may be a group to begin in
 }
 
 // level is a list being walked.
@@ -176,7 +250,7 @@ type level struct {
 
 // Start begins the iteration over a site's values in a record of its program.
 func (c *Cursor) Start(r *Record, at *Site) {
-	c.r, c.at, c.levels, c.left, c.fresh = r, at, c.levels[:0], 0, true
+	c.r, c.at, c.levels, c.left, c.fresh, c.next = r, at, c.levels[:0], 0, true, 0
 }
 
 // Forget drops the reference to the record.
@@ -193,10 +267,38 @@ func (c *Cursor) Next() bool {
 }
 
 func (c *Cursor) advance() bool {
+	for !c.onward() {
+		if !c.at.every || !c.begin() {
+			return false
+		}
+	}
+	return true
+}
+
+// begin goes to the next group in which the site begins, and prepares to descend from it.
+func (c *Cursor) begin() bool {
+	for ; int(c.next) < len(c.r.Nodes); c.next++ {
+		n := &c.r.Nodes[c.next]
+		if o := &c.r.Program.Ops[n.Op]; n.Kind == NodeGroup && (n.Op == c.at.start || o.Code == OpCall && o.Group == c.at.start) {
+			c.next, c.fresh = c.next+1, true
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Cursor) onward() bool {
 	switch {
 	case c.fresh:
 		c.fresh = false
-		if c.descend(0, 0, uint32(len(c.r.Nodes))) {
+		first, after := uint32(0), uint32(len(c.r.Nodes))
+		if c.at.every {
+			if first = c.next; first == 0 {
+				return false
+			}
+			after = c.r.Nodes[first-1].After
+		}
+		if c.descend(0, first, after) {
 			return true
 		}
 	case c.left > 0:
@@ -284,6 +386,10 @@ func (c *Cursor) find(first, after uint32, op uint16) (node uint32, ok bool) {
 func (c *Cursor) value(node uint32) bool {
 	n := &c.r.Nodes[node]
 	c.Node = node
+	if c.at.there {
+		c.Raw, c.Range = 1, Range{n.Off, n.Len}
+		return n.Kind != NodeNull
+	}
 	if c.at.varint {
 		c.Raw, c.Range = n.Raw, Range{n.Off, n.Len}
 		return n.Bad == NoProblem
@@ -312,7 +418,10 @@ func (c *Cursor) value(node uint32) bool {
 // item sets the current value to an item at a bit offset.
 func (c *Cursor) item(off uint32) {
 	it := &c.at.item
-	c.Range = Range{off, it.Bits}
+	if c.Range = (Range{off, it.Bits}); c.at.there {
+		c.Raw = 1
+		return
+	}
 	if it.Form.IsNumber() {
 		c.Raw = LoadBits(c.r.Data, off, it.Bits, it.Order)
 		return

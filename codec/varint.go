@@ -5,14 +5,14 @@ import (
 )
 
 // ReadVarint reads a number of so many bits in an encoding of variable size from the start of b. n is the number of bytes; 0 if b ends
-// before the number does, -1 if the number has more bytes than an encoding of its width can have, or more than 64 bits. Other bits beyond the width are ignored.
+// before the number does, -1 if the number has more bytes than an encoding of its width can have, or bits that would be cut: more than 64, of Long more than 128. Other bits beyond the width are ignored.
 func ReadVarint(b []byte, v schema.Varint, bits uint32) (raw uint64, n int) {
 	most := min(v.MaxBytes(int(bits)), len(b))
 	shift := uint(0)
 	for n < most {
 		c := b[n]
 		n++
-		if n == 10 && (v == schema.VLQ && raw>>57 != 0 || (v == schema.LEB128 || v == schema.ZigZag) && c&0x7f > 1) {
+		if n == 10 && (v == schema.VLQ && raw>>57 != 0 || (v == schema.LEB128 || v == schema.ZigZag) && c&0x7f > 1) || n == 19 && v == schema.Long && c&0x7f > 3 {
 			return 0, -1 // bits would be cut
 		}
 		if v == schema.VLQ {

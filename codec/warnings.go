@@ -228,9 +228,10 @@ func (r *Record) oddVarint(dst []Problem, node int, o *Op) []Problem {
 	if n.Len <= 8 || n.Bad != NoProblem {
 		return dst
 	}
-	var b [10]byte
-	short := AppendVarint(b[:0], n.Raw, it.Var, it.Bits)
-	if string(short) == string(r.Data[n.Off/8:(n.Off+n.Len)/8]) {
+	var b [20]byte
+	bytes := r.Data[n.Off/8 : (n.Off+n.Len)/8]
+	short := it.Shortest(b[:0], bytes, n.Raw)
+	if string(short) == string(bytes) {
 		return dst
 	}
 	return append(dst, Problem{Code: NotShortest, Range: n.Range(), Spot: spot(node, it.Field, -1), Got: uint64(n.Len / 8), Want: uint64(len(short))})

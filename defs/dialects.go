@@ -2,6 +2,7 @@ package defs
 
 import (
 	"fmt"
+	"slices"
 
 	"wirebench/defs/build"
 	"wirebench/defs/diag"
@@ -113,6 +114,7 @@ var Dialects = []Dialect{
 		IsLine:    muta.IsHeader,
 		Ext:       ".def",
 		Rules:     &muta.Rules,
+		Options:   []schema.Option{schema.Encoding},
 		Format:    muta.Format,
 		Edits:     &muta.Edits,
 		Constants: muta.ParseConstants,
@@ -127,6 +129,7 @@ var Dialects = []Dialect{
 		IsLine:   subspace.IsTableLine,
 		Ext:      ".def",
 		Rules:    &subspace.Rules,
+		Options:  []schema.Option{schema.Encoding},
 		Format:   subspace.Format,
 		Edits:    &subspace.Edits,
 		Frames:   subspace.Frames(),
@@ -243,11 +246,15 @@ const protodefExample = `{
 }
 `
 
-// Options returns the options of all dialects. Their names are unique.
+// Options returns the options of all dialects. Their names are unique: dialects may share an option.
 func Options() []schema.Option {
 	var all []schema.Option
 	for _, d := range Dialects {
-		all = append(all, d.Options...)
+		for _, o := range d.Options {
+			if !slices.ContainsFunc(all, func(x schema.Option) bool { return x.Name == o.Name }) {
+				all = append(all, o)
+			}
+		}
 	}
 	return all
 }

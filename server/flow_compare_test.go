@@ -52,7 +52,7 @@ func TestFlowCompare(t *testing.T) {
 	f.focus(".compare-table tr[tabindex='0']")
 	p.Press("ArrowDown")
 	p.Press("ArrowUp")
-	f.is("a moved row has its shift", `[...document.querySelectorAll(".compare-table tr.c-moved .shift")].some(e => e.innerText === "+1")`)
+	f.is("a moved row has its shift", `[...document.querySelectorAll(".compare-table tr.c-moved .shift")].some(e => e.innerText === "+0x01")`)
 	f.focus(".compare-table tr.c-added")
 	p.Press("Enter")
 	p.Gone("dialog", "Compare definitions")

@@ -2,8 +2,11 @@ package server
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -274,4 +277,40 @@ func TestFlowFitsAreRanked(t *testing.T) {
 	f.is("the first explains all bytes, the second most", `[...document.querySelectorAll(".fits li")].map(li => li.textContent).join() .match(/^C_TALK.2\s*all 23 bytes: 1 text, 1 offset or count.*C_TALK.1\s*19 of 23 bytes: 1 text, 1 offset or count/s) !== null`)
 	p.Click("link", "C_TALK.2")
 	f.shows(row("message"), `"hello"`)
+}
+
+// The code of a message gets the name of a definition that is begun from it when that is saved, and not before.
+func TestFlowDefineNamesCodeWhenSaved(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	f, _, dir := begin(t, map[string]string{"C_TALK.1.def": "int32 a\n", "protocol.1.map": "C_TALK 4660\n"}, "/p/one/definitions")
+	p := f.page()
+	codes := func() string {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(dir, "protocol.1.map"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	f.paste("0600 3930 0700")
+	p.Click("button", "New definition from these bytes")
+	p.Focused("textbox", "Name of the new definition")
+	p.Press("Ctrl+A")
+	p.Type("S_BEGUN.1")
+	p.Press("Enter")
+	p.Visible("heading", "S_BEGUN.1.def")
+	p.Focused("textbox", "Definition text")
+	f.types("int16 level")
+	f.shows(row("level"), "7")
+	if got := codes(); got != "C_TALK 4660\n" {
+		t.Fatalf("the code map before the definition is saved: %q", got)
+	}
+	p.Press("Ctrl+S")
+	f.shows("#facts", "saved")
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(codes(), "S_BEGUN 12345"); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the code map after the definition is saved: %q", codes())
+		}
+	}
 }

@@ -124,6 +124,7 @@ func TestFlowOtherDialect(t *testing.T) {
 	f.click(`button[popovertarget="reference"]`)
 	f.is("the words of the language", `document.querySelector("#reference").matches(":popover-open") && document.querySelector("#reference").innerText.includes("u16")`)
 	f.press("Escape")
+	f.is("Escape closes it", `!document.querySelector("#reference").matches(":popover-open")`)
 
 	f.page().Click("link", "New definition")
 	f.shows("#definition-head", "new_packets.def")

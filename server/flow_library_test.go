@@ -137,3 +137,11 @@ func TestFlowLibraryFilter(t *testing.T) {
 	p.Press("Enter")
 	p.Visible("heading", "C_LIST.1.def")
 }
+
+// A page that is opened at the address of a message shows it in the list.
+func TestFlowLibraryAtAddress(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	f, _, _ := begin(t, libraryOf(400), "/p/one/definitions/"+libraryName(311)+".1")
+	f.is("the list is at the message", `(a => { const box = document.querySelector(".rail-scroll").getBoundingClientRect(), at = a?.getBoundingClientRect(); return at !== undefined && at.top >= box.top && at.bottom <= box.bottom })(document.querySelector("#rail-list a[aria-current]"))`)
+}

@@ -31,7 +31,8 @@ func Messages() []any {
 		page.HitsAnswer{},
 		page.ScoreAnswer{},
 		page.FormAnswer{}, // the channel "page"
-		page.Pushed{},     // "pushed"
+		page.PushedOpened{},
+		page.Pushed{}, // "pushed"
 		framesOpened{},
 		listMessage{},
 		listState{},

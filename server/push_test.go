@@ -16,20 +16,21 @@ import (
 	"time"
 
 	"wirebench/defs/benchtest"
+	"wirebench/server/api"
 	"wirebench/server/page"
 	"wirebench/server/relay"
 )
 
 // told waits until a page is notified of a topic.
-func told(ctx context.Context, c *channelConn, topic string) error {
+func told(ctx context.Context, c *channelConn, topic string) (m page.Pushed, err error) {
 	for {
 		text, err := c.Read(ctx)
 		if err != nil {
-			return err
+			return m, err
 		}
-		var m page.Pushed
+		m = page.Pushed{}
 		if err := json.Unmarshal(text, &m); err == nil && slices.Contains(m.Changed, topic) {
-			return nil
+			return m, nil
 		}
 	}
 }
@@ -65,6 +66,9 @@ func TestIdlePages(t *testing.T) {
 	for i := range pages {
 		c := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
 		all = append(all, c)
+		if m, err := told(ctx, c, page.TopicListeners); err != nil || m.Listeners == nil || len(m.Listeners.Proxies) > 0 {
+			t.Fatal(m, err)
+		}
 		say := func(text string) {
 			t.Helper()
 			if err := c.Conn.Write(ctx, []byte(text)); err != nil {
@@ -139,32 +143,44 @@ func TestIdlePages(t *testing.T) {
 		t.Fatal(code)
 	}
 	changed := time.Now()
-	each(func(c *channelConn) error { return told(ctx, c, page.TopicCaptures) })
+	each(func(c *channelConn) error {
+		_, err := told(ctx, c, page.TopicCaptures)
+		return err
+	})
 	t.Logf("all %d pages know of a change after %v", len(all), time.Since(changed).Round(time.Millisecond))
 }
 
-// Pages of a workspace are notified of the start, traffic and end of a listener, and of its held messages.
+// Pages of a workspace are notified of the start and end of a listener, and of its held messages. Those that show its traffic get the counters
+// within about a second; others get nothing while it flows. The state comes with the notification.
 func TestPushes(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	open := dialChannel(t, ctx, srv.URL, nil, "pushed", "null")
-	for s.pushes.Count() == 0 {
-		time.Sleep(time.Millisecond)
+	quiet, open := dialChannel(t, ctx, srv.URL, nil, "pushed", "null"), dialChannel(t, ctx, srv.URL, nil, "pushed", `{"traffic":true}`)
+	from := func(c *channelConn, topic string, running int) *api.ListenerList {
+		t.Helper()
+		m, err := told(ctx, c, topic)
+		if err != nil || m.Listeners == nil || len(m.Listeners.Proxies) != running {
+			t.Fatalf("%s: %+v %v", topic, m, err)
+		}
+		return m.Listeners
 	}
 	wait := func(topic string) {
 		t.Helper()
-		if err := told(ctx, open, topic); err != nil {
+		if _, err := told(ctx, open, topic); err != nil {
 			t.Fatalf("%s: %v", topic, err)
 		}
 	}
+	from(quiet, page.TopicListeners, 0)
+	from(open, page.TopicListeners, 0)
 	var p relay.Info
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}
-	wait(page.TopicListeners)
+	from(quiet, page.TopicListeners, 1)
+	from(open, page.TopicListeners, 1)
 	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
 		t.Fatal(code)
 	}
@@ -185,8 +201,34 @@ func TestPushes(t *testing.T) {
 		t.Fatal(code)
 	}
 	wait(page.TopicHeld + p.ID)
+	for n := 0; n < 2; { // more than a second of traffic
+		if _, err := c.Write([]byte{1, 4, 0, 't', 'e', 'x', 't'}); err != nil {
+			t.Fatal(err)
+		}
+		if s := from(open, page.TopicTraffic, 1).Proxies[0]; s.ToServer < int64(7*n) {
+			t.Fatalf("%d bytes after %d messages", s.ToServer, n)
+		}
+		call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil)
+		n++
+	}
 	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
 		t.Fatal(code)
 	}
 	wait(page.TopicListeners)
+	for { // until it is gone
+		text, err := quiet.Read(ctx)
+		var m page.Pushed
+		if err == nil {
+			err = json.Unmarshal(text, &m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(m.Changed, page.TopicTraffic) {
+			t.Error("traffic is told to a page that does not show it")
+		}
+		if m.Listeners != nil && len(m.Listeners.Proxies) == 0 {
+			break
+		}
+	}
 }

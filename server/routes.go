@@ -1,6 +1,9 @@
 package server
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -79,13 +82,17 @@ func apiConfig(version string) huma.Config {
 	return c
 }
 
-// healthy answers "ok", or why the server cannot work. It says nothing about what is stored.
+// healthy answers "ok", or why the server cannot work. It says nothing about what is stored, or where.
 func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err := s.Projects.Healthy(); err != nil {
 		s.Log.Error("not healthy", "error", err)
 		w.WriteHeader(http.StatusServiceUnavailable)
-		w.Write([]byte("the data folder cannot be used\n"))
+		var of *fs.PathError
+		if errors.As(err, &of) {
+			err = of.Err
+		}
+		fmt.Fprintf(w, "the data folder cannot be written: %v\n", err)
 		return
 	}
 	w.Write([]byte("ok\n"))

@@ -108,6 +108,7 @@ func New(cfg Config) (*Server, error) {
 	s.relays = relay.New(relay.Options{
 		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports, Limits: s.RelayLimits,
 		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
+		Moved:   func(ws string) { s.pushes.Tell(ws, page.TopicTraffic) },
 		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
 	})
 	s.relays.Demo = cfg.Demo
@@ -169,10 +170,13 @@ func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
 	if ws.Captures == nil {
 		return
 	}
-	ws.Captures.Follow(ctx, func() {
-		s.captures.ForgetBrief(ws.Captures)
-		s.pushes.Tell(ws.Name, page.TopicCaptures)
-	})
+	tell := func(topic string) func() {
+		return func() {
+			s.captures.ForgetBrief(ws.Captures)
+			s.pushes.Tell(ws.Name, topic)
+		}
+	}
+	ws.Captures.Follow(ctx, tell(page.TopicCaptures), tell(page.TopicGrowth))
 }
 
 // ServeHTTP serves one request.

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/server/access"
+	"wirebench/server/api"
 	"wirebench/server/page"
 	"wirebench/server/socket"
 	"wirebench/server/supervise"
@@ -22,7 +23,7 @@ import (
 // pageSocket serves the websocket of an open page, with these channels:
 //
 //	page    receives changes by the user, sends the affected parts of the page
-//	pushed  sends changes on the server
+//	pushed  sends what has changed on the server, and the listeners
 //	frames  a list of the frames of a capture
 //	text    the text of a definition that several people edit
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +51,7 @@ func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
 	defer s.pages.Remove(conn)
 	kinds := map[string]socket.Kind{
 		"page":   s.workbench.Channel(ws, r),
-		"pushed": s.pushed(ws.Name),
+		"pushed": s.pushes.Channel(ws.Name, func() *api.ListenerList { return s.api.Listeners(ws.Name) }, func() func() { return s.relays.Watch(ws.Name) }),
 		"text":   s.textChannel(ws, access.Of(r)),
 		"frames": {Limit: maxListMessage, Part: "list", Serve: s.framesChannel(ws, access.Of(r).Key())},
 	}
@@ -101,15 +102,4 @@ func (s *Server) endWithout(who access.Principal, ws string, conn *wsconn.Conn, 
 		supervise.Later(closeTime, "access", cancel)
 		s.captures.Go("access", nil, func() { conn.Close("your access has changed: load the page again") })
 	})
-}
-
-// pushed is the channel that notifies a page of changes on the server. While it is open, running traffic is watched.
-func (s *Server) pushed(ws string) socket.Kind {
-	kind := s.pushes.Channel(ws)
-	serve := kind.Serve
-	kind.Serve = func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
-		defer s.relays.Watch(ws)()
-		return serve(ctx, c, with)
-	}
-	return kind
 }

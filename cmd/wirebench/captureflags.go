@@ -46,11 +46,11 @@ func (f *captureFlags) add(cmd *cobra.Command) {
 	flags.IntSliceVar(&f.portFlags, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
 	flags.StringArrayVar(&f.groupFlags, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
 	flags.StringVar(&f.framingOf, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
-	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections, or a TLS key log")
+	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections, or a TLS key log; - is standard input")
 }
 
 // valid reads the flags.
-func (f *captureFlags) valid() error {
+func (f *captureFlags) valid(cmd *cobra.Command) error {
 	for _, p := range f.portFlags {
 		if p < 1 || p > 65535 {
 			return fmt.Errorf("--port %d: must be 1 to 65535", p)
@@ -64,11 +64,11 @@ func (f *captureFlags) valid() error {
 		}
 		f.env.Rules = append(f.env.Rules, r)
 	}
-	return f.known(f.framingOf, f.keysFile)
+	return f.known(cmd, f.framingOf, f.keysFile)
 }
 
 // known reads --framing and --keys.
-func (f *captureFlags) known(framing, keys string) error {
+func (f *captureFlags) known(cmd *cobra.Command, framing, keys string) error {
 	if framing != "" {
 		x, err := capture.ParseFraming(framing)
 		if err != nil {
@@ -79,12 +79,7 @@ func (f *captureFlags) known(framing, keys string) error {
 	if keys == "" {
 		return nil
 	}
-	file, err := os.Open(keys)
-	if err != nil {
-		return fmt.Errorf("--keys: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, protocols.MaxKeysText+1))
+	text, err := inputText(cmd, keys, protocols.MaxKeysText+1)
 	if err != nil {
 		return fmt.Errorf("--keys: %w", err)
 	}
@@ -127,6 +122,9 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	}
 	f.title, f.file = snap.Dialect.Title, ""
 	in := cmd.InOrStdin()
+	if path == "-" && f.keysFile == "-" {
+		return packet.Summary{}, errTwoInputs
+	}
 	if path == "-" {
 		path = "standard input"
 	} else {

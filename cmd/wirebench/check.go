@@ -20,7 +20,8 @@ func newCheck() *cobra.Command {
 		Use:   "check [--against CAPTURE...] PATH...",
 		Short: "Report the mistakes in definitions, or score them on captures",
 		Long: `Check reads definitions and code maps from files and, recursively, from
-directories. It prints each mistake as file:line:col: error|warning: text [code].
+directories. It prints each mistake as file:line:col: error|warning: text [code],
+where the text ends with the repair, if there is one.
 
 With --against it scores the definitions on the messages of captures, in the
 formats that frames reads, and prints a line for each that had one:
@@ -52,6 +53,9 @@ The exit status is 1 if there is an error, or a definition that is not clean.`,
 				} else if explain {
 					fmt.Fprint(out, diag.List{d}.Render())
 				} else {
+					if d.Fix != nil && d.Help != "" {
+						d.Message += ": " + d.Help
+					}
 					fmt.Fprintln(out, d)
 				}
 			}

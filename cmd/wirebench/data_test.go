@@ -33,6 +33,19 @@ func TestSecondServerIsRefused(t *testing.T) {
 	}
 }
 
+// Health says why the server cannot work, and not where its data are.
+func TestHealthSaysWhy(t *testing.T) {
+	data := t.TempDir()
+	addr, _ := started(t, "--listen", "127.0.0.1:0", "--data", data)
+	if err := os.Mkdir(filepath.Join(data, "wirebench.try"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	_, said, status := cli(t, "", "health", "--listen", addr)
+	if status != exitInput || !strings.Contains(said, "503") || !strings.Contains(said, "the data folder cannot be written: is a directory") || strings.Contains(said, data) {
+		t.Errorf("%d %s", status, said)
+	}
+}
+
 func TestNewerDataIsRefused(t *testing.T) {
 	data := t.TempDir()
 	fill(t, data, map[string]string{"format.json": `{"format":99}`})

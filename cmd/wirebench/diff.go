@@ -52,7 +52,7 @@ Exit status: 0 the same, 1 different, 2 wrong usage or an unreadable file.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.valid(); err != nil {
+			if err := f.valid(cmd); err != nil {
 				return err
 			}
 			snap, err := l.snapshot(cmd)

@@ -73,7 +73,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
   tcpdump -i any -U -w - port 7801 | wirebench frames --protocol tera -
   wirebench frames --library game.def --group c2s=clmsg --group s2c=svmsg --json --value session.pcapng`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.valid(); err != nil {
+			if err := f.valid(cmd); err != nil {
 				return err
 			}
 			for _, k := range kinds {
@@ -98,6 +98,12 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				note(cmd, "note: the filter is equivalent to %s", text)
 			}
 			f.filter = filter.Until(cmd.Context())
+			if text := filter.Wide(); text != "" {
+				if f.wide, mistakes = snap.Filter(text); len(mistakes) > 0 {
+					return wrongFilter(text, mistakes)
+				}
+				f.wide.Until(cmd.Context())
+			}
 			if err := f.knows(snap); err != nil {
 				return err
 			}
@@ -200,6 +206,8 @@ type frameLister struct {
 	statistics frameStatistics // nil unless --stats is given
 
 	filter  *workspace.FrameFilter
+	wide    *workspace.FrameFilter // the filter with its texts as UTF-16, until it has found a frame; nil: none
+	widely  int                    // frames that only wide has found
 	snap    *workspace.Snapshot
 	reading *workspace.Reading
 	write   *workspace.FrameWriter
@@ -209,6 +217,8 @@ type frameLister struct {
 	name    string // of the last frame
 	column  []byte // the column of this name
 
+	trial     *workspace.Trial // of other settings
+	trying    bool
 	before    uint32          // frames of the captures before
 	conn      *transport.Conn // of the last frame
 	connName  string
@@ -217,6 +227,7 @@ type frameLister struct {
 
 func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []string) error {
 	f.begin(snap)
+	f.trial, f.trying = workspace.NewTrial(snap), true
 	f.out = bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 	f.idle = func() error { return f.out.Flush() }
 	if f.columns != nil {
@@ -251,8 +262,14 @@ func (f *frameLister) run(cmd *cobra.Command, snap *workspace.Snapshot, paths []
 	for _, say := range sums {
 		say()
 	}
+	for _, b := range f.trial.Better(cmd.Context()) {
+		note(cmd, "note: %s: give --%s %s", b.Why, b.Option, b.Value)
+	}
 	if n := f.filter.Unjudged(); n > 0 {
 		note(cmd, "note: %d frames are not listed: filtering them takes too long", n)
+	}
+	if f.wide != nil && f.widely > 0 {
+		note(cmd, "note: no frame matches: a text in bytes is UTF-8; as UTF-16 it is found in %d, by %s", f.widely, f.filter.Wide())
 	}
 	return nil
 }
@@ -264,6 +281,7 @@ func (f *frameLister) frame(x *transport.Frame) {
 		f.conn, f.connName, f.connProto = x.Conn, x.Conn.Name(), x.Conn.Proto.String()
 	}
 	f.list(x, workspace.Listed{Conn: f.connName, Session: x.Conn.Session}, x.Conn.Stream, f.connProto)
+	f.trying = f.trying && f.trial.Take(f.reading)
 }
 
 // list writes a frame that matches the filter and the kinds.
@@ -272,9 +290,15 @@ func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, 
 	if f.columns != nil && f.columns.start.IsZero() {
 		f.columns.start = x.At // of all frames, as a filter changes no time
 	}
-	if !f.filter.Everything() && !f.filter.FitsReading(where(in.Conn, in.Session, stream, proto), f.reading) || len(f.kinds) > 0 && !slices.Contains(f.kinds, x.Kind.String()) {
+	at, asked := where(in.Conn, in.Session, stream, proto), len(f.kinds) == 0 || slices.Contains(f.kinds, x.Kind.String())
+	fits := f.filter.Everything() || f.filter.FitsReading(at, f.reading)
+	if f.wide != nil && f.wide.FitsReading(at, f.reading) && asked {
+		f.widely++
+	}
+	if !fits || !asked {
 		return
 	}
+	f.wide = nil
 	switch {
 	case f.statistics != nil:
 		f.statistics.add(f, x, in)

@@ -86,9 +86,18 @@ func TestFramesWithKeys(t *testing.T) {
 		t.Fatalf("without keys:\n%s", out)
 	}
 	for name, fits := range map[string]bool{conn.Name(): true, conn.Name() + "#0": true, "*": true, conn.Name() + "#1": false, "10.0.0.2:4001-10.0.0.1:7801": false} {
-		out, errs, status := cli(t, "", "frames", "--protocol", "tera", "--keys", aFile(t, "keys.txt", fmt.Appendf(nil, "# keys\n%s tera %x\n", name, text)), path)
+		keys := fmt.Sprintf("# keys\n%s tera %x\n", name, text)
+		out, errs, status := cli(t, "", "frames", "--protocol", "tera", "--keys", aFile(t, "keys.txt", []byte(keys)), path)
+		if piped, errs, status := cli(t, keys, "frames", "--protocol", "tera", "--keys", "-", path); piped != out || status != 0 {
+			t.Errorf("keys of standard input: %d %s", status, errs)
+		}
 		if want := map[bool]int{true: 5}[fits]; status != 0 || strings.Count(out, "C_JOIN_PRIVATE_CHANNEL") != want {
 			t.Errorf("%s: status %d\n%s%s", name, status, out, errs)
+		}
+	}
+	for _, args := range [][]string{{"frames", "--protocol", "tera", "--keys", "-"}, {"replay", "--protocol", "tera", "--keys", "-", "--to", "127.0.0.1:1"}} {
+		if _, errs, status := cli(t, "", append(args, "-")...); status != 2 || !strings.Contains(errs, "cannot both be standard input") {
+			t.Errorf("%s: %d %s", args[0], status, errs)
 		}
 	}
 	if _, errs, status := cli(t, "", "frames", "--protocol", "tera", "--keys", aFile(t, "keys.txt", []byte("\n* tera 12")), path); status != 2 || !strings.Contains(errs, "line 2: the key must be 1024 hex digits") {

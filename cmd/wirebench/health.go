@@ -3,8 +3,10 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,8 +17,9 @@ func newHealth(serve *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Check the health of the server at --listen",
-		Long: `Health asks the server of this machine whether it is well. It has the settings of
-serve: those of the environment and of --config, too.`,
+		Long: `Health asks the server of this machine whether it is well: whether it responds, and
+can write in its data folder. If not, it prints why and exits with status 1. It has
+the settings of serve: those of the environment and of --config, too.`,
 		Args:        noArgs,
 		Annotations: map[string]string{readsServe: "true"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,9 +41,10 @@ serve: those of the environment and of --config, too.`,
 				note(cmd, "wirebench: %v", err)
 				return errInput
 			}
-			res.Body.Close()
+			defer res.Body.Close()
 			if res.StatusCode != http.StatusOK {
-				note(cmd, "wirebench: the server responded %s", res.Status)
+				why, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+				note(cmd, "wirebench: the server responded %s: %s", res.Status, shown(strings.TrimSpace(string(why))))
 				return errInput
 			}
 			return nil

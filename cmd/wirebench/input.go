@@ -37,6 +37,18 @@ func eachInput(cmd *cobra.Command, names []string, f func(name string, r io.Read
 	return nil
 }
 
+// inputText returns at most the first bytes of a file, or of standard input for "-".
+func inputText(cmd *cobra.Command, name string, most int64) (text []byte, err error) {
+	err = eachInput(cmd, []string{name}, func(_ string, r io.Reader) error {
+		text, err = io.ReadAll(io.LimitReader(r, most))
+		return err
+	})
+	return text, err
+}
+
+// errTwoInputs reports that two inputs of a command are standard input.
+var errTwoInputs = errors.New("--keys and the capture cannot both be standard input")
+
 // errUnreadable marks an input that cannot be read, as opposed to an input with errors.
 var errUnreadable = errors.New("unreadable")
 

@@ -112,7 +112,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 				}
 			}
 			f.kinds = kinds
-			if err := f.known("", keys); err != nil {
+			if err := f.known(cmd, "", keys); err != nil {
 				return err
 			}
 			snap, err := l.snapshot(cmd)
@@ -145,7 +145,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	f.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
 	f.StringArrayVar(&groups, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
 	f.StringArrayVar(&kinds, "kind", nil, "list only these kinds: "+strings.Join(kindNames, ", ")+" (repeatable)")
-	f.StringVar(&keys, "keys", "", "file with keys of encrypted connections")
+	f.StringVar(&keys, "keys", "", "file with keys of encrypted connections; - is standard input")
 	f.BoolVar(&r.lister.json, "json", false, "print JSON Lines instead of text")
 	f.BoolVar(&r.lister.want.Value, "value", false, "with --json: print the values of each message")
 	f.BoolVar(&r.lister.want.Fields, "fields", false, "with --json: print every field with its offset")

@@ -78,7 +78,7 @@ Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no
 	flags.StringVar(&r.make, "make-script", "", "write the script to this file (-: standard output), and replay nothing unless --to or --listen is given")
 	flags.Float64Var(&r.speed, "speed", 0, "speed factor: 2 is twice as fast, 1000 nearly without pauses (default: from the script)")
 	flags.StringVar(&r.tolerance, "tolerance", "", "differences that count: exact, fields or shape (default: from the script)")
-	flags.StringVar(&r.keys, "keys", "", "file with keys of encrypted connections of the capture")
+	flags.StringVar(&r.keys, "keys", "", "file with keys of encrypted connections of the capture; - is standard input")
 	flags.StringArrayVar(&groups, "group", nil, "message group of a direction: c2s=clmsg (repeatable)")
 	flags.StringArrayVar(&r.vars, "var", nil, "NAME=VALUE of a script variable, as JSON or text (repeatable)")
 	flags.BoolVar(&r.plain, "plain", false, "do not encrypt")
@@ -138,9 +138,12 @@ func (r *replayer) run(cmd *cobra.Command, l *libraryFlags, path string) error {
 		return fmt.Errorf("--var: %w", err)
 	}
 	r.values = vars
+	if r.keys == "-" && path == "-" {
+		return errTwoInputs
+	}
 	if r.keys != "" {
 		f := captureFlags{}
-		if err := f.known("", r.keys); err != nil {
+		if err := f.known(cmd, "", r.keys); err != nil {
 			return err
 		}
 		r.env.Keys = f.env.Keys

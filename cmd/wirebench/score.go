@@ -35,7 +35,7 @@ func (x *scoring) add(cmd *cobra.Command) {
 
 // run scores the definitions of the paths, except for captures among them.
 func (x *scoring) run(cmd *cobra.Command, args []string) error {
-	if err := x.valid(); err != nil {
+	if err := x.valid(cmd); err != nil {
 		return err
 	}
 	var paths []string

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -19,17 +18,13 @@ func newUnpack() *cobra.Command {
 		Use:   "unpack FILE DIR",
 		Short: "Take the definitions and messages out of a page that somebody has shared",
 		Long: `Unpack reads a capsule, the page or its JSON, and writes its definitions to a new
-or empty folder, and its messages to frames.jsonl in it, which is a capture file.`,
+or empty folder, and its messages to frames.jsonl in it, which is a capture file.
+"-" is standard input.`,
 		Example: `  wirebench unpack capsule-1f2e3d4c.html found
   wirebench frames --library found found/frames.jsonl`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer file.Close()
-			text, err := io.ReadAll(io.LimitReader(file, 16*publish.MaxCapsule))
+			text, err := inputText(cmd, args[0], 16*publish.MaxCapsule)
 			if err != nil {
 				return err
 			}

@@ -22,6 +22,17 @@ func TestUnpack(t *testing.T) {
 	if _, said, status := cli(t, "", "unpack", file, to); status != 0 {
 		t.Fatal(said)
 	}
+	text, _ := os.ReadFile(file)
+	piped := filepath.Join(dir, "piped")
+	if _, said, status := cli(t, string(text), "unpack", "-", piped); status != 0 {
+		t.Fatal(said)
+	}
+	for _, name := range []string{"sub/C_A.1.def", "frames.jsonl"} {
+		a, _ := os.ReadFile(filepath.Join(to, name))
+		if b, err := os.ReadFile(filepath.Join(piped, name)); err != nil || string(a) != string(b) {
+			t.Errorf("%s of standard input: %q, want %q, %v", name, b, a, err)
+		}
+	}
 	out, said, status := cli(t, "", "frames", "--library", to, filepath.Join(to, "frames.jsonl"))
 	if status != 0 || !strings.Contains(out, "C_A") || !strings.Contains(out, "a 5") {
 		t.Fatal(out, said, status)

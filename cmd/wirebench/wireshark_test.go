@@ -80,3 +80,21 @@ func TestFiltersOfPackets(t *testing.T) {
 		}
 	}
 }
+
+// A text that is in the bytes as UTF-16 only is hinted at, if nothing else is found.
+func TestFrameContainsHint(t *testing.T) {
+	const capture = "../../defs/library/tera/demo.pcapng"
+	for text, want := range map[string]string{
+		`frame contains "mines"`:              `as UTF-16 it is found in 2, by bytes contains utf16("mines")`,
+		`S_CHAT && bytes contains "mines"`:    `as UTF-16 it is found in 1, by S_CHAT && bytes contains utf16("mines")`,
+		`bytes contains "no such text"`:       "",
+		`bytes contains utf16("mines")`:       "",
+		`bytes contains "mines" or len == 41`: "",
+		`message contains "mines"`:            "",
+	} {
+		_, errs, status := cli(t, "", "frames", "--protocol", "tera", "--filter", text, capture)
+		if status != 0 || strings.Contains(errs, "UTF-16") != (want != "") || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %q", text, status, errs)
+		}
+	}
+}

@@ -57,6 +57,7 @@ func TestFramedConnections(t *testing.T) {
 		{"fixed:2", transport.TCP, []string{"abc", "<de", "fg"}, `c2s 0 "ab" @4; s2c 0 "de" @5; c2s 2 "cf" @4,6; !c2s 4 "g" @6`},
 		{"whole", transport.TCP, []string{"ab", "cd"}, `c2s 0 "abcd" @4,5`},
 		{"prefixed:1", transport.UDP, []string{"\x01a\x02bc", "<\x03de"}, `c2s -1 "a" @1; c2s -1 "bc" @1; !s2c -1 "\x03de" @2`},
+		{"prefixed:1", transport.UDP, []string{"", "\x01a", "<", ""}, `c2s -1 "" @1 a datagram without bytes; c2s -1 "a" @2; s2c -1 "" @3 a datagram without bytes; c2s -1 "" @4 a datagram without bytes`},
 		{"whole+s2c", transport.UDP, []string{"ab", "cd"}, `s2c -1 "ab" @1; s2c -1 "cd" @2`},
 	} {
 		f, err := ParseFraming(c.framing)
@@ -75,8 +76,11 @@ func TestFramedConnections(t *testing.T) {
 					from = append(from, fmt.Sprint(s.Packet))
 				}
 				text := fmt.Sprintf("%v %d %q @%s", f.Dir, f.Offset, f.Bytes, strings.Join(from, ","))
-				if f.Kind == transport.Problem {
+				switch f.Kind {
+				case transport.Problem:
 					text = "!" + text
+				case transport.Control:
+					text += " " + f.Note
 				}
 				got = append(got, text)
 			})

@@ -65,7 +65,7 @@ func (c *Set) nodes(at, i, end uint32, rows int) {
 		case codec.NodeVariant:
 			c.nodes(at, i+1, n.After, rows)
 		case codec.NodeVar:
-			if it := c.Program.Var(o); it.Role == codec.RoleValue && n.Bad == codec.NoProblem && (n.Raw != 0 || !absent(it)) {
+			if it := c.Program.Var(o); it.Role == codec.RoleValue && n.Bad == codec.NoProblem && (n.Raw != 0 || !absent(it)) && it.High(c.Data[at:], n.Range()) == 0 {
 				if l := &c.cols[it.Field]; l.kind == numberColumn {
 					l.setNumber(rows, n.Raw)
 				}

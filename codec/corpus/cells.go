@@ -138,6 +138,8 @@ func (c *Cells) value(dst []byte, s *cellSite) []byte {
 	switch {
 	case s.count:
 		return strconv.AppendUint(dst, c.cur.Raw, 10)
+	case s.number && c.cur.High() > 0:
+		return codec.AppendLongText(dst, c.cur.High(), c.cur.Raw)
 	case s.number:
 		return append(dst, s.kind.people(s.kind.key(c.cur.Raw))...)
 	case s.text:

@@ -136,6 +136,9 @@ func (t *Table) AddRecord(n uint64, r *codec.Record) {
 			t.cur.Start(r, site)
 			for t.cur.Next() {
 				c.seen(n, t.messages)
+				if c.number && t.cur.High() > 0 {
+					continue // only counted
+				}
 				if c.number {
 					least, greatest := c.add(t.cur.Raw, 1, &t.room)
 					c.bounds(n, least, greatest)

@@ -23,6 +23,7 @@ func TestNoAllocations(t *testing.T) {
 	for _, text := range []string{
 		".damage > 5", ".channel == 3", ".ids == 5", "all .members.level > 3", ".x in {0.1..0.5}", ".skill.id == 77", "dir == c2s && len > 10", ".flags & 4",
 		`name ~ "^S_"`, `.members.name == "mew"`, "lower(.message) contains \"x\"", ".members.level == .members.items.id", "bytes contains u32le(7)", "party", "= 48211", "count(.members) > 2", `conn contains "127"`, `op in {1, 3..9, 500}`,
+		"max(.members.level, .damage, len) > min(.members.level) + abs(delta)", `bytes[0,2:2,-1] == 00:00:00:01`, ".members.level === 60", `string(len)[:1] == "1" || string(srcip) contains "9"`,
 	} {
 		f, mistakes := filter.Compile(text, w.env)
 		if len(mistakes) > 0 {

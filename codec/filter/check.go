@@ -343,7 +343,7 @@ func (c *compiler) isLiteral(n *node) bool {
 		return c.isLiteral(n.kids[0]) && c.isLiteral(n.kids[1])
 	case nCall:
 		f := functions[n.text]
-		return (f.read.size > 0 || strings.HasPrefix(n.text, "utf")) && len(n.kids) > 0 && c.isLiteral(n.kids[0])
+		return len(n.parts) == 0 && (f.read.size > 0 || strings.HasPrefix(n.text, "utf")) && len(n.kids) > 0 && c.isLiteral(n.kids[0])
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 )
 
@@ -102,11 +103,12 @@ func isPathByte(c byte) bool {
 // completer collects options.
 type completer struct {
 	*compiler
-	word    string // text before the caret to complete
-	last    token  // before it
-	subject *node  // left side of a comparison
-	open    bool   // inside a text
-	from    int    // start of the text
+	word    string   // text before the caret to complete
+	last    token    // before it
+	subject *node    // left side of a comparison
+	open    bool     // inside a text
+	from    int      // start of the text
+	calls   []string // functions around the caret, "" for parentheses
 	all     []Option
 }
 
@@ -133,7 +135,7 @@ func (p *completer) tokens(before string) {
 		case t.kind == tName && !isKeyword(t.text) || t.kind == tSign && (t.text == "." || t.text == "@"):
 			s.tok, s.failed = t, false
 			if n := s.path(); !s.failed {
-				if !inSet && !(p.last.kind == tSign && opNames[p.last.text] != opEq) {
+				if !inSet && !(p.last.kind == tSign && opNames[p.last.text] != relation{}) {
 					subject = n
 				}
 				s.at = n.end
@@ -144,6 +146,14 @@ func (p *completer) tokens(before string) {
 			}
 		case compares, t.text == "in", t.text == "contains", t.text == "matches", t.text == "~":
 			p.subject = subject
+		case t.kind == tSign && t.text == "(":
+			name := ""
+			if _, ok := functions[p.last.text]; ok && p.last.kind == tName {
+				name = p.last.text
+			}
+			p.calls = append(p.calls, name)
+		case t.kind == tSign && t.text == ")":
+			p.calls = p.calls[:max(len(p.calls)-1, 0)]
 		case t.kind == tSign && t.text == "{":
 			inSet = true
 		case t.kind == tSign && t.text == "}":
@@ -189,6 +199,10 @@ func (p *completer) offer() {
 		return
 	case strings.Contains(p.word, "."):
 		p.fields()
+		p.foreignWords()
+		return
+	case len(p.calls) > 0 && p.calls[len(p.calls)-1] != "" && p.last.kind == tSign && p.last.text != ")" && p.last.text != "]":
+		p.arguments(p.calls[len(p.calls)-1])
 		return
 	case p.takesValue():
 		if p.values() {
@@ -302,6 +316,9 @@ func (p *completer) names() {
 		}
 		p.add(frameInfo[f].name, "frame", doc)
 	}
+	if p.word != "" {
+		p.foreignWords()
+	}
 	for _, m := range p.messages {
 		p.add(m.Name, "message", m.Doc)
 	}
@@ -319,6 +336,56 @@ func (p *completer) names() {
 	p.add("not", "word", "the opposite")
 	p.add("any", "word", "one of several values is enough")
 	p.add("all", "word", "every one of several values")
+}
+
+// foreignWords adds the words of Wireshark that are not refused.
+func (p *completer) foreignWords() {
+	for i := range wordTable {
+		if w := &wordTable[i]; w.Why == "" {
+			p.add(w.Name, "word", "as in Wireshark: "+w.Means())
+		}
+	}
+}
+
+// arguments adds what a function takes: properties of the frame, fields at any depth, and other functions.
+func (p *completer) arguments(function string) {
+	takes := []class{cBytes} // those that read numbers
+	switch function {
+	case "max", "min":
+		takes = []class{cNumber, cSpan, cTime}
+	case "abs":
+		takes = []class{cNumber, cSpan}
+	case "string":
+		takes = []class{cNumber}
+	case "hex":
+		takes = []class{cNumber, cBytes}
+	case "lower", "upper", "utf16", "utf8":
+		takes = []class{cText}
+	case "len":
+		takes = []class{cText, cBytes, cList}
+	case "count":
+		takes = []class{cNumber, cBool, cText, cBytes, cList, cGroup}
+	}
+	for f := range ffOfDay {
+		countable := f == ffVia || f == ffFrom
+		address := function == "string" && (f == ffIP || f == ffSrcIP || f == ffDstIP)
+		if about := &frameInfo[f]; function == "count" && countable || function != "count" && (slices.Contains(takes, about.class) || address) && f != ffBuild {
+			p.add(about.name, "frame", about.doc)
+		}
+	}
+	for _, m := range p.messages {
+		eachField(m.Body, func(f *schema.Field, of string) {
+			if t, _ := typeOf(f); slices.Contains(takes, t.class) {
+				p.structField(".", f, strings.TrimSuffix(m.Name+"."+of, "."))
+			}
+		})
+	}
+	if p.word != "" {
+		p.foreignWords()
+	}
+	for name, f := range functions {
+		p.add(name+"(", "function", f.doc)
+	}
 }
 
 // fields adds the names that may follow a path that ends in a dot.
@@ -449,7 +516,12 @@ func (p *completer) best() []Option {
 		return 2
 	}
 	kinds := map[string]int{"value": 0, "frame": 1, "field": 2, "message": 3, "group": 4, "word": 5, "function": 6, "operator": 7}
-	out := slices.DeleteFunc(p.all, func(o Option) bool { return rank(o) == 2 })
+	var out []Option
+	for _, o := range p.all {
+		if rank(o) < 2 {
+			out = append(out, o)
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Option) int {
 		if d := rank(a) - rank(b); d != 0 {
 			return d
@@ -462,6 +534,15 @@ func (p *completer) best() []Option {
 		}
 		return strings.Compare(a.Text, b.Text)
 	})
+	if len(out) == 0 && strings.Contains(p.word, ".") { // a slip
+		names := make([]string, len(p.all))
+		for i, o := range p.all {
+			names[i] = o.Text
+		}
+		if near := diag.Nearest(p.word, names); near != "" {
+			out = append(out, p.all[slices.Index(names, near)])
+		}
+	}
 	out = slices.CompactFunc(out, func(a, b Option) bool { return a.Text == b.Text && a.Kind == b.Kind })
 	return out[:min(len(out), maxOptions)]
 }

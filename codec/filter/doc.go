@@ -10,10 +10,12 @@
 //	sum   = prod { ("+" | "-") prod }
 //	prod  = unary { ("*" | "/" | "%" | "&") unary }
 //	unary = ["-"] atom
-//	atom  = literal | field | function "(" args ")" | "(" expr ")"
-//	op    = == != > >= < <= | eq ne gt ge lt le
+//	atom  = literal | field | function "(" args ")" [ part ] | "(" expr ")"
+//	op    = == != > >= < <= | eq ne gt ge lt le | === !== any_eq all_eq any_ne all_ne
 //	set   = "{" item { [","] item } "}"      item = value | value ".." value
-//	field = ["@"] path [ "[" i "]" | "[" i ":" n "]" | "[" i "-" j "]" | "[" i ":" "]" ]  (i may be negative: from the end)
+//	field = ["@"] path [ part ]
+//	part  = "[" range { "," range } "]"
+//	range = i | i ":" n | i "-" j | i ":" | ":" n | ":"  (i and j may be negative: from the end)
 //	path  = ( NAME | "*" | "" ) { "." name [ "#" n ] | "[" n "]" | "[*]" }
 //
 // Regular expressions have the syntax of Go. Their characters are code points in text and single bytes in bytes: there \xd0 matches the byte
@@ -27,7 +29,7 @@
 // A path that begins with a dot finds every occurrence at any depth, in all messages: .level is each field level, .members.level each level
 // directly in a field members. Parts of bitfields are fields, too. A path that begins with a name is anchored at the top of a message:
 // C_CHAT.message, *.level in any message, and core.sequence in those of a group, with core.type for the code. $sel.path is anchored in the
-// selected frame. What a path means never depends on other definitions. Names of messages may be patterns (S_PARTY_*) and may have a version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
+// selected frame, and reaches the first level of a group that contains itself; one that begins with a dot reaches all. What a path means never depends on other definitions. Names of messages may be patterns (S_PARTY_*) and may have a version (S_CHAT.2.message). Of fields with one name the plain name is the one read last; unk#1 is the first. Properties of the frame itself have reserved names, such as len or dir: see Complete. $sel.path is the value in
 // the selected frame.
 //
 // "@" selects the bytes of a field: for a group of fields, from the first to the last if they are contiguous; for a list, the whole list with
@@ -54,8 +56,11 @@
 // looks at numbers, .id == "Lann" at texts.
 //
 // A field in a list has several values. A comparison is true if it holds for any of them; "!=" and "not in" are true only if no value is
-// equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit. A comparison with a missing field is false:
-// !(x == 1) also matches frames without x, and x != 1 does not.
+// equal, as in Wireshark since version 4. A leading "any" or "all" makes this explicit: "===" and "all_eq" are "all" with "==", "!==", "~=" and
+// "any_ne" are "any" with "!=". A comparison with a missing field is false: !(x == 1) also matches frames without x, and x != 1 does not.
+//
+// A part of a text counts characters, one of bytes counts bytes. Several are put together: .data[0,-2:] is the first and the last two. A part
+// that is not complete has no value. max and min take the values of all arguments; one that has none does not count.
 //
 // A field on its own is true if it is present, a boolean if it is true, and "flags & 4" if it is not 0.
 //

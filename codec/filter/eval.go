@@ -3,6 +3,7 @@ package filter
 import (
 	"math"
 	"slices"
+	"strconv"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -81,6 +82,7 @@ var (
 type side struct {
 	root   *expr
 	leaves []*leaf
+	inner  int  // slots of the sides inside, which follow those of the leaves
 	state  bool // uses ffState or ffStatus, which may require the record
 	needs  bool // a leaf requires it
 }
@@ -124,6 +126,14 @@ type expr struct {
 	sites []siteConv // xCount
 	slice bracket
 	read  reader
+	most  *extreme // xMost
+}
+
+// extreme is the greatest, or least, of the values of several sides.
+type extreme struct {
+	order cmpOp
+	sides []*side
+	slots []int // of each side, from the first slot of the side around it
 }
 
 type exprOp uint8
@@ -147,6 +157,9 @@ const (
 	xCountFrame // of via and from
 	xRead
 	xUTF16
+	xMost
+	xAbs
+	xDigits
 )
 
 // reader describes a number in bytes.
@@ -179,6 +192,7 @@ const (
 	convText
 	convBytes
 	convUUID // the text of a UUID
+	convLong // the text of an integer of up to 128 bits
 	convRaw  // the bytes of any field
 	convSpan // the bytes of a group
 )
@@ -201,7 +215,7 @@ func (c *conv) number(raw uint64) value {
 	case convBool:
 		return boolValue(raw != 0)
 	case convPart:
-		return uintValue(partOf(c.bitfield, c.part, raw))
+		return uintValue(partOf(c.bitfield, c.part, 0, raw))
 	}
 	if c.scale != 0 {
 		return floatValue(float64(raw) * c.scale)
@@ -213,15 +227,15 @@ func (c *conv) number(raw uint64) value {
 }
 
 // partOf returns a part of a bitfield, 0 if its form has no such part.
-func partOf(t *schema.Bitfield, name string, raw uint64) uint64 {
+func partOf(t *schema.Bitfield, name string, high, raw uint64) uint64 {
 	p := t.Form(raw).Part(name)
 	switch {
 	case p == nil:
 		return 0
 	case p.Kind == schema.Bool:
-		return min(p.Value(raw), 1)
+		return min(p.In(high, raw), 1)
 	}
-	return p.Value(raw)
+	return p.In(high, raw)
 }
 
 // machine is the memory of an evaluation, reused by the next.
@@ -393,7 +407,7 @@ type walk struct {
 }
 
 func (m *machine) start(s *side, base int) walk {
-	for len(m.slots) < base+len(s.leaves) {
+	for len(m.slots) < base+s.slots() {
 		m.slots = append(m.slots, slot{})
 	}
 	w := walk{side: s, base: base, mark: len(m.text), left: maxPairs}
@@ -526,6 +540,11 @@ func (s *slot) take(c *conv, rec *codec.Record) {
 	case convUUID:
 		s.text = codec.AppendUUID(s.text[:0], s.cur.Bytes())
 		s.val = textValue(s.text)
+	case convLong:
+		s.text = codec.AppendLongText(s.text[:0], s.cur.High(), s.cur.Raw)
+		s.val = textValue(s.text)
+	case convPart:
+		s.val = uintValue(partOf(c.bitfield, c.part, s.cur.High(), s.cur.Raw))
 	case convRaw:
 		s.text = s.cur.AppendRaw(s.text[:0])
 		s.val = bytesValue(s.text)
@@ -568,6 +587,8 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		return m.count(e.sites)
 	case xCountFrame:
 		return intValue(e.field.count(m.frame)), true
+	case xMost:
+		return m.extreme(e.most, base)
 	}
 	a, ok := m.compute(e.kids[0], base)
 	if !ok || !m.spend(len(a.b)) {
@@ -582,10 +603,21 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		}
 		return arithmetic(e.kind, &a, &b)
 	case xSlice:
-		a.b, ok = cut(a, e.slice)
-		return a, ok
+		if e.slice.form != several {
+			a.b, ok = cut(a, &e.slice)
+			return a, ok
+		}
+		for i := range e.slice.more {
+			part, ok := cut(a, &e.slice.more[i])
+			if !ok || !m.spend(len(a.b)) {
+				return value{}, false
+			}
+			m.text = append(m.text, part...)
+		}
+		a.b = m.text[from:]
+		return a, true
 	case xByte:
-		if a.b, ok = cut(a, e.slice); !ok {
+		if a.b, ok = cut(a, &e.slice); !ok {
 			return value{}, false
 		}
 		return intValue(int64(a.b[0])), true
@@ -611,8 +643,37 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 	case xUTF16:
 		m.text = appendUTF16(m.text, a.b)
 		return bytesValue(m.text[from:]), true
+	case xAbs:
+		if a.kind == vInt && int64(a.bits) < 0 {
+			return uintValue(-a.bits), true
+		}
+		a.f = math.Abs(a.f)
+		return a, true
+	case xDigits:
+		if a.kind == vFloat {
+			return value{}, false
+		}
+		if a.kind == vInt {
+			m.text = strconv.AppendInt(m.text, int64(a.bits), 10)
+		} else {
+			m.text = strconv.AppendUint(m.text, a.bits, 10)
+		}
+		return textValue(m.text[from:]), true
 	}
 	return value{}, false
+}
+
+// extreme returns the greatest or least value of several sides.
+func (m *machine) extreme(e *extreme, base int) (best value, found bool) {
+	for i, s := range e.sides {
+		w := m.start(s, base+e.slots[i])
+		for v, ok := m.next(&w); ok; v, ok = m.next(&w) {
+			if !found || holds(e.order, &v, &best) || best.kind == vFloat && best.f != best.f {
+				best, found = v, true
+			}
+		}
+	}
+	return best, found
 }
 
 func (m *machine) copyText(s string) (value, bool) {
@@ -653,7 +714,7 @@ func (r *reader) from(b []byte) value {
 // join compares each value of one side with each of the other, without iterating over the pairs.
 func (m *machine) join(c *cond) bool {
 	m.vals, m.text = m.vals[:0], m.text[:0]
-	nb := len(c.a.leaves)
+	nb := c.a.slots()
 	w := m.start(c.b, nb)
 	for len(m.vals) < maxValues {
 		v, ok := m.next(&w)
@@ -726,22 +787,23 @@ func order(a, b value) int {
 }
 
 // cut returns the part of a text or of bytes that a bracket selects. ok is false if it is not complete.
-func cut(v value, s bracket) ([]byte, bool) {
-	if s.at < 0 { // from the end
+func cut(v value, s *bracket) ([]byte, bool) {
+	from, last := s.at, s.to
+	if from < 0 { // from the end
 		size := len(v.b)
 		if v.kind == vText {
 			size = characters(v.b)
 		}
-		if s.at += size; s.at < 0 {
+		if from, last = from+size, last+size; from < 0 {
 			return nil, false
 		}
 	}
-	from, to := s.at, s.at+1
+	to := from + 1
 	switch s.form {
 	case length:
-		to = s.at + s.to
+		to = from + s.to
 	case upTo:
-		to = s.to + 1
+		to = last + 1
 	case onward:
 		to = math.MaxInt
 	}

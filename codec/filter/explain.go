@@ -3,6 +3,8 @@ package filter
 import (
 	"slices"
 	"strings"
+
+	"wirebench/defs/schema"
 )
 
 // short is the kind of a short form in place of a condition.
@@ -89,6 +91,12 @@ func (e *explainer) condition(n *node) {
 		if path := e.compared(n); path != nil && n.negated && n.quant == quantNone {
 			e.say(excerpt(n) + " matches frames that have " + excerpt(path) + " if no value of it is in the set")
 		}
+	case nContains:
+		if e.wideTexts() {
+			if x := e.wide(n); x != nil {
+				e.say("a text in bytes is UTF-8: " + excerpt(x) + " finds it as UTF-16")
+			}
+		}
 	case nBits:
 		e.say(excerpt(n) + " alone is true if it is not 0")
 	case nPath:
@@ -96,6 +104,39 @@ func (e *explainer) condition(n *node) {
 			e.say(excerpt(n) + " alone is true if the field is present or, for a boolean, true")
 		}
 	}
+}
+
+// wideTexts reports whether messages have texts in UTF-16.
+func (c *compiler) wideTexts() (wide bool) {
+	for _, m := range c.messages {
+		eachField(m.Body, func(f *schema.Field, _ string) {
+			t, ok := f.Type.(*schema.Text)
+			wide = wide || ok && t.Charset == schema.UTF16LE
+		})
+	}
+	return wide
+}
+
+// wide returns a filter with the texts that are searched in bytes as UTF-16, nil if there are none.
+func (c *compiler) wide(n *node) *node {
+	if n.kind == nContains && n.kids[0].kind == nPath && n.kids[1].kind == nText && n.kids[1].text != "" {
+		if info := c.classify(n.kids[0]); n.kids[0].raw || info.kind == pathFrame && info.field == ffBytes {
+			x := *n
+			x.kids = []*node{n.kids[0], callNode("utf16", n.kids[1])}
+			return &x
+		}
+	}
+	var out *node
+	for i, kid := range n.kids {
+		if w := c.wide(kid); w != nil {
+			if out == nil {
+				x := *n
+				x.kids, out = slices.Clone(n.kids), &x
+			}
+			out.kids[i] = w
+		}
+	}
+	return out
 }
 
 // asksBuild reports whether a comparison is with the build.

@@ -29,6 +29,10 @@ func TestExplain(t *testing.T) {
 		{".damage", "“.damage” alone is true if the field is present or, for a boolean, true"},
 		{".damage & 4", "“.damage & 4” alone is true if it is not 0"},
 		{"len > 3 && (.damage != 5 && 9938)", "“.damage != 5” matches frames that have “.damage” if no value of it is equal; a number alone is the code of a message"},
+		{`bytes contains "guild"`, "a text in bytes is UTF-8: “bytes contains utf16(\"guild\")” finds it as UTF-16"},
+		{`frame contains "guild" && len > 3`, "a text in bytes is UTF-8: “bytes contains utf16(\"guild\")” finds it as UTF-16"},
+		{`bytes contains utf16("guild")`, ""},
+		{`.message contains "guild"`, ""},
 		{"len >", ""},
 	} {
 		f, _ := filter.Compile(c.text, fighting.env)

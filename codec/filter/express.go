@@ -1,10 +1,12 @@
 package filter
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"wirebench/codec"
 	"wirebench/defs/schema"
 )
 
@@ -13,7 +15,25 @@ func (c *compiler) side(n *node) (*side, ty, outcome) {
 	s := &side{}
 	e, t, out := c.expr(n, s)
 	s.root = e
+	s.settle(e)
 	return s, t, out
+}
+
+// slots returns the number of slots that the evaluation of a side takes.
+func (s *side) slots() int { return len(s.leaves) + s.inner }
+
+// settle puts the slots of the sides inside after those of the leaves, which are all known now.
+func (s *side) settle(e *expr) {
+	if e == nil {
+		return
+	}
+	if e.most != nil {
+		for i := range e.most.slots {
+			e.most.slots[i] += len(s.leaves)
+		}
+	}
+	s.settle(e.kids[0])
+	s.settle(e.kids[1])
 }
 
 func (c *compiler) expr(n *node, s *side) (*expr, ty, outcome) {
@@ -164,11 +184,7 @@ func (c *compiler) sites(targets []target) []siteConv {
 	p := c.program(c.message)
 	var out []siteConv
 	for _, t := range targets {
-		site := p.Site
-		if t.conv == spanConv {
-			site = p.GroupSite
-		}
-		if s, ok := site(t.field, t.index...); ok {
+		if s, ok := t.site(p); ok {
 			out = append(out, siteConv{s, t.conv})
 		}
 	}
@@ -255,11 +271,21 @@ func (c *compiler) texts() []siteConv {
 	var targets []target
 	for i := range p.Fields {
 		if t, conv := typeOf(p.Fields[i].Schema); t.class == cText {
-			targets = append(targets, target{uint16(i), nil, conv})
+			targets = append(targets, target{uint16(i), nil, conv, c.everywhere(p, uint16(i))})
 			c.columns[string(p.AppendFieldPath(nil, uint16(i)))] = true
 		}
 	}
 	return c.sites(targets)
+}
+
+// everywhere returns the start of the hits that are all values of a field.
+func (c *compiler) everywhere(p *codec.Program, field uint16) int {
+	for f := p.Fields[field].Parent; f >= 0; f = p.Fields[f].Parent {
+		if of, called := p.Called(uint16(f)); called && int(of) == f {
+			return f + 1
+		}
+	}
+	return 0
 }
 
 // groupCode compiles the code of a message, if the frame is of the group.
@@ -275,13 +301,27 @@ func (c *compiler) groupCode(n *node) (*expr, ty, outcome) {
 	return &expr{op: xFrame, field: ffOp}, t, fine
 }
 
-// call compiles a function whose argument is not a literal.
+// call compiles a function whose argument is not a literal, or a part of its value.
 func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
+	e, t, out := c.called(n, s)
+	if out != fine || len(n.parts) == 0 {
+		return e, t, out
+	}
+	if b := n.parts[0].index; len(b) > 1 || b[0].form == allOf || t.class != cText && t.class != cBytes {
+		return nil, t, c.mistakeAt(b[0].start, b[len(b)-1].end, t.says(), "brackets take one part of text or bytes")
+	}
+	return sliced(e, t, &n.parts[0].index[0])
+}
+
+func (c *compiler) called(n *node, s *side) (*expr, ty, outcome) {
 	f := functions[n.text]
 	if out := c.arguments(n, f); out != fine {
 		return nil, ty{}, out
 	}
 	arg := n.kids[0]
+	if n.text == "max" || n.text == "min" {
+		return c.extreme(n, s)
+	}
 	if n.text == "count" || n.text == "len" && !arg.raw {
 		if e, out, done := c.countOf(n, arg, s); done {
 			return e, ty{class: cNumber, label: n.String()}, out
@@ -315,6 +355,20 @@ func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 		if out == fine && t.num != nil && (t.num.Kind == schema.Float || t.num.Scale != 0) {
 			out = c.mistake(arg, t.says()+" with a fraction", "hex takes integers and bytes")
 		}
+	case n.text == "abs":
+		x.op, out, back.class = xAbs, want(cNumber, cSpan), t.class
+		if t.num != nil && t.num.Kind == schema.Float {
+			back.num = t.num // for the width of literals
+		}
+	case n.text == "string":
+		back.class = cText
+		if t.address {
+			return e, back, fine
+		}
+		x.op = xDigits
+		if t.class != cNumber || t.num != nil && (t.num.Kind == schema.Float || t.num.Scale != 0) {
+			out = c.mistake(arg, t.says(), "string takes integers and addresses, as in Wireshark")
+		}
 	case n.text == "utf16":
 		x.op, out, back.class = xUTF16, want(cText), cBytes
 	case n.text == "utf8":
@@ -330,6 +384,43 @@ func (c *compiler) call(n *node, s *side) (*expr, ty, outcome) {
 	return x, back, out
 }
 
+// extreme compiles the greatest or least of the values of all arguments. One that the message does not have does not count.
+func (c *compiler) extreme(n *node, s *side) (*expr, ty, outcome) {
+	x := &expr{op: xMost, most: &extreme{order: opGt}}
+	if n.text == "min" {
+		x.most.order = opLt
+	}
+	var t ty
+	for _, kid := range n.kids {
+		inner, u, out := c.side(kid)
+		switch {
+		case out == absent:
+			continue
+		case out != fine:
+			return nil, u, out
+		case u.class == cBool:
+			u.class = cNumber
+		case u.class != cNumber && u.class != cSpan && u.class != cTime:
+			return nil, u, c.mistake(kid, u.says(), n.text+" takes numbers and times")
+		}
+		if t.class != cNone && t.class != u.class {
+			return nil, u, c.mistake(kid, u.says()+", and "+t.says(), n.text+" takes values of one kind")
+		}
+		t = ty{class: u.class, label: u.label}
+		if len(n.kids) == 1 && u.num != nil && u.num.Kind == schema.Float {
+			t.num = u.num
+		}
+		x.most.sides, x.most.slots = append(x.most.sides, inner), append(x.most.slots, s.inner)
+		s.inner += inner.slots()
+		s.state, s.needs = s.state || inner.state, s.needs || inner.needs
+	}
+	if t.class == cNone {
+		return nil, t, absent
+	}
+	t.label = n.String()
+	return x, t, fine
+}
+
 func classNames(classes []class) string {
 	names := make([]string, len(classes))
 	for i, c := range classes {
@@ -342,9 +433,9 @@ func (c *compiler) arguments(n *node, f functionInfo) outcome {
 	if len(n.kids) >= f.args && len(n.kids) <= f.most {
 		return fine
 	}
-	count := "one value"
-	if f.most == 2 {
-		count = "one or two values"
+	count := map[int]string{1: "one value", 2: "one or two values"}[f.most]
+	if count == "" {
+		count = fmt.Sprintf("one value to %d", f.most)
 	}
 	return c.mistake(n, n.text+" takes "+count, f.doc)
 }

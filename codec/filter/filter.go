@@ -37,6 +37,7 @@ type Filter struct {
 	translated string
 	explained  []string
 	widened    []string
+	wide       string
 	fields     []string
 	plans      map[*schema.Message]*plan
 	none       *plan // for frames without a definition, and for messages outside the schema
@@ -98,6 +99,9 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 		f.rewritten = root.String()
 	}
 	f.widened = c.widened(root)
+	if w := c.wide(root); w != nil && root.short == notShort {
+		f.wide = w.String()
+	}
 	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), append(f.explained, c.explain(root)...)
 	f.names = make(map[uint32]string, len(c.codes()))
 	for name, code := range c.codes() {
@@ -277,6 +281,9 @@ const Version = 2
 
 // Widened describes, in a sentence for each, the paths that find more than in version 1.
 func (f *Filter) Widened() []string { return f.widened }
+
+// Wide returns the filter with the texts that it searches in bytes as UTF-16, "" if there are none: what to try if it finds nothing.
+func (f *Filter) Wide() string { return f.wide }
 
 // Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "".
 func (f *Filter) Rewritten() string { return f.rewritten }

@@ -67,7 +67,7 @@ func (s *scanner) space() {
 }
 
 // signs are the operators of more than one byte.
-var signs = [...]string{"==", "!=", ">=", "<=", "&&", "||", "^^", ".."}
+var signs = [...]string{"===", "!==", "~=", "==", "!=", ">=", "<=", "&&", "||", "^^", ".."}
 
 func (s *scanner) next() token {
 	s.space()

@@ -151,15 +151,23 @@ func (p *parser) not() *node {
 	return &node{kind: nNot, start: start, end: n.end, kids: []*node{n}}
 }
 
-var opNames = map[string]cmpOp{
-	"==": opEq, "!=": opNe, ">": opGt, ">=": opGe, "<": opLt, "<=": opLe,
-	"eq": opEq, "ne": opNe, "gt": opGt, "ge": opGe, "lt": opLt, "le": opLe,
+// relation is a comparison as written. Some of Wireshark's have a quantifier.
+type relation struct {
+	cmpOp
+	quant quant
+}
+
+var opNames = map[string]relation{
+	"==": {opEq, quantNone}, "!=": {opNe, quantNone}, ">": {opGt, quantNone}, ">=": {opGe, quantNone}, "<": {opLt, quantNone}, "<=": {opLe, quantNone},
+	"eq": {opEq, quantNone}, "ne": {opNe, quantNone}, "gt": {opGt, quantNone}, "ge": {opGe, quantNone}, "lt": {opLt, quantNone}, "le": {opLe, quantNone},
+	"===": {opEq, quantAll}, "!==": {opNe, quantAny}, "~=": {opNe, quantAny},
+	"any_eq": {opEq, quantNone}, "all_eq": {opEq, quantAll}, "any_ne": {opNe, quantAny}, "all_ne": {opNe, quantNone},
 }
 
 // operator returns the current comparison operator.
-func (p *parser) operator() (cmpOp, bool) {
+func (p *parser) operator() (relation, bool) {
 	if p.tok.kind != tSign && p.tok.kind != tName {
-		return 0, false
+		return relation{}, false
 	}
 	op, ok := opNames[p.tok.text]
 	return op, ok
@@ -182,7 +190,10 @@ func (p *parser) comparison() *node {
 	op, compares := p.operator()
 	switch {
 	case compares:
-		n.kind, n.op = nCompare, op
+		n.kind, n.op = nCompare, op.cmpOp
+		if q == quantNone { // as in Wireshark, "any" and "all" before it prevail
+			n.quant = op.quant
+		}
 		p.advance()
 		n.kids = append(n.kids, p.sum())
 	case p.isWord("in") || p.isWord("not"):
@@ -313,7 +324,7 @@ func (p *parser) unary() *node {
 }
 
 // keywords are words that are not names.
-var keywords = []string{"and", "or", "xor", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le"}
+var keywords = []string{"and", "or", "xor", "not", "any", "all", "in", "contains", "matches", "eq", "ne", "gt", "ge", "lt", "le", "any_eq", "all_eq", "any_ne", "all_ne"}
 
 func (p *parser) atom() *node {
 	t := p.tok
@@ -393,7 +404,14 @@ func (p *parser) call() *node {
 	p.advance() // "("
 	for !p.failed {
 		if p.tok.kind == tSign && p.tok.text == ")" {
-			n.end = p.tok.end
+			var q part
+			for p.peekByte(0) == '[' {
+				if !p.bracket(&q) {
+					return n
+				}
+				n.parts = []part{q}
+			}
+			n.end = p.at
 			p.advance()
 			return n
 		}
@@ -484,17 +502,16 @@ func (p *parser) name(q *part) {
 // bracket parses [ ] after a name.
 func (p *parser) bracket(q *part) bool {
 	b := bracket{start: p.at}
-	bad := func(message, help string) bool {
+	bad := func(message string) bool {
 		end := strings.IndexByte(p.text[b.start:], ']')
 		if end < 0 {
 			end = len(p.text) - b.start - 1
 		}
-		p.fail(b.start, b.start+end+1, message, help)
+		p.fail(b.start, b.start+end+1, message, "write [3], [*], [4:2] for two from offset 4, [4-5], [:2] for the first two, [-2:] for the last two, or several, [0,4:2]")
 		return false
 	}
-	const forms = "write [3], [*], [4:2] for two from offset 4, [4-5], or [-2:] for the last two"
 	if len(q.index) >= maxDepth {
-		return bad("too many brackets", "")
+		return bad("too many brackets")
 	}
 	p.at++
 	p.space()
@@ -502,42 +519,28 @@ func (p *parser) bracket(q *part) bool {
 		p.at++
 		b.form = allOf
 	} else {
-		var ok bool
-		negative := p.peekByte(0) == '-'
-		if negative {
-			p.at++
-		}
-		if b.at, ok = p.place(); !ok || negative && b.at == 0 {
-			return bad("not understood: "+strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]), forms)
-		}
-		if negative {
-			b.at = -b.at
-		}
-		p.space()
-		switch c := p.peekByte(0); c {
-		case ':', '-':
-			p.at++
+		for first := true; first || p.peekByte(0) == ','; first = false {
+			if !first {
+				p.at++
+				p.space()
+			}
+			one := bracket{start: b.start}
+			if message := p.span(&one); message != "" {
+				return bad(message)
+			}
+			if len(b.more) >= maxDepth {
+				return bad("too many parts")
+			}
+			b.more = append(b.more, one)
 			p.space()
-			if c == ':' && p.peekByte(0) == ']' {
-				b.form = onward
-				break
-			}
-			if b.to, ok = p.place(); !ok {
-				return bad("not understood: "+strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]), forms)
-			}
-			b.form = length
-			if c == '-' {
-				if b.form = upTo; b.to < b.at || negative {
-					return bad("the end is before the start", forms)
-				}
-			} else if b.to == 0 {
-				return bad("a length of 0", forms)
-			}
+		}
+		if b.form = several; len(b.more) == 1 {
+			b = b.more[0]
 		}
 	}
 	p.space()
 	if p.peekByte(0) != ']' {
-		return bad(`a "[" without its "]"`, forms)
+		return bad(`a "[" without its "]"`)
 	}
 	p.at++
 	b.end = p.at
@@ -545,14 +548,56 @@ func (p *parser) bracket(q *part) bool {
 	return true
 }
 
-// place parses a number in brackets.
+// span parses a place, or a part of a text or of bytes: 4, 4:2, 4-5, 4:, :2, and ":" for all of it. It returns what is wrong.
+func (p *parser) span(b *bracket) (wrong string) {
+	lost := func() string { return "not understood: " + strconv.Quote(p.text[b.start:min(b.start+20, len(p.text))]) }
+	ok := true
+	if p.peekByte(0) != ':' {
+		if b.at, ok = p.place(); !ok {
+			return lost()
+		}
+		p.space()
+	}
+	c := p.peekByte(0)
+	if c != ':' && c != '-' {
+		return ""
+	}
+	p.at++
+	p.space()
+	if next := p.peekByte(0); c == ':' && (next == ']' || next == ',') {
+		b.form = onward
+		return ""
+	}
+	b.form = length
+	if c == '-' {
+		b.form = upTo
+	}
+	switch b.to, ok = p.place(); {
+	case !ok:
+		return lost()
+	case c == ':' && b.to <= 0:
+		return "a length of " + strconv.Itoa(b.to)
+	case c == '-' && (b.to < 0) != (b.at < 0):
+		return "one end is counted from the start, the other from the end"
+	case c == '-' && b.to < b.at:
+		return "the end is before the start"
+	}
+	return ""
+}
+
+// place parses a number in brackets. With "-" it is counted from the end, which is -1.
 func (p *parser) place() (int, bool) {
+	sign := 1
+	if p.peekByte(0) == '-' {
+		sign = -1
+		p.at++
+	}
 	from := p.at
 	for isDigit(p.peekByte(0)) || p.peekByte(0)|0x20 == 'x' || isHex(p.peekByte(0)) {
 		p.at++
 	}
 	v, err := strconv.ParseUint(p.text[from:p.at], 0, 26)
-	return int(v), err == nil
+	return sign * int(v), err == nil && (sign > 0 || v > 0)
 }
 
 // given parses $name, and $sel.path.

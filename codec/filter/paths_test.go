@@ -189,12 +189,6 @@ func numbersOf(values []any, bools bool) (out []*big.Rat) {
 	return out
 }
 
-// hasNothing reports whether a group may be present without a value in it, which counting does not see.
-func hasNothing(v any) bool {
-	group, ok := v.(map[string]any)
-	return ok && slices.ContainsFunc(slices.Collect(maps.Values(group)), func(v any) bool { return v == nil })
-}
-
 // unlikeTree adds the names of bitfields, which are numbers in filters and objects in the tree, of bytes, whose digits
 // may be a number's, and of numbers that the tree has as words.
 func unlikeTree(s *schema.Struct, above string, names map[string]bool, seen map[*schema.Struct]bool) {
@@ -202,14 +196,10 @@ func unlikeTree(s *schema.Struct, above string, names map[string]bool, seen map[
 		return
 	}
 	seen[s] = true
-	again := contains(s, s, map[*schema.Struct]bool{}) // paths reach the first level only
 	for f := range s.Members() {
 		name := f.Name
 		if name == "" {
 			name = above
-		}
-		if again {
-			names[name] = true
 		}
 		switch t := f.Type.(type) {
 		case *schema.Bitfield, *schema.Blob:
@@ -221,6 +211,32 @@ func unlikeTree(s *schema.Struct, above string, names map[string]bool, seen map[
 		}
 		for _, in := range schema.Bodies(f.Type) {
 			unlikeTree(in, name, names, seen)
+		}
+	}
+}
+
+// unnamed reports whether a group may be its only value, which has no name: counting does not see it if it is absent.
+func unnamed(v any) bool {
+	group, _ := v.(map[string]any)
+	only, ok := group[""]
+	return ok && only == nil
+}
+
+// recursive adds the names of the fields of groups that contain themselves.
+func recursive(s *schema.Struct, above string, names map[string]bool, seen map[*schema.Struct]bool) {
+	if seen[s] {
+		return
+	}
+	seen[s] = true
+	again := contains(s, s, map[*schema.Struct]bool{})
+	for f := range s.Members() {
+		name := f.Name
+		if name == "" {
+			name = above
+		}
+		names[name] = names[name] || again
+		for _, in := range schema.Bodies(f.Type) {
+			recursive(in, name, names, seen)
 		}
 	}
 }
@@ -402,7 +418,11 @@ func TestPathsFindEveryOccurrence(t *testing.T) {
 		for _, m := range w.schema.Messages {
 			unlikeTree(m.Body, "", unlike, map[*schema.Struct]bool{nil: true})
 		}
-		maps.DeleteFunc(paths, func(_ string, p []string) bool { return unlike[p[len(p)-1]] })
+		again := map[string]bool{} // in groups that contain themselves .x finds all levels, paths of several names some: see TestEveryLevel
+		for _, m := range w.schema.Messages {
+			recursive(m.Body, "", again, map[*schema.Struct]bool{nil: true})
+		}
+		maps.DeleteFunc(paths, func(_ string, p []string) bool { return unlike[p[len(p)-1]] || len(p) > 1 && again[p[len(p)-1]] })
 		keys := slices.Sorted(maps.Keys(paths))
 		r.Shuffle(len(keys), func(i, k int) { keys[i], keys[k] = keys[k], keys[i] })
 		for _, key := range keys[:min(len(keys), 25)] {
@@ -456,7 +476,7 @@ func TestPathsFindEveryOccurrence(t *testing.T) {
 						case "all %s >= %s":
 							fits = len(numbers) > 0 && !slices.ContainsFunc(numbers, func(n *big.Rat) bool { return n.Cmp(want) < 0 })
 						default:
-							if slices.ContainsFunc(found, hasNothing) {
+							if slices.ContainsFunc(found, unnamed) {
 								continue
 							}
 							fits = slices.ContainsFunc(found, func(v any) bool {
@@ -485,5 +505,63 @@ func TestPathsFindEveryOccurrence(t *testing.T) {
 	}
 	if t.Log(checked, "checks,", matches, "matches,", skipped, "filters refused"); matches < checked/50 {
 		t.Error("the paths test little")
+	}
+}
+
+// TestEveryLevel checks paths in groups that contain themselves, and counts of groups of which all fields may be absent.
+func TestEveryLevel(t *testing.T) {
+	const text = `{"types": {"varint": "native", "u8": "native", "container": "native", "array": "native", "option": "native", "switch": "native", "mapper": "native"},
+		"play": {"toClient": {"types": {
+			"node": ["container", [{"name": "id", "type": "u8"}, {"name": "sound", "type": ["container", [{"name": "at", "type": ["option", "u8"]}, {"name": "pitch", "type": ["option", "u8"]}]]},
+				{"name": "next", "type": ["option", "node"]}, {"name": "kids", "type": ["array", {"countType": "u8", "type": "node"}]}]],
+			"packet_tree": ["container", [{"name": "id", "type": "u8"}, {"name": "root", "type": "node"}]],
+			"packet": ["container", [{"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0x01": "tree"}}]},
+				{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"tree": "packet_tree"}}]}]]}}}}`
+	w := newWorld(t, "protodef", schema.Options{}, source.New("protocol.json", text))
+	name := w.schema.Messages[0].Name
+	frames := map[string]*filter.Frame{
+		"a": w.frame(t, name, 0, `{"id":1,"root":{"id":2,"sound":{"at":null,"pitch":null},"next":null,"kids":[]}}`),
+		"b": w.frame(t, name, 0, `{"id":1,"root":{"id":2,"sound":{"at":null,"pitch":5},"next":{"id":3,"sound":{"at":7,"pitch":null},"next":{"id":4,"sound":{"at":null,"pitch":null},"next":null,"kids":[]},"kids":[]},
+			"kids":[{"id":5,"sound":{"at":null,"pitch":null},"next":null,"kids":[{"id":6,"sound":{"at":9,"pitch":null},"next":null,"kids":[]}]},{"id":7,"sound":{"at":null,"pitch":null},"next":null,"kids":[]}]}}`),
+	}
+	judgeStated(t, w, frames, "ab", []stated{
+		{".id == 1", "ab"},
+		{".id == 2", "ab"},
+		{".id == 3", "b"},
+		{".id == 4", "b"},
+		{".id == 6", "b"},
+		{"all .id < 7", "a"},
+		{"max(.id) == 7", "b"},
+		{"count(.id) == 7", "b"},
+		{"count(.id) == 2", "a"},
+		{".next.id == 3", "b"},
+		{".next.id == 4", "b"},
+		{".next.id == 2", ""},
+		{".next.id == 5", ""},
+		{".kids.id == 5", "b"},
+		{".kids.id == 6", "b"},
+		{".kids.id == 3", ""},
+		{"count(.kids.id) == 3", "b"},
+		{".root.id == 2", "ab"},
+		{".root.id == 3", ""},
+		{"*.root.id == 3", ""},
+		{".sound.at == 9", "b"},
+		{".at in {7}", "b"},
+		{".next.sound.at == 7", "b"},
+		{".root.sound.pitch == 5", "b"},
+		{".pitch == 7", ""},
+		{"count(.sound) == 1", "a"},
+		{"count(.sound) == 6", "b"},
+		{"count(.root.sound) == 1", "ab"},
+		{"count(.next) == 2", "b"},
+		{"count(.next) == 0", "a"},
+		{"count(.kids) == 3", "b"},
+		{".next", "b"},
+		{".sound", "ab"},
+	})
+	f, _ := filter.Compile("count(.sound) > 5 && .next.id == 4 && max(.id) == 7", w.env)
+	x, rec := frames["b"], w.record(t, frames["b"])
+	if n := testing.AllocsPerRun(100, func() { f.Match(x, rec) }); n != 0 || !f.Match(x, rec) {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -146,6 +146,7 @@ func (n *node) print(b *strings.Builder, level int) {
 		b.WriteString(n.text + "(")
 		between(", ", levelSum, levelSum)
 		b.WriteByte(')')
+		printParts(b, n.parts)
 	}
 }
 
@@ -177,19 +178,34 @@ func printParts(b *strings.Builder, parts []part) {
 		}
 		b.WriteString(q.name)
 		for _, x := range q.index {
-			switch x.form {
-			case oneOf:
-				fmt.Fprintf(b, "[%d]", x.at)
-			case allOf:
-				b.WriteString("[*]")
-			case length:
-				fmt.Fprintf(b, "[%d:%d]", x.at, x.to)
-			case upTo:
-				fmt.Fprintf(b, "[%d-%d]", x.at, x.to)
-			case onward:
-				fmt.Fprintf(b, "[%d:]", x.at)
+			b.WriteByte('[')
+			parts := x.more
+			if x.form != several {
+				parts = []bracket{x}
 			}
+			for k, one := range parts {
+				if k > 0 {
+					b.WriteByte(',')
+				}
+				one.print(b)
+			}
+			b.WriteByte(']')
 		}
+	}
+}
+
+func (x *bracket) print(b *strings.Builder) {
+	switch x.form {
+	case oneOf:
+		fmt.Fprintf(b, "%d", x.at)
+	case allOf:
+		b.WriteByte('*')
+	case length:
+		fmt.Fprintf(b, "%d:%d", x.at, x.to)
+	case upTo:
+		fmt.Fprintf(b, "%d-%d", x.at, x.to)
+	case onward:
+		fmt.Fprintf(b, "%d:", x.at)
 	}
 }
 

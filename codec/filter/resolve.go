@@ -222,6 +222,20 @@ type target struct {
 	field uint16
 	index []int32
 	conv  *conv
+	start int // as of a hit
+}
+
+// site returns the positions of a target in the records of a program.
+func (t *target) site(p *codec.Program) (*codec.Site, bool) {
+	switch {
+	case t.conv == groupConv:
+		return p.PresenceSite(t.start-1, t.field, t.index...)
+	case t.conv == spanConv:
+		return p.GroupSite(t.field, t.index...)
+	case t.start > 0:
+		return p.SiteIn(uint16(t.start-1), t.field, t.index...)
+	}
+	return p.Site(t.field, t.index...)
 }
 
 // hit is a field reached by the names so far.
@@ -231,11 +245,12 @@ type hit struct {
 	fixed bool     // the last list has an index
 	part  string   // of a bitfield; "" = the field itself
 	slice *bracket // of the text or bytes
+	start int      // not 0: in a group that contains itself, at all its levels: its field, or that of one call, plus 1; index is for the lists in it
 }
 
 // same reports whether two hits are one place.
 func (h hit) same(o hit) bool {
-	return h.field == o.field && h.fixed == o.fixed && h.part == o.part && h.slice == o.slice && slices.Equal(h.index, o.index)
+	return h.field == o.field && h.start == o.start && h.fixed == o.fixed && h.part == o.part && h.slice == o.slice && slices.Equal(h.index, o.index)
 }
 
 // once removes hits that were reached in several ways.
@@ -351,7 +366,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 		if x.conv == nil {
 			f.targets = c.inGroupOf(f.targets, p, x.hit, whole)
 		} else {
-			f.targets = append(f.targets, target{uint16(x.field), x.index, x.conv})
+			f.targets = append(f.targets, target{uint16(x.field), x.index, x.conv, x.start})
 		}
 		f.t, f.slice = x.t, x.slice
 	}
@@ -380,6 +395,10 @@ func typeOfHit(p *codec.Program, h hit) (ty, *conv) {
 // typeOfPart returns the type of a part of a bitfield.
 func typeOfPart(of *schema.Bitfield, name string) (ty, *conv) {
 	t := ty{class: cNumber, field: true}
+	if name == of.All && of.Var == schema.Long {
+		t.class = cText
+		return t, &conv{kind: convLong}
+	}
 	if name == of.All {
 		return t, &conv{kind: convUint}
 	}
@@ -465,30 +484,20 @@ func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit, once boo
 		case *schema.Group, *schema.Choice:
 			return false
 		}
-		targets = append(targets, target{uint16(k), h.index, thereConv})
+		targets = append(targets, target{uint16(k), h.index, thereConv, h.start})
 		return true
 	}
 	from, to := h.field, p.Fields[h.field].End
-	if from+1 >= to {
-		add(from)
-	}
 	choice, _ := p.Fields[from].Schema.Type.(*schema.Choice)
-	if !once || choice == nil {
-		if once { // by a field that is there whenever the group is, if it has one
-			for k := from + 1; k < to; k++ {
-				if _, is := p.Fields[k].Schema.Type.(*schema.Choice); is {
-					k = p.Fields[k].End - 1
-					continue
-				}
-				if num, is := p.Fields[k].Schema.Type.(*schema.Number); (!is || !num.Absent) && add(k) {
-					return targets
-				}
-			}
+	if choice == nil {
+		if from+1 < to || !add(from) {
+			targets = append(targets, target{uint16(from), h.index, groupConv, h.start})
 		}
+		return targets
+	}
+	if !once {
 		for k := from + 1; k < to; k++ {
-			if add(k) && once {
-				break
-			}
+			add(k)
 		}
 		return targets
 	}
@@ -533,7 +542,7 @@ func valuesOf(p *codec.Program, h hit, elements bool) (out []hit) {
 	named := false
 	for i := h.field + 1; i < p.Fields[h.field].End; i = p.Fields[i].End {
 		if named = named || p.Fields[i].Name != ""; p.Fields[i].Name == "" {
-			out = append(out, valuesOf(p, hit{field: i, index: h.index, slice: h.slice}, elements)...)
+			out = append(out, valuesOf(p, hit{field: i, index: h.index, slice: h.slice, start: h.start}, elements)...)
 		}
 	}
 	if named || out == nil {
@@ -545,12 +554,30 @@ func valuesOf(p *codec.Program, h hit, elements bool) (out []hit) {
 // thereConv is for values of which only the presence matters.
 var thereConv = &conv{kind: convUint}
 
+// groupConv is for groups of which only the presence matters.
+var groupConv = &conv{kind: convUint}
+
 // spanConv is for the bytes of groups.
 var spanConv = &conv{kind: convSpan}
 
 // contents calls yield with what is directly in a field, for a list in all its elements. What has no name, such as the value of an
-// alternative and an element of a list of lists, is its contents.
-func contents(p *codec.Program, h hit, yield func(hit)) {
+// alternative and an element of a list of lists, is its contents. With deep, the contents of a group that contains itself are those of all its
+// levels; those of a field that is such a group again can be told from others at the first name of a path only.
+func contents(p *codec.Program, h hit, deep bool, yield func(hit)) {
+	if h.field >= 0 {
+		switch of, called := p.Called(uint16(h.field)); {
+		case !called:
+		case deep && h.field == int(of):
+			h.start, h.index = h.field+1, nil
+		case deep: // found at the levels of the group
+			return
+		case h.field != int(of):
+			if h.start != int(of)+1 || slices.ContainsFunc(h.index, func(i int32) bool { return i >= 0 }) {
+				return
+			}
+			h = hit{field: int(of), start: h.field + 1}
+		}
+	}
 	i, end := 0, len(p.Fields)
 	if h.field >= 0 {
 		i, end = h.field+1, p.Fields[h.field].End
@@ -559,11 +586,11 @@ func contents(p *codec.Program, h hit, yield func(hit)) {
 		}
 	}
 	for ; i < end; i = p.Fields[i].End {
-		in := hit{field: i, index: h.index}
+		in := hit{field: i, index: h.index, start: h.start}
 		if p.Fields[i].Name != "" {
 			yield(in)
 		} else {
-			contents(p, in, yield)
+			contents(p, in, deep, yield)
 		}
 	}
 }
@@ -581,7 +608,7 @@ func inside(p *codec.Program, h hit, name string, deep bool) (out []hit) {
 			}
 		}
 	}
-	contents(p, h, func(in hit) {
+	contents(p, h, deep, func(in hit) {
 		if p.Fields[in.field].Name == name {
 			out = append(out, in)
 		}
@@ -634,7 +661,7 @@ func childNames(p *codec.Program, hits []hit) (names []string) {
 				}
 			}
 		}
-		contents(p, h, func(in hit) {
+		contents(p, h, false, func(in hit) {
 			if name := p.Fields[in.field].Name; name[0] != '[' {
 				names = append(names, name)
 			}
@@ -671,7 +698,7 @@ func intoArray(p *codec.Program, h hit, b *bracket) (out []hit) {
 		return nil
 	}
 	n := 0
-	contents(p, h, func(in hit) {
+	contents(p, h, false, func(in hit) {
 		if b.form == allOf || n == b.at {
 			out = append(out, in)
 		}

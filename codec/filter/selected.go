@@ -54,7 +54,7 @@ func (c *compiler) selectedConsts(p *codec.Program, f found) (out []value) {
 		p.Decode(c.sel, slices.Clone(c.env.Selected.Bytes))
 	}
 	for _, t := range f.targets {
-		at, ok := p.Site(t.field, t.index...)
+		at, ok := t.site(p)
 		if !ok {
 			continue
 		}

@@ -101,17 +101,19 @@ type part struct {
 type bracket struct {
 	start, end int
 	form       bracketForm
-	at, to     int // at: from the end if negative; to: length, or the last one
+	at, to     int       // at: from the end if negative; to: length, or the last one
+	more       []bracket // several
 }
 
 type bracketForm uint8
 
 const (
-	oneOf  bracketForm = iota // [i]
-	allOf                     // [*]
-	length                    // [i:n]
-	upTo                      // [i-j]
-	onward                    // [i:]
+	oneOf   bracketForm = iota // [i]
+	allOf                      // [*]
+	length                     // [i:n]
+	upTo                       // [i-j]
+	onward                     // [i:]
+	several                    // [i,j:n], one after another
 )
 
 // Mistake is an error in the text of a filter.

@@ -67,31 +67,35 @@ type functionInfo struct {
 
 // functions by name. Those with a size convert numbers to bytes and bytes to numbers.
 var functions = map[string]functionInfo{
-	"len":   {1, 1, "characters of a text, bytes, or elements of a list", reader{}},
-	"count": {1, 1, "number of occurrences of the field, or of elements of the list", reader{}},
-	"lower": {1, 1, "text in lower case", reader{}},
-	"upper": {1, 1, "text in upper case", reader{}},
-	"hex":   {1, 1, "a number or bytes as hex text", reader{}},
-	"utf16": {1, 1, "bytes of a text in UTF-16, little-endian", reader{}},
-	"utf8":  {1, 1, "bytes of a text in UTF-8", reader{}},
-	"u8":    {1, 1, "one byte: a number as bytes, or bytes as a number", reader{size: 1}},
-	"u16le": {1, 1, "two bytes: a number as bytes, or bytes as a number", reader{size: 2}},
-	"u16be": {1, 1, "two bytes, most significant first", reader{size: 2, big: true}},
-	"u32le": {1, 1, "four bytes: a number as bytes, or bytes as a number", reader{size: 4}},
-	"u32be": {1, 1, "four bytes, most significant first", reader{size: 4, big: true}},
-	"u64le": {1, 1, "eight bytes: a number as bytes, or bytes as a number", reader{size: 8}},
-	"u64be": {1, 1, "eight bytes, most significant first", reader{size: 8, big: true}},
-	"i8":    {1, 1, "one byte with a sign", reader{size: 1, signed: true}},
-	"i16le": {1, 1, "two bytes with a sign", reader{size: 2, signed: true}},
-	"i16be": {1, 1, "two bytes with a sign, most significant first", reader{size: 2, signed: true, big: true}},
-	"i32le": {1, 1, "four bytes with a sign", reader{size: 4, signed: true}},
-	"i32be": {1, 1, "four bytes with a sign, most significant first", reader{size: 4, signed: true, big: true}},
-	"i64le": {1, 1, "eight bytes with a sign", reader{size: 8, signed: true}},
-	"i64be": {1, 1, "eight bytes with a sign, most significant first", reader{size: 8, signed: true, big: true}},
-	"f32":   {1, 2, "four bytes of a float; the second number is the tolerance", reader{size: 4, float: true}},
-	"f32be": {1, 2, "four bytes of a float, most significant first", reader{size: 4, float: true, big: true}},
-	"f64":   {1, 2, "eight bytes of a float; the second number is the tolerance", reader{size: 8, float: true}},
-	"f64be": {1, 2, "eight bytes of a float, most significant first", reader{size: 8, float: true, big: true}},
+	"len":    {1, 1, "characters of a text, bytes, or elements of a list", reader{}},
+	"count":  {1, 1, "number of occurrences of the field, or of elements of the list", reader{}},
+	"lower":  {1, 1, "text in lower case", reader{}},
+	"upper":  {1, 1, "text in upper case", reader{}},
+	"max":    {1, maxDepth, "greatest of the values of all arguments, numbers or times; an argument without a value does not count", reader{}},
+	"min":    {1, maxDepth, "least of the values of all arguments, numbers or times; an argument without a value does not count", reader{}},
+	"abs":    {1, 1, "a number without its sign", reader{}},
+	"string": {1, 1, "the decimal digits of an integer, or an address as text", reader{}},
+	"hex":    {1, 1, "a number or bytes as hex text", reader{}},
+	"utf16":  {1, 1, "bytes of a text in UTF-16, little-endian", reader{}},
+	"utf8":   {1, 1, "bytes of a text in UTF-8", reader{}},
+	"u8":     {1, 1, "one byte: a number as bytes, or bytes as a number", reader{size: 1}},
+	"u16le":  {1, 1, "two bytes: a number as bytes, or bytes as a number", reader{size: 2}},
+	"u16be":  {1, 1, "two bytes, most significant first", reader{size: 2, big: true}},
+	"u32le":  {1, 1, "four bytes: a number as bytes, or bytes as a number", reader{size: 4}},
+	"u32be":  {1, 1, "four bytes, most significant first", reader{size: 4, big: true}},
+	"u64le":  {1, 1, "eight bytes: a number as bytes, or bytes as a number", reader{size: 8}},
+	"u64be":  {1, 1, "eight bytes, most significant first", reader{size: 8, big: true}},
+	"i8":     {1, 1, "one byte with a sign", reader{size: 1, signed: true}},
+	"i16le":  {1, 1, "two bytes with a sign", reader{size: 2, signed: true}},
+	"i16be":  {1, 1, "two bytes with a sign, most significant first", reader{size: 2, signed: true, big: true}},
+	"i32le":  {1, 1, "four bytes with a sign", reader{size: 4, signed: true}},
+	"i32be":  {1, 1, "four bytes with a sign, most significant first", reader{size: 4, signed: true, big: true}},
+	"i64le":  {1, 1, "eight bytes with a sign", reader{size: 8, signed: true}},
+	"i64be":  {1, 1, "eight bytes with a sign, most significant first", reader{size: 8, signed: true, big: true}},
+	"f32":    {1, 2, "four bytes of a float; the second number is the tolerance", reader{size: 4, float: true}},
+	"f32be":  {1, 2, "four bytes of a float, most significant first", reader{size: 4, float: true, big: true}},
+	"f64":    {1, 2, "eight bytes of a float; the second number is the tolerance", reader{size: 8, float: true}},
+	"f64be":  {1, 2, "eight bytes of a float, most significant first", reader{size: 8, float: true, big: true}},
 }
 
 var functionNames = slices.Sorted(maps.Keys(functions))
@@ -101,6 +105,10 @@ func typeOf(f *schema.Field) (ty, *conv) {
 	t := ty{field: true}
 	switch x := f.Type.(type) {
 	case *schema.Number:
+		if x.Var == schema.Long {
+			t.class = cText
+			return t, &conv{kind: convLong}
+		}
 		c := &conv{bits: uint(x.Bits), scale: x.Scale, add: x.Add}
 		t.class, t.num = cNumber, x
 		switch x.Kind {
@@ -116,6 +124,10 @@ func typeOf(f *schema.Field) (ty, *conv) {
 		}
 		return t, c
 	case *schema.Bitfield:
+		if x.Var == schema.Long {
+			t.class = cText
+			return t, &conv{kind: convLong}
+		}
 		t.class = cNumber
 		return t, &conv{kind: convUint}
 	case *schema.Text:

@@ -298,7 +298,7 @@ func (c *compiler) exactly(n *node, uses []use) (*node, bool) {
 			return n, false
 		}
 	}
-	if c.octal(n) {
+	if c.octal(n) || c.unequal(n) {
 		return n, false
 	}
 	var guards []*node
@@ -339,7 +339,7 @@ func (c *compiler) guarded(n *node, guards []*node) (*node, bool) {
 
 // implied reports whether a comparison with an address holds for addresses of its family only.
 func implied(n *node) bool {
-	return (n.kind == nCompare && n.op != opNe || n.kind == nIn) && !slices.ContainsFunc(n.kids[1:], func(kid *node) bool { return kid.kind != nText && kid.kind != nRange })
+	return (n.kind == nCompare && n.op != opNe || n.kind == nIn) && n.kids[0].kind == nPath && !slices.ContainsFunc(n.kids[1:], func(kid *node) bool { return kid.kind != nText && kid.kind != nRange })
 }
 
 // unlike says why a condition with a word is not translated, "" if it is.
@@ -417,8 +417,13 @@ func (c *compiler) unlikeSearch(n *node, u use) (message, help string) {
 	last := &u.path.parts[len(u.path.parts)-1]
 	name := strconv.Quote(u.name)
 	if u.path.raw || len(last.index) > 0 || n.kind != nContains && n.kind != nMatches || n.kids[0] != u.path {
-		help = "write bytes; numbers in it are decimal: bytes[0] == 0x20, bytes[4:2] == 01:00"
-		if n.kind == nPath {
+		help = "write bytes"
+		switch {
+		case len(last.index) > 0:
+			if help += c.text[last.index[0].start:last.index[len(last.index)-1].end] + " for those of the message"; last.index[0].form == oneOf {
+				help += "; a number that is compared with one is decimal, bytes[0] == 0x20"
+			}
+		case n.kind == nPath:
 			help = "it is in every packet: leave it out, or write true"
 		}
 		return name + ": " + why, help
@@ -453,6 +458,25 @@ func marked(n, path *node) *node {
 		return path
 	}
 	return &node{kind: nNot, start: n.start, end: n.end, kids: []*node{path}}
+}
+
+// unequal reports arguments of max and min that other frames have than the rest: Wireshark leaves out those that a packet does not have.
+func (c *compiler) unequal(n *node) bool {
+	if n.kind == nCall && (n.text == "max" || n.text == "min") {
+		var of []string
+		for _, kid := range n.kids {
+			guard := ""
+			for _, u := range c.uses(kid) {
+				guard = u.Guard
+			}
+			of = append(of, guard)
+		}
+		if slices.Sort(of); len(of) > 1 && of[0] != of[len(of)-1] {
+			c.report(n.start, n.end, "the arguments of "+n.text+" are in different packets: Wireshark leaves out those that a packet does not have", "write properties of the frame, such as srcport and len")
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.kids, c.unequal)
 }
 
 // octal reports numbers that begin with 0, which are octal in Wireshark.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
-	"io"
 
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
@@ -12,12 +11,13 @@ import (
 )
 
 // The packet log of Alkahest, all little-endian: "TPPL", u32 version (1), u8 region, u32 client version, u32 count of servers, each i32
-// id, string, bool v6, address, u16 port, address, u16 port; u8 compression, and then the compressed entries: i64 milliseconds since
-// 1970, i32 server, u8 direction, u16 code, u16 length, payload. The payload has no header: the reader adds it.
+// id, string, bool v6, address, u16 port, address of the proxy, u16 port; u8 compression, and then the entries: i64 milliseconds since
+// 1970, i32 server, u8 direction, u16 code, u16 length, payload. A string is UTF-16 up to a zero. A compression other than 0 means that the
+// entries are a bare deflate stream. The payload has no header: the reader adds it.
 //
-// Assumptions, as the format is not documented: a string has its length in UTF-8 bytes before it, 7 bits per byte, as .NET programs write
-// it; the first address of a server is its own (the second is that of the proxy); the length is that of the payload; the wrapper of the
-// deflate stream (none, zlib or gzip) is detected from its first bytes; and the numbers of the directions:
+// Source: the project tera-alkahest/alkahest, files PacketLogWriter.cs, PacketLogReader.cs, PacketLogEntry.cs, GameBinaryWriter.cs and
+// Direction.cs.
+
 const (
 	alkahestToServer = 0
 	alkahestToClient = 1
@@ -25,8 +25,6 @@ const (
 
 const (
 	alkahestVersion    = 1
-	alkahestPlain      = 0
-	alkahestDeflate    = 6
 	alkahestEntry      = 8 + 4 + 1 + 2 + 2
 	maxAlkahestServers = 4096
 	maxAlkahestName    = 4096 // bytes
@@ -42,13 +40,8 @@ func readAlkahest(l *reading) {
 	if !ok {
 		return
 	}
-	switch compression {
-	case alkahestPlain:
-	case alkahestDeflate:
-		l.unpack(inflated(l.in))
-	default:
-		l.torn("unknown compression %d", compression)
-		return
+	if compression != 0 {
+		l.unpack(flate.NewReader(l.in))
 	}
 	var buf []byte
 	for !l.ended() {
@@ -121,13 +114,16 @@ func alkahestHead(l *reading) (compression byte, ok bool) {
 			return 0, false
 		}
 		id := int64(int32(binary.LittleEndian.Uint32(b)))
-		name := l.in.Peek(maxAlkahestName + 5)
-		size, used, ok := netString(name)
-		if !ok || size > maxAlkahestName || used+size > len(name) {
-			l.torn("the name of a server is invalid")
+		name := l.in.Peek(maxAlkahestName)
+		end := 0
+		for end+2 <= len(name) && name[end]|name[end+1] != 0 {
+			end += 2
+		}
+		if end+2 > len(name) {
+			l.torn("the name of a server has no end")
 			return 0, false
 		}
-		l.in.Skip(int64(used + size))
+		l.in.Skip(int64(end + 2))
 		if b = take(1); b == nil {
 			return 0, false
 		}
@@ -144,32 +140,4 @@ func alkahestHead(l *reading) (compression byte, ok bool) {
 		return 0, false
 	}
 	return b[0], true
-}
-
-// netString reads the length of a .NET string: 7 bits per byte, the lowest first. used is the number of its bytes.
-func netString(b []byte) (size, used int, ok bool) {
-	for used < min(len(b), 4) {
-		c := b[used]
-		size |= int(c&0x7f) << (7 * used)
-		used++
-		if c < 0x80 {
-			return size, used, true
-		}
-	}
-	return 0, 0, false
-}
-
-// inflated decompresses a deflate stream, bare or in a wrapper. The checksum of zlib is not verified.
-func inflated(in *scan.Input) io.Reader {
-	b := in.Peek(2)
-	switch {
-	case scan.Packed(b) == "gz":
-		if z, err := scan.Unpack("gz", in); err == nil {
-			return z
-		}
-	case len(b) == 2 && b[0]&0xf == 8 && b[1]&0x20 == 0 && (int(b[0])<<8|int(b[1]))%31 == 0:
-		// In a bare stream this would be a stored block with nonzero padding, which no program writes.
-		in.Skip(2)
-	}
-	return flate.NewReader(in)
 }

@@ -20,10 +20,10 @@ import (
 //	2024-05-01T12:00:00.123Z | S->C | 20012 | UNKNOWN | RAW: 08002c4e01000000
 //	2024-05-01T12:00:00.140Z | [FAKE] C->S | 19900 | C_CHECK_VERSION | {"version":[]}
 //
-// A line with JSON has no bytes, and neither the definition nor its version is known. So it becomes a problem without bytes.
+// A line with JSON, or with PARSED where that failed, has no bytes, and neither the definition nor its version is known. So it becomes a
+// problem without bytes. The hex is a message with its header.
 //
-// Assumptions, as the format is not documented: a code is decimal, or hex with 0x; the hex starts with the message header if length and
-// code match, else the header is added and the frame's note says so.
+// Source: the module packet-logger for TeraAtlas, by merusira, file index.js in several versions.
 
 const (
 	maxAtlasLine = 2 << 20 // bytes
@@ -62,11 +62,7 @@ func readAtlasRow(s string) (r atlasRow, ok bool) {
 	default:
 		return r, false
 	}
-	base, digits := 10, parts[2]
-	if rest, is := strings.CutPrefix(strings.ToLower(digits), "0x"); is {
-		base, digits = 16, rest
-	}
-	code, err := strconv.ParseUint(digits, base, 16)
+	code, err := strconv.ParseUint(parts[2], 10, 16)
 	if err != nil || len(parts[3]) > transport.MaxName {
 		return r, false
 	}
@@ -78,7 +74,6 @@ func readAtlasRow(s string) (r atlasRow, ok bool) {
 }
 
 func sniffAtlas(head []byte, _ bool) bool {
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	for n := 0; n < atlasLooked && len(head) > 0; n++ {
 		text, rest, _ := bytes.Cut(head, []byte{'\n'})
 		// A line can be longer than head: its start is enough.
@@ -92,9 +87,6 @@ func sniffAtlas(head []byte, _ bool) bool {
 
 // readAtlas reads the form "teraatlas".
 func readAtlas(l *reading) {
-	if bytes.HasPrefix(l.in.Peek(3), []byte("\xef\xbb\xbf")) {
-		l.in.Skip(3)
-	}
 	a := atlasReading{l: l}
 	for number := 1; ; number++ {
 		from := l.in.Offset()
@@ -124,7 +116,6 @@ func readAtlas(l *reading) {
 
 type atlasReading struct {
 	l       *reading
-	buf     []byte
 	strange int // consecutive invalid lines
 	line1   int // number of the first of them
 	from    int64
@@ -180,41 +171,14 @@ func (a *atlasReading) row(r atlasRow, from int64) bool {
 		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the log has only the values of "+who+", not its bytes"))
 	}
 	text = strings.TrimSpace(text)
-	payload, err := hex.DecodeString(text)
-	if err != nil && strings.ContainsAny(text, " \t") {
-		payload, err = hex.DecodeString(strings.NewReplacer(" ", "", "\t", "").Replace(text))
-	}
-	if err != nil {
-		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the bytes of "+who+" are incomplete: "+hexWrong(text)))
-	}
-	message := payload
-	if !hasHeader(payload, r.code) {
-		var ok bool
-		if message, ok = teraMessage(a.buf, r.code, payload); !ok {
-			return l.problem(r.dir, r.at, payload, from, "%s", transport.Join(note, fmt.Sprintf("%s has %d bytes, too many for a message with its header", who, len(payload))))
-		}
-		a.buf = message
-		note = transport.Join(note, "header added: the log has none")
+	message, err := hex.DecodeString(text)
+	switch {
+	case err != nil:
+		return l.problem(r.dir, r.at, nil, from, "%s", transport.Join(note, "the bytes of "+who+" are incomplete: "+err.Error()))
+	case len(message) < 4 || int(binary.LittleEndian.Uint16(message)) != len(message) || binary.LittleEndian.Uint16(message[2:]) != r.code:
+		return l.problem(r.dir, r.at, message, transport.Unknown, "%s", transport.Join(note, "the bytes of "+who+" do not start with their length and code"))
 	}
 	return l.give(transport.Frame{Dir: r.dir, At: r.at, Name: r.name, Bytes: message, Note: note}, transport.Unknown)
-}
-
-// hexWrong describes the mistake in hex digits.
-func hexWrong(text string) string {
-	digits := 0
-	for i := range len(text) {
-		switch {
-		case scan.HexValue[text[i]] != scan.NotHex:
-			digits++
-		case !scan.IsSpace(text[i]):
-			return fmt.Sprintf("%q is not a hex digit", text[i])
-		}
-	}
-	return fmt.Sprintf("%d hex digits", digits)
-}
-
-func hasHeader(b []byte, code uint16) bool {
-	return len(b) >= 4 && int(binary.LittleEndian.Uint16(b)) == len(b) && binary.LittleEndian.Uint16(b[2:]) == code
 }
 
 // flush reports the pending invalid lines.

@@ -7,7 +7,7 @@
 //		tera-connection-log  TeraConnectionLog (Shinra, CasualMeter, DamageMeter)
 //		alkahest             Alkahest (.pkt)
 //		teraatlas            TeraAtlas (packets_<ms>.log); the log of tera-mods/debug is pasted text, as Follow Stream is
-//		mapleshark           MapleShark (.msb), all versions
+//		mapleshark           MapleShark and MapleShark2 (.msb), all versions
 //		wow-pkt              World of Warcraft (.pkt), versions 2.1, 2.2, 3.0 and 3.1
 //		mitmproxy            flows of mitmproxy: TCP, UDP, websockets
 //		har                  HAR of a browser: websockets

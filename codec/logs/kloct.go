@@ -19,7 +19,9 @@ import (
 // written from its end to its start: a truncated file loses the first messages, not the last, and often the vtable that all share; then
 // none can be read.
 //
-// Assumptions, as the format is not documented: timestamp is milliseconds since 1970, and all messages are of one connection.
+// timestamp is in seconds since 1970. fake marks what mods have sent, changed messages included. All messages are of one connection.
+//
+// Source: the project Kloct/packet-logger, files packetLog.fbs, logSave.js and index.js.
 
 // Fields of Packet.
 const (
@@ -242,7 +244,7 @@ func (k *kloctReading) packet(at uint64) bool {
 	name, _, _ = t.run(k.b, kloctName)
 	fake, _ = t.number(k.b, kloctFake, 1)
 	stamp, _ = t.number(k.b, kloctTimestamp, 8)
-	f := transport.Frame{At: scan.UnixMilli(int64(stamp)), Bytes: data}
+	f := transport.Frame{At: scan.UnixMilli(1000 * int64(min(stamp, scan.LastSecond+1))), Bytes: data}
 	if len(name) <= transport.MaxName {
 		var made bool
 		f.Name = string(name)

@@ -139,6 +139,44 @@ func moreLogCases() []logCase {
 	}
 }
 
+// TestEndsInLogs tests the ends of connections, as the programs write them.
+func TestEndsInLogs(t *testing.T) {
+	second := uint32(logStart.Unix())
+	frame := sharkFrame{logStart, true, 1, "a"}
+	client := func(address string, port uint32) string {
+		return string(le.AppendUint32([]byte(address+strings.Repeat("\x00", 16-len(address))), port))
+	}
+	v6 := "\x20\x01\x0d\xb8" + strings.Repeat("\x00", 11) + "\x01"
+	for _, c := range []struct {
+		name string
+		data []byte
+		want []string
+	}{
+		{"MapleShark, captured", sharkFile(0x2027, "\x0c10.0.0.1:101\x64\x00\x0d192.0.2.7:100\x65\x00\x08\x5f\x00\x00", frame), []string{"192.0.2.7:100-10.0.0.1:101"}},
+		{"MapleShark, by a server", sharkFile(0x2014, "\x0d192.0.2.7:100\x64\x00\x0c10.0.0.1:101\x65\x00\x08\x00\x5f\x00", frame), []string{"192.0.2.7:100-10.0.0.1:101"}},
+		{"MapleShark, without ports", sharkFile(0x2020, "\x09127.0.0.1\x10\x27\x0810.0.0.1\x65\x00\x08\x5f\x00", frame), []string{"127.0.0.1:10000-10.0.0.1:101"}},
+		{"MapleShark, unknown", sharkFile(0x2030, sharkSecondHead, frame), []string{"-"}},
+		{
+			"TrinityCore", []byte(wowHead(wow31, 'T', second, 1000, "") + wowPacket("CMSG", 0, 1000, client("\x0a\x00\x00\x02", 4000), 1, "") +
+				wowPacket("SMSG", 0, 1000, client(v6, 4001), 1, "") + wowPacket("SMSG", 1, 1000, client("\x0a\x00\x00\x02", 4000), 1, "") +
+				wowPacket("SMSG", 0, 1000, client("\x0a\x00\x00\x02", 4000), 1, "")),
+			[]string{"10.0.0.2:4000-", "[2001:db8::1]:4001-", "10.0.0.2:4000-#1", "10.0.0.2:4000-"},
+		},
+	} {
+		var got []string
+		_, ok, err := Read(&bytes.Buffer{}, bytes.NewReader(c.data), packet.Options{}, transport.TCP, func(f *transport.Frame) {
+			name := f.Conn.Name()
+			if f.Conn.Session > 0 {
+				name += fmt.Sprintf("#%d", f.Conn.Session)
+			}
+			got = append(got, name)
+		})
+		if !ok || err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q, %v", c.name, got, c.want, err)
+		}
+	}
+}
+
 // The messages of TCP and UDP flows pass through their transport; each flow has its addresses.
 func TestMitmproxyFlowsAreStreams(t *testing.T) {
 	at := float64(logStart.Unix())

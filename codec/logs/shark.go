@@ -10,36 +10,41 @@ import (
 	"wirebench/defs/schema"
 )
 
-// The capture of MapleShark, all little-endian: u16 version, a header, and packets up to the end of the file:
+// The capture of MapleShark and MapleShark2, all little-endian: u16 version, a header, and packets up to the end of the file.
+//
+//	below 0x2000    the version is the build of the game; u16 local port
+//	0x2012          u16 locale, u16 build, u16 local port
+//	0x2014          two ends, u16 locale, u16 build
+//	0x2015, 0x2020  two ends, u8 locale, u16 build
+//	from 0x2021 on  two ends, u8 locale, u16 build, string patch
+//	from 0x2030 on  two ends, u8 locale, u32 build (MapleShark2)
+//
+// An end is a string, "address:port" or an address, and u16 port. The first port is the client's, and the second the server's; the string
+// before each can be that of the other one. A string is UTF-8 after its length, 7 bits per byte. A packet:
 //
 //	i64 time, .NET ticks (100 ns since the year 1)
 //	u16 size, from version 0x2027 on i32
 //	u16 opcode
 //	u8 outbound, from version 0x2020 on; before, it is bit 15 of the size
 //	the bytes, without the opcode
-//	u32, u32 IVs, in versions 0x2025 to 0x202F
-//
-// A version below 0x2000 is the build of the game, in files older than the version numbers.
+//	u32, u32 IVs, in versions 0x2025 to 0x202f
 //
 // A frame's bytes are those of the file, without the opcode, as definitions describe the bytes after it. The opcode is the code of the
-// frame's key; Options.Key is not used, as it would read a code from the bytes. The IVs are ignored.
+// frame's key; Options.Key is not used, as it would read a code from the bytes. The IVs are ignored. Times have no zone: they are read as
+// UTC.
 //
-// Assumptions, as the format is not documented: times are UTC, as they have no zone; outbound is from the client. The header differs
-// between versions: packets start at the first offset after the version from which several follow each other with consistent times (or one,
-// at the end of the file). From version 0x2014 on, the header is assumed to start with the local and the remote address, each a string and
-// a port; otherwise the addresses are unknown.
+// Sources: the projects diamondo25/MapleShark, file SessionForm.cs, and kOchirasu/MapleShark2, files FileLoader.cs and SessionForm.cs.
 const (
 	sharkNumbered = 0x2000 // versions of the format start here
-	sharkStrings  = 0x2014 // the header has addresses
 	sharkOutbound = 0x2020 // the direction has its own byte
+	sharkPatch    = 0x2021
 	sharkIVs      = 0x2025
 	sharkLong     = 0x2027 // the size has four bytes
-	sharkNoIVs    = 0x2030
+	sharkSecond   = 0x2030 // of MapleShark2
 	sharkLast     = 0x20ff // larger numbers are not versions
 
-	maxSharkHead = 1024 // bytes after the version
-	maxSharkRun  = 8    // packets that are checked
-	sharkRun     = 2    // minimum number of consecutive packets
+	maxSharkRun = 8 // packets that are checked
+	sharkRun    = 2 // minimum number of consecutive packets
 )
 
 // Range of plausible ticks: the years 2000 to 2100.
@@ -63,7 +68,7 @@ func sharkLayoutOf(version uint16) (s sharkLayout, known bool) {
 	case version == 0x2012, version == 0x2014, version == 0x2015:
 	case version >= sharkOutbound && version <= sharkLast:
 		s.flag, s.long = true, version >= sharkLong
-		if version >= sharkIVs && version < sharkNoIVs {
+		if version >= sharkIVs && version < sharkSecond {
 			s.tail = 8
 		}
 	default:
@@ -97,7 +102,7 @@ func (s sharkLayout) packet(b []byte) (p sharkPacket, ok bool) {
 	if len(b) < s.head() {
 		return p, false
 	}
-	p.ticks = int64(binary.LittleEndian.Uint64(b) &^ (3 << 62)) // two bits give the time zone
+	p.ticks = int64(binary.LittleEndian.Uint64(b))
 	b = b[8:]
 	ok = p.ticks >= firstTicks && p.ticks < lastTicks
 	if s.long {
@@ -139,23 +144,79 @@ func (s sharkLayout) fits(b []byte, all bool) bool {
 	return true
 }
 
-// start finds the first packet after the version.
-func (s sharkLayout) start(head []byte, all bool) (at int, ok bool) {
-	for at = 2; at <= 2+maxSharkHead && at+s.head() <= len(head); at++ {
-		if s.fits(head[at:], all) {
-			return at, true
+// sharkHead reads the header of a version at the start of b: the ends of the connection, as far as it has them, and its size.
+func sharkHead(version uint16, b []byte) (c transport.Conn, size int, ok bool) {
+	at := 2
+	switch {
+	case version < sharkNumbered:
+		return c, at + 2, true
+	case version == 0x2012:
+		return c, at + 6, true
+	}
+	var texts [2]string
+	var ports [2]uint16
+	for i := range texts {
+		if texts[i], at, ok = sharkString(b, at); !ok || at+2 > len(b) {
+			return c, 0, false
+		}
+		ports[i] = binary.LittleEndian.Uint16(b[at:])
+		at += 2
+	}
+	for _, text := range texts {
+		end, err := netip.ParseAddrPort(text)
+		if err != nil {
+			continue
+		}
+		if end.Port() == ports[0] {
+			c.Client = end
+		} else {
+			c.Server = end
 		}
 	}
-	return 0, false
+	for i, end := range []*netip.AddrPort{&c.Client, &c.Server} {
+		if addr, err := netip.ParseAddr(texts[i]); err == nil {
+			*end = netip.AddrPortFrom(addr, ports[i])
+		}
+	}
+	switch {
+	case version == 0x2014:
+		return c, at + 4, true
+	case version >= sharkSecond:
+		return c, at + 5, true
+	case version >= sharkPatch:
+		_, at, ok = sharkString(b, at+3)
+		return c, at, ok
+	}
+	return c, at + 3, true
+}
+
+// sharkString reads a string at a place of b.
+func sharkString(b []byte, at int) (text string, after int, ok bool) {
+	size := 0
+	for shift := 0; at < len(b) && shift < 28; shift += 7 {
+		c := b[at]
+		at++
+		if size |= int(c&0x7f) << shift; c < 0x80 {
+			return string(b[at:min(at+size, len(b))]), at + size, at+size <= len(b)
+		}
+	}
+	return "", 0, false
+}
+
+// start finds the first packet of a file, and the ends of its connection.
+func (s sharkLayout) start(version uint16, head []byte, all bool) (c transport.Conn, at int, ok bool) {
+	c, at, ok = sharkHead(version, head)
+	return c, at, ok && at < len(head) && s.fits(head[at:], all)
 }
 
 func sniffShark(head []byte, all bool) bool {
 	if len(head) < 2 {
 		return false
 	}
-	s, ok := sharkLayoutOf(binary.LittleEndian.Uint16(head))
+	version := binary.LittleEndian.Uint16(head)
+	s, ok := sharkLayoutOf(version)
 	if ok {
-		_, ok = s.start(head, all)
+		_, _, ok = s.start(version, head, all)
 	}
 	return ok
 }
@@ -165,15 +226,13 @@ func readShark(l *reading) {
 	b := l.in.Peek(Head)
 	version := binary.LittleEndian.Uint16(b)
 	s, _ := sharkLayoutOf(version)
-	at, ok := s.start(b, len(b) < Head)
+	c, at, ok := s.start(version, b, len(b) < Head)
 	if !ok {
-		l.torn("no packet found in the first %d bytes", maxSharkHead)
+		l.torn("no packet follows the header")
 		return
 	}
-	if version >= sharkStrings {
-		clear(l.conns)
-		l.on(0, sharkEnds(b[2:at]))
-	}
+	clear(l.conns)
+	l.on(0, c)
 	l.in.Skip(int64(at))
 	l.out.Opts.Key = nil // see above
 	for !l.ended() {
@@ -214,23 +273,4 @@ func readShark(l *reading) {
 
 func ticksTime(ticks int64) time.Time {
 	return time.Unix((ticks-ticksTo1970)/ticksPerSecond, ticks%ticksPerSecond*100).UTC()
-}
-
-// sharkEnds reads the addresses at the start of a header, if it has them.
-func sharkEnds(b []byte) (c transport.Conn) {
-	var ends [2]netip.AddrPort
-	for i := range ends {
-		size, used, ok := netString(b)
-		if !ok || used+size+2 > len(b) {
-			return transport.Conn{}
-		}
-		addr, err := netip.ParseAddr(string(b[used : used+size]))
-		if err != nil {
-			return transport.Conn{}
-		}
-		b = b[used+size:]
-		ends[i] = netip.AddrPortFrom(addr, binary.LittleEndian.Uint16(b))
-		b = b[2:]
-	}
-	return transport.Conn{Client: ends[0], Server: ends[1]}
 }

@@ -3,15 +3,17 @@ package logs
 import (
 	"bytes"
 	"encoding/binary"
+	"net/netip"
 	"time"
 
+	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
-// Packets of World of Warcraft (.pkt), all little-endian, as read by WowPacketParser: "PKT", u16 version, a header, and packets up to the
+// Packets of World of Warcraft (.pkt), all little-endian: "PKT", u16 version, a header, and packets up to the
 // end of the file.
 //
 //	2.1   head: u16 build, 40 bytes of session key
@@ -21,12 +23,16 @@ import (
 //	      packet: u32 direction ("SMSG", "CMSG", "S_BN", "C_BN"), u32 time, u32 ticks, u32 m, u32 size, m bytes, u32 opcode, the rest of size
 //	3.1   head: u8 sniffer, u32 build, locale[4], key[40], u32 start time, u32 start ticks, u32 n, n bytes (of sniffer 'S' from its version
 //	      1.7 on: 0xff, u16 version, u64 start as a FILETIME)
-//	      packet: as in 3.0, with the connection number instead of the time
+//	      packet: as in 3.0, with the connection number instead of the time; of sniffer 'T' the m bytes start with the client's address
+//	      (16 bytes, an IPv4 address in the first 4) and u32 port
 //
 // A frame's bytes are those of the file, without the opcode, which is the code of the frame's key; as for MapleShark, Options.Key is not
 // used. Times are the start plus the ticks (milliseconds); if there is no start, it is the first packet.
 //
-// Assumption, as the format is not documented: an unknown direction ends the reading, as the start of the next packet is unknown.
+// An unknown direction ends the reading, as the start of the next packet is unknown.
+//
+// Sources: the projects TrinityCore/WowPacketParser, file BinaryPacketReader.cs, and TrinityCore/TrinityCore, file PacketLog.cpp, which
+// writes version 3.1 as sniffer 'T'.
 
 const (
 	wow21 = 0x201
@@ -52,6 +58,8 @@ func sniffWow(head []byte, all bool) bool {
 type wowReading struct {
 	*reading
 	version uint16
+	sniffer byte
+	clients map[netip.AddrPort]int64 // of sniffer 'T', with the numbers of their connections
 	start   time.Time
 	ticks   uint32
 	begun   bool // start and ticks are known
@@ -79,7 +87,7 @@ func (w *wowReading) head() bool {
 		w.torn("the header has %d bytes, but only %d are present", size, len(b))
 		return false
 	}
-	sniffer := b[5]
+	w.sniffer = b[5]
 	extra := uint32(0)
 	if w.version >= wow30 {
 		extra = binary.LittleEndian.Uint32(b[size-4:])
@@ -97,9 +105,9 @@ func (w *wowReading) head() bool {
 		return false
 	}
 	switch {
-	case w.version == wow30 && sniffer == 10 && len(b) >= 8:
+	case w.version == wow30 && w.sniffer == 10 && len(b) >= 8:
 		w.begin(binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]))
-	case w.version == wow31 && sniffer == 'S' && len(b) >= 11 && b[0] == 0xff && binary.LittleEndian.Uint16(b[1:]) >= 0x107:
+	case w.version == wow31 && w.sniffer == 'S' && len(b) >= 11 && b[0] == 0xff && binary.LittleEndian.Uint16(b[1:]) >= 0x107:
 		w.start = fileTime(binary.LittleEndian.Uint64(b[3:]))
 	}
 	w.in.Skip(int64(extra))
@@ -175,12 +183,34 @@ func (w *wowReading) packet() bool {
 	}
 	var at time.Time
 	if w.version == wow31 {
-		w.on(int64(second), transport.Conn{Session: len(w.conns)})
+		w.connection(int64(second), w.in.Peek(head + int(extra))[head:])
 		at = w.at(0, ticks)
 	} else {
 		at = w.at(second, ticks)
 	}
 	return w.body(dir, at, head+int(extra), 4, size, note)
+}
+
+// connection sets the connection of a packet of version 3.1. TrinityCore gives those of all clients the same numbers, and adds the client.
+func (w *wowReading) connection(number int64, extra []byte) {
+	c := transport.Conn{Session: len(w.conns)}
+	if w.sniffer == 'T' && len(extra) >= 20 {
+		address, port := extra[:16], binary.LittleEndian.Uint32(extra[16:])
+		if bytes.Count(address[4:], []byte{0}) == 12 {
+			address = address[:4]
+		}
+		c.Client, c.Session = addrPort(address, uint16(port)), int(min(number, 1<<16))
+		if w.clients == nil {
+			w.clients = map[netip.AddrPort]int64{}
+		}
+		id, known := w.clients[c.Client]
+		if !known && len(w.clients) < packet.MaxConns {
+			id = int64(len(w.clients)+1) << 32
+			w.clients[c.Client] = id
+		}
+		number += id
+	}
+	w.on(number, c)
 }
 
 // body emits a packet whose header is followed by size bytes, which start with the opcode.

@@ -3,7 +3,6 @@ package logs
 import (
 	"bytes"
 	"compress/flate"
-	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -83,8 +82,8 @@ func connectionBlock(kind byte, payload string) string {
 // alkahestLog writes a .pkt; pack compresses the entries, nil for none.
 func alkahestLog(pack func([]byte) []byte, entries ...string) []byte {
 	b := append([]byte("TPPL"), 1, 0, 0, 0, 7, 9, 9, 0, 0, 2, 0, 0, 0)
-	b = append(b, "\x05\x00\x00\x00\x06Velika\x00\x0a\x00\x00\x01\x79\x1e\x7f\x00\x00\x01\x10\x27"...)
-	b = append(b, "\xff\xff\xff\xff\x02v6\x01\x20\x01\x0d\xb8"+strings.Repeat("\x00", 11)+"\x01\x79\x1e"+strings.Repeat("\x00", 18)...)
+	b = append(b, "\x05\x00\x00\x00V\x00e\x00l\x00i\x00k\x00a\x00\x00\x00\x00\x0a\x00\x00\x01\x79\x1e\x7f\x00\x00\x01\x10\x27"...)
+	b = append(b, "\xff\xff\xff\xff\x00\x00\x01\x20\x01\x0d\xb8"+strings.Repeat("\x00", 11)+"\x01\x79\x1e"+strings.Repeat("\x00", 18)...)
 	body := []byte(strings.Join(entries, ""))
 	if pack == nil {
 		return append(append(b, 0), body...)
@@ -108,14 +107,6 @@ func deflated(b []byte) []byte {
 	return out.Bytes()
 }
 
-func zlibbed(b []byte) []byte {
-	var out bytes.Buffer
-	w := zlib.NewWriter(&out)
-	w.Write(b)
-	w.Close()
-	return out.Bytes()
-}
-
 // sharkFrame is a packet of an .msb.
 type sharkFrame struct {
 	at       time.Time
@@ -123,6 +114,9 @@ type sharkFrame struct {
 	opcode   uint16
 	data     string
 }
+
+// sharkSecondHead is a header of MapleShark2.
+const sharkSecondHead = "\x03???\x64\x00\x03???\x65\x00\x00\x0c\x00\x00\x00"
 
 // sharkFile writes an .msb of a version; head is the header between version and packets.
 func sharkFile(version uint16, head string, frames ...sharkFrame) []byte {

@@ -23,10 +23,22 @@ type conn struct {
 	over      bool // the transport was flushed
 	emit      func(*transport.Frame)
 
+	last [3]place // of the last frame, by direction
+	wait *wait    // for a decision; nil: it does not wait
+	slow bool     // it waits for so long that frames of others are not held back for it
+
 	next *conn // the session after this one, which owns the transport now
 
 	packets uint32
 	bytes   [2]int64 // payload bytes that the first and the second end sent
+}
+
+// newest returns the session that owns the transport now.
+func (c *conn) newest() *conn {
+	for c.next != nil {
+		c = c.next
+	}
+	return c
 }
 
 // count counts a packet; by is 1, or -1 to undo it.

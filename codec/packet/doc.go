@@ -19,6 +19,9 @@
 //     byte of the stream, and the diagnostic messages of resets.
 //   - A delayed segment has the time of the packet that released it, and its own packet number. A loss, and the data after it,
 //     have the time and number of the segment behind it.
+//   - Frames are emitted in the order of the packets that completed them. Where a decision about bytes comes later than they do, as at the
+//     start of a stream that was not captured, their frames have the times of the bytes, and those of other connections wait: up to 65,536
+//     frames or 16 MiB. After these the frames of the decision come late.
 //   - A stream whose start was not captured starts with the lowest segment of its first 8 packets, without Segment.Start.
 //   - For a datagram truncated by the capture, the transport gets the number of missing bytes. In a stream such bytes are lost unless they are
 //     retransmitted.

@@ -161,6 +161,7 @@ type ConnSummary struct {
 type Assembler struct {
 	opts    Options
 	emit    func(*transport.Frame)
+	order   order
 	byKey   map[flowKey]*conn
 	streams map[transport.Proto]int // connections so far
 	conns   []*conn
@@ -182,7 +183,9 @@ func NewAssembler(opts Options, emit func(*transport.Frame)) *Assembler {
 	if opts.Conns <= 0 {
 		opts.Conns = MaxConns
 	}
-	return &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}, tls: tls.NewLayer(opts.TLS)}
+	a := &Assembler{opts: opts, emit: emit, byKey: map[flowKey]*conn{}, pool: pool{limit: maxHeldInAll}, tls: tls.NewLayer(opts.TLS)}
+	a.order.emit = a.number
+	return a
 }
 
 // AddTLS adds the secrets of a key log that the capture has. Packets before it are not decrypted by them.
@@ -262,12 +265,14 @@ func (a *Assembler) Packet(p *Packet) {
 		a.split.add(p.N, uint32(whole-cap(d.data)), a.frags.parts)
 	}
 	if c.tcp == nil {
-		if len(d.data) > 0 {
-			a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
+		if len(d.data) == 0 && d.size > 0 {
+			return // counted as cut
 		}
+		a.segment(c, d.fromB, transport.Segment{At: p.At, Packet: p.N, Bytes: d.data, Lost: int64(max(d.size-len(d.data), 0))})
 	} else if c.tcp.feed(d, p.N, p.At); c.tcp.closed {
 		a.finish(c, p.At)
 	}
+	a.order.watch(c.newest(), place{p.At, p.N})
 	if c.made && c.transport == nil && !c.over {
 		a.sum.Unserved++
 	}
@@ -303,6 +308,7 @@ func (a *Assembler) conn(d *datagram) *conn {
 	next.Stream = a.stream(next.Proto)
 	if c != nil {
 		a.end(c, a.at)
+		a.order.watch(c, place{})
 		next.Session = c.Session + 1
 	}
 	next.emit = func(f *transport.Frame) { a.frame(next, f) }
@@ -334,10 +340,15 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 			c.transport = a.tls.Wrap(c.transport, a.clearTLS(c))
 		}
 	}
-	if c.transport != nil {
-		seg.Dir = c.dir(fromB)
-		c.transport.Feed(seg, c.emit)
+	if c.transport == nil {
+		return
 	}
+	seg.Dir = c.dir(fromB)
+	if c.Proto == transport.UDP && len(seg.Bytes) == 0 {
+		c.emit(transport.Blank(seg))
+		return
+	}
+	c.transport.Feed(seg, c.emit)
 }
 
 // clearTLS returns the receiver of the decrypted ranges of a connection, nil if there is none.
@@ -349,9 +360,7 @@ func (a *Assembler) clearTLS(c *conn) func(transport.Clear) {
 }
 
 func (a *Assembler) frame(c *conn, f *transport.Frame) {
-	for c.next != nil {
-		c = c.next
-	}
+	c = c.newest()
 	if f.Begins {
 		c = a.succeed(c)
 	}
@@ -359,15 +368,21 @@ func (a *Assembler) frame(c *conn, f *transport.Frame) {
 	a.give(c, f, 0)
 }
 
-// give numbers a frame and emits it, unless the limit is reached.
+// give takes a frame of a connection.
 func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
+	f.Conn, f.Marks = &c.Conn, marks
+	a.order.give(c.place(f), f)
+}
+
+// number numbers a frame and emits it, unless the limit is reached.
+func (a *Assembler) number(f *transport.Frame) {
 	if a.opts.Limit > 0 && int64(a.sum.Frames) >= int64(a.opts.Limit) || a.sum.Frames == math.MaxUint32 {
 		a.sum.More = true
 		return
 	}
 	a.sum.Frames++
-	f.N, f.Conn, f.Marks = a.sum.Frames, &c.Conn, marks
-	a.ids.Identify(c.ID, f)
+	f.N = a.sum.Frames
+	a.ids.Identify(f.Conn.ID, f)
 	a.emit(f)
 }
 
@@ -381,6 +396,9 @@ func (a *Assembler) succeed(c *conn) *conn {
 	next.ID, next.Session = len(a.conns), c.Session+1
 	next.emit = func(f *transport.Frame) { a.frame(next, f) }
 	c.next, c.transport, c.over = next, nil, true
+	if next.wait, next.slow, c.wait = c.wait, c.slow, nil; next.wait != nil {
+		next.wait.conn = next
+	}
 	if c.key == a.gram.key && a.last == c {
 		c.count(&a.gram, -1)
 		next.count(&a.gram, 1)
@@ -410,9 +428,12 @@ func (a *Assembler) finish(c *conn, at time.Time) {
 // Flush marks the end of the capture: incomplete data are emitted as problems, connection by connection.
 func (a *Assembler) Flush() {
 	a.gram = datagram{}
+	a.order.all = true
 	for i := 0; i < len(a.conns); i++ { // ending one may add another
 		a.end(a.conns[i], a.at)
 	}
+	a.order.waits, a.order.all = nil, false
+	a.order.release()
 	a.sum.Fragments += uint32(a.frags.lost + len(a.frags.order))
 	a.frags, a.split = fragments{}, splits{}
 }

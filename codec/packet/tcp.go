@@ -32,6 +32,8 @@ type piece struct {
 	at     time.Time
 }
 
+func (p *piece) place() place { return place{p.at, p.packet} }
+
 func (p *piece) end() uint32 { return p.seq + uint32(len(p.data)) }
 
 // half is one direction of a TCP connection. Sequence numbers are compared by the sign of their difference, as they wrap.
@@ -57,15 +59,17 @@ type half struct {
 	hasAck   bool
 	wait     int    // packets until the bytes before doomed are given up; 0 = not waiting
 	doomed   uint32 //
-	ackAt    time.Time
+	ackAt    place
+	through  place   // the last packet of those whose bytes were delivered: the stream is complete with it
 	far      []piece // contiguous segments that are far away, at most strayRuns; out of held
 }
 
 // stream reassembles one TCP connection and passes its segments to out. Their Bytes are valid only during the call.
 type stream struct {
-	a, b   half // sent by the first and the second end of the key
-	resets int  // packets until a reset takes effect; 0 = none was seen
-	closed bool // both directions have ended
+	a, b   half  // sent by the first and the second end of the key
+	now    place // of the current packet
+	resets int   // packets until a reset takes effect; 0 = none was seen
+	closed bool  // both directions have ended
 	pool   *pool
 	out    func(fromB bool, seg transport.Segment) // Dir is not set
 }
@@ -157,6 +161,7 @@ func (s *stream) halves(fromB bool) (from, to *half) {
 // feed takes a packet of the connection.
 func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	h, o := s.halves(d.fromB)
+	s.now = place{at, packet}
 	if s.closed {
 		s.late(h, d.seq, len(d.data))
 		return
@@ -175,8 +180,8 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 			o.begin(d.ack - 1)
 			o.inferred = true
 		}
-		s.drain(h, at)
-		s.drain(o, at)
+		s.drain(h)
+		s.drain(o)
 	} else if d.flags&FlagACK != 0 && d.flags&FlagRST == 0 && h.syn && seq == h.isn+1 && !o.based && (!o.hasHint || int32(d.ack-o.hint) < 0) {
 		o.hint, o.hasHint = d.ack, true // the third packet of the handshake, if the second was not captured
 	}
@@ -197,7 +202,7 @@ func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	s.finish(h, packet, at)
 	if d.flags&FlagACK != 0 {
 		s.confirm(o, d.ack, at)
-		o.ack(d.ack, at)
+		o.ack(d.ack, s.now)
 	}
 	s.tick(at)
 }
@@ -254,7 +259,7 @@ func (s *stream) data(h *half, seq uint32, data []byte, packet uint32, at time.T
 		} else {
 			s.hold(h, seq+uint32(off), data[off:], packet, uint32(off), at)
 		}
-		s.drain(h, at)
+		s.drain(h)
 		return
 	}
 	s.give(h, data[off:], packet, uint32(off), at)
@@ -305,16 +310,17 @@ func (s *stream) confirm(h *half, ack uint32, at time.Time) {
 // jump continues the stream with the segments that were far away.
 func (s *stream) jump(h *half, at time.Time) {
 	s.settle(h)
-	s.drainAs(h, at, true)
+	s.drainOwn(h)
 	for len(h.held) > 0 {
-		s.giveUp(h, h.held[0].seq, at)
+		s.giveUp(h, h.held[0].seq, place{})
 	}
 	if h.ended {
 		s.forget(h)
 		return
 	}
 	first := h.far[0]
-	s.lost(h, transport.Unknown, first.packet, 0, first.at)
+	h.reach(first.place())
+	s.lost(h, transport.Unknown, first.packet, 0, h.through.at)
 	h.based, h.next, h.first, h.fin, h.hasAck, h.wait = true, first.seq, first.seq, false, false, 0
 	h.held = append(h.held, h.far...)
 	for i := range h.far {
@@ -322,16 +328,24 @@ func (s *stream) jump(h *half, at time.Time) {
 		h.far[i] = piece{}
 	}
 	h.far = h.far[:0]
-	s.drainAs(h, at, true)
+	s.drainOwn(h)
 }
 
 // give delivers bytes that are in sequence.
 func (s *stream) give(h *half, data []byte, packet, off uint32, at time.Time) {
 	h.next += uint32(len(data))
 	end := h.fin && h.next == h.finSeq && len(h.held) == 0
+	h.reach(place{at, packet})
 	seg := transport.Segment{At: at, Packet: packet, Off: off, Bytes: data, Start: !h.started && h.whole, End: end}
 	h.started, h.ended = true, end
 	s.out(h.fromB, seg)
+}
+
+// reach records that bytes of a packet are delivered.
+func (h *half) reach(p place) {
+	if h.through.packet < p.packet {
+		h.through = p
+	}
 }
 
 // lost delivers a loss mark, with the packet and offset of the byte after it.
@@ -381,9 +395,9 @@ func (s *stream) hold(h *half, seq uint32, data []byte, packet, off uint32, at t
 		if !h.based {
 			s.settle(h)
 		} else {
-			s.giveUp(h, h.held[0].seq, at)
+			s.giveUp(h, h.held[0].seq, place{})
 		}
-		s.drain(h, at)
+		s.drainOwn(h)
 	}
 }
 
@@ -399,16 +413,16 @@ func (s *stream) settle(h *half) {
 	}
 }
 
-// drain delivers the held segments that are in sequence now, with time at.
-func (s *stream) drain(h *half, at time.Time) {
-	if !h.based {
-		return
+// drain delivers the held segments that are in sequence now that the current packet has released them.
+func (s *stream) drain(h *half) {
+	if h.based && len(h.held) > 0 && int32(h.held[0].seq-h.next) <= 0 {
+		h.reach(s.now)
+		s.drainOwn(h)
 	}
-	s.drainAs(h, at, false)
 }
 
-// drainAs delivers the held segments that are in sequence, with time at or, if own is set, their own times.
-func (s *stream) drainAs(h *half, at time.Time, own bool) {
+// drainOwn delivers the held segments that are in sequence, each with the time of the last packet up to it.
+func (s *stream) drainOwn(h *half) {
 	n := 0
 	for ; n < len(h.held); n++ {
 		p := &h.held[n]
@@ -418,13 +432,10 @@ func (s *stream) drainAs(h *half, at time.Time, own bool) {
 		}
 		h.bytes -= len(p.data)
 		if off := -int(ahead); off < len(p.data) && !h.ended {
-			when := at
-			if own {
-				when = p.at
-			}
+			h.reach(p.place())
 			h.next += uint32(len(p.data) - off)
 			seg := transport.Segment{
-				At: when, Packet: p.packet, Off: p.off + uint32(off), Bytes: p.data[off:], Start: !h.started && h.whole,
+				At: h.through.at, Packet: p.packet, Off: p.off + uint32(off), Bytes: p.data[off:], Start: !h.started && h.whole,
 			}
 			h.started = true
 			s.out(h.fromB, seg)
@@ -438,17 +449,25 @@ func (s *stream) drainAs(h *half, at time.Time, own bool) {
 	}
 }
 
-// giveUp reports the bytes before seq as lost and delivers the segments after them. The packet after a loss is its source.
-func (s *stream) giveUp(h *half, seq uint32, at time.Time) {
+// giveUp reports the bytes before seq as lost and delivers the segments after them. The packet after a loss is its source. A loss that no
+// segment follows has the place of the acknowledgement at.
+func (s *stream) giveUp(h *half, seq uint32, at place) {
 	packet, off := uint32(0), uint32(0)
-	if len(h.held) > 0 && h.held[0].seq == seq {
-		at, packet, off = h.held[0].at, h.held[0].packet, h.held[0].off
+	if len(h.held) > 0 {
+		first := &h.held[0]
+		if first.seq == seq {
+			packet, off = first.packet, first.off
+		}
+		if first.seq == seq || first.packet < at.packet {
+			at = first.place()
+		}
 	}
+	h.reach(at)
 	if n := int32(seq - h.next); n > 0 {
-		s.lost(h, int64(n), packet, off, at)
+		s.lost(h, int64(n), packet, off, h.through.at)
 		h.next = seq
 	}
-	s.drainAs(h, at, true)
+	s.drainOwn(h)
 }
 
 // finish delivers the end of the direction once all bytes before it are delivered.
@@ -465,6 +484,9 @@ func (s *stream) end(h *half, packet uint32, at time.Time) {
 	}
 	h.ended = true
 	s.drop(h)
+	if at.Before(h.through.at) {
+		at = h.through.at
+	}
 	seg := transport.Segment{At: at, Packet: packet, Start: !h.started && h.whole, End: true}
 	h.started = true
 	s.out(h.fromB, seg)
@@ -485,7 +507,7 @@ func (s *stream) drop(h *half) {
 }
 
 // ack takes an acknowledgement number of the peer.
-func (h *half) ack(ack uint32, at time.Time) {
+func (h *half) ack(ack uint32, at place) {
 	if h.hasAck && int32(ack-h.acked) <= 0 {
 		return
 	}
@@ -504,7 +526,7 @@ func (s *stream) tick(at time.Time) {
 		if h.start > 0 {
 			if h.start--; h.start == 0 {
 				s.settle(h)
-				s.drainAs(h, at, true)
+				s.drainOwn(h)
 				s.finish(h, 0, at)
 			}
 		}
@@ -541,7 +563,7 @@ func (s *stream) doom(h *half, ack uint32) {
 		}
 		s.giveUp(h, to, h.ackAt)
 	}
-	s.finish(h, 0, h.ackAt)
+	s.finish(h, 0, h.ackAt.at)
 }
 
 // flush gives up all missing bytes at the end of the capture.
@@ -551,15 +573,15 @@ func (s *stream) flush(at time.Time) {
 	}
 	for _, h := range [...]*half{&s.a, &s.b} {
 		s.settle(h)
-		s.drainAs(h, at, true)
+		s.drainOwn(h)
 		for len(h.held) > 0 && !h.ended {
-			s.giveUp(h, h.held[0].seq, at)
+			s.giveUp(h, h.held[0].seq, place{})
 		}
 		if h.hasAck && h.based {
 			s.doom(h, h.acked)
 		}
 		if h.fin && !h.ended && h.based && int32(h.finSeq-h.next) > 0 {
-			s.giveUp(h, h.finSeq, at)
+			s.giveUp(h, h.finSeq, s.now)
 		}
 		s.finish(h, 0, at)
 		s.drop(h)

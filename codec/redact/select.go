@@ -176,7 +176,7 @@ func (r *Redactor) varint(data []byte, raw uint64, it *codec.Item) {
 		}
 		data[n-1] &= 0x7f
 		if got, _ := codec.ReadVarint(data, it.Var, it.Bits); it.Num == nil || it.Num.Legal(got) {
-			if codec.VarintSize(got, it.Var, it.Bits) == n && string(codec.AppendVarint(nil, got, it.Var, it.Bits)) == string(data) {
+			if string(it.Shortest(nil, data, got)) == string(data) {
 				return
 			}
 		}

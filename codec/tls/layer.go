@@ -125,6 +125,12 @@ func (c *conn) judge() (client schema.Dir, like likeness) {
 	return 0, perhaps
 }
 
+// Waits implements transport.Waiter.
+func (c *conn) Waits() bool {
+	inner, ok := c.inner.(transport.Waiter)
+	return len(c.pending) > 0 || ok && inner.Waits() || c.session != nil && (c.session.ways[schema.ToServer].waits() || c.session.ways[schema.ToClient].waits())
+}
+
 // Flush implements transport.Transport.
 func (c *conn) Flush(at time.Time, emit func(*transport.Frame)) {
 	if c.session == nil && !c.plain {

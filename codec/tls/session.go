@@ -95,10 +95,11 @@ type way struct {
 // piece is a range of a captured packet in the stream of a direction.
 type piece struct {
 	transport.Source
-	at int64
+	at   int64
+	when time.Time
 }
 
-const pieceSize = 24 // bytes of memory
+const pieceSize = 48 // bytes of memory
 
 // feed takes the next segment.
 func (s *session) feed(seg transport.Segment, emit func(*transport.Frame)) {
@@ -135,7 +136,7 @@ func (s *session) append(w *way, seg transport.Segment) {
 		}
 	}
 	from := transport.Source{Packet: seg.Packet, Off: seg.Off + uint32(n), Len: uint32(len(bytes))}
-	w.pieces = append(w.pieces, piece{from, w.offset + int64(len(w.buf))})
+	w.pieces = append(w.pieces, piece{from, w.offset + int64(len(w.buf)), seg.At})
 	w.buf = append(w.buf, bytes...)
 }
 
@@ -526,6 +527,23 @@ func (s *session) alert(w *way, body []byte) {
 	}
 }
 
+// arrival returns the time at which the next size bytes were complete.
+func (w *way) arrival(size int) time.Time {
+	end := w.offset + int64(w.next+size)
+	for _, p := range w.pieces {
+		if p.at+int64(p.Len) >= end {
+			return p.when
+		}
+	}
+	return time.Time{}
+}
+
+// waits reports whether records wait for the ServerHello, or until one is found after a gap.
+func (w *way) waits() bool {
+	rest := w.buf[w.next:]
+	return len(rest) >= recordHead && (w.seeking || len(rest) >= recordHead+int(binary.BigEndian.Uint16(rest[3:])))
+}
+
 // packet returns the number of the packet with the next byte, 0 if there is none.
 func (w *way) packet() uint32 {
 	for _, p := range w.pieces {
@@ -547,12 +565,13 @@ func (s *session) give(w *way, plain []byte, at int) {
 	}
 	start := w.offset + int64(w.next+at)
 	end := start + int64(len(plain))
+	when := w.arrival(recordHead + int(binary.BigEndian.Uint16(w.buf[w.next+3:])))
 	for _, p := range w.pieces {
 		from, to := max(p.at, start), min(p.at+int64(p.Len), end)
 		if from >= to {
 			continue
 		}
-		seg := transport.Segment{Dir: w.dir, At: s.at, Packet: p.Packet, Off: p.Off + uint32(from-p.at)}
+		seg := transport.Segment{Dir: w.dir, At: when, Packet: p.Packet, Off: p.Off + uint32(from-p.at)}
 		if w.lost != 0 {
 			gap := seg
 			gap.Lost, gap.Start = w.lost, !w.started
@@ -646,7 +665,11 @@ func (s *session) opaque(w *way, size int) {
 // notice emits a frame of the next size bytes; without any, of the place where they are.
 func (s *session) notice(w *way, kind transport.Kind, size int, note string) {
 	f := &s.frame
-	*f = transport.Frame{Kind: kind, Dir: w.dir, At: s.at, Bytes: w.buf[w.next : w.next+size : w.next+size], From: f.From[:0], Via: via, Offset: transport.Unknown, Note: note}
+	at := s.at
+	if size > 0 {
+		at = w.arrival(size)
+	}
+	*f = transport.Frame{Kind: kind, Dir: w.dir, At: at, Bytes: w.buf[w.next : w.next+size : w.next+size], From: f.From[:0], Via: via, Offset: transport.Unknown, Note: note}
 	start := w.offset + int64(w.next)
 	end := start + int64(size)
 	for _, p := range w.pieces {

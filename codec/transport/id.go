@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"wirebench/defs/schema"
 )
 
 // FrameID identifies a frame within its capture by the packet and offset of its first byte, and its index among the frames that begin
@@ -73,12 +75,12 @@ func (id *FrameID) UnmarshalText(text []byte) (err error) {
 }
 
 // Identifier assigns the identities of the frames of one capture. Reading the capture again with the same settings yields the same
-// identities, because frames that begin at one place belong to one connection and are delivered consecutively. An Identifier serves one
+// identities, because frames that begin at one place belong to one direction of a connection and are delivered consecutively in it. An Identifier serves one
 // goroutine; its zero value is ready to use.
 type Identifier struct {
 	Raw bool // the capture is a raw file: frames begin at their Offset in packet 1
 
-	last  []FrameID // by connection
+	last  []FrameID // by connection and direction
 	alone uint32    // number of frames without a packet so far
 }
 
@@ -94,11 +96,12 @@ func (d *Identifier) Identify(conn int, f *Frame) {
 		f.ID = FrameID{Nth: d.alone}
 		return
 	}
-	for len(d.last) <= conn {
+	i := 3*conn + int(min(f.Dir, schema.ToClient))
+	for len(d.last) <= i {
 		d.last = append(d.last, FrameID{})
 	}
-	if last := d.last[conn]; last.Packet == f.ID.Packet && last.Off == f.ID.Off {
+	if last := d.last[i]; last.Packet == f.ID.Packet && last.Off == f.ID.Off {
 		f.ID.Nth = last.Nth + 1
 	}
-	d.last[conn] = f.ID
+	d.last[i] = f.ID
 }

@@ -3,6 +3,8 @@ package transport
 import (
 	"encoding/json"
 	"testing"
+
+	"wirebench/defs/schema"
 )
 
 func TestFrameID(t *testing.T) {
@@ -30,7 +32,7 @@ func TestFrameID(t *testing.T) {
 	}
 }
 
-// TestIdentifier: frames that begin at one place are counted, even with frames of other connections between them.
+// TestIdentifier: frames that begin at one place are counted, even with frames of other connections and directions between them.
 func TestIdentifier(t *testing.T) {
 	a, b := &Conn{}, &Conn{ID: 1}
 	at := func(packet, off uint32) []Source { return []Source{{Packet: packet, Off: off, Len: 1}} }
@@ -44,6 +46,7 @@ func TestIdentifier(t *testing.T) {
 		{Frame{Conn: b, From: at(2, 0)}, "2:0:0"},
 		{Frame{Conn: a, From: at(1, 4)}, "1:4:1"},
 		{Frame{Conn: a}, "0:0:1"}, // injected
+		{Frame{Conn: a, Dir: schema.ToClient, From: at(2, 9)}, "2:9:0"},
 		{Frame{Conn: a, From: at(1, 4)}, "1:4:2"},
 		{Frame{Conn: a, From: at(3, 4)}, "3:4:0"},
 		{Frame{Conn: b, Offset: 7}, "0:0:2"},                       // dropped

@@ -70,6 +70,15 @@ type Frame struct {
 // In reports whether Via has a name.
 func (f *Frame) In(name string) bool { return slices.Contains(f.Via, name) }
 
+// Blank returns the frame of a datagram without bytes, which no transport reads: it has no message, and is listed all the same.
+func Blank(seg Segment) *Frame {
+	f := &Frame{Kind: Control, Dir: seg.Dir, At: seg.At, Offset: Unknown, Note: "a datagram without bytes"}
+	if seg.Packet != 0 {
+		f.From = []Source{{Packet: seg.Packet, Off: seg.Off}}
+	}
+	return f
+}
+
 // Clear is a deciphered range of a captured packet's payload, at the same place and of the same length. It is valid only during the
 // callback.
 type Clear struct {
@@ -86,6 +95,13 @@ type Transport interface {
 	Feed(seg Segment, emit func(*Frame))
 	// Flush reports the end of the input, or a long pause: it emits incomplete messages as problems.
 	Flush(at time.Time, emit func(*Frame))
+}
+
+// Waiter is a Transport that may keep bytes until it can decide what they are. Their frames, emitted later, have the times at which the
+// bytes arrived.
+type Waiter interface {
+	Transport
+	Waits() bool // reports whether it keeps such bytes
 }
 
 // Measure returns the size of the message at the start of data, from its definition; transports of protocols without lengths use it.

@@ -22,6 +22,10 @@ func AppendShown(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 		dst = AppendLeaf(dst, r, l)
 	case it != nil && it.Num != nil && it.Num.Absent && l.Raw == 0:
 		dst = append(dst, "null"...)
+	case it != nil && it.High(r.Data, l.Range()) > 0:
+		if dst = appendVar(dst, r.Data, it, l.Range(), l.Raw); dst[from] == '"' {
+			dst = append(dst[:from], dst[from+1:len(dst)-1]...)
+		}
 	case it != nil:
 		dst = shownItem(dst, r.Data, it, l.Raw, l.Off)
 	default:
@@ -59,8 +63,13 @@ func shownItem(dst, data []byte, it *codec.Item, raw uint64, at uint32) []byte {
 		if dst = appendNumber(dst, it, raw); dst[from] == '"' { // a name, a large integer, or not a number
 			dst = append(dst[:from], dst[from+1:len(dst)-1]...)
 		}
-		if it.Form != codec.FormNamed || it.Num.Enum != nil && it.Num.Enum.Shown {
+		if it.Form != codec.FormNamed {
 			return dst
+		}
+		if e := it.Num.Enum; e != nil && e.Shown {
+			if name, _ := it.Num.ShownName(raw); name != "" {
+				return dst
+			}
 		}
 	}
 	if it.Num == nil || it.Num.Enum == nil {

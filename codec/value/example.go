@@ -318,8 +318,15 @@ func (x *exampler) shown(n *schema.Number, raw uint64) {
 		x.add("%s", strconv.FormatFloat(n.Float(raw), 'g', -1, 64))
 	case n.Absent && raw == 0:
 		x.add("null")
-	case n.Enum != nil && n.Enum.Shown && n.Enum.NameOfBits(raw) != "":
-		x.add("%s", quoteName(n.Enum.NameOfBits(raw)))
+	case n.Enum != nil && n.Enum.Shown:
+		switch name, bare := n.ShownName(raw); {
+		case name != "":
+			x.add("%s", quoteName(name))
+		case bare:
+			x.add("%s", n.Decimal(raw))
+		default:
+			x.integer(n, raw)
+		}
 	default:
 		x.integer(n, raw)
 	}

@@ -217,15 +217,6 @@ func (x *exampler) chosen(f *schema.Field, n *schema.Number) uint64 {
 	if n.Kind == schema.Bool {
 		return raw & 1
 	}
-	if n.Enum != nil && n.Enum.Shown { // several values may have one name
-		if name := n.Enum.NameOfBits(raw); name != "" {
-			for _, v := range n.Enum.Values {
-				if v.Name == name {
-					return v.Value & schema.Mask(n.Bits)
-				}
-			}
-		}
-	}
 	return raw
 }
 

@@ -43,7 +43,7 @@ func AppendLeaf(dst []byte, r *codec.Record, l codec.Leaf) []byte {
 	case it.Form == codec.FormNone && it.Bits <= 64:
 		return appendNumber(dst, &codec.Item{Form: codec.FormUint64, Bits: it.Bits}, l.Raw)
 	case it.Var != schema.Sized || it.Computed():
-		return appendNumber(dst, it, l.Raw)
+		return appendVar(dst, r.Data, it, l.Range(), l.Raw)
 	}
 	return w.itemValue(dst, it, l.Off-it.Off)
 }
@@ -214,18 +214,44 @@ func (r writer) inner(dst []byte, s *step, node uint32, comma bool) ([]byte, boo
 func (r writer) innerValue(dst []byte, s *step, node uint32) []byte {
 	n, o := &r.Nodes[node], &r.Program.Ops[s.op]
 	if s.kind == stepVar {
-		return appendNumber(dst, r.Program.Var(o), n.Raw)
+		return appendVar(dst, r.Data, r.Program.Var(o), n.Range(), n.Raw)
 	}
 	if n.Kind == codec.NodeNull {
 		return append(dst, "null"...)
 	}
 	if o.Code == codec.OpVariant {
 		c, ok := r.caseOf(s.op, n.Raw)
-		if !ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0 {
+		present := o.Present != noIndex && ok && n.Raw > 0
+		switch {
+		case !present && (!ok || c.Body == noIndex || len(r.bodies[c.Body].steps) == 0):
 			return append(dst, "null"...)
+		case present && len(r.bodies[c.Body].steps) == 0:
+			return append(dst, '{', '}')
+		case present:
+			return r.option(dst, c, node)
 		}
 		o = c
 	}
+	if o.NullSize {
+		return r.option(dst, o, node)
+	}
+	return r.caseValue(dst, o, node)
+}
+
+// option appends the value of a choice or a group that is there, but may be missing. One that is null is the member "" of an object, so that it
+// is not missing; and so is one that is such an object itself.
+func (r writer) option(dst []byte, c *codec.Op, node uint32) []byte {
+	from := len(dst)
+	dst = r.caseValue(dst, c, node)
+	if v := dst[from:]; !r.Short && !r.Illegal && string(v) == "null" || bytes.HasPrefix(v, []byte(`{"":`)) {
+		dst = append(slices.Insert(dst, from, []byte(`{"":`)...), '}')
+	}
+	return dst
+}
+
+// caseValue appends the value of a group, or of an alternative, whose node is given.
+func (r writer) caseValue(dst []byte, o *codec.Op, node uint32) []byte {
+	n := &r.Nodes[node]
 	body := o.Body
 	if o.Code == codec.OpCall {
 		body = r.Program.Ops[o.Group].Body
@@ -629,17 +655,33 @@ func appendNumber(dst []byte, it *codec.Item, raw uint64) []byte {
 	case codec.FormNamed:
 		return appendNamed(dst, it, raw)
 	case codec.FormBitfield:
-		return appendBitfield(dst, it.Type.(*schema.Bitfield), raw)
+		return appendBitfield(dst, it.Type.(*schema.Bitfield), 0, raw)
 	}
 	return dst
+}
+
+// appendVar appends the value of a number of variable size.
+func appendVar(dst, data []byte, it *codec.Item, at codec.Range, raw uint64) []byte {
+	high := it.High(data, at)
+	switch {
+	case high == 0:
+		return appendNumber(dst, it, raw)
+	case it.Form == codec.FormBitfield:
+		return appendBitfield(dst, it.Type.(*schema.Bitfield), high, raw)
+	}
+	return append(codec.AppendLongText(append(dst, '"'), high, raw), '"')
 }
 
 // appendNamed appends the name of an integer, or the integer if it has none.
 func appendNamed(dst []byte, it *codec.Item, raw uint64) []byte {
 	num := it.Num
 	if num.Enum != nil && num.Enum.Shown {
-		if name := num.Enum.NameOfBits(raw); name != "" {
+		name, bare := num.ShownName(raw)
+		switch {
+		case name != "":
 			return appendUTF8(dst, []byte(name))
+		case bare:
+			return num.AppendDecimal(dst, raw)
 		}
 	}
 	if it.Bits > 32 {
@@ -657,7 +699,7 @@ func appendUUID(dst, b []byte) []byte {
 	return append(codec.AppendUUID(append(dst, '"'), b), '"')
 }
 
-func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
+func appendBitfield(dst []byte, t *schema.Bitfield, high, raw uint64) []byte {
 	f := t.Form(raw)
 	dst = append(dst, '{')
 	if t.All != "" {
@@ -666,7 +708,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 		if t.Bits > 32 {
 			dst = append(dst, '"')
 		}
-		dst = strconv.AppendUint(dst, raw, 10)
+		dst = codec.AppendLongText(dst, high, raw)
 		if t.Bits > 32 {
 			dst = append(dst, '"')
 		}
@@ -683,7 +725,7 @@ func appendBitfield(dst []byte, t *schema.Bitfield, raw uint64) []byte {
 		dst = append(dst, '"', ':')
 		v, kind := uint64(0), schema.Unsigned
 		if p := f.Part(name); p != nil {
-			v, kind = p.Value(raw), p.Kind
+			v, kind = p.In(high, raw), p.Kind
 		}
 		if kind == schema.Bool {
 			dst = strconv.AppendBool(dst, v != 0)

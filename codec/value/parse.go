@@ -105,6 +105,10 @@ type valuer struct {
 	seen  int        // unsuccessful comparisons of names
 	errs  ValueErrors
 
+	key   int32  // of the element that is built, if keyed is set: see schema.List.Keyed
+	keyed string // the field that has its value
+	high  uint64 // the upper bits of the number of schema.Long that was read last
+
 	regs    []uint64
 	depth   int            // of calls
 	pending []pendingKey   // members of choices without a name
@@ -450,7 +454,7 @@ func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
 		if s.kind == stepVar && v.p.Ops[s.op].Code == codec.OpShown {
 			continue
 		}
-		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && v.toks[tok].kind != tokNull {
+		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && (v.toks[tok].kind != tokNull || v.mayBeNull(s)) {
 			return true
 		}
 	}
@@ -698,6 +702,12 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 				v.blank += max(int(o.Stride/8), 1)
 				v.element(o, pc, l, -1, int32(n))
 			}
+		}
+	case v.toks[tok].kind == tokObject && l.Keyed != "":
+		for k := tok + 1; k < int32(v.toks[tok].after) && len(v.errs) < maxValueErrors && !v.tooLarge(); k = int32(v.toks[k+1].after) {
+			v.key, v.keyed = k, l.Keyed
+			v.element(o, pc, l, k+1, int32(n))
+			n++
 		}
 	case v.toks[tok].kind != tokArray:
 		v.failAt(tok, o.Field, "", "wrong-kind", "%s where an array is expected: %s", v.toks[tok].kind, v.show(tok))

@@ -6,6 +6,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // maxCalls limits the nesting of groups in themselves, as Decode does.
@@ -42,7 +43,7 @@ func (v *valuer) loads(b *codec.Block, at uint32, pi uint16, base int, obj int32
 	}
 }
 
-// present returns the selector of a choice for its value: that of the first alternative with contents, or of one without.
+// present returns the selector of a choice for its value: 0 for null, the first alternative, and 1 for other values.
 func (v *valuer) present(field, pi uint16, base int, obj int32) uint64 {
 	s := &v.plans.bodies[pi].steps[v.plans.step[field]]
 	given := v.given(v.slots[base+int(v.plans.step[field])])
@@ -52,41 +53,44 @@ func (v *valuer) present(field, pi uint16, base int, obj int32) uint64 {
 	if s.anon && v.given(obj) && v.toks[obj].kind == tokObject {
 		given = v.hasMember(s.op, obj)
 	}
-	for i := range v.p.Ops {
-		o := &v.p.Ops[i]
-		if o.Code != codec.OpVariant || o.Field != field {
-			continue
-		}
-		taken := map[uint64]bool{}
-		for c := uint16(i) + 1; c < o.End; c = v.p.Ops[c].End {
-			w := &v.p.Ops[c].When
-			if taken[w.Value] = true; (len(v.plans.bodies[v.p.Ops[c].Body].steps) > 0) != given {
-				continue
-			}
-			if !w.Else {
-				return w.Value
-			}
-			for raw := uint64(1); ; raw++ {
-				if !taken[raw] {
-					return raw
-				}
-			}
-		}
+	if given {
+		return 1
 	}
 	return 0
 }
 
-// hasMember reports whether an object has a value for a field of an alternative without a name.
+// hasMember reports whether an object has a value for a field of an alternative without a name: also null, if the field may be null.
 func (v *valuer) hasMember(variant uint16, obj int32) bool {
 	for c := variant + 1; c < v.p.Ops[variant].End; c = v.p.Ops[c].End {
-		steps := v.plans.bodies[v.p.Ops[c].Body].steps
+		body := v.p.Ops[c].Body
+		steps := v.plans.bodies[body].steps
 		for k := obj + 1; k < int32(v.toks[obj].after); k = int32(v.toks[k+1].after) {
-			if v.given(k+1) && v.find(steps, 0, uint16(len(steps)), 0, k) != noIndex {
+			switch i := v.find(steps, 0, uint16(len(steps)), 0, k); {
+			case i == noIndex:
+				if v.given(k+1) && v.plans.bodies[body].anon && v.anonHas(body, 0, uint16(len(steps)), k) {
+					return true
+				}
+			case v.given(k+1) || v.mayBeNull(&steps[i]):
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// mayBeNull reports whether null is a value of a field.
+func (v *valuer) mayBeNull(s *step) bool {
+	return s.kind == stepInner || s.kind == stepContent && v.p.Ops[s.op].Null()
+}
+
+// inOption returns the value in an option that is present: see writer.option.
+func (v *valuer) inOption(tok int32) int32 {
+	if v.given(tok) && v.toks[tok].kind == tokObject {
+		if key := tok + 1; key < int32(v.toks[tok].after) && v.toks[key].start == v.toks[key].end && v.toks[key+1].after == v.toks[tok].after {
+			return key + 1
+		}
+	}
+	return tok
 }
 
 // elements returns the number of elements of the value of a list; -1 if it is missing.
@@ -115,15 +119,16 @@ func (v *valuer) length(tok int32) (n uint64) {
 	return n
 }
 
-// counted returns the bits of a number that is missing, and that is the number of units of another step of the body pi.
+// counted returns the bits of a number that is missing, and that determines the number of units of another step of the body pi.
 func (v *valuer) counted(it *codec.Item, pi, step uint16, base int) uint64 {
-	tok := v.slots[base+int(step)]
-	if !v.given(tok) {
-		return 0
+	tok, field := v.slots[base+int(step)], v.plans.bodies[pi].steps[step].field
+	n := uint64(0)
+	if v.given(tok) {
+		n = v.length(tok)
 	}
-	n := v.length(tok)
-	if v.toks[tok].kind == tokString {
-		switch t := v.p.Fields[v.plans.bodies[pi].steps[step].field].Schema.Type.(type) {
+	of := v.p.Fields[field].Schema.Type
+	if n > 0 && v.toks[tok].kind == tokString {
+		switch t := of.(type) {
 		case *schema.Blob:
 			n /= 2
 		case *schema.Text:
@@ -132,12 +137,19 @@ func (v *valuer) counted(it *codec.Item, pi, step uint16, base int) uint64 {
 			v.data = v.data[:mark]
 		}
 	}
-	if it.Num == nil {
-		return n
+	extent, _ := wire.ExtentOf(of)
+	units, ok := extent.Expr.Solve(int64(n))
+	switch {
+	case !ok:
+		v.failAt(tok, it.Field, "", "wrong-size", "no value of the field gives a count of %d", n)
+		return 0
+	case it.Num == nil:
+		return uint64(units)
 	}
-	raw, ok := it.Num.RawUnits(int64(n))
+	raw, ok := it.Num.RawUnits(units)
 	if !ok {
-		v.failAt(tok, it.Field, "", "out-of-range", "%d does not fit %s", n, it.Num.Name())
+		v.failAt(tok, it.Field, "", "out-of-range", "%d does not fit %s", units, it.Num.Name())
+		return 0
 	}
 	return raw
 }
@@ -161,6 +173,7 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	case codec.RoleValue:
 		k := v.plans.slots[pc]
 		s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
+		v.high = 0
 		switch {
 		case v.given(tok) && it.Form == codec.FormBitfield:
 			raw = v.bitfield(it, tok)
@@ -172,6 +185,10 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && !it.Num.Legal(raw) {
 			v.failAt(tok, it.Field, "", "out-of-range", "%s is outside the legal range %s", it.Num.Decimal(raw), rangeText(it.Num))
 		}
+		if v.high > 0 {
+			v.long(o, pc, it, tok, raw)
+			return
+		}
 	}
 	reg, ok := o.Register()
 	switch {
@@ -182,6 +199,18 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		v.regs[reg] = raw
 	}
 	v.node(codec.Node{Raw: raw, Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
+}
+
+// long adds a number of more than 64 bits, whose bytes are those of its node.
+func (v *valuer) long(o *codec.Op, pc uint16, it *codec.Item, tok int32, raw uint64) {
+	if reg, ok := o.Register(); ok {
+		if v.regs[reg] = raw; it.Form != codec.FormBitfield {
+			v.failAt(tok, it.Field, "", "out-of-range", "%s has more than 64 bits, but other fields depend on it", v.show(tok))
+		}
+	}
+	at := uint32(len(v.data)) * 8
+	v.data = codec.AppendLong(v.data, v.high, raw)
+	v.node(codec.Node{Raw: raw, Off: at, Len: uint32(len(v.data))*8 - at, Op: pc, Kind: codec.NodeVar})
 }
 
 // group adds a group with a body of its own.
@@ -211,6 +240,9 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 		v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeNull})
 		return
 	}
+	if o.NullSize {
+		tok = v.inOption(tok)
+	}
 	at := uint64(0)
 	if reg, ok := o.Position(); ok {
 		at = v.regs[reg]
@@ -227,6 +259,8 @@ func (v *valuer) contents(pc, end, pi uint16, bare bool, field uint16, tok int32
 	base := v.open(pi)
 	steps := v.plans.bodies[pi].steps
 	obj := int32(-1)
+	key, keyed := v.key, v.keyed
+	v.keyed = ""
 	v.path = append(v.path, pathPart{field: field, elem: inField})
 	defer func() { v.path = v.path[:len(v.path)-1] }()
 	switch {
@@ -242,6 +276,15 @@ func (v *valuer) contents(pc, end, pi uint16, bare bool, field uint16, tok int32
 		obj = tok
 		v.fill(pi, base, 0, uint16(len(steps)), tok)
 	}
+	for i := range steps {
+		switch {
+		case keyed == "" || steps[i].name != keyed:
+		case v.slots[base+i] >= 0:
+			v.failAt(v.slots[base+i], steps[i].field, "", "duplicate-field", "the key of the member is its %s", keyed)
+		default:
+			v.slots[base+i] = key
+		}
+	}
 	v.build(pc, end, pi, base, obj)
 	v.slots = v.slots[:base]
 }
@@ -256,7 +299,13 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	if ok {
 		v.r.Nodes[n].Raw = which
 		co := &v.p.Ops[c]
-		switch empty := len(v.plans.bodies[co.Body].steps) == 0; {
+		empty := len(v.plans.bodies[co.Body].steps) == 0
+		if o.Present != noIndex {
+			if tok = v.inOption(tok); empty && which > 0 && v.given(tok) && v.toks[tok].kind == tokObject && int32(v.toks[tok].after) == tok+1 {
+				tok = -1 // {}
+			}
+		}
+		switch {
 		case s.anon:
 			if s.in != noIndex {
 				obj = v.slots[base+int(s.in)]

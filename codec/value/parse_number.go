@@ -82,10 +82,28 @@ func (v *valuer) number(it *codec.Item, tok int32) uint64 {
 	case t.kind == tokString && it.Bits > 32 && !t.escaped && isDecimal(text):
 	case t.kind == tokString && it.Bits > 32:
 		return wrong("a decimal number, optionally in quotes,")
+	case t.kind == tokArray && it.Bits == 64:
+		if raw, ok := v.halves(tok); ok {
+			return raw
+		}
+		return wrong("a number, or an array of its upper and its lower 32 bits,")
 	default:
 		return wrong("a number")
 	}
 	return v.integer(it, tok, string(text))
+}
+
+// halves reads an integer of 64 bits as node-protodef has it: an array of its upper and its lower 32 bits, each with or without a sign.
+func (v *valuer) halves(tok int32) (raw uint64, ok bool) {
+	n := 0
+	for k := tok + 1; k < int32(v.toks[tok].after); k = int32(v.toks[k].after) {
+		half, ok := parseInt(string(v.text[v.toks[k].start:v.toks[k].end]), math.MaxUint32, math.MinInt32)
+		if !ok || v.toks[k].kind != tokNumber {
+			return 0, false
+		}
+		raw, n = raw<<32|half&math.MaxUint32, n+1
+	}
+	return raw, n == 2
 }
 
 // named returns the value whose name is a string, or nil. If several values are shown as that name, it is the last one.
@@ -128,6 +146,13 @@ func (v *valuer) integer(it *codec.Item, tok int32, text string) uint64 {
 	}
 	if n, ok := parseInt(text, hi, lo); ok {
 		return n & schema.Mask(int(it.Bits))
+	}
+	if it.Var == schema.Long && isDecimal([]byte(text)) {
+		high, low, ok := codec.ParseLong(text)
+		if v.high = high; !ok {
+			v.failAt(tok, it.Field, "", "out-of-range", "%s does not fit 128 bits without a sign", v.show(tok))
+		}
+		return low
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		if f != math.Trunc(f) {
@@ -262,7 +287,8 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 		return 0
 	}
 	all := int32(-1)
-	var values [64]int32 // tokens by name; a Bitfield has at most 64 parts
+	var some [64]int32 // tokens by name
+	values := append(some[:0], make([]int32, len(t.Names))...)
 	for i := range values {
 		values[i] = -1
 	}
@@ -291,14 +317,14 @@ func (v *valuer) bitfield(it *codec.Item, tok int32) uint64 {
 		}
 	}
 	if t.All != "" {
-		return v.flags(it, t, all, values[:])
+		return v.flags(it, t, all, values)
 	}
 	for i := range t.Forms {
 		f := &t.Forms[i]
-		if i < len(t.Forms)-1 && !v.formFits(t, f, values[:]) {
+		if i < len(t.Forms)-1 && !v.formFits(t, f, values) {
 			continue
 		}
-		return v.packForm(it, t, f, values[:])
+		return v.packForm(it, t, f, values)
 	}
 	return 0
 }
@@ -376,9 +402,14 @@ func (v *valuer) flags(it *codec.Item, t *schema.Bitfield, all int32, values []i
 	f := &t.Forms[len(t.Forms)-1]
 	for _, set := range [...]bool{false, true} {
 		for i, name := range t.Names {
-			part := f.Part(name)
+			part, word := f.Part(name), &raw
 			if part == nil || !v.given(values[i]) {
 				continue
+			}
+			if part.Shift >= 64 {
+				upper := *part
+				upper.Shift -= 64
+				part, word = &upper, &v.high
 			}
 			k, text := v.toks[values[i]].kind, string(v.text[v.toks[values[i]].start:v.toks[values[i]].end])
 			bits := schema.Mask(part.Bits) << part.Shift
@@ -393,14 +424,14 @@ func (v *valuer) flags(it *codec.Item, t *schema.Bitfield, all int32, values []i
 					v.failAt(values[i], it.Field, name, "out-of-range", "%s does not fit %d bits", v.show(values[i]), part.Bits)
 					return 0
 				}
-				raw = raw&^bits | packed
+				*word = *word&^bits | packed
 			case k != tokBool:
 				v.failAt(values[i], it.Field, name, "wrong-kind", "%s where true or false is expected: %s", k, v.show(values[i]))
 				return 0
 			case text == "true" && set:
-				raw |= bits
-			case text != "true" && !set && part.Value(raw) == 1:
-				raw &^= bits
+				*word |= bits
+			case text != "true" && !set && part.Value(*word) == 1:
+				*word &^= bits
 			}
 		}
 	}

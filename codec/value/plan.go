@@ -82,7 +82,7 @@ type step struct {
 	in    uint16 // the stepOpen around it, noIndex at the top
 	maybe bool   // a number that may be absent
 	anon  bool   // stepInner: a choice whose fields are members of the enclosing object
-	units uint16 // stepItem and stepVar: the step of the list, text or bytes whose number of units it is, noIndex if there is none
+	units uint16 // stepItem and stepVar: the step of the list, text or bytes whose number of units it determines, noIndex if there is none
 	end   uint16 // stepOpen: its stepClose
 	run   uint16 // index of the run that starts here, or noIndex
 	brace byte   // stepOpen and stepClose: of the object or array
@@ -185,8 +185,10 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 		if p.Kind == wire.List {
 			c.body(p.Elem, o.Body, pc+1)
 		}
-		if e := p.Extent; e.Size == schema.Computed && e.Expr.Op == schema.Ref && e.Expr.Part == "" {
-			c.countedBy(plan, e.Expr.Field, k)
+		if e := p.Extent; e.Size == schema.Computed {
+			if f := e.Expr.Solvable(); f != nil {
+				c.countedBy(plan, f, k)
+			}
 		}
 		if o.Size == schema.Until {
 			return 2
@@ -195,7 +197,7 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 	return 1
 }
 
-// countedBy notes that a field has the number of units of a step. The body's plan is changed, so that step indexes stay valid.
+// countedBy notes that a field determines the number of units of a step. The body's plan is changed, so that step indexes stay valid.
 func (c *planner) countedBy(p *plan, f *schema.Field, k uint16) {
 	for i := range p.steps {
 		if s := &p.steps[i]; (s.kind == stepItem || s.kind == stepVar) && s.field != noIndex && c.p.Fields[s.field].Schema == f {

@@ -149,7 +149,7 @@ func leafText(r *codec.Record, l codec.Leaf, text string) string {
 			return fmt.Sprintf("%d (0x%04X)", n, n)
 		}
 	case codec.RoleValue:
-		if it != nil && it.Form == codec.FormNamed {
+		if it != nil && it.Form == codec.FormNamed && it.High(r.Data, l.Range()) == 0 {
 			switch n := it.Num; {
 			case n.Absent && l.Raw == 0:
 				return "none"

@@ -44,6 +44,14 @@ func (s *Set) Files() iter.Seq[*File] { return s.files.all(compareFiles) }
 // File returns the compiled file, nil if it is not in the set.
 func (s *Set) File(f *source.File) *File { return s.of.get(f) }
 
+// Uses returns the files that the messages of a file depend on.
+func (s *Set) Uses(f *source.File) []*source.File {
+	if file := s.of.get(f); file != nil {
+		return file.uses
+	}
+	return nil
+}
+
 // FileNamed returns the first file of a name, nil if there is none.
 func (s *Set) FileNamed(name string) *source.File {
 	for _, f := range s.based.get(path.Base(name)) {

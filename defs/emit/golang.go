@@ -616,7 +616,7 @@ func (g *goTarget) readFixed(b string, it *item, to string) {
 
 // goText returns the conversion of bytes to text.
 func goText(set schema.Charset, bytes string) string {
-	switch set {
+	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "decode16(" + bytes + ")"
 	case schema.Latin1:
@@ -627,7 +627,7 @@ func goText(set schema.Charset, bytes string) string {
 
 // goBytes returns the conversion of text to bytes.
 func goBytes(set schema.Charset, text, label string) string {
-	switch set {
+	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "encode16(" + text + ")"
 	case schema.Latin1:

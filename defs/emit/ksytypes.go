@@ -724,7 +724,10 @@ func (k *ksyMessage) content(t *ksyType, f *schema.Field) {
 
 // textAttr returns an attribute of text.
 func textAttr(typ *schema.Text, bytes string) yamlMap {
-	set := map[schema.Charset]string{schema.UTF16LE: "UTF-16LE", schema.Latin1: "ISO-8859-1", schema.UTF8: "UTF-8"}[typ.Charset]
+	set := map[schema.Charset]string{schema.UTF16LE: "UTF-16LE", schema.UTF16BE: "UTF-16BE", schema.Latin1: "ISO-8859-1", schema.UTF8: "UTF-8"}[typ.Charset]
+	if set == "" {
+		set = typ.Charset.String()
+	}
 	var a yamlMap
 	switch {
 	case typ.Size == schema.Terminated:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // Loss is a kind of feature of the definitions that a target cannot express.
@@ -54,6 +55,27 @@ func (l *losses) lose(m *schema.Message, field, format string, args ...any) {
 	}
 	one.args = strings.Join(own, ", ")
 	*l = append(*l, one)
+}
+
+// encodings reports the texts of a message whose encoding the target has no table of: they have a character for each byte, see byteWise.
+func (l *losses) encodings(laid *wire.Message) {
+	for i := range laid.Fields {
+		switch t, _ := laid.Fields[i].Schema.Type.(*schema.Text); {
+		case t == nil:
+		case t.Charset == schema.UTF16BE:
+			fail("text in %s", t.Charset)
+		case t.Charset.Table():
+			l.lose(laid.Schema, laid.Label(i), "text in %s is not converted: each byte is a character", t.Charset)
+		}
+	}
+}
+
+// byteWise returns the encoding in which targets without a table of an encoding read and write its bytes.
+func byteWise(set schema.Charset) schema.Charset {
+	if set.Table() {
+		return schema.Latin1
+	}
+	return set
 }
 
 // kinds returns one Loss for each kind, in the order of their first places. If the reasons of a kind differ, their own parts are with the

@@ -118,6 +118,7 @@ type luaMark struct {
 
 func (g *luaTarget) message(m *schema.Message) {
 	g.try(m, luaFeatures, func(laid *wire.Message) {
+		g.encodings(laid)
 		c := &luaCompiler{
 			m: laid, tables: g.tables, names: g.names, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
 			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},

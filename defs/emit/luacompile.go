@@ -350,7 +350,7 @@ func (c *luaCompiler) value(o *luaOp, it *wire.Item) {
 }
 
 func luaText(t *schema.Text) string {
-	return fmt.Sprintf(", unit = %d, set = %s", t.Charset.Unit(), luaString([]string{"utf16le", "latin1", "utf8"}[t.Charset]))
+	return fmt.Sprintf(", unit = %d, set = %s", t.Charset.Unit(), luaString([]string{"utf16le", "latin1", "utf8"}[byteWise(t.Charset)]))
 }
 
 func luaNested(t *schema.Blob) string {

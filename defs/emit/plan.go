@@ -167,6 +167,7 @@ func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
 func (p *plan) message(m *schema.Message, symbols bool) {
 	records, structs := len(p.records), len(p.made)
 	ok := p.try(m, nativeFeatures, func(laid *wire.Message) {
+		p.encodings(laid)
 		if len(p.shape(m.Body)) > maxShape {
 			fail("too many fields")
 		}

@@ -621,7 +621,7 @@ func (g *tsTarget) readFixed(b string, it *item, to string) {
 }
 
 func tsText(set schema.Charset, bytes string) string {
-	switch set {
+	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "decode16(" + bytes + ")"
 	case schema.Latin1:
@@ -631,7 +631,7 @@ func tsText(set schema.Charset, bytes string) string {
 }
 
 func tsBytes(set schema.Charset, text, label string) string {
-	switch set {
+	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "encode16(" + text + ")"
 	case schema.Latin1:

@@ -284,9 +284,12 @@ func textUnits(set schema.Charset, s string) ([]uint16, bool) {
 	}
 	var out []uint16
 	for i := range len(s) {
+		if set != schema.UTF8 && s[i] >= 0x80 {
+			return nil, false // not as targets show it
+		}
 		out = append(out, uint16(s[i]))
 	}
-	return out, true
+	return out, !strings.ContainsRune(s, utf8.RuneError) // which stands for bytes that are not UTF-8
 }
 
 // partValue returns the value of a part of a bitfield: a number, or a boolean.

@@ -225,3 +225,15 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// An array of text becomes an array of numbers without its encoding.
+func TestRetypeOfEncodedText(t *testing.T) {
+	f := source.New("a.def", "group: g\npacket: p\n   __group = g\n   s = char [utf-8] <uint8> {9}\n")
+	s, _ := muta.Parse([]*source.File{f}, schema.Options{})
+	at := s.Messages[0].Body.Fields[0].Span
+	for typ, want := range map[string]string{"uint16": "s = uint16 <uint8> {9}", "char": "s = char [utf-8] <uint8> {9}"} {
+		if got, ok := muta.Edits.Retype(f, at, typ); !ok || !strings.Contains(got, want+"\n") {
+			t.Errorf("%s: %v %s", typ, ok, got)
+		}
+	}
+}

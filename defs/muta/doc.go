@@ -43,7 +43,8 @@
 //
 // and the structs and enums of the file, which may be defined after their use. Braces make an array of min to max elements; the default
 // of min is 0; the length type is uint8, uint16 or uint32. lo and hi are the legal range, inclusive, of the number or of each element;
-// this is an extension, as the article has ranges but does not show their syntax. Every bound is a number, decimal or hexadecimal with 0x,
+// this is an extension, as the article has ranges but does not show their syntax. In place of a range, text may name its encoding, for
+// example char [utf-8] {16}: an extension, too. Every bound is a number, decimal or hexadecimal with 0x,
 // or the name of a constant.
 //
 // # Wire
@@ -69,7 +70,8 @@
 //
 //   - Ids start at 1: in the article the third packet has id 3, though its enum in C would give 2. For that, use __first = 0.
 //   - A packet with errors keeps its id, so that the ids of later packets are right.
-//   - Numbers are little-endian, float and double are IEEE 754, characters are bytes and shown as Latin-1.
+//   - Numbers are little-endian, float and double are IEEE 754, characters are bytes, by default shown as Latin-1:
+//     the option "encoding", or the field, says otherwise. Numbers of characters remain numbers of bytes.
 //   - A struct is contiguous and includes its lengths. The lengths of structs in arrays could not precede the array.
 //   - A named max requires a length type, even if its value is known: the encoding must not change with a constant that the tool cannot see.
 //   - NaN is outside every range. Bounds of a float are rounded to float precision; otherwise [0, 0.1] would refuse 0.1.

@@ -194,7 +194,11 @@ func retypeArray(f *source.File, at source.Span, typ string) (string, bool) {
 		return "", false
 	}
 	word, _, _ := strings.Cut(typ, " ")
-	return edit.Splice(f, []source.Span{e.lines[i].field.typ}, func(int) string { return word }), true
+	was := e.lines[i].field.typ
+	if e.lines[i].field.encoded() && word != was.Text() {
+		was.End = e.lines[i].field.ranges.End // an encoding is for text
+	}
+	return edit.Splice(f, []source.Span{was}, func(int) string { return word }), true
 }
 
 // renameField renames a field.

@@ -18,11 +18,11 @@ import (
 
 var goldens = []string{"schema", "diagnostics", "formatted"}
 
-// TestGolden parses the files of each case: definitions as one set, with the constants of the file consts. The section "formatted" has only
+// TestGolden parses the files of each case: definitions as one set, with the constants of the file consts. Setting: encoding. The section "formatted" has only
 // definitions that Format changes.
 func TestGolden(t *testing.T) {
 	defstest.Run(t, "testdata/*.txtar", goldens, func(t *testing.T, c *defstest.Case) map[string]string {
-		var o schema.Options
+		o := schema.Options{Values: c.Settings}
 		var files []*source.File
 		var diags diag.List
 		var formatted strings.Builder

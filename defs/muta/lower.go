@@ -23,7 +23,8 @@ const (
 type lowerer struct {
 	tree      *tree
 	diags     diag.List
-	broken    bool // the current record has errors
+	encoding  schema.Charset // of text without one
+	broken    bool           // the current record has errors
 	constants *constants
 	named     map[string]bool // constants that have been reported
 
@@ -84,7 +85,7 @@ type body struct {
 
 func newLowerer(t *tree, o schema.Options, among *build.Among) *lowerer {
 	return &lowerer{
-		tree: t, constants: newConstants(o.Constants), named: map[string]bool{},
+		tree: t, encoding: o.Encoding(), constants: newConstants(o.Constants), named: map[string]bool{},
 		groups: map[string]*group{}, groupAt: map[string]source.Span{}, among: among, types: map[string]*definedType{}, twice: map[*record]bool{},
 	}
 }

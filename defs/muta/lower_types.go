@@ -63,7 +63,7 @@ func (l *lowerer) field(ln *line, f form) (p part, ok bool) {
 	}
 	switch t := elem.typ.(type) {
 	case *schema.Text:
-		p.typ = &schema.Text{Charset: schema.Latin1, Extent: ext}
+		p.typ = &schema.Text{Charset: t.Charset, Extent: ext}
 	case *schema.Group:
 		p.typ = &schema.List{Elem: t.Struct, Extent: ext}
 	default:
@@ -92,11 +92,8 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 			out.typ = n
 			return out, true
 		}
-		if !e.ranges.IsZero() {
-			l.report(rangeWithout(e.ranges, name))
-		}
-		// One arbitrary character, without a terminator.
-		out.typ = &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Fixed, N: 1, Min: &schema.Limit{Uint: 1}}}
+		// One arbitrary byte, without a terminator.
+		out.typ = &schema.Text{Charset: l.charset(e), Extent: schema.Extent{Size: schema.Fixed, N: 1, Min: &schema.Limit{Uint: 1}}}
 		return out, true
 	}
 	t := l.types[name]
@@ -120,6 +117,22 @@ func (l *lowerer) element(e *fieldExpr, f form) (part, bool) {
 		return part{}, false
 	}
 	return part{typ: &schema.Group{Struct: b.s}, fields: b.fields + 1, depth: b.depth, bytes: b.bytes, broken: b.broken}, true
+}
+
+// charset returns the encoding of a text: "char [utf-8] {16}" names it in place of a range.
+func (l *lowerer) charset(e *fieldExpr) schema.Charset {
+	switch {
+	case e.ranges.IsZero():
+		return l.encoding
+	case !e.lo.IsZero():
+		l.report(rangeWithout(e.ranges, e.typ.Text()))
+		return l.encoding
+	}
+	c, err := schema.ByteCharset(e.hi.Text())
+	if err != nil {
+		l.report(badEncoding(e.hi, err.Error()))
+	}
+	return c
 }
 
 // enumValue lowers a number of an enum. Without an explicit range it has the range of the enum.

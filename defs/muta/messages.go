@@ -40,6 +40,7 @@ const (
 	codeUnknownType     = "unknown-type"
 	codeRangeWithout    = "range-without-number"
 	codeBadRange        = "bad-range"
+	codeBadEncoding     = "bad-encoding"
 	codeBadLimit        = "bad-limit"
 	codeMinAboveMax     = "min-above-max"
 	codeBadLength       = "bad-length-type"
@@ -263,10 +264,7 @@ func suffixOrder(at, value source.Span, e *fieldExpr) diag.Diagnostic {
 
 func unknownType(at source.Span, defined []string) diag.Diagnostic {
 	words := at.Text()
-	names := make([]string, 0, len(primitives)+len(defined))
-	for _, p := range primitives {
-		names = append(names, p.name)
-	}
+	names := typeNames()
 	d := text.Mistake(codeUnknownType, at, "unknown type "+text.Quote(words), "the types are "+strings.Join(names, ", ")+", and the structs and enums of the same file")
 	meant := otherNames[strings.ToLower(words)]
 	if meant == "" && len(words) > 3 && len(words) <= 40 { // three letters are too few for a guess
@@ -281,6 +279,10 @@ func unknownType(at source.Span, defined []string) diag.Diagnostic {
 
 func rangeWithout(at source.Span, typ string) diag.Diagnostic {
 	return text.Mistake(codeRangeWithout, at, text.Quote(typ)+" cannot have a range", "only numbers have a range")
+}
+
+func badEncoding(at source.Span, why string) diag.Diagnostic {
+	return text.Mistake(codeBadEncoding, at, text.Quote(at.Text())+": "+why, `"char [utf-8] {16}" names the encoding of a text; numbers of characters are in braces`)
 }
 
 func badBound(at source.Span, why, help string) diag.Diagnostic {

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules compile definitions. They use Options.Constants.
+// Rules compile definitions. They use Options.Constants and the option "encoding".
 //
 // Files named *.def, *.txt or without an extension are read. Messages are in the order of file names, and within a file in the order of
 // their ids. A message with errors is Broken and has the valid parts of its definition. A constant without a value is an error that does

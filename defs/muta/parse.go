@@ -79,6 +79,9 @@ func (p *parser) line(i int, whole source.Span) {
 		ln.kind = commentLine
 		return
 	}
+	if p.foreign(ln, whole.Text()[:ln.span.Start-whole.Start]) {
+		return
+	}
 	equals, colon := strings.IndexByte(words, '='), strings.IndexByte(words, ':')
 	switch {
 	case colon >= 0 && (equals < 0 || colon < equals):
@@ -244,7 +247,7 @@ func (v *valueParser) read(e *fieldExpr, ln *line) bool {
 		}
 		order = max(order, at)
 	}
-	if !e.ranges.IsZero() && e.lo.IsZero() {
+	if !e.ranges.IsZero() && e.lo.IsZero() && !e.encoded() {
 		v.p.report(oneBound(e))
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 )
@@ -58,8 +59,8 @@ type record struct {
 // fieldExpr is the value of a field: a type and its optional suffixes.
 type fieldExpr struct {
 	typ      source.Span
-	ranges   source.Span // "[lo, hi]", or zero
-	lo, hi   source.Span
+	ranges   source.Span // "[lo, hi]", of text "[encoding]", or zero
+	lo, hi   source.Span // of text, hi is the encoding
 	length   source.Span // the word in "<>", or zero
 	limits   source.Span // "{min, max}", or zero
 	min, max source.Span // min is zero if it is missing
@@ -68,11 +69,25 @@ type fieldExpr struct {
 // isArray reports whether the value has limits of a number of elements.
 func (e *fieldExpr) isArray() bool { return !e.limits.IsZero() }
 
+// encoded reports whether the value is text that names its encoding, or seems to: no constant has a hyphen.
+func (e *fieldExpr) encoded() bool {
+	p := findPrimitive(e.typ.Text())
+	if p == nil || !p.char || e.ranges.IsZero() || !e.lo.IsZero() {
+		return false
+	}
+	_, known := schema.CharsetNamed(e.hi.Text())
+	return known || strings.Contains(e.hi.Text()[1:], "-")
+}
+
 // text returns the value in canonical form.
 func (e *fieldExpr) text() string {
 	var b strings.Builder
 	b.WriteString(e.typ.Text())
-	if !e.ranges.IsZero() {
+	switch {
+	case e.ranges.IsZero():
+	case e.lo.IsZero():
+		b.WriteString(" [" + e.hi.Text() + "]")
+	default:
 		b.WriteString(" [" + e.lo.Text() + ", " + e.hi.Text() + "]")
 	}
 	if !e.length.IsZero() {

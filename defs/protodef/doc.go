@@ -72,8 +72,10 @@
 // # Differences
 //
 // Values have the form that the compiler of the npm package gives them, with these exceptions: integers of 64 bits are one number; tag
-// trees (NBT) have arrays of tags with names in place of objects, and a missing one has the type end; a switch without a value is null, with
+// trees (NBT) have arrays of tags with names in place of objects, and a missing one has the type end; an option that is present, but whose value
+// is null or void, is {"": null} or {}; a switch without a value is null, with
 // a warning if it has neither a case for the value that it compares with nor a default; a varlong has 64 bits, of which the package reads 32;
-// varint128 reads 64 bits; lpVec3 is shown as it is encoded; enum_size_based_on_values_len, which is not sent, is not shown. Of several numbers that a mapper gives
-// one name, the last one is written.
+// varint128 is a text in decimal, as other integers of more than 32 bits; lpVec3 is shown as it is encoded; enum_size_based_on_values_len, which is not sent, is not shown. Of several numbers that a mapper gives
+// one name, the last one has the name, and others are numbers. The package's own form of tag trees and of integers of 64 bits, which is an array
+// of two halves, is encoded, too.
 package protodef

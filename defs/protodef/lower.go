@@ -254,7 +254,7 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 		m := l.message(d, v.Name, at, of)
 		m.Doc = doc
 		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
-		code := *number
+		code := *shorter(number)
 		code.Enum = nil
 		m.Body.Wire = append([]schema.Item{{Kind: schema.Code, Bits: code.Bits, Order: code.Order, Num: &code}}, m.Body.Wire...)
 		out = append(out, m)

@@ -2,6 +2,7 @@ package protodef
 
 import (
 	"fmt"
+	"strings"
 
 	"wirebench/defs/diag"
 	"wirebench/defs/source"
@@ -11,11 +12,18 @@ import (
 // Diagnostics of this dialect. Their codes never change.
 
 func unknownType(at source.Span, name, near string) diag.Diagnostic {
-	help := `define it in "types"`
-	if near != "" {
-		help = fmt.Sprintf("did you mean %q?", near)
+	d := text.Mistake("unknown-type", at, "no type is named "+text.Quote(name), `define it in "types"`)
+	if plain := text.PlainNumber(name); numberNamed(plain) != nil {
+		near = plain
 	}
-	return text.Mistake("unknown-type", at, "no type is named "+text.Quote(name), help)
+	if near == "" {
+		return d
+	}
+	d.Help = fmt.Sprintf("did you mean %q?", near)
+	if i := strings.Index(at.Text(), name); i >= 0 { // in quotes, or not
+		return text.Fixed(d, at.Sub(i, i+len(name)), near)
+	}
+	return d
 }
 
 func nativeType(at source.Span, name string) diag.Diagnostic {
@@ -32,6 +40,12 @@ func badCompare(at source.Span, path, why string) diag.Diagnostic {
 
 func badFormula(at source.Span, formula, why string) diag.Diagnostic {
 	return text.Mistake("bad-expression", at, text.Quote(formula)+" "+why, "use integers, earlier numbers, flags and counts, and the operators of compareTo")
+}
+
+func beyondBits(at source.Span, name string, bits int) diag.Diagnostic {
+	d := text.Mistake("flag-beyond", at, "the flag "+text.Quote(name)+" is beyond the "+itoa(bits)+" bits of its number: it is never set", "give the flags a larger type")
+	d.Severity = diag.Warning
+	return d
 }
 
 func unknownCase(at source.Span, value, of string) diag.Diagnostic {

@@ -35,7 +35,7 @@ var numbers = func() (out []numberType) {
 	add("varint", "Signed integer in groups of seven bits.", "1 to 5 bytes", schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.LEB128})
 	add("varlong", "Signed integer in groups of seven bits.", "1 to 10 bytes", schema.Number{Bits: 64, Kind: schema.Signed, Var: schema.LEB128})
 	add("varint64", "Unsigned integer in groups of seven bits.", "1 to 10 bytes", schema.Number{Bits: 64, Var: schema.LEB128})
-	add("varint128", "Unsigned integer in groups of seven bits, of at most 64 bits: a message with a larger one is an error.", "1 to 10 bytes", schema.Number{Bits: 64, Var: schema.LEB128})
+	add("varint128", "Unsigned integer in groups of seven bits, of up to 128 bits; of up to 64 where other fields depend on it.", "1 to 19 bytes", schema.Number{Bits: 64, Var: schema.Long})
 	add("zigzag32", "Signed integer with the sign in the lowest bit, in groups of seven bits.", "1 to 5 bytes", schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.ZigZag})
 	add("zigzag64", "Signed integer with the sign in the lowest bit, in groups of seven bits.", "1 to 10 bytes", schema.Number{Bits: 64, Kind: schema.Signed, Var: schema.ZigZag})
 	add("sleb32", "Signed integer in groups of seven bits, sign-extended from the last one (DWARF).", "1 to 5 bytes", schema.Number{Bits: 32, Kind: schema.Signed, Var: schema.SLEB128})
@@ -222,7 +222,7 @@ func (s *tagSet) single(kind int) lowered {
 	case "compound":
 		elem := &schema.Struct{}
 		attach(elem, "", lowered{typ: &schema.Group{Struct: s.tag, Own: true}, text: "tag"}, nowhere)
-		out.typ = &schema.List{Elem: elem, Bare: true, Extent: schema.Extent{Size: schema.Until}}
+		out.typ = &schema.List{Elem: elem, Bare: true, Keyed: "name", Extent: schema.Extent{Size: schema.Until}}
 	case "intArray":
 		return s.array(32)
 	case "longArray":

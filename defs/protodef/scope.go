@@ -123,10 +123,13 @@ func (l *lowerer) resolve(path string, sc *scope) (r ref, ok bool) {
 	l.low = min(l.low, sc.depth)
 	for words = words[1:]; ok && len(words) > 0; words = words[1:] {
 		if b, is := fieldType(e.field).(*schema.Bitfield); is && len(words) == 1 {
+			if words[0] == b.All && b.Var == schema.Long {
+				return r, false
+			}
 			if words[0] == b.All {
 				return ref{expr: schema.RefTo(e.field), num: &schema.Number{Bits: b.Bits}}, true
 			}
-			if b.Forms[0].Part(words[0]) == nil {
+			if part := b.Forms[0].Part(words[0]); part == nil || part.Shift >= 64 {
 				return r, false
 			}
 			return ref{expr: &schema.Expr{Op: schema.Ref, Field: e.field, Part: words[0]}, part: true}, true
@@ -149,6 +152,7 @@ func (l *lowerer) resolve(path string, sc *scope) (r ref, ok bool) {
 		return r, t.Kind != schema.Float && t.Scale == 0
 	case *schema.Bitfield:
 		r.num = &schema.Number{Bits: t.Bits, Order: t.Order}
+		return r, t.Var != schema.Long
 	case *schema.Text: // one of fixed size is a part of a block, which nothing refers to
 		r.text = true
 		return r, t.Size != schema.Fixed

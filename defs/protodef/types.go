@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -133,6 +134,12 @@ func (l *lowerer) merge(s *schema.Struct, sc *scope, t lowered, at source.Span) 
 		s.Fields = append(s.Fields, typ.Struct.Fields...)
 		s.Wire = append(s.Wire, typ.Struct.Wire...)
 	case *schema.Choice:
+		if typ.On == nil && !slices.ContainsFunc(typ.Cases, func(c schema.Alternative) bool {
+			return c.Body != nil && slices.ContainsFunc(c.Body.Fields, func(f *schema.Field) bool { return f.Name != "" })
+		}) {
+			l.report(malformedType(at, "an option without a name has no field that shows that it is present", `give the field a name`))
+			return
+		}
 		typ.Anon = true
 		attach(s, "", t, at)
 	default:
@@ -342,11 +349,23 @@ func sent(t lowered) (n *schema.Number, ok bool) {
 // integer compiles the type of a count or of a size. It reports one that is no integer.
 func (l *lowerer) integer(of *node, sc *scope, what string) (n *schema.Number, ok bool) {
 	errs := l.errs
-	n, ok = sent(l.typeOf(of, sc))
+	if n, ok = sent(l.typeOf(of, sc)); ok {
+		n = shorter(n)
+	}
 	if ok = ok && n.Kind != schema.Float && n.Scale == 0; !ok && l.errs == errs {
 		l.report(malformedType(of.span, what+" is an integer", `for example "varint"`))
 	}
 	return n, ok
+}
+
+// shorter returns a number of at most 64 bits.
+func shorter(n *schema.Number) *schema.Number {
+	if n.Var != schema.Long {
+		return n
+	}
+	short := *n
+	short.Var = schema.LEB128
+	return &short
 }
 
 // computed compiles a number that is computed from earlier values, and not sent. Without a type it is an i32, or a bool if the expression
@@ -496,8 +515,27 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		return lowered{}
 	}
 	b := &schema.Bitfield{Bits: n.Bits, Order: n.Order, Var: n.Var, All: "_value", Forms: make([]schema.Form, 1)}
-	add := func(name string, mask uint64) {
-		if name == "" || mask == 0 || mask > schema.Mask(n.Bits) || len(b.Names) == 64 || b.Forms[0].Part(name) != nil {
+	most := n.Bits
+	if n.Var == schema.Long {
+		most = 128
+	}
+	shifted := func(at source.Span, name string, shift int64) {
+		switch {
+		case name == "":
+		case shift < 0 || shift >= int64(most):
+			l.report(beyondBits(at, name, most))
+		case b.Forms[0].Part(name) != nil:
+		default:
+			b.Names = append(b.Names, name)
+			b.Forms[0].Parts = append(b.Forms[0].Parts, schema.Part{Name: name, Shift: int(shift), Bits: 1, Kind: schema.Bool})
+		}
+	}
+	add := func(at source.Span, name string, mask uint64) {
+		if mask > schema.Mask(n.Bits) {
+			l.report(beyondBits(at, name, most))
+			return
+		}
+		if name == "" || mask == 0 || b.Forms[0].Part(name) != nil {
 			return
 		}
 		b.Names = append(b.Names, name)
@@ -511,12 +549,12 @@ func (l *lowerer) bitflags(a *node, sc *scope) lowered {
 		mask, ok := v.number()
 		switch {
 		case flags.kind == arrayNode:
-			add(v.str(), 1<<uint(i))
+			shifted(v.span, v.str(), int64(i))
 		case !ok || mask < 0:
 		case a.get("shift").truth():
-			add(flags.keys[i].text, 1<<uint(mask))
+			shifted(flags.keys[i].span, flags.keys[i].text, mask)
 		default:
-			add(flags.keys[i].text, uint64(mask))
+			add(flags.keys[i].span, flags.keys[i].text, uint64(mask))
 		}
 	}
 	return lowered{typ: b}
@@ -562,11 +600,15 @@ func (l *lowerer) sizedText(a *node, t *schema.Text, sc *scope) lowered {
 	n, _ := a.get("count").number()
 	switch t.Size {
 	case schema.Fixed:
+		if n%int64(t.Charset.Unit()) != 0 {
+			l.report(malformedType(a.get("count").span, "the count of a text is in bytes, and "+itoa(int(n))+" are no whole characters", "write a multiple of "+itoa(t.Charset.Unit())))
+			return lowered{}
+		}
 		t.N = int(n) / t.Charset.Unit()
 		t.Min = &schema.Limit{Uint: uint64(t.N)}
 		return lowered{typ: t}
 	case schema.Counted:
-		number, _ := l.typeOf(a.get("countType"), sc).typ.(*schema.Number)
+		number, _ := l.integer(a.get("countType"), sc, "a count")
 		t.Extent = schema.Extent{Size: schema.ToEnd}
 		s := &schema.Struct{}
 		attach(s, "", lowered{typ: t, text: t.Charset.String()}, nowhere)
@@ -765,6 +807,10 @@ func (l *lowerer) remaining(a *node, sc *scope) lowered {
 	t := l.typeOf(of, sc)
 	if g, ok := t.typ.(*schema.Group); ok && g.At != nil {
 		l.report(malformedType(of.span, "contents at a position cannot be missing at the end of the message", "give it another type"))
+		return lowered{}
+	}
+	if g, ok := t.typ.(*schema.Group); ok && !g.HasBody() && len(g.Struct.Fields) == 0 {
+		l.report(malformedType(of.span, "an optional value without fields does not show that it is there", "give it another type"))
 		return lowered{}
 	}
 	t.text = "optionalOnRemaining<" + t.text + ">"

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/transform"
+
+	"wirebench/defs/source"
 )
 
 // Charset is a character encoding.
@@ -99,13 +102,63 @@ func CharsetNamed(name string) (c Charset, ok bool) {
 	return 0, false
 }
 
-// CharsetNames returns the names of all encodings, one of each.
-func CharsetNames() []string {
-	names := []string{"utf-8", "utf-16le", "utf-16be", "latin1"}
+// Encoding is the option of dialects whose texts have one byte per code unit, in an encoding that definitions need not name. No value
+// changes what the bytes of a message explain.
+var Encoding = Option{
+	Name: "encoding", Title: "Encoding of text", Doc: "encoding of text that does not name one: latin1, utf-8, windows-1251, shift_jis ...", Default: "latin1",
+	Values: byteCharsets(),
+	Read: func(value string) (string, error) {
+		c, err := ByteCharset(value)
+		return c.name(), err
+	},
+	Tries: func(*source.File) []string { return nil },
+}
+
+// byteCharsets returns the names of the encodings with one byte per code unit, the default first.
+func byteCharsets() []string {
+	names := []string{Latin1.name(), UTF8.name()}
 	for i := range charsets {
 		names = append(names, charsets[i].names[0])
 	}
 	return names
+}
+
+// ByteCharset returns the encoding of a name, which must have one byte per code unit.
+func ByteCharset(name string) (Charset, error) {
+	c, ok := CharsetNamed(name)
+	switch {
+	case !ok:
+		return Latin1, fmt.Errorf("unknown encoding; for example %s", strings.Join(byteCharsets()[:8], ", "))
+	case c.Unit() != 1:
+		return Latin1, fmt.Errorf("%s has two bytes per code unit; these texts have one", c.name())
+	}
+	return c, nil
+}
+
+// Encoding returns the encoding of text that does not name one.
+func (o Options) Encoding() Charset {
+	c, err := ByteCharset(o.Values[Encoding.Name])
+	if err != nil {
+		return Latin1
+	}
+	return c
+}
+
+// CharsetNames returns the names of all encodings, one of each.
+func CharsetNames() []string {
+	names := []string{UTF8.name(), UTF16LE.name(), UTF16BE.name(), Latin1.name()}
+	for i := range charsets {
+		names = append(names, charsets[i].names[0])
+	}
+	return names
+}
+
+// name returns the name of the encoding in settings.
+func (c Charset) name() string {
+	if c >= firstTable {
+		return c.String()
+	}
+	return [...]string{"utf-16le", "latin1", "utf-8", "utf-16be"}[c]
 }
 
 // String returns a name of the encoding.

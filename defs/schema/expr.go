@@ -84,6 +84,97 @@ func (e *Expr) Size() int {
 	return n
 }
 
+// Solvable returns the number that alone determines the value of the expression by sums, products and quotients with constants, so that Solve
+// finds it; nil if there is none.
+func (e *Expr) Solvable() *Field {
+	var f *Field
+	n := 0
+	e.Fields(func(of *Field) { f, n = of, n+1 })
+	if n != 1 || !e.solvable() {
+		return nil
+	}
+	return f
+}
+
+func (e *Expr) solvable() bool {
+	if e.Op == Ref {
+		return e.Part == ""
+	}
+	x, c, first := e.operands()
+	switch e.Op {
+	case Add, Sub, Neg:
+	case Mul:
+		if c == 0 {
+			return false
+		}
+	case Div:
+		if !first || c == 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	return x.solvable()
+}
+
+// operands returns the operand with a field, whether it is the first one, and the value of the other one.
+func (e *Expr) operands() (x *Expr, constant int64, first bool) {
+	for i, a := range e.Args {
+		has := false
+		if a.Fields(func(*Field) { has = true }); has {
+			x, first = a, i == 0
+		} else {
+			constant = a.constant()
+		}
+	}
+	return x, constant, first
+}
+
+// constant returns the value of an expression without fields.
+func (e *Expr) constant() int64 {
+	if e.Op == Literal {
+		return e.Int
+	}
+	var args [3]int64
+	for i, a := range e.Args {
+		args[i] = a.constant()
+	}
+	if e.Op == If {
+		if args[0] != 0 {
+			return args[1]
+		}
+		return args[2]
+	}
+	return e.Op.Apply(args[0], args[1])
+}
+
+// Solve returns the number for which a Solvable expression has a value; the smallest one of several. ok is false if there is none.
+func (e *Expr) Solve(want int64) (v int64, ok bool) {
+	if e.Op == Ref {
+		return want, true
+	}
+	x, c, first := e.operands()
+	switch {
+	case e.Op == Neg:
+		want = -want
+	case e.Op == Add:
+		want -= c
+	case e.Op == Sub && first:
+		want += c
+	case e.Op == Sub:
+		want = c - want
+	case e.Op == Mul && want%c == 0:
+		want /= c
+	case e.Op == Div:
+		if want *= c; c < 0 {
+			want += c + 1
+		}
+	default:
+		return 0, false
+	}
+	return x.Solve(want)
+}
+
 // Apply computes an operation other than Ref, If and Literal from its operands.
 func (o ExprOp) Apply(a, b int64) int64 {
 	truth := func(t bool) int64 {

@@ -126,6 +126,8 @@ func (n *Number) Name() string {
 		name = "zigzag"
 	case VLQ:
 		name = "vlq"
+	case Long:
+		return "varint128"
 	}
 	if n.Kind == Bool && n.Bits == 8 && n.Var == Sized {
 		return name
@@ -237,6 +239,29 @@ func (n *Number) NameOf(decimal string) string {
 	return ""
 }
 
+// ShownName returns the name that stands for a value of an Enum that is shown by names: "" if it has none, or if a later value has the same one,
+// which the name stands for. bare is true if the value without a name is the name of another one in decimal, so that it must not look like one.
+func (n *Number) ShownName(raw uint64) (name string, bare bool) {
+	name = n.Enum.NameOfBits(raw)
+	values := n.Enum.Values
+	if name != "" {
+		for i := len(values) - 1; values[i].Value != raw; i-- {
+			if values[i].Name == name {
+				name = ""
+				break
+			}
+		}
+	}
+	if name != "" || n.Bits <= 32 {
+		return name, false
+	}
+	decimal := n.Decimal(raw)
+	for i := range values {
+		bare = bare || values[i].Name == decimal
+	}
+	return "", bare
+}
+
 // Form returns the form that applies to raw bits.
 func (p *Bitfield) Form(raw uint64) *Form {
 	last := len(p.Forms) - 1
@@ -283,6 +308,14 @@ func (p *Part) Value(raw uint64) uint64 {
 		return v
 	}
 	return Mask(p.Ones)
+}
+
+// In is Value for a number of up to 128 bits.
+func (p *Part) In(high, low uint64) uint64 {
+	if p.Shift < 64 {
+		return p.Value(low)
+	}
+	return high >> (p.Shift - 64) & Mask(p.Bits)
 }
 
 // Pack returns the bits of a value, at their position. ok is false if they do not hold the value.

@@ -178,10 +178,16 @@ const (
 	SLEB128               // likewise, sign-extended from the last group
 	ZigZag                // LEB128 of the number with the sign in the lowest bit
 	VLQ                   // most significant group first
+	Long                  // LEB128 of an unsigned number of up to 128 bits, of which Bits, 64, are those that limits, names and registers have
 )
 
 // MaxBytes returns the number of bytes of the longest encoding of a value of so many bits.
-func (v Varint) MaxBytes(bits int) int { return (bits + 6) / 7 }
+func (v Varint) MaxBytes(bits int) int {
+	if v == Long {
+		bits = 128
+	}
+	return (bits + 6) / 7
+}
 
 // Order is the endianness of a number of whole bytes.
 type Order uint8
@@ -250,8 +256,9 @@ type Blob struct {
 // List is a sequence of elements of one kind.
 type List struct {
 	Elem   *Struct
-	Bare   bool // Elem has a single unnamed field; an element is shown as its value
-	Linked bool // each element has the offset of the next one; otherwise elements are contiguous
+	Bare   bool   // Elem has a single unnamed field; an element is shown as its value
+	Linked bool   // each element has the offset of the next one; otherwise elements are contiguous
+	Keyed  string // "": no. The value may also be an object: its members are the elements, and their names the values of this field
 	Extent
 }
 

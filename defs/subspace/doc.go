@@ -32,8 +32,8 @@
 //
 //	u8 u16 u32 u64 i8 i16 i32 i64 f32 f64    numbers, little-endian, of any width from 1 to 64 bits: u5; u16be is big-endian
 //	bool                                     a boolean, of whole bytes or of bits
-//	text                                     Latin-1: of a fixed size, where a zero ends it; or to the end
-//	cstr                                     zero-terminated Latin-1
+//	text                                     of a fixed size, where a zero ends it; or to the end
+//	cstr                                     zero-terminated text
 //	bytes nested                             bytes; nested: the bytes are a packet
 //	u16[4] u16[] u16[n]                      consecutive values: 4, to the end, or as many as the value of the row n above
 //	pad                                      padding

@@ -13,6 +13,7 @@ import (
 // lowerer turns the tree of one file into messages.
 type lowerer struct {
 	tree     *tree
+	encoding schema.Charset // of text
 	diags    diag.List
 	messages []*schema.Message
 	dir      schema.Dir // of the lines above

@@ -354,10 +354,10 @@ func (l *lowerer) typed(ln *line, t rowType, word, rest source.Span, m meaning) 
 	case t.isArray:
 		m, ok = l.array(ln, t, word, what, m)
 	case t.is == textType:
-		typ := &schema.Text{Charset: schema.Latin1}
+		typ := &schema.Text{Charset: l.encoding}
 		m, ok = l.contents(ln, what, typ, &typ.Extent, m)
 	case t.is == cstrType:
-		typ := &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Terminated}}
+		typ := &schema.Text{Charset: l.encoding, Extent: schema.Extent{Size: schema.Terminated}}
 		if m.bits >= 0 {
 			l.report(fixedCstr(ln.size, word))
 			return m, false
@@ -476,7 +476,7 @@ func (l *lowerer) array(ln *line, t rowType, word source.Span, what described, m
 	width := t.bits // bits of an element, -1 if they depend on the data
 	switch t.is {
 	case cstrType:
-		elem.Type, width = &schema.Text{Charset: schema.Latin1, Extent: schema.Extent{Size: schema.Terminated}}, -1
+		elem.Type, width = &schema.Text{Charset: l.encoding, Extent: schema.Extent{Size: schema.Terminated}}, -1
 	case boolType:
 		elem.Type, width = t.scalar(8, l.order), 8
 	default:

@@ -222,6 +222,12 @@ func (p *parser) text(i int, ln *line, code, comment source.Span) {
 	says := understand(code)
 	first, rest := space.CutWord(code)
 	second, _ := space.CutWord(rest)
+	if says.kind == nothing && below {
+		if meant := meantRow(code.Text()); meant != "" {
+			p.bad(ln, text.Foreign(codeMalformedRow, code, meant, "a row has an offset, a size, a type and a name"))
+			return
+		}
+	}
 	switch {
 	case says.kind == byteOrder:
 		ln.kind, ln.says, ln.comment = sentenceLine, says, comment

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules compile definitions. They use no options.
+// Rules compile definitions. They use the option "encoding".
 //
 // Only files named *.def or *.txt, or without an extension, are read. Messages are in the order of file names, and within a file in the
 // order of the text. A message with errors is Broken and has the valid parts of its definition.
@@ -23,9 +23,9 @@ var Rules = build.Rules{
 		return false
 	},
 	Parse: func(f *source.File) build.Tree { return parseTree(f) },
-	Lower: func(parsed build.Tree, _ schema.Options, _ *build.Among) build.Lowered {
+	Lower: func(parsed build.Tree, o schema.Options, _ *build.Among) build.Lowered {
 		t := parsed.(*tree)
-		l := lowerer{tree: t}
+		l := lowerer{tree: t, encoding: o.Encoding()}
 		l.file()
 		return build.Lowered{Messages: l.messages, Diagnostics: append(slices.Clip(t.diags), l.diags...)}
 	},

@@ -1,96 +1,43 @@
 package tera
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"wirebench/defs/diag"
-	"wirebench/defs/source"
 	"wirebench/defs/text"
 )
 
-// Lines as people write them by habit, from C, C#, Go, TypeScript and Kaitai Struct: int32 id; // x, int32 id[4], id int32, id: int32.
-
-var (
-	foreignComment = regexp.MustCompile(`^(.*?)\s*(?://+|/\*+)\s*(.*?)\s*(?:\*+/)?$`)
-	foreignArray   = regexp.MustCompile(`^([A-Za-z_]\w*)((?:\[\w*\])+)$`)
-	foreignGeneric = regexp.MustCompile(`^(?:std::)?(?:List|vector|Vec|Array|IList|IEnumerable)<\s*([\w:]+)\s*>$`)
-	foreignDefault = regexp.MustCompile(`^(\S+\s+\w+)\s*=\s*(\S+)$`)
-)
-
-// modifiers stand before a type in other languages, without a meaning here.
-var modifiers = []string{"public", "private", "protected", "internal", "readonly", "const", "static", "final", "let", "var", "required", "std::"}
-
 // meantLine returns the line that was meant by one in the form of another language, after its dashes; "" if none is certain enough.
 func meantLine(line string) string {
-	code, comment := line, ""
-	if m := foreignComment.FindStringSubmatch(code); m != nil {
-		code = m[1]
-		if comment = "#"; m[2] != "" {
-			comment = "# " + m[2]
-		}
-		if code == "" {
-			return comment
-		}
+	h, ok := text.ReadHabit(line, knownType, func(word string) bool { return diag.Nearest(word, typeNames) != "" })
+	comment := ""
+	if h.Remark {
+		comment = strings.TrimSpace("# " + h.Comment)
 	}
-	code = strings.TrimRight(code, ";, \t")
-	if m := foreignDefault.FindStringSubmatch(code); m != nil {
-		code = m[1] + "=" + m[2]
-	}
-	words := strings.Fields(code)
-	for len(words) > 2 && slices.Contains(modifiers, words[0]) {
-		words = words[1:]
-	}
+	name, given, hasValue := strings.Cut(h.Name, "=")
 	switch {
-	case len(words) == 3 && words[0] == "unsigned" && otherNames["u"+words[1]] != "":
-		words = []string{otherNames["u"+words[1]], words[2]}
-	case len(words) == 3 && words[1] == ":":
-		words = []string{words[0] + ":", words[2]}
-	case len(words) == 1 && strings.Count(words[0], ":") == 1:
-		name, typ, _ := strings.Cut(words[0], ":")
-		words = []string{name + ":", typ}
-	}
-	if len(words) != 2 {
+	case !ok:
 		return ""
-	}
-	typ, name := words[0], words[1]
-	if of, ok := strings.CutSuffix(typ, ":"); ok {
-		typ, name = name, of
-	} else if knownType(typ) == "" && knownType(name) != "" && len(diag.Nearest(typ, typeNames)) == 0 {
-		typ, name = name, typ
-	}
-	brackets := ""
-	if m := foreignArray.FindStringSubmatch(name); m != nil {
-		name, brackets = m[1], m[2]
-	}
-	typ = knownType(typ)
-	plain, value, _ := strings.Cut(name, "=")
-	if typ == "" || !isName(plain, false) || strings.HasSuffix(name, "=") && value == "" {
+	case h.Type == "":
+		return comment
+	case !isName(name, false) || hasValue && given == "":
 		return ""
+	case h.Array == "[]":
+		h.Type = "array<" + h.Type + ">"
+	default:
+		h.Type += h.Array
 	}
-	switch {
-	case brackets == "[]":
-		typ = "array<" + typ + ">"
-	case brackets != "":
-		typ += brackets
+	if h.Value != "" {
+		h.Name += "=" + h.Value
 	}
-	if comment != "" {
-		comment = " " + comment
-	}
-	return typ + " " + name + comment
+	return strings.TrimSpace(h.Type + " " + h.Name + " " + comment)
 }
 
 // knownType returns a type as this language writes it, "" if it is unknown. Words that begin lines of their own are not types of a field.
 func knownType(word string) string {
-	if of, ok := strings.CutSuffix(word, "[]"); ok {
+	if of, ok := text.ElementType(word); ok {
 		if of = knownType(of); of != "" && of != "array" && of != "object" {
-			return "array<" + of + ">"
-		}
-		return ""
-	}
-	if m := foreignGeneric.FindStringSubmatch(word); m != nil {
-		if of := knownType(strings.TrimPrefix(m[1], "std::")); of != "" && of != "array" && of != "object" {
 			return "array<" + of + ">"
 		}
 		return ""
@@ -122,17 +69,12 @@ func (p *parser) foreign(ln *line, i int) bool {
 		return false
 	}
 	at := p.code.Sub(i, len(p.text))
-	p.bad(ln, foreignLine(at, meant))
+	p.bad(ln, text.Foreign(codeMalformedLine, at, meant, "a line has a type and a name"))
 	return true
 }
 
 // swapped reports whether a line has a name and then a type.
 func (p *parser) swapped(line string) bool {
 	words := strings.Fields(line)
-	return len(words) >= 2 && knownType(words[0]) == "" && (knownType(words[1]) != "" || slices.Contains(modifiers, words[0]) || words[0] == "unsigned")
-}
-
-func foreignLine(at source.Span, meant string) diag.Diagnostic {
-	d := text.Mistake(codeMalformedLine, at, "unexpected "+text.Quote(at.Text())+": a line has a type and a name", `did you mean "`+meant+`"?`)
-	return text.Fixed(d, at, meant)
+	return len(words) >= 2 && knownType(words[0]) == "" && (knownType(words[1]) != "" || text.IsModifier(words[0]))
 }

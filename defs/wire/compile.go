@@ -312,6 +312,9 @@ func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
 		if at > 0 {
 			n += sc.body.Parts[at-1].Optional
 		}
+		if was := i - 1; n > 1 && s.Wire[was].Kind != schema.Value && s.Wire[was].Field == it.Field && it.Field != nil {
+			n-- // with its count, its size or its selector
+		}
 		c.item(sc, it, depth)
 		for k := range sc.body.Parts[at:] {
 			sc.body.Parts[at+k].Optional = n

@@ -48,16 +48,19 @@ func (s *API) listProxies(_ context.Context, in *workspaceInput) (*proxiesOutput
 	if err != nil {
 		return nil, err
 	}
-	out := &proxiesOutput{}
-	b := &out.Body
-	b.Proxies, b.Allowed, b.Refused = []relay.Info{}, s.Relays.Allowed(), s.Relays.Refused(ws.Name)
+	return &proxiesOutput{*s.Listeners(ws.Name)}, nil
+}
+
+// Listeners lists the listeners of a workspace.
+func (s *API) Listeners(ws string) *ListenerList {
+	b := &ListenerList{[]relay.Info{}, s.Relays.Allowed(), s.Relays.Refused(ws)}
 	if b.Refused == nil {
 		b.Refused = []proxy.Event{}
 	}
-	for _, one := range s.Relays.Of(ws.Name) {
+	for _, one := range s.Relays.Of(ws) {
 		b.Proxies = append(b.Proxies, one.Info())
 	}
-	return out, nil
+	return b
 }
 
 type startProxyInput struct {

@@ -58,6 +58,7 @@ func Propose(ctx context.Context, ws *workspace.Workspace, x store.Capture, o *C
 	if p, ok := proposeGroups(ctx, ws, snap, protocol, x, o); ok {
 		out = append(out, p)
 	}
+	out = append(out, proposeBetter(ctx, snap, o.log, out)...)
 	if p, ok := proposeEnvelope(snap, x); ok {
 		out = append(out, p)
 	}
@@ -120,6 +121,26 @@ func proposeMap(ws *workspace.Workspace, snap *workspace.Snapshot, protocol prot
 	p.Kind, p.Text = "settings", "use "+strings.Join(do, ", ")
 	p.ID = "use:" + strings.Join(do, ",")
 	return p, true
+}
+
+// proposeBetter proposes the values of options with which the definitions explain more, other than those of had.
+func proposeBetter(ctx context.Context, snap *workspace.Snapshot, log *live.Log, had []Proposal) (out []Proposal) {
+	trial, read := workspace.NewTrial(snap), workspace.NewReading(snap)
+	var f transport.Frame
+	log.Each(log.Base(), log.Len(), func(i int, e live.Entry, data []byte) bool {
+		log.PlainFrame(i, e, data, &f)
+		read.Take(&f)
+		return trial.Take(read)
+	})
+	for _, b := range trial.Better(ctx) {
+		if slices.ContainsFunc(had, func(p Proposal) bool { return p.Settings.Options[b.Option] != "" }) {
+			continue // with better evidence
+		}
+		p := Proposal{ID: "use:" + b.Option + " " + b.Value, Kind: "settings", Text: "use " + b.Option + " " + b.Value, Evidence: b.Why}
+		p.Settings.Set(b.Option, b.Value)
+		out = append(out, p)
+	}
+	return out
 }
 
 // proposeEnvelope proposes the envelope of a capture for a project that has none.

@@ -7,13 +7,16 @@ import (
 	"sync"
 	"time"
 
+	"wirebench/server/api"
 	"wirebench/server/socket"
 )
 
 // Topics of notifications. Those about a single object end in its id, as in "held:ID".
 const (
 	TopicCaptures  = "captures"  // the list of captures
-	TopicListeners = "listeners" // running listeners, and their counters
+	TopicGrowth    = "growth"    // the sizes of captures
+	TopicListeners = "listeners" // which listeners run
+	TopicTraffic   = "traffic"   // the counters of running listeners
 	TopicHeld      = "held:"     // held messages of a session
 	TopicReplay    = "replay:"   // state of a replay
 	TopicProjects  = "projects"  // the list of projects
@@ -33,8 +36,10 @@ type Pushes struct {
 
 // pushedPage is a page that receives notifications.
 type pushedPage struct {
-	ws   string
-	wake chan struct{}
+	ws        string
+	traffic   bool // it shows that
+	listeners func() *api.ListenerList
+	wake      chan struct{}
 
 	mu     sync.Mutex
 	topics []string // changed since the last notification
@@ -42,7 +47,9 @@ type pushedPage struct {
 
 // Tell reports a change of a topic of a project to its pages.
 func (p *Pushes) Tell(ws, topic string) {
-	p.tell(topic, func(page *pushedPage) bool { return page.ws == ws })
+	p.tell(topic, func(page *pushedPage) bool {
+		return page.ws == ws && (page.traffic || topic != TopicTraffic && topic != TopicGrowth)
+	})
 }
 
 // TellAll reports a change of a topic to the pages of all projects.
@@ -67,16 +74,17 @@ func (p *Pushes) tell(topic string, to func(*pushedPage) bool) {
 	}
 }
 
-// join registers a page, until leave.
-func (p *Pushes) join(ws string) (page *pushedPage, leave func()) {
-	page = &pushedPage{ws: ws, wake: make(chan struct{}, 1)}
+// join registers a page, until leave. It is told at once which listeners run.
+func (p *Pushes) join(page *pushedPage) (leave func()) {
+	page.topics, page.wake = []string{TopicListeners}, make(chan struct{}, 1)
+	page.wake <- struct{}{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages == nil {
 		p.pages = map[*pushedPage]struct{}{}
 	}
 	p.pages[page] = struct{}{}
-	return page, func() {
+	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		delete(p.pages, page)
@@ -92,14 +100,27 @@ func (p *Pushes) Count() int {
 
 // Pushed is a notification.
 type Pushed struct {
-	Changed []string `json:"changed"` // topics
+	Changed   []string          `json:"changed"`             // topics
+	Listeners *api.ListenerList `json:"listeners,omitempty"` // of now, when they or their traffic have changed
 }
 
-// Channel returns the channel for notifications to the pages of a workspace.
-func (p *Pushes) Channel(ws string) socket.Kind {
-	return socket.Kind{Serve: func(ctx context.Context, c *socket.Channel, _ json.RawMessage) error {
-		page, leave := p.join(ws)
-		defer leave()
+// PushedOpened opens the channel of notifications.
+type PushedOpened struct {
+	Traffic bool `json:"traffic,omitempty"` // the page shows the counters of listeners and the sizes of captures
+}
+
+// Channel returns the channel for notifications to the pages of a workspace. Watch registers a page that shows traffic, until leave.
+func (p *Pushes) Channel(ws string, listeners func() *api.ListenerList, watch func() (leave func())) socket.Kind {
+	return socket.Kind{Serve: func(ctx context.Context, c *socket.Channel, with json.RawMessage) error {
+		var opened PushedOpened
+		if err := json.Unmarshal(with, &opened); len(with) > 0 && err != nil {
+			return err
+		}
+		page := &pushedPage{ws: ws, traffic: opened.Traffic, listeners: listeners}
+		defer p.join(page)()
+		if page.traffic {
+			defer watch()()
+		}
 		return page.run(ctx, c)
 	}}
 }
@@ -121,7 +142,11 @@ func (p *pushedPage) run(ctx context.Context, c *socket.Channel) error {
 		if len(topics) == 0 { // sent with the previous message
 			continue
 		}
-		if err := c.Send(ctx, Pushed{topics}); err != nil {
+		m := Pushed{Changed: topics}
+		if slices.Contains(topics, TopicListeners) || slices.Contains(topics, TopicTraffic) {
+			m.Listeners = p.listeners()
+		}
+		if err := c.Send(ctx, m); err != nil {
 			return err
 		}
 		pause.Reset(pushPause)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -63,6 +62,8 @@ type Set struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
+	health health
+
 	change  sync.Mutex // held while a project is made, renamed or changes its state
 	mu      sync.Mutex
 	all     []*project // sorted by name
@@ -72,13 +73,12 @@ type Set struct {
 	renamed func(was, is string)
 }
 
-// Healthy returns an error if the data folder is gone or cannot be read.
+// Healthy returns an error if the data folder cannot be written.
 func (s *Set) Healthy() error {
 	if s.opts.Data == nil {
 		return nil
 	}
-	_, err := os.ReadDir(s.opts.Data.Path())
-	return err
+	return s.health.check(s.opts.Data.Writable)
 }
 
 // Renamed sets a function that is called after a project has got another name, or "" when it was removed for good.

@@ -105,7 +105,7 @@ func (s *Session) item(it *item) {
 	}
 	switch it.what {
 	case carried:
-		for data := it.bytes; len(data) > 0; {
+		for data, begun := it.bytes, false; len(data) > 0 || !begun; begun = true { // a datagram may be empty
 			n := len(data)
 			if o.Proto == transport.TCP {
 				n = min(n, maxPiece)
@@ -114,7 +114,11 @@ func (s *Session) item(it *item) {
 			if it.piece > 0 {
 				o.pieces.set(it.piece, packet)
 			}
-			s.feed(o, transport.Segment{Dir: it.dir, At: at, Packet: packet, Bytes: data[:n]})
+			if seg := (transport.Segment{Dir: it.dir, At: at, Packet: packet, Bytes: data[:n]}); n > 0 {
+				s.feed(o, seg)
+			} else if o.transport != nil || s.rewriter != nil {
+				s.frame(o, transport.Blank(seg))
+			}
 			data = data[n:]
 		}
 	case framed:

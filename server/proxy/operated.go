@@ -252,7 +252,9 @@ func (o *operated) arrive(a arrival) {
 	o.catchUp(0) // data sent before it
 	if o.c.Proto == transport.UDP && len(a.bytes) == 0 {
 		if o.carry.admits(a.dir, 0) {
+			o.s.queue.sent(o.c, a.dir, a.at, nil, 0)
 			o.carry.deliver(a.dir, nil, false)
+			o.s.queue.signal()
 		}
 		return
 	}

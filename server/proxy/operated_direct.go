@@ -66,7 +66,7 @@ func (o *operated) sendDirect(a arrival) bool {
 	}
 	d.pieces++
 	a.piece = d.pieces
-	if n > 0 { // queue it before the other side can receive it
+	if n > 0 || !a.end && o.c.Proto == transport.UDP { // queue it before the other side can receive it
 		o.s.queue.sent(o.c, a.dir, a.at, a.bytes, a.piece)
 	}
 	o.carry.deliver(a.dir, a.bytes, a.end)

@@ -321,18 +321,25 @@ func TestOffTooSlow(t *testing.T) {
 	x.end()
 }
 
-// Empty datagrams pass, operated or not.
+// Empty datagrams pass, operated or not, and are listed and recorded.
 func TestEmptyDatagrams(t *testing.T) {
 	leaks(t)
-	for _, on := range []bool{false, true} {
+	for _, how := range []string{"observed", "operable", "operated"} {
+		on := how == "operated"
 		server := listenUDP(t)
 		_ = server.SetDeadline(time.Now().Add(time.Minute))
-		s := start(t, newProxy(t), Config{
+		cfg := Config{
 			Network: "udp", Pairs: []Pair{{"127.0.0.1:0", server.LocalAddr().String()}},
-			Rewriter: func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) },
-		})
-		if err := s.Operate(on, "ann"); err != nil {
-			t.Fatal(err)
+			Transport: func(transport.Conn) transport.Transport { return subspace.New(subspace.Options{}) },
+		}
+		if how != "observed" {
+			cfg.Rewriter = func(transport.Conn) transport.Rewriter { return subspace.NewRewriter(subspace.Options{}) }
+		}
+		s := start(t, newProxy(t), cfg)
+		if on {
+			if err := s.Operate(on, "ann"); err != nil {
+				t.Fatal(err)
+			}
 		}
 		c := dialUDP(t, s.State().Pairs[0].Listen)
 		buf := make([]byte, 10)
@@ -340,14 +347,26 @@ func TestEmptyDatagrams(t *testing.T) {
 			_, _ = c.Write([]byte(data))
 			n, from, err := server.ReadFromUDPAddrPort(buf)
 			if err != nil || string(buf[:n]) != data {
-				t.Fatalf("on %t: %q arrives as %q, %v", on, data, buf[:n], err)
+				t.Fatalf("%s: %q arrives as %q, %v", how, data, buf[:n], err)
 			}
 			_, _ = server.WriteToUDPAddrPort([]byte(""), from)
 			if n, err := c.Read(buf); err != nil || n != 0 {
-				t.Fatalf("on %t: nothing comes back as %q, %v", on, buf[:n], err)
+				t.Fatalf("%s: nothing comes back as %q, %v", how, buf[:n], err)
 			}
 		}
 		stop(t, s)
+		blank := 0
+		for i := range s.Log().Len() {
+			e, data, _ := s.Log().Get(i)
+			var f transport.Frame
+			s.Log().Frame(i, e, data, &f)
+			if len(f.Bytes) == 0 && f.Kind == transport.Control && f.Note == "a datagram without bytes" {
+				blank++
+			}
+		}
+		if blank != 8 { // 3 to the server and 5 to the client
+			t.Errorf("%s: %d datagrams without bytes are listed", how, blank)
+		}
 	}
 }
 

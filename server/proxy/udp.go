@@ -219,9 +219,7 @@ func (s *Session) ask(x *peer, now time.Time, data []byte) {
 		x.op.datagram(schema.ToServer, now, data)
 		return
 	}
-	if len(data) > 0 {
-		s.queue.put(x.conn, schema.ToServer, now, data, nil)
-	}
+	s.queue.put(x.conn, schema.ToServer, now, data, nil)
 	s.toServer(x.up, data)
 	s.queue.signal()
 }
@@ -344,9 +342,7 @@ func (s *Session) answer(x *peer) {
 			return
 		}
 		x.conn.count(schema.ToClient, len(d.data), d.at)
-		if len(d.data) > 0 {
-			s.queue.put(x.conn, schema.ToClient, d.at, d.data, nil)
-		}
+		s.queue.put(x.conn, schema.ToClient, d.at, d.data, nil)
 		s.toClient(x.back, d.data)
 		s.queue.signal()
 	})

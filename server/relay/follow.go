@@ -16,17 +16,17 @@ type followed interface {
 	Done() <-chan struct{}
 }
 
-// follow reports the progress of a session until it has ended: held is called when the held messages change, changed when the state
-// changes. The state is compared only after traffic while a page watches, at most once per samplePause.
-func follow(one followed, watched *watch, held, changed func()) {
+// follow reports the progress of a session until it has ended: changed is called when it starts and ends, held when the held messages
+// change, moved when the state changes. The state is compared only after traffic while a page watches, at most once per samplePause.
+func follow(one followed, watched *watch, held, changed, moved func()) {
 	changed()
 	last := one.State()
 	var rest <-chan time.Time // time of the next comparison
 	for {
-		var moved, seen <-chan struct{}
+		var passed, seen <-chan struct{}
 		if rest == nil {
 			if seen = watched.begun(); seen == nil {
-				moved = one.Moved()
+				passed = one.Moved()
 			}
 		}
 		select {
@@ -39,13 +39,13 @@ func follow(one followed, watched *watch, held, changed func()) {
 		case <-seen:
 		case <-rest:
 			rest = nil
-		case <-moved:
+		case <-passed:
 			rest = time.After(samplePause)
 			if now := one.State(); !reflect.DeepEqual(now, last) {
 				if !reflect.DeepEqual(now.Operate, last.Operate) {
 					held()
 				}
-				changed()
+				moved()
 				last = now
 			}
 		}

@@ -36,16 +36,23 @@ func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &traffic{moved: make(chan struct{}, 1), held: make(chan struct{}, 1), done: make(chan struct{})}
 		var set Set
-		var changed, held atomic.Int64
-		go follow(x, set.watched.of("one"), func() { held.Add(1) }, func() { changed.Add(1) })
+		var changed, moved, held atomic.Int64
+		go follow(x, set.watched.of("one"), func() { held.Add(1) }, func() { changed.Add(1) }, func() { moved.Add(1) })
 		is := func(what string, looks, told int64) {
 			t.Helper()
 			synctest.Wait()
-			if a, b := x.looks.Swap(0), changed.Swap(0); a != looks || b != told {
+			if a, b := x.looks.Swap(0), moved.Swap(0); a != looks || b != told {
 				t.Errorf("%s: %d looks and %d reports, want %d and %d", what, a, b, looks, told)
 			}
 		}
-		is("at the start", 1, 1)
+		began := func(n int64) {
+			t.Helper()
+			if synctest.Wait(); changed.Load() != n {
+				t.Errorf("%d reports of the start and the end, want %d", changed.Load(), n)
+			}
+		}
+		is("at the start", 1, 0)
+		began(1)
 		leave := set.Watch("one")
 		time.Sleep(time.Hour)
 		is("nothing passes", 0, 0)
@@ -74,7 +81,9 @@ func TestFollow(t *testing.T) {
 		is("unwatched traffic", 0, 0)
 		set.Watch("one")
 		is("watched traffic", 1, 1)
+		began(1)
 		close(x.done)
-		is("the end", 0, 1)
+		is("the end", 0, 0)
+		began(2)
 	})
 }

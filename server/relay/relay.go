@@ -108,9 +108,10 @@ type Options struct {
 	Ports     Ports                   // on which users may listen
 	Limits    proxy.Limits            // of all sessions, unless their Config has others
 
-	// Changed is called when a session of a workspace starts, ends or changes its state. Held is called when the held messages of a session
-	// have changed.
+	// Changed is called when a session of a workspace starts or ends, Moved when one changes its state while a page watches. Held is called
+	// when the held messages of a session have changed.
 	Changed func(ws string)
+	Moved   func(ws string)
 	Held    func(ws, id string)
 }
 
@@ -274,7 +275,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	p.sessions = append(p.sessions, one)
 	p.mu.Unlock()
 	p.captures.Go("listener", one.Fail, func() {
-		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) })
+		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) }, func() { p.opts.Moved(ws.Name) })
 	})
 	noted, stopNotes := ws.Captures.Changed(x.ID)
 	p.captures.Go("listener", nil, func() {

@@ -14,9 +14,9 @@ const (
 	followLater = 5 * time.Second        // growth; also the polling interval where the system reports no changes
 )
 
-// Follow calls changed when any program adds, deletes or extends captures or changes their descriptions, until the context is done. Several
-// changes are reported as one; growth is reported every few seconds.
-func (c *Captures) Follow(ctx context.Context, changed func()) {
+// Follow calls changed when any program adds or deletes captures or changes their descriptions, and grown when one extends captures, until the
+// context is done. Several changes are reported as one; growth is reported every few seconds.
+func (c *Captures) Follow(ctx context.Context, changed, grown func()) {
 	own, stop := c.Changed("")
 	defer stop()
 	watcher, err := c.dir.newWatcher()
@@ -35,7 +35,7 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 		defer ticker.Stop()
 		look = ticker.C
 	}
-	var soon, later <-chan time.Time
+	var soon, later, growing <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -52,8 +52,8 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 			switch {
 			case strings.HasSuffix(e.Name, temporaryEnd):
 			case e.Has(fsnotify.Write) && strings.HasSuffix(e.Name, captureEnding):
-				if later == nil {
-					later = time.After(followLater)
+				if growing == nil {
+					growing = time.After(followLater)
 				}
 			case soon == nil:
 				soon = time.After(followSoon)
@@ -64,6 +64,9 @@ func (c *Captures) Follow(ctx context.Context, changed func()) {
 		case <-later:
 			later = nil
 			changed()
+		case <-growing:
+			growing = nil
+			grown()
 		case <-look:
 			changed()
 		}

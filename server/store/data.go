@@ -14,6 +14,7 @@ import (
 // Names of the files that belong to the data folder as a whole.
 const (
 	lockFile   = "wirebench.lock" // locked while a server runs; names the process
+	tryFile    = "wirebench.try"  // exists while Writable tries the folder
 	formatFile = "format.json"
 	SetAside   = "set-aside" // a folder of copies made before upgrades
 )
@@ -99,6 +100,17 @@ func openData(root string, log *slog.Logger, steps []upgrade) (_ *Data, err erro
 // Path joins a path below the folder.
 func (d *Data) Path(elements ...string) string {
 	return filepath.Join(append([]string{d.path}, elements...)...)
+}
+
+// Writable returns an error if no file can be written in the folder. It tries it with a small file, which it removes.
+func (d *Data) Writable() error {
+	name := d.Path(tryFile)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, 4096))
+	return errors.Join(err, file.Close(), os.Remove(name))
 }
 
 // Locked reports whether no other server can use the folder.

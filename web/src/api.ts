@@ -602,10 +602,174 @@ export interface ViewFormValue {
   value: string;
 }
 
+/** PagePushedOpened opens the channel of notifications. */
+export interface PagePushedOpened {
+  /** the page shows the counters of listeners and the sizes of captures */
+  traffic?: boolean;
+}
+
 /** PagePushed is a notification. */
 export interface PagePushed {
   /** topics */
   changed: string[];
+  /** of now, when they or their traffic have changed */
+  listeners?: ListenerList;
+}
+
+/** ListenerList lists the listeners of a workspace. */
+export interface ListenerList {
+  proxies: RelayInfo[];
+  /** allowed upstreams */
+  allowed: string[];
+  /** sessions that were refused, the oldest first */
+  refused: ProxyEvent[];
+}
+
+/** RelayInfo describes a session. */
+export interface RelayInfo {
+  /** also the id of the capture that records it */
+  id: string;
+  name: string;
+  network: "tcp" | "udp";
+  pairs: ProxyPairState[];
+  started: string;
+  stopped?: string;
+  running: boolean;
+  /** connections */
+  open: number;
+  /** connections so far */
+  total: number;
+  /** connections refused by a limit */
+  refused: number;
+  /** connections whose upstream could not be reached */
+  failed: number;
+  /** bytes */
+  to_server: number;
+  /** bytes */
+  to_client: number;
+  /** datagrams withheld from addresses that have not proved that they receive */
+  withheld?: number;
+  /** datagrams dropped by the system or the proxy because they arrived too fast */
+  dropped?: number;
+  /** the system does not report how many datagrams it drops */
+  blind?: boolean;
+  /** datagrams that the system failed to send */
+  unsent?: number;
+  /** datagrams to SOCKS5 associations that were dropped: of others than the client, fragments, without a valid header, or for refused destinations */
+  strays?: number;
+  /** UDP associations of SOCKS5 clients */
+  associations?: number;
+  /** so far */
+  frames: number;
+  /** index of the first retained frame */
+  base: number;
+  /** bytes that were relayed but not observed */
+  lost?: number;
+  /** connections that were relayed but not observed */
+  unseen?: number;
+  /** frames that the log refused */
+  unlogged?: number;
+  record: ProxyRecordState;
+  /** for a session that can be operated */
+  operate?: ProxyOperating;
+  /** latest events, oldest first; problems are kept longer than others */
+  events: ProxyEvent[];
+  /** open connections, oldest first */
+  conns: ProxyConnState[];
+}
+
+/** ProxyEvent is an event of a session. */
+export interface ProxyEvent {
+  /** from 1; a repetition gets a new number */
+  n: number;
+  /** first occurrence */
+  at: string;
+  last: string;
+  severity: string;
+  text: string;
+  /** occurrences in close succession */
+  count: number;
+  /** the user who decided this */
+  who?: string;
+}
+
+/** ProxyPairState is a listening address and its upstream. */
+export interface ProxyPairState {
+  listen: string;
+  upstream: string;
+  /** resolved addresses */
+  pinned: string[];
+}
+
+/** ProxyRecordState is the state of a recording. */
+export interface ProxyRecordState {
+  /** packets are being recorded */
+  on: boolean;
+  /** packets are not recorded now; recording continues in a new file as soon as one can be written */
+  paused?: boolean;
+  /** reason why packets are not recorded */
+  why?: string;
+  files?: ProxyFileState[];
+  /** packets on disk */
+  packets: number;
+  /** bytes on disk */
+  bytes: number;
+  /** packets not recorded: the recording was paused or had ended, or the disk was too slow */
+  missed?: number;
+}
+
+/** ProxyOperating is the state of a session that can be operated, for display. */
+export interface ProxyOperating {
+  /** messages are held, changed and injected */
+  on: boolean;
+  /** the user who last switched it */
+  who?: string;
+  since?: string;
+  /** filter of the messages to hold */
+  intercept?: string;
+  /** messages waiting for a decision */
+  held: number;
+  held_bytes: number;
+  /** messages delayed by rules */
+  delayed: number;
+  /** frames waiting behind held or delayed ones; they are listed when they are sent */
+  behind: number;
+  /** active rules */
+  rules: number;
+}
+
+/** ProxyConnState is the state of a connection, for display. */
+export interface ProxyConnState {
+  id: number;
+  /** client-server, each address:port */
+  name: string;
+  /** number among successive connections of the same addresses */
+  session?: number;
+  started: string;
+  ended?: string;
+  /** reason of the end */
+  why?: string;
+  /** bytes */
+  to_server: number;
+  /** bytes */
+  to_client: number;
+  /** bytes that were relayed but not observed */
+  lost?: number;
+  /** datagrams of the server that were dropped because they arrived too fast */
+  dropped?: number;
+  /** for a session that can be operated */
+  mode?: "observing" | "wanted" | "operating" | "impossible";
+  /** the event it waits for, or the reason why it is impossible */
+  mode_why?: string;
+}
+
+/** ProxyFileState is the state of one file of a recording. */
+export interface ProxyFileState {
+  name: string;
+  /** number of its first packet among those of the session, from 1 */
+  first: number;
+  /** bytes on disk */
+  bytes: number;
 }
 
 /** FramesOpened is the argument with which a page opens a frame list. */
@@ -2363,162 +2527,6 @@ export interface RelatedField {
   first: number;
   /** for the frames with the value */
   filter: string;
-}
-
-/** ListenerList lists the listeners of a workspace. */
-export interface ListenerList {
-  proxies: RelayInfo[];
-  /** allowed upstreams */
-  allowed: string[];
-  /** sessions that were refused, the oldest first */
-  refused: ProxyEvent[];
-}
-
-/** RelayInfo describes a session. */
-export interface RelayInfo {
-  /** also the id of the capture that records it */
-  id: string;
-  name: string;
-  network: "tcp" | "udp";
-  pairs: ProxyPairState[];
-  started: string;
-  stopped?: string;
-  running: boolean;
-  /** connections */
-  open: number;
-  /** connections so far */
-  total: number;
-  /** connections refused by a limit */
-  refused: number;
-  /** connections whose upstream could not be reached */
-  failed: number;
-  /** bytes */
-  to_server: number;
-  /** bytes */
-  to_client: number;
-  /** datagrams withheld from addresses that have not proved that they receive */
-  withheld?: number;
-  /** datagrams dropped by the system or the proxy because they arrived too fast */
-  dropped?: number;
-  /** the system does not report how many datagrams it drops */
-  blind?: boolean;
-  /** datagrams that the system failed to send */
-  unsent?: number;
-  /** datagrams to SOCKS5 associations that were dropped: of others than the client, fragments, without a valid header, or for refused destinations */
-  strays?: number;
-  /** UDP associations of SOCKS5 clients */
-  associations?: number;
-  /** so far */
-  frames: number;
-  /** index of the first retained frame */
-  base: number;
-  /** bytes that were relayed but not observed */
-  lost?: number;
-  /** connections that were relayed but not observed */
-  unseen?: number;
-  /** frames that the log refused */
-  unlogged?: number;
-  record: ProxyRecordState;
-  /** for a session that can be operated */
-  operate?: ProxyOperating;
-  /** latest events, oldest first; problems are kept longer than others */
-  events: ProxyEvent[];
-  /** open connections, oldest first */
-  conns: ProxyConnState[];
-}
-
-/** ProxyEvent is an event of a session. */
-export interface ProxyEvent {
-  /** from 1; a repetition gets a new number */
-  n: number;
-  /** first occurrence */
-  at: string;
-  last: string;
-  severity: string;
-  text: string;
-  /** occurrences in close succession */
-  count: number;
-  /** the user who decided this */
-  who?: string;
-}
-
-/** ProxyPairState is a listening address and its upstream. */
-export interface ProxyPairState {
-  listen: string;
-  upstream: string;
-  /** resolved addresses */
-  pinned: string[];
-}
-
-/** ProxyRecordState is the state of a recording. */
-export interface ProxyRecordState {
-  /** packets are being recorded */
-  on: boolean;
-  /** packets are not recorded now; recording continues in a new file as soon as one can be written */
-  paused?: boolean;
-  /** reason why packets are not recorded */
-  why?: string;
-  files?: ProxyFileState[];
-  /** packets on disk */
-  packets: number;
-  /** bytes on disk */
-  bytes: number;
-  /** packets not recorded: the recording was paused or had ended, or the disk was too slow */
-  missed?: number;
-}
-
-/** ProxyOperating is the state of a session that can be operated, for display. */
-export interface ProxyOperating {
-  /** messages are held, changed and injected */
-  on: boolean;
-  /** the user who last switched it */
-  who?: string;
-  since?: string;
-  /** filter of the messages to hold */
-  intercept?: string;
-  /** messages waiting for a decision */
-  held: number;
-  held_bytes: number;
-  /** messages delayed by rules */
-  delayed: number;
-  /** frames waiting behind held or delayed ones; they are listed when they are sent */
-  behind: number;
-  /** active rules */
-  rules: number;
-}
-
-/** ProxyConnState is the state of a connection, for display. */
-export interface ProxyConnState {
-  id: number;
-  /** client-server, each address:port */
-  name: string;
-  /** number among successive connections of the same addresses */
-  session?: number;
-  started: string;
-  ended?: string;
-  /** reason of the end */
-  why?: string;
-  /** bytes */
-  to_server: number;
-  /** bytes */
-  to_client: number;
-  /** bytes that were relayed but not observed */
-  lost?: number;
-  /** datagrams of the server that were dropped because they arrived too fast */
-  dropped?: number;
-  /** for a session that can be operated */
-  mode?: "observing" | "wanted" | "operating" | "impossible";
-  /** the event it waits for, or the reason why it is impossible */
-  mode_why?: string;
-}
-
-/** ProxyFileState is the state of one file of a recording. */
-export interface ProxyFileState {
-  name: string;
-  /** number of its first packet among those of the session, from 1 */
-  first: number;
-  /** bytes on disk */
-  bytes: number;
 }
 
 /** RelayRule is a rule as entered: an action for all messages that match a filter. Rules apply in their order, each to what the ones before it made. */

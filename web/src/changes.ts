@@ -1,7 +1,9 @@
-// Change notifications that the server pushes over the socket of the page. Scripts that show a topic then request it once.
+// Change notifications that the server pushes over the socket of the page. Scripts that show a topic then request it once; the listeners
+// come with the notification.
 //
-// The topics are those of server/push.go: "captures", "listeners", "held:ID", "replay:ID", "people".
+// The topics are those of server/page/push.go: "captures", "growth", "listeners", "traffic", "held:ID", "replay:ID", "people".
 
+import type { ListenerList, PagePushed, PagePushedOpened } from "./api";
 import type { Connection } from "./connection";
 
 const changed = "wb:changed";
@@ -25,8 +27,28 @@ export function onChanged(topic: string, run: () => void): () => void {
   return () => document.removeEventListener(changed, listen);
 }
 
-/** Receives the notifications of a connection. */
+const listened = new Set<(all: ListenerList | undefined) => void>();
+
+/** Calls take with the listeners when they have changed, and with undefined when the server cannot be reached. */
+export function onListeners(take: (all: ListenerList | undefined) => void): void {
+  listened.add(take);
+}
+
+/** Receives the notifications of a connection. The counters of listeners and the sizes of captures come to pages that show them. */
 export function pushes(connection: Connection): void {
-  const pushed = (topics?: readonly string[]): void => tellChanged(topics);
-  connection.channel("pushed", undefined, { open: pushed, message: ({ changed }: { changed: string[] }) => pushed(changed), lost: pushed });
+  const asked: PagePushedOpened = { traffic: document.querySelector("#live-bar, #place") !== null };
+  const tell = (all: ListenerList | undefined): void => listened.forEach((take) => take(all));
+  connection.channel("pushed", asked, {
+    open: () => tellChanged(),
+    message: ({ changed, listeners }: PagePushed) => {
+      if (listeners !== undefined) {
+        tell(listeners);
+      }
+      tellChanged(changed);
+    },
+    lost: () => {
+      tell(undefined);
+      tellChanged();
+    },
+  });
 }

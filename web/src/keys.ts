@@ -357,6 +357,9 @@ function onKeydown(event: KeyboardEvent): void {
   if (strokes.length === 0 || isPress(event) || document.querySelector("dialog:modal") !== null) {
     return;
   }
+  if (strokes[0] === "Escape" && [...document.querySelectorAll<HTMLElement>(":popover-open")].some((x) => x.popover === "auto")) {
+    return; // the browser closes it
+  }
   const typing = isTyping(event.target);
   if (pending !== undefined) {
     const before = pending.keys;

@@ -77,7 +77,6 @@ export class LiveBar {
       this.stopping.value = true; // connections have a few seconds to close
       await ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE");
       this.stopping.value = false;
-      this.relays.look();
     };
     openMenu(document.getElementById("live-stop") ?? document.body, {
       label: "Stop this listener?",

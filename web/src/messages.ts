@@ -104,7 +104,12 @@ export function markMessage(address: string): void {
   marked?.removeAttribute("aria-current");
   marked = link;
   marked?.setAttribute("aria-current", "true");
-  const item = link?.closest<HTMLElement>(".item");
+  reveal();
+}
+
+/** Scrolls to the open message. */
+function reveal(): void {
+  const item = marked?.closest<HTMLElement>(".item");
   for (const { list, shown } of open()) {
     const i = item == null ? -1 : shown.indexOf(item);
     if (i >= 0) {
@@ -160,9 +165,14 @@ export function startMessages(): void {
   }));
   narrow([]);
   // What is above a part may open or grow.
+  let begun = false;
   const moved = new ResizeObserver(() => {
     for (const { list } of parts) {
       list.moved();
+    }
+    if (!begun) { // the sizes are known
+      begun = true;
+      reveal();
     }
   });
   for (const part of root.parentElement?.children ?? []) {

@@ -57,6 +57,11 @@ export function bitOffsetOf(bits: number): string {
   return `${offsetOf(Math.floor(bits / 8))}${bits % 8 === 0 ? "" : `.${bits % 8}`}`;
 }
 
+/** A text with offsets that the server writes in decimal, such as "4", "+4.3" or "+4 + name2". */
+export function offsetsIn(text: string): string {
+  return mode === "decimal" ? text : text.replace(/(?<![\w.[])\d+(?!\w)/g, (n) => offsetOf(Number(n)));
+}
+
 /** A number: a size, a count. */
 export function numberOf(n: number): string {
   return mode === "hex" ? hexNumber(n) : String(n);

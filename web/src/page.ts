@@ -40,6 +40,7 @@ import { notify } from "./notify";
 import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "./numbers";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
+import type { FrameOffer } from "./frames/protocol";
 import { lookOnly } from "./role";
 import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
@@ -505,6 +506,7 @@ export class Page {
   }
 
   private readonly acting = new Set<Promise<unknown>>();
+  private readonly begun = new Map<string, FrameOffer>(); // unsaved definitions, by name, that get the code of the message which they were begun from
 
   /** Resolves when the edits of the message that are under way have been applied. */
   async settled(): Promise<void> {
@@ -698,6 +700,16 @@ export class Page {
     }
   }
 
+  /** Writes the code of a definition that was begun from a message, and has been saved: the message is found by its code then. */
+  private async giveCode(message: string): Promise<void> {
+    const offer = this.begun.get(message);
+    if (offer !== undefined) {
+      this.begun.delete(message);
+      const { nameCode } = await import("./define");
+      await nameCode(this.workspace, offer, message.replace(/\.\d+$/, ""));
+    }
+  }
+
   private async press(action: string, more: Partial<Action> = {}, anchor?: HTMLElement): Promise<Answer> {
     const [name] = action.split(":");
     if (name === "save") {
@@ -722,6 +734,9 @@ export class Page {
     }
     if (answer.failed !== undefined && answer.failed !== "" && more.path === undefined && name !== "fill") {
       notify(answer.failed, "err");
+    }
+    if (name === "save" && (answer.failed ?? "") === "") {
+      await this.giveCode(this.controls.message);
     }
     if (answer.export !== undefined) {
       this.exported(answer.export, anchor ?? document.querySelector<HTMLElement>("#layout-head details summary") ?? this.form);
@@ -796,6 +811,11 @@ export class Page {
     if (this.controls.base === "" && name !== "" && name !== this.controls.message) {
       keepDraft(this.workspace, this.controls.message, undefined);
       this.host?.begun?.(name, this.controls.message);
+      const offer = this.begun.get(this.controls.message);
+      if (offer !== undefined) {
+        this.begun.delete(this.controls.message);
+        this.begun.set(name, offer);
+      }
       this.socket.set({ name, definition: this.controls.definition || "\n" });
     }
   }
@@ -1384,16 +1404,14 @@ export class Page {
   private async beginFrom(button: HTMLElement): Promise<void> {
     const { begin = "", code = "", map = "" } = button.dataset;
     askText(button, { label: "Name of the new definition", text: begin, button: "Begin", most: 100 }, (name) => {
-      void this.press(`begin:${name}`).then(async (answer) => {
+      void this.press(`begin:${name}`).then((answer) => {
         if ((answer.failed ?? "") !== "") {
           return;
         }
         showPane(field("definition-pane") ?? this.form);
         this.editor.focusEnd();
-        // The name of a code is in a code map: the message is found by its code then, too.
         if (map !== "" && !lookOnly()) {
-          const { nameCode } = await import("./define");
-          await nameCode(this.workspace, { name, map, code: Number(code) }, name.replace(/\.\d+$/, ""));
+          this.begun.set(name, { name, map, code: Number(code) });
         }
       });
     });

@@ -1,9 +1,8 @@
-// The listeners of the proxy, from the API.
+// The listeners of the proxy: started over the API, followed by what the server pushes.
 
 import { pathOf } from "./address";
-import type { ListenerList, RelayInfo } from "./api";
-import { onChanged } from "./changes";
-import { pauseAfter } from "./connection";
+import type { RelayInfo } from "./api";
+import { onListeners } from "./changes";
 import type { MarkerSource, Related } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
 import { apiOf, ask, request } from "./http";
@@ -12,8 +11,6 @@ import { lookOnly } from "./role";
 
 /** A session of the proxy, as in GET /api/v1/{ws}/proxies. */
 export type Session = RelayInfo;
-
-const patience = 4000; // milliseconds for a response: a hanging server counts as away
 
 /** The markers of a capture. */
 export function markersOf(api: string): MarkerSource {
@@ -59,28 +56,32 @@ export function markersOf(api: string): MarkerSource {
   };
 }
 
-/** The listeners of a workspace, requested when the server reports a change. */
+/** The listeners of a workspace, as the server pushes them. */
 export class Relays {
   readonly api: string;
   private readonly workspace: string;
   private readonly watchers = new Set<(all: Session[]) => void>();
   private readonly awayWatchers = new Set<(since: Date) => void>();
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private failures = 0; // consecutive
-  private failedSince: Date | undefined;
+  private lostSince: Date | undefined;
   private last: Session[] | undefined;
-  private turn = 0; // of requests: late responses are ignored
 
   constructor(workspace: string) {
     this.workspace = workspace;
     this.api = `${apiOf(workspace)}/proxies`;
-    document.addEventListener("visibilitychange", () => this.look());
-    onChanged("listeners", () => this.look());
-    this.look();
+    onListeners((all) => {
+      if (all === undefined) {
+        const since = (this.lostSince ??= new Date());
+        this.awayWatchers.forEach((call) => call(since));
+        return;
+      }
+      this.lostSince = undefined;
+      this.last = all.proxies;
+      this.watchers.forEach((call) => call(all.proxies));
+    });
   }
 
   /** Starts a listener in a project and opens its page. */
-  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string }, project = this.workspace): Promise<void> {
+  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string; idle?: string; per_address?: number }, project = this.workspace): Promise<void> {
     return this.begin(`${apiOf(project)}/proxies`, what, project);
   }
 
@@ -105,7 +106,7 @@ export class Relays {
     return pathOf(this.workspace, "captures", id);
   }
 
-  /** Calls back with the running sessions after each request. */
+  /** Calls back with the running sessions, now and after each change. */
   watch(call: (all: Session[]) => void): void {
     this.watchers.add(call);
     if (this.last !== undefined) {
@@ -113,37 +114,12 @@ export class Relays {
     }
   }
 
-  /** Calls back after each failed request; `watch` is called again after the next success. */
+  /** Calls back when the server is away, and after each failure to reach it; `watch` is called again when it has returned. */
   watchAway(call: (since: Date) => void): void {
     this.awayWatchers.add(call);
-    if (this.failedSince !== undefined) {
-      call(this.failedSince);
+    if (this.lostSince !== undefined) {
+      call(this.lostSince);
     }
-  }
-
-  look(): void {
-    clearTimeout(this.timer);
-    if (document.visibilityState !== "visible") {
-      return;
-    }
-    const turn = ++this.turn;
-    void (async () => {
-      const reply = await request<ListenerList>(this.api, { signal: AbortSignal.timeout(patience) });
-      if (turn !== this.turn) {
-        return; // superseded by a later request
-      }
-      if (!reply.ok) {
-        const since = (this.failedSince ??= new Date());
-        this.awayWatchers.forEach((call) => call(since));
-        this.timer = setTimeout(() => this.look(), pauseAfter(++this.failures)); // the connection also reports the server's return
-      } else {
-        const all = reply.answer.proxies;
-        this.failedSince = undefined;
-        this.failures = 0;
-        this.last = all;
-        this.watchers.forEach((call) => call(all));
-      }
-    })();
   }
 }
 

@@ -142,7 +142,7 @@ func (g *Grammar) condition(r *rand.Rand, depth int) string {
 		}
 	}
 	quant := pick(r, "", "", "", "any ", "all ")
-	op := pick(r, " == ", " != ", " < ", " <= ", " > ", " >= ", " eq ", " ne ", " gt ", " le ")
+	op := pick(r, " == ", " != ", " < ", " <= ", " > ", " >= ", " eq ", " ne ", " gt ", " le ", " === ", " !== ", " ~= ", " any_eq ", " all_eq ", " any_ne ", " all_ne ")
 	not := pick(r, " in {", " not in {")
 	switch r.IntN(14) {
 	case 0, 1, 2:
@@ -191,7 +191,7 @@ var places = []string{"0", "1", "2", "3", "4", "5", "7", "8", "9", "16", "0x10",
 func (g *Grammar) bracket(r *rand.Rand) string {
 	at := pick(r, "", "", "-") + pick(r, places[:9+r.IntN(len(places)-8)]...)
 	to := pick(r, "1", "2", "3", "4", pick(r, places...))
-	return "[" + pick(r, at, at, at, at+":"+to, at+":"+to, at+"-"+to, at+":", "*", " "+at+" ", at+":-"+to) + "]" + pick(r, "", "", "", "", "", "[0]", "[-1]")
+	return "[" + pick(r, at, at, at, at+":"+to, at+":"+to, at+"-"+to, at+":", "*", " "+at+" ", at+":-"+to, ":"+to, ":", at+","+to, at+":"+to+", "+at, at+"--"+to) + "]" + pick(r, "", "", "", "", "", "[0]", "[-1]")
 }
 
 func (g *Grammar) number(r *rand.Rand, depth int) string {
@@ -209,6 +209,9 @@ func (g *Grammar) number(r *rand.Rand, depth int) string {
 	case 2:
 		return pick(r, g.functions...) + "(" + pick(r, g.bytes(r), g.bytes(r), g.text(r), g.kind(r, "list"), pick(r, g.all...), g.integer(r)) + pick(r, "", "", "", ", 0.5") + ")"
 	case 3:
+		if r.IntN(2) == 0 {
+			return pick(r, "max", "min", "abs") + "(" + g.number(r, depth-1) + pick(r, "", ", "+g.kind(r, "number"), ", "+g.kind(r, "number")+", "+g.integer(r)) + ")"
+		}
 		return pick(r, "len", "count") + "(" + pick(r, g.kind(r, "list"), g.text(r), g.bytes(r), "via", "from") + ")"
 	case 4, 5:
 		return g.bytes(r) + g.bracket(r) // one byte is a number
@@ -221,7 +224,7 @@ func (g *Grammar) text(r *rand.Rand) string {
 	if r.IntN(3) == 0 {
 		x += g.bracket(r)
 	}
-	return pick(r, x, x, x, "lower("+x+")", "upper("+x+")", "hex("+g.bytes(r)+")", "hex("+g.kind(r, "number")+")")
+	return pick(r, x, x, x, "lower("+x+")", "upper("+x+")", "hex("+g.bytes(r)+")", "hex("+g.kind(r, "number")+")", "string("+g.kind(r, "number")+")"+pick(r, "", g.bracket(r)))
 }
 
 func (g *Grammar) bytes(r *rand.Rand) string {

@@ -99,7 +99,7 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	if len(seg.Bytes) > 0 {
 		w.pieces = append(w.pieces, piece{w.offset + int64(len(w.buf)), seg.Packet, seg.At, seg.Off, uint32(len(seg.Bytes))})
 		w.buf = append(w.buf, seg.Bytes...)
-		t.read(w, seg.At, emit)
+		t.read(w, emit)
 	}
 	if seg.End {
 		t.end(w, seg.At, emit)
@@ -120,11 +120,11 @@ func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
 	}
 	if w.lost {
 		w.looked = 0
-		t.look(w, at, true, emit)
+		t.look(w, true, emit)
 	}
 	w.ended = true
 	if n := len(w.buf); w.lost {
-		t.unread(w, n, at, emit)
+		t.unread(w, n, emit)
 	} else if n > 0 {
 		t.problem(w, w.offset, n, at, fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n), emit)
 	}
@@ -135,11 +135,11 @@ func (t *Transport) end(w *way, at time.Time, emit func(*transport.Frame)) {
 func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Frame)) {
 	if w.lost {
 		w.looked = 0
-		t.look(w, seg.At, true, emit)
+		t.look(w, true, emit)
 	}
 	cut := len(w.buf)
 	if w.lost {
-		t.unread(w, cut, seg.At, emit)
+		t.unread(w, cut, emit)
 		cut = 0
 	}
 	w.offset += int64(cut)
@@ -161,13 +161,13 @@ func (t *Transport) gap(w *way, seg transport.Segment, emit func(*transport.Fram
 }
 
 // read emits all complete messages.
-func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
+func (t *Transport) read(w *way, emit func(*transport.Frame)) {
 	done := 0
 	for {
 		if w.lost {
 			w.shift(done)
 			done = 0
-			if !t.look(w, at, false, emit) {
+			if !t.look(w, false, emit) {
 				return
 			}
 		}
@@ -186,14 +186,15 @@ func (t *Transport) read(w *way, at time.Time, emit func(*transport.Frame)) {
 			note := why() // format the reason before its bytes move
 			w.shift(done)
 			done = 0
-			t.problem(w, w.offset, min(len(w.buf), 64), at, note, emit)
-			w.told = w.offset + int64(min(len(w.buf), 64))
+			n := min(len(w.buf), 64)
+			t.problem(w, w.offset, n, w.arrival(w.offset+int64(n)), note, emit)
+			w.told = w.offset + int64(n)
 			w.lose()
 			w.drop(1, true) // do not try the same place again
 		case n == 0:
 			w.need = max(need, len(rest)+1)
 		default:
-			t.message(w, w.offset+int64(done), rest[:n], key, at, emit)
+			t.message(w, w.offset+int64(done), rest[:n], key, emit)
 			done += n
 			w.need = 0
 		}
@@ -212,7 +213,7 @@ func (w *way) lose() {
 
 // look searches for a place from which messages can be read, and reports whether it found one. last reports that no more bytes follow. A
 // place from which no message can be read is not tried again.
-func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.Frame)) bool {
+func (t *Transport) look(w *way, last bool, emit func(*transport.Frame)) bool {
 	if !last && len(w.buf) < w.looked+w.looked/4+1 {
 		return false // too few new bytes since the last search
 	}
@@ -240,15 +241,15 @@ func (t *Transport) look(w *way, at time.Time, last bool, emit func(*transport.F
 		}
 	}
 	if found >= 0 {
-		t.unread(w, int(found-w.offset), at, emit)
+		t.unread(w, int(found-w.offset), emit)
 		w.lost, w.late, w.need = false, true, 0
 		if last {
-			t.read(w, at, emit)
+			t.read(w, emit)
 		}
 		return true
 	}
 	if n := len(w.buf) - maxLook; n > 0 {
-		t.unread(w, n, at, emit)
+		t.unread(w, n, emit)
 		w.looked = len(w.buf)
 	}
 	return false
@@ -278,11 +279,11 @@ func (t *Transport) try(w *way, at int64, last bool, tries *int) start {
 }
 
 // unread skips n bytes in which no message was found. They are reported as a problem, so that every byte appears in a frame.
-func (t *Transport) unread(w *way, n int, at time.Time, emit func(*transport.Frame)) {
+func (t *Transport) unread(w *way, n int, emit func(*transport.Frame)) {
 	known := int(min(max(w.told-w.offset, 0), int64(n))) // already reported as a problem
 	w.drop(known, true)
 	if n -= known; n > 0 {
-		f := t.begin(w, transport.Problem, w.offset, at)
+		f := t.begin(w, transport.Problem, w.offset, w.arrival(w.offset+int64(n)))
 		f.Bytes, f.From, f.Resumed = w.buf[:n], t.sources(w, w.offset, n), w.resumed
 		f.Note = fmt.Sprintf("no message was found in %d bytes", n)
 		emit(f)
@@ -291,8 +292,8 @@ func (t *Transport) unread(w *way, n int, at time.Time, emit func(*transport.Fra
 }
 
 // message emits a message.
-func (t *Transport) message(w *way, offset int64, data []byte, key schema.Key, at time.Time, emit func(*transport.Frame)) {
-	f := t.begin(w, transport.Message, offset, at)
+func (t *Transport) message(w *way, offset int64, data []byte, key schema.Key, emit func(*transport.Frame)) {
+	f := t.begin(w, transport.Message, offset, w.arrival(offset+int64(len(data))))
 	f.Bytes, f.Key, f.HasKey, f.Resumed = data, key, true, w.resumed
 	f.From = t.sources(w, offset, len(data))
 	if w.late {
@@ -314,6 +315,21 @@ func (t *Transport) problem(w *way, offset int64, n int, at time.Time, note stri
 func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Time) *transport.Frame {
 	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: at, Offset: offset}
 	return &t.frame
+}
+
+// arrival returns the time at which the stream up to an offset was complete.
+func (w *way) arrival(end int64) time.Time {
+	for i := range w.pieces {
+		if p := &w.pieces[i]; p.offset+int64(p.n) >= end {
+			return p.at
+		}
+	}
+	return time.Time{}
+}
+
+// Waits reports whether bytes are kept until the start of a message is found.
+func (t *Transport) Waits() bool {
+	return t.ways[0].lost && len(t.ways[0].buf) > 0 || t.ways[1].lost && len(t.ways[1].buf) > 0
 }
 
 // sources returns the captured ranges of n bytes of the stream.

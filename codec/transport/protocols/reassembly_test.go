@@ -31,6 +31,7 @@ type traffic struct {
 	isn     [2]uint32
 	seq     [2]uint32 // of TCP, or the next number of SubSpace
 	key     uint32
+	intact  bool // packets are not fragmented
 }
 
 const seen = 32000 // the lowest known code
@@ -44,7 +45,7 @@ func (x *traffic) ip(fromServer bool, proto byte, payload []byte) (parts []part)
 	x.at = x.at.Add(time.Millisecond)
 	type run struct{ from, to int }
 	var runs []run
-	if x.rng.IntN(4) == 0 {
+	if !x.intact && x.rng.IntN(4) == 0 {
 		for at := 0; at < len(payload); {
 			to := min(at+8*(1+x.rng.IntN(6)), len(payload))
 			runs = append(runs, run{at, to})

@@ -245,4 +245,4 @@ func number(data []byte) int32 {
 	return int32(binary.LittleEndian.Uint32(data[sequenceAt:]))
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var _ transport.Waiter = (*Transport)(nil)

@@ -61,6 +61,7 @@ type early struct {
 	path   []wrap
 	note   string
 	lost   int64 // bytes missing from the capture at its end
+	at     time.Time
 }
 
 // moment is a position in the capture.
@@ -193,7 +194,7 @@ func (t *Transport) copied(w *way, n int32, body []byte, off uint32) *early {
 	} else {
 		e = new(early)
 	}
-	e.number, e.packet, e.off = n, t.packet, off
+	e.number, e.packet, e.off, e.at = n, t.packet, off, t.at
 	e.body = append(e.body[:0], body...)
 	e.path, e.note, e.lost = append(e.path[:0], t.path...), t.note, 0
 	if t.cut(off, len(body)) {
@@ -236,11 +237,17 @@ func (t *Transport) drain(w *way) {
 			o.hole = t.moment(w)
 			return
 		}
-		delete(o.early, e.number)
-		o.waiting--
-		o.bytes -= len(e.body)
-		t.deliver(w, e)
+		t.next(w, e)
 	}
+}
+
+// next delivers a stored packet whose turn it is.
+func (t *Transport) next(w *way, e *early) {
+	o := &w.order
+	delete(o.early, e.number)
+	o.waiting--
+	o.bytes -= len(e.body)
+	t.deliver(w, e)
 }
 
 const maxNumber = 1<<31 - 1
@@ -348,11 +355,11 @@ func (t *Transport) far(w *way, data []byte, off uint32) {
 func (t *Transport) dropFar(w *way) {
 	o := &w.order
 	for _, e := range o.far {
-		path, packet := t.path, t.packet
-		t.path, t.packet = e.path, e.packet
+		path, packet, at := t.path, t.packet, t.at
+		t.path, t.packet, t.at = e.path, e.packet, e.at
 		t.problem(w, e.body, e.off, "reliable packet "+strconv.Itoa(int(e.number))+" is too far ahead of the expected "+strconv.FormatInt(o.next, 10)+
 			": servers ignore it")
-		t.path, t.packet = path, packet
+		t.path, t.packet, t.at = path, packet, at
 	}
 	o.clearFar()
 }
@@ -373,9 +380,21 @@ func (o *order) lowest() int32 {
 	return lowest
 }
 
-// skip gives up the numbers before the lowest one that waits, and continues from there.
+// skip gives up the numbers before the lowest one that waits, and continues from there. The frames have the times at which the packets
+// arrived, not that of this decision.
 func (t *Transport) skip(w *way, why string) {
-	t.giveUp(w, int64(w.order.lowest()), why)
+	o := &w.order
+	lowest := o.lowest()
+	t.giveUp(w, int64(lowest), why)
+	now := t.at
+	t.at = time.Time{}
+	for e := o.early[lowest]; e != nil && o.next <= maxNumber; e = o.early[int32(o.next)] {
+		if t.at.Before(e.at) {
+			t.at = e.at
+		}
+		t.next(w, e)
+	}
+	t.at = now
 	t.drain(w)
 }
 
@@ -407,7 +426,7 @@ func (t *Transport) giveUp(w *way, to int64, why string) {
 	f.Length = transport.Unknown
 	if e := o.early[int32(to)]; e != nil {
 		t.one[0] = transport.Source{Packet: e.packet, Off: e.off}
-		f.From = t.one[:]
+		f.From, f.At = t.one[:], e.at
 	}
 	if to == from+1 {
 		f.Note = fmt.Sprintf("reliable packet %d is missing%s", from, why)

@@ -172,6 +172,12 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = nil
 }
 
+// Waits reports whether datagrams are kept until their cipher or session is known, or until missing packets before them arrive.
+func (t *Transport) Waits() bool {
+	a, b := &t.ways[0].order, &t.ways[1].order
+	return len(t.pending.kept)+len(t.wishes.kept)+a.waiting+b.waiting+len(a.far)+len(b.far) > 0
+}
+
 // abandon gives up everything that waits for further packets.
 func (t *Transport) abandon(when string) {
 	for i := range t.ways {

@@ -50,6 +50,14 @@ func (t *Transport) keep(seg transport.Segment) {
 	p.ends = append(p.ends, len(p.bytes))
 }
 
+// first returns the time of the first stored segment, or at if there is none.
+func (p *pending) first(at time.Time) time.Time {
+	if len(p.segments) > 0 {
+		return p.segments[0].At
+	}
+	return at
+}
+
 // full reports whether the limit of stored segments is reached.
 func (p *pending) full() bool {
 	return len(p.bytes) >= maxPending || len(p.segments) >= maxPendingSegments
@@ -408,14 +416,14 @@ func (t *Transport) unshaken(at time.Time, why string) {
 		w := &t.ways[i]
 		if n := len(w.buf) - w.done; n > 0 {
 			told = true
-			f := t.begin(w, transport.Problem, w.offset+int64(w.done), at)
+			f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(n))
 			f.Bytes, f.From, f.Note = w.buf[w.done:], t.sources(w, n), fmt.Sprintf("%s; %d bytes of a key were received", why, n)
 			t.emit(f)
 			w.pass(n)
 		}
 	}
 	if !told {
-		f := t.begin(&t.ways[1], transport.Problem, t.ways[1].next(), at)
+		f := t.begin(&t.ways[1], transport.Problem, t.ways[1].next(), t.pending.first(at))
 		f.Note = why
 		t.emit(f)
 	}
@@ -517,7 +525,7 @@ func (t *Transport) choose(at time.Time) {
 		t.decipher(best.constants, best.session)
 		return
 	}
-	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), at)
+	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), t.pending.first(at))
 	f.Note = "neither set of constants deciphers the data after the key exchange"
 	if t.patched {
 		f.Note = "the configured keys do not decipher this connection"

@@ -72,7 +72,7 @@ func New(o Options) *Transport {
 	return t
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var _ transport.Waiter = (*Transport)(nil)
 
 // Keys returns the keys of an enciphered connection and the constants under which its messages are read: enough for NewSession. ok is false
 // while they are unknown.
@@ -162,6 +162,16 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 		t.unfinished(&t.ways[i], at)
 	}
 	t.emit = nil
+}
+
+// Waits reports whether bytes are kept until the connection is classified, or until the start of a message is found.
+func (t *Transport) Waits() bool {
+	for i := range t.ways {
+		if w := &t.ways[i]; w.lost && w.done < len(w.buf) {
+			return true
+		}
+	}
+	return len(t.pending.segments) > 0
 }
 
 // unfinished reports the incomplete rest of a stream that stops.

@@ -4,6 +4,7 @@
 import type { ComparedDefinitions, ViewComparedPart as Part, ViewComparedRow as Row } from "../api";
 import { Button, dialog, Field, Says } from "../dialog";
 import { apiOf, request } from "../http";
+import { numberOf, offsetsIn } from "../numbers";
 import { Fragment, h, signal } from "../ui";
 
 /** The definitions to begin with. */
@@ -61,7 +62,7 @@ export function Strips({ rows }: { rows: readonly Row[] }) {
     <svg class="compare-strips" viewBox="0 0 1000 60" preserveAspectRatio="none" aria-hidden="true">
       {shown.map(({ change, old, new: now }, i) => {
         const [a, b] = [fixed(old) ? old : undefined, fixed(now) ? now : undefined];
-        const box = (p: Part & { bit_offset: number }, y: number) => <rect x={x(p.bit_offset)} y={y} width={Math.max(x(p.min_bits) - 1.5, 0.8)} height="16"><title>{`${nameOf(p)} at ${p.offset}`}</title></rect>;
+        const box = (p: Part & { bit_offset: number }, y: number) => <rect x={x(p.bit_offset)} y={y} width={Math.max(x(p.min_bits) - 1.5, 0.8)} height="16"><title>{`${nameOf(p)} at ${offsetsIn(p.offset)}`}</title></rect>;
         return (
           <g class={`c-${change}`} key={i}>
             {a === undefined ? null : box(a, 0)}
@@ -101,10 +102,10 @@ export function LayoutRows({ of, only, go }: { of: ComparedDefinitions; only: bo
               <td>{sign === "" ? "" : <><span aria-hidden="true">{sign}</span> {word}</>}</td>
               <td class={part.depth === 0 ? "" : `d${Math.min(part.depth, 12)}`}>{both(nameOf)}</td>
               <td class="ty">{both((p) => p.type)}</td>
-              <td class="num">{both((p) => p.size)}</td>
-              <td>{old?.offset ?? ""}</td>
-              <td class="shift">{shift ?? ""}</td>
-              <td>{now?.offset ?? ""}</td>
+              <td class="num">{both((p) => p.size.replace(/^\d+(?=\+?$)/, (n) => numberOf(Number(n))))}</td>
+              <td>{offsetsIn(old?.offset ?? "")}</td>
+              <td class="shift">{offsetsIn(shift ?? "")}</td>
+              <td>{offsetsIn(now?.offset ?? "")}</td>
             </tr>
           );
         })}

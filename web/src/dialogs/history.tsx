@@ -5,6 +5,7 @@ import type { ComparedDefinitions, HistoryList, ScoresScore, WorkspacePastRevisi
 import { Button, dialog, Says } from "../dialog";
 import { askText } from "../frames/notebox";
 import { ask, apiOf, request } from "../http";
+import { valueOf } from "../numbers";
 import { lookOnly } from "../role";
 import { scoreText } from "../score";
 import { Fragment, h, signal } from "../ui";
@@ -194,7 +195,7 @@ function Values({ rows }: { rows: readonly FieldRow[] }) {
       <thead><tr><th>Field</th><th>Before</th><th>After</th></tr></thead>
       <tbody>
         {rows.slice(0, mostShown).map(({ path, before, after }) => (
-          <tr key={path} class={before === after ? "" : before === undefined ? "c-added" : after === undefined ? "c-removed" : "c-retyped"}><td>{path}</td><td>{before ?? ""}</td><td>{after ?? ""}</td></tr>
+          <tr key={path} class={before === after ? "" : before === undefined ? "c-added" : after === undefined ? "c-removed" : "c-retyped"}><td>{path}</td><td>{valueOf(before ?? "")}</td><td>{valueOf(after ?? "")}</td></tr>
         ))}
       </tbody>
     </table>

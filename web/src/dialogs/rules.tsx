@@ -155,7 +155,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
       </>
     );
   });
-  const stop = onChanged("listeners", () => void ask<{ rules: Rule[] }>(address, "GET", undefined, () => undefined).then((now) => {
+  const stop = onChanged("traffic", () => void ask<{ rules: Rule[] }>(address, "GET", undefined, () => undefined).then((now) => {
     rules.value = now?.rules ?? rules.value;
   }));
   await d.closed;

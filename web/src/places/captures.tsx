@@ -143,6 +143,7 @@ export class CaptureList {
     document.addEventListener("visibilitychange", () => void this.look());
     onLookAtCaptures(() => void this.look());
     onChanged("captures", () => void this.look());
+    onChanged("growth", () => void this.look());
     void this.look();
   }
 

@@ -36,13 +36,20 @@ function freePort({ first, last }: { first: number; last: number }): number {
   return first;
 }
 
+/** The limits in a form that differ from those of the server. */
+function limitsOf(data: FormData): { idle?: string; per_address?: number } {
+  const idle = String(data.get("idle") ?? "").replace(/\s/g, "");
+  const most = Number(data.get("per_address") ?? 0);
+  return { ...(idle === "" ? {} : { idle }), ...(most > 0 ? { per_address: most } : {}) };
+}
+
 /** The form of a new listener. */
 function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
   const start = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const { project = workspace, settings = {}, keys = "" } = decoding.value ?? {};
-    void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null, settings, ...(keys === "" ? {} : { keys }) }, project);
+    void relays.start({ listen: String(data.get("listen")).trim(), upstream: String(data.get("upstream")).trim(), operate: data.get("operate") !== null, settings, ...limitsOf(data), ...(keys === "" ? {} : { keys }) }, project);
   };
   const chosen = decoding.value === undefined ? "" : decodingText(decoding.value, workspace);
   const ports = publishedPorts();
@@ -64,6 +71,17 @@ function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
         <input id="live-upstream" name="upstream" placeholder="127.0.0.1:7802" title="host:port; socks5 (TCP or UDP) or redirect (TCP) if each client says where to" autocomplete="off" spellcheck={false} required />
       </div>
       <label class="check" title="Messages can be held, changed and sent from this page"><input type="checkbox" name="operate" value="true" /> allow changes</label>
+      <details id="live-limits">
+        <summary>Limits</summary>
+        <div class="field">
+          <label for="live-idle">End a connection without a byte after</label>
+          <input id="live-idle" name="idle" placeholder="2h for TCP, 3m for UDP, unless the server has others" title="a time from 1s to 168h, such as 10m" pattern="[\d.smh\s]+" autocomplete="off" spellcheck={false} />
+        </div>
+        <div class="field">
+          <label for="live-per-address">Connections of one address</label>
+          <input id="live-per-address" name="per_address" type="number" min="1" max="65536" placeholder="64, unless the server has another number" />
+        </div>
+      </details>
       <div class="row">
         <button class="btn primary" type="submit">Start</button>
         <button class="btn quiet" type="button" aria-haspopup="dialog" title="Protocol, code map, game version, groups, keys: where they differ from those of the project"

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-KXXNBZC6.js";import"./chunk-B22NKI24.js";import"./chunk-VJRJTXAD.js";import"./chunk-SY5L7VRX.js";import"./chunk-G6LE6XKK.js";import"./chunk-56N5HD5X.js";import"./chunk-6DHFEWGX.js";export{b as canName,a as nameCode};
