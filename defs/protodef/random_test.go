@@ -254,7 +254,8 @@ func TestLongNumbers(t *testing.T) {
 		if c.f1 {
 			names += `,"s":9`
 		}
-		if err := value.ParseJSON(&in, p, []byte(names+`}}`)); err == nil {
+		err = value.ParseJSON(&in, p, []byte(names+`}}`))
+		if err == nil {
 			err = p.Encode(&out, &in)
 		}
 		if err != nil || !bytes.Equal(out.Data, data) {
