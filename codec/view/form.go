@@ -2,27 +2,30 @@ package view
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs/schema"
 )
 
 // FormField is a field of a message for a form: the kind of its value, and its members or elements.
 type FormField struct {
-	Name   string      `json:"name"` // as in values; "" for the value of a plain list element
-	Type   string      `json:"type"` // as written in the definition
-	Kind   FormKind    `json:"kind"`
-	Doc    string      `json:"doc,omitempty"`
-	Min    string      `json:"min,omitempty"` // least legal value of a number
-	Max    string      `json:"max,omitempty"`
-	Values []FormValue `json:"values,omitempty"` // named values of a number
-	Fields []FormField `json:"fields,omitempty"` // of a group, or of an element of a list
-	Plain  bool        `json:"plain,omitempty"`  // elements of a list are values: Fields has one without a name
-	Fixed  bool        `json:"fixed,omitempty"`  // the number of elements is fixed
-	Named  bool        `json:"named,omitempty"`  // the number is given by its name, if it has one
-	Shown  bool        `json:"shown,omitempty"`  // the number is computed from other values, and cannot be changed
+	Name   string          `json:"name"` // as in values; "" for the value of a plain list element
+	Type   string          `json:"type"` // as written in the definition
+	Kind   FormKind        `json:"kind"`
+	Doc    string          `json:"doc,omitempty"`
+	Min    string          `json:"min,omitempty"` // least legal value of a number
+	Max    string          `json:"max,omitempty"`
+	Values []FormValue     `json:"values,omitempty"` // named values of a number
+	Fields []FormField     `json:"fields,omitempty"` // of a group, or of an element of a list
+	Plain  bool            `json:"plain,omitempty"`  // elements of a list are values: Fields has one without a name
+	Fixed  bool            `json:"fixed,omitempty"`  // the number of elements is fixed
+	Named  bool            `json:"named,omitempty"`  // the number is given by its name, if it has one
+	Shown  bool            `json:"shown,omitempty"`  // the number is computed from other values, and cannot be changed
+	Start  json.RawMessage `json:"start,omitempty"`  // what a new element of a list is, where zeros and empty texts are not legal
 }
 
 // FormKind is the kind of a value in a form.
@@ -65,7 +68,7 @@ const maxForm = 3000 // fields
 
 // FormOf describes the values of a program's message.
 func FormOf(p *codec.Program) Form {
-	b := formBuilder{left: maxForm, open: map[*schema.Struct]bool{}}
+	b := formBuilder{of: p, left: maxForm, open: map[*schema.Struct]bool{}}
 	body := p.Message.Body
 	out := Form{Fields: []FormField{}}
 	if body == nil {
@@ -102,6 +105,7 @@ func FormOf(p *codec.Program) Form {
 }
 
 type formBuilder struct {
+	of   *codec.Program
 	left int
 	open map[*schema.Struct]bool // around the field
 }
@@ -189,7 +193,7 @@ func (b *formBuilder) field(f *schema.Field) FormField {
 		x.Kind = FormJSON
 	case *schema.List:
 		x.Kind, x.Plain, x.Fixed = FormList, t.Bare, t.Size == schema.Fixed
-		x.Fields = b.fields(t.Elem)
+		x.Fields, x.Start = b.fields(t.Elem), value.LeastElement(b.of, t)
 	case *schema.Group:
 		if t.At != nil && t.Bare && len(t.Struct.Fields) == 1 {
 			own := x

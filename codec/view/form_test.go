@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/codec"
+	"wirebench/codec/value"
 	"wirebench/defs"
 	"wirebench/defs/build"
 	"wirebench/defs/schema"
@@ -108,5 +109,48 @@ func TestFormIsBounded(t *testing.T) {
 	f := formOf(t, "muta", "a.def", text, "p")
 	if text, _ := json.Marshal(f); !f.More && len(text) > 1<<20 {
 		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// A new element of a list is legal: null, unless a bound excludes zeros and empty texts.
+func TestStartOfElements(t *testing.T) {
+	const muta = "group: g\npacket: m\n   __group = g\n   list = item <uint8> {0, 9}\n"
+	for _, c := range []struct {
+		dialect, file, text string
+		starts              bool
+	}{
+		{"muta", "game.def", "struct: item\n   id = uint8 {3, 9}\n   n = int8\n" + muta, true},
+		{"muta", "game.def", "struct: item\n   name = char <uint8> {2, 4}\n" + muta, true},
+		{"muta", "game.def", "struct: inner\n   name = char <uint8> {1, 4}\nstruct: item\n   in = inner\n" + muta, true},
+		{"muta", "game.def", "struct: item\n   name = char <uint8> {0, 4}\n   n = int8\n" + muta, false},
+		{"muta", "game.def", "group: g\npacket: m\n   __group = g\n   list = uint16 <uint8> {0, 9}\n", false},
+		{"subspace", "a.def", "0x06 m (c2s)\noffset size comment\n0 1 type 0x06\n1 1 u8 n (2..5)\nlist repeat from offset 1 until end\n", true},
+		{"subspace", "a.def", "0x06 m (c2s)\noffset size comment\n0 1 type 0x06\n1 1 i8 n (-1..5)\nlist repeat from offset 1 until end\n", false},
+	} {
+		d, _ := defs.Find(c.dialect)
+		set := build.New(d.Rules, []*source.File{source.New(c.file, c.text)}, schema.Options{})
+		found := false
+		for m := range set.Messages() {
+			p, err := codec.Compile(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range FormOf(p).Fields {
+				if x.Name != "list" {
+					continue
+				}
+				found = true
+				encodes := func(element string) bool {
+					var in, out codec.Record
+					return value.ParseJSON(&in, p, []byte(`{"list":[`+element+`]}`)) == nil && p.Encode(&out, &in) == nil
+				}
+				if (x.Start != nil) != c.starts || encodes("null") == c.starts || c.starts && !encodes(string(x.Start)) {
+					t.Errorf("%s: an element begins with %q; null is legal: %t", c.text, x.Start, encodes("null"))
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s has no list: %v", c.text, set.Diagnostics())
+		}
 	}
 }

@@ -583,6 +583,8 @@ export interface ViewFormField {
   named?: boolean;
   /** the number is computed from other values, and cannot be changed */
   shown?: boolean;
+  /** what a new element of a list is, where zeros and empty texts are not legal */
+  start?: unknown;
 }
 
 /** ViewFormCase is an alternative for the contents after the common part of a message. */

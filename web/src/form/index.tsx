@@ -289,7 +289,7 @@ export class ValuesFormPane {
     const set = (to: Json[], focus: string): void => void this.change(put(whole, path, to), name, focus);
     const most = this.more.value.get(name) ?? mostElements;
     const why = this.says.value.path === name ? this.says.value.text : "";
-    const add = (i: number): void => set(list.toSpliced(i, 0, null), `${name}[${i}]`);
+    const add = (i: number): void => set(list.toSpliced(i, 0, (field.start ?? null) as Json), `${name}[${i}]`);
     const label = field.name === "" ? `[${String(path.at(-1))}]` : field.name;
     return (
       <Fragment key={name}>
