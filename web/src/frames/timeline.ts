@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { button, make } from "../dom";
-import { lineColors, Palette, timeAxis } from "./chart";
+import { labelSize, lineColors, Palette, timeAxis } from "./chart";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { betweenTimes, timeLiteral } from "./filters";
 import type { State, TimelineAnswer } from "./protocol";
@@ -187,7 +187,7 @@ export class TimelineDrawer implements Drawer {
         scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
         axes: [
           timeAxis(axis),
-          { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9], values: (_, splits) => splits.map((s) => count(s)) },
+          { ...axis, size: labelSize(axis), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9], values: (_, splits) => splits.map((s) => count(s)) },
         ],
         cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false, dist: 4 } },
         series: [
