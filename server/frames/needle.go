@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A needle is a pattern for the bytes of frames: a text in UTF-8 or UTF-16, with or without case, or bytes with wildcards. It is immutable.
+// A needle is a pattern for the bytes of frames: a text in UTF-8, UTF-16 or Latin-1, with or without case, or bytes with wildcards. It is
+// immutable.
 type needle struct {
 	forms []needleForm
 }
@@ -23,26 +24,47 @@ type needleForm struct {
 
 // textNeedle returns a needle for a text in the encodings that messages use; fold ignores case.
 func textNeedle(text string, fold bool) needle {
-	write := func(encode func(rune) []byte) needleForm {
+	write := func(encode func(rune) []byte) (form needleForm, ok bool) {
 		var places [][][]byte
 		for _, r := range text {
-			place := [][]byte{encode(r)}
+			first := encode(r)
+			if first == nil {
+				return form, false
+			}
+			place := [][]byte{first}
 			for other := unicode.SimpleFold(r); fold && other != r; other = unicode.SimpleFold(other) {
-				place = append(place, encode(other))
+				if b := encode(other); b != nil {
+					place = append(place, b)
+				}
 			}
 			places = append(places, place)
 		}
-		return newNeedleForm(places)
+		return newNeedleForm(places), true
 	}
-	return needle{[]needleForm{
-		write(func(r rune) []byte { return utf8.AppendRune(nil, r) }),
-		write(func(r rune) (out []byte) {
+	var n needle
+	for _, encode := range []func(rune) []byte{
+		func(r rune) []byte { return utf8.AppendRune(nil, r) },
+		func(r rune) (out []byte) {
 			for _, unit := range utf16.AppendRune(nil, r) {
 				out = append(out, byte(unit), byte(unit>>8))
 			}
 			return out
-		}),
-	}}
+		},
+		func(r rune) []byte {
+			if r > 0xff {
+				return nil
+			}
+			return []byte{byte(r)}
+		},
+	} {
+		if form, ok := write(encode); ok {
+			n.forms = append(n.forms, form)
+		}
+	}
+	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		n.forms = n.forms[:2] // the last one is the first
+	}
+	return n
 }
 
 // hexNeedle returns a needle for bytes in filter syntax: "e8 03 ?? 0?". An invalid text matches nothing; the filter reports the mistake.

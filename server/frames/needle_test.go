@@ -24,6 +24,10 @@ func TestNeedle(t *testing.T) {
 		{"its capital", "text", "ä", "ff c3 84", true, 1, 3},
 		{"forms of other lengths", "text", "k", "e2 84 aa", true, 0, 3}, // the kelvin sign
 		{"beyond 16 bits", "text", "😀", "3d d8 00 de", false, 0, 4},
+		{"a byte a letter", "text", "Ää", "00 c4 e4 c3", false, 1, 3},
+		{"a byte a letter, its capital", "text", "äk", "c4 4b", true, 0, 2},
+		{"a letter that no byte has", "text", "äω", "e4 c9", false, -1, 0},
+		{"a letter whose capital no byte has", "text", "ÿ", "ff", true, 0, 1},
 		{"cut off", "text", "hi", "00 68", false, -1, 0},
 		{"begins anew", "text", "aab", "61 61 61 62", false, 1, 4},
 		{"hex", "hex", "e8 03", "00 e8 03", false, 1, 3},

@@ -36,7 +36,7 @@ export class ByteFind {
   constructor(before: Element, host: FindHost) {
     this.host = host;
     this.bar = new FindBar<As>(
-      { label: "Find in bytes", ways: ["text", "hex", "value"], hints: { text: "any text, in UTF-8 and UTF-16" }, store: "find.bytes" },
+      { label: "Find in bytes", ways: ["text", "hex", "value"], hints: { text: "any text, in UTF-8, UTF-16 and Latin-1" }, store: "find.bytes" },
       {
         find: (query, back) => this.go(query, back),
         changed: () => this.soon(),
