@@ -100,6 +100,7 @@ func TestFlowFrameTyped(t *testing.T) {
 	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
 	f.is("its name is offered", `document.querySelector("#name").value === "S_UNKNOWN_7777.1"`)
 	f.opensDefinition()
+	f.is("the editor is there", `document.querySelector(".definition-editor .cm-content") !== null`)
 	f.do(`document.querySelector(".definition-editor .cm-content").focus()`)
 	f.types("string word")
 	f.is("the name stays where it can be changed", `document.querySelector("#name").checkVisibility() && document.querySelector("#name").value === "S_UNKNOWN_7777.1"`)

@@ -706,7 +706,7 @@ func (g *cTarget) sizing(r *record, name string) {
 func (g *cTarget) sizeSteps(r *record, steps []step, base string) {
 	for i := range steps {
 		st := &steps[i]
-		if st.part > 0 {
+		if begins(steps, i) {
 			g.print("if ($cond)\n\treturn ret;", vars{"cond": g.missing(r, st, base)})
 		}
 		switch st.kind {

@@ -264,16 +264,25 @@ func (w *walker) readSteps(r *record, steps []step, base string) {
 			}
 		}
 	}
-	for i := range steps {
-		st := &steps[i]
-		if st.part == 0 {
-			w.readStep(r, st, base)
-			continue
+	for i := 0; i < len(steps); {
+		part, end := steps[i].part, i+1
+		for end < len(steps) && part > 0 && steps[end].part == part { // a text with its size: both are there or none
+			end++
 		}
-		w.print(w.say.part, vars{"parts": w.lang.dot(base, w.parts[r]), "part": st.part, "body": func() {
-			w.lang.present(steps[i:i+1], base)
-			w.readStep(r, st, base)
-		}})
+		read := func() {
+			for k := i; k < end; k++ {
+				w.readStep(r, &steps[k], base)
+			}
+		}
+		if part == 0 {
+			read()
+		} else {
+			w.print(w.say.part, vars{"parts": w.lang.dot(base, w.parts[r]), "part": part, "body": func() {
+				w.lang.present(steps[i:end], base)
+				read()
+			}})
+		}
+		i = end
 	}
 }
 
@@ -614,10 +623,15 @@ func (w *walker) readList(r *record, st *step, base string) {
 	}
 }
 
+// begins reports whether the message may end before a step.
+func begins(steps []step, i int) bool {
+	return steps[i].part > 0 && (i == 0 || steps[i-1].part != steps[i].part)
+}
+
 func (w *walker) writeSteps(r *record, steps []step, base string) {
 	for i := range steps {
 		st := &steps[i]
-		if st.part > 0 {
+		if begins(steps, i) {
 			w.print(w.say.stop, vars{"cond": w.lang.missing(r, st, base)})
 		}
 		switch st.kind {

@@ -13,6 +13,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/defs/corpora"
+	"wirebench/defs/diag"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -23,7 +24,9 @@ func load(t testing.TB, c *corpora.Corpus, name string) *schema.Schema {
 	t.Helper()
 	s, diags := protodef.Parse([]*source.File{source.New(path.Base(name), c.Text(t, name))}, schema.Options{})
 	for _, d := range diags {
-		t.Errorf("%s: %s", name, d.Message)
+		if d.Severity == diag.Error { // a published definition has 65 flags in a number of 64 bits
+			t.Errorf("%s: %s", name, d.Message)
+		}
 	}
 	return s
 }

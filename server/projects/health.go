@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"wirebench/server/supervise"
 )
 
 // Anyone may ask for the health of a server: the disk is tried once in so many seconds at most, and a disk that hangs holds nobody for longer.
@@ -28,13 +30,8 @@ func (h *health) check(try func() error) error {
 	if h.tries == nil && (h.at.IsZero() || time.Since(h.at) >= healthAge) {
 		done := make(chan struct{})
 		h.tries = done
-		go func() {
-			err := try()
-			h.mu.Lock()
-			h.at, h.err, h.tries = time.Now(), err, nil
-			h.mu.Unlock()
-			close(done)
-		}()
+		const part = "check of the data folder"
+		supervise.Go(part, nil, func() { h.end(done, supervise.Do(part, try)) })
 	}
 	tries, err := h.tries, h.err
 	h.mu.Unlock()
@@ -51,4 +48,12 @@ func (h *health) check(try func() error) error {
 	case <-wait.C:
 		return errHangs
 	}
+}
+
+// end keeps the result of a try.
+func (h *health) end(try chan struct{}, err error) {
+	h.mu.Lock()
+	h.at, h.err, h.tries = time.Now(), err, nil
+	h.mu.Unlock()
+	close(try)
 }

@@ -66,7 +66,7 @@ func testReplay(t *testing.T, c *corpora.Corpus) {
 					}
 					scripts = append(scripts, &script{})
 					return scripts[len(scripts)-1]
-				}}, nil)
+				}}, func(*transport.Frame) {})
 				if err != nil || len(scripts) == 0 {
 					t.Fatalf("%d connections, %v", len(scripts), err)
 				}
