@@ -290,12 +290,15 @@ func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, 
 	if f.columns != nil && f.columns.start.IsZero() {
 		f.columns.start = x.At // of all frames, as a filter changes no time
 	}
-	at, asked := where(in.Conn, in.Session, stream, proto), len(f.kinds) == 0 || slices.Contains(f.kinds, x.Kind.String())
-	fits := f.filter.Everything() || f.filter.FitsReading(at, f.reading)
-	if f.wide != nil && f.wide.FitsReading(at, f.reading) && asked {
-		f.widely++
+	asked := len(f.kinds) == 0 || slices.Contains(f.kinds, x.Kind.String())
+	if !f.filter.Everything() {
+		at := where(in.Conn, in.Session, stream, proto)
+		if f.wide != nil && f.wide.FitsReading(at, f.reading) && asked {
+			f.widely++
+		}
+		asked = f.filter.FitsReading(at, f.reading) && asked
 	}
-	if !fits || !asked {
+	if !asked {
 		return
 	}
 	f.wide = nil

@@ -371,7 +371,7 @@ func (a *Assembler) frame(c *conn, f *transport.Frame) {
 // give takes a frame of a connection.
 func (a *Assembler) give(c *conn, f *transport.Frame, marks transport.Marks) {
 	f.Conn, f.Marks = &c.Conn, marks
-	a.order.give(c.place(f), f)
+	a.order.give(c, c.place(f), f)
 }
 
 // number numbers a frame and emits it, unless the limit is reached.

@@ -77,6 +77,9 @@ func (c *conn) place(f *transport.Frame) place {
 		p.packet = max(p.packet, s.Packet)
 	}
 	last := &c.last[min(f.Dir, schema.ToClient)]
+	if p == *last { // of several messages in a packet
+		return p
+	}
 	if p.compare(*last) > 0 || c.tcp == nil && !p.at.Equal(last.at) {
 		*last = p
 	}
@@ -84,8 +87,8 @@ func (c *conn) place(f *transport.Frame) place {
 }
 
 // give takes the next frame that a connection delivers.
-func (o *order) give(p place, f *transport.Frame) {
-	if !o.all && (len(o.waits) == 0 || p.compare(o.waits[0].since) < 0) {
+func (o *order) give(c *conn, p place, f *transport.Frame) {
+	if !o.all && (len(o.waits) == 0 || p.compare(o.waits[0].since) < 0 || o.alone(c)) {
 		o.emit(f)
 		return
 	}
@@ -102,6 +105,11 @@ func (o *order) give(p place, f *transport.Frame) {
 		o.waits[0].conn.slow = true
 		o.decided(o.waits[0].conn)
 	}
+}
+
+// alone reports whether a connection was the only one that waited, and has decided: what it delivers now is in order already.
+func (o *order) alone(c *conn) bool {
+	return len(o.held) == 0 && len(o.waits) == 1 && o.waits[0] == c.wait && !c.waits()
 }
 
 func (o *order) pop() {

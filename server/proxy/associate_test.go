@@ -144,7 +144,7 @@ func TestAssociate(t *testing.T) {
 				t.Errorf("%+v", ended)
 			}
 			stop(t, s)
-			if got := 2 * 4 * (1 + 512 + 9000); s.State().ToServer != int64(got/2) || s.State().ToClient != int64(got/2) || s.Log().Len() != 2*4*3 {
+			if got := 2 * 4 * (1 + 512 + 9000); s.State().ToServer != int64(got/2) || s.State().ToClient != int64(got/2) || s.Log().Len() != 2*4*4 {
 				t.Errorf("%+v", s.State())
 			}
 			if got := read(t, files(t, s)[0]); len(got.streams) != 4 {

@@ -20,6 +20,8 @@ const (
 	maxTrialFrames = 20_000 // of a capture that are looked at
 	maxTrialWrong  = 500    // messages that the definitions do not explain
 	maxTrialRight  = 8      // other messages of one definition
+	maxTrialFirst  = 2000   // frames, after which one in trialStep is looked at
+	trialStep      = 16
 	maxTrialSize   = 8 << 20
 	maxTrialTime   = 2 * time.Second
 	maxTrialValues = 64 // of an option
@@ -50,7 +52,7 @@ func (s *Trial) Take(r *Reading) bool {
 	if s.frames++; s.frames > maxTrialFrames || s.size > maxTrialSize {
 		return false
 	}
-	if r.frame.Kind != transport.Message {
+	if r.frame.Kind != transport.Message || s.frames > maxTrialFirst && s.frames%trialStep != 0 {
 		return true
 	}
 	m, rec := r.Message(), r.Record()
