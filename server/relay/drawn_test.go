@@ -34,7 +34,11 @@ func TestDrawnFilters(t *testing.T) {
 			m := &matcher{snap: func() *workspace.Snapshot { return snap }, text: text, from: func() time.Time { return begin }}
 			x := proxy.Message{Conn: &conn}
 			for i := range 20 {
-				f := frames[(i*7+r.IntN(len(frames)))%len(frames)].Frame.Frame
+				one := *frames[(i*7+r.IntN(len(frames)))%len(frames)].Frame.Frame
+				f := &one
+				if f.At.IsZero() { // without a time a filter takes that of the frame before, which filters of a pool do not share
+					f.At = begin
+				}
 				x.Frame, x.N = f, x.N+1
 				var w workspace.Where
 				w.Conn, w.Session, w.Stream, w.Proto, w.Start, w.Before = conn.Name(), conn.Session, conn.ID, conn.Proto.String(), begin, f.At
