@@ -131,7 +131,7 @@ func (s *Trial) Better(ctx context.Context) (out []Better) {
 		}
 	}
 	if s.wide > 0 && s.other == 0 {
-		out = append(out, Better{schema.Encoding.Name, "utf-8", fmt.Sprintf("all texts are valid UTF-8, and %s longer characters", counted(s.wide, "of them has", "of them have"))})
+		out = append(out, Better{schema.Encoding.Name, "utf-8", fmt.Sprintf("all texts are valid UTF-8, and %s characters of several bytes", counted(s.wide, "of them has", "of them have"))})
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func TestBetterSettings(t *testing.T) {
 		{"it is set", "tera", tera, map[string]string{"patch": "73"}, []string{short, any, short}, ""},
 		{"the present one", "tera", tera, nil, []string{long, any}, ""},
 		{"others of the present one", "tera", tera, nil, []string{short, short, short, long}, ""},
-		{"UTF-8", "muta", muta, nil, []string{say("Ääkkönen"), say("a")}, "encoding utf-8 all texts are valid UTF-8, and 1 of them has longer characters"},
+		{"UTF-8", "muta", muta, nil, []string{say("Ääkkönen"), say("a")}, "encoding utf-8 all texts are valid UTF-8, and 1 of them has characters of several bytes"},
 		{"ASCII only", "muta", muta, nil, []string{say("abc")}, ""},
 		{"Latin-1", "muta", muta, nil, []string{say("Ääkkönen"), say("\xe4")}, ""},
 		{"an encoding is set", "muta", muta, map[string]string{"encoding": "windows-1251"}, []string{say("Ääkkönen")}, ""},
