@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/hex"
+	"slices"
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
@@ -24,7 +25,8 @@ type Site struct {
 	stride  uint32 // bits from one element to the next, if they are adjacent
 	every   bool   // the hops begin in each node of a group that contains itself: of its op, and of the calls
 	start   uint16 // every: the op of the group, or of one call
-	there   bool   // only the presence of a group matters
+	there   bool   // only the presence of a group, or of an alternative, matters
+	named   []bool // there, of a choice: the cases that are there whatever is in them
 }
 
 // hop is a list, an alternative or a group with a body of its own on the way to a field.
@@ -110,15 +112,24 @@ func (p *Program) Called(field uint16) (group uint16, ok bool) {
 	return field, false
 }
 
-// PresenceSite returns a site that has a value, 1, wherever a group is there, whatever is in it. It begins in groups of start, if that is
-// not negative: see SiteIn.
+// PresenceSite returns a site that has a value, 1, wherever a group is there, whatever is in it; of a choice, wherever one of the alternatives
+// is there that are not shown as the value of their only field. It begins in groups of start, if that is not negative: see SiteIn.
 func (p *Program) PresenceSite(start int, group uint16, index ...int32) (s *Site, ok bool) {
 	s = &Site{Field: group, op: noIndex, there: true}
 	within := func(field uint16) bool { return field > group && int(field) < p.Fields[group].End }
+	if t, choice := p.Fields[group].Schema.Type.(*schema.Choice); choice {
+		within = func(uint16) bool { return false }
+		for i := range t.Cases {
+			s.named = append(s.named, t.Cases[i].Body != nil && !t.Cases[i].Bare)
+		}
+		if !slices.Contains(s.named, true) {
+			return nil, false
+		}
+	}
 	for i := 0; i < len(p.Ops) && !ok; i++ {
 		o := &p.Ops[i]
 		switch {
-		case o.Field == group && (o.Code == OpGroup || o.Code == OpCall), o.Code != OpBlock && within(o.Field):
+		case o.Field == group && (o.Code == OpGroup || o.Code == OpCall || o.Code == OpVariant), o.Code != OpBlock && within(o.Field):
 			s.op, ok = uint16(i), true
 			p.addHops(s, i, index)
 		case o.Code == OpBlock || o.Code == OpList && o.Plain:
@@ -388,7 +399,7 @@ func (c *Cursor) value(node uint32) bool {
 	c.Node = node
 	if c.at.there {
 		c.Raw, c.Range = 1, Range{n.Off, n.Len}
-		return n.Kind != NodeNull
+		return n.Kind != NodeNull && (n.Kind != NodeVariant || n.Raw < uint64(len(c.at.named)) && c.at.named[n.Raw])
 	}
 	if c.at.varint {
 		c.Raw, c.Range = n.Raw, Range{n.Off, n.Len}

@@ -112,14 +112,15 @@ func occurrences(tree any, names []string, top bool) (out []any) {
 	}
 	switch tree := tree.(type) {
 	case map[string]any:
-		for _, v := range tree {
-			out = append(out, occurrences(v, names, false)...)
+		for _, name := range slices.Sorted(maps.Keys(tree)) { // in an order, or what is drawn would not be the same twice
+			out = append(out, occurrences(tree[name], names, false)...)
 		}
 	case []any:
 		for _, v := range tree {
 			if _, ok := v.(map[string]any); ok { // its own members were found with those of the list
-				for _, in := range v.(map[string]any) {
-					out = append(out, occurrences(in, names, false)...)
+				in := v.(map[string]any)
+				for _, name := range slices.Sorted(maps.Keys(in)) {
+					out = append(out, occurrences(in[name], names, false)...)
 				}
 			} else if _, ok := v.([]any); ok {
 				for _, in := range v.([]any) {
@@ -135,8 +136,8 @@ func occurrences(tree any, names []string, top bool) (out []any) {
 func below(v any, names []string) (out []any) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, in := range v {
-			out = append(out, occurrences(in, names, false)...)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, occurrences(v[name], names, false)...)
 		}
 	case []any:
 		for _, in := range v {
@@ -219,7 +220,7 @@ func unlikeTree(s *schema.Struct, above string, names map[string]bool, seen map[
 func unnamed(v any) bool {
 	group, _ := v.(map[string]any)
 	only, ok := group[""]
-	return ok && only == nil
+	return ok && (only == nil || unnamed(only))
 }
 
 // recursive adds the names of the fields of groups that contain themselves.
@@ -514,17 +515,29 @@ func TestEveryLevel(t *testing.T) {
 		"play": {"toClient": {"types": {
 			"node": ["container", [{"name": "id", "type": "u8"}, {"name": "sound", "type": ["container", [{"name": "at", "type": ["option", "u8"]}, {"name": "pitch", "type": ["option", "u8"]}]]},
 				{"name": "next", "type": ["option", "node"]}, {"name": "kids", "type": ["array", {"countType": "u8", "type": "node"}]}]],
-			"packet_tree": ["container", [{"name": "id", "type": "u8"}, {"name": "root", "type": "node"}]],
+			"packet_tree": ["container", [{"name": "id", "type": "u8"}, {"name": "root", "type": "node"},
+				{"name": "extra", "type": ["option", ["container", [{"name": "extra", "type": ["option", "u8"]}, {"name": "more", "type": ["option", "u8"]}]]]}]],
 			"packet": ["container", [{"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0x01": "tree"}}]},
 				{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"tree": "packet_tree"}}]}]]}}}}`
 	w := newWorld(t, "protodef", schema.Options{}, source.New("protocol.json", text))
 	name := w.schema.Messages[0].Name
 	frames := map[string]*filter.Frame{
-		"a": w.frame(t, name, 0, `{"id":1,"root":{"id":2,"sound":{"at":null,"pitch":null},"next":null,"kids":[]}}`),
+		"a": w.frame(t, name, 0, `{"id":1,"root":{"id":2,"sound":{"at":null,"pitch":null},"next":null,"kids":[]},"extra":null}`),
+		"c": w.frame(t, name, 0, `{"id":9,"root":{"id":8,"sound":{"at":null,"pitch":8},"next":null,"kids":[]},"extra":{"extra":null,"more":null}}`),
 		"b": w.frame(t, name, 0, `{"id":1,"root":{"id":2,"sound":{"at":null,"pitch":5},"next":{"id":3,"sound":{"at":7,"pitch":null},"next":{"id":4,"sound":{"at":null,"pitch":null},"next":null,"kids":[]},"kids":[]},
-			"kids":[{"id":5,"sound":{"at":null,"pitch":null},"next":null,"kids":[{"id":6,"sound":{"at":9,"pitch":null},"next":null,"kids":[]}]},{"id":7,"sound":{"at":null,"pitch":null},"next":null,"kids":[]}]}}`),
+			"kids":[{"id":5,"sound":{"at":null,"pitch":null},"next":null,"kids":[{"id":6,"sound":{"at":9,"pitch":null},"next":null,"kids":[]}]},{"id":7,"sound":{"at":null,"pitch":null},"next":null,"kids":[]}]},"extra":{"extra":null,"more":5}}`),
 	}
+	judgeStated(t, w, frames, "c", []stated{
+		{"*.extra", "c"},
+		{".more", ""},
+		{"count(.extra) == 1", "c"},
+		{"count(*.extra) > 0", "c"},
+	})
 	judgeStated(t, w, frames, "ab", []stated{
+		{"*.extra", "b"},
+		{"count(*.extra) > 0", "b"},
+		{"count(.extra) == 0", "a"},
+		{".more", "b"},
 		{".id == 1", "ab"},
 		{".id == 2", "ab"},
 		{".id == 3", "b"},

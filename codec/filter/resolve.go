@@ -364,7 +364,7 @@ func (c *compiler) finish(n *node, f found, p *codec.Program, hits []hit, parts 
 	}
 	for _, x := range c.ofOneForm(n, places) {
 		if x.conv == nil {
-			f.targets = c.inGroupOf(f.targets, p, x.hit, whole)
+			f.targets = c.inGroupOf(f.targets, p, x.hit)
 		} else {
 			f.targets = append(f.targets, target{uint16(x.field), x.index, x.conv, x.start})
 		}
@@ -477,40 +477,34 @@ func (c *compiler) nextForms() bool {
 	return false
 }
 
-// inGroupOf adds the fields whose presence is that of a group: it is present if something in it is. If it is counted, it is counted once.
-func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit, once bool) []target {
-	add := func(k int) bool {
-		switch p.Fields[k].Schema.Type.(type) {
-		case *schema.Group, *schema.Choice:
-			return false
-		}
-		targets = append(targets, target{uint16(k), h.index, thereConv, h.start})
-		return true
-	}
-	from, to := h.field, p.Fields[h.field].End
-	choice, _ := p.Fields[from].Schema.Type.(*schema.Choice)
+// inGroupOf adds the targets whose presence is that of a group or a choice, each of which is there at most once: of a choice, its alternatives,
+// and the values that are shown in place of an alternative.
+func (c *compiler) inGroupOf(targets []target, p *codec.Program, h hit) []target {
+	choice, _ := p.Fields[h.field].Schema.Type.(*schema.Choice)
 	if choice == nil {
-		if from+1 < to || !add(from) {
-			targets = append(targets, target{uint16(from), h.index, groupConv, h.start})
+		_, empty := p.Fields[h.field].Schema.Type.(*schema.Group)
+		conv := thereConv
+		if empty || h.field+1 < p.Fields[h.field].End { // with fields inside
+			conv = groupConv
 		}
-		return targets
+		return append(targets, target{uint16(h.field), h.index, conv, h.start})
 	}
-	if !once {
-		for k := from + 1; k < to; k++ {
-			add(k)
+	if slices.ContainsFunc(choice.Cases, func(x schema.Alternative) bool { return x.Body != nil && !x.Bare }) {
+		targets = append(targets, target{uint16(h.field), h.index, groupConv, h.start})
+	}
+	k := h.field + 1
+	for i := range choice.Cases {
+		x := &choice.Cases[i]
+		if x.Body == nil {
+			continue
 		}
-		return targets
-	}
-	k := from + 1
-	for i := range choice.Cases { // one of each alternative
-		if b := choice.Cases[i].Body; b != nil && k < to {
-			end := k
-			for range b.Fields {
-				end = p.Fields[min(end, to-1)].End
+		if x.Bare && k < p.Fields[h.field].End {
+			targets = c.inGroupOf(targets, p, hit{field: k, index: h.index, start: h.start})
+		}
+		for range x.Body.Fields {
+			if k < p.Fields[h.field].End {
+				k = p.Fields[k].End
 			}
-			for ; k < end && !add(k); k++ {
-			}
-			k = end
 		}
 	}
 	return targets
