@@ -213,6 +213,7 @@ func killOnce(t *testing.T, l library, confirmed map[string]int, round string, a
 		if _, err := fmt.Sscanf(text[i:], "# "+who+" %d\n", &got); err != nil || got < n || got > n+1 {
 			t.Fatalf("%s: %s was confirmed up to %d, and the text has\n%s", round, who, n, text)
 		}
+		confirmed[who] = got // what was written and not confirmed is there to stay, too: the next number follows it
 	}
 	for line := range strings.Lines(text) { // and nothing is there twice, or in parts
 		if !known.MatchString(line) {

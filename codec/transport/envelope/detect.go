@@ -237,8 +237,8 @@ func (d *detector) try(f *envelope.Framing, text string, cost float64) {
 				}
 				b = s.data[at:s.ends[next]]
 			}
-			x, why := cut(f, b, 0, d.udp, nil)
-			if why != "" || x.total <= 0 {
+			x := cut(f, b, 0, d.udp, nil)
+			if x.total <= 0 {
 				break
 			}
 			if x.size() == x.before {

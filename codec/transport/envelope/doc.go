@@ -12,11 +12,14 @@
 //   - A change applies in the direction of its message from the next byte on, and in the other direction from the next frame on of which no
 //     byte has arrived: the order of arrival decides, as nothing else is known.
 //   - Bytes are deciphered only as far as a frame certainly extends, so the cipher can change after any byte.
-//   - An impossible length or code ends the reading of its direction: the start of the next message is unknown. This is reported as one Problem,
-//     and the number of unread bytes at the end as another. Data that cannot be decompressed are a Problem of their frame only.
+//   - Data that cannot be decompressed are a Problem of their frame only.
 //   - After missing bytes, reading continues where the next start is certain: if the length of the cut message was received and its end
-//     lies after the gap, in frames of fixed size, and after the next delimiter. The keystream of missing bytes is skipped.
-//   - A capture that begins inside a connection is read from its first byte, in the initial state; frames are marked as resumed.
+//     lies after the gap, in frames of fixed size, and after the next delimiter. The keystream of missing bytes is skipped. Otherwise, and
+//     after an impossible length or code, the next start is searched, see below. While a Rewriter operates, after missing bytes of a
+//     WebSocket connection, and where the position in a keystream is unknown, the rest of the direction is not read: one Problem says so,
+//     and another one has the number of bytes.
+//   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
+//   - What proxies and old clients send before the first message (PROXY protocol, policy requests) is a Control frame.
 //   - If the key of a cipher is unknown, the direction is opaque from there on.
 //   - A message must fit the limit of its framing before and after decompression. Memory grows with the data received, not with what lengths
 //     and headers claim.
@@ -24,6 +27,20 @@
 //   - Bundles in bundles are not opened.
 //   - WebSocket messages that an extension compresses are not read. A Rewriter takes over a WebSocket connection where no message is in
 //     progress in either direction, and sends each frame of the envelope in a WebSocket message of its own.
+//
+// # Search
+//
+// Where the next start of a message is unknown, messages are read from every place on trial, in every state and compression that the envelope
+// has: after missing bytes, after an impossible length, and in captures that begin inside a connection. Evidence is counted in bits, the
+// improbability in random bytes: a length that is small for its number of bytes, a header of the compression, a code with a definition, a
+// message that fits its definition exactly. Reading resumes at the first place where the messages in a row have 20 bits more than the number
+// of places has, less at the start of a packet and where a message likely starts. The unread bytes are one Problem, which says where
+// reading resumed and how many messages in a row fit; what follows is marked as resumed. A place with less evidence is not guessed: it waits for more
+// bytes, and is unread after 64 KiB or at the end.
+//
+// Frames that are cut without an error may be none, too, as most lengths are possible. One without a definition, although there are
+// definitions, or an incomplete one, is left for messages that certainly start inside it, if these lead to others behind it and not to its end:
+// a message may contain messages.
 //
 // # Detection
 //

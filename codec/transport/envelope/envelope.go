@@ -34,6 +34,7 @@ type Transport struct {
 	unpacked []byte // the decompressed message
 	joined   []byte // the message, if it is not contiguous
 	changes  []change
+	codes    map[schema.Key]*codes // see known
 }
 
 // unit is a frame that was cut.
@@ -81,7 +82,7 @@ func New(o Options) *Transport {
 	return t
 }
 
-var _ transport.Transport = (*Transport)(nil)
+var _ transport.Waiter = (*Transport)(nil)
 
 // Feed takes the next segment of a stream, or a datagram. A direction of Both counts as ToServer.
 func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
@@ -104,8 +105,11 @@ func (t *Transport) feed(seg *transport.Segment) {
 	}
 	if !w.begun {
 		w.begun = true
-		w.mid = !seg.Start && seg.Lost == 0
-		w.lost = w.mid
+		if w.lost = !seg.Start && seg.Lost == 0; w.lost && w.ws == nil && t.searchable(w) {
+			t.lose(w, "the capture begins inside the stream", w.offset, likely)
+		}
+		w.unsure = seg.Start
+		w.fresh = seg.Start && w.ws == nil && t.legs[w.index].sides[w.index].cipher == nil
 	}
 	if seg.Lost != 0 {
 		t.gap(w, seg)
@@ -121,6 +125,7 @@ func (t *Transport) feed(seg *transport.Segment) {
 		}
 	}
 	if seg.End {
+		t.settle(w)
 		t.unfinished(w, seg.At)
 		if w.dead == "" {
 			t.rest(w)
@@ -141,9 +146,20 @@ func (t *Transport) payload(w *way, seg *transport.Segment) {
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
 	for i := range t.ways {
+		t.settle(&t.ways[i])
 		t.unfinished(&t.ways[i], at)
 	}
 	t.emit = nil
+}
+
+// Waits reports whether bytes are kept until the start of a message is found.
+func (t *Transport) Waits() bool {
+	for i := range t.ways {
+		if w := &t.ways[i]; w.resync != nil && len(w.buf) > w.done {
+			return true
+		}
+	}
+	return false
 }
 
 // unfinished reports the incomplete rest of a stream that stops.
@@ -168,10 +184,9 @@ func (t *Transport) unfinished(w *way, at time.Time) {
 	t.emit(&t.frame)
 }
 
-// show sets the bytes of a problem: the first of the next n bytes.
+// show sets the bytes of a problem, the next n bytes, of which the first ones are shown.
 func (t *Transport) show(w *way, f *transport.Frame, n int) {
-	n = min(n, maxShown)
-	f.Bytes = w.buf[w.done : w.done+n]
+	f.Bytes = w.buf[w.done : w.done+min(n, maxSearch)]
 	t.from = w.appendSources(t.from[:0], 0, n)
 	f.From = t.from
 }
@@ -185,14 +200,20 @@ func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Tim
 	return &t.frame
 }
 
-// fail reports that the rest of a direction cannot be read.
+// fail reports that no message starts with the next bytes: another start is searched, or the rest of the direction cannot be read.
 func (t *Transport) fail(w *way, why string) {
+	if t.searchable(w) {
+		at := w.offset + int64(w.done)
+		t.lose(w, why, at-1, certain)
+		w.resync.tried = at + 1
+		return
+	}
 	w.dead = why
 	n := len(w.buf) - w.done
 	t.decipher(w, w.done+min(n, maxShown))
 	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(min(n, maxShown)))
-	t.show(w, f, n)
-	f.Note, f.Resumed = why+"; the rest of the direction is not read", w.mid
+	t.show(w, f, min(n, maxShown))
+	f.Note, f.Resumed = why+"; the rest of the direction is not read", w.lost
 	t.emit(f)
 	t.drop(w, min(n, maxShown))
 }
@@ -256,16 +277,20 @@ func (t *Transport) decipher(w *way, to int) {
 // read emits all complete frames. last reports that the bytes end a datagram.
 func (t *Transport) read(w *way, last bool) {
 	for {
-		if w.skip > 0 {
-			n := int(min(w.skip, int64(len(w.buf)-w.done)))
-			t.raw(w, n)
-			w.pass(n)
+		if n := int(min(w.skip, int64(len(w.buf)-w.done))); n > 0 {
+			t.skipped(w, n) // the keystream is behind it already
 			w.plain = max(w.plain, w.done)
 			w.skip -= int64(n)
 		}
 		have := len(w.buf) - w.done
 		if have == 0 {
 			return
+		}
+		if w.fresh && w.dead == "" {
+			if !t.front(w) {
+				return
+			}
+			continue
 		}
 		l := t.legs[w.index]
 		s := &l.sides[w.index]
@@ -276,19 +301,26 @@ func (t *Transport) read(w *way, last bool) {
 		case s.opaque != "":
 			t.opaque(w, s.opaque)
 			return
+		case w.resync != nil:
+			if !t.look(w, false) {
+				return
+			}
+			continue
 		case have < w.need:
+			if w.whole && t.stalls(l, w, false) {
+				continue
+			}
 			return
 		}
 		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		var x frame
-		var why string
 		for want := max(w.need, 1); ; want = x.need {
 			b := w.buf[w.done:]
 			if s.cipher != nil {
 				t.decipher(w, w.done+min(want, have))
 				b = b[:min(w.plain-w.done, have)]
 			}
-			if x, why = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index]); why != "" || x.total > 0 || x.need > have {
+			if x = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index]); x.fault > 0 || x.total > 0 || x.need > have {
 				break
 			}
 			w.looked = len(b)
@@ -299,29 +331,34 @@ func (t *Transport) read(w *way, last bool) {
 				w.seek = false
 				continue
 			}
-			why = ""
-			x.need = max(x.need, have+1)
+			x.fault, x.need = noFault, max(x.need, have+1)
 		}
 		switch {
-		case why != "":
-			t.fail(w, why)
-			return
+		case x.fault > 0:
+			t.fail(w, x.why(f))
+			continue
 		case x.total == 0:
 			w.need, w.whole, w.looked = x.need, x.known, have
 			if s.cipher != nil {
 				w.looked = w.plain - w.done
 			}
+			if w.whole && t.stalls(l, w, false) {
+				continue
+			}
 			return
+		}
+		if t.doubts(l, w, f, x) {
+			continue
 		}
 		t.cut(w, x)
 	}
 }
 
-// skipped reports bytes before the first delimiter after a gap.
+// skipped reports and passes the end of a message that a gap has cut.
 func (t *Transport) skipped(w *way, n int) {
 	f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(n))
 	t.show(w, f, n)
-	f.Note = fmt.Sprintf("the end of a message, of %d bytes", n)
+	f.Note, f.Resumed = "the end of a message, "+sizeText(n), true
 	t.emit(f)
 	t.raw(w, n)
 	w.pass(n)
@@ -405,7 +442,8 @@ func (t *Transport) open(l *leg, f *envelope.Framing, u *unit) ([]byte, error) {
 func (t *Transport) openBundle(l *leg, u *unit) {
 	f := &u.bundle.Frame
 	for at := u.head; at < len(u.message); {
-		x, why := cut(f, u.message[at:], 0, false, l.sizes[u.w.index])
+		x := cut(f, u.message[at:], 0, false, l.sizes[u.w.index])
+		why := x.why(f)
 		if why == "" && x.total == 0 {
 			why = fmt.Sprintf("the bundle ends inside a message, after %d of its bytes", len(u.message)-at)
 		}
@@ -457,8 +495,8 @@ func (t *Transport) deliver(l *leg, u *unit) {
 func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	w := u.w
 	f := t.begin(w, transport.Message, u.offset, u.at)
-	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, u.note
-	f.Resumed = w.lost
+	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, transport.Join(w.note, u.note)
+	f.Resumed, w.note = w.lost, ""
 	if p != nil {
 		t.via[0] = u.bundle.Message.String()
 		f.Via, f.Bytes = t.via[:], p.bytes(u.message)
@@ -520,8 +558,13 @@ func (t *Transport) begun(l *leg, way int) bool {
 // change makes a change of a leg.
 func (t *Transport) change(l *leg, c *change) {
 	w := &t.ways[c.way]
-	if c.kind == envelope.Encipher && w.dead != "" && !t.udp {
-		return // the place where it begins is unknown
+	if c.kind == envelope.Encipher && !t.udp {
+		if w.resync != nil && t.reads(l, c.way) {
+			w.resync, w.dead = nil, "a cipher begins at an unknown place"
+		}
+		if w.dead != "" {
+			return
+		}
 	}
 	l.do(c, !t.reads(l, c.way))
 	if t.reads(l, c.way) && c.kind == envelope.Encipher {
@@ -560,9 +603,16 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	l := t.legs[w.index]
 	s := &l.sides[w.index]
 	env := &l.o.Envelope.States[s.state].Frame[w.index]
+	t.settle(w)
 	have := len(w.buf) - w.done
 	if w.dead == "" {
 		t.rest(w)
+		if have > 0 {
+			f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(have))
+			t.show(w, f, have)
+			f.Note = "the start of a message, " + sizeText(have) + ": the rest is missing in the capture"
+			t.emit(f)
+		}
 	}
 	f := t.begin(w, transport.Problem, w.next(), seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
@@ -571,7 +621,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 		f.From = t.from
 	}
 	dead := w.dead
-	skip, seek := int64(-1), false
+	skip, seek, search := int64(-1), false, false
 	switch {
 	case dead != "" || s.opaque != "":
 	case w.ws != nil:
@@ -591,6 +641,8 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 		switch {
 		case env.Kind == envelope.Delimiter && (s.cipher == nil || seg.Lost > 0):
 			seek, skip = true, 0
+		case t.searchable(w):
+			search, skip = true, 0
 		default:
 			dead = "the start of the next message is unknown after missing bytes"
 		}
@@ -605,9 +657,6 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 			dead = "the position in the keystream is unknown after missing bytes"
 		}
 	}
-	if have > 0 && w.dead == "" {
-		f.Note += fmt.Sprintf("; the message before them is cut after %d bytes", have)
-	}
 	if dead != "" && w.dead == "" {
 		f.Note += "; " + dead + ": the rest of the direction is not read"
 	}
@@ -615,7 +664,13 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	w.empty(w.next() + max(seg.Lost, 0))
 	w.dead, w.seek, w.lost = dead, seek, true
 	w.skip = max(skip, 0)
+	w.unsure, w.resync = false, nil
 	if dead == "" {
 		t.apply(w, nil)
+	}
+	if search {
+		t.lose(w, "after missing bytes", w.offset, likely)
+	} else if dead == "" && !seek && t.searchable(w) && t.defined(l, w.index) {
+		t.lose(w, "after missing bytes", w.offset+w.skip, aligned)
 	}
 }

@@ -17,10 +17,71 @@ type frame struct {
 	need  int  // if total is 0: bytes of the frame that are needed at least
 	known bool // if total is 0: need is the size of the whole frame
 
+	// Also if more bytes are needed, and the length is there:
 	before int // bytes before the length
 	length int // bytes of the length, which are not part of the message
 	after  int // bytes of the delimiter, which are not part of the message
 	head   int // bytes of the message that are never compressed
+
+	fault  fault // if total and need are 0: why no frame starts with these bytes
+	v      int64 // the number that is wrong
+	reason transport.Reason
+	within *envelope.Framing // the framing with the wrong number, if it is another one
+}
+
+// fault is a reason why no frame starts with some bytes. It is formatted only if it is shown, as a search meets very many.
+type fault uint8
+
+const (
+	noFault fault = iota
+	noFraming
+	noDelimiter
+	tooLarge
+	lengthOverlong
+	lengthTooLarge
+	lengthNegative
+	lengthTooSmall
+	codeOverlong
+	codeUnsized
+	codeOutside
+	codeBehind
+	notMeasured // has reason
+)
+
+// why returns the reason why no frame starts with the bytes, or "".
+func (f *frame) why(of *envelope.Framing) string {
+	if f.within != nil {
+		of = f.within
+	}
+	switch f.fault {
+	case noFault:
+		return ""
+	case noFraming:
+		return "the envelope has no framing"
+	case noDelimiter:
+		return fmt.Sprintf("there is no delimiter in %d bytes", f.v)
+	case tooLarge:
+		return fmt.Sprintf("a message of %d bytes: the limit is %d", f.v, of.Max)
+	case lengthOverlong:
+		return "the length has too many bytes"
+	case lengthTooLarge:
+		return fmt.Sprintf("a length of %d: the limit is %d", uint64(f.v), of.Max)
+	case lengthNegative:
+		return fmt.Sprintf("a length of %d: the limit is %d", f.v, of.Max)
+	case lengthTooSmall:
+		return fmt.Sprintf("the length %d is too small", f.v)
+	case codeOverlong:
+		return "the code has too many bytes"
+	case codeUnsized:
+		return fmt.Sprintf("the code %d has no size", uint64(f.v))
+	case codeOutside:
+		return fmt.Sprintf("code %d has a size of %d bytes, which do not contain the code", uint64(f.v), sizeOf(of, uint64(f.v)).Size)
+	case codeBehind:
+		return fmt.Sprintf("the length of code %d ends before the code", uint64(f.v))
+	case notMeasured:
+		return f.reason()
+	}
+	return "no message starts here"
 }
 
 // size returns the size in bytes of the message before decompression.
@@ -30,8 +91,8 @@ func (f *frame) size() int { return f.total - f.length - f.after }
 type measure func(data []byte) (n, need int, why transport.Reason)
 
 // cut finds the first frame of b, which is not empty. looked is the number of bytes in which an earlier call found no delimiter. last
-// reports that b is a whole datagram. why is the reason if no frame starts with these bytes.
-func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out frame, why string) {
+// reports that b is a whole datagram.
+func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out frame) {
 	switch f.Kind {
 	case envelope.Length:
 		return cutLength(f, b)
@@ -40,66 +101,70 @@ func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out f
 		i := bytes.Index(b[from:], f.Delimiter)
 		if i < 0 {
 			if len(b) > f.Max+len(f.Delimiter) {
-				return out, fmt.Sprintf("there is no delimiter in %d bytes", len(b))
+				return frame{fault: noDelimiter, v: int64(len(b))}
 			}
-			return frame{need: len(b) + 1}, ""
+			return frame{need: len(b) + 1}
 		}
 		out.total = from + i + len(f.Delimiter)
 		if !f.Keep {
 			out.after = len(f.Delimiter)
 		}
 		if out.size() > f.Max {
-			return out, fmt.Sprintf("a message of %d bytes: the limit is %d", out.size(), f.Max)
+			return frame{fault: tooLarge, v: int64(out.size())}
 		}
-		return out, ""
+		return out
 	case envelope.Fixed:
 		if len(b) < f.Size {
-			return frame{need: f.Size, known: true}, ""
+			return frame{need: f.Size, known: true}
 		}
-		return frame{total: f.Size}, ""
+		return frame{total: f.Size}
 	case envelope.Codes:
 		return cutCode(f, b)
 	case envelope.Datagram:
 		if !last {
-			return frame{need: len(b) + 1}, ""
+			return frame{need: len(b) + 1}
 		}
 		if len(b) > f.Max {
-			return out, fmt.Sprintf("a message of %d bytes: the limit is %d", len(b), f.Max)
+			return frame{fault: tooLarge, v: int64(len(b))}
 		}
-		return frame{total: len(b)}, ""
+		return frame{total: len(b)}
 	case envelope.Measured:
 		n, need, reason := m(b)
 		switch {
 		case reason != nil:
-			return out, reason()
+			return frame{fault: notMeasured, reason: reason}
 		case n > f.Max || n == 0 && need > f.Max:
-			return out, fmt.Sprintf("a message of %d bytes or more: the limit is %d", max(n, need), f.Max)
+			n := max(n, need)
+			return frame{fault: notMeasured, reason: func() string { return fmt.Sprintf("a message of %d bytes or more: the limit is %d", n, f.Max) }}
 		case n == 0:
-			return frame{need: max(need, len(b)+1)}, ""
+			return frame{need: max(need, len(b)+1)}
 		}
-		return frame{total: n}, ""
+		return frame{total: n}
 	}
-	return out, "the envelope has no framing"
+	return frame{fault: noFraming}
 }
 
 // cutLength cuts a frame with a length.
-func cutLength(f *envelope.Framing, b []byte) (out frame, why string) {
+func cutLength(f *envelope.Framing, b []byte) (out frame) {
 	if len(b) <= f.At {
-		return frame{need: f.At + 1}, ""
+		return frame{need: f.At + 1}
 	}
 	v, size := readNumber(&f.Number, b[f.At:])
 	switch {
 	case size < 0:
-		return out, "the length has too many bytes"
+		return frame{fault: lengthOverlong}
 	case size == 0 && f.Number.Kind == envelope.UInt:
-		return frame{need: f.At + f.Number.Size}, ""
+		return frame{need: f.At + f.Number.Size}
 	case size == 0:
-		return frame{need: len(b) + 1}, ""
+		return frame{need: len(b) + 1}
 	}
 	const most = envelope.MaxMax + 1<<16
 	n := int64(v)
 	if n < -most || n > most || n*f.Times > most {
-		return out, fmt.Sprintf("a length of %s: the limit is %d", signed(&f.Number, v), f.Max)
+		if f.Number.Kind == envelope.ZigZag {
+			return frame{fault: lengthNegative, v: n}
+		}
+		return frame{fault: lengthTooLarge, v: n}
 	}
 	n = n*f.Times + f.Add
 	head := f.At + size
@@ -110,58 +175,52 @@ func cutLength(f *envelope.Framing, b []byte) (out frame, why string) {
 		n += int64(f.At)
 	}
 	if n < int64(head) {
-		return out, fmt.Sprintf("the length %s is too small", signed(&f.Number, v))
+		return frame{fault: lengthTooSmall, v: int64(v)}
 	}
 	out.before, out.length, out.head = f.At, size, f.At
 	if f.Keep {
 		out.length, out.head = 0, head
 	}
 	if n-int64(out.length) > int64(f.Max) {
-		return out, fmt.Sprintf("a message of %d bytes: the limit is %d", n-int64(out.length), f.Max)
+		return frame{fault: tooLarge, v: n - int64(out.length)}
 	}
 	if int64(len(b)) < n {
-		return frame{need: int(n), known: true}, ""
+		out.need, out.known = int(n), true
+		return out
 	}
 	out.total = int(n)
-	return out, ""
-}
-
-// signed formats a length.
-func signed(n *envelope.Number, v uint64) string {
-	if n.Kind == envelope.ZigZag {
-		return fmt.Sprint(int64(v))
-	}
-	return fmt.Sprint(v)
+	return out
 }
 
 // cutCode cuts a frame whose code determines the size.
-func cutCode(f *envelope.Framing, b []byte) (out frame, why string) {
+func cutCode(f *envelope.Framing, b []byte) (out frame) {
 	if len(b) <= f.At {
-		return frame{need: f.At + 1}, ""
+		return frame{need: f.At + 1}
 	}
 	code, size := readNumber(&f.Number, b[f.At:])
 	switch {
 	case size < 0:
-		return out, "the code has too many bytes"
+		return frame{fault: codeOverlong}
 	case size == 0:
-		return frame{need: max(len(b)+1, f.At+f.Number.Size)}, ""
+		return frame{need: max(len(b)+1, f.At+f.Number.Size)}
 	}
 	c := sizeOf(f, code)
 	switch {
 	case c == nil:
-		return out, fmt.Sprintf("the code %d has no size", code)
+		return frame{fault: codeUnsized, v: int64(code)}
 	case c.Length != nil:
-		out, why = cutLength(c.Length, b)
-		if why == "" && out.total > 0 && out.total < f.At+size {
-			why = fmt.Sprintf("the length of code %d ends before the code", code)
+		out = cutLength(c.Length, b)
+		out.within = c.Length
+		if out.total > 0 && out.total < f.At+size {
+			return frame{fault: codeBehind, v: int64(code)}
 		}
-		return out, why
+		return out
 	case c.Size < f.At+size:
-		return out, fmt.Sprintf("code %d has a size of %d bytes, which do not contain the code", code, c.Size)
+		return frame{fault: codeOutside, v: int64(code)}
 	case len(b) < c.Size:
-		return frame{need: c.Size, known: true}, ""
+		return frame{need: c.Size, known: true}
 	}
-	return frame{total: c.Size}, ""
+	return frame{total: c.Size}
 }
 
 // sizeOf returns the entry of a code, or nil.

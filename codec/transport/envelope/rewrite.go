@@ -634,6 +634,12 @@ func (w *Rewriter) takeOver() {
 			return
 		}
 	}
+	for i := range t.ways {
+		if t.ways[i].resync != nil {
+			w.mode, w.why = transport.Wanted, "the start of a message"
+			return
+		}
+	}
 	client := t.legs[0]
 	for i := range t.ways {
 		if x := &t.ways[i]; x.begins() {

@@ -9,27 +9,31 @@ import (
 
 // way is the data of one direction that has arrived.
 type way struct {
-	index  int // 0 to the server, 1 to the client
-	dir    schema.Dir
-	begun  bool // a segment has been received
-	ended  bool
-	mid    bool // the capture begins inside the stream
-	buf    []byte
-	done   int     // bytes of buf already read
-	plain  int     // with a cipher: bytes of buf that are deciphered
-	looked int     // bytes from done on without a delimiter
-	need   int     // bytes from done on that are required for the next frame
-	whole  bool    // need is the size of the frame
-	offset int64   // of buf in the stream
-	pieces []piece // sources of buf, from first on
-	first  int     // the first piece not completely read
-	skip   int64   // bytes to skip before the next frame
-	seek   bool    // skip to the end of the next delimiter
-	lost   bool    // the next frame is the first one after a problem
-	dead   string  // why the rest cannot be read
-	unread int64   // bytes of the rest
-	told   int64   // an incomplete message was reported up to here
-	ws     *webSocket
+	index                  int // 0 to the server, 1 to the client
+	dir                    schema.Dir
+	begun                  bool // a segment has been received
+	ended                  bool
+	buf                    []byte
+	done                   int     // bytes of buf already read
+	plain                  int     // with a cipher: bytes of buf that are deciphered
+	looked                 int     // bytes from done on without a delimiter
+	need                   int     // bytes from done on that are required for the next frame
+	whole                  bool    // need is the size of the frame
+	offset                 int64   // of buf in the stream
+	pieces                 []piece // sources of buf, from first on
+	first                  int     // the first piece not completely read
+	skip                   int64   // bytes to skip before the next frame
+	seek                   bool    // skip to the end of the next delimiter
+	lost                   bool    // the next frame is the first one after a problem
+	dead                   string  // why the rest cannot be read
+	unread                 int64   // bytes of the rest
+	told                   int64   // an incomplete message was reported up to here
+	ws                     *webSocket
+	resync                 *resync // the next start of a message is searched
+	unsure                 bool    // it is to be judged whether the next frame fits its definition
+	patience, tired, doubt int     // see doubts
+	fresh                  bool    // what stands before the first message has not been read
+	note                   string  // of the next message
 }
 
 // piece is the source of a run of bytes of the stream.
@@ -84,7 +88,7 @@ func (w *way) compact() {
 // pass marks n bytes as read.
 func (w *way) pass(n int) {
 	w.done += n
-	w.looked, w.need, w.whole = 0, 0, false
+	w.looked, w.need, w.whole, w.doubt = 0, 0, false, 0
 	for at := w.offset + int64(w.done); w.first < len(w.pieces) && w.pieces[w.first].end <= at; {
 		w.first++
 	}
@@ -93,7 +97,7 @@ func (w *way) pass(n int) {
 // empty discards everything; the next byte is at an offset.
 func (w *way) empty(offset int64) {
 	w.buf, w.done, w.plain, w.pieces, w.first, w.offset = w.buf[:0], 0, 0, w.pieces[:0], 0, offset
-	w.looked, w.need, w.whole = 0, 0, false
+	w.looked, w.need, w.whole, w.doubt = 0, 0, false, 0
 }
 
 // appendSources appends the captured ranges of n bytes that begin at bytes after the read ones.
@@ -112,6 +116,16 @@ func (w *way) appendSources(dst []transport.Source, at, n int) []transport.Sourc
 		from += size
 	}
 	return dst
+}
+
+// packetAt returns the packet with the byte at an offset, or 0, and whether it is the first one of its run.
+func (w *way) packetAt(offset int64) (packet uint32, first bool) {
+	for i := w.first; i < len(w.pieces); i++ {
+		if p := &w.pieces[i]; p.end > offset {
+			return p.packet, p.end-int64(p.size) == offset
+		}
+	}
+	return 0, false
 }
 
 // arrival returns the time at which the last of the next n bytes was received.
