@@ -27,6 +27,7 @@ type Transport struct {
 	emit     func(*transport.Frame)
 	take     func(*unit)    // of a rewriter, instead of emitting messages; nil: none
 	busy     func(int) bool // of a rewriter: part of a frame was sent in a direction
+	resumed  func(*way)     // of a rewriter: a search has ended
 	frame    transport.Frame
 	unit     unit
 	from     []transport.Source
@@ -302,6 +303,8 @@ func (t *Transport) read(w *way, last bool) {
 			t.opaque(w, s.opaque)
 			return
 		case w.resync != nil:
+			t.decipher(w, len(w.buf))
+			t.forward(w, have) // nobody waits for the search
 			if !t.look(w, false) {
 				return
 			}

@@ -71,7 +71,7 @@ func (t *Transport) lose(w *way, why string, first int64, least int) {
 func (t *Transport) searchable(w *way) bool {
 	switch t.legs[w.index].state(w.index).Frame[w.index].Kind {
 	case envelope.Length, envelope.Codes, envelope.Measured:
-		return !t.udp && t.take == nil
+		return !t.udp
 	}
 	return false
 }
@@ -419,6 +419,9 @@ func (t *Transport) resume(w *way, at int64) {
 	}
 	s.state, s.comp = x.state, x.comp
 	w.resync, w.lost = nil, w.lost || n > 0
+	if t.resumed != nil {
+		t.resumed(w)
+	}
 }
 
 // unread reports n bytes that cannot be read, in one row, and passes them.
@@ -435,11 +438,25 @@ func (t *Transport) unread(w *way, n int, note string) {
 		f.Note, w.resync.why = w.resync.why+": "+f.Note, ""
 	}
 	f.Note = transport.Join(f.Note, note)
+	t.forward(w, n)
 	t.emit(f)
 	w.pass(n)
 	w.plain = max(w.plain, w.done)
 	w.lost = true
 	w.compact()
+}
+
+// forward passes the next n bytes to the rewriter, if there is one, unless they were. They remain in the buffer.
+func (t *Transport) forward(w *way, n int) {
+	from := max(w.offset+int64(w.done), w.passed)
+	to := w.offset + int64(w.done+n)
+	if t.take == nil || from >= to {
+		return
+	}
+	w.passed = to
+	inner := t.unit.inner[:0]
+	t.unit = unit{w: w, wire: w.buf[from-w.offset : to-w.offset], offset: from, inner: inner}
+	t.take(&t.unit)
 }
 
 // sizeText formats a number of bytes.

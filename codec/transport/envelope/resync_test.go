@@ -324,3 +324,89 @@ func BenchmarkMustNoise(b *testing.B) {
 }
 
 var sink uint32
+
+// TestRewriterResyncs relays streams with noise. What cannot be read passes unchanged and at once, and messages behind it can be dropped again.
+func TestRewriterResyncs(t *testing.T) {
+	for _, h := range harbors(t) {
+		dropped := 0
+		for _, cipher := range []string{"", "\ncipher aes-cfb8 key hex 000102030405060708090a0b0c0d0e0f iv hex 000102030405060708090a0b0c0d0e0f"} {
+			e := parse(t, h.text+cipher)
+			for seed := range seeds(100) {
+				rng := rand.New(rand.NewPCG(seed, 38))
+				var plain []byte
+				for range 5 {
+					plain = append(plain, h.framed(h.say(rng))...)
+				}
+				noise := len(plain)
+				plain = append(plain, random(rng, rng.IntN(300))...)
+				for range 60 {
+					plain = append(plain, h.framed(h.say(rng))...)
+				}
+				stream := bytes.Clone(plain)
+				if cipher != "" {
+					s, err := newStream(e.Cipher[0].Kind, e.Cipher[0].Key.Bytes, e.Cipher[0].IV.Bytes, true)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.apply(stream)
+				}
+				rw := NewRewriter(Options{Envelope: e, Definitions: h.lib})
+				type hole struct{ from, to int64 }
+				var holes []hole
+				var out []byte
+				in := 0
+				r := &transport.Relay{
+					Out:  func(s transport.Segment) { out = append(out, s.Bytes...) },
+					Emit: func(*transport.Frame) {},
+					Decide: func(_ uint64, f *transport.Frame) transport.Decision {
+						if rng.IntN(3) > 0 {
+							return transport.Decision{Action: transport.Pass}
+						}
+						if holes = append(holes, hole{f.Offset, f.Offset + int64(len(h.framed(f.Bytes)))}); f.Offset > int64(noise)+300 {
+							dropped++
+						}
+						return transport.Decision{Action: transport.Drop}
+					},
+				}
+				on := rng.IntN(len(stream) / 2)
+				gone := func() (n int) {
+					for _, h := range holes {
+						n += int(h.to - h.from)
+					}
+					return n
+				}
+				for in < len(stream) {
+					if in >= on {
+						rw.Operate(true, at, r)
+						on = len(stream)
+					}
+					n := min(1+rng.IntN(80), len(stream)-in)
+					rw.Feed(transport.Segment{Dir: schema.ToServer, At: at, Bytes: bytes.Clone(stream[in : in+n]), Start: in == 0}, r)
+					in += n
+					if x := &rw.t.ways[0]; x.resync != nil && len(out) != in-gone() {
+						t.Fatalf("%q, seed %d: %d of %d bytes are sent during a search", h.text, seed, len(out), in-gone())
+					}
+				}
+				rw.Flush(at, r)
+				rw.Operate(false, at, r)
+				rw.Feed(transport.Segment{Dir: schema.ToServer, At: at, End: true}, r)
+				if cipher != "" {
+					s, _ := newStream(e.Cipher[0].Kind, e.Cipher[0].Key.Bytes, e.Cipher[0].IV.Bytes, false)
+					s.apply(out)
+				}
+				var want []byte
+				from := int64(0)
+				for _, x := range holes {
+					want, from = append(want, plain[from:x.from]...), x.to
+				}
+				if want = append(want, plain[from:]...); !bytes.Equal(out, want) {
+					t.Fatalf("%q, seed %d, dropped %v: sent\n%x\nwant\n%x", h.text, seed, holes, out, want)
+				}
+			}
+		}
+		t.Logf("%q: %d messages behind noise are dropped", strings.SplitN(h.text, "\n", 2)[0], dropped)
+		if dropped < 500*int(seeds(100))/100 {
+			t.Errorf("%d messages behind noise are dropped", dropped)
+		}
+	}
+}

@@ -179,6 +179,10 @@ func (w *Rewriter) emit(f *transport.Frame) {
 func (w *Rewriter) unit(u *unit) {
 	l := &w.lines[u.w.index]
 	t := w.t
+	if u.frame.total == 0 && u.w.resync != nil { // what is sent ends where no frame certainly ends
+		l.taken, l.sentTo = false, u.offset
+		defer func() { l.sentTo = u.offset + int64(len(u.wire)) }()
+	}
 	if u.verbatim {
 		w.add(&entry{line: l, kind: entryBytes, wire: append([]byte(nil), u.wire...), verbatim: true})
 		return
@@ -245,6 +249,12 @@ func (w *Rewriter) unit(u *unit) {
 	}
 	u.w.pass(len(u.wire))
 	t.apply(u.w, t.changes)
+}
+
+// resumed sets the state in which messages are read again for their receiver, too.
+func (w *Rewriter) resumed(x *way) {
+	from, to := &w.t.legs[x.index].sides[x.index], &w.lines[x.index].leg.sides[x.index]
+	to.state, to.comp = from.state, from.comp
 }
 
 // unsent returns the bytes of a unit that have not been sent. If some were, what was sent ends with the unit.
@@ -634,12 +644,6 @@ func (w *Rewriter) takeOver() {
 			return
 		}
 	}
-	for i := range t.ways {
-		if t.ways[i].resync != nil {
-			w.mode, w.why = transport.Wanted, "the start of a message"
-			return
-		}
-	}
 	client := t.legs[0]
 	for i := range t.ways {
 		if x := &t.ways[i]; x.begins() {
@@ -663,9 +667,10 @@ func (w *Rewriter) takeOver() {
 	w.lines[0].leg, w.lines[1].leg = server, client
 	for i := range w.lines {
 		l, x := &w.lines[i], &t.ways[i]
-		l.taken, l.sentTo, l.raw = !x.begins() && x.dead == "", x.next(), x.dead != ""
+		l.taken, l.sentTo, l.raw = !x.begins() && x.dead == "" && x.resync == nil, x.next(), x.dead != ""
+		x.passed = x.next()
 	}
-	t.take, t.busy = w.unit, func(way int) bool { return !w.lines[way].taken }
+	t.take, t.busy, t.resumed = w.unit, func(way int) bool { return !w.lines[way].taken }, w.resumed
 	w.mode, w.why = transport.Operating, ""
 }
 
@@ -684,7 +689,7 @@ func (w *Rewriter) handBack() {
 	t := w.t
 	t.legs[0].sides[1] = t.legs[1].sides[1]
 	t.legs[1] = t.legs[0]
-	t.take, t.busy = nil, nil
+	t.take, t.busy, t.resumed = nil, nil, nil
 	w.mode = transport.Observing
 }
 
