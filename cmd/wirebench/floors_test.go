@@ -60,7 +60,6 @@ codec/tls < codec/transport
 
 codec/filter             < codec codec/transport
 codec/transport/tera     < codec codec/transport
-codec/transport/muta     < codec codec/transport
 codec/transport/subspace < codec codec/transport
 codec/transport/envelope < codec codec/transport defs/envelope codec/pack
 codec/packet             < codec/tls
@@ -82,7 +81,7 @@ codec/logs  < codec/pcap
 
 codec/capture < codec/paste codec/logs
 
-codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/muta codec/transport/subspace codec/transport/envelope
+codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/subspace codec/transport/envelope
 
 server/settings < defs codec/transport/protocols
 

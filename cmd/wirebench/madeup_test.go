@@ -21,7 +21,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/muta"
+	"wirebench/codec/transport/envelope"
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
 	"wirebench/defs/benchtest"
@@ -122,13 +122,13 @@ func madeUpMeasure(e *protocols.Env) transport.Measure {
 var madeUpProtocol = protocols.Protocol{
 	Dialect: "madeup", Streams: true, Ciphers: true, Ports: []string{"talk", "news"},
 	New: func(e *protocols.Env, _ uint16) transport.Transport {
-		return muta.New(muta.Options{Measure: madeUpMeasure(e)})
+		return envelope.New(envelope.Measured(madeUpMeasure(e)))
 	},
 	Rewriter: func(e *protocols.Env, _ uint16) transport.Rewriter {
-		return muta.NewRewriter(muta.Options{Measure: madeUpMeasure(e)})
+		return envelope.NewRewriter(envelope.Measured(madeUpMeasure(e)))
 	},
 	End: func(e *protocols.Env, sends schema.Dir, _ uint16, _ protocols.Ends) (transport.Endpoint, error) {
-		return muta.NewEndpoint(muta.Options{Measure: madeUpMeasure(e)}, sends), nil
+		return envelope.NewEndpoint(envelope.Measured(madeUpMeasure(e)), sends), nil
 	},
 	Key: func(words []string) (any, error) {
 		n, err := strconv.Atoi(words[0])

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/muta"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 )
@@ -39,7 +39,7 @@ func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transp
 func msg(code byte, body string) string { return string([]byte{code, byte(len(body))}) + body }
 
 func newMUTA(transport.Conn) transport.Rewriter {
-	return muta.NewRewriter(muta.Options{Measure: measure})
+	return envelope.NewRewriter(envelope.Measured(measure))
 }
 
 func ofCode(code uint32) Match {
@@ -549,7 +549,7 @@ func TestBrokenRules(t *testing.T) {
 		{"panic", "no such thing", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { panic("no such thing") }}},
 		{"match", "no such match", Rule{Match: func(*Message) bool { panic("no such match") }, Action: RuleDrop}},
 		{"no message", "needs", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return []byte("\x02\x09x"), nil }}},
-		{"empty", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, nil }}},
+		{"empty", "the message is empty", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return nil, nil }}},
 		{"large", "1 to", Rule{Match: ofCode(2), Action: RuleReplace, Replace: func(*transport.Frame) ([]byte, error) { return make([]byte, maxOwn+1), nil }}},
 	} {
 		for _, held := range []bool{false, true} {

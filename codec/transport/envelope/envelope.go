@@ -304,8 +304,8 @@ func (t *Transport) read(w *way, last bool) {
 			return
 		case w.resync != nil:
 			t.decipher(w, len(w.buf))
-			t.forward(w, have) // nobody waits for the search
 			if !t.look(w, false) {
+				t.forward(w, len(w.buf)-w.done) // nobody waits for the search
 				return
 			}
 			continue

@@ -15,7 +15,18 @@ type Options struct {
 	Definitions Definitions // nil: none; rules that need fields or names do not act
 	Key, IV     []byte      // of ciphers whose key is given; nil: not known
 	Clear       func(transport.Clear)
+
+	// Measure measures messages, and reads their keys, in the place of Definitions; may be nil. See [Measured].
+	Measure transport.Measure
 }
+
+// Measured returns the options for messages that have neither lengths nor delimiters, as only their definitions determine their sizes.
+func Measured(m transport.Measure) Options { return Options{Envelope: &bySize, Measure: m} }
+
+var bySize = func() envelope.Envelope {
+	f := envelope.Framing{Kind: envelope.Measured, Max: envelope.DefaultMax}
+	return envelope.Envelope{States: []envelope.State{{Frame: [2]envelope.Framing{f, f}}}}
+}()
 
 // leg is the state of a connection between two ends. A proxy has two legs.
 type leg struct {
@@ -25,6 +36,7 @@ type leg struct {
 	sizes  [2]measure // by direction
 	fields fields
 	codecs *codecs
+	key    schema.Key // that Measure read last
 }
 
 // side is the state of one direction.
@@ -104,6 +116,12 @@ func (l *leg) state(way int) *envelope.State { return &l.o.Envelope.States[l.sid
 
 // measure returns the function that measures messages of a direction by their definitions.
 func (l *leg) measure(way int) measure {
+	if l.o.Measure != nil {
+		return func(data []byte) (n, need int, why transport.Reason) {
+			n, need, l.key, why = l.o.Measure(dirs[way], data)
+			return n, need, why
+		}
+	}
 	return func(data []byte) (n, need int, why transport.Reason) {
 		key, head, ok := l.code(way, data)
 		switch {
@@ -142,6 +160,9 @@ func (l *leg) measure(way int) measure {
 // code reads the code of a message. head is the offset of the contents after it; it is 0 if the message is too short and -1 if the code is
 // malformed.
 func (l *leg) code(way int, message []byte) (key schema.Key, head int, ok bool) {
+	if l.o.Measure != nil {
+		return l.key, 0, true
+	}
 	s := l.state(way)
 	key = schema.Key{Dir: dirs[way], Group: s.Group[way]}
 	c := &s.Code[way]

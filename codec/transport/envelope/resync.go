@@ -20,6 +20,7 @@ const (
 	aligned     = 6        // where a message certainly starts, unless it is not one of this state
 	atPacket    = 4        // bits of a place at the start of a packet
 	other       = 4        // bits by which another state or compression must be better
+	measures    = 10       // bits that a message shows that Measure accepts
 	misfit      = 6        // bits that a message costs that has no definition, or does not fit it
 	impossible  = 64       // bits that a frame costs that cannot be one
 	maxPatience = 8        // searches in frames without a definition, one after the other, after which they become rarer
@@ -573,6 +574,9 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		if message, err = t.open(l, f, &unit{frame: *x, comp: s.comp, wire: wire}); err != nil {
 			return -impossible
 		}
+	}
+	if l.o.Measure != nil {
+		return measures
 	}
 	if resync.codes == nil || l.state(way).Code[way].Number.Kind == envelope.NoNumber {
 		return n + listed

@@ -179,10 +179,6 @@ func (w *Rewriter) emit(f *transport.Frame) {
 func (w *Rewriter) unit(u *unit) {
 	l := &w.lines[u.w.index]
 	t := w.t
-	if u.frame.total == 0 && u.w.resync != nil { // what is sent ends where no frame certainly ends
-		l.taken, l.sentTo = false, u.offset
-		defer func() { l.sentTo = u.offset + int64(len(u.wire)) }()
-	}
 	if u.verbatim {
 		w.add(&entry{line: l, kind: entryBytes, wire: append([]byte(nil), u.wire...), verbatim: true})
 		return
@@ -251,10 +247,15 @@ func (w *Rewriter) unit(u *unit) {
 	t.apply(u.w, t.changes)
 }
 
-// resumed sets the state in which messages are read again for their receiver, too.
+// resumed follows a search that has ended: the state in which messages are read again is also that of their receiver, and of the first ones a
+// part may have been sent.
 func (w *Rewriter) resumed(x *way) {
-	from, to := &w.t.legs[x.index].sides[x.index], &w.lines[x.index].leg.sides[x.index]
+	l := &w.lines[x.index]
+	from, to := &w.t.legs[x.index].sides[x.index], &l.leg.sides[x.index]
 	to.state, to.comp = from.state, from.comp
+	if x.passed > x.offset+int64(x.done) {
+		l.taken, l.sentTo = false, x.passed
+	}
 }
 
 // unsent returns the bytes of a unit that have not been sent. If some were, what was sent ends with the unit.
@@ -667,7 +668,7 @@ func (w *Rewriter) takeOver() {
 	w.lines[0].leg, w.lines[1].leg = server, client
 	for i := range w.lines {
 		l, x := &w.lines[i], &t.ways[i]
-		l.taken, l.sentTo, l.raw = !x.begins() && x.dead == "" && x.resync == nil, x.next(), x.dead != ""
+		l.taken, l.sentTo, l.raw = !x.begins() && x.dead == "", x.next(), x.dead != "" || x.resync != nil
 		x.passed = x.next()
 	}
 	t.take, t.busy, t.resumed = w.unit, func(way int) bool { return !w.lines[way].taken }, w.resumed
@@ -762,13 +763,13 @@ func (w *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *t
 	if l.over {
 		return transport.ErrClosed
 	}
-	if l.raw || w.t.legs[l.index].sides[l.index].opaque != "" {
+	if l.raw && w.t.ways[l.index].dead != "" || w.t.legs[l.index].sides[l.index].opaque != "" {
 		return transport.ErrNotOperating
 	}
 	if err := l.leg.check(l.index, nil, o); err != nil {
 		return err
 	}
-	wait := !l.taken
+	wait := !l.taken || l.raw
 	if wait && l.laterBytes+len(o.Bytes)+entryCost > maxLater {
 		return transport.ErrFull
 	}

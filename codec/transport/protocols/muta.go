@@ -2,18 +2,19 @@ package protocols
 
 import (
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/muta"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 )
 
-// overMuta is the transport of MUTA messages.
+// overMuta is the transport of MUTA messages. They have no length on the wire: the definitions determine where each one ends. Source: the
+// read functions of the packetwriter, which report that more bytes are needed, that the message was read, or that it is illegal.
 var overMuta = Protocol{
 	Dialect: "muta", Streams: true, Ports: []string{"the game"},
-	New: func(e *Env, port uint16) transport.Transport { return muta.New(muta.Options{Measure: e.measure(port)}) },
+	New: func(e *Env, port uint16) transport.Transport { return envelope.New(envelope.Measured(e.measure(port))) },
 	Rewriter: func(e *Env, port uint16) transport.Rewriter {
-		return muta.NewRewriter(muta.Options{Measure: e.measure(port)})
+		return envelope.NewRewriter(envelope.Measured(e.measure(port)))
 	},
 	End: func(e *Env, sends schema.Dir, port uint16, _ Ends) (transport.Endpoint, error) {
-		return muta.NewEndpoint(muta.Options{Measure: e.measure(port)}, sends), nil
+		return envelope.NewEndpoint(envelope.Measured(e.measure(port)), sends), nil
 	},
 }

@@ -11,7 +11,6 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/envelope"
-	"wirebench/codec/transport/muta"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
 	lang "wirebench/defs/envelope"
@@ -57,7 +56,7 @@ func carriers(t *testing.T) []carrier {
 			b := append([]byte{0xa5, 0x5a, 0}, x.random(x.rng.IntN(90))...)
 			b[2] = byte(len(b))
 			return b
-		}, false, func() transport.Transport { return muta.New(muta.Options{Measure: measure}) }, 0.6},
+		}, false, func() transport.Transport { return envelope.New(envelope.Measured(measure)) }, 0.6},
 		{"envelope", 7803, func(x *traffic) []byte {
 			b := x.random(1 + x.rng.IntN(90))
 			return append(binary.LittleEndian.AppendUint16(nil, uint16(len(b))), b...)

@@ -1,4 +1,4 @@
-package muta_test
+package envelope_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/muta"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -73,25 +73,25 @@ problem 6 03 (the stream ends inside a message, after 1 of its bytes)
 `},
 		{"out of step, and found again", []transport.Segment{seg(1, "\x01\x00\xff\xee"+good)}, `
 message 0 0100
-problem 2 ffee01000201610302616204000500 (id 255)
-message 4 0100 resumed (the first message after 2 bytes that could not be read)
+problem 2 ffee (id 255: 2 bytes not read; resumed at packet 1; 3 messages in a row fit)
+message 4 0100 resumed
 message 6 020161 resumed
 message 9 03026162 resumed
 message 13 0400 resumed
 message 15 0500 resumed
 `},
 		{"never found again", []transport.Segment{seg(1, "\xff\xff\xff"), seg(2, "\x00\x00")}, `
-problem 0 ffffff (id 255)
-problem 3 0000 resumed (no message was found in 2 bytes)
+problem 0 ffffff0000 (id 255: 5 bytes not read; no message was found in them)
 `},
 		{"too few to be sure, until the end", []transport.Segment{seg(1, "\xff\x01\x00"), seg(2, "\x02\x00")}, `
-problem 0 ff0100 (id 255)
-message 1 0100 resumed (the first message after 1 bytes that could not be read)
+problem 0 ff (id 255: 1 byte not read; resumed at packet 1; 2 messages in a row fit)
+message 1 0100 resumed
 message 3 0200 resumed
 `},
 		{"bytes are missing", []transport.Segment{seg(1, "\x01\x00\x02\x05ab"), {Dir: schema.ToServer, At: at, Lost: 3}, seg(3, good)}, `
 message 0 0100
-problem 6  (bytes of the stream are missing in the capture; the message before them is cut after 4 bytes)
+problem 2 02056162 (the start of a message, 4 bytes: the rest is missing in the capture)
+problem 6  (bytes of the stream are missing in the capture)
 message 9 0100 resumed
 message 11 020161 resumed
 message 14 03026162 resumed
@@ -108,13 +108,13 @@ message 5 02026869 resumed
 		}, `
 message 0 0100
 problem 2  (bytes of the stream are missing in the capture)
-problem 5 fffe resumed (no message was found in 2 bytes)
+problem 5 fffe resumed (after missing bytes: 2 bytes not read; no message was found in them)
 problem 7  (bytes of the stream are missing in the capture)
-problem 9 fd resumed (no message was found in 1 bytes)
+problem 9 fd resumed (after missing bytes: 1 byte not read; no message was found in them)
 `},
 		{"from the middle", []transport.Segment{seg(7, "xy"+good)}, `
-problem 0 7879 resumed (no message was found in 2 bytes)
-message 2 0100 resumed (the first message after 2 bytes that could not be read)
+problem 0 7879 resumed (the capture begins inside the stream: 2 bytes not read; resumed at packet 7; 3 messages in a row fit)
+message 2 0100 resumed
 message 4 020161 resumed
 message 7 03026162 resumed
 message 11 0400 resumed
@@ -123,7 +123,7 @@ message 13 0500 resumed
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got told
-			tr := muta.New(muta.Options{Measure: measure})
+			tr := envelope.New(envelope.Measured(measure))
 			for _, s := range c.segs {
 				tr.Feed(s, got.emit)
 			}
@@ -148,7 +148,7 @@ func TestCutsDoNotMatter(t *testing.T) {
 			}
 		}
 		var whole []byte
-		tr := muta.New(muta.Options{Measure: measure})
+		tr := envelope.New(envelope.Measured(measure))
 		for rest, packet := stream, uint32(1); len(rest) > 0; packet++ {
 			n := 1 + rng.IntN(min(len(rest), 30))
 			tr.Feed(seg(packet, string(rest[:n])), func(f *transport.Frame) {
@@ -166,7 +166,7 @@ func TestCutsDoNotMatter(t *testing.T) {
 }
 
 func TestNothingIsAllocated(t *testing.T) {
-	tr := muta.New(muta.Options{Measure: measure})
+	tr := envelope.New(envelope.Measured(measure))
 	s := seg(1, strings.Repeat("\x01\x00\x02\x01a", 100))
 	n := 0
 	emit := func(*transport.Frame) { n++ }
@@ -180,7 +180,7 @@ func TestNothingIsAllocated(t *testing.T) {
 func FuzzTransport(f *testing.F) {
 	f.Add([]byte("\x01\x00\x02\x01a\xff"), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
-		tr := muta.New(muta.Options{Measure: measure})
+		tr := envelope.New(envelope.Measured(measure))
 		next := int64(0)
 		emit := func(f *transport.Frame) {
 			if f.Kind == transport.Message {
