@@ -49,11 +49,11 @@ message c2s 8 67 code 103 3:1+2`},
 message c2s 0 61 code 97 1:0+2
 problem c2s 2 056263 1:2+3 (the start of a message, 3 bytes: the rest is missing in the capture)
 problem c2s 5  2:0+0 (bytes of the stream are missing in the capture)
-problem c2s 5 660167 3:0+3 (after missing bytes: 3 bytes not read; no message was found in them)`},
+problem c2s 5 660167 3:0+3 (after missing bytes; 3 bytes not read; no message was found in them)`},
 		{"a gap beyond a message", "frame length u8\ncode u8", []transport.Segment{data("\x02b"), lost(5), data("f\x01g")}, `
 problem c2s 0 0262 1:0+2 (the start of a message, 2 bytes: the rest is missing in the capture)
 problem c2s 2  2:0+0 (bytes of the stream are missing in the capture)
-problem c2s 7 660167 3:0+3 (after missing bytes: 3 bytes not read; no message was found in them)`},
+problem c2s 7 660167 3:0+3 (after missing bytes; 3 bytes not read; no message was found in them)`},
 		{"a gap in frames of fixed size", "frame fixed 3\ncode u8\ncipher xor key hex 2020202020", []transport.Segment{data("ABCD"), lost(9), data("NOPQR")}, `
 message c2s 0 616263 code 97 1:0+3
 problem c2s 3 64 1:3+1 (the start of a message, 1 byte: the rest is missing in the capture)
@@ -68,9 +68,9 @@ problem c2s 4 64650a 3:0+3 (the end of a message, 3 bytes)
 message c2s 7 6667 code 102 3:3+3`},
 		{"an impossible length", "frame length u32 be\ncode u8", []transport.Segment{data("\x00\x00\x00\x01a\x7f\x00\x00\x00"), data("more"), data("!")}, `
 message c2s 0 61 code 97 1:0+5
-problem c2s 5 7f0000006d6f726521 1:5+4 2:0+4 3:0+1 (a length of 2130706432: the limit is 16777216: 9 bytes not read; no message was found in them)`},
+problem c2s 5 7f0000006d6f726521 1:5+4 2:0+4 3:0+1 (a length of 2130706432: the limit is 16777216; 9 bytes not read; no message was found in them)`},
 		{"a length that is too small", "frame length u16 le including itself\ncode u8", []transport.Segment{data("\x01\x00")}, `
-problem c2s 0 0100 1:0+2 (the length 1 is too small: 2 bytes not read; no message was found in them)`},
+problem c2s 0 0100 1:0+2 (the length 1 is too small; 2 bytes not read; no message was found in them)`},
 		{"an end inside a message", "frame length u16 le\ncode u16 le", []transport.Segment{data("\x01\x00a\x00\x00\x05\x00ab")}, `
 message c2s 0 61 1:0+3 (the message ends before its code)
 control c2s 3  1:3+2 (an empty frame)

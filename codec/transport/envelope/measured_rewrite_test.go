@@ -91,7 +91,7 @@ func TestRewrite(t *testing.T) {
 			t.Fatalf("to the client: %q", got)
 		}
 		all := strings.Join(notes, "\n")
-		for _, want := range []string{"the message was not replaced: the message has 7 bytes and needs at least 8", "id 255: 3 bytes not read; no message was found in them; forwarded unchanged"} {
+		for _, want := range []string{"the message was not replaced: the message has 7 bytes and needs at least 8", "id 255; 3 bytes not read; no message was found in them; forwarded unchanged"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("nothing says %q in\n%s", want, all)
 			}

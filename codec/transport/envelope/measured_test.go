@@ -73,7 +73,7 @@ problem 6 03 (the stream ends inside a message, after 1 of its bytes)
 `},
 		{"out of step, and found again", []transport.Segment{seg(1, "\x01\x00\xff\xee"+good)}, `
 message 0 0100
-problem 2 ffee (id 255: 2 bytes not read; resumed at packet 1; 3 messages in a row fit)
+problem 2 ffee (id 255; 2 bytes not read; resumed at packet 1; 3 messages in a row fit)
 message 4 0100 resumed
 message 6 020161 resumed
 message 9 03026162 resumed
@@ -81,10 +81,10 @@ message 13 0400 resumed
 message 15 0500 resumed
 `},
 		{"never found again", []transport.Segment{seg(1, "\xff\xff\xff"), seg(2, "\x00\x00")}, `
-problem 0 ffffff0000 (id 255: 5 bytes not read; no message was found in them)
+problem 0 ffffff0000 (id 255; 5 bytes not read; no message was found in them)
 `},
 		{"too few to be sure, until the end", []transport.Segment{seg(1, "\xff\x01\x00"), seg(2, "\x02\x00")}, `
-problem 0 ff (id 255: 1 byte not read; resumed at packet 1; 2 messages in a row fit)
+problem 0 ff (id 255; 1 byte not read; resumed at packet 1; 2 messages in a row fit)
 message 1 0100 resumed
 message 3 0200 resumed
 `},
@@ -108,12 +108,12 @@ message 5 02026869 resumed
 		}, `
 message 0 0100
 problem 2  (bytes of the stream are missing in the capture)
-problem 5 fffe resumed (after missing bytes: 2 bytes not read; no message was found in them)
+problem 5 fffe resumed (after missing bytes; 2 bytes not read; no message was found in them)
 problem 7  (bytes of the stream are missing in the capture)
-problem 9 fd resumed (after missing bytes: 1 byte not read; no message was found in them)
+problem 9 fd resumed (after missing bytes; 1 byte not read; no message was found in them)
 `},
 		{"from the middle", []transport.Segment{seg(7, "xy"+good)}, `
-problem 0 7879 resumed (the capture begins inside the stream: 2 bytes not read; resumed at packet 7; 3 messages in a row fit)
+problem 0 7879 resumed (the capture begins inside the stream; 2 bytes not read; resumed at packet 7; 3 messages in a row fit)
 message 2 0100 resumed
 message 4 020161 resumed
 message 7 03026162 resumed

@@ -436,7 +436,7 @@ func (t *Transport) unread(w *way, n int, note string) {
 	f.From, f.Resumed = t.from, w.lost
 	f.Note = sizeText(n) + " not read"
 	if w.resync != nil && w.resync.why != "" {
-		f.Note, w.resync.why = w.resync.why+": "+f.Note, ""
+		f.Note, w.resync.why = transport.Join(w.resync.why, f.Note), ""
 	}
 	f.Note = transport.Join(f.Note, note)
 	t.forward(w, n)
