@@ -282,3 +282,21 @@ test("the draft is part of each request, and the box cleans up", async () => {
   b.end();
   equal([options(), document.querySelector(".filterbox")], [[], null]);
 });
+
+test("Enter is not lost while completions are asked for", async () => {
+  const slow = (q: Question, signal: AbortSignal): Promise<FilterInfo> => new Promise((done, fail) => {
+    signal.addEventListener("abort", () => fail(new Error("aborted")));
+    setTimeout(() => void reply(q).then(done), 30);
+  });
+  const b = await bench({ ask: slow });
+  await b.type("C_CHAT");
+  b.key("Enter");
+  b.key(" ", { ctrlKey: true });
+  b.key("Enter");
+  for (let n = 0; n < 100 && b.applied.length < 1; n++) {
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  await new Promise((done) => setTimeout(done, 100));
+  equal([...new Set(b.applied)], ["C_CHAT"]);
+  b.end();
+});

@@ -83,6 +83,7 @@ export class FilterBox {
   readonly #ask: Ask;
   readonly #ended = new AbortController();
   #asked: AbortController | undefined; // of the pending request
+  #act: { typed: string; result: Promise<Checked | undefined> } | undefined; // in progress
   #later = 0;
 
   /** The result for the text in the box. */
@@ -147,7 +148,7 @@ export class FilterBox {
     const before = this.text;
     let current = "";
     if (how !== "replace" && before.trim() !== "") {
-      const c = await this.#check();
+      const c = await this.#certainly();
       if (this.text !== before) {
         return; // the text has changed meanwhile
       }
@@ -187,7 +188,7 @@ export class FilterBox {
       this.#commit("", "");
       return true;
     }
-    const c = await this.#check();
+    const c = await this.#certainly();
     if (c === undefined || !c.answer.ok || this.text.trim() !== typed) {
       return false; // the line below shows the mistake
     }
@@ -209,7 +210,7 @@ export class FilterBox {
       this.options.highlight?.("");
       return;
     }
-    const c = await this.#check();
+    const c = await this.#certainly();
     if (c?.answer.ok === true && this.text.trim() === typed) {
       this.stored.remember(typed);
       this.options.highlight?.(whole(c));
@@ -234,7 +235,7 @@ export class FilterBox {
     if (this.text.trim() === "") {
       return { why: "write a filter first" };
     }
-    const c = await this.#check();
+    const c = await this.#certainly();
     return c?.answer.ok === true ? { text: whole(c) } : { why: c === undefined ? "the filter could not be checked" : "the filter is invalid" };
   }
 
@@ -259,6 +260,29 @@ export class FilterBox {
       queueMicrotask(() => this.line.mark());
     } else {
       this.#later = setTimeout(() => void this.#check(), pauseMillis);
+    }
+  }
+
+  /** Checks the text for an act of the user, which must not be lost because completions for the same text are asked for meanwhile. */
+  #certainly(): Promise<Checked | undefined> {
+    const typed = this.text;
+    if (this.#act?.typed !== typed) {
+      const act = this.#act = { typed, result: this.#insist(typed) };
+      void act.result.finally(() => {
+        if (this.#act === act) {
+          this.#act = undefined;
+        }
+      });
+    }
+    return this.#act.result;
+  }
+
+  async #insist(typed: string): Promise<Checked | undefined> {
+    for (;;) {
+      const c = await this.#check();
+      if (c !== undefined || this.text !== typed || this.#trouble.value !== "" || this.#ended.signal.aborted) {
+        return c;
+      }
     }
   }
 
