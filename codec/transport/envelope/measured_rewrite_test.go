@@ -156,7 +156,7 @@ func TestRewriteObserves(t *testing.T) {
 	}
 }
 
-func FuzzRewriter(f *testing.F) {
+func FuzzMeasuredRewriter(f *testing.F) {
 	f.Add("\x01\x01a\x03\x03xyz\x02\x02bc\xff\x01\x00\x01\x00\x01\x00\x01\x00", uint64(1))
 	f.Fuzz(func(t *testing.T, data string, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -177,7 +177,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-func FuzzTransport(f *testing.F) {
+func FuzzMeasured(f *testing.F) {
 	f.Add([]byte("\x01\x00\x02\x01a\xff"), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
 		tr := envelope.New(envelope.Measured(measure))

@@ -278,8 +278,14 @@ func (t *Transport) look(w *way, last bool) bool {
 		t.unread(w, have, "no message was found in them")
 	case have > maxSearch:
 		t.unread(w, have-maxSearch, "no message was found in them")
-		h.looked = maxSearch
+	case have > maxShown && h.why != "": // nothing was said yet: tell those who watch where no message starts
+		n := have
+		for _, p := range h.open {
+			n = min(n, int(p.at-w.offset)-w.done)
+		}
+		t.unread(w, n, "no message was found in them so far")
 	}
+	h.looked = len(w.buf) - w.done
 	return false
 }
 
