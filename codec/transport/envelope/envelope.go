@@ -236,16 +236,7 @@ func (t *Transport) rest(w *way) {
 	if s := &t.legs[w.index].sides[w.index]; s.opaque == "" {
 		t.decipher(w, len(w.buf))
 	}
-	t.raw(w, len(w.buf)-w.done)
-}
-
-// raw passes the next n bytes, which are not a frame, to the rewriter, if there is one.
-func (t *Transport) raw(w *way, n int) {
-	if t.take != nil && n > 0 {
-		inner := t.unit.inner[:0]
-		t.unit = unit{w: w, wire: w.buf[w.done : w.done+n], offset: w.offset + int64(w.done), inner: inner}
-		t.take(&t.unit)
-	}
+	t.forward(w, len(w.buf)-w.done)
 }
 
 // decipher deciphers the bytes of buf up to an index.
@@ -363,7 +354,7 @@ func (t *Transport) skipped(w *way, n int) {
 	t.show(w, f, n)
 	f.Note, f.Resumed = "the end of a message, "+sizeText(n), true
 	t.emit(f)
-	t.raw(w, n)
+	t.forward(w, n)
 	w.pass(n)
 }
 

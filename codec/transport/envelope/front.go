@@ -78,7 +78,7 @@ func (t *Transport) front(w *way) bool {
 		t.from = w.appendSources(t.from[:0], 0, n)
 		f.From = t.from
 		t.emit(f)
-		t.raw(w, n)
+		t.forward(w, n)
 		w.pass(n)
 	}
 	return true

@@ -453,7 +453,8 @@ func (t *Transport) unread(w *way, n int, note string) {
 	w.compact()
 }
 
-// forward passes the next n bytes to the rewriter, if there is one, unless they were. They remain in the buffer.
+// forward passes the next n bytes, which are not a frame, to the rewriter, if there is one, unless they were passed before. They remain in the
+// buffer.
 func (t *Transport) forward(w *way, n int) {
 	from := max(w.offset+int64(w.done), w.passed)
 	to := w.offset + int64(w.done+n)

@@ -702,10 +702,11 @@ func (w *Rewriter) passPart(l *line) {
 	}
 	w.t.decipher(x, len(x.buf))
 	part := x.buf[x.done:]
+	sent := x.passed
 	if !l.taken {
-		n := l.sentTo - x.offset - int64(x.done)
-		part = part[min(max(n, 0), int64(len(part))):]
+		sent = max(sent, l.sentTo)
 	}
+	part = part[min(max(sent-x.offset-int64(x.done), 0), int64(len(part))):]
 	l.taken, l.sentTo = false, x.next()
 	if len(part) > 0 {
 		w.add(&entry{line: l, kind: entryBytes, wire: append([]byte(nil), part...)})
