@@ -20,7 +20,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// lossy is a capture of which packets are lost, with what that costs at most.
+// lossy is a capture that loses packets, with the limits of what that costs.
 type lossy struct {
 	name    string
 	snap    *workspace.Snapshot

@@ -14,6 +14,7 @@ import (
 // Limits and measures of a search. Evidence is measured in bits: n bits are what one place in 1<<n of random bytes would show.
 const (
 	maxSearch   = 64 << 10 // bytes in which a start is searched at a time
+	maxWork     = 4 << 20  // bytes that an attempt decodes and decompresses, about: hostile data look like a long message everywhere
 	maxRow      = 64       // frames that are read from a place
 	certain     = 20       // bits that are required at any place, besides those of the number of places
 	likely      = 24       // bits at the place after missing bytes, or at the start of a capture
@@ -23,7 +24,7 @@ const (
 	measures    = 10       // bits that a message shows that Measure accepts
 	misfit      = 6        // bits that a message costs that has no definition, or does not fit it
 	impossible  = 64       // bits that a frame costs that cannot be one
-	maxPatience = 8        // searches in frames without a definition, one after the other, after which they become rarer
+	maxPatience = 8        // consecutive searches without a result in frames without a definition, after which they become rarer
 	maxForms    = 32       // states and compressions that are tried
 	probes      = 1 << 10  // codes that are looked up to estimate how many are known
 	maxDoubt    = 256      // bytes after which a message starts where it certainly should, if no other place is better
@@ -45,6 +46,7 @@ type resync struct {
 	forms  []form  // what messages may look like, always in the same order
 	usual  int     // the present one
 	codes  *codes  // of the form that is tried
+	work   int     // of this attempt, see maxWork
 }
 
 // place is a candidate start of a message.
@@ -77,7 +79,7 @@ func (t *Transport) searchable(w *way) bool {
 	return false
 }
 
-// settle ends a search because no more bytes follow: what starts here for certain is read, and the rest is reported.
+// settle ends a search when no more bytes follow: it reads what certainly starts here and reports the rest.
 func (t *Transport) settle(w *way) {
 	for len(w.buf) > w.done && w.dead == "" {
 		if w.resync == nil && w.skip == 0 && t.stalls(t.legs[w.index], w, true) || w.resync != nil && t.look(w, true) {
@@ -88,8 +90,8 @@ func (t *Transport) settle(w *way) {
 	}
 }
 
-// doubts reports whether a frame that was cut is none: it has no definition, or does not fit it, although there are definitions, and messages
-// certainly start inside it and continue behind it. The search does not wait for more bytes, and begins more and more rarely while it finds
+// doubts reports whether a frame is none, although it could be cut: it has no definition or does not fit it, and messages certainly start
+// inside it and continue behind it. The search does not wait for more bytes, and begins more and more rarely while it finds
 // nothing. Whether a frame fits is judged at the start of a stream and after a frame that has no definition.
 func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x frame) bool {
 	closely := w.unsure
@@ -131,7 +133,7 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x frame) bool {
 func (t *Transport) stalls(l *leg, w *way, last bool) bool {
 	have := len(w.buf) - w.done
 	s := &l.sides[w.index]
-	if !last && have < w.doubt || s.cipher != nil || !t.searchable(w) {
+	if !last && (have < w.doubt || have > maxSearch) || s.cipher != nil || !t.searchable(w) {
 		return false
 	}
 	w.doubt = have + have/4 + maxDoubt
@@ -190,7 +192,7 @@ func (x *form) codeless(wire []byte) (message []byte, is bool) {
 	return wire, n < 0 || n > 0 && v < uint64(len(x.codes.low)) && !x.codes.low[v]
 }
 
-// none reports whether at first sight no message starts with some bytes, as is so at most places.
+// none reports whether certainly no message starts with some bytes. It is cheap, and true of most places.
 func (x *form) none(b []byte) bool {
 	switch f := x.frame; f.Kind {
 	case envelope.Length:
@@ -225,7 +227,7 @@ func (t *Transport) inside(w *way, size, behind int) bool {
 	first := w.offset + int64(w.done)
 	t.lose(w, "", first, certain)
 	h := w.resync
-	h.tried, h.stop, h.behind = first+1, first+int64(size), behind
+	h.tried, h.stop, h.behind = first+1, first+int64(min(size, maxSearch)), behind
 	if found := t.find(w, false); found > first {
 		t.resume(w, found)
 		return true
@@ -292,6 +294,7 @@ func (t *Transport) look(w *way, last bool) bool {
 // find returns the offset at which a message starts, or -1.
 func (t *Transport) find(w *way, last bool) int64 {
 	h := w.resync
+	h.work = 0
 	t.decipher(w, len(w.buf))
 	t.setForms(w)
 	from, end := w.offset+int64(w.done), w.next()
@@ -303,7 +306,7 @@ func (t *Transport) find(w *way, last bool) int64 {
 	found := false
 	for _, p := range h.open {
 		open := p.at >= from
-		if open && !found && (last || p.need <= end) {
+		if open && !found && (last || p.need <= end) && h.work < maxWork {
 			found, open = t.judge(w, &p, last)
 		}
 		if open && !found {
@@ -316,7 +319,7 @@ func (t *Transport) find(w *way, last bool) int64 {
 	if doubt && len(h.open) > 0 && h.open[0].at == h.first {
 		return -1
 	}
-	for h.tried = max(h.tried, from); h.tried < end; h.tried++ {
+	for h.tried = max(h.tried, from); h.tried < end && h.work < maxWork; h.tried++ {
 		for n := range h.forms {
 			p := place{at: h.tried, form: n}
 			if n == 0 {
@@ -378,7 +381,7 @@ func (t *Transport) better(w *way) int64 {
 	at := int(h.found - w.offset)
 	first := t.chain(w, form, at, 0, false)
 	best, to := first.bits, at+first.size
-	for k := at + 1; k < to && k < len(w.buf); k++ {
+	for k := at + 1; k < min(to, len(w.buf)) && h.work < 2*maxWork; k++ {
 		sum := 0
 		for pos := k; pos < to; {
 			c := t.chain(w, form, pos, 0, false)
@@ -509,7 +512,9 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 			c.need = pos + max(cut.need, len(w.buf)-pos+1)
 			break
 		}
+		before := l.codecs.made
 		n := t.weigh(l, w, f, &cut, w.buf[pos:pos+cut.total])
+		w.resync.work += cut.total + int(l.codecs.made-before)
 		if c.frames == 0 {
 			if c.size = cut.total; n <= 0 {
 				break

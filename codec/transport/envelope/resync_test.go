@@ -410,3 +410,23 @@ func TestRewriterResyncs(t *testing.T) {
 		}
 	}
 }
+
+// TestResyncIsBounded searches in bytes that look like the start of a long message everywhere: the work of an attempt has a limit.
+func TestResyncIsBounded(t *testing.T) {
+	m := message("long", "", 'd', &schema.Field{Name: "all", Type: &schema.List{
+		Elem: &schema.Struct{Fields: []*schema.Field{number("a", 16)}}, Extent: schema.Extent{Size: schema.ToEnd},
+	}})
+	list := m.Body.Fields[0].Type.(*schema.List)
+	list.Elem.Wire = []schema.Item{{Kind: schema.Value, Field: list.Elem.Fields[0]}}
+	tr := New(Options{Envelope: parse(t, "frame length u16 le max 30000\ncode u8"), Definitions: newLibrary(t, m)})
+	for range 32 {
+		tr.Feed(transport.Segment{Dir: schema.ToServer, At: at, Packet: 1, Bytes: bytes.Repeat([]byte("d"), 8<<10)}, func(*transport.Frame) {})
+	}
+	h := tr.ways[0].resync
+	if h == nil || h.work < maxWork/2 {
+		t.Fatal("the bytes are no burden")
+	}
+	if h.work > 2*maxWork {
+		t.Errorf("an attempt reads %d bytes", h.work)
+	}
+}

@@ -247,8 +247,8 @@ func (w *Rewriter) unit(u *unit) {
 	t.apply(u.w, t.changes)
 }
 
-// resumed follows a search that has ended: the state in which messages are read again is also that of their receiver, and of the first ones a
-// part may have been sent.
+// resumed continues after a search: the receiver is in the state in which messages are read again, and a part of the first ones may have been
+// sent.
 func (w *Rewriter) resumed(x *way) {
 	l := &w.lines[x.index]
 	from, to := &w.t.legs[x.index].sides[x.index], &l.leg.sides[x.index]

@@ -30,7 +30,7 @@ type way struct {
 	told                   int64   // an incomplete message was reported up to here
 	ws                     *webSocket
 	resync                 *resync // the next start of a message is searched
-	unsure                 bool    // it is to be judged whether the next frame fits its definition
+	unsure                 bool    // the next frame is compared with its definition
 	patience, tired, doubt int     // see doubts
 	passed                 int64   // bytes up to this offset were passed to a rewriter although they were not read
 	fresh                  bool    // what stands before the first message has not been read
