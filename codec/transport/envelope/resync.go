@@ -514,7 +514,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 		}
 		before := l.codecs.made
 		n := t.weigh(l, w, f, &cut, w.buf[pos:pos+cut.total])
-		w.resync.work += cut.total + int(l.codecs.made-before)
+		w.resync.work += int(l.codecs.made - before)
 		if c.frames == 0 {
 			if c.size = cut.total; n <= 0 {
 				break
@@ -606,12 +606,15 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		return min(n, 0) - misfit
 	}
 	n += max(8*numberSize(&l.state(way).Code[way].Number, uint64(key.Code))-known.bits, listed)
-	switch {
-	case f.Kind == envelope.Measured: // it was decoded to be cut
+	if f.Kind == envelope.Measured { // it was decoded to be cut
+		resync.work += x.total
 		return n
-	case !l.exact(m, message):
+	}
+	fits := l.exact(m, message)
+	if resync.work += l.fields.rec.Used; !fits {
 		return min(n, 0) - misfit
-	case f.Kind == envelope.Codes: // the size follows from the code
+	}
+	if f.Kind == envelope.Codes { // the size follows from the code
 		return n
 	}
 	return n + bits.Len(uint(len(message)))

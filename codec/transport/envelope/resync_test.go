@@ -318,7 +318,7 @@ func BenchmarkMustNoise(b *testing.B) {
 				}
 				sink = sum
 			}})
-			benchtest.Must(b, len(noise), took[0], took[1], 4.5)
+			benchtest.Must(b, len(noise), took[0], took[1], 5.5)
 		})
 	}
 }
