@@ -61,9 +61,10 @@ type Channel struct {
 	limit   int
 	in      chan json.RawMessage
 	kind    string
-	waiting atomic.Int64  // bytes waiting in in
-	queued  *atomic.Int64 // and in all channels of the person
-	writing chan struct{} // has one element while a message of this channel is being written
+	waiting atomic.Int64    // bytes waiting in in
+	queued  *atomic.Int64   // and in all channels of the person
+	writing chan struct{}   // has one element while a message of this channel is being written
+	page    context.Context // of the connection
 	end     context.CancelCauseFunc
 }
 
@@ -88,7 +89,8 @@ func (c *Channel) Send(ctx context.Context, message any) error {
 	return c.SendJSON(ctx, text)
 }
 
-// SendJSON is Send for a message that is already JSON.
+// SendJSON is Send for a message that is already JSON. A message that is being written is written to its end, even if the context ends: the
+// half of one would end the connection, and with it the other channels.
 func (c *Channel) SendJSON(ctx context.Context, text []byte) error {
 	select {
 	case c.writing <- struct{}{}:
@@ -98,7 +100,7 @@ func (c *Channel) SendJSON(ctx context.Context, text []byte) error {
 	}
 	out := make([]byte, 0, len(text)+32)
 	out = fmt.Appendf(out, `{"id":%d,"message":`, c.id)
-	return c.conn.Write(ctx, append(append(out, bytes.TrimSpace(text)...), '}'))
+	return c.conn.Write(c.page, append(append(out, bytes.TrimSpace(text)...), '}'))
 }
 
 // JSON encodes a value without escaping markup: scripts read it, and most of it is markup.
@@ -208,7 +210,7 @@ func (s *served) open(ctx context.Context, m *Up) {
 	}
 	connected := ctx
 	ctx, end := context.WithCancelCause(ctx)
-	c := &Channel{id: m.ID, kind: m.Open, queued: s.queued, conn: s.conn, limit: kind.Limit, in: make(chan json.RawMessage, maxWaiting), writing: make(chan struct{}, 1), end: end}
+	c := &Channel{id: m.ID, kind: m.Open, queued: s.queued, conn: s.conn, limit: kind.Limit, in: make(chan json.RawMessage, maxWaiting), writing: make(chan struct{}, 1), page: connected, end: end}
 	s.mu.Lock()
 	same := 0
 	for _, o := range s.channels {

@@ -136,6 +136,36 @@ func TestStuckChannel(t *testing.T) {
 }
 
 // All channels end with their connection, and a peer that is not a page is disconnected.
+// A channel that ends while a message of it is being written leaves the connection to the others.
+func TestEndsWhileWriting(t *testing.T) {
+	writing := make(chan struct{}, 1<<10)
+	long := strings.Repeat("x", 1<<19)
+	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "long": {Limit: 100, Serve: func(ctx context.Context, c *Channel, _ json.RawMessage) error {
+		for {
+			writing <- struct{}{}
+			if err := c.Send(ctx, long); err != nil {
+				return err
+			}
+		}
+	}}})
+	p.say(`{"id":1,"open":"long"}`)
+	for n := -1; n != len(writing); time.Sleep(50 * time.Millisecond) { // until one waits for the page
+		n = len(writing)
+	}
+	p.say(`{"id":1,"close":true}`)
+	p.say(`{"id":2,"open":"echo","with":7}`)
+	p.say(`{"id":2,"message":1}`)
+	for {
+		text, err := p.Read(p.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(string(text), `{"id":2,`) {
+			return
+		}
+	}
+}
+
 func TestConnectionEnds(t *testing.T) {
 	for name, last := range map[string]string{
 		"no JSON":           `none`,
