@@ -22,10 +22,11 @@
 //
 // # Messages
 //
-// The messages of a namespace are those of a container with two fields: a mapper from codes to names, and a switch that compares with it.
-// In published files it has the name packet, or mcpe_packet. A message has the name of the mapper and the fields of its case. Its key is
-// the code, with the namespaces toClient and toServer (also clientbound and serverbound) as the direction, and the others as the group.
-// A file without such a container has a message without a code for each container of its types.
+// The messages of a namespace are those of a container with a mapper from codes to names, and a switch that compares with it. In published
+// files it has the name packet, or mcpe_packet. A message has the name of the mapper and the fields of its case; other fields of the container
+// are in its field header, or tail if they follow the switch. Its key is the code, with the namespaces toClient and toServer (also clientbound
+// and serverbound) as the direction, and the others as the group. A file without such a container has a message without a code for each
+// container of its types; beside other messages, a direction without one has.
 //
 // # Paths
 //

@@ -101,26 +101,32 @@ func (l *lowerer) lower() []*schema.Message {
 	}
 	l.findRecursive()
 	var out []*schema.Message
+	var with map[*space]bool // namespaces with a packet
 	for _, named := range [...]bool{true, false} { // other types may look like packets
+		with = map[*space]bool{}
 		for _, s := range l.spaces {
 			for _, d := range s.order {
-				if codes, cases, ok := packet(d); ok && len(out) < maxMessages && (!named || strings.HasSuffix(strings.ToLower(d.name), "packet")) {
-					out = append(out, l.packets(d, codes, cases)...)
+				if p, ok := packetOf(d); ok && len(out) < maxMessages && (!named || strings.HasSuffix(strings.ToLower(d.name), "packet")) {
+					with[s] = true
+					out = append(out, l.packets(d, &p)...)
 				}
 			}
 		}
 		if len(out) > 0 {
-			return out
+			break
 		}
 	}
-	if len(out) == 0 {
-		for _, s := range l.spaces {
-			for _, d := range s.order {
-				if typeName(d.node) == "container" && d.at.File == l.tree.file {
-					m := l.message(d, d.name, d.at, d.node)
-					m.Doc = d.doc
-					out = append(out, m)
-				}
+	// Without a packet all containers are messages; beside packets those of a direction without one, whose messages have no code.
+	any := len(out) == 0
+	for _, s := range l.spaces {
+		if dir, _ := s.key(); !any && (dir == schema.Both || with[s]) {
+			continue
+		}
+		for _, d := range s.order {
+			if typeName(d.node) == "container" && d.at.File == l.tree.file && len(out) < maxMessages {
+				m := l.message(d, d.name, d.at, d.node)
+				m.Doc = d.doc
+				out = append(out, m)
 			}
 		}
 	}
@@ -208,29 +214,54 @@ func args(n *node) *node {
 	return nil
 }
 
-// packet returns the mapper from codes to names and the switch of a container that has both.
-func packet(d *definition) (codes, cases *node, ok bool) {
-	fields := args(d.node)
-	if typeName(d.node) != "container" || fields == nil || len(fields.items) != 2 {
-		return nil, nil, false
-	}
-	codes, cases = fields.items[0].get("type"), fields.items[1].get("type")
-	if typeName(codes) != "mapper" || typeName(cases) != "switch" || args(cases).get("compareTo").str() != fields.items[0].get("name").str() {
-		return nil, nil, false
-	}
-	return codes, cases, args(cases).get("fields") != nil
+// packet is a container with a mapper from codes to names, and a switch that compares with it.
+type packet struct {
+	codes, cases          *node
+	before, between, rest []*node // its other fields: those before the mapper, up to the switch, and after it
 }
 
-// packets compiles the messages of a container with a mapper and a switch.
-func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Message) {
+// packetOf returns the packet that a definition is.
+func packetOf(d *definition) (p packet, ok bool) {
+	fields := args(d.node)
+	if typeName(d.node) != "container" || fields == nil {
+		return p, false
+	}
+	name := ""
+	for _, f := range fields.items {
+		switch of := f.get("type"); {
+		case p.codes == nil && typeName(of) == "mapper" && compares(fields.items, f.get("name").str()):
+			p.codes, name = of, f.get("name").str()
+		case p.codes == nil:
+			p.before = append(p.before, f)
+		case p.cases == nil && typeName(of) == "switch" && args(of).get("compareTo").str() == name:
+			p.cases = of
+		case p.cases == nil:
+			p.between = append(p.between, f)
+		default:
+			p.rest = append(p.rest, f)
+		}
+	}
+	return p, p.cases != nil && args(p.cases).get("fields") != nil
+}
+
+// compares reports whether one of some fields is a switch that compares with the field of a name.
+func compares(fields []*node, name string) bool {
+	return name != "" && slices.ContainsFunc(fields, func(f *node) bool {
+		of := f.get("type")
+		return typeName(of) == "switch" && args(of).get("compareTo").str() == name
+	})
+}
+
+// packets compiles the messages of a packet.
+func (l *lowerer) packets(d *definition, p *packet) (out []*schema.Message) {
 	l.space = d.space
 	l.params = nil
-	t := l.typeOf(codes, newScope(nil))
+	t := l.typeOf(p.codes, newScope(nil))
 	number, ok := sent(t)
 	if !ok {
 		return nil
 	}
-	fields := args(cases).get("fields")
+	fields := args(p.cases).get("fields")
 	dir, group := d.space.key()
 	names := map[string]bool{}
 	for _, v := range number.Enum.Values {
@@ -251,12 +282,11 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 		default: // of imported files
 			at = own.Line(1)
 		}
-		m := l.message(d, v.Name, at, of)
-		m.Doc = doc
-		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
 		code := *shorter(number)
 		code.Enum = nil
-		m.Body.Wire = append([]schema.Item{{Kind: schema.Code, Bits: code.Bits, Order: code.Order, Num: &code}}, m.Body.Wire...)
+		m := l.messageOf(d, v.Name, at, of, p, schema.Item{Kind: schema.Code, Bits: code.Bits, Order: code.Order, Num: &code})
+		m.Doc = doc
+		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
 		out = append(out, m)
 	}
 	return out
@@ -264,22 +294,52 @@ func (l *lowerer) packets(d *definition, codes, cases *node) (out []*schema.Mess
 
 // message compiles a message of a type.
 func (l *lowerer) message(d *definition, name string, at source.Span, of *node) *schema.Message {
+	return l.messageOf(d, name, at, of, &packet{})
+}
+
+// messageOf compiles a message of a type in a packet, with its code. The other fields of the packet are the fields of groups of the message.
+func (l *lowerer) messageOf(d *definition, name string, at source.Span, of *node, in *packet, code ...schema.Item) *schema.Message {
 	l.space, l.params = d.space, nil
 	errs := l.errs
 	dir, group := d.space.key()
 	m := &schema.Message{Name: name, Version: 1, Key: schema.Key{Dir: dir, Group: group}, Body: &schema.Struct{}, Span: at}
-	t := l.typeOf(of, newScope(nil))
+	around := newScope(nil)
+	var header, tail schema.Struct
+	for _, f := range in.before {
+		l.field(&header, around, f)
+	}
+	header.Wire = append(header.Wire, code...)
+	for _, f := range in.between {
+		l.field(&header, around, f)
+	}
+	t := l.typeOf(of, around)
 	if s, _ := body(t, at); s != nil {
 		copied := *s
-		copied.Wire = slices.Clone(s.Wire)
 		m.Body = &copied
 		if last := len(s.Fields) - 1; last >= 0 && l.rest(s.Fields[last]) {
 			m.Body.Optional = 1 + countBefore(s, s.Fields[last])
 		}
 	}
+	for _, f := range in.rest {
+		l.field(&tail, around, f)
+	}
+	m.Body.Wire = slices.Concat(header.Wire, m.Body.Wire, tail.Wire)
+	m.Body.Fields = slices.Concat(l.part(m.Body, "header", &header), m.Body.Fields, l.part(m.Body, "tail", &tail))
 	l.packedPositions(m.Body, at, false, map[inside]bool{})
 	m.Broken = l.errs > errs
 	return m
+}
+
+// part returns the group of the fields that a packet has around the contents of its messages: none if there are none. Its name is the first
+// one that the contents do not have.
+func (l *lowerer) part(contents *schema.Struct, name string, of *schema.Struct) []*schema.Field {
+	if len(of.Fields) == 0 {
+		return nil
+	}
+	for slices.ContainsFunc(contents.Fields, func(f *schema.Field) bool { return f.Name == name }) {
+		name = "packet_" + name
+	}
+	return []*schema.Field{{Name: name, Type: &schema.Group{Struct: &schema.Struct{Name: name, Fields: of.Fields}}, TypeText: "container"}}
 }
 
 // inside is a struct that has been visited, in compressed contents or not.

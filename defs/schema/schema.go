@@ -70,6 +70,40 @@ type Message struct {
 	AlternateOf *Message // the message with the usual header, if this one has the alternative header of the dialect; nil for ordinary messages
 }
 
+// Start returns the items up to the code, with padding in the place of values. ok is false if the message has no code, or if a value before it
+// has no fixed size.
+func (m *Message) Start() (items []Item, ok bool) {
+	if m.Body == nil {
+		return nil, false
+	}
+	for _, it := range m.Body.Wire {
+		if it.Kind == Value {
+			bits := 0
+			switch t := it.Field.Type.(type) {
+			case *Number:
+				if t.Var == Sized && t.Expr == nil {
+					bits = t.Bits
+				}
+			case *Bitfield:
+				if t.Var == Sized {
+					bits = t.Bits
+				}
+			}
+			if bits == 0 {
+				return nil, false
+			}
+			it = Item{Kind: Pad, Bits: bits}
+		}
+		if it.Field != nil {
+			return nil, false
+		}
+		if items = append(items, it); it.Kind == Code {
+			return items, true
+		}
+	}
+	return nil, false
+}
+
 // Struct is a group of fields and their order on the wire.
 type Struct struct {
 	Name     string

@@ -53,24 +53,24 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 
 // ByCode returns the definition for the code in a message, nil if there is none.
 func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.Message {
+	if s.Dialect.Guess && req.Group == "" {
+		return s.guess(rec, data, req)
+	}
 	frame := s.readFrame(rec, data, req.Group)
 	if frame == nil || !rec.HasCode() {
 		return nil
 	}
-	if s.Dialect.Guess && req.Group == "" {
-		return s.guess(rec, data, req)
-	}
 	return s.set.Lookup(schema.Key{Dir: req.Dir, Group: frame.Key.Group, Code: rec.Code})
 }
 
-// guess returns the definition that explains a message best among those of all groups for the code in rec, which it uses: if possible, one
-// that decodes all bytes without a problem. Of several, it returns one of req.Near, or of the group with the most messages.
+// guess returns the definition that explains a message best among those of all groups for its code; it uses rec. If possible, it is one that
+// decodes all bytes without a problem. Of several, it returns one of req.Near, or of the group with the most messages.
 func (s *Snapshot) guess(rec *codec.Record, data []byte, req Request) *schema.Message {
 	dirs := []schema.Dir{req.Dir}
 	if req.Dir == schema.Both {
 		dirs = []schema.Dir{schema.ToServer, schema.ToClient}
 	}
-	code, session := rec.Code, rec.Session
+	session := rec.Session
 	defer func() { rec.Session = session }()
 	type fit struct {
 		m    *schema.Message
@@ -78,6 +78,10 @@ func (s *Snapshot) guess(rec *codec.Record, data []byte, req Request) *schema.Me
 	}
 	var best fit
 	for _, group := range s.Groups() {
+		if s.readFrame(rec, data, group) == nil || !rec.HasCode() {
+			continue
+		}
+		code := rec.Code
 		for _, dir := range dirs {
 			m := s.set.Lookup(schema.Key{Dir: dir, Group: group, Code: code})
 			if m == nil || m == best.m {
@@ -127,8 +131,11 @@ func (s *Snapshot) readFrame(rec *codec.Record, data []byte, group string) *sche
 }
 
 // framesOf returns the common starts of messages: those of the dialect, or else the parts up to the code that the definitions of a group
-// share.
+// share. The starts of a dialect in which every group has its own are those of groups without messages.
 func (s *Snapshot) framesOf(group string) []*schema.Message {
+	if s.Dialect.Guess {
+		return s.ownFrames(group)
+	}
 	if group == "" && len(s.Dialect.Frames) > 0 {
 		return s.Dialect.Frames
 	}
@@ -144,6 +151,23 @@ func (s *Snapshot) framesOf(group string) []*schema.Message {
 		return []*schema.Message{f}
 	}
 	return nil
+}
+
+// ownFrames returns the common start of the messages of a group, or without a group those of all groups.
+func (s *Snapshot) ownFrames(group string) (out []*schema.Message) {
+	groups := []string{group}
+	if group == "" && s.set.InGroup("") == 0 {
+		groups = s.Groups()
+	}
+	for _, g := range groups {
+		if f := s.commonFrame(g); f != nil {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return s.Dialect.Frames
+	}
+	return out
 }
 
 // Groups returns the names of the groups, sets of messages with codes of their own: those of the dialect first, then the others in the
@@ -178,9 +202,8 @@ func (s *Snapshot) commonFrame(group string) *schema.Message {
 		if m.Body == nil {
 			continue
 		}
-		at := slices.IndexFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code })
-		if at >= 0 && !slices.ContainsFunc(m.Body.Wire[:at], func(it schema.Item) bool { return it.Field != nil }) {
-			s.frames[group] = &schema.Message{Key: schema.Key{Group: group}, Body: &schema.Struct{Wire: m.Body.Wire[:at+1]}, Measured: m.Measured}
+		if start, ok := m.Start(); ok {
+			s.frames[group] = &schema.Message{Key: schema.Key{Group: group}, Body: &schema.Struct{Wire: start}, Measured: m.Measured}
 			break
 		}
 	}
