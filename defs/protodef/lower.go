@@ -101,7 +101,7 @@ func (l *lowerer) lower() []*schema.Message {
 	}
 	l.findRecursive()
 	var out []*schema.Message
-	var with map[*space]bool // namespaces with a packet
+	var with map[*space]bool                       // namespaces with a packet
 	for _, named := range [...]bool{true, false} { // other types may look like packets
 		with = map[*space]bool{}
 		for _, s := range l.spaces {
