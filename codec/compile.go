@@ -37,6 +37,10 @@ func Compile(m *schema.Message) (*Program, error) {
 	for _, x := range c.callers {
 		p.Ops[x.op].Group = c.groups[x.of]
 	}
+	p.tail = uint32(w.Tail)
+	if p.keyVar && p.Ops[0].Code != OpVar {
+		p.keyOp = 1
+	}
 	p.whole = make([]*Block, len(p.Ops))
 	for i := range p.Ops {
 		if k := p.Ops[i].Block; k != noIndex && (p.Ops[i].Code == OpBlock || p.Ops[i].Linked) {

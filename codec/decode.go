@@ -65,7 +65,11 @@ func (p *Program) decode(dst *Record, data []byte) {
 			d.short(0, uint32(min(d.size, MaxMessage)))
 		}
 	}
-	d.body(0, uint16(len(p.Ops)))
+	if p.tail > 0 {
+		d.withTail()
+	} else {
+		d.body(0, uint16(len(p.Ops)))
+	}
 	if d.limit == math.MaxUint32 && !d.r.Short {
 		dst.Used = int(min(d.end, d.have))
 	}
@@ -94,6 +98,26 @@ type decoder struct {
 	inside   int    // number of groups with a size around the cursor
 	whole    uint32 // have and limit outside of them
 	most     uint32
+}
+
+// withTail reads the contents up to the tail, and the tail at the end of the frame.
+func (d *decoder) withTail() {
+	p, have, limit := d.p, d.have, d.limit
+	last := uint16(len(p.Ops) - 1)
+	if have < p.tail || limit < p.tail {
+		d.body(0, last)
+		d.short(d.have*8, uint32(min(p.minSize, MaxMessage)))
+		return
+	}
+	d.have -= p.tail
+	d.data, d.limit = d.data[:d.have], d.have
+	d.body(0, last)
+	if d.stop {
+		return
+	}
+	d.data, d.have, d.limit = d.data[:have], have, limit
+	d.cur = (have - p.tail) * 8
+	d.body(last, last+1)
 }
 
 // frame reads the frame's length.

@@ -37,11 +37,16 @@ func (p *Program) encode(dst, src *Record) error {
 	}
 	e.offsetAt, dst.saved, dst.placed = e.offsetAt[:p.regs], dst.saved[:0], dst.placed[:0]
 	e.ended = -1
-	e.body(0, uint16(len(p.Ops)))
+	last := uint16(len(p.Ops))
+	if p.tail > 0 {
+		last--
+	}
+	e.body(0, last)
 	if len(dst.placed) > 0 {
 		e.placeAll()
 	}
 	e.checkEnd()
+	e.body(last, uint16(len(p.Ops)))
 	dst.own = e.out
 	dst.Data = e.out
 	if e.err != nil {

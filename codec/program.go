@@ -25,7 +25,9 @@ type Program struct {
 	minSize uint64 // bytes of the smallest message
 	length  place  // of the frame's length, key, counter and checksum; bits 0 = none
 	key     place
-	keyVar  bool // the key has a variable size, and is the first op
+	keyVar  bool // the key has a variable size, and is an op of its own
+	keyOp   uint16
+	tail    uint32 // bytes of the last op, a block at the end of the frame; 0: it has no such block
 	counter place
 	check   place
 	sum     schema.Checksum

@@ -89,15 +89,24 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 // HasCode reports whether Code was read from the message.
 func (r *Record) HasCode() bool {
 	if r.Program.keyVar {
-		return len(r.Nodes) > 0 && r.Nodes[0].Kind == NodeVar && r.Nodes[0].Bad == NoProblem
+		n := r.keyNode()
+		return n != nil && n.Kind == NodeVar && n.Bad == NoProblem
 	}
 	return r.Program.key.bits != 0 && uint64(len(r.Data))*8 >= uint64(r.Program.key.off)+uint64(r.Program.key.bits)
 }
 
+// keyNode returns the node of a key of variable size, or nil.
+func (r *Record) keyNode() *Node {
+	if i := int(r.Program.keyOp); i < len(r.Nodes) && r.Nodes[i].Op == r.Program.keyOp {
+		return &r.Nodes[i]
+	}
+	return nil
+}
+
 // codeRange returns the range of the message's code.
 func (r *Record) codeRange() Range {
-	if r.Program.keyVar && len(r.Nodes) > 0 {
-		return r.Nodes[0].Range()
+	if n := r.keyNode(); r.Program.keyVar && n != nil {
+		return n.Range()
 	}
 	return Range{r.Program.key.off, uint32(r.Program.key.bits)}
 }

@@ -98,10 +98,14 @@ type Decision struct {
 // Outgoing is a message to send, encoded by its definition, header included. The transport sets its length, sequence number and checksum.
 type Outgoing struct {
 	Bytes      []byte
-	Alternate  []byte // the same message behind the alternative header of its dialect, for connections that use it; nil: Bytes serves
+	Alternate  []byte // the same message behind the other header that it may have, for connections that use it; nil: Bytes serves
+	Open       []Open // of Alternate: those that were not stated
 	Raw        bool   // send the bytes unchanged, valid or not; over UDP as a datagram of its own
 	Unreliable bool   // send without acknowledgement, where the protocol has the choice. A replacement is sent as the original was
 }
+
+// Open is a range of bytes of a header without a stated value: the last message of the direction has it.
+type Open struct{ From, To int }
 
 // RewriteMode is how a Rewriter handles its connection.
 type RewriteMode uint8

@@ -101,7 +101,7 @@ func cutShown(dst []byte, from int) []byte {
 }
 
 // AppendBrief appends a summary of the values of the message, in wire order, until it has about most bytes: "gold 12, name "Lann", members
-// ×3". Bookkeeping and the contents of lists are omitted.
+// ×3". Bookkeeping, the contents of lists, headers and tails are omitted.
 func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 	b := brief{scratch: scratchOf(r), briefPlan: &plansOf(r.Program).brief, r: r, start: len(dst), most: most}
 	if b.calls {
@@ -277,7 +277,12 @@ type briefPart struct {
 
 func newBriefPlan(p *codec.Program) briefPlan {
 	b := briefPlan{labels: make([]string, len(p.Fields)), blocks: make([]briefBlock, len(p.Blocks))}
+	around := make([]bool, len(p.Fields))
 	for i := range p.Fields {
+		g, _ := p.Fields[i].Schema.Type.(*schema.Group)
+		if around[i] = g != nil && g.Around || p.Fields[i].Parent >= 0 && around[p.Fields[i].Parent]; around[i] {
+			continue
+		}
 		label := ", " + string(p.AppendFieldPath(nil, uint16(i)))
 		if _, ok := p.Fields[i].Schema.Type.(*schema.List); ok {
 			b.labels[i] = label + " ×"

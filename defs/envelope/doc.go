@@ -12,13 +12,17 @@
 //	frame [DIR] FRAMING                           how a stream is cut into frames; required
 //	code [DIR] NUMBER [at N]                      the code of a message, after N bytes
 //	code [DIR] none NAME                          messages have no code: all of them have this definition
+//	field [DIR] NAME NUMBER at N [= VALUE]        a number around the contents of every message; = that it always has
+//	field [DIR] NAME bytes SIZE at N              bytes there
+//	field [DIR] NAME hex DIGITS at N              bytes that are always the same
+//	checksum [DIR] NAME SUM [ORDER] at N [RANGE]  a number that is computed from the message
 //	group [DIR] NAME                              the group of the definitions, instead of the name of the state
 //	compress [DIR] METHOD [HEADER] [WHEN]         messages are compressed from the start of the connection
 //	cipher [DIR] CIPHER key SECRET [iv SECRET]    the stream is enciphered from its first byte
 //	bundle MESSAGE [DIR] frame FRAMING            the contents of this message, after its code, are messages in frames
 //	state NAME                                    a state of the connection; the first one is the initial state
 //
-// frame, code, group, bundle and rules may be indented below a state, and then apply in that state only. Otherwise they apply in every state
+// frame, code, field, checksum, group, bundle and rules may be indented below a state, and then apply in that state only. Otherwise they apply in every state
 // that has none of its own. A text without states has one, named "".
 //
 //	DIR      to-server | to-client                both if not stated
@@ -43,6 +47,22 @@
 //	SIZE     N                                    bytes of the whole message, with its code
 //	         length NUMBER {OPTION}               a length in the message, as above; it is part of the message
 //	CODE     a number, or other
+//
+// # Header and tail
+//
+// The bytes of a message up to its code, and a length that is part of it, are its header; the definition begins behind them. So do the fields at
+// N bytes from the start of the message; those at a negative N are in the tail, so many bytes before its end, where the contents end. Places do
+// not count a length that is not kept. Bytes between fields are fields, too: byte0 is the one at 0, bytes_4 those from 4 before the end on. A
+// message has them as header.NAME and tail.NAME (or header_ if its definition has a field of that name), beside those of its definition, which
+// must not have the code elsewhere: a definition whose code is where the envelope has it has the whole header, and gets none.
+//
+//	SUM      crc8 | crc8-maxim | crc16 | crc16-modbus | crc16-ccitt | crc16-xmodem | crc16-kermit | crc16-x25
+//	         | crc32 | crc32c | crc32-bzip2 | crc32-mpeg2 | adler32 | fletcher16 | fletcher32 | sum8 | sum16 | sum32 | xor8
+//	         then {poly N | start N | final N | reflected}: other parameters than those of the CRC RevEng catalogue
+//	RANGE    over FROM to TO | over FROM to end   the bytes between these places; without it those behind a checksum of the header, or
+//	                                              before one of the tail. Its own bytes count as 0
+//
+// Lengths and checksums are computed when a message is sent, checksums in the order of their lines. In values that are encoded, constants, lengths and checksums may be missing.
 //
 // # Compression
 //

@@ -41,6 +41,7 @@ type State struct {
 	Group   [2]string // of the keys of messages
 	Frame   [2]Framing
 	Code    [2]Code
+	Header  [2]*Header // nil: definitions have the whole message
 	Bundles []Bundle
 	Rules   []Rule
 	Span    source.Span // the line; zero for the only state of a text without states
@@ -180,19 +181,19 @@ const (
 // Compression describes how messages are compressed.
 type Compression struct {
 	Method schema.Packing
-	Header Header
+	Header PackHeader
 	Number Number // of the header
 	Off    bool
 	From   int64  // least size in bytes of messages that are compressed; negative: off
 	Field  string // From is the value of this field; "" = From is stated
 }
 
-// Header is what precedes compressed data.
-type Header uint8
+// PackHeader is what precedes compressed data.
+type PackHeader uint8
 
 // The headers.
 const (
-	NoHeader Header = iota
+	NoHeader PackHeader = iota
 	SizeHeader
 	FlagHeader
 )
@@ -279,6 +280,19 @@ func (e *Envelope) IsGiven() bool {
 		}
 	}
 	return false
+}
+
+// HeaderOf returns the header of the messages of a group in a direction: that of the first state with them; nil if there is none.
+func (e *Envelope) HeaderOf(key schema.Key) *Header {
+	for i := range e.States {
+		s := &e.States[i]
+		for way := range s.Header {
+			if Ways(key.Dir, way) && s.Group[way] == key.Group && s.Header[way] != nil {
+				return s.Header[way]
+			}
+		}
+	}
+	return nil
 }
 
 // StateNamed returns the index of a state, or -1.

@@ -50,6 +50,8 @@ var (
 		{name: "port", doc: "The port of the server."},
 		{name: "frame", doc: "How a stream is cut into frames."},
 		{name: "code", doc: "The number in a message that tells its definition."},
+		{name: "field", doc: "A number, or bytes, before or behind the contents of every message."},
+		{name: "checksum", doc: "A field that is computed from the bytes of the message."},
 		{name: "group", doc: "The group of the definitions, instead of the name of the state."},
 		{name: "compress", doc: "How messages are compressed."},
 		{name: "cipher", doc: "How the stream is enciphered."},
@@ -79,7 +81,7 @@ var (
 		{name: "times", doc: "A length is multiplied by this number."},
 		{name: "plus", doc: "A length is increased by this number."},
 		{name: "minus", doc: "A length is decreased by this number."},
-		{name: "at", doc: "The number of bytes before a length or a code."},
+		{name: "at", doc: "The number of bytes before a length, a code or a field; negative: from the end of the message."},
 		{name: "keep", doc: "The length or the delimiter is part of the message."},
 		{name: "max", doc: "The bytes of the largest message."},
 		{name: "other", doc: "All codes that are not listed."},
@@ -95,6 +97,14 @@ var (
 		{name: "text", doc: "The bytes of a text."},
 		{name: "given", doc: "The user gives the key for each connection."},
 		{name: "of", doc: "The message that has the field, if it is an earlier one."},
+		{name: "bytes", doc: "A field of so many bytes."},
+		{name: "over", doc: "The bytes that a checksum covers: from a place to another one, or to end."},
+		{name: "to", doc: "The place behind the bytes that a checksum covers."},
+		{name: "end", doc: "The end of the message."},
+		{name: "poly", doc: "The polynomial of a CRC, without its highest bit."},
+		{name: "start", doc: "The initial value of a checksum."},
+		{name: "final", doc: "A number that the result of a CRC is combined with by exclusive or."},
+		{name: "reflected", doc: "A CRC whose lowest bit is first."},
 		{name: "when", doc: "A rule acts only if a field has this value."},
 		{name: "->", doc: "The state of the connection after this message."},
 	}
@@ -103,7 +113,7 @@ var (
 // Language returns the words of envelopes, from the tables of the parser.
 func Language() schema.Language {
 	var words []schema.Word
-	for _, list := range [][]keyword{statements, framings, carriers, methods, ciphers, marks} {
+	for _, list := range [][]keyword{statements, framings, carriers, methods, ciphers, sumKeywords, marks} {
 		for _, k := range list {
 			w := schema.Word{Name: k.name, Kind: schema.MarkWord, Doc: k.doc}
 			if !slices.ContainsFunc(words, func(w schema.Word) bool { return w.Name == k.name }) {

@@ -3,6 +3,8 @@ package envelope
 import (
 	"cmp"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -23,6 +25,7 @@ const (
 	maxTimes     = 1 << 16
 	maxDelimiter = 64
 	maxSecret    = 1024
+	maxFields    = 256 // of a header
 )
 
 // parser turns lines into an Envelope.
@@ -46,6 +49,7 @@ type parser struct {
 // block is what is stated in one place: before the states, or below one.
 type block struct {
 	frame, code, group [2]bool
+	fields             [2][]Field
 	broken             []string // statements with mistakes: what they would have said is not missing
 	s                  State
 }
@@ -174,6 +178,10 @@ func (p *parser) line(ln *line) {
 		dir := p.dir()
 		c := p.cipher(false)
 		p.each(dir, func(i int) { p.e.Cipher[i] = c }, "cipher")
+	case "field":
+		p.field(b, false)
+	case "checksum":
+		p.field(b, true)
 	case "bundle":
 		p.bundle(b)
 	case "state":
@@ -540,6 +548,90 @@ func (p *parser) bundle(b *block) {
 	}
 }
 
+// field parses a field of the header or the tail, or a checksum.
+func (p *parser) field(b *block, sum bool) {
+	dir := p.dir()
+	f := Field{Span: p.ln.span, Name: p.name("a name")}
+	switch {
+	case sum:
+		f.Sum, f.Number = p.sum()
+		f.Size = f.Number.Size
+	case p.is("hex"):
+		f.Constant = p.hex()
+		f.Size = len(f.Constant)
+	case p.is("bytes"):
+		f.Size = int(p.number(1, maxAt))
+	default:
+		at := p.peek().span
+		if f.Number = p.form(); p.ok && f.Number.Kind != UInt {
+			p.fail(misplaced(at, "a field has a fixed size", "write u8, u16 and so on, bytes or hex"))
+		}
+		f.Size = f.Number.Size
+	}
+	p.need("at")
+	f.At = int(p.number(-maxAt, maxAt))
+	switch {
+	case sum && p.is("over"):
+		p.over(f.Sum)
+	case f.Number.Kind == UInt && !sum && p.is("="):
+		most := int64(math.MaxInt64)
+		if f.Number.Size < 8 {
+			most = 1<<(8*f.Number.Size) - 1
+		}
+		f.Constant = make([]byte, f.Size)
+		f.Number.put(f.Constant, uint64(p.number(0, most)))
+	}
+	for i := range 2 {
+		if p.ok && Ways(dir, i) {
+			if b.fields[i] = append(b.fields[i], f); len(b.fields[i]) > maxFields {
+				p.fail(tooMuch(p.ln.span))
+			}
+		}
+	}
+}
+
+// sum parses a checksum and the byte order of its number.
+func (p *parser) sum() (*Sum, Number) {
+	i := max(p.keyword("a checksum", sumKeywords), 0)
+	s := sums[i]
+	n := Number{Kind: UInt, Size: s.Bits / 8}
+	most := int64(1)<<s.Bits - 1
+	for p.ok {
+		switch {
+		case s.Kind == CRC && p.is("poly"):
+			s.Poly = uint64(p.number(1, most))
+		case p.is("start"):
+			s.Start = uint64(p.number(0, most))
+		case s.Kind == CRC && p.is("final"):
+			s.Final = uint64(p.number(0, most))
+		case s.Kind == CRC && p.is("reflected"):
+			s.Reflected = true
+		case p.is("le"):
+			return &s, n
+		case p.is("be"):
+			if n.Size > 1 {
+				n.Order = schema.Big
+			}
+			return &s, n
+		default:
+			if n.Size > 1 {
+				p.fail(expected(p.peek().span, "the byte order of the checksum", "le", "be"))
+			}
+			return &s, n
+		}
+	}
+	return &s, n
+}
+
+// over parses the range of a checksum.
+func (p *parser) over(s *Sum) {
+	s.Over, s.From = true, int(p.number(-MaxMax, MaxMax))
+	p.need("to")
+	if s.ToEnd = p.is("end"); !s.ToEnd {
+		s.To = int(p.number(-MaxMax, MaxMax))
+	}
+}
+
 // compression parses a compression. stated: the method is required; fields: a field may be the least size.
 func (p *parser) compression(stated, fields bool) (c Compression) {
 	if t := p.peek(); stated || find(methods, t.text) >= 0 {
@@ -789,6 +881,11 @@ func (p *parser) finish() {
 		}
 		for w := range 2 {
 			slices.SortStableFunc(s.Frame[w].Sizes, compareSizes)
+			own := b.fields[w]
+			if len(own) == 0 {
+				own = common.fields[w]
+			}
+			p.header(s, w, own, at)
 		}
 		s.Bundles = append(s.Bundles[:len(s.Bundles):len(s.Bundles)], common.s.Bundles...)
 		s.Rules = append(s.Rules[:len(s.Rules):len(s.Rules)], common.s.Rules...)
@@ -823,6 +920,39 @@ func (p *parser) finish() {
 			p.report(unreachable(p.e.States[i].Span, p.e.States[i].Name))
 		}
 	}
+}
+
+// compresses reports whether messages may be compressed.
+func (p *parser) compresses() bool {
+	for w := range p.e.Compress {
+		if p.e.Compress[w].Method != schema.Unpacked {
+			return true
+		}
+	}
+	return false
+}
+
+// header makes the header of a direction of a state.
+func (p *parser) header(s *State, w int, fields []Field, at source.Span) {
+	h, span, err := newHeader(s, w, fields)
+	if s.Header[w] = h; err == nil && h != nil && h.length != nil && p.compresses() {
+		if i := slices.IndexFunc(fields, func(f Field) bool { return f.Sum != nil }); i >= 0 {
+			span, err = fields[i].Span, errors.New("the length, which is part of the message, is that of the compressed message: no checksum covers both")
+		}
+	}
+	if err == nil {
+		return
+	}
+	s.Header[w] = nil
+	if span.IsZero() {
+		span = at
+	}
+	key := fmt.Sprint("header ", span.Start, err)
+	if _, is := p.seen[key]; is { // of the other direction, or of another state
+		return
+	}
+	p.seen[key] = span
+	p.report(misplaced(span, err.Error(), `after "at" stand the bytes before it in the message; negative: from its end`))
 }
 
 // compareSizes orders entries by code, with that of other codes at the end.

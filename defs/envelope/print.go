@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,7 @@ func (e *Envelope) String() string {
 		}
 		frames(&s.Frame, indent, line)
 		each(func(i int) string { return s.Code[i].String() }, func(dir, words string) { line(indent, "code", dir, words) })
+		fields(&s.Header, indent, line)
 		each(func(i int) string {
 			if s.Group[i] == s.Name {
 				return ""
@@ -88,6 +90,36 @@ func frames(f *[2]Framing, indent int, line func(int, ...string)) {
 		if f[i].Kind != NoFraming {
 			line(indent, "frame", dirWord(dir), f[i].String())
 			table(&f[i], indent+1, line)
+		}
+	}
+}
+
+func fields(h *[2]*Header, indent int, line func(int, ...string)) {
+	text := func(way int) (out []string) {
+		if h[way] == nil {
+			return nil
+		}
+		for i := range h[way].Fields {
+			f := &h[way].Fields[i]
+			statement := "field"
+			if f.Sum != nil {
+				statement = "checksum"
+			}
+			out = append(out, statement+" "+f.words())
+		}
+		return out
+	}
+	one, other := text(0), text(1)
+	if slices.Equal(one, other) {
+		for _, s := range one {
+			line(indent, s)
+		}
+		return
+	}
+	for i, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+		for _, s := range text(i) {
+			statement, rest, _ := strings.Cut(s, " ")
+			line(indent, statement, dirWord(dir), rest)
 		}
 	}
 }

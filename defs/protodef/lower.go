@@ -106,7 +106,8 @@ func (l *lowerer) lower() []*schema.Message {
 		with = map[*space]bool{}
 		for _, s := range l.spaces {
 			for _, d := range s.order {
-				if p, ok := packetOf(d); ok && len(out) < maxMessages && (!named || strings.HasSuffix(strings.ToLower(d.name), "packet")) {
+				is := strings.HasSuffix(strings.ToLower(d.name), "packet")
+				if p, ok := packetOf(d); ok && len(out) < maxMessages && (is || !named && p.lone()) {
 					with[s] = true
 					out = append(out, l.packets(d, &p)...)
 				}
@@ -220,6 +221,9 @@ type packet struct {
 	before, between, rest []*node // its other fields: those before the mapper, up to the switch, and after it
 }
 
+// lone reports whether the packet has no other fields. Only then it need not be called one.
+func (p *packet) lone() bool { return len(p.before)+len(p.between)+len(p.rest) == 0 }
+
 // packetOf returns the packet that a definition is.
 func packetOf(d *definition) (p packet, ok bool) {
 	fields := args(d.node)
@@ -330,16 +334,13 @@ func (l *lowerer) messageOf(d *definition, name string, at source.Span, of *node
 	return m
 }
 
-// part returns the group of the fields that a packet has around the contents of its messages: none if there are none. Its name is the first
-// one that the contents do not have.
+// part returns the group of the fields that a packet has around the contents of its messages: none if there are none.
 func (l *lowerer) part(contents *schema.Struct, name string, of *schema.Struct) []*schema.Field {
 	if len(of.Fields) == 0 {
 		return nil
 	}
-	for slices.ContainsFunc(contents.Fields, func(f *schema.Field) bool { return f.Name == name }) {
-		name = "packet_" + name
-	}
-	return []*schema.Field{{Name: name, Type: &schema.Group{Struct: &schema.Struct{Name: name, Fields: of.Fields}}, TypeText: "container"}}
+	name = contents.Free(name)
+	return []*schema.Field{{Name: name, Type: &schema.Group{Around: true, Struct: &schema.Struct{Name: name, Fields: of.Fields}}, TypeText: "container"}}
 }
 
 // inside is a struct that has been visited, in compressed contents or not.

@@ -28,7 +28,7 @@ func TestPacketsWithOtherFields(t *testing.T) {
 		{"both", ping, fmt.Sprintf(field, "ff", "u8") + "," + mapper + "," + fmt.Sprintf(field, "size", "lu16") + "," + cases, "ff25080001000000", `{"header":{"ff":255,"size":8},"v":1}`},
 		{"after", ping, mapper + "," + cases + "," + fmt.Sprintf(field, "end", "u8"), "2501000000a5", `{"v":1,"tail":{"end":165}}`},
 		{"of any size, after the code", ping, mapper + "," + fmt.Sprintf(field, "size", "varint") + "," + cases, "25ac0201000000", `{"header":{"size":300},"v":1}`},
-		{"a name that the contents have", strings.ReplaceAll(ping, `"v"`, `"header"`), fmt.Sprintf(field, "ff", "u8") + "," + mapper + "," + cases, "ff2501000000", `{"packet_header":{"ff":255},"header":1}`},
+		{"a name that the contents have", strings.ReplaceAll(ping, `"v"`, `"header"`), fmt.Sprintf(field, "ff", "u8") + "," + mapper + "," + cases, "ff2501000000", `{"header_":{"ff":255},"header":1}`},
 		{
 			"contents that refer to it", `"ping": ["container", [{"name": "v", "type": ["array", {"count": "../n", "type": "u8"}]}]]`,
 			mapper + "," + fmt.Sprintf(field, "n", "u8") + "," + cases, "25020506", `{"header":{"n":2},"v":[5,6]}`,

@@ -7,7 +7,11 @@
 // All values are immutable once Link has returned.
 package schema
 
-import "wirebench/defs/source"
+import (
+	"slices"
+
+	"wirebench/defs/source"
+)
 
 // Schema is the meaning of a set of definitions.
 type Schema struct {
@@ -88,6 +92,10 @@ func (m *Message) Start() (items []Item, ok bool) {
 				if t.Var == Sized {
 					bits = t.Bits
 				}
+			case *Blob:
+				if t.Size == Fixed {
+					bits = 8 * t.N
+				}
 			}
 			if bits == 0 {
 				return nil, false
@@ -111,6 +119,15 @@ type Struct struct {
 	Wire     []Item    // in wire order: every bit of the struct belongs to exactly one Item
 	Optional int       // number of items at the end that may be missing, if the frame ends before them
 	Variants []Variant // alternatives after Wire; the first one that applies is used. If none applies, the struct ends after Wire
+	Tail     []Item    // of a message: items of fixed size at its end. What precedes them ends where they begin
+}
+
+// Free returns the first name of name, name_, name__ and so on that no field of s has.
+func (s *Struct) Free(name string) string {
+	for slices.ContainsFunc(s.Fields, func(f *Field) bool { return f.Name == name }) {
+		name += "_"
+	}
+	return name
 }
 
 // Variant is one alternative for the contents after the common part of a struct.
@@ -300,6 +317,7 @@ type List struct {
 type Group struct {
 	Struct *Struct
 	Array  bool  // shown as an array: the fields have the names 0, 1 and so on
+	Around bool  // the header or the tail of a message: not in summaries
 	Own    bool  // may contain itself, in Groups of the same Struct that also are Own
 	Sized  bool  // a Bytes item has its size; the contents end there
 	Null   bool  // Sized: a size of 0 means that there is no value; if Packed, a size of -1

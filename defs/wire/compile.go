@@ -266,8 +266,24 @@ func (c *compiler) body(s *schema.Struct, parent, depth int, top bool) Body {
 	c.wire(sc, s, depth)
 	c.variants(sc, s, parent, depth)
 	c.flush(sc)
+	if top && len(s.Tail) > 0 {
+		c.tail(sc, s, depth)
+	}
 	sc.body.Size = bodySize(sc.body.Parts)
 	return sc.body
+}
+
+// tail adds the end of the message.
+func (c *compiler) tail(sc *scope, s *schema.Struct, depth int) {
+	at := len(sc.body.Parts)
+	for i := range s.Tail {
+		c.item(sc, &s.Tail[i], depth)
+	}
+	c.flush(sc)
+	if len(sc.body.Parts) != at+1 || sc.body.Parts[at].Kind != Block {
+		fail("the end of a message has no fixed size")
+	}
+	c.m.Tail = int(sc.body.Parts[at].Min.Bits / 8)
 }
 
 // fieldsOf sets the fields of a body.
@@ -391,6 +407,7 @@ func (c *compiler) varint(sc *scope, it Item) *Item {
 		fail("a variable-size number of %d bits", it.Bits)
 	}
 	c.flush(sc)
+	sc.first = false
 	p := newPart(Var, it.Field)
 	it.Reg = None
 	p.Items = []Item{it}
@@ -447,7 +464,7 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		c.m.Length = c.frameItem(sc, it)
 	case schema.Code:
 		if it.Num != nil && it.Num.Var != schema.Sized {
-			if c.parts > 0 || c.m.CodeVar {
+			if !sc.first || c.m.CodeVar {
 				fail("a code in a variable number of bytes after the start of the message")
 			}
 			c.m.CodeVar = true

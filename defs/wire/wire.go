@@ -27,7 +27,8 @@ type Message struct {
 
 	Length, Code, Counter, Check Place // numbers of the frame's header, in the first block
 	Sum                          schema.Checksum
-	CodeVar                      bool // the code has a variable size, and is the first part
+	CodeVar                      bool // the code has a variable size, and is the first part, or the one after a block
+	Tail                         int  // bytes of the last part of Body, which stands at the end of the frame: the parts before it end there. 0: none
 
 	source int // see Source
 	apart  map[*schema.Struct]bool

@@ -5,6 +5,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/diag"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
@@ -57,6 +58,11 @@ func newlyBroken(before, now *workspace.Snapshot) bool {
 func (c *definitions) Frame(group string) *schema.Message { return c.inUse().Frame(group) }
 
 func (c *definitions) Lookup(key schema.Key) *schema.Message { return c.inUse().Lookup(key) }
+
+// Behind implements protocols.Definitions.
+func (c *definitions) Behind(h *envelope.Header, m *schema.Message) *schema.Message {
+	return c.inUse().Behind(h, m)
+}
 
 func (c *definitions) Groups() []string { return c.inUse().Groups() }
 

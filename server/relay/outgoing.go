@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"wirebench/codec"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
 	"wirebench/codec/view"
@@ -47,17 +48,25 @@ func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool
 	if alternate {
 		m = snap.Alternate(m)
 	}
-	if out.Bytes, err = encoded(snap, m, b.Value); err == nil && snap.Alternate(m) != m {
-		out.Alternate, err = encoded(snap, snap.Alternate(m), b.Value)
+	if other := snap.Alternate(m); other != m {
+		if out.Alternate, out.Open, err = encoded(snap, other, b.Value); err != nil || snap.Envelope != nil {
+			out.Bytes = out.Alternate
+			return out, err
+		}
 	}
+	out.Bytes, _, err = encoded(snap, m, b.Value)
 	return out, err
 }
 
 // encoded encodes values.
-func encoded(snap *workspace.Snapshot, m *schema.Message, value json.RawMessage) ([]byte, error) {
-	data, _, problems, err := snap.EncodeValue(m, nil, value)
-	if err == nil && len(problems) > 0 {
-		err = &ValueError{problems}
+func encoded(snap *workspace.Snapshot, m *schema.Message, value json.RawMessage) ([]byte, []transport.Open, error) {
+	enc, err := snap.Encoder(m, nil, codec.Session{Counter: 1})
+	if err != nil {
+		return nil, nil, err
 	}
-	return data, err
+	data, problems := enc.Encode(value)
+	if len(problems) > 0 {
+		return nil, nil, &ValueError{problems}
+	}
+	return data, enc.Open(), nil
 }

@@ -39,6 +39,9 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 	if m.Unreadable {
 		return ErrorResult(Deprecated, m.ReadOnly)
 	}
+	if known {
+		m = s.pick(rec, data, m)
+	}
 	p, err := s.Program(m)
 	if err != nil {
 		return ErrorResult("bad-definition", err.Error())
@@ -53,6 +56,9 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 
 // ByCode returns the definition for the code in a message, nil if there is none.
 func (s *Snapshot) ByCode(rec *codec.Record, data []byte, req Request) *schema.Message {
+	if m := s.byHeader(rec, data, req); m != nil {
+		return m
+	}
 	if s.Dialect.Guess && req.Group == "" {
 		return s.guess(rec, data, req)
 	}

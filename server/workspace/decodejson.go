@@ -17,6 +17,9 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 	}
 	var p *codec.Program
 	if m != nil && !req.Unknown && !m.Unreadable {
+		if req.Message != nil {
+			m = s.pick(rec, data, m)
+		}
 		p, _ = s.Program(m)
 	}
 	if p == nil {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"wirebench/codec"
+	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -22,6 +24,11 @@ type Encoder struct {
 	code    uint32
 	session codec.Session
 	in, out codec.Record
+
+	header *envelope.Header // of a message behind one
+	behind *Encoder         // for values with fields of the header that the message may have; nil: there is none
+	last   *Encoder         // the one that encoded
+	open   []transport.Open
 }
 
 // Encoder returns an encoder for a message. code, if not nil, overrides the code of the definition or the code map. The counter of the
@@ -38,7 +45,13 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 	case !m.HasKey && p.NeedsCode():
 		return nil, ErrNoCode
 	}
-	return e, nil
+	e.last = e
+	if e.header = s.headerOf(m); s.Envelope != nil && m.AlternateOf == nil {
+		if behind := s.Alternate(m); behind != m {
+			e.behind, err = s.Encoder(behind, code, session)
+		}
+	}
+	return e, err
 }
 
 // Encode encodes a JSON object of values. The bytes are valid until the next call, and nil if there are problems.
@@ -49,6 +62,15 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 	if why := e.program.Message.ReadOnly; why != "" {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: Deprecated, Message: why}}
 	}
+	e.last, e.open = e, nil
+	if e.header != nil {
+		text, e.open, _ = fillHeader(e.header, e.program.Message, text)
+	} else if e.behind != nil {
+		if _, _, has := fillHeader(e.behind.header, e.behind.program.Message, text); has {
+			e.last = e.behind
+			return e.behind.Encode(text)
+		}
+	}
 	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
 		return nil, valueProblems(err)
 	}
@@ -57,11 +79,18 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
-	return e.out.Message(), nil
+	message := e.out.Message()
+	if e.header != nil {
+		e.header.Seal(message)
+	}
+	return message, nil
 }
 
+// Open returns the places of the header of the last encoded message that its values did not state.
+func (e *Encoder) Open() []transport.Open { return e.last.open }
+
 // Record returns the record of the last encoded message. It is valid until the next Encode.
-func (e *Encoder) Record() *codec.Record { return &e.out }
+func (e *Encoder) Record() *codec.Record { return &e.last.out }
 
 // valueProblems describes an error of ParseJSON.
 func valueProblems(err error) []view.ProblemInfo {

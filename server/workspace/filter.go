@@ -30,8 +30,8 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // FilterEnv returns the environment of filters for the definitions of a snapshot. The client build is the number in the name of the code
 // map in use, as in protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
-	env := filter.Env{Schema: s.Schema(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
-	if s.Dialect.Alternate != nil {
+	env := filter.Env{Schema: s.withHeaders(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
+	if s.Envelope == nil && s.Dialect.Alternate != nil {
 		env.Alternate = s.Alternate
 	}
 	if build := buildOf(s.CodeMap); build != "" {

@@ -11,6 +11,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -80,13 +81,20 @@ func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	return m
 }
 
-// HasAlternate reports whether a frame has the alternative header of the dialect.
+// HasAlternate reports whether a frame has the header of the envelope, or the alternative one of the dialect.
 func (s *Snapshot) HasAlternate(x *transport.Frame) bool {
+	if s.Envelope != nil {
+		return x.In(envelope.MarkHeader)
+	}
 	return s.Dialect.Alternate != nil && x.In(s.Dialect.Alternate.Name)
 }
 
-// Alternate returns a message with the alternative header of the dialect, the same one at each call; m itself if the dialect has none.
+// Alternate returns a message with the header of the envelope, or else with the alternative one of the dialect, the same one at each call; m
+// itself if there is none.
 func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
+	if s.Envelope != nil {
+		return s.Behind(s.Envelope.HeaderOf(m.Key), m)
+	}
 	if s.Dialect.Alternate == nil {
 		return m
 	}

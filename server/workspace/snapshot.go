@@ -64,6 +64,7 @@ type Snapshot struct {
 	mu     sync.Mutex
 	loose  map[*schema.Message]compiled // programs of messages without a file
 	frames map[string]*schema.Message   // common starts of the messages of groups, nil if there is none
+	behind map[headed]*schema.Message   // messages with the header of the envelope
 }
 
 type compiled struct {
@@ -200,7 +201,7 @@ func (s *Snapshot) DiagnosticsOf(f *source.File) diag.List {
 
 // Program returns the program of a message. It is compiled once.
 func (s *Snapshot) Program(m *schema.Message) (*codec.Program, error) {
-	if f := s.set.File(m.Span.File); f != nil {
+	if f := s.set.File(m.Span.File); f != nil && (s.Envelope == nil || m.AlternateOf == nil) {
 		known, ok := f.Memo.Load(m)
 		if !ok {
 			var c compiled

@@ -12,7 +12,7 @@ import (
 // compression is the state of the compression of a direction.
 type compression struct {
 	method schema.Packing
-	header envelope.Header
+	header envelope.PackHeader
 	number envelope.Number
 	on     bool
 	from   int64 // least size in bytes of messages that are compressed

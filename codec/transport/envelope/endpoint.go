@@ -84,12 +84,14 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 	if err := e.l.check(e.way, nil, o); err != nil {
 		return err
 	}
-	e.out = append(e.out[:0], o.Bytes...)
+	message := e.l.bytes(e.way, o, e.t.ways[e.way].header)
+	e.out = append(e.out[:0], message...)
 	if !o.Raw {
 		var err error
-		if e.out, err = e.l.framed(e.out[:0], e.way, o.Bytes); err != nil {
+		if e.out, err = e.l.framed(e.out[:0], e.way, message); err != nil {
 			return err
 		}
+		e.t.keep(e.l, e.way, message)
 	}
 	if c := e.l.sides[e.way].cipher; c != nil {
 		c.apply(e.out)
@@ -103,9 +105,9 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 		e.l.restart(e.way, true)
 	}
 	if !o.Raw {
-		key, _, has := e.l.code(e.way, o.Bytes)
+		key, _, has := e.l.code(e.way, message)
 		var changes []change
-		changes, _ = e.l.prepare(changes, e.way, key, has, o.Bytes)
+		changes, _ = e.l.prepare(changes, e.way, key, has, message)
 		e.t.applyOn(e.l, e.way, changes)
 	}
 	return nil

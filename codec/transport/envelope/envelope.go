@@ -31,7 +31,7 @@ type Transport struct {
 	frame    transport.Frame
 	unit     unit
 	from     []transport.Source
-	via      [1]string
+	via      [2]string
 	unpacked []byte // the decompressed message
 	joined   []byte // the message, if it is not contiguous
 	changes  []change
@@ -491,9 +491,10 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	f := t.begin(w, transport.Message, u.offset, u.at)
 	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, transport.Join(w.note, u.note)
 	f.Resumed, w.note = w.lost, ""
+	via := t.via[:0]
 	if p != nil {
-		t.via[0] = u.bundle.Message.String()
-		f.Via, f.Bytes = t.via[:], p.bytes(u.message)
+		via = append(via, u.bundle.Message.String())
+		f.Bytes = p.bytes(u.message)
 		f.Key, _, f.HasKey = l.code(w.index, f.Bytes)
 		if !u.comp.on && u.frame.before == 0 {
 			at := u.frame.length
@@ -504,6 +505,16 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 			f.From = t.from
 		}
 	}
+	if l.marked(w.index) {
+		via = append(via, envelope.MarkHeader)
+		if wrong := l.state(w.index).Header[w.index].Wrong(f.Bytes); wrong != nil {
+			f.Note = transport.Join(f.Note, wrong.Why(f.Bytes))
+		}
+		t.keep(l, w.index, f.Bytes)
+	}
+	if len(via) > 0 {
+		f.Via = via
+	}
 	if len(f.Bytes) == 0 {
 		f.Kind, f.Note = transport.Control, "an empty frame"
 	}
@@ -513,6 +524,13 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	}
 	t.emit(f)
 	return f
+}
+
+// keep keeps the header of a message for those that do not state all of it.
+func (t *Transport) keep(l *leg, way int, message []byte) {
+	if h := l.state(way).Header[way]; h != nil && h.Opens() && h.Size <= len(message) {
+		t.ways[way].header = append(t.ways[way].header[:0], message[:h.Size]...)
+	}
 }
 
 // apply makes changes after a frame has been read: first those that waited for its end, then its own.

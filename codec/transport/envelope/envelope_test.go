@@ -33,12 +33,13 @@ func parse(t testing.TB, text string) *envelope.Envelope {
 type library struct {
 	messages map[schema.Key]*schema.Message
 	programs map[*schema.Message]*codec.Program
+	behind   map[*schema.Message]*schema.Message
 }
 
 // newLibrary returns the messages that tests use: a code of one byte, then the fields.
 func newLibrary(t testing.TB, all ...*schema.Message) *library {
 	t.Helper()
-	l := &library{map[schema.Key]*schema.Message{}, map[*schema.Message]*codec.Program{}}
+	l := &library{map[schema.Key]*schema.Message{}, map[*schema.Message]*codec.Program{}, map[*schema.Message]*schema.Message{}}
 	for _, m := range all {
 		p, err := codec.Compile(m)
 		if err != nil {
@@ -57,6 +58,18 @@ func newLibrary(t testing.TB, all ...*schema.Message) *library {
 func (l *library) Lookup(k schema.Key) *schema.Message { return l.messages[k] }
 
 func (l *library) Program(m *schema.Message) (*codec.Program, error) { return l.programs[m], nil }
+
+func (l *library) Behind(h *envelope.Header, m *schema.Message) *schema.Message {
+	if l.behind[m] == nil {
+		out := h.Of(m)
+		p, err := codec.Compile(out)
+		if err != nil {
+			panic(err)
+		}
+		l.behind[m], l.programs[out] = out, p
+	}
+	return l.behind[m]
+}
 
 // message returns a definition with a code of one byte.
 func message(name, group string, code uint32, fields ...*schema.Field) *schema.Message {

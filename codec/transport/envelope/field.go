@@ -13,6 +13,9 @@ import (
 type Definitions interface {
 	Lookup(key schema.Key) *schema.Message
 	Program(m *schema.Message) (*codec.Program, error)
+
+	// Behind returns a message behind a header, the same one at each call; m itself if its definition has the header, see envelope.Header.Of.
+	Behind(h *envelope.Header, m *schema.Message) *schema.Message
 }
 
 // fields reads fields of messages.

@@ -16,6 +16,10 @@ type Options struct {
 	Key, IV     []byte      // of ciphers whose key is given; nil: not known
 	Clear       func(transport.Clear)
 
+	// Foreign reports that the definitions describe messages as another transport carries them: every message of an envelope with codes is marked
+	// by envelope.MarkHeader. Otherwise those are of headers with bytes besides the code.
+	Foreign bool
+
 	// Measure measures messages, and reads their keys, in the place of Definitions; may be nil. See [Measured].
 	Measure transport.Measure
 }
@@ -132,7 +136,7 @@ func (l *leg) measure(way int) measure {
 		case head == 0 && !ok && l.state(way).Code[way].Number.Kind != envelope.NoNumber:
 			return 0, len(data) + 1, nil
 		}
-		m := l.o.Definitions.Lookup(key)
+		m := l.message(way, key)
 		if m == nil {
 			return 0, 0, func() string { return fmt.Sprintf("no message of group %q has the code %d", key.Group, key.Code) }
 		}
@@ -155,6 +159,21 @@ func (l *leg) measure(way int) measure {
 		}
 		return max(rec.Used, 1), 0, nil
 	}
+}
+
+// message returns the definition of a message in the current state of a direction, behind its header; nil if there is none.
+func (l *leg) message(way int, key schema.Key) *schema.Message {
+	m := l.o.Definitions.Lookup(key)
+	if h := l.state(way).Header[way]; m != nil && h != nil {
+		return l.o.Definitions.Behind(h, m)
+	}
+	return m
+}
+
+// marked reports whether the messages of the current state of a direction have a header that definitions may lack.
+func (l *leg) marked(way int) bool {
+	h := l.state(way).Header[way]
+	return h != nil && (l.o.Foreign || !h.Bare())
 }
 
 // code reads the code of a message. head is the offset of the contents after it; it is 0 if the message is too short and -1 if the code is
@@ -201,7 +220,7 @@ func (l *leg) prepare(dst []change, way int, key schema.Key, hasKey bool, messag
 	name := ""
 	var m *schema.Message
 	if l.o.Definitions != nil {
-		if m = l.o.Definitions.Lookup(key); m != nil {
+		if m = l.message(way, key); m != nil {
 			name = m.Name
 		}
 	}

@@ -108,7 +108,7 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x frame) bool {
 		return false
 	}
 	if key, _, ok := l.code(w.index, message); ok && err == nil {
-		if m := l.o.Definitions.Lookup(key); m != nil && (!closely || l.exact(m, message)) {
+		if m := l.message(w.index, key); m != nil && (!closely || l.exact(m, message)) {
 			w.patience = 0
 			return false
 		}
@@ -160,9 +160,12 @@ func (t *Transport) begins(l *leg, w *way) bool {
 	if wrong || !ok {
 		return !wrong
 	}
-	m := l.o.Definitions.Lookup(key)
+	m := l.message(w.index, key)
 	if m == nil {
 		return false
+	}
+	if len(m.Body.Tail) > 0 { // its place is not known yet
+		return true
 	}
 	p, err := l.o.Definitions.Program(m)
 	if err != nil {
@@ -590,6 +593,12 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 	if l.o.Measure != nil {
 		return measures
 	}
+	if h := l.state(way).Header[way]; h != nil && h.Checks() > 0 {
+		if resync.work += len(message); h.Wrong(message) != nil {
+			return -impossible
+		}
+		n += h.Checks()
+	}
 	if resync.codes == nil || l.state(way).Code[way].Number.Kind == envelope.NoNumber {
 		return n + listed
 	}
@@ -600,7 +609,7 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 	known := resync.codes
 	var m *schema.Message
 	if key.Code >= 256 || known.low[key.Code] {
-		m = l.o.Definitions.Lookup(key)
+		m = l.message(way, key)
 	}
 	if m == nil {
 		return min(n, 0) - misfit

@@ -346,7 +346,7 @@ func (w *Rewriter) decide(it *item, l *line, bundle *envelope.Bundle, d transpor
 		}
 		w.changed = true
 		it.action, it.raw = transport.Replace, d.With.Raw
-		it.bytes = append([]byte{}, d.With.Bytes...)
+		it.bytes = l.leg.bytes(l.index, d.With, w.t.ways[l.index].header)
 	case transport.Pass:
 		it.action, it.bytes = transport.Pass, nil
 	}
@@ -361,12 +361,33 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 		}
 		return nil
 	}
+	message := l.bytes(way, o, nil)
 	if bundle != nil {
-		_, err := wrap(nil, &bundle.Frame, o.Bytes, unpacked, l.sizes[way])
+		_, err := wrap(nil, &bundle.Frame, message, unpacked, l.sizes[way])
 		return err
 	}
-	_, err := l.framed(nil, way, o.Bytes)
+	_, err := l.framed(nil, way, message)
 	return err
+}
+
+// bytes returns a copy of a message that is sent in a direction now, with the lengths and the checksums of its header. earlier is the header of
+// the last message of the direction.
+func (l *leg) bytes(way int, o transport.Outgoing, earlier []byte) []byte {
+	if o.Raw || !l.marked(way) {
+		return append([]byte{}, o.Bytes...)
+	}
+	b := o.Bytes
+	if o.Alternate != nil {
+		b = o.Alternate
+	}
+	b = append([]byte{}, b...)
+	for _, r := range o.Open {
+		if o.Alternate != nil && r.To <= min(len(b), len(earlier)) {
+			copy(b[r.From:r.To], earlier[r.From:])
+		}
+	}
+	l.state(way).Header[way].Seal(b)
+	return b
 }
 
 // unpacked is the compression of messages in bundles.
@@ -474,6 +495,11 @@ func (w *Rewriter) send(e *entry) {
 			gone++
 		}
 	}
+	for i := range e.items {
+		if it := &e.items[i]; it.action == transport.Replace && !it.raw && l.leg.marked(l.index) { // the state may have changed
+			l.leg.state(l.index).Header[l.index].Seal(it.bytes)
+		}
+	}
 	var frame []byte
 	var err error
 	switch {
@@ -552,6 +578,9 @@ func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 				return nil, err
 			}
 		}
+	}
+	if l.leg.marked(l.index) {
+		l.leg.state(l.index).Header[l.index].Seal(message)
 	}
 	return l.leg.framed(nil, l.index, message)
 }
@@ -770,16 +799,17 @@ func (w *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *t
 	if err := l.leg.check(l.index, nil, o); err != nil {
 		return err
 	}
+	message := l.leg.bytes(l.index, o, w.t.ways[l.index].header)
 	wait := !l.taken || l.raw
-	if wait && l.laterBytes+len(o.Bytes)+entryCost > maxLater {
+	if wait && l.laterBytes+len(message)+entryCost > maxLater {
 		return transport.ErrFull
 	}
 	w.next++
 	w.changed = true
-	e := &entry{line: l, kind: entryNew, items: []item{{id: w.next, action: transport.Replace, raw: o.Raw, bytes: append([]byte{}, o.Bytes...)}}}
+	e := &entry{line: l, kind: entryNew, items: []item{{id: w.next, action: transport.Replace, raw: o.Raw, bytes: message}}}
 	if wait {
 		l.later = append(l.later, e)
-		l.laterBytes += len(o.Bytes) + entryCost
+		l.laterBytes += len(message) + entryCost
 		w.r.Wait(w.next)
 		return nil
 	}

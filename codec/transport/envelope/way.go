@@ -35,6 +35,7 @@ type way struct {
 	passed                 int64   // bytes up to this offset were passed to a rewriter although they were not read
 	fresh                  bool    // what stands before the first message has not been read
 	note                   string  // of the next message
+	header                 []byte  // of the last message, if it has bytes that a message need not state
 }
 
 // piece is the source of a run of bytes of the stream.

@@ -86,7 +86,7 @@ func (t *Transport) control(w *way, seg *transport.Segment, via, note string) {
 	f := t.begin(w, transport.Control, s.offset, seg.At)
 	f.Bytes, f.From, f.Note = s.head, s.from, note
 	t.via[0] = via
-	f.Via = t.via[:]
+	f.Via = t.via[:1]
 	t.emit(f)
 	s.head = s.head[:0]
 }

@@ -1,0 +1,68 @@
+package relay
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
+	"wirebench/defs/schema"
+)
+
+const headedDefs = `{"types": {}, "toServer": {"types": {
+	"ping": ["container", [{"name": "v", "type": "lu32"}]],
+	"packet": ["container", [
+		{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"37": "ping"}}]},
+		{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"ping": "ping"}}]}]]}}}`
+
+// A message that is made of values has the header of the envelope: its constants and checksums, its length, and what is not stated as the
+// message before it.
+func TestSendBehindHeader(t *testing.T) {
+	for _, c := range []struct{ name, envelope, before, value, message, want string }{
+		{"unknown bytes are those before", "frame length u16 le including all at 2\ncode u8 at 1", "ff25080001020304", `{"v":7}`, "ff2507000000", "ff25080007000000"},
+		{"nothing came before", "frame length u16 le including all at 2\ncode u8 at 1", "", `{"v":7}`, "002507000000", "0025080007000000"},
+		{"stated", "frame length u16 le including all at 2\ncode u8 at 1", "ff25080001020304", `{"v":7,"header":{"byte0":238}}`, "ee2507000000", "ee25080007000000"},
+		{
+			"constants, lengths and checksums", "frame length u16 le including all at 2 keep\ncode u8 at 1\nfield magic hex fe at 0\nfield n u8 at 4\nchecksum s sum8 at -1", "",
+			`{"v":7}`, "fe250a0000" + "07000000" + "34", "fe250a00000700000034",
+		},
+		{
+			"of which one is given", "frame length u16 le including all at 2 keep\ncode u8 at 1\nfield magic hex fe at 0\nfield n u8 at 4\nchecksum s sum8 at -1", "fe250a0003070000" + "0037",
+			`{"v":7,"tail":{"s":99}}`, "fe250a0003" + "07000000" + "37", "fe250a00030700000037",
+		},
+		{"the definition has the code there", "frame length u16 le\ncode u8", "", `{"v":7}`, "2507000000", "05002507000000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ws := opened(t, "protodef", map[string]string{"p.json": headedDefs, "protocol.envelope": c.envelope})
+			b := Outgoing{Message: "ping", Value: json.RawMessage(c.value)}
+			out, err := b.Make(ws.Now(), schema.ToServer, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, _ := protocols.Of("protodef")
+			rw := p.Rewriter(ws.Now().Env(), 0)
+			var sent []byte
+			var last []byte
+			r := &transport.Relay{
+				Out:  func(s transport.Segment) { sent = append(sent, s.Bytes...) },
+				Goes: func(_ uint64, m []byte) { last = append([]byte{}, m...) },
+				Emit: func(*transport.Frame) {},
+			}
+			before, err := hex.DecodeString(c.before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rw.Feed(transport.Segment{Dir: schema.ToServer, Bytes: before, Start: true}, r)
+			rw.Operate(true, time.Time{}, r)
+			sent = nil
+			if err := rw.Send(schema.ToServer, out, time.Time{}, r); err != nil {
+				t.Fatal(err)
+			}
+			if got := hex.EncodeToString(sent); got != c.want || hex.EncodeToString(last) != c.message {
+				t.Errorf("sent %s, a message %x; want %s, %s", got, last, c.want, c.message)
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package workspace
+
+import (
+	"encoding/json"
+	"slices"
+
+	"wirebench/codec"
+	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
+)
+
+// Messages behind the header of the project's envelope. Frames are marked, see envelope.MarkHeader. Of other bytes it is not known whether they
+// have the header: they are read in the way that explains them. Values have it if they have a field of it.
+
+// headed is the key of a message behind a header.
+type headed struct {
+	header *envelope.Header
+	of     *schema.Message
+}
+
+// Behind returns a message behind a header, the same one at each call; m itself if its definition has the header.
+func (s *Snapshot) Behind(h *envelope.Header, m *schema.Message) *schema.Message {
+	if h == nil {
+		return m
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := headed{h, m}
+	out, ok := s.behind[key]
+	if !ok {
+		if s.behind == nil {
+			s.behind = map[headed]*schema.Message{}
+		}
+		out = h.Of(m)
+		s.behind[key] = out
+	}
+	return out
+}
+
+// withHeaders returns the schema with the messages behind the header of the envelope besides those without it.
+func (s *Snapshot) withHeaders() *schema.Schema {
+	plain := s.Schema()
+	if s.Envelope == nil {
+		return plain
+	}
+	all := slices.Clip(plain.Messages)
+	for _, m := range plain.Messages {
+		if behind := s.Alternate(m); behind != m {
+			all = append(all, behind)
+		}
+	}
+	if len(all) == len(plain.Messages) {
+		return plain
+	}
+	out := *plain
+	out.Messages = all
+	return &out
+}
+
+// headerOf returns the header of the envelope of a message behind it, nil if it is not behind one.
+func (s *Snapshot) headerOf(m *schema.Message) *envelope.Header {
+	if s.Envelope == nil || m.AlternateOf == nil {
+		return nil
+	}
+	return s.Envelope.HeaderOf(m.Key)
+}
+
+// pick returns the message that some bytes are: m, or m behind the header of the envelope. It uses rec.
+func (s *Snapshot) pick(rec *codec.Record, data []byte, m *schema.Message) *schema.Message {
+	if s.Envelope == nil || m.AlternateOf != nil {
+		return m
+	}
+	behind := s.Alternate(m)
+	if behind == m {
+		return m
+	}
+	if h := s.headerOf(behind); h.Checks() > 0 && len(data) >= h.Size+h.Tail && h.Wrong(data) == nil || !s.explains(rec, data, m) && s.explains(rec, data, behind) {
+		return behind
+	}
+	return m
+}
+
+// explains reports whether a message decodes all bytes without an error. It uses rec.
+func (s *Snapshot) explains(rec *codec.Record, data []byte, m *schema.Message) bool {
+	p, err := s.Program(m)
+	if err != nil {
+		return false
+	}
+	p.Decode(rec, data)
+	return rec.Status() == codec.OK && rec.Used == len(data) && rec.Unexplained() == 0
+}
+
+// byHeader returns the message behind the header of the envelope that explains some bytes, nil if there is none. It uses rec.
+func (s *Snapshot) byHeader(rec *codec.Record, data []byte, req Request) *schema.Message {
+	if s.Envelope == nil {
+		return nil
+	}
+	for i := range s.Envelope.States {
+		state := &s.Envelope.States[i]
+		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+			h := state.Header[way]
+			if h == nil || h.Bare() || req.Group != "" && req.Group != state.Group[way] || !envelope.Ways(req.Dir, way) {
+				continue
+			}
+			p, err := s.Program(h.Start())
+			if err != nil {
+				continue
+			}
+			if p.Decode(rec, data); !rec.HasCode() {
+				continue
+			}
+			m := s.set.Lookup(schema.Key{Dir: dir, Group: state.Group[way], Code: rec.Code})
+			if m == nil {
+				continue
+			}
+			if m = s.Behind(h, m); s.explains(rec, data, m) {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// fillHeader returns a value with the constants of the header that it lacks, the places of those without a value of their own, and whether the
+// value has any.
+func fillHeader(h *envelope.Header, behind *schema.Message, text []byte) (filled []byte, open []transport.Open, any bool) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil || all == nil {
+		return text, nil, false // it cannot be encoded
+	}
+	header, tail := h.Names(behind.AlternateOf)
+	parts := map[string]map[string]json.RawMessage{}
+	for _, p := range h.Parts() {
+		in := header
+		if p.At < 0 {
+			in = tail
+		}
+		if parts[in] == nil {
+			fields := map[string]json.RawMessage{}
+			if has := all[in]; has != nil {
+				if any = true; json.Unmarshal(has, &fields) != nil || fields == nil {
+					return text, nil, true
+				}
+			}
+			parts[in] = fields
+		}
+		switch {
+		case parts[in][p.Name] != nil:
+		case p.Constant != nil:
+			parts[in][p.Name] = p.Value()
+		case !p.Computed && p.At >= 0:
+			open = append(open, transport.Open{From: p.At, To: p.At + p.Size})
+		}
+	}
+	for name, fields := range parts {
+		all[name], _ = json.Marshal(fields)
+	}
+	filled, err := json.Marshal(all)
+	if err != nil {
+		return text, nil, any
+	}
+	return filled, open, any
+}
