@@ -349,9 +349,9 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 			dst = append(strconv.AppendInt(append(dst, ' ', ' '), int64(n), 10), " left over"...)
 		}
 	}
-	if len(x.Via) > 0 {
+	if around := x.Around(); len(around) > 0 {
 		dst = append(dst, ' ')
-		for _, via := range x.Via {
+		for _, via := range around {
 			dst = appendPrintable(append(dst, ' '), via)
 		}
 	}

@@ -70,6 +70,17 @@ type Frame struct {
 // In reports whether Via has a name.
 func (f *Frame) In(name string) bool { return slices.Contains(f.Via, name) }
 
+// MarkHeader in Via, at its end, marks messages with the header of an envelope.
+const MarkHeader = "header"
+
+// Around returns the packets around the message: Via without MarkHeader.
+func (f *Frame) Around() []string {
+	if n := len(f.Via); n > 0 && f.Via[n-1] == MarkHeader {
+		return f.Via[:n-1]
+	}
+	return f.Via
+}
+
 // Blank returns the frame of a datagram without bytes, which no transport reads: it has no message, and is listed all the same.
 func Blank(seg Segment) *Frame {
 	f := &Frame{Kind: Control, Dir: seg.Dir, At: seg.At, Offset: Unknown, Note: "a datagram without bytes"}

@@ -1,6 +1,8 @@
 package envelope
 
 import (
+	"slices"
+
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -280,6 +282,20 @@ func (e *Envelope) IsGiven() bool {
 		}
 	}
 	return false
+}
+
+// WithGroups returns the envelope with other groups for messages of states that neither state a group nor have a name.
+func (e *Envelope) WithGroups(of func(dir schema.Dir) string) *Envelope {
+	out := *e
+	out.States = slices.Clone(e.States)
+	for i := range out.States {
+		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+			if s := &out.States[i]; s.Name == "" && s.Group[way] == "" {
+				s.Group[way] = of(dir)
+			}
+		}
+	}
+	return &out
 }
 
 // HeaderOf returns the header of the messages of a group in a direction: that of the first state with them; nil if there is none.

@@ -27,9 +27,6 @@ type Field struct {
 // end returns the place after the field: 0 for the end of the message.
 func (f *Field) end() int { return f.At + f.Size }
 
-// MarkHeader in transport.Frame.Via marks messages with the header of an envelope.
-const MarkHeader = "header"
-
 // Header is what surrounds the contents of the messages of a state in one direction: the code, a length that is part of the message, and
 // fields. Its bytes are those of the message before Size, and the last ones, Tail.
 type Header struct {
@@ -245,7 +242,7 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 // Names returns the names of the fields of a message that have those of its header and of its tail: the first ones that its definition does not
 // have.
 func (h *Header) Names(m *schema.Message) (header, tail string) {
-	return m.Body.Free(MarkHeader), m.Body.Free("tail")
+	return m.Body.Free("header"), m.Body.Free("tail")
 }
 
 // part returns the group of the fields around contents, none if there are none.

@@ -80,9 +80,6 @@ func (s *API) cutFrames(ctx context.Context, in *cutInput) (*cutOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !ws.HasEnvelopes() {
-		return nil, errNotEnveloped(ws)
-	}
 	out := &cutOutput{CutReport{Frames: []CutFrame{}, Diagnostics: []diag.Info{}}}
 	x, ok, err := ws.captureOr(in.Body.Capture)
 	if err != nil {
@@ -127,10 +124,6 @@ func (s *API) cutFrames(ctx context.Context, in *cutInput) (*cutOutput, error) {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
 	return out, nil
-}
-
-func errNotEnveloped(ws *space) error {
-	return huma.Error422UnprocessableEntity("the protocol " + ws.Snapshot.Dialect.Name + " has its own transport: envelopes are for projects with definitions in ProtoDef JSON")
 }
 
 // captureOr returns a capture by its id, or the newest one; ok is false if there is none.
@@ -215,9 +208,6 @@ func (s *API) envelopesOf(ctx context.Context, in *CapturePath) (*envelopesOutpu
 	if err != nil {
 		return nil, err
 	}
-	if !ws.HasEnvelopes() {
-		return nil, errNotEnveloped(ws)
-	}
 	if err := admitted(ctx, admit.Find, int(min(x.Size, 16<<20)), 1); err != nil {
 		return nil, err
 	}
@@ -261,9 +251,6 @@ func (s *API) useEnvelope(ctx context.Context, in *useEnvelopeInput) (*useEnvelo
 	ws, x, err := s.captureAt(in.CapturePath)
 	if err != nil {
 		return nil, err
-	}
-	if !ws.HasEnvelopes() {
-		return nil, errNotEnveloped(ws)
 	}
 	text := x.Settings.Envelope
 	if in.Body.Text != nil {

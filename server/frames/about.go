@@ -46,7 +46,7 @@ func about(f *transport.Frame, conn live.Conn) *About {
 		add(AboutNote, f.Note)
 	}
 	add("Kind", kindText[f.Kind])
-	add("Inside", strings.Join(f.Via, " › "))
+	add("Inside", strings.Join(f.Around(), " › "))
 	add("From", packetsText(f.From))
 	if f.Offset >= 0 {
 		end := ""

@@ -57,7 +57,7 @@ type RowMaker struct {
 // row describes a frame. The caller adds the time since the previous row, the color and the cells.
 func (m *RowMaker) row(i int, e live.Entry, f *transport.Frame) Row {
 	r := Row{
-		N: i + 1, ID: f.ID, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Via, Note: f.Note,
+		N: i + 1, ID: f.ID, T: e.At / 1000, Dir: f.Dir.String(), Kind: f.Kind.String(), Conn: e.Conn, Len: len(f.Bytes), Via: f.Around(), Note: f.Note,
 		Flags: flagText(e.Flags),
 	}
 	if f.HasKey {

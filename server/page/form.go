@@ -130,7 +130,7 @@ func (ws *space) addressForm(message string, q url.Values) form {
 		f.action, f.arg = "new", q.Get("new")
 		return f
 	}
-	if ws.HasEnvelopes() && f.message == workspace.EnvelopeName && ws.EnvelopeNamed(f.message) == nil {
+	if f.message == workspace.EnvelopeName && ws.EnvelopeNamed(f.message) == nil {
 		f.action, f.arg = "new", f.message
 		return f
 	}

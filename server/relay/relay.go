@@ -192,7 +192,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 			return nil, fmt.Errorf("the envelope %s has mistakes: %s", f.Name, snap.DiagnosticsOf(f)[0])
 		}
 		return nil, protocols.ErrNoEnvelope
-	} else if protocol.Enveloped {
+	} else if snap.Envelope != nil {
 		protocol, _ = snap.Protocol()
 	}
 	ports := cfg.Ports

@@ -10,10 +10,31 @@ import (
 	"wirebench/defs/source"
 )
 
-// HasEnvelopes reports whether envelopes say how the messages of the library travel.
+// HasEnvelopes reports whether envelopes say how the messages of the library travel: those of a dialect without a transport of its own, or of any
+// library that has one.
 func (s *Snapshot) HasEnvelopes() bool {
 	p, ok := protocols.Of(s.Dialect.Name)
-	return ok && p.Enveloped
+	return ok && (p.Enveloped || len(s.Library.Envelopes) > 0 && s.takesEnvelope())
+}
+
+// takesEnvelope reports whether an envelope of the library is about the messages of the dialect: those of a dialect that needs one come first.
+func (s *Snapshot) takesEnvelope() bool {
+	for _, dialect := range s.Library.Dialects() {
+		if p, ok := protocols.Of(dialect); ok && p.Enveloped && dialect != s.Dialect.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// parseEnvelope parses an envelope for the messages of the library.
+func (s *Snapshot) parseEnvelope(f *source.File) (*envelope.Envelope, diag.List) {
+	e, list := envelope.Parse(f)
+	if p, ok := protocols.Of(s.Dialect.Name); ok && p.Enveloped {
+		return e, list
+	}
+	env := protocols.Env{Definitions: s, Rules: s.Traffic.Rules}
+	return e.WithGroups(func(dir schema.Dir) string { return env.Group(0, dir) }), list
 }
 
 // EnvelopeNamed returns an envelope of the library by the name of its file, nil if there is none.
@@ -48,7 +69,7 @@ func (s *Snapshot) openEnvelope(name, text string) (*Definition, error) {
 
 // CheckEnvelope returns the mistakes of an envelope, also of its rules about messages that the library does not have.
 func (s *Snapshot) CheckEnvelope(f *source.File) diag.List {
-	e, list := envelope.Parse(f)
+	e, list := s.parseEnvelope(f)
 	if list.HasErrors() || s.Count() == 0 {
 		return list
 	}
@@ -70,7 +91,7 @@ func (s *Snapshot) namesIn(group string, dir schema.Dir) (names []string) {
 // WithEnvelope returns the snapshot with another envelope, and the mistakes of its text.
 func (s *Snapshot) WithEnvelope(text string) (*Snapshot, diag.List) {
 	f := source.New(EnvelopeName, text)
-	parsed, list := envelope.Parse(f)
+	parsed, list := s.parseEnvelope(f)
 	next := s.derive(s.ID+"+envelope", nil, nil)
 	if next.Envelope, next.EnvelopeFile = nil, f; !list.HasErrors() {
 		next.Envelope = parsed

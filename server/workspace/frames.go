@@ -11,7 +11,6 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/value"
 	"wirebench/codec/view"
-	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -84,7 +83,7 @@ func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 // HasAlternate reports whether a frame has the header of the envelope, or the alternative one of the dialect.
 func (s *Snapshot) HasAlternate(x *transport.Frame) bool {
 	if s.Envelope != nil {
-		return x.In(envelope.MarkHeader)
+		return x.In(transport.MarkHeader)
 	}
 	return s.Dialect.Alternate != nil && x.In(s.Dialect.Alternate.Name)
 }

@@ -10,7 +10,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Messages behind the header of the project's envelope. Frames are marked, see envelope.MarkHeader. Of other bytes it is not known whether they
+// Messages behind the header of the project's envelope. Frames are marked, see transport.MarkHeader. Of other bytes it is not known whether they
 // have the header: they are read in the way that explains them. Values have it if they have a field of it.
 
 // headed is the key of a message behind a header.

@@ -105,20 +105,11 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 	var wrong diag.List
 	s.Options.Validity, wrong = defs.ParseValidity(lib.Valid)
 	s.beside = append(s.beside, wrong...)
-	if p, ok := protocols.Of(dialect); ok && p.Enveloped {
-		switch {
-		case len(lib.Envelopes) > 0:
-			s.EnvelopeFile = lib.Envelopes[0]
-		case set.Envelope != "":
-			s.EnvelopeFile = source.New(EnvelopeName, set.Envelope)
-		}
-	}
-	if s.EnvelopeFile != nil {
-		parsed, wrong := envelope.Parse(s.EnvelopeFile)
-		if !wrong.HasErrors() {
-			s.Envelope = parsed
-		}
-		s.beside = append(s.beside, wrong...)
+	switch {
+	case len(lib.Envelopes) > 0 && s.takesEnvelope():
+		s.EnvelopeFile = lib.Envelopes[0]
+	case set.Envelope != "":
+		s.EnvelopeFile = source.New(EnvelopeName, set.Envelope)
 	}
 	s.codeNames = &codeNames{codes: s.Options.Codes}
 	files := lib.Only(dialect)
@@ -126,6 +117,13 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 		s.set = earlier.set.With(difference(earlier.set, files)).Merged()
 	} else {
 		s.set = build.New(d.Rules, files, s.Options)
+	}
+	if s.EnvelopeFile != nil {
+		parsed, wrong := s.parseEnvelope(s.EnvelopeFile)
+		if !wrong.HasErrors() {
+			s.Envelope = parsed
+		}
+		s.beside = append(s.beside, wrong...)
 	}
 	s.others = map[string]*source.File{}
 	for _, f := range lib.All() {

@@ -506,7 +506,7 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 		}
 	}
 	if l.marked(w.index) {
-		via = append(via, envelope.MarkHeader)
+		via = append(via, transport.MarkHeader)
 		if wrong := l.state(w.index).Header[w.index].Wrong(f.Bytes); wrong != nil {
 			f.Note = transport.Join(f.Note, wrong.Why(f.Bytes))
 		}

@@ -105,7 +105,7 @@ func TestRewriterSeals(t *testing.T) {
 						if f.Kind == transport.Message && wayOf(f.Dir) == way {
 							got[way] = append(got[way], string(f.Bytes))
 						}
-						if f.Kind == transport.Problem || strings.Contains(f.Note, "checksum") || f.Kind == transport.Message && !f.In(envelope.MarkHeader) {
+						if f.Kind == transport.Problem || strings.Contains(f.Note, "checksum") || f.Kind == transport.Message && !f.In(transport.MarkHeader) {
 							t.Fatalf("seed %d: %s %s %x", seed, f.Kind, f.Note, f.Bytes)
 						}
 					},

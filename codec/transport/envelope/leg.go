@@ -17,7 +17,7 @@ type Options struct {
 	Clear       func(transport.Clear)
 
 	// Foreign reports that the definitions describe messages as another transport carries them: every message of an envelope with codes is marked
-	// by envelope.MarkHeader. Otherwise those are of headers with bytes besides the code.
+	// by transport.MarkHeader. Otherwise those are of headers with bytes besides the code.
 	Foreign bool
 
 	// Measure measures messages, and reads their keys, in the place of Definitions; may be nil. See [Measured].

@@ -27,11 +27,15 @@ type Key struct {
 // keysOfTLS is the Dialect of the Key with all secrets of TLS.
 const keysOfTLS = "tls"
 
+// keysOfEnvelopes in a line of keys stands for the dialect of overEnvelope, whatever the dialect of the project.
+const keysOfEnvelopes = "envelope"
+
 // ParseKeys parses a text with keys. Each line has a connection, the protocol and the key; a # begins a comment:
 //
 //	10.0.0.2:4000-10.0.0.1:7801    tera      HEX            the four keys in the order of transmission: 512 bytes
 //	10.0.0.2:4000-10.0.0.1:7801#1  tera      HEX old        the second connection of these addresses, constants from before patch 45
 //	*                              subspace  0x1234abcd     any connection: the key as in the server's answer, 0: not enciphered
+//	*                              envelope  HEX HEX        the key that an envelope calls given, and its initialization vector
 //
 // If several lines match a connection, the first one applies. The error names the line but never contains the key.
 func ParseKeys(text string) ([]Key, error) {
@@ -81,7 +85,11 @@ func parseKey(words []string) (k Key, err error) {
 	if k.Conn, k.Session, err = parseConn(words[0]); err != nil {
 		return k, err
 	}
-	p, ok := Of(words[1])
+	name := words[1]
+	if name == keysOfEnvelopes {
+		name = overEnvelope.Dialect
+	}
+	p, ok := Of(name)
 	if !ok || p.Key == nil {
 		return k, errors.New("expected a protocol after the connection: " + strings.Join(withKeys(), " or ")) // the word may be the key
 	}

@@ -16,7 +16,7 @@ type Protocol struct {
 	Dialect string // name of the dialect in defs.Dialects
 	Streams bool   // over TCP, otherwise in datagrams
 	Ciphers bool   // messages may be enciphered, see Env.Clear
-	// Enveloped reports whether Env.Envelope says how messages travel; Streams is then that of an envelope that does not say, see With.
+	// Enveloped reports whether Env.Envelope says how messages travel; Streams is then that of an envelope that does not say. See With.
 	Enveloped bool
 	Ports     []string // purposes of a server's consecutive ports
 

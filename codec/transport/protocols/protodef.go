@@ -12,39 +12,50 @@ import (
 )
 
 // overEnvelope is the transport of messages whose project describes how they travel.
-var overEnvelope = Protocol{
-	Dialect: "protodef", Streams: true, Enveloped: true, Ports: []string{"the game"},
-	New: func(e *Env, _ uint16) transport.Transport {
-		if e.Envelope == nil {
-			return nil
-		}
-		return envelope.New(e.envelopeOptions())
-	},
-	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return envelope.NewRewriter(e.envelopeOptions()) },
-	End: func(e *Env, sends schema.Dir, _ uint16, _ Ends) (transport.Endpoint, error) {
-		if e.Envelope == nil {
-			return nil, ErrNoEnvelope
-		}
-		return envelope.NewEndpoint(e.envelopeOptions(), sends), nil
-	},
-	Key: readEnvelopeKey,
+var overEnvelope = inEnvelope(false)
+
+// inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own.
+func inEnvelope(foreign bool) Protocol {
+	return Protocol{
+		Dialect: "protodef", Streams: true, Enveloped: true, Ports: []string{"the game"},
+		New: func(e *Env, _ uint16) transport.Transport {
+			if e.Envelope == nil {
+				return nil
+			}
+			return envelope.New(e.envelopeOptions(foreign))
+		},
+		Rewriter: func(e *Env, _ uint16) transport.Rewriter { return envelope.NewRewriter(e.envelopeOptions(foreign)) },
+		End: func(e *Env, sends schema.Dir, _ uint16, _ Ends) (transport.Endpoint, error) {
+			if e.Envelope == nil {
+				return nil, ErrNoEnvelope
+			}
+			return envelope.NewEndpoint(e.envelopeOptions(foreign), sends), nil
+		},
+		Key: readEnvelopeKey,
+	}
 }
 
 // ErrNoEnvelope is the error of live traffic of a project without an envelope.
 var ErrNoEnvelope = errors.New("the project has no envelope: add a file protocol.envelope, which says how messages travel, or open a capture in which it can be found")
 
-// With returns the protocol over the network of an environment's envelope.
+// With returns the protocol as the envelope of an environment says; the same one if there is none. Messages of any dialect can have an envelope.
 func (p Protocol) With(e *Env) Protocol {
-	if p.Enveloped && e.Envelope != nil {
-		p.Streams = e.Envelope.Carrier != lang.UDP
-		p.Ciphers = e.Envelope.IsGiven() || p.Ciphers
+	if e.Envelope == nil {
+		return p
 	}
+	if !p.Enveloped {
+		dialect, ports := p.Dialect, p.Ports
+		p = inEnvelope(true)
+		p.Dialect, p.Ports = dialect, ports
+	}
+	p.Streams = e.Envelope.Carrier != lang.UDP
+	p.Ciphers = e.Envelope.IsGiven() || p.Ciphers
 	return p
 }
 
 // envelopeOptions returns the options for a connection.
-func (e *Env) envelopeOptions() envelope.Options {
-	o := envelope.Options{Envelope: e.Envelope, Definitions: e.Definitions, Clear: e.Clear}
+func (e *Env) envelopeOptions(foreign bool) envelope.Options {
+	o := envelope.Options{Envelope: e.Envelope, Definitions: e.Definitions, Clear: e.Clear, Foreign: foreign}
 	if k, ok := e.KeyOf("protodef").(envelopeKey); ok {
 		o.Key, o.IV = k.key, k.iv
 	}
