@@ -9,6 +9,7 @@ import (
 	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
 	"wirebench/server/workspace"
 )
 
@@ -75,6 +76,28 @@ The exit status is 1 if there is an error, or a definition that is not clean.`,
 	return cmd
 }
 
+// checkEnvelopes returns the mistakes of the envelopes, also about the definitions of the dialect that uses them.
+func checkEnvelopes(lib *workspace.Library, dialects []string, o schema.Options) (all diag.List) {
+	if len(lib.Envelopes) == 0 {
+		return nil
+	}
+	var with *workspace.Snapshot
+	for _, name := range dialects {
+		if snap, err := workspace.Build(lib, workspace.Settings{Dialect: name, Options: o}); err == nil && (with == nil || snap.EnvelopeFile != nil) {
+			with = snap
+		}
+	}
+	for _, f := range lib.Envelopes {
+		if with != nil {
+			all = append(all, with.CheckEnvelope(f)...)
+			continue
+		}
+		_, wrong := envelope.Parse(f)
+		all = append(all, wrong...)
+	}
+	return all
+}
+
 // check reads the files and returns all their diagnostics. Each dialect is loaded separately.
 func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, error) {
 	o, err := l.options()
@@ -98,14 +121,11 @@ func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, err
 	}
 	validity, ds := defs.ParseValidity(lib.Valid)
 	o.Validity, all = validity, append(all, ds...)
-	for _, f := range lib.Envelopes {
-		_, ds := envelope.Parse(f)
-		all = append(all, ds...)
-	}
 	dialects := lib.Dialects()
 	if l.protocol != "" {
 		dialects = []string{l.protocol}
 	}
+	all = append(all, checkEnvelopes(lib, dialects, o)...)
 	if len(dialects) == 0 && len(lib.Files) > 0 {
 		_, ds := defs.Load(lib.Files, "", o)
 		all = append(all, ds...)

@@ -126,6 +126,7 @@ type Code struct {
 	Number Number
 	At     int
 	Name   string // the definition of all messages, if Number is none
+	Span   source.Span
 }
 
 // Bundle is a message that contains messages.
@@ -133,6 +134,7 @@ type Bundle struct {
 	Message Message
 	Dir     schema.Dir // may be Both
 	Frame   Framing
+	At      source.Span // the message
 }
 
 // Message names a message in a rule.

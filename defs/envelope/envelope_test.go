@@ -1,7 +1,9 @@
 package envelope
 
 import (
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,27 +100,52 @@ func TestLanguage(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	e, diags := Parse(source.New("a.envelope", "frame fixed 4\ncode u8\nstate a\n  HELO to-server -> b\n  BYE to-client -> b\n  7 -> b\nstate b\n"))
-	if len(diags) > 0 {
-		t.Fatal(diags.Render())
-	}
-	got := e.Check(func(group string, dir schema.Dir) []string {
-		if group == "a" && dir == schema.ToServer {
-			return []string{"HELLO", "BYE"}
+	number := func(name string) *schema.Field { return &schema.Field{Name: name, Type: &schema.Number{Bits: 8}} }
+	message := func(name string, code uint32, fields ...*schema.Field) *schema.Message {
+		m := &schema.Message{Name: name, HasKey: true, Key: schema.Key{Code: code}, Body: &schema.Struct{Fields: fields, Wire: []schema.Item{{Kind: schema.Code, Bits: 8}}}}
+		for _, f := range fields {
+			m.Body.Wire = append(m.Body.Wire, schema.Item{Kind: schema.Value, Field: f})
 		}
-		return nil
-	}).Render()
-	const want = `a.envelope:4:3: warning: there is no message "HELO" in group "a" to-server [unknown-message]
-  4 |   HELO to-server -> b
-    |   ^~~~
-    help: did you mean "HELLO"?
-a.envelope:5:3: warning: there is no message "BYE" in group "a" to-client [unknown-message]
-  5 |   BYE to-client -> b
-    |   ^~~
-    help: the rule never acts
-`
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		return m
+	}
+	inside := &schema.Field{Name: "server", Type: &schema.Group{Struct: &schema.Struct{Fields: []*schema.Field{number("port")}}}}
+	own := &schema.Message{Name: "OWN", HasKey: true, Body: &schema.Struct{Fields: []*schema.Field{number("magic")}, Wire: []schema.Item{{Kind: schema.Value, Field: nil}, {Kind: schema.Code, Bits: 8}}}}
+	own.Body.Wire[0].Field = own.Body.Fields[0]
+	game := map[string][]*schema.Message{
+		"a to-server": {message("HELLO", 1, number("x"), inside), message("BYE", 2)}, "a to-client": {message("HELLO", 1)},
+		"c to-server": {own}, "c to-client": {message("HELLO", 1)},
+	}
+	for _, c := range []struct{ text, want string }{
+		{"frame fixed 4\ncode u8\nstate a\n  HELO to-server -> b\n  BYE to-client -> b\n  7 -> b\nstate b\n", `4:3 "HELO" in group "a" to-server | 5:3 "BYE" in group "a" to-client`},
+		{"frame fixed 4\ncode u8\ngroup a\nHELLO when x = 1: cipher off\nHELLO when server.port = 1: cipher off\nHELLO when y = 1: cipher off\nHELLO when server.x = 1: cipher off", `6:1 "HELLO" "y" | 7:1 "HELLO" "server.x"`},
+		{"frame fixed 4\ncode u8\ngroup a\nHELLO to-server: cipher rc4 key x\nHELLO to-server: cipher rc4 key k\nBYE to-server: cipher rc4 key x of HELLO\nBYE to-server: cipher rc4 key x of HALLO\nBYE to-server: cipher rc4 key z of HELLO", `5:1 "HELLO" "k" | 7:1 "HALLO" | 8:1 "HELLO" "z"`},
+		{"frame fixed 4\ncode u8\ngroup a\nbundle BYE to-server frame fixed 1\nbundle BY to-server frame fixed 1\nHELLO: compress zlib from x\nHELLO: compress zlib size u8 from w", `5:8 "BY" in group "a" to-server | 7:1 "HELLO" "w"`},
+		{"frame fixed 4\ncode none HELLO\ngroup a\nHELLO: cipher off", ""},
+		{"frame fixed 4\ncode none STARTUP\ngroup a\nSTARTUP: cipher off", `2:1 "STARTUP" in group "a" to-server | 2:1 "STARTUP" in group "a" to-client`},
+		{"frame fixed 4\ncode u8 at 1\ngroup c", ""}, // after its own magic, or behind the header
+		{"frame fixed 4\ncode u16 le\ngroup c", `2:1 "OWN"`},
+		{"frame fixed 4\ncode u8 at 1\nfield flags u8 at 0\ngroup a\nHELLO when header.flags = 1: cipher off\nHELLO when header.flag = 1: cipher off", `6:1 "HELLO" "header.flag"`},
+	} {
+		e, diags := Parse(source.New("a.envelope", c.text))
+		if diags.HasErrors() {
+			t.Fatal(diags.Render())
+		}
+		var got []string
+		for _, d := range e.Check(func(group string, dir schema.Dir) []*schema.Message { return game[group+" "+dirWord(dir)] }) {
+			at := d.Span.File.Position(d.Span.Start)
+			where := ""
+			if _, rest, ok := strings.Cut(d.Message, " in group"); ok {
+				where = " in group" + rest
+			}
+			said := fmt.Sprintf("%d:%d", at.Line, at.Column)
+			for _, name := range regexp.MustCompile(`"[^"]*"`).FindAllString(strings.TrimSuffix(d.Message, where), -1) {
+				said += " " + name
+			}
+			got = append(got, said+where)
+		}
+		if text := strings.Join(got, " | "); text != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.text, text, c.want)
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ const (
 	codeMissing          = "missing"
 	codeBadKey           = "bad-key"
 	codeUnknownMessage   = "unknown-message"
+	codeUnknownField     = "unknown-field"
+	codeOtherCode        = "other-code"
+	codeUnused           = "unused-envelope"
 )
 
 // maxMistakes is the number of diagnostics of a text.
@@ -120,7 +123,22 @@ func untold(at source.Span) diag.Diagnostic {
 	return text.Mistake(codeMisplaced, at, "without a size or a flag, a receiver cannot tell which messages are compressed", `write "size NUMBER" or "flag NUMBER" after the method, or compress all messages: "on"`)
 }
 
-func unknownMessage(at source.Span, name string, s *State, dir schema.Dir, names []string) diag.Diagnostic {
+// Unused reports an envelope that is not used.
+func Unused(f *source.File, why string) diag.Diagnostic {
+	return text.Doubt(codeUnused, f.Line(1), "this envelope is not used: "+why, "remove it, or give the other one another ending")
+}
+
+// unknownField reports a field that messages do not have.
+func unknownField(at source.Span, message, path, effect string) diag.Diagnostic {
+	return text.Doubt(codeUnknownField, at, "the message "+text.Quote(message)+" has no field "+text.Quote(path), effect)
+}
+
+// otherCode reports a definition that has its code elsewhere, behind values.
+func otherCode(at source.Span, message string) diag.Diagnostic {
+	return text.Doubt(codeOtherCode, at, "the definition of "+text.Quote(message)+" has its code at another place or in another form", "its messages are read as the definition says")
+}
+
+func unknownMessage(at source.Span, name string, s *State, dir schema.Dir, names []string, effect string) diag.Diagnostic {
 	where := ""
 	if g := s.Group[Way(dir)]; g != "" {
 		where = " in group " + text.Quote(g)
@@ -128,5 +146,5 @@ func unknownMessage(at source.Span, name string, s *State, dir schema.Dir, names
 	if dir != schema.Both {
 		where += " " + dirWord(dir)
 	}
-	return meant(text.Doubt(codeUnknownMessage, at, "there is no message "+text.Quote(name)+where, "the rule never acts"), at, names)
+	return meant(text.Doubt(codeUnknownMessage, at, "there is no message "+text.Quote(name)+where, effect), at, names)
 }

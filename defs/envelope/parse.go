@@ -521,7 +521,7 @@ func (p *parser) entry() {
 
 func (p *parser) code(b *block) {
 	dir := p.dir()
-	var c Code
+	c := Code{Span: p.ln.span}
 	if p.is("none") {
 		c.Name = p.name("the name of the definition")
 	} else {
@@ -534,7 +534,7 @@ func (p *parser) code(b *block) {
 }
 
 func (p *parser) bundle(b *block) {
-	var x Bundle
+	x := Bundle{At: p.peek().span}
 	x.Message = p.message()
 	x.Dir = p.dir()
 	p.need("frame")

@@ -73,19 +73,26 @@ func (s *Snapshot) CheckEnvelope(f *source.File) diag.List {
 	if list.HasErrors() || s.Count() == 0 {
 		return list
 	}
-	list = append(list, e.Check(s.namesIn)...)
+	list = append(list, e.Check(s.messagesIn)...)
+	switch used := s.EnvelopeFile; {
+	case s.EnvelopeNamed(f.Name) == nil || used != nil && used.Name == f.Name:
+	case used != nil:
+		list = append(list, envelope.Unused(f, "the one in "+used.Name+" is"))
+	default:
+		list = append(list, envelope.Unused(f, "the definitions in use are of the language "+s.Dialect.Title))
+	}
 	list.Sort()
 	return list
 }
 
-// namesIn returns the names of the messages of a group in a direction; Both means either.
-func (s *Snapshot) namesIn(group string, dir schema.Dir) (names []string) {
+// messagesIn returns the messages of a group in a direction.
+func (s *Snapshot) messagesIn(group string, dir schema.Dir) (all []*schema.Message) {
 	for m := range s.Messages() {
-		if m.Key.Group == group && (dir == schema.Both || m.Key.Dir == schema.Both || m.Key.Dir == dir) {
-			names = append(names, m.Name)
+		if m.Key.Group == group && (m.Key.Dir == schema.Both || m.Key.Dir == dir) {
+			all = append(all, m)
 		}
 	}
-	return names
+	return all
 }
 
 // WithEnvelope returns the snapshot with another envelope, and the mistakes of its text.
