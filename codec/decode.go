@@ -27,11 +27,22 @@ func (p *Program) Decode(dst *Record, data []byte) {
 	if p.Simple && p.quickDecode(dst, data) {
 		return
 	}
-	p.decode(dst, data)
+	p.decode(dst, data, false)
 }
 
-// decode decodes any message and reports its problems.
-func (p *Program) decode(dst *Record, data []byte) {
+// DecodeStart is Decode for bytes that other bytes of the message may follow: they have no tail.
+func (p *Program) DecodeStart(dst *Record, data []byte) {
+	if p.tail == 0 {
+		p.Decode(dst, data)
+		return
+	}
+	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
+	dst.Short, dst.Illegal, dst.Code, dst.Packs = false, false, 0, dst.Packs[:0]
+	p.decode(dst, data, true)
+}
+
+// decode decodes any message and reports its problems. part reports that the bytes may be a part of it.
+func (p *Program) decode(dst *Record, data []byte, part bool) {
 	dst.Reset(p)
 	if !p.setFirst {
 		clear(dst.regs)
@@ -66,7 +77,7 @@ func (p *Program) decode(dst *Record, data []byte) {
 		}
 	}
 	if p.tail > 0 {
-		d.withTail()
+		d.withTail(part)
 	} else {
 		d.body(0, uint16(len(p.Ops)))
 	}
@@ -101,10 +112,10 @@ type decoder struct {
 }
 
 // withTail reads the contents up to the tail, and the tail at the end of the frame.
-func (d *decoder) withTail() {
+func (d *decoder) withTail(part bool) {
 	p, have, limit := d.p, d.have, d.limit
 	last := uint16(len(p.Ops) - 1)
-	if have < p.tail || limit < p.tail {
+	if part || have < p.tail || limit < p.tail {
 		d.body(0, last)
 		d.short(d.have*8, uint32(min(p.minSize, MaxMessage)))
 		return

@@ -24,7 +24,7 @@ type Field struct {
 	Span     source.Span
 }
 
-// end returns the place after the field: 0 for the end of the message.
+// end returns the place behind the field.
 func (f *Field) end() int { return f.At + f.Size }
 
 // Header is what surrounds the contents of the messages of a state in one direction: the code, a length that is part of the message, and
@@ -342,6 +342,16 @@ func (h *Header) Wrong(message []byte) *Field {
 		}
 	}
 	return nil
+}
+
+// Begins reports whether the constants of the header are in the first bytes of a message, as far as these go.
+func (h *Header) Begins(start []byte) bool {
+	for i := range h.Fields {
+		if f := &h.Fields[i]; f.Constant != nil && f.At >= 0 && f.end() <= len(start) && !bytes.Equal(start[f.At:f.end()], f.Constant) {
+			return false
+		}
+	}
+	return true
 }
 
 // Why returns the reason for the result of Wrong.

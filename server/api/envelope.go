@@ -176,11 +176,13 @@ func cutFrame(read *workspace.Reading, f *transport.Frame) CutFrame {
 		return c
 	}
 	c.Message, c.Status = m.Name, rec.Status().String()
-	c.Exact = rec.Status() == codec.OK && rec.Used == len(f.Bytes)
+	c.Exact = rec.Status() == codec.OK && rec.Used == len(f.Bytes) && rec.Unexplained() == 0 && f.Note == ""
 	if all := view.Problems(rec); len(all) > 0 {
 		c.Problem = all[0].Message
 	} else if n := rec.Unexplained(); n > 0 {
 		c.Problem = fmt.Sprintf("its definition leaves %d of %d bytes over", n, len(f.Bytes))
+	} else {
+		c.Problem = f.Note
 	}
 	return c
 }

@@ -164,14 +164,14 @@ func (t *Transport) begins(l *leg, w *way) bool {
 	if m == nil {
 		return false
 	}
-	if len(m.Body.Tail) > 0 { // its place is not known yet
-		return true
+	if h := l.state(w.index).Header[w.index]; h != nil && !h.Begins(message) {
+		return false
 	}
 	p, err := l.o.Definitions.Program(m)
 	if err != nil {
 		return true
 	}
-	p.Decode(&l.fields.rec, message)
+	p.DecodeStart(&l.fields.rec, message)
 	return l.fields.rec.Status() == codec.Incomplete
 }
 
@@ -247,7 +247,7 @@ func (l *leg) exact(m *schema.Message, message []byte) bool {
 	}
 	rec := &l.fields.rec
 	p.Decode(rec, message)
-	return rec.Status() == 0 && rec.Used == len(message)
+	return rec.Status() == 0 && rec.Used == len(message) && (len(m.Body.Tail) == 0 || rec.Unexplained() == 0) // a tail is used whatever precedes it
 }
 
 // defined reports whether there are definitions of messages of a direction, in any state.

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/benchtest"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -20,6 +21,7 @@ type harbor struct {
 	lib    *library
 	text   string
 	framed func(message []byte) []byte
+	header *envelope.Header // of a game whose messages are as they are framed; nil otherwise
 }
 
 func harborLibrary(t testing.TB, group string, measured bool) *library {
@@ -41,6 +43,15 @@ func harborLibrary(t testing.TB, group string, measured bool) *library {
 
 // say returns a message of the game.
 func (h *harbor) say(rng *rand.Rand) []byte {
+	m := saying(rng)
+	if h.header != nil {
+		m = slices.Concat([]byte{0xfe, m[0], 0, 0}, m[1:], []byte{0, 0})
+		h.header.Seal(m)
+	}
+	return m
+}
+
+func saying(rng *rand.Rand) []byte {
 	code := rng.IntN(40)
 	b := []byte{byte(100 + code)}
 	switch code % 4 {
@@ -60,12 +71,15 @@ func harbors(t testing.TB) []harbor {
 		return func(m []byte) []byte { return append(put(nil, len(m)), m...) }
 	}
 	out := []harbor{
-		{lib, "frame length varint\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.AppendUvarint(b, uint64(n)) })},
-		{lib, "frame length u16 le\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.LittleEndian.AppendUint16(b, uint16(n)) })},
-		{lib, "frame length u32 be including itself max 4096\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.BigEndian.AppendUint32(b, uint32(n+4)) })},
-		{lib, "frame length varint\ncode u8\ncompress zlib size varint\ngroup play", length(func(b []byte, n int) []byte { return append(binary.AppendUvarint(b, uint64(n+1)), 0) })},
-		{harborLibrary(t, "play", true), "frame measured\ncode u8\ngroup play", func(m []byte) []byte { return m }},
+		{lib, "frame length varint\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.AppendUvarint(b, uint64(n)) }), nil},
+		{lib, "frame length u16 le\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.LittleEndian.AppendUint16(b, uint16(n)) }), nil},
+		{lib, "frame length u32 be including itself max 4096\ncode u8\ngroup play", length(func(b []byte, n int) []byte { return binary.BigEndian.AppendUint32(b, uint32(n+4)) }), nil},
+		{lib, "frame length varint\ncode u8\ncompress zlib size varint\ngroup play", length(func(b []byte, n int) []byte { return append(binary.AppendUvarint(b, uint64(n+1)), 0) }), nil},
+		{harborLibrary(t, "play", true), "frame measured\ncode u8\ngroup play", func(m []byte) []byte { return m }, nil},
 	}
+	const headed = "frame length u16 be including all at 2 keep\ncode u8 at 1\nfield magic u8 at 0 = 0xfe\nchecksum crc crc16 le at -2\ngroup play"
+	h := parse(t, headed).States[0].Header[0]
+	out = append(out, harbor{harborLibrary(t, "play", false), headed, func(m []byte) []byte { return m }, h})
 	codes := "frame codes u8\n"
 	for code := range 40 {
 		switch code % 4 {
@@ -77,7 +91,7 @@ func harbors(t testing.TB) []harbor {
 			codes += fmt.Sprintf("  %d = 7\n", 100+code)
 		}
 	}
-	return append(out, harbor{lib, codes + "code u8\ngroup play", func(m []byte) []byte { return m }})
+	return append(out, harbor{lib, codes + "code u8\ngroup play", func(m []byte) []byte { return m }, nil})
 }
 
 // TestResyncAccounts reads streams with noise and losses: every byte is in exactly one row, whatever the stream has, and nothing is read twice.
