@@ -98,6 +98,9 @@ func (p *Program) seal(r *Record) error {
 	if p.check.bits != 0 && p.sum != nil {
 		p.check.store(r.Data, 0, uint64(p.sum(r.Data, r.Session.Key)))
 	}
+	if p.Message.Seal != nil {
+		p.Message.Seal(r.Data)
+	}
 	return nil
 }
 
@@ -526,6 +529,9 @@ func (e *encoder) variant(pc uint16, n *Node) {
 // StoreCheck computes the checksum of a whole frame anew, or sets it to 0 if the session's key is not known. Messages without a checksum, and
 // those too short for one, stay as they are.
 func (p *Program) StoreCheck(frame []byte, session Session) {
+	if p.Message.Seal != nil {
+		p.Message.Seal(frame)
+	}
 	if p.check.bits == 0 || p.sum == nil || (p.check.off+uint32(p.check.bits)+7)/8 > uint32(len(frame)) {
 		return
 	}

@@ -235,7 +235,7 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 	header, tail := h.Names(m)
 	body.Fields = slices.Concat(part(header, h.names), m.Body.Fields, part(tail, h.ends))
 	out := *m
-	out.Body, out.AlternateOf, out.Measured = &body, m, m.Measured && h.measured
+	out.Body, out.AlternateOf, out.Measured, out.Seal = &body, m, m.Measured && h.measured, h.Seal
 	return &out
 }
 
@@ -251,11 +251,6 @@ func part(name string, fields []*schema.Field) []*schema.Field {
 		return nil
 	}
 	return []*schema.Field{{Name: name, Type: &schema.Group{Around: true, Struct: &schema.Struct{Name: name, Fields: fields}}, TypeText: "envelope"}}
-}
-
-// Sealed reports whether the header has parts that depend on the rest of the message: a length or a checksum.
-func (h *Header) Sealed() bool {
-	return h != nil && (h.length != nil || slices.ContainsFunc(h.Fields, func(f Field) bool { return f.Sum != nil }))
 }
 
 // Seal sets the length and the checksums of a message in place. It leaves out what the message has no room for.

@@ -397,6 +397,9 @@ func (p *packing) files() error {
 		}
 	}
 	size := 0
+	if f := p.snap.EnvelopeFile; p.snap.Envelope != nil && slices.ContainsFunc(p.capsule.Frames, func(f CapsuleFrame) bool { return f.Alternate }) {
+		p.capsule.Files = append(p.capsule.Files, CapsuleFile{workspace.EnvelopeName, f.Text}) // their headers
+	}
 	for _, f := range p.capsule.Files {
 		size += len(f.Text)
 		p.preview.Definitions = append(p.preview.Definitions, f.Name)

@@ -79,11 +79,7 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
-	message := e.out.Message()
-	if e.header != nil {
-		e.header.Seal(message)
-	}
-	return message, nil
+	return e.out.Message(), nil
 }
 
 // Open returns the places of the header of the last encoded message that its values did not state.

@@ -84,7 +84,7 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 	if err := e.l.check(e.way, nil, o); err != nil {
 		return err
 	}
-	message := e.l.bytes(e.way, o, e.t.ways[e.way].header)
+	message := e.l.bytes(e.way, o, &e.t.ways[e.way])
 	e.out = append(e.out[:0], message...)
 	if !o.Raw {
 		var err error

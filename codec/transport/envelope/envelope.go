@@ -529,7 +529,7 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 // keep keeps the header of a message for those that do not state all of it.
 func (t *Transport) keep(l *leg, way int, message []byte) {
 	if h := l.state(way).Header[way]; h != nil && h.Opens() && h.Size <= len(message) {
-		t.ways[way].header = append(t.ways[way].header[:0], message[:h.Size]...)
+		t.ways[way].header, t.ways[way].headerOf = append(t.ways[way].header[:0], message[:h.Size]...), h
 	}
 }
 

@@ -346,7 +346,7 @@ func (w *Rewriter) decide(it *item, l *line, bundle *envelope.Bundle, d transpor
 		}
 		w.changed = true
 		it.action, it.raw = transport.Replace, d.With.Raw
-		it.bytes = l.leg.bytes(l.index, d.With, w.t.ways[l.index].header)
+		it.bytes = l.leg.bytes(l.index, d.With, &w.t.ways[l.index])
 	case transport.Pass:
 		it.action, it.bytes = transport.Pass, nil
 	}
@@ -370,10 +370,10 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 	return err
 }
 
-// bytes returns a copy of a message that is sent in a direction now, with the lengths and the checksums of its header. earlier is the header of
-// the last message of the direction.
-func (l *leg) bytes(way int, o transport.Outgoing, earlier []byte) []byte {
-	if o.Raw || !l.marked(way) {
+// bytes returns a copy of a message that is sent in a direction now, with the lengths and the checksums of its header. w has the header of the
+// last message of the direction; it may be nil.
+func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
+	if o.Raw || !l.marked(dir) {
 		return append([]byte{}, o.Bytes...)
 	}
 	b := o.Bytes
@@ -381,12 +381,13 @@ func (l *leg) bytes(way int, o transport.Outgoing, earlier []byte) []byte {
 		b = o.Alternate
 	}
 	b = append([]byte{}, b...)
+	h := l.state(dir).Header[dir]
 	for _, r := range o.Open {
-		if o.Alternate != nil && r.To <= min(len(b), len(earlier)) {
-			copy(b[r.From:r.To], earlier[r.From:])
+		if o.Alternate != nil && w != nil && w.headerOf == h && r.To <= min(len(b), len(w.header)) {
+			copy(b[r.From:r.To], w.header[r.From:])
 		}
 	}
-	l.state(way).Header[way].Seal(b)
+	h.Seal(b)
 	return b
 }
 
@@ -799,7 +800,7 @@ func (w *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *t
 	if err := l.leg.check(l.index, nil, o); err != nil {
 		return err
 	}
-	message := l.leg.bytes(l.index, o, w.t.ways[l.index].header)
+	message := l.leg.bytes(l.index, o, &w.t.ways[l.index])
 	wait := !l.taken || l.raw
 	if wait && l.laterBytes+len(message)+entryCost > maxLater {
 		return transport.ErrFull

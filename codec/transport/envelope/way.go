@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -36,6 +37,7 @@ type way struct {
 	fresh                  bool    // what stands before the first message has not been read
 	note                   string  // of the next message
 	header                 []byte  // of the last message, if it has bytes that a message need not state
+	headerOf               *envelope.Header
 }
 
 // piece is the source of a run of bytes of the stream.
