@@ -59,9 +59,9 @@ codec/transport < defs/schema
 codec/tls < codec/transport
 
 codec/filter             < codec codec/transport
-codec/transport/tera     < codec codec/transport
 codec/transport/subspace < codec codec/transport
 codec/transport/envelope < codec codec/transport defs/envelope codec/pack
+codec/transport/transporttest < codec defs/envelope
 codec/packet             < codec/tls
 codec/packettest         < codec/transport
 codec/scan
@@ -71,6 +71,7 @@ codec/columns            < codec
 codec/redact             < codec
 
 codec/view < codec/value
+codec/transport/tera < codec/transport/envelope
 codec/filter/filtertest < codec/filter codec/value
 codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan

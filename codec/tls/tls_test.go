@@ -30,6 +30,7 @@ import (
 	secrets "wirebench/codec/tls"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
+	"wirebench/codec/transport/transporttest"
 	"wirebench/defs/schema"
 )
 
@@ -225,7 +226,7 @@ func write(t testing.TB, log string, size int, chunks []chunk) []byte {
 // options are those of a protocol whose messages conversation makes.
 func options() packet.Options {
 	return packet.Options{New: func(transport.Conn) transport.Transport {
-		return tera.New(tera.Options{Known: func(k schema.Key) bool { return k.Code >= 32000 }})
+		return tera.New(tera.Options{Definitions: transporttest.Codes(func(k schema.Key) bool { return k.Code >= 32000 })})
 	}}
 }
 

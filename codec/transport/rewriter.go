@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"wirebench/defs/schema"
@@ -172,4 +173,9 @@ func (r *Relay) Ask(id uint64, f *Frame) Decision {
 		return r.Decide(id, f)
 	}
 	return Decision{}
+}
+
+// OutOfRange returns the error for a message whose size is outside its protocol's limits, in bytes.
+func OutOfRange(size, least, most int) error {
+	return fmt.Errorf("a message of %d bytes: it must have %d to %d", size, least, most)
 }

@@ -43,6 +43,7 @@
 //	         times N, plus N, minus N             the number is multiplied, then increased, to get the length
 //	         at N                                 N bytes precede the length; they are the start of the message
 //	         keep                                 the length is part of the message
+//	         min N                                bytes of the smallest message
 //	         max N                                bytes of the largest message; 16777216 if not stated
 //	SIZE     N                                    bytes of the whole message, with its code
 //	         length NUMBER {OPTION}               a length in the message, as above; it is part of the message

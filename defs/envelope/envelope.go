@@ -58,6 +58,7 @@ type Framing struct {
 	Times     int64 // at least 1
 	Add       int64 // to the length, after multiplication
 	Keep      bool  // the length, or the delimiter, is part of the message
+	Min       int   // Length: bytes of the smallest message
 	Max       int   // bytes of the largest message
 	Delimiter []byte
 	Size      int        // Fixed: bytes of a message
@@ -280,6 +281,18 @@ func (e *Envelope) IsGiven() bool {
 				if given(a.Cipher) {
 					return true
 				}
+			}
+		}
+	}
+	return false
+}
+
+// Enciphers reports whether a message begins or ends a cipher.
+func (e *Envelope) Enciphers() bool {
+	for i := range e.States {
+		for _, r := range e.States[i].Rules {
+			if slices.ContainsFunc(r.Actions, func(a Action) bool { return a.Kind == Encipher }) {
+				return true
 			}
 		}
 	}

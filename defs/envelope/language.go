@@ -83,6 +83,7 @@ var (
 		{name: "minus", doc: "A length is decreased by this number."},
 		{name: "at", doc: "The number of bytes before a length, a code or a field; negative: from the end of the message."},
 		{name: "keep", doc: "The length or the delimiter is part of the message."},
+		{name: "min", doc: "The bytes of the smallest message: a length of fewer is wrong."},
 		{name: "max", doc: "The bytes of the largest message."},
 		{name: "other", doc: "All codes that are not listed."},
 		{name: "none", doc: "Messages have no code; the name of their definition follows."},

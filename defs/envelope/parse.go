@@ -457,10 +457,15 @@ func (p *parser) options(f *Framing) {
 			f.At = int(p.number(0, maxAt))
 		case (length || f.Kind == Delimiter) && p.is("keep"):
 			f.Keep = true
+		case length && p.is("min"):
+			f.Min = int(p.number(1, MaxMax))
 		case f.Kind != Fixed && p.is("max"):
 			f.Max = int(p.number(1, MaxMax))
 		default:
 			return
+		}
+		if p.ok && f.Min > f.Max {
+			p.fail(badNumber(p.ln.tokens[p.next-1].span, 1, MaxMax))
 		}
 	}
 }

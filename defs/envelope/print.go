@@ -187,6 +187,9 @@ func (f Framing) String() string {
 	if f.Keep {
 		words = append(words, "keep")
 	}
+	if f.Min > 0 {
+		number("min", int64(f.Min))
+	}
 	if f.Max != DefaultMax && f.Kind != Fixed {
 		number("max", int64(f.Max))
 	}

@@ -83,7 +83,7 @@ func shakeTERA(t *testing.T, x *stage) (client, server *teraEnd) {
 func TestOperateTERA(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
-		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
+		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.Options{}) },
 		Identify: func(_ transport.Conn, f *transport.Frame) {
 			if len(f.Bytes) >= 4 {
 				f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true

@@ -176,7 +176,7 @@ func TestInjectedBehindUnderWay(t *testing.T) {
 func TestLoggedAsFitted(t *testing.T) {
 	leaks(t)
 	x := newStage(t, Config{
-		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) },
+		Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.Options{}) },
 		Identify: func(_ transport.Conn, f *transport.Frame) {
 			f.Key, f.HasKey = schema.Key{Dir: f.Dir, Code: uint32(binary.LittleEndian.Uint16(f.Bytes[2:]))}, true
 		},
@@ -234,7 +234,7 @@ func TestLoggedAsFitted(t *testing.T) {
 // A connection that cannot be operated yet is reported, in the events and in the list.
 func TestOperateNotYet(t *testing.T) {
 	leaks(t)
-	x := newStage(t, Config{Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.RewriteOptions{}) }})
+	x := newStage(t, Config{Rewriter: func(transport.Conn) transport.Rewriter { return tera.NewRewriter(tera.Options{}) }})
 	x.intercept(ofCode(5))
 	x.operate(true)
 	eventually(t, "an event and a row", func() bool {

@@ -11,23 +11,23 @@ import (
 	"wirebench/defs/envelope"
 )
 
-// stream is a cipher of one direction. It continues across messages.
-type stream interface {
-	// apply enciphers or deciphers b in place.
-	apply(b []byte)
+// Cipher is a cipher of one direction. It continues across messages.
+type Cipher interface {
+	// Apply encrypts or decrypts b in place.
+	Apply(b []byte)
 
-	// clone returns a stream of the same position that enciphers.
-	clone() stream
+	// Clone returns a cipher of the same position that encrypts.
+	Clone() Cipher
 
-	// skip advances past bytes that are missing. It returns false if that is impossible.
-	skip(n int64) bool
+	// Skip advances past bytes that are missing. It returns false if that is impossible.
+	Skip(n int64) bool
 }
 
 // maxSkip is the number of bytes up to which keystreams are advanced past a gap.
 const maxSkip = 16 << 20
 
 // newStream returns the cipher that deciphers a direction, or enciphers it.
-func newStream(kind envelope.CipherKind, key, iv []byte, encipher bool) (stream, error) {
+func newStream(kind envelope.CipherKind, key, iv []byte, encipher bool) (Cipher, error) {
 	if !envelope.GoodKey(kind, len(key)) {
 		return nil, fmt.Errorf("a key of %d bytes is not valid for the cipher", len(key))
 	}
@@ -90,7 +90,7 @@ type xorStream struct {
 	at  int
 }
 
-func (x *xorStream) apply(b []byte) {
+func (x *xorStream) Apply(b []byte) {
 	at := x.at
 	for i := range b {
 		b[i] ^= x.key[at]
@@ -101,9 +101,9 @@ func (x *xorStream) apply(b []byte) {
 	x.at = at
 }
 
-func (x *xorStream) clone() stream { c := *x; return &c }
+func (x *xorStream) Clone() Cipher { c := *x; return &c }
 
-func (x *xorStream) skip(n int64) bool {
+func (x *xorStream) Skip(n int64) bool {
 	x.at = int((int64(x.at) + n) % int64(len(x.key)))
 	return true
 }
@@ -111,11 +111,11 @@ func (x *xorStream) skip(n int64) bool {
 // rc4Stream is RC4. Its state can be copied.
 type rc4Stream struct{ c rc4.Cipher }
 
-func (r *rc4Stream) apply(b []byte) { r.c.XORKeyStream(b, b) }
+func (r *rc4Stream) Apply(b []byte) { r.c.XORKeyStream(b, b) }
 
-func (r *rc4Stream) clone() stream { c := *r; return &c }
+func (r *rc4Stream) Clone() Cipher { c := *r; return &c }
 
-func (r *rc4Stream) skip(n int64) bool {
+func (r *rc4Stream) Skip(n int64) bool {
 	if n > maxSkip {
 		return false
 	}
@@ -135,7 +135,7 @@ type counted struct {
 	at   int64         // bytes so far
 }
 
-func (c *counted) apply(b []byte) {
+func (c *counted) Apply(b []byte) {
 	if c.at += int64(len(b)); c.at > maxCounted {
 		return // no connection has as many bytes
 	}
@@ -150,9 +150,9 @@ func (c *counted) apply(b []byte) {
 // maxCounted is the number of bytes after which ChaCha20 has no more keystream.
 const maxCounted = 1<<38 - 1<<16
 
-func (c *counted) clone() stream { return &counted{seek: c.seek, at: c.at} }
+func (c *counted) Clone() Cipher { return &counted{seek: c.seek, at: c.at} }
 
-func (c *counted) skip(n int64) bool {
+func (c *counted) Skip(n int64) bool {
 	c.c = nil
 	c.at += n
 	return c.at <= maxCounted
@@ -168,7 +168,7 @@ type cfb8 struct {
 	out      [aes.BlockSize]byte
 }
 
-func (c *cfb8) apply(b []byte) {
+func (c *cfb8) Apply(b []byte) {
 	at := c.at
 	for i, x := range b {
 		if at == len(c.window)-aes.BlockSize {
@@ -186,6 +186,6 @@ func (c *cfb8) apply(b []byte) {
 	c.at = at
 }
 
-func (c *cfb8) clone() stream { d := *c; d.encipher = true; return &d }
+func (c *cfb8) Clone() Cipher { d := *c; d.encipher = true; return &d }
 
-func (c *cfb8) skip(n int64) bool { return n == 0 }
+func (c *cfb8) Skip(n int64) bool { return n == 0 }

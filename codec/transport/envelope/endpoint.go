@@ -94,7 +94,7 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 		e.t.keep(e.l, e.way, message)
 	}
 	if c := e.l.sides[e.way].cipher; c != nil {
-		c.apply(e.out)
+		c.Apply(e.out)
 	}
 	if e.t.ways[0].ws != nil {
 		e.frames++

@@ -32,6 +32,7 @@ type Transport struct {
 	unit     unit
 	from     []transport.Source
 	via      [2]string
+	steady   bool   // no message begins or ends a cipher
 	unpacked []byte // the decompressed message
 	joined   []byte // the message, if it is not contiguous
 	changes  []change
@@ -73,9 +74,10 @@ func New(o Options) *Transport {
 	t := &Transport{o: o, udp: o.Envelope.Carrier == envelope.UDP}
 	l := newLeg(&t.o, [2]bool{})
 	t.legs = [2]*leg{l, l}
+	t.steady = !o.Envelope.Enciphers()
 	for i := range t.ways {
 		w := &t.ways[i]
-		w.index, w.dir = i, dirs[i]
+		w.index, w.dir, w.offset = i, dirs[i], o.Starts[i].Offset
 		if o.Envelope.Carrier == envelope.WebSocket {
 			w.ws = new(webSocket)
 		}
@@ -106,8 +108,12 @@ func (t *Transport) feed(seg *transport.Segment) {
 	}
 	if !w.begun {
 		w.begun = true
-		if w.lost = !seg.Start && seg.Lost == 0; w.lost && w.ws == nil && t.searchable(w) {
-			t.lose(w, "the capture begins inside the stream", w.offset, likely)
+		if w.lost = !seg.Start && seg.Lost == 0; w.lost && w.ws == nil {
+			if s := &t.legs[w.index].sides[w.index]; s.cipher != nil {
+				s.hide("the start of the stream is missing, so the position in the keystream is unknown")
+			} else if t.searchable(w) {
+				t.lose(w, "the capture begins inside the stream", w.offset, likely)
+			}
 		}
 		w.unsure = seg.Start
 		w.fresh = seg.Start && w.ws == nil && t.legs[w.index].sides[w.index].cipher == nil
@@ -187,6 +193,7 @@ func (t *Transport) unfinished(w *way, at time.Time) {
 
 // show sets the bytes of a problem, the next n bytes, of which the first ones are shown.
 func (t *Transport) show(w *way, f *transport.Frame, n int) {
+	t.decipher(w, w.done+n)
 	f.Bytes = w.buf[w.done : w.done+min(n, maxSearch)]
 	t.from = w.appendSources(t.from[:0], 0, n)
 	f.From = t.from
@@ -246,7 +253,7 @@ func (t *Transport) decipher(w *way, to int) {
 		return
 	}
 	from := w.plain
-	s.cipher.apply(w.buf[from:to])
+	s.cipher.Apply(w.buf[from:to])
 	w.plain = to
 	if t.o.Clear == nil {
 		return
@@ -270,8 +277,7 @@ func (t *Transport) decipher(w *way, to int) {
 func (t *Transport) read(w *way, last bool) {
 	for {
 		if n := int(min(w.skip, int64(len(w.buf)-w.done))); n > 0 {
-			t.skipped(w, n) // the keystream is behind it already
-			w.plain = max(w.plain, w.done)
+			t.skipped(w, n)
 			w.skip -= int64(n)
 		}
 		have := len(w.buf) - w.done
@@ -305,6 +311,9 @@ func (t *Transport) read(w *way, last bool) {
 				continue
 			}
 			return
+		}
+		if t.steady {
+			t.decipher(w, len(w.buf))
 		}
 		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		var x frame
@@ -376,6 +385,7 @@ func (t *Transport) cut(w *way, x frame) {
 	s := &l.sides[w.index]
 	f := &l.o.Envelope.States[s.state].Frame[w.index]
 	u := &t.unit
+	w.trial = max(w.trial-1, 0)
 	*u = unit{w: w, frame: x, state: s.state, comp: s.comp, inner: u.inner[:0], offset: w.offset + int64(w.done), at: w.arrival(x.total)}
 	u.wire = w.buf[w.done : w.done+x.total : w.done+x.total]
 	t.from = w.appendSources(t.from[:0], 0, x.total)
@@ -393,7 +403,9 @@ func (t *Transport) cut(w *way, x frame) {
 		t.apply(w, nil)
 		return
 	}
-	u.key, u.head, u.hasKey = l.code(w.index, message)
+	if u.key, u.head, u.hasKey = l.code(w.index, message); u.hasKey {
+		w.codes.add(u.key.Code)
+	}
 	if c := &l.o.Envelope.States[s.state].Code[w.index]; c.Number.Kind == envelope.NoNumber {
 		u.name = c.Name
 	} else if !u.hasKey && len(message) > 0 {
@@ -514,6 +526,9 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	}
 	if len(via) > 0 {
 		f.Via = via
+	}
+	if t.o.Link != nil && len(f.Bytes) > 0 {
+		t.o.Link.Read(f)
 	}
 	if len(f.Bytes) == 0 {
 		f.Kind, f.Note = transport.Control, "an empty frame"
@@ -660,13 +675,11 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 		}
 	}
 	if dead == "" && s.cipher != nil {
-		position := w.offset + int64(max(w.plain, w.done))
-		if w.skip > 0 {
-			position = w.next() + w.skip
-		}
-		past := w.next() + seg.Lost + max(skip, 0) - position
-		if seg.Lost < 0 || past < 0 || !s.cipher.skip(past) {
-			dead = "the position in the keystream is unknown after missing bytes"
+		past := w.next() + seg.Lost - w.offset - int64(max(w.plain, w.done))
+		if seg.Lost < 0 || past < 0 || !s.cipher.Skip(past) {
+			s.hide("the position in the keystream is unknown after missing bytes")
+			f.Note += "; " + s.opaque
+			skip, seek, search = 0, false, false
 		}
 	}
 	if dead != "" && w.dead == "" {
@@ -682,7 +695,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	}
 	if search {
 		t.lose(w, "after missing bytes", w.offset, likely)
-	} else if dead == "" && !seek && t.searchable(w) && t.defined(l, w.index) {
+	} else if dead == "" && s.opaque == "" && !seek && t.searchable(w) && t.defined(l, w.index) {
 		t.lose(w, "after missing bytes", w.offset+w.skip, aligned)
 	}
 }

@@ -228,7 +228,7 @@ func TestFramings(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						s.apply(wire)
+						s.Apply(wire)
 					}
 					check := func(pieces ...[]byte) {
 						t.Helper()

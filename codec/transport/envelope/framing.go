@@ -174,12 +174,12 @@ func cutLength(f *envelope.Framing, b []byte) (out frame) {
 	case envelope.Itself:
 		n += int64(f.At)
 	}
-	if n < int64(head) {
-		return frame{fault: lengthTooSmall, v: int64(v)}
-	}
 	out.before, out.length, out.head = f.At, size, f.At
 	if f.Keep {
 		out.length, out.head = 0, head
+	}
+	if n < int64(head) || n-int64(out.length) < int64(f.Min) {
+		return frame{fault: lengthTooSmall, v: int64(v)}
 	}
 	if n-int64(out.length) > int64(f.Max) {
 		return frame{fault: tooLarge, v: n - int64(out.length)}
@@ -242,8 +242,8 @@ func sizeOf(f *envelope.Framing, code uint64) *envelope.CodeSize {
 
 // wrap appends the frame of a message. Its compressed part is pack(nil, message[head:]).
 func wrap(dst []byte, f *envelope.Framing, message []byte, pack func(dst, body []byte) ([]byte, error), m measure) ([]byte, error) {
-	if len(message) > f.Max {
-		return dst, fmt.Errorf("a message of %d bytes: the limit is %d", len(message), f.Max)
+	if len(message) < f.Min || len(message) > f.Max {
+		return dst, transport.OutOfRange(len(message), f.Min, f.Max)
 	}
 	if f.Kind == envelope.Length {
 		return wrapLength(dst, f, message, pack)

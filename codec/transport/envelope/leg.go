@@ -22,6 +22,37 @@ type Options struct {
 
 	// Measure measures messages, and reads their keys, in the place of Definitions; may be nil. See [Measured].
 	Measure transport.Measure
+
+	Starts [2]Start // by direction: where its messages start, if that is not where its stream does
+	Link   Link     // may be nil
+}
+
+// Start is where the messages of a direction start.
+type Start struct {
+	Offset int64  // in the stream
+	Cipher Cipher // from there on; nil: as the envelope says
+	Opaque string // why they cannot be read; "": they can
+}
+
+// Link is what a protocol does with messages besides cutting them. The messages have no bundles and are not compressed.
+type Link interface {
+	// Read is called for each received message before it is emitted. It may set Via.
+	Read(f *transport.Frame)
+
+	// Take is called when a rewriter begins to decide about messages.
+	Take()
+
+	// Mark returns what Seal and Gone need of a received message. It is called after Read, and is not 0.
+	Mark(f *transport.Frame) uint64
+
+	// Choose returns the bytes of a message to send: Bytes or Alternate.
+	Choose(dir schema.Dir, o *transport.Outgoing) []byte
+
+	// Seal writes the values that depend on earlier messages, such as counters, into a message being sent. The mark of an injected one is 0.
+	Seal(dir schema.Dir, message []byte, mark uint64)
+
+	// Gone reports that a received message is not sent.
+	Gone(dir schema.Dir, mark uint64)
 }
 
 // Measured returns the options for messages that have neither lengths nor delimiters, as only their definitions determine their sizes.
@@ -47,11 +78,14 @@ type leg struct {
 type side struct {
 	state  int
 	comp   compression
-	cipher stream  // nil: none
+	cipher Cipher  // nil: none
 	spec   *secret // of cipher
 	opaque string  // why the cipher is unknown
 	later  []change
 }
+
+// hide records that the rest of a direction cannot be decrypted.
+func (s *side) hide(why string) { s.cipher, s.opaque = nil, why }
 
 // secret is what a cipher is made of.
 type secret struct {
@@ -85,6 +119,12 @@ func newLeg(o *Options, encipher [2]bool) *leg {
 	for way := range l.sides {
 		s := &l.sides[way]
 		s.comp = newCompression(&o.Envelope.Compress[way])
+		if c := o.Starts[way].Cipher; c != nil {
+			s.cipher = c.Clone()
+		}
+		if why := o.Starts[way].Opaque; why != "" {
+			s.hide(why)
+		}
 		if c := &o.Envelope.Cipher[way]; c.Kind != envelope.NoCipher {
 			x := change{kind: envelope.Encipher, way: way}
 			l.secret(&x, c, nil, nil)
@@ -101,7 +141,7 @@ func (l *leg) clone() *leg {
 	for i := range c.sides {
 		s := &c.sides[i]
 		if s.cipher != nil {
-			s.cipher = s.cipher.clone()
+			s.cipher = s.cipher.Clone()
 		}
 		s.later = append([]change(nil), s.later...)
 	}

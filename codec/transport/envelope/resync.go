@@ -13,40 +13,49 @@ import (
 
 // Limits and measures of a search. Evidence is measured in bits: n bits are what one place in 1<<n of random bytes would show.
 const (
-	maxSearch   = 64 << 10 // bytes in which a start is searched at a time
-	maxWork     = 4 << 20  // bytes that an attempt decodes and decompresses, about: hostile data look like a long message everywhere
-	maxRow      = 64       // frames that are read from a place
-	certain     = 20       // bits that are required at any place, besides those of the number of places
-	likely      = 24       // bits at the place after missing bytes, or at the start of a capture
-	aligned     = 6        // where a message certainly starts, unless it is not one of this state
-	atPacket    = 4        // bits of a place at the start of a packet
-	other       = 4        // bits by which another state or compression must be better
-	measures    = 10       // bits that a message shows that Measure accepts
-	misfit      = 6        // bits that a message costs that has no definition, or does not fit it
-	impossible  = 64       // bits that a frame costs that cannot be one
-	maxPatience = 8        // consecutive searches without a result in frames without a definition, after which they become rarer
-	maxForms    = 32       // states and compressions that are tried
-	probes      = 1 << 10  // codes that are looked up to estimate how many are known
-	maxDoubt    = 256      // bytes after which a message starts where it certainly should, if no other place is better
+	maxSearch   = 128 << 10 // bytes in which a start is searched at a time
+	maxWork     = 4 << 20   // bytes that an attempt decodes and decompresses, about: hostile data look like a long message everywhere
+	maxRow      = 64        // frames that are read from a place
+	certain     = 20        // bits that are required at any place, besides those of the number of places
+	likely      = 24        // bits at the place after missing bytes, or at the start of a capture
+	aligned     = 6         // where a message certainly starts, unless it is not one of this state
+	atPacket    = 4         // bits of a place at the start of a packet
+	other       = 4         // bits by which another state or compression must be better
+	someCodes   = 8         // messages before which their codes are no evidence about others
+	onTrial     = 16        // messages after which a place is certain that was found without definitions
+	nameless    = 16        // bits by which messages must be better of which no code has a definition
+	small       = 1 << 8    // bytes of messages that are tried once more without definitions, as the first ones may have been incomplete
+	measures    = 10        // bits that a message shows that Measure accepts
+	misfit      = 6         // bits that a message costs that has no definition, or does not fit it
+	impossible  = 64        // bits that a frame costs that cannot be one
+	maxPatience = 8         // consecutive searches without a result in frames without a definition, after which they become rarer
+	maxForms    = 32        // states and compressions that are tried
+	maxLeading  = 16        // frames that may lead from the most likely place to the found one
+	probes      = 1 << 10   // codes that are looked up to estimate how many are known
+	fewProbed   = 1 << 9    // known codes, as estimated, below which all are looked up
+	maxDoubt    = 256       // bytes after which a message starts where it certainly should, if no other place is better
 )
 
 // resync is the search for the next start of a message in a direction. The bytes from there on wait in the buffer.
 type resync struct {
-	why    string  // what began it; "" at the start of a stream
-	first  int64   // the most likely place
-	least  int     // bits that are required there
-	tried  int64   // no message starts before it, except at one of open
-	open   []place // candidates that need more bytes, ascending
-	stop   int64   // if not 0, no later place is tried
-	behind int     // if not 0: an index of the buffer that messages must pass, without one that starts there
-	looked int     // bytes at the last attempt
-	found  int64   // the place that was found
-	row    int     // the messages in a row that fit there
-	form   int     // of the place that was found
-	forms  []form  // what messages may look like, always in the same order
-	usual  int     // the present one
-	codes  *codes  // of the form that is tried
-	work   int     // of this attempt, see maxWork
+	why      string  // what began it; "" at the start of a stream
+	first    int64   // the most likely place
+	least    int     // bits that are required there
+	tried    int64   // no message starts before it, except at one of open
+	open     []place // candidates that need more bytes, ascending
+	stop     int64   // if not 0, no later place is tried
+	behind   int     // if not 0: an index of the buffer that messages must pass, without one that starts there
+	looked   int     // bytes at the last attempt
+	found    int64   // the place that was found
+	row      int     // the messages in a row that fit there
+	form     int     // of the place that was found
+	forms    []form  // what messages may look like, always in the same order
+	usual    int     // the present one
+	codes    *codes  // of the form that is tried
+	blind    bool    // likewise
+	nameless int64   // no messages without definitions begin before it
+	opens    bool    // a message without a definition may begin at the most likely place
+	work     int     // of this attempt, see maxWork
 }
 
 // place is a candidate start of a message.
@@ -62,7 +71,8 @@ type form struct {
 	comp  compression
 	frame *envelope.Framing
 	code  *envelope.Code
-	codes *codes // nil: there are no definitions of any state
+	codes *codes // nil: there are no definitions of any state, or they know few messages of the direction
+	blind bool   // codes are not looked at, although there are definitions of other forms
 }
 
 // lose begins a search. first is the most likely place, which requires least bits of evidence.
@@ -133,7 +143,7 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x frame) bool {
 func (t *Transport) stalls(l *leg, w *way, last bool) bool {
 	have := len(w.buf) - w.done
 	s := &l.sides[w.index]
-	if !last && (have < w.doubt || have > maxSearch) || s.cipher != nil || !t.searchable(w) {
+	if !last && (have < w.doubt || have > maxSearch) || s.cipher != nil && !t.steady || !t.searchable(w) {
 		return false
 	}
 	w.doubt = have + have/4 + maxDoubt
@@ -141,7 +151,7 @@ func (t *Transport) stalls(l *leg, w *way, last bool) bool {
 		if t.begins(l, w) {
 			return false
 		}
-	} else if !last {
+	} else if !last && w.trial == 0 {
 		return false
 	}
 	return t.inside(w, have, 0)
@@ -272,6 +282,9 @@ func (t *Transport) look(w *way, last bool) bool {
 	}
 	h.looked = have
 	found := t.find(w, last)
+	if found < 0 && t.strangers(w, last) {
+		found = t.better(w)
+	}
 	if found < 0 && h.least == aligned && w.offset+int64(w.done) == h.first && (last || have >= maxDoubt) {
 		found, h.row, h.form = h.first, 0, h.usual // nothing else is better
 	}
@@ -287,6 +300,9 @@ func (t *Transport) look(w *way, last bool) bool {
 		n := have
 		for _, p := range h.open {
 			n = min(n, int(p.at-w.offset)-w.done)
+		}
+		if h.opens {
+			n = min(n, int(h.first-w.offset)-w.done)
 		}
 		t.unread(w, n, "no message was found in them so far")
 	}
@@ -359,6 +375,9 @@ func (t *Transport) judge(w *way, p *place, last bool) (found, open bool) {
 	if p.form != h.usual {
 		least, nearly = max(least, likely)+other, max(nearly, likely)+other
 	}
+	if h.forms[p.form].codes == nil && t.o.Measure == nil {
+		least, nearly = least+nameless, nearly+nameless
+	}
 	c := t.chain(w, &h.forms[p.form], at, nearly, last)
 	if c.fits && c.bits < least {
 		if _, starts := w.packetAt(p.at); !starts {
@@ -381,6 +400,10 @@ func (t *Transport) better(w *way) int64 {
 		return h.found
 	}
 	form := &h.forms[h.form]
+	if t.leads(w, form) {
+		h.found = h.first
+		return h.found
+	}
 	at := int(h.found - w.offset)
 	first := t.chain(w, form, at, 0, false)
 	best, to := first.bits, at+first.size
@@ -400,6 +423,29 @@ func (t *Transport) better(w *way) int64 {
 	return h.found
 }
 
+// leads reports whether frames from the most likely place lead to the found messages. What they hold need not be known: that they do is more
+// than chance.
+func (t *Transport) leads(w *way, form *form) bool {
+	h := w.resync
+	at, to := int(h.first-w.offset), int(h.found-w.offset)
+	if at < w.done || h.behind > 0 {
+		return false
+	}
+	for range maxLeading {
+		c := t.chain(w, form, at, 0, false)
+		if at += c.size; c.size == 0 || c.wrong {
+			return false
+		}
+		for n := 0; to < at && n <= h.row; n++ {
+			to += t.chain(w, form, to, 0, false).size
+		}
+		if to <= at {
+			return to == at
+		}
+	}
+	return false
+}
+
 // resume ends a search at a place.
 func (t *Transport) resume(w *way, at int64) {
 	h := w.resync
@@ -412,6 +458,9 @@ func (t *Transport) resume(w *way, at int64) {
 		if h.row == 1 {
 			how = "the message fits"
 		}
+	}
+	if x.blind {
+		how += " by their lengths, without definitions"
 	}
 	if s.state != x.state {
 		how = transport.Join(how, fmt.Sprintf("the state is %q", t.legs[w.index].o.Envelope.States[x.state].Name))
@@ -427,11 +476,13 @@ func (t *Transport) resume(w *way, at int64) {
 			place = fmt.Sprintf("resumed at packet %d", p)
 		}
 		t.unread(w, n, transport.Join(place, how))
-	} else if x.state != s.state || !s.comp.sameForm(x.comp) {
+	} else if x.blind || x.state != s.state || !s.comp.sameForm(x.comp) {
 		w.note = how
 	}
 	s.state, s.comp = x.state, x.comp
-	w.resync, w.lost = nil, w.lost || n > 0
+	if w.resync, w.lost, w.trial = nil, w.lost || n > 0, 0; x.codes == nil && t.o.Measure == nil {
+		w.trial = onTrial
+	}
 	if t.resumed != nil {
 		t.resumed(w)
 	}
@@ -484,7 +535,8 @@ func sizeText(n int) string {
 // chain is what the frames from a place on show.
 type chain struct {
 	frames int
-	size   int // bytes of the first frame; 0 if it is incomplete
+	size   int  // bytes of the first frame; 0 if it is incomplete
+	wrong  bool // the first frame cannot be one
 	bits   int
 	fits   bool // the evidence is sufficient
 	need   int  // index in the buffer required to judge it further; 0: no message starts at the place
@@ -498,7 +550,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 	state, comp := s.state, s.comp
 	read, made := l.codecs.read, l.codecs.made
 	s.state, s.comp = x.state, x.comp
-	w.resync.codes = x.codes
+	w.resync.codes, w.resync.blind = x.codes, x.blind
 	f := &l.o.Envelope.States[x.state].Frame[w.index]
 	pos := at
 	for c.frames < maxRow {
@@ -519,7 +571,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 		n := t.weigh(l, w, f, &cut, w.buf[pos:pos+cut.total])
 		w.resync.work += int(l.codecs.made - before)
 		if c.frames == 0 {
-			if c.size = cut.total; n <= 0 {
+			if c.size, c.wrong = cut.total, n <= -impossible; n <= 0 {
 				break
 			}
 		}
@@ -599,22 +651,36 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		}
 		n += h.Checks()
 	}
-	if resync.codes == nil || l.state(way).Code[way].Number.Kind == envelope.NoNumber {
+	if l.state(way).Code[way].Number.Kind == envelope.NoNumber {
 		return n + listed
 	}
 	key, _, ok := l.code(way, message)
 	if !ok {
 		return n - misfit
 	}
+	size := 8 * numberSize(&l.state(way).Code[way].Number, uint64(key.Code))
+	seen := 0 // bits that an earlier message of the code shows; most codes of a byte are seen sooner or later
+	if size > 8 && slices.Contains(w.codes.all(), key.Code) {
+		seen = size - bits.Len(uint(len(w.codes.all())))
+	}
 	known := resync.codes
+	if known == nil && seen == 0 && size > 8 && w.codes.n >= someCodes && !resync.blind {
+		return min(n, 0) // nor does an earlier message
+	}
+	if known == nil {
+		return n + max(seen, listed)
+	}
 	var m *schema.Message
 	if key.Code >= 256 || known.low[key.Code] {
 		m = l.message(way, key)
 	}
+	if m == nil && seen > 0 {
+		return min(n, 0)
+	}
 	if m == nil {
 		return min(n, 0) - misfit
 	}
-	n += max(8*numberSize(&l.state(way).Code[way].Number, uint64(key.Code))-known.bits, listed)
+	n += max(size-known.bits, listed)
 	if f.Kind == envelope.Measured { // it was decoded to be cut
 		resync.work += x.total
 		return n
@@ -642,16 +708,29 @@ func (t *Transport) known(l *leg, s *envelope.State, way int) *codes {
 	if c := t.codes[of]; c != nil {
 		return c
 	}
-	c, key := new(codes), of
-	most, step := uint32(256), uint32(1)
+	c := new(codes)
+	most := uint32(256)
 	if number.Kind == envelope.NoNumber {
 		most = 0
 	} else if number.Kind != envelope.UInt {
 		most = probes
 	} else if number.Size > 1 {
-		most, step = 1<<16, 1<<16/probes
+		most = 1 << 16
 	}
-	n := uint32(0)
+	n := t.count(l, c, of, most, max(most/probes, 1))
+	if n < fewProbed && most > probes { // they may lie between the probes
+		n = t.count(l, c, of, most, 1)
+	}
+	c.bits = bits.Len32(n)
+	if t.codes == nil {
+		t.codes = map[schema.Key]*codes{}
+	}
+	t.codes[of] = c
+	return c
+}
+
+// count looks up those of the codes below most that are below 256 or multiples of step, and estimates how many there are.
+func (t *Transport) count(l *leg, c *codes, of schema.Key, most, step uint32) (n uint32) {
 	for code := range most {
 		if code >= 256 && code%step != 0 {
 			continue
@@ -665,12 +744,7 @@ func (t *Transport) known(l *leg, s *envelope.State, way int) *codes {
 			n += step - 1 // those that are not looked up are as many
 		}
 	}
-	c.bits = bits.Len32(n)
-	if t.codes == nil {
-		t.codes = map[schema.Key]*codes{}
-	}
-	t.codes[key] = c
-	return c
+	return n
 }
 
 // form returns what messages look like in a state, with a compression.
@@ -728,6 +802,36 @@ func (t *Transport) setForms(w *way) {
 			h.forms = append(h.forms, x)
 		}
 	}
+}
+
+// strangers looks for messages without definitions, which may be of another version, once none was found with one.
+func (t *Transport) strangers(w *way, last bool) bool {
+	h := w.resync
+	x := h.forms[h.usual]
+	end := w.next()
+	if x.codes == nil && w.codes.n < someCodes || h.stop > 0 || x.comp.on ||
+		x.frame.Kind != envelope.Length || x.frame.Number.Size < 2 || x.code.Number.Size < 2 {
+		return false
+	}
+	x.codes, x.blind = nil, true
+	h.forms = append(h.forms, x)
+	starts := func(at int64) (found, open bool) {
+		return t.judge(w, &place{at: at, form: len(h.forms) - 1}, last)
+	}
+	from, found := w.offset+int64(w.done), false
+	if h.opens = false; h.first >= from {
+		found, h.opens = starts(h.first)
+	}
+	if found || !last && end-h.nameless < maxDoubt {
+		return found
+	}
+	for at := max(h.nameless, from); at < end; at++ {
+		if found, _ = starts(at); found {
+			return true
+		}
+	}
+	h.nameless = end - small
+	return false
 }
 
 // unknownLeast is the least size of compressed messages of a connection of which the size was not seen: messages are not compressed then.

@@ -362,7 +362,7 @@ func TestRewriterResyncs(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					s.apply(stream)
+					s.Apply(stream)
 				}
 				rw := NewRewriter(Options{Envelope: e, Definitions: h.lib})
 				type hole struct{ from, to int64 }
@@ -406,7 +406,7 @@ func TestRewriterResyncs(t *testing.T) {
 				rw.Feed(transport.Segment{Dir: schema.ToServer, At: at, End: true}, r)
 				if cipher != "" {
 					s, _ := newStream(e.Cipher[0].Kind, e.Cipher[0].Key.Bytes, e.Cipher[0].IV.Bytes, false)
-					s.apply(out)
+					s.Apply(out)
 				}
 				var want []byte
 				from := int64(0)

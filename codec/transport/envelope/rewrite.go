@@ -1,6 +1,7 @@
 package envelope
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -37,7 +38,8 @@ type Rewriter struct {
 	usual   entry
 	items   []item
 	changes []change
-	inUnit  bool // the emitted frame is part of a unit
+	sealed  []byte // the message being sent, see Link
+	inUnit  bool   // the emitted frame is part of a unit
 
 	r  *transport.Relay
 	at time.Time
@@ -67,7 +69,9 @@ type entry struct {
 	kind     entryKind
 	wire     []byte // as received, deciphered
 	message  []byte // nil if there is none
-	state    int    // in which it was framed
+	shared   bool   // message is in wire, from at on
+	at       int
+	state    int // in which it was framed
 	comp     compression
 	bundle   *envelope.Bundle
 	parts    []part
@@ -94,6 +98,7 @@ type item struct {
 	action transport.Action // Pass, Drop or Replace
 	raw    bool
 	bytes  []byte // the replacement
+	mark   uint64 // of Link; 0: injected
 }
 
 // NewRewriter returns the rewriter of a connection.
@@ -200,7 +205,8 @@ func (w *Rewriter) unit(u *unit) {
 	from := t.legs[u.w.index]
 	e := &w.usual
 	*e = entry{line: l, wire: u.wire, message: u.message, state: u.state, comp: u.comp, bundle: u.bundle, parts: u.inner, items: w.items[:0]}
-	if !l.taken {
+	e.at = u.frame.length
+	if e.shared = !u.comp.on && (e.at == 0 || u.frame.before == 0); !l.taken {
 		w.complete(from, l, u, e)
 		return
 	}
@@ -216,6 +222,9 @@ func (w *Rewriter) unit(u *unit) {
 		id := w.next
 		it := item{id: id}
 		f := t.each(from, u, p)
+		if link := t.o.Link; link != nil && f.Kind == transport.Message {
+			it.mark = link.Mark(f)
+		}
 		if f.Kind == transport.Message && w.asking {
 			d := w.r.Ask(id, f)
 			it.held = d.Action == transport.Hold
@@ -276,7 +285,11 @@ func (w *Rewriter) complete(from *leg, l *line, u *unit, e *entry) {
 		if u.bundle != nil {
 			p = &u.inner[i]
 		}
-		w.t.each(from, u, p)
+		f := w.t.each(from, u, p)
+		if link := w.t.o.Link; link != nil && f.Kind == transport.Message { // it passes as it is, and counts
+			w.sealed = append(w.sealed[:0], f.Bytes...)
+			link.Seal(dirs[l.index], w.sealed, link.Mark(f))
+		}
 		it := item{}
 		if len(l.queue) > 0 {
 			w.next++
@@ -305,7 +318,11 @@ func (w *Rewriter) complete(from *leg, l *line, u *unit, e *entry) {
 func (e *entry) copy() *entry {
 	c := *e
 	c.wire = append([]byte(nil), e.wire...)
-	c.message = append([]byte(nil), e.message...)
+	if c.shared {
+		c.message = c.wire[e.at : e.at+len(e.message)]
+	} else {
+		c.message = append([]byte(nil), e.message...)
+	}
 	c.parts = append([]part(nil), e.parts...)
 	c.items = append([]item(nil), e.items...)
 	for i := range c.items {
@@ -315,7 +332,10 @@ func (e *entry) copy() *entry {
 }
 
 func (e *entry) cost() int {
-	n := entryCost + len(e.wire) + len(e.message)
+	n := entryCost + len(e.wire)
+	if !e.shared {
+		n += len(e.message)
+	}
 	for i := range e.items {
 		n += len(e.items[i].bytes) + 64
 	}
@@ -373,10 +393,13 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 // bytes returns a copy of a message that is sent in a direction now, with the lengths and the checksums of its header. w has the header of the
 // last message of the direction; it may be nil.
 func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
-	if o.Raw || !l.marked(dir) {
-		return append([]byte{}, o.Bytes...)
-	}
 	b := o.Bytes
+	if l.o.Link != nil && !o.Raw {
+		b = l.o.Link.Choose(dirs[dir], &o)
+	}
+	if o.Raw || !l.marked(dir) {
+		return append([]byte{}, b...)
+	}
 	if o.Alternate != nil {
 		b = o.Alternate
 	}
@@ -389,6 +412,12 @@ func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
 	}
 	h.Seal(b)
 	return b
+}
+
+// keeps reports whether the frame of a message that is sent in a direction now is the message, with a length in it.
+func (l *leg) keeps(way int) bool {
+	f := &l.state(way).Frame[way]
+	return f.Kind == envelope.Length && f.Keep && !l.sides[way].comp.on
 }
 
 // unpacked is the compression of messages in bundles.
@@ -489,16 +518,12 @@ func (w *Rewriter) send(e *entry) {
 	}
 	l.raw = false
 	w.sendLater(l)
+	w.seal(e)
 	changed, gone := false, 0
 	for i := range e.items {
 		changed = changed || e.items[i].action != transport.Pass
 		if e.items[i].action == transport.Drop {
 			gone++
-		}
-	}
-	for i := range e.items {
-		if it := &e.items[i]; it.action == transport.Replace && !it.raw && l.leg.marked(l.index) { // the state may have changed
-			l.leg.state(l.index).Header[l.index].Seal(it.bytes)
 		}
 	}
 	var frame []byte
@@ -513,6 +538,9 @@ func (w *Rewriter) send(e *entry) {
 		w.write(l, e.items[0].bytes, false)
 	default:
 		if frame, err = w.made(e, changed); err == nil {
+			if it := &e.items[0]; e.bundle == nil && it.action == transport.Replace && l.leg.keeps(l.index) {
+				it.bytes = frame // with its length
+			}
 			w.write(l, frame, false)
 		}
 	}
@@ -535,6 +563,30 @@ func (w *Rewriter) send(e *entry) {
 	}
 	if err == nil {
 		w.sent(e)
+	}
+}
+
+// seal writes what depends on earlier messages, and on the state, which may have changed, into the messages of an entry.
+func (w *Rewriter) seal(e *entry) {
+	l, link := e.line, w.t.o.Link
+	for i := range e.items {
+		it := &e.items[i]
+		replaced := it.action == transport.Replace && !it.raw
+		if replaced && l.leg.marked(l.index) {
+			l.leg.state(l.index).Header[l.index].Seal(it.bytes)
+		}
+		switch {
+		case link == nil:
+		case replaced:
+			link.Seal(dirs[l.index], it.bytes, it.mark)
+		case it.mark != 0 && it.action != transport.Pass:
+			link.Gone(dirs[l.index], it.mark)
+		case it.mark != 0:
+			w.sealed = append(w.sealed[:0], e.message...)
+			if link.Seal(dirs[l.index], w.sealed, it.mark); !bytes.Equal(w.sealed, e.message) {
+				it.action, it.bytes = transport.Replace, w.sealed
+			}
+		}
 	}
 }
 
@@ -595,7 +647,7 @@ func (w *Rewriter) write(l *line, b []byte, clear bool) {
 	if s := w.t.ways[l.index].ws; s != nil {
 		if c != nil {
 			b = append([]byte(nil), b...)
-			c.apply(b)
+			c.Apply(b)
 		}
 		l.frames++
 		l.out = appendFrame(l.out, max(s.data, 1), b, l.index == 0, l.frames)
@@ -604,7 +656,7 @@ func (w *Rewriter) write(l *line, b []byte, clear bool) {
 	at := len(l.out)
 	l.out = append(l.out, b...)
 	if c != nil {
-		c.apply(l.out[at:])
+		c.Apply(l.out[at:])
 	}
 }
 
@@ -680,6 +732,9 @@ func (w *Rewriter) takeOver() {
 		if x := &t.ways[i]; x.begins() {
 			t.decipher(x, len(x.buf)) // they belong to the frame that has begun
 		}
+	}
+	if t.o.Link != nil {
+		t.o.Link.Take()
 	}
 	server := client.clone()
 	if c := client.sides[1].cipher; c != nil {

@@ -38,7 +38,23 @@ type way struct {
 	note                   string  // of the next message
 	header                 []byte  // of the last message, if it has bytes that a message need not state
 	headerOf               *envelope.Header
+	codes                  recent // of its messages
+	trial                  int    // messages until the place is certain at which it resumed
 }
+
+// recent are the last codes of a direction.
+type recent struct {
+	codes [64]uint32
+	n     int // ever
+}
+
+func (r *recent) add(code uint32) {
+	r.codes[r.n%len(r.codes)] = code
+	r.n++
+}
+
+// all returns the codes, in no order.
+func (r *recent) all() []uint32 { return r.codes[:min(r.n, len(r.codes))] }
 
 // piece is the source of a run of bytes of the stream.
 type piece struct {

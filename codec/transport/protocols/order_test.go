@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/transport/envelope"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
+	"wirebench/codec/transport/transporttest"
 	lang "wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -50,7 +51,7 @@ func carriers(t *testing.T) []carrier {
 	}
 	return []carrier{
 		{"tera", 7801, func(x *traffic) []byte { return x.message(uint16(seen + x.rng.IntN(1000))) }, false, func() transport.Transport {
-			return tera.New(tera.Options{Known: func(k schema.Key) bool { return k.Code >= seen && k.Code < seen+1001 }})
+			return tera.New(tera.Options{Definitions: transporttest.Codes(func(k schema.Key) bool { return k.Code >= seen && k.Code < seen+1001 })})
 		}, 0.6},
 		{"muta", 7802, func(x *traffic) []byte {
 			b := append([]byte{0xa5, 0x5a, 0}, x.random(x.rng.IntN(90))...)

@@ -14,6 +14,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
+	"wirebench/codec/transport/transporttest"
 	"wirebench/defs/schema"
 )
 
@@ -348,7 +349,7 @@ func TestReassembly(t *testing.T) {
 			if c.Proto == transport.UDP {
 				return subspace.New(subspace.Options{})
 			}
-			return tera.New(tera.Options{Known: func(k schema.Key) bool { return k.Code >= seen && k.Code < seen+1001 }})
+			return tera.New(tera.Options{Definitions: transporttest.Codes(func(k schema.Key) bool { return k.Code >= seen && k.Code < seen+1001 })})
 		}}
 		a := packet.NewAssembler(o, func(f *transport.Frame) {
 			var packets []int

@@ -19,10 +19,11 @@ var overTera = Protocol{
 	Dialect: "tera", Streams: true, Ciphers: true, Ports: []string{"the game"},
 	New: func(e *Env, _ uint16) transport.Transport { return tera.New(e.teraOptions()) },
 	Rewriter: func(e *Env, _ uint16) transport.Rewriter {
-		return tera.NewRewriter(tera.RewriteOptions{Options: e.teraOptions()})
+		return tera.NewRewriter(e.teraOptions())
 	},
 	End: func(e *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
-		o := tera.EndpointOptions{Options: e.teraOptions(), LongHeader: e.longHeader}
+		o := tera.EndpointOptions{Options: e.teraOptions()}
+		o.LongHeader = e.longHeader
 		if !how.Plain {
 			o.Own = new(tera.Keys)
 			for _, key := range []*[tera.KeySize]byte{&o.Own.Client1, &o.Own.Client2, &o.Own.Server1, &o.Own.Server2} {
@@ -70,7 +71,7 @@ func readTeraKey(words []string) (any, error) {
 
 // teraOptions returns the options for a connection.
 func (e *Env) teraOptions() tera.Options {
-	o := tera.Options{Known: func(key schema.Key) bool { return e.Definitions.Lookup(key) != nil }, IntegrityIV: e.integrityIV(), Clear: e.Clear}
+	o := tera.Options{Definitions: e.Definitions, IntegrityIV: e.integrityIV(), Clear: e.Clear}
 	if patch, _ := strconv.Atoi(strings.Split(e.Options["patch"], ".")[0]); patch > 0 {
 		o.Constants = tera.ConstantsOf(patch)
 	}

@@ -205,7 +205,7 @@ func testCapturesAreAsTheirTruth(t *testing.T, corpus *corpora.Corpus) {
 		t.Run(name, func(t *testing.T) {
 			var o Options
 			if another != "" {
-				o.Known = func(schema.Key) bool { return false }
+				o.Definitions = knows(func(schema.Key) bool { return false })
 			}
 			var want, got, after []string
 			for _, l := range corpora.Rows[truth](t, corpus, "captures/"+name+".truth.jsonl") {
@@ -219,9 +219,13 @@ func testCapturesAreAsTheirTruth(t *testing.T, corpus *corpora.Corpus) {
 					controls++
 				case f.Kind == transport.Opaque:
 					t.Errorf("opaque at %d", f.Offset)
+				case f.Kind == transport.Problem && strings.HasPrefix(f.Note, "the start of a message"):
+					return // the gap follows
+				case f.Kind == transport.Problem && strings.HasPrefix(f.Note, "the length "): // the bytes that were not read begin with it
+					got = append(got, lineOf(conn, f))
 				case f.Resumed != failed[way]:
 					t.Errorf("resumed is %v: %s", f.Resumed, lineOf(conn, f))
-				case f.Resumed && f.Kind == transport.Problem && strings.HasPrefix(f.Note, "no message was found"):
+				case f.Resumed && f.Kind == transport.Problem && strings.Contains(f.Note, "not read"):
 				case f.Resumed:
 					after = append(after, lineOf(conn, f))
 				default:
@@ -236,6 +240,10 @@ func testCapturesAreAsTheirTruth(t *testing.T, corpus *corpora.Corpus) {
 					}
 				}
 			}
+			// What is not read at the end of a connection is found at the end of the capture.
+			byConn := func(a, b string) int { return cmp.Compare(a[:1], b[:1]) }
+			slices.SortStableFunc(got, byConn)
+			slices.SortStableFunc(want, byConn)
 			compare(t, got, want)
 			if name == "tera-plain" {
 				if controls != 0 || ends[0].transport.keys != nil {
@@ -331,7 +339,7 @@ func testDroppedSegments(t *testing.T, corpus *corpora.Corpus) {
 		o             Options
 		wrong, missed float64 // maximum, for each gap
 	}{
-		{"with names", Options{Known: names(t, corpus)}, 0, 0.01},
+		{"with names", Options{Definitions: knows(names(t, corpus))}, 0, 0.01},
 		{"without", Options{}, map[bool]float64{false: 0.01, true: 0.1}[corpus.Own], 0.1}, // the codes of the own corpus are close together
 	} {
 		wrong, missed, gaps := 0, 0, 0

@@ -3,9 +3,11 @@ package tera
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -15,6 +17,7 @@ const (
 	maxPendingSegments = 4096
 	maxProbe           = 64 << 10 // bytes of a stream without a start in which messages are searched
 	enough             = 12       // bits of evidence (see evidence) that decide for or against messages
+	minCode            = 0x400    // lowest plausible code: codes are random numbers, other words are small
 )
 
 // Codes that are the same in all versions: the first messages of client and server.
@@ -29,6 +32,7 @@ type pending struct {
 	ends     []int               // end of each segment in bytes
 	bytes    []byte
 	off      uint32 // payload offset at which the last segment would continue
+	fresh    int    // bytes of the segment being fed
 }
 
 // keep stores a copy of a segment.
@@ -36,6 +40,7 @@ func (t *Transport) keep(seg transport.Segment) {
 	p := &t.pending
 	off := seg.Off + uint32(len(seg.Bytes))
 	p.bytes = append(p.bytes, seg.Bytes...)
+	p.fresh = len(seg.Bytes)
 	seg.Bytes = nil
 	if n := len(p.segments); n > 0 && seg.Lost == 0 {
 		last := &p.segments[n-1]
@@ -63,16 +68,13 @@ func (p *pending) full() bool {
 	return len(p.bytes) >= maxPending || len(p.segments) >= maxPendingSegments
 }
 
-// become changes the mode and reads the stored segments.
-func (t *Transport) become(m mode) {
+// again changes the mode and takes the stored segments again.
+func (t *Transport) again(m mode) {
 	t.mode = m
 	p := t.pending
 	t.pending = pending{}
-	if m == messages || m == opaque {
-		t.trials = nil
-	}
 	for i := range t.ways {
-		t.ways[i].ended = false // the end is read again, too
+		t.ways[i].ended = false // the end is taken again, too
 	}
 	from := 0
 	for i, seg := range p.segments {
@@ -80,6 +82,22 @@ func (t *Transport) become(m mode) {
 		from = p.ends[i]
 		t.take(seg)
 	}
+}
+
+// decide ends the classification: the streams are read as the options say.
+func (t *Transport) decide(o envelope.Options) {
+	t.trials = nil
+	t.open(o)
+	t.again(decided)
+}
+
+// hide ends the classification: the streams cannot be read.
+func (t *Transport) hide(why string) {
+	o := t.wired(nil)
+	for i := range o.Starts {
+		o.Starts[i].Opaque = why
+	}
+	t.decide(o)
 }
 
 // verdict is the classification of the bytes of a direction.
@@ -92,6 +110,10 @@ const (
 	silent          // no messages found, but the start was not captured
 	bad             // not messages
 )
+
+// evidence returns how strongly a value suggests a message length, in bits: about log2 of how much more often messages have such a length
+// than other bytes do, half of which would give a length above 32767.
+func evidence(size int) int { return 12 - bits.Len16(uint16(size)) }
 
 // walker follows the messages of a stream by their lengths. Its verdict depends on the bytes, not on how they are split into segments.
 type walker struct {
@@ -143,7 +165,7 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 			first := !w.began
 			w.began, w.have, w.skip = true, 0, size-headerSize
 			w.bits += evidence(size)
-			w.odd = w.odd || plausible(dir, nil, nil, code) < 0
+			w.odd = w.odd || code < minCode
 			switch {
 			case first && evidence(size) > 0 && (dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode):
 				w.verdict = good
@@ -180,7 +202,7 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 	if !w.begun {
 		w.begun = true
 		if !seg.Start {
-			w.lose()
+			w.lost = true
 			t.magic.refuted = t.magic.refuted || w.dir == schema.ToClient
 		}
 	}
@@ -191,9 +213,7 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 		if w.walk.verdict == unclear && (w.lost || !w.walk.miss(seg.Lost)) {
 			w.walk.stop()
 			if w.walk.verdict != weak {
-				w.walk = walker{}
-				w.buf, w.done, w.first, w.pieces = w.buf[:0], 0, 0, nil
-				w.lose()
+				w.walk, w.search, w.looked, w.lost = walker{}, nil, 0, true
 			}
 		}
 	}
@@ -208,7 +228,7 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 			for i := range t.ways {
 				t.ways[i].probed()
 			}
-			t.become(handshake)
+			t.again(handshake)
 			return
 		}
 	}
@@ -219,11 +239,11 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 	case t.magic.refuted && t.stripped():
 		t.strip()
 	case a.verdict == bad && t.magic.refuted || b.verdict == bad:
-		t.decide(opaque)
+		t.hide(unknown)
 	case a.speaks() && b.speaks(), a.verdict == good && b.verdict == silent, a.verdict == silent && b.verdict == good:
-		t.decide(messages)
+		t.read(nil)
 	case a.verdict == silent && b.verdict == silent:
-		t.decide(opaque)
+		t.hide(unknown)
 	case t.pending.full() || t.ways[0].ended && t.ways[1].ended:
 		t.settle(seg.At)
 	}
@@ -246,24 +266,40 @@ func (t *Transport) probe(w *way, data []byte) {
 		w.walk.walk(w.dir, data)
 		return
 	}
-	w.buf = append(w.buf, data[:min(len(data), maxProbe-len(w.buf))]...)
-	if t.look(w, false) {
-		w.walk.verdict = good
-	} else if len(w.buf) >= maxProbe {
+	if w.search == nil {
+		o := t.wired(nil)
+		o.Link, o.Clear = nil, nil
+		w.search = envelope.New(o)
+	}
+	w.looked += len(data)
+	w.search.Feed(transport.Segment{Dir: w.dir, Bytes: data}, w.found)
+	if w.walk.verdict == unclear && w.looked >= maxProbe {
 		w.walk.verdict = silent
+	}
+}
+
+// found takes what the search finds.
+func (w *way) found(f *transport.Frame) {
+	if f.Kind == transport.Message {
+		w.walk.verdict = good
 	}
 }
 
 // probed resets a direction after probing.
 func (w *way) probed() { *w = way{dir: w.dir} }
 
-// decide sets the mode of a connection without a key exchange.
-func (t *Transport) decide(m mode) {
-	for i := range t.ways {
-		t.ways[i].probed()
+// read ends the classification: the streams are messages, with the ciphers of a session or none.
+func (t *Transport) read(s *Session) {
+	if s == nil {
+		for i := range t.ways {
+			t.ways[i].probed()
+		}
 	}
-	t.become(m)
+	t.decide(t.wired(s))
 }
+
+// unknown is why connections are not read that were not recognized.
+const unknown = "these are not messages of TERA, or their key exchange is missing"
 
 // settle decides with the data available, because the input pauses or ends or the limit is reached.
 func (t *Transport) settle(at time.Time) {
@@ -285,8 +321,11 @@ func (t *Transport) settle(at time.Time) {
 			switch {
 			case !w.begun:
 			case w.lost && w.walk.verdict == unclear:
-				some = some || len(w.buf) > 0
-				plain = plain && (len(w.buf) == 0 || t.look(w, true))
+				if w.search != nil {
+					w.search.Flush(at, w.found)
+				}
+				some = some || w.looked > 0
+				plain = plain && (w.looked == 0 || w.walk.verdict == good)
 			default:
 				some = some || w.walk.began || w.walk.verdict == good
 				plain = plain && w.walk.likely()
@@ -296,9 +335,9 @@ func (t *Transport) settle(at time.Time) {
 			plain = false
 		}
 		if plain && some {
-			t.decide(messages)
+			t.read(nil)
 		} else {
-			t.decide(opaque)
+			t.hide(unknown)
 		}
 	case handshake:
 		if t.ways[0].begun || t.ways[1].begun {
@@ -357,11 +396,14 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 			continue
 		}
 		s := all[w.step]
-		part := seg
-		part.Bytes = seg.Bytes[:min(len(seg.Bytes), s.size-len(w.buf)+w.done)]
-		w.add(part)
-		seg.Bytes, seg.Off, seg.Start = seg.Bytes[len(part.Bytes):], seg.Off+uint32(len(part.Bytes)), false
-		if len(w.buf) < s.size {
+		n := min(len(seg.Bytes), s.size-len(w.key))
+		w.key = append(w.key, seg.Bytes[:n]...)
+		if seg.Packet != 0 {
+			w.from = append(w.from, transport.Source{Packet: seg.Packet, Off: seg.Off, Len: uint32(n)})
+		}
+		w.at = seg.At
+		w.advance(&seg, n)
+		if len(w.key) < s.size {
 			break
 		}
 		t.stepDone(w, s)
@@ -384,7 +426,7 @@ func (t *Transport) shake(w *way, seg transport.Segment) {
 
 // stepDone records a received key.
 func (t *Transport) stepDone(w *way, s step) {
-	data := w.buf[w.done:]
+	data := w.key
 	if t.keys == nil {
 		t.keys = new(Keys)
 	}
@@ -400,12 +442,17 @@ func (t *Transport) stepDone(w *way, s step) {
 			copy(t.keys.Server2[:], data)
 		}
 	}
-	f := t.begin(w, transport.Control, w.offset+int64(w.done), w.arrival(len(data)))
-	f.Bytes, f.From, f.Via, f.Note = data, t.sources(w, len(data)), viaHandshake, s.note
+	f := t.begin(w, transport.Control, w.offset-int64(len(data)), w.at)
+	f.Bytes, f.From, f.Via, f.Note = data, w.from, viaHandshake, s.note
 	t.emit(f)
-	w.pass(len(data))
+	w.key, w.from = w.key[:0], w.from[:0]
 	w.step++
-	w.compact()
+}
+
+// advance passes bytes of a segment.
+func (w *way) advance(seg *transport.Segment, n int) {
+	w.offset += int64(n)
+	seg.Bytes, seg.Off, seg.Start, seg.Lost = seg.Bytes[n:], seg.Off+uint32(n), false, 0
 }
 
 // unshaken gives up the key exchange: without all keys the rest is opaque.
@@ -414,20 +461,20 @@ func (t *Transport) unshaken(at time.Time, why string) {
 	told := false
 	for i := range t.ways {
 		w := &t.ways[i]
-		if n := len(w.buf) - w.done; n > 0 {
+		if n := len(w.key); n > 0 {
 			told = true
-			f := t.begin(w, transport.Problem, w.offset+int64(w.done), w.arrival(n))
-			f.Bytes, f.From, f.Note = w.buf[w.done:], t.sources(w, n), fmt.Sprintf("%s; %d bytes of a key were received", why, n)
+			f := t.begin(w, transport.Problem, w.offset-int64(n), w.at)
+			f.Bytes, f.From, f.Note = w.key, w.from, fmt.Sprintf("%s; %d bytes of a key were received", why, n)
 			t.emit(f)
-			w.pass(n)
+			w.key, w.from = nil, nil
 		}
 	}
 	if !told {
-		f := t.begin(&t.ways[1], transport.Problem, t.ways[1].next(), t.pending.first(at))
+		f := t.begin(&t.ways[1], transport.Problem, t.ways[1].offset, t.pending.first(at))
 		f.Note = why
 		t.emit(f)
 	}
-	t.become(opaque)
+	t.hide(why)
 }
 
 // candidate is a set of constants under trial.
@@ -441,23 +488,15 @@ type candidate struct {
 // startTrial creates the ciphers for all possible constants.
 func (t *Transport) startTrial() {
 	if t.options.Constants != AnyConstants {
-		t.decipher(t.options.Constants, NewSession(t.keys, t.options.Constants))
+		t.constants = t.options.Constants
+		t.read(NewSession(t.keys, t.constants))
 		return
 	}
 	for _, c := range []Constants{CurrentConstants, OldConstants} {
 		s := NewSession(t.keys, c)
 		t.trials = append(t.trials, candidate{constants: c, session: s, running: *s})
 	}
-	t.become(trial)
-}
-
-// decipher continues with the ciphers of a set of constants.
-func (t *Transport) decipher(c Constants, s *Session) {
-	t.constants = c
-	if s != nil {
-		t.ways[0].cipher, t.ways[1].cipher = &s.ToServer, &s.ToClient
-	}
-	t.become(messages)
+	t.again(trial)
 }
 
 // try examines a segment under each set of constants.
@@ -489,7 +528,8 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 	}
 	for i := range t.trials {
 		if c := &t.trials[i]; c.walks[0].verdict == good || c.walks[1].verdict == good {
-			t.decipher(c.constants, c.session)
+			t.constants = c.constants
+			t.read(c.session)
 			return
 		}
 	}
@@ -522,14 +562,16 @@ func (t *Transport) choose(at time.Time) {
 		}
 	}
 	if most >= 0 {
-		t.decipher(best.constants, best.session)
+		t.constants = best.constants
+		t.read(best.session)
 		return
 	}
-	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].next(), t.pending.first(at))
+	f := t.begin(&t.ways[0], transport.Problem, t.ways[0].offset, t.pending.first(at))
 	f.Note = "neither set of constants deciphers the data after the key exchange"
 	if t.patched {
 		f.Note = "the configured keys do not decipher this connection"
 	}
+	why := f.Note
 	t.emit(f)
-	t.become(opaque)
+	t.hide(why)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -16,16 +17,13 @@ type EndpointOptions struct {
 	// Own holds the keys of this end, Client1 and Client2 or Server1 and Server2; the others are ignored. If it is nil, the connection is not
 	// enciphered and has no key exchange.
 	Own *Keys
-
-	// LongHeader reports whether client messages with a code have count and checksum; nil: none have.
-	LongHeader func(schema.Key) bool
 }
 
 // Endpoint is a client or a server. It exchanges keys, and enciphers and deciphers with them.
 //
 // Its transport is fed the data of both ends, as from a capture, and yields the keys, the constants and the message boundaries. Only the
-// frames of received data are emitted. The Endpoint frames a connection without a cipher itself, because the transport would wait for data
-// of both ends to classify it.
+// frames of received data are emitted. A connection without a cipher has no such transport, which would wait for data of both ends to classify
+// it.
 type Endpoint struct {
 	o       EndpointOptions
 	dir     schema.Dir // direction in which it sends
@@ -41,9 +39,7 @@ type Endpoint struct {
 	ended   bool
 	wrong   string // error that ends the key exchange
 
-	plain []byte // without a cipher: the incomplete message
-	offer int64  // its offset in the stream
-	frame transport.Frame
+	plain *envelope.Transport // of what is received, without a cipher
 }
 
 // NewEndpoint returns the endpoint that sends in the given direction.
@@ -67,6 +63,9 @@ func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 	}
 	e.o.Options = inner
 	e.t = New(inner)
+	if o.Own == nil {
+		e.plain = envelope.New(e.t.wired(nil))
+	}
 	return e
 }
 
@@ -106,8 +105,9 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 		return
 	}
 	e.ended = end
-	if e.o.Own == nil {
-		e.cut(data, end, at, r)
+	if e.plain != nil {
+		e.plain.Feed(transport.Segment{Dir: transport.Opposite(e.dir), At: at, Bytes: data, Start: !e.begun[0], End: end}, r.EmitFrame)
+		e.begun[0] = true
 		return
 	}
 	// The exchange proceeds part by part: the answer to a part is sent before the next part is read.
@@ -164,58 +164,6 @@ func (e *Endpoint) found() {
 	e.session = NewSession(e.t.keys, c)
 }
 
-// cut frames the messages of a connection without a cipher.
-func (e *Endpoint) cut(data []byte, end bool, at time.Time, r *transport.Relay) {
-	if e.wrong != "" {
-		return
-	}
-	for len(data) > 0 || len(e.plain) >= 2 {
-		rest := e.plain
-		if len(rest) < 2 {
-			n := min(2-len(rest), len(data))
-			e.plain = append(rest, data[:n]...)
-			data = data[n:]
-			if rest = e.plain; len(rest) < 2 {
-				break
-			}
-		}
-		size := int(binary.LittleEndian.Uint16(rest))
-		if size < headerSize {
-			e.wrong = "a message shorter than its header was received: the start of the next one is unknown"
-			e.problem(rest, e.wrong, at, r)
-			return
-		}
-		n := min(size-len(rest), len(data))
-		e.plain = append(rest, data[:n]...)
-		data = data[n:]
-		if len(e.plain) < size {
-			break
-		}
-		key := schema.Key{Dir: transport.Opposite(e.dir), Code: uint32(binary.LittleEndian.Uint16(e.plain[2:]))}
-		if e.dir == schema.ToServer && e.o.IntegrityIV != nil {
-			_, _ = e.o.IntegrityIV(key, e.plain)
-		}
-		e.frame = transport.Frame{Kind: transport.Message, Dir: key.Dir, At: at, Key: key, HasKey: true, Bytes: e.plain, Offset: e.offer}
-		if e.dir == schema.ToClient && (e.o.IntegrityIV != nil || e.o.ZeroChecksum) && e.t.integrity.check(uint16(key.Code), e.plain) {
-			e.frame.Via = viaIntegrity
-		}
-		r.EmitFrame(&e.frame)
-		e.offer += int64(size)
-		e.plain = e.plain[:0]
-	}
-	if end && len(e.plain) > 0 {
-		e.problem(e.plain, "the stream ends inside a message", at, r)
-	}
-}
-
-func (e *Endpoint) problem(data []byte, note string, at time.Time, r *transport.Relay) {
-	e.frame = transport.Frame{
-		Kind: transport.Problem, Dir: transport.Opposite(e.dir), At: at,
-		Bytes: data[:min(len(data), maxShown)], Offset: e.offer, Note: note,
-	}
-	r.EmitFrame(&e.frame)
-}
-
 // Ready reports whether the key exchange is complete, and on a server that has to find the constants also the client's first message.
 func (e *Endpoint) Ready() (ok, never bool, why string) {
 	switch {
@@ -223,9 +171,9 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 		return false, true, "the connection is closed"
 	case e.wrong != "":
 		return false, true, e.wrong
-	case e.o.Own == nil || e.session != nil:
+	case e.plain != nil || e.session != nil:
 		return true, false, ""
-	case e.t.mode == opaque:
+	case e.t.mode == decided:
 		return false, true, "the connection cannot be deciphered"
 	case e.ended:
 		return false, true, "the other end closed before the key exchange was complete"
@@ -234,6 +182,9 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	}
 	return false, false, "the key exchange"
 }
+
+// maxRaw bounds bytes that are sent unchanged.
+const maxRaw = 1 << 20
 
 // Send sends a message: its length is set, and its count and checksum if it has the long header.
 func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) error {
@@ -245,9 +196,16 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 	} else if !ok {
 		return transport.ErrNotReady
 	}
-	data, err := (&wire{}).Fit(e.dir, o)
-	if err != nil {
-		return err
+	data := append([]byte(nil), o.Bytes...)
+	least, most := headerSize, wire.States[0].Frame[0].Max
+	if o.Raw {
+		least, most = 1, maxRaw
+	}
+	if len(data) < least || len(data) > most {
+		return transport.OutOfRange(len(data), least, most)
+	}
+	if !o.Raw {
+		binary.LittleEndian.PutUint16(data, uint16(len(data)))
 	}
 	if e.dir == schema.ToServer && !o.Raw && len(data) >= integritySize && e.o.LongHeader != nil {
 		code := binary.LittleEndian.Uint16(data[2:])

@@ -1,6 +1,8 @@
 package tera
 
-import "wirebench/codec/transport"
+import (
+	"wirebench/codec/transport"
+)
 
 // shaken reports whether the direction's part of the key exchange is over.
 func (w *way) shaken() bool { return w.step == len(w.steps()) && w.skip == 0 }
@@ -10,14 +12,12 @@ func (w *way) shaken() bool { return w.step == len(w.steps()) && w.skip == 0 }
 func (t *Transport) patch(w *way, seg *transport.Segment) {
 	t.patched = true
 	all := w.steps()
-	start := w.next()
+	start := w.offset
 	lost := seg.Lost
 	for seg.Lost > 0 && !w.shaken() {
 		if w.skip == 0 {
-			have := len(w.buf) - w.done
-			w.pass(have)
-			w.compact()
-			w.skip = int64(all[w.step].size - have)
+			w.skip = int64(all[w.step].size - len(w.key))
+			w.key, w.from = w.key[:0], w.from[:0]
 			w.step++
 		}
 		n := min(seg.Lost, w.skip)
@@ -34,8 +34,7 @@ func (t *Transport) patch(w *way, seg *transport.Segment) {
 func (w *way) passMissing(seg *transport.Segment) {
 	n := int(min(w.skip, int64(len(seg.Bytes))))
 	w.skip -= int64(n)
-	w.offset += int64(n)
-	seg.Bytes, seg.Off, seg.Start = seg.Bytes[n:], seg.Off+uint32(n), false
+	w.advance(seg, n)
 }
 
 // stripped reports whether the streams may be an enciphered connection without its key exchange: the keys are known from elsewhere, and the
@@ -57,5 +56,5 @@ func (t *Transport) strip() {
 		}
 	}
 	t.trials = append(t.trials, candidate{})
-	t.become(trial)
+	t.again(trial)
 }

@@ -6,8 +6,18 @@ import (
 	"testing"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/transporttest"
 	"wirebench/defs/schema"
 )
+
+// knows returns definitions of the messages with some codes, without programs; nil: none.
+func knows(code func(schema.Key) bool) envelope.Definitions {
+	if code == nil {
+		return nil
+	}
+	return transporttest.Codes(code)
+}
 
 // someMessage returns a message with one of a few codes and an arbitrary body.
 func someMessage(rng *rand.Rand, codes []uint16) []byte {
@@ -49,7 +59,7 @@ func TestFromTheMiddle(t *testing.T) {
 				"all":     func(k schema.Key) bool { return k.Code%50 == 7 || contains(codes, k.Code) },
 			} {
 				got, wrong := 0, 0
-				tr := New(Options{Known: known})
+				tr := New(Options{Definitions: knows(known)})
 				emit := func(f *transport.Frame) {
 					switch f.Kind {
 					case transport.Message:
@@ -105,7 +115,7 @@ func TestLossBetweenMessages(t *testing.T) {
 			known = func(k schema.Key) bool { return contains(before, k.Code) }
 		}
 		got := 0
-		tr := New(Options{Known: known})
+		tr := New(Options{Definitions: knows(known)})
 		emit := func(f *transport.Frame) {
 			if f.Kind == transport.Message && f.Resumed {
 				got++

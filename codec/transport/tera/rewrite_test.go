@@ -26,7 +26,7 @@ type end struct {
 type leg struct {
 	t              testing.TB
 	rng            *rand.Rand
-	rw             *transport.StreamRewriter
+	rw             *Rewriter
 	relay          transport.Relay
 	client, server end
 	frames         []string
@@ -44,7 +44,7 @@ func newLeg(t testing.TB, seed uint64, o Options) *leg {
 		}
 		return 0, false
 	}
-	l := &leg{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rw: NewRewriter(RewriteOptions{Options: o}), at: time.Unix(1_700_000_000, 0)}
+	l := &leg{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rw: NewRewriter(o), at: time.Unix(1_700_000_000, 0)}
 	l.relay.Emit = func(f *transport.Frame) {
 		l.frames = append(l.frames, fmt.Sprintf("%s %s %x %s", f.Kind, f.Dir, f.Bytes, f.Note))
 	}
@@ -563,7 +563,7 @@ func FuzzRewriter(f *testing.F) {
 	f.Add([]byte("\x01\x02\x03"), uint64(1))
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		rw := NewRewriter(RewriteOptions{Options: Options{ZeroChecksum: seed&1 == 0, Constants: Constants(seed >> 1 % 3)}})
+		rw := NewRewriter(Options{ZeroChecksum: seed&1 == 0, Constants: Constants(seed >> 1 % 3)})
 		var ids []uint64
 		r := &transport.Relay{
 			Emit: func(f *transport.Frame) { _ = f.Kind.String() },

@@ -1,10 +1,10 @@
 package tera
 
 import (
-	"fmt"
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -12,12 +12,16 @@ import (
 type Options struct {
 	Constants Constants // of the cipher; AnyConstants tries both
 
-	// Known reports whether a code has a name. It helps to find message boundaries after a gap; if nil, the codes already seen are used.
-	Known func(schema.Key) bool
+	// Definitions help to find message boundaries after a gap; if nil, lengths and the codes already seen do.
+	Definitions envelope.Definitions
 
 	// IntegrityIV reads the key of the checksums from a server message, if it is the one that contains it (S_LOGIN_ACCOUNT_INFO.integrityIv);
 	// nil: there are no long headers. The message is valid only during the call.
 	IntegrityIV func(key schema.Key, message []byte) (iv uint32, ok bool)
+
+	// LongHeader reports whether client messages with a code have count and checksum; nil: those with a code of which such a message has been
+	// received. It is called for injected messages.
+	LongHeader func(schema.Key) bool
 
 	// Keys are known from elsewhere. They are used where a part of the key exchange was not captured, and where streams begin right after it.
 	// A complete captured exchange takes precedence. Not for rewriters, which have to see the exchange.
@@ -30,45 +34,62 @@ type Options struct {
 	Clear func(transport.Clear)
 }
 
-// mode selects how streams are read.
+// mode is what is known about a connection.
 type mode uint8
 
 const (
 	undecided mode = iota // segments are stored until the connection is classified
 	handshake             // of an enciphered connection
 	trial                 // the keys are known, the constants are not
-	messages              // enciphered or plain
-	opaque
+	decided
 )
 
-// chunkSize is the number of bytes read at a time. It bounds the memory for segments of any size.
-const chunkSize = 32 << 10
-
-// Transport frames one connection. Its memory is bounded: maxPending bytes until the connection is classified, then less than one message
-// in each direction, or maxLook bytes during a search.
+// Transport frames one connection: it finds out whether and how it is enciphered, and has its messages read by the envelope of TERA. Its memory
+// is bounded: maxPending bytes until the connection is classified, then what package envelope keeps.
 type Transport struct {
 	options   Options
 	mode      mode
 	ways      [2]way
-	integrity integrity
+	link      link
 	magic     magic
 	keys      *Keys     // nil: none received
 	patched   bool      // not all were captured: those of the options are used
 	constants Constants // in use; AnyConstants: none
 	pending   pending
 	trials    []candidate
-	scores    []int32 // of candidate starts
 
-	emit  func(*transport.Frame)
-	frame transport.Frame // passed to emit, reused
-	from  []transport.Source
+	open   func(envelope.Options)  // begins to read
+	pass   func(transport.Segment) // reads
+	reader *envelope.Transport     // nil: not decided, or of a Rewriter
+	emit   func(*transport.Frame)
+	frame  transport.Frame // passed to emit, reused
+}
+
+// way is what is known about one direction before it is read.
+type way struct {
+	dir    schema.Dir
+	begun  bool // a segment has been received
+	ended  bool
+	lost   bool                // its start was not captured
+	walk   walker              // while the stream is not classified
+	search *envelope.Transport // of messages, if it is lost
+	looked int                 // bytes in which search found none
+	offset int64               // of the next byte that is not of the key exchange
+	step   int                 // of the key exchange
+	skip   int64               // bytes of the present step that were not captured
+	key    []byte              // those that were
+	from   []transport.Source  // of key
+	at     time.Time           // of the last byte of key
+	read   bool                // a segment has been read
 }
 
 // New returns the transport of a connection.
 func New(o Options) *Transport {
 	t := &Transport{options: o}
-	t.integrity.zero = o.ZeroChecksum
+	t.link = link{o: &t.options, counts: map[uint16]*shift{}, integrity: integrity{zero: o.ZeroChecksum}}
 	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
+	t.open = func(o envelope.Options) { t.reader = envelope.New(o) }
+	t.pass = func(seg transport.Segment) { t.reader.Feed(seg, t.emit) }
 	return t
 }
 
@@ -96,6 +117,7 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	if seg.Dir != schema.ToClient {
 		seg.Dir = schema.ToServer
 	}
+	t.pending.fresh = 0
 	t.take(seg)
 	t.emit = nil
 }
@@ -113,94 +135,36 @@ func (t *Transport) take(seg transport.Segment) {
 	case undecided:
 		t.keep(seg)
 		t.recognise(w, seg)
-		return
 	case handshake:
 		t.shake(w, seg)
-		return
 	case trial:
 		t.keep(seg)
 		t.try(w, seg)
-		return
+	case decided:
+		t.pass(w.behind(seg))
 	}
-	if !w.begun {
-		w.begun = true
-		if !seg.Start && seg.Lost == 0 && t.mode == messages {
-			w.lose() // the capture begins in the middle of the stream
-			w.dark = w.cipher != nil
-		}
-	}
-	if seg.Lost != 0 {
-		t.gap(w, seg)
-	}
-	for bytes := seg.Bytes; len(bytes) > 0; {
-		part := seg
-		part.Bytes = bytes[:min(len(bytes), chunkSize)]
-		bytes = bytes[len(part.Bytes):]
-		w.add(part)
-		if n := len(part.Bytes); t.options.Clear != nil && w.cipher != nil && !w.dark {
-			t.options.Clear(transport.Clear{Dir: w.dir, Packet: part.Packet, Off: part.Off, Bytes: w.buf[len(w.buf)-n:]})
-		}
-		if t.mode == messages && !w.dark {
-			t.read(w)
-		} else {
-			t.opaque(w)
-		}
-		seg.Off += uint32(len(part.Bytes))
-	}
-	if seg.End {
-		w.ended = true
-		t.unfinished(w, seg.At)
-		*w = way{dir: w.dir, begun: true, ended: true, offset: w.next()}
-	}
+}
+
+// behind returns a segment of a stream that is read: the first one behind the key exchange is the start.
+func (w *way) behind(seg transport.Segment) transport.Segment {
+	seg.Start = seg.Start || !w.read && w.step > 0
+	w.read = true
+	return seg
 }
 
 // Flush decides with the data available and reports incomplete messages.
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
 	t.settle(at)
-	for i := range t.ways {
-		t.unfinished(&t.ways[i], at)
+	if t.reader != nil {
+		t.reader.Flush(at, emit)
 	}
 	t.emit = nil
 }
 
 // Waits reports whether bytes are kept until the connection is classified, or until the start of a message is found.
 func (t *Transport) Waits() bool {
-	for i := range t.ways {
-		if w := &t.ways[i]; w.lost && w.done < len(w.buf) {
-			return true
-		}
-	}
-	return len(t.pending.segments) > 0
-}
-
-// unfinished reports the incomplete rest of a stream that stops.
-func (t *Transport) unfinished(w *way, at time.Time) {
-	if t.mode != messages {
-		return
-	}
-	if w.lost {
-		t.look(w, true)
-		t.read(w)
-	}
-	rest := w.buf[w.done:]
-	if w.lost { // a start may still be found in it
-		skip := int(max(w.told-w.offset-int64(w.done), 0))
-		if n := len(rest) - skip; n > 0 {
-			again := *w
-			w.pass(skip)
-			t.tellUnread(w, n)
-			w.done, w.first, w.told = again.done, again.first, w.next()
-		}
-		return
-	}
-	if n := len(rest); n > 0 && w.told < w.next() {
-		w.told = w.next()
-		f := t.begin(w, transport.Problem, w.next()-int64(n), at)
-		f.Bytes, f.From = rest[:min(n, maxShown)], t.sources(w, min(n, maxShown))
-		f.Note = fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n)
-		t.emit(f)
-	}
+	return len(t.pending.segments) > 0 || t.reader != nil && t.reader.Waits()
 }
 
 // begin starts a frame.

@@ -39,13 +39,16 @@ type script struct {
 func (s *script) send(dir schema.Dir, data []byte) *script {
 	data = bytes.Clone(data)
 	if s.leg != nil {
-		if dir == schema.ToServer {
-			s.leg.ToServer.XORKeyStream(data, data)
-		} else {
-			s.leg.ToClient.XORKeyStream(data, data)
-		}
+		s.cipher(dir).XORKeyStream(data, data)
 	}
 	return s.raw(dir, data)
+}
+
+func (s *script) cipher(dir schema.Dir) *Cipher {
+	if dir == schema.ToServer {
+		return &s.leg.ToServer
+	}
+	return &s.leg.ToClient
 }
 
 func (s *script) raw(dir schema.Dir, data []byte) *script {
@@ -114,7 +117,7 @@ s2c control 132 128 bytes via [handshake] (second key of the server)
 `
 
 func TestPlaybook(t *testing.T) {
-	known := Options{Known: func(k schema.Key) bool { return k.Code >= 5000 && k.Code < 5100 }}
+	known := Options{Definitions: knows(func(k schema.Key) bool { return k.Code >= 5000 && k.Code < 5100 })}
 	noise := bytes.Repeat([]byte{0x5a, 0xc3, 0x91}, 40)
 	for _, c := range []struct {
 		name string
@@ -142,7 +145,7 @@ s2c problem 260 090088136865 (the stream ends inside a message, after 6 of its b
 `},
 		{"other cipher", Options{}, new(script).shake(CurrentConstants).raw(schema.ToServer, bytes.Repeat([]byte{0x99, 7}, 50)), shaken + `
 c2s problem 256  (neither set of constants deciphers the data after the key exchange)
-c2s opaque 256 100 bytes
+c2s opaque 256 100 bytes (neither set of constants deciphers the data after the key exchange)
 `},
 		{"the client is ahead of the second key of the server", Options{}, func() *script {
 			s := new(script).shake(CurrentConstants)
@@ -167,15 +170,15 @@ c2s message 0 5000 "v"
 c2s message 5 5001 "w"
 `},
 		{"opaque", Options{}, new(script).s2c([]byte("220 mail.example ESMTP\r\n")).c2s([]byte("EHLO x\r\n")), `
-s2c opaque 0 24 bytes
-c2s opaque 0 45484c4f20780d0a
+s2c opaque 0 24 bytes (these are not messages of TERA, or their key exchange is missing)
+c2s opaque 0 45484c4f20780d0a (these are not messages of TERA, or their key exchange is missing)
 `},
 		{"one direction is opaque", Options{}, new(script).s2c(messageRow(3, 5000, "")).c2s([]byte{0, 0, 1, 2}), `
-s2c opaque 0 040088130400891304008a13
-c2s opaque 0 00000102
+s2c opaque 0 040088130400891304008a13 (these are not messages of TERA, or their key exchange is missing)
+c2s opaque 0 00000102 (these are not messages of TERA, or their key exchange is missing)
 `},
 		{"half a start of an enciphered connection", Options{}, new(script).s2c([]byte{1, 0}), `
-s2c opaque 0 0100
+s2c opaque 0 0100 (these are not messages of TERA, or their key exchange is missing)
 `},
 		{"the key exchange ends", Options{}, &script{segs: new(script).shake(CurrentConstants).segs[:3]}, `
 s2c control 0 01000000 via [handshake] (start of an enciphered connection)
@@ -191,8 +194,8 @@ s2c problem 132  (the key exchange is incomplete)
 s2c control 0 01000000 via [handshake] (start of an enciphered connection)
 c2s problem 0 100 bytes (a part of the keys was not captured; 100 bytes of a key were received)
 c2s problem 100  missing 28 (bytes of the stream are missing in the capture)
-s2c opaque 4 128 bytes
-c2s opaque 128 100 bytes
+s2c opaque 4 128 bytes (a part of the keys was not captured)
+c2s opaque 128 100 bytes (a part of the keys was not captured)
 `},
 		{"the client's start is not captured", Options{}, func() *script {
 			s := new(script).s2c(magicBytes[:])
@@ -201,47 +204,52 @@ c2s opaque 128 100 bytes
 		}(), `
 s2c control 0 01000000 via [handshake] (start of an enciphered connection)
 s2c problem 4  (the start of the stream was not captured, and the keys with it)
-c2s opaque 0 30 bytes
+c2s opaque 0 30 bytes (the start of the stream was not captured, and the keys with it)
 `},
 		{"a length below that of the header, and no more", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{3, 0, 1, 2, 3}), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261 0300 (frame length 3 is smaller than the header)
-c2s problem 263 010203 resumed (no message was found in 3 bytes)
+c2s problem 261 0300010203 (the length 3 is too small; 5 bytes not read; no message was found in them)
 `},
 		{"a wrong length is seen at once", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{0}).c2s([]byte{0}).s2c(message(5000, "")), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261 0000 (frame length 0 is smaller than the header)
 s2c message 260 5000 ""
+c2s problem 261 0000 (the length 0 is too small; 2 bytes not read; no message was found in them)
 `},
 		{"a wrong length, and found again", known, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s([]byte{2, 0, 9, 9}).c2s(messageRow(3, 5000, "abc")), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261 0200 (frame length 2 is smaller than the header)
-c2s problem 263 0909 resumed (no message was found in 2 bytes)
-c2s message 265 5000 "abc" resumed (the first message after 4 bytes that could not be read)
+c2s problem 261 02000909 (the length 2 is too small; 4 bytes not read; resumed at packet 8; the message fits)
+c2s message 265 5000 "abc" resumed
 c2s message 272 5001 "abc" resumed
 c2s message 279 5002 "abc" resumed
 `},
 		{"a gap inside a message", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")[:5]).lose(schema.ToClient, []byte("el")).s2c([]byte("lo")).s2c(message(5001, "x")), shaken + `
 c2s message 256 19900 "v"
-s2c problem 265  missing 2 (bytes of the stream are missing in the capture; the message before them is cut after 5 bytes)
-s2c message 269 5001 "x" resumed (the first message after 2 bytes that could not be read)
+s2c problem 260 0900881368 (the start of a message, 5 bytes: the rest is missing in the capture)
+s2c problem 265  missing 2 (bytes of the stream are missing in the capture)
+s2c problem 267 6c6f resumed (the end of a message, 2 bytes)
+s2c message 269 5001 "x" resumed
 `},
 		{"a gap up to the end of a message", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")[:5]).lose(schema.ToClient, []byte("ello")).s2c(message(5001, "x")), shaken + `
 c2s message 256 19900 "v"
-s2c problem 265  missing 4 (bytes of the stream are missing in the capture; the message before them is cut after 5 bytes)
+s2c problem 260 0900881368 (the start of a message, 5 bytes: the rest is missing in the capture)
+s2c problem 265  missing 4 (bytes of the stream are missing in the capture)
 s2c message 269 5001 "x" resumed
 `},
 		{"two gaps inside a message", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")[:5]).lose(schema.ToClient, []byte("e")).s2c([]byte("l")).lose(schema.ToClient, []byte("l")).s2c([]byte("o")).s2c(message(5001, "x")), shaken + `
 c2s message 256 19900 "v"
-s2c problem 265  missing 1 (bytes of the stream are missing in the capture; the message before them is cut after 5 bytes)
+s2c problem 260 0900881368 (the start of a message, 5 bytes: the rest is missing in the capture)
+s2c problem 265  missing 1 (bytes of the stream are missing in the capture)
+s2c problem 266 6c resumed (the end of a message, 1 byte)
 s2c problem 267  missing 1 (bytes of the stream are missing in the capture)
-s2c message 269 5001 "x" resumed (the first message after 1 bytes that could not be read)
+s2c problem 268 6f resumed (the end of a message, 1 byte)
+s2c message 269 5001 "x" resumed
 `},
 		{"a gap over messages", known, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")[:5]).lose(schema.ToClient, noise).s2c(noise[:50]).s2c(messageRow(4, 5050, "hello")), shaken + `
 c2s message 256 19900 "v"
-s2c problem 265  missing 120 (bytes of the stream are missing in the capture; the message before them is cut after 5 bytes)
-s2c problem 385 50 bytes resumed (no message was found in 50 bytes)
-s2c message 435 5050 "hello" resumed (the first message after 50 bytes that could not be read)
+s2c problem 260 0900881368 (the start of a message, 5 bytes: the rest is missing in the capture)
+s2c problem 265  missing 120 (bytes of the stream are missing in the capture)
+s2c problem 385 50 bytes resumed (after missing bytes; 50 bytes not read; resumed at packet 10; the message fits)
+s2c message 435 5050 "hello" resumed
 s2c message 444 5051 "hello" resumed
 s2c message 453 5052 "hello" resumed
 s2c message 462 5053 "hello" resumed
@@ -252,22 +260,22 @@ s2c message 462 5053 "hello" resumed
 			return s
 		}(), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261  missing -1 (bytes of the stream are missing in the capture; their number is unknown, so the rest cannot be deciphered)
-c2s opaque 261 1c0bf6e66e
+c2s problem 261  missing -1 (bytes of the stream are missing in the capture; the position in the keystream is unknown after missing bytes)
+c2s opaque 261 2c5c7ebc80 (the position in the keystream is unknown after missing bytes)
 `},
 		{"plain from the middle", known, func() *script {
 			s := new(script)
 			s.sent = [3]int64{1, 1, 1}
 			return s.s2c(append(noise[:11:11], messageRow(5, 5000, "abcd")...)).c2s(append([]byte("q"), messageRow(4, 5010, "")...))
 		}(), `
-s2c problem 0 5ac3915ac3915ac3915ac3 resumed (no message was found in 11 bytes)
-s2c message 11 5000 "abcd" resumed (the first message after 11 bytes that could not be read)
+s2c problem 0 5ac3915ac3915ac3915ac3 resumed (the capture begins inside the stream; 11 bytes not read; resumed at packet 1; 2 messages in a row fit)
+s2c message 11 5000 "abcd" resumed
 s2c message 19 5001 "abcd" resumed
 s2c message 27 5002 "abcd" resumed
 s2c message 35 5003 "abcd" resumed
 s2c message 43 5004 "abcd" resumed
-c2s problem 0 71 resumed (no message was found in 1 bytes)
-c2s message 1 5010 "" resumed (the first message after 1 bytes that could not be read)
+c2s problem 0 71 resumed (the capture begins inside the stream; 1 byte not read; resumed at packet 2; the message fits)
+c2s message 1 5010 "" resumed
 c2s message 5 5011 "" resumed
 c2s message 9 5012 "" resumed
 c2s message 13 5013 "" resumed
@@ -277,8 +285,8 @@ c2s message 13 5013 "" resumed
 			s.sent = [3]int64{1, 1, 1}
 			return s.s2c(append(noise[:11:11], bytes.Repeat(message(40000, "abcd"), 8)...))
 		}(), `
-s2c problem 0 5ac3915ac3915ac3915ac3 resumed (no message was found in 11 bytes)
-s2c message 11 40000 "abcd" resumed (the first message after 11 bytes that could not be read)
+s2c problem 0 5ac3915ac3915ac3915ac3 resumed (the capture begins inside the stream; 11 bytes not read; resumed at packet 1; 4 messages in a row fit)
+s2c message 11 40000 "abcd" resumed
 ` + func() (more string) {
 			for i := 1; i < 8; i++ {
 				more += fmt.Sprintf("s2c message %d 40000 \"abcd\" resumed\n", 11+8*i)
