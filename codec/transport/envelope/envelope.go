@@ -312,18 +312,23 @@ func (t *Transport) read(w *way, last bool) {
 			}
 			return
 		}
-		if t.steady {
+		if t.steady && s.cipher != nil {
 			t.decipher(w, len(w.buf))
 		}
 		f := &l.o.Envelope.States[s.state].Frame[w.index]
-		var x frame
+		x := &t.unit.frame
 		for want := max(w.need, 1); ; want = x.need {
 			b := w.buf[w.done:]
 			if s.cipher != nil {
 				t.decipher(w, w.done+min(want, have))
 				b = b[:min(w.plain-w.done, have)]
 			}
-			if x = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index]); x.fault > 0 || x.total > 0 || x.need > have {
+			if f.Kind == envelope.Length {
+				cutLength(f, b, x)
+			} else {
+				*x = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index])
+			}
+			if x.fault > 0 || x.total > 0 || x.need > have {
 				break
 			}
 			w.looked = len(b)
@@ -353,7 +358,7 @@ func (t *Transport) read(w *way, last bool) {
 		if t.doubts(l, w, f, x) {
 			continue
 		}
-		t.cut(w, x)
+		t.cut(w)
 	}
 }
 
@@ -379,14 +384,16 @@ func (t *Transport) opaque(w *way, why string) {
 	w.pass(n)
 }
 
-// cut takes the next frame.
-func (t *Transport) cut(w *way, x frame) {
+// cut takes the next frame, which unit has.
+func (t *Transport) cut(w *way) {
 	l := t.legs[w.index]
 	s := &l.sides[w.index]
 	f := &l.o.Envelope.States[s.state].Frame[w.index]
 	u := &t.unit
+	x := &u.frame
 	w.trial = max(w.trial-1, 0)
-	*u = unit{w: w, frame: x, state: s.state, comp: s.comp, inner: u.inner[:0], offset: w.offset + int64(w.done), at: w.arrival(x.total)}
+	u.w, u.state, u.comp, u.offset, u.at = w, s.state, s.comp, w.offset+int64(w.done), w.arrival(x.total)
+	u.bad, u.verbatim, u.name, u.bundle, u.inner, u.note = false, false, "", nil, u.inner[:0], ""
 	u.wire = w.buf[w.done : w.done+x.total : w.done+x.total]
 	t.from = w.appendSources(t.from[:0], 0, x.total)
 	message, err := t.open(l, f, u)
@@ -501,8 +508,10 @@ func (t *Transport) deliver(l *leg, u *unit) {
 func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	w := u.w
 	f := t.begin(w, transport.Message, u.offset, u.at)
-	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, transport.Join(w.note, u.note)
-	f.Resumed, w.note = w.lost, ""
+	f.Bytes, f.Key, f.HasKey, f.Name, f.From, f.Note = u.message, u.key, u.hasKey, u.name, t.from, u.note
+	if f.Resumed = w.lost; w.note != "" {
+		f.Note, w.note = transport.Join(w.note, u.note), ""
+	}
 	via := t.via[:0]
 	if p != nil {
 		via = append(via, u.bundle.Message.String())

@@ -93,9 +93,11 @@ type measure func(data []byte) (n, need int, why transport.Reason)
 // cut finds the first frame of b, which is not empty. looked is the number of bytes in which an earlier call found no delimiter. last
 // reports that b is a whole datagram.
 func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out frame) {
+	if f.Kind == envelope.Length {
+		cutLength(f, b, &out)
+		return out
+	}
 	switch f.Kind {
-	case envelope.Length:
-		return cutLength(f, b)
 	case envelope.Delimiter:
 		from := max(looked-len(f.Delimiter)+1, 0)
 		i := bytes.Index(b[from:], f.Delimiter)
@@ -145,26 +147,31 @@ func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out f
 }
 
 // cutLength cuts a frame with a length.
-func cutLength(f *envelope.Framing, b []byte) (out frame) {
+func cutLength(f *envelope.Framing, b []byte, out *frame) {
+	*out = frame{}
 	if len(b) <= f.At {
-		return frame{need: f.At + 1}
+		out.need = f.At + 1
+		return
 	}
 	v, size := readNumber(&f.Number, b[f.At:])
-	switch {
-	case size < 0:
-		return frame{fault: lengthOverlong}
-	case size == 0 && f.Number.Kind == envelope.UInt:
-		return frame{need: f.At + f.Number.Size}
-	case size == 0:
-		return frame{need: len(b) + 1}
+	if size <= 0 {
+		switch {
+		case size < 0:
+			out.fault = lengthOverlong
+		case f.Number.Kind == envelope.UInt:
+			out.need = f.At + f.Number.Size
+		default:
+			out.need = len(b) + 1
+		}
+		return
 	}
 	const most = envelope.MaxMax + 1<<16
 	n := int64(v)
 	if n < -most || n > most || n*f.Times > most {
-		if f.Number.Kind == envelope.ZigZag {
-			return frame{fault: lengthNegative, v: n}
+		if out.fault, out.v = lengthTooLarge, n; f.Number.Kind == envelope.ZigZag {
+			out.fault = lengthNegative
 		}
-		return frame{fault: lengthTooLarge, v: n}
+		return
 	}
 	n = n*f.Times + f.Add
 	head := f.At + size
@@ -178,18 +185,16 @@ func cutLength(f *envelope.Framing, b []byte) (out frame) {
 	if f.Keep {
 		out.length, out.head = 0, head
 	}
-	if n < int64(head) || n-int64(out.length) < int64(f.Min) {
-		return frame{fault: lengthTooSmall, v: int64(v)}
-	}
-	if n-int64(out.length) > int64(f.Max) {
-		return frame{fault: tooLarge, v: n - int64(out.length)}
-	}
-	if int64(len(b)) < n {
+	switch message := n - int64(out.length); {
+	case n < int64(head) || message < int64(f.Min):
+		*out = frame{fault: lengthTooSmall, v: int64(v)}
+	case message > int64(f.Max):
+		*out = frame{fault: tooLarge, v: message}
+	case int64(len(b)) < n:
 		out.need, out.known = int(n), true
-		return out
+	default:
+		out.total = int(n)
 	}
-	out.total = int(n)
-	return out
 }
 
 // cutCode cuts a frame whose code determines the size.
@@ -209,7 +214,7 @@ func cutCode(f *envelope.Framing, b []byte) (out frame) {
 	case c == nil:
 		return frame{fault: codeUnsized, v: int64(code)}
 	case c.Length != nil:
-		out = cutLength(c.Length, b)
+		cutLength(c.Length, b, &out)
 		out.within = c.Length
 		if out.total > 0 && out.total < f.At+size {
 			return frame{fault: codeBehind, v: int64(code)}

@@ -19,6 +19,12 @@ func readNumber(n *envelope.Number, b []byte) (v uint64, size int) {
 		if len(b) < n.Size {
 			return 0, 0
 		}
+		switch {
+		case n.Size == 1:
+			return uint64(b[0]), 1
+		case n.Size == 2 && n.Order != schema.Big:
+			return uint64(binary.LittleEndian.Uint16(b)), 2
+		}
 		if n.Order == schema.Big {
 			for _, c := range b[:n.Size] {
 				v = v<<8 | uint64(c)

@@ -103,14 +103,14 @@ func (t *Transport) settle(w *way) {
 // doubts reports whether a frame is none, although it could be cut: it has no definition or does not fit it, and messages certainly start
 // inside it and continue behind it. The search does not wait for more bytes, and begins more and more rarely while it finds
 // nothing. Whether a frame fits is judged at the start of a stream and after a frame that has no definition.
-func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x frame) bool {
+func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x *frame) bool {
 	closely := w.unsure
 	w.unsure = false
 	if l.o.Definitions == nil || l.sides[w.index].cipher != nil || !t.searchable(w) {
 		return false
 	}
 	wire := w.buf[w.done : w.done+x.total]
-	u := unit{frame: x, comp: l.sides[w.index].comp, wire: wire}
+	u := unit{frame: *x, comp: l.sides[w.index].comp, wire: wire}
 	read, made := l.codecs.read, l.codecs.made
 	message, err := t.open(l, f, &u)
 	l.codecs.read, l.codecs.made = read, made

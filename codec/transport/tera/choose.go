@@ -325,7 +325,7 @@ func (t *Transport) settle(at time.Time) {
 					w.search.Flush(at, w.found)
 				}
 				some = some || w.looked > 0
-				plain = plain && (w.looked == 0 || w.walk.verdict == good)
+				plain = plain && (w.looked == 0 || w.walk.verdict == good || t.ways[1-i].walk.speaks())
 			default:
 				some = some || w.walk.began || w.walk.verdict == good
 				plain = plain && w.walk.likely()
