@@ -19,6 +19,9 @@ func (e *Envelope) Check(messages func(group string, dir schema.Dir) []*schema.M
 			c.code(s, way)
 		}
 		for _, b := range s.Bundles {
+			if b.Message.IsZero() {
+				continue
+			}
 			c.find(s, b.Dir, &b.Message, b.At, "the bundle is never opened")
 		}
 		for _, r := range s.Rules {

@@ -19,7 +19,7 @@
 //	group [DIR] NAME                              the group of the definitions, instead of the name of the state
 //	compress [DIR] METHOD [HEADER] [WHEN]         messages are compressed from the start of the connection
 //	cipher [DIR] CIPHER key SECRET [iv SECRET]    the stream is enciphered from its first byte
-//	bundle MESSAGE [DIR] frame FRAMING            the contents of this message, after its code, are messages in frames
+//	bundle [MESSAGE] [DIR] [at N] frame FRAMING   the contents of this message are messages in frames
 //	state NAME                                    a state of the connection; the first one is the initial state
 //
 // frame, code, field, checksum, group, bundle and rules may be indented below a state, and then apply in that state only. Otherwise they apply in every state
@@ -64,6 +64,13 @@
 //	                                              before one of the tail. Its own bytes count as 0
 //
 // Lengths and checksums are computed when a message is sent, checksums in the order of their lines. In values that are encoded, constants, lengths and checksums may be missing.
+//
+// # Bundles
+//
+// The messages of a bundle begin after its code, or at N bytes from its start, the code included, as other places do. The bytes between the code and
+// that place are a header, which is kept when the messages are changed. Without a MESSAGE every frame is a bundle: it has no code of its own, and
+// code, field and checksum are about the messages in it. A message that is sent travels in a bundle alone, behind the header of the last bundle of
+// the direction, and zeros if there was none.
 //
 // # Compression
 //

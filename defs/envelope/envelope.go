@@ -132,10 +132,21 @@ type Code struct {
 
 // Bundle is a message that contains messages.
 type Bundle struct {
-	Message Message
+	Message Message    // zero: every frame is a bundle, and has no code of its own
 	Dir     schema.Dir // may be Both
+	From    int        // bytes before the messages; 0: they follow the code
 	Frame   Framing
 	At      source.Span // the message
+}
+
+// Every returns the bundle that every frame of a direction is, or nil.
+func (s *State) Every(way int) *Bundle {
+	for i := range s.Bundles {
+		if b := &s.Bundles[i]; b.Message.IsZero() && Ways(b.Dir, way) {
+			return b
+		}
+	}
+	return nil
 }
 
 // Message names a message in a rule.

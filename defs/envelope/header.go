@@ -57,6 +57,9 @@ func (h *Header) Bare() bool {
 // or of the code.
 func newHeader(s *State, way int, fields []Field) (h *Header, at source.Span, err error) {
 	f, c := &s.Frame[way], s.Code[way]
+	if b := s.Every(way); b != nil {
+		f = &b.Frame
+	}
 	if c.Number.Kind == NoNumber && len(fields) == 0 {
 		return nil, at, nil
 	}

@@ -55,7 +55,7 @@ var (
 		{name: "group", doc: "The group of the definitions, instead of the name of the state."},
 		{name: "compress", doc: "How messages are compressed."},
 		{name: "cipher", doc: "How the stream is enciphered."},
-		{name: "bundle", doc: "A message whose contents are messages in frames."},
+		{name: "bundle", doc: "A message, or every frame, whose contents are messages in frames."},
 		{name: "state", doc: "A state of the connection; the first one is the initial state."},
 	}
 	numbers = []keyword{
@@ -81,7 +81,7 @@ var (
 		{name: "times", doc: "A length is multiplied by this number."},
 		{name: "plus", doc: "A length is increased by this number."},
 		{name: "minus", doc: "A length is decreased by this number."},
-		{name: "at", doc: "The number of bytes before a length, a code or a field; negative: from the end of the message."},
+		{name: "at", doc: "The number of bytes before a length, a code, a field or the messages of a bundle; negative: from the end of the message."},
 		{name: "keep", doc: "The length or the delimiter is part of the message."},
 		{name: "min", doc: "The bytes of the smallest message: a length of fewer is wrong."},
 		{name: "max", doc: "The bytes of the largest message."},

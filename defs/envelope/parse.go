@@ -538,10 +538,19 @@ func (p *parser) code(b *block) {
 	p.set(dir, &b.code, "code", func(i int) { b.s.Code[i] = c })
 }
 
+// bundled are the words after "bundle" that are no messages without quotes.
+var bundled = []string{"frame", "at", "to-server", "to-client"}
+
 func (p *parser) bundle(b *block) {
-	x := Bundle{At: p.peek().span}
-	x.Message = p.message()
+	t := p.peek()
+	x := Bundle{At: t.span}
+	if t.quoted || !slices.Contains(bundled, t.text) {
+		x.Message = p.message()
+	}
 	x.Dir = p.dir()
+	if p.is("at") {
+		x.From = int(p.number(0, maxAt))
+	}
 	p.need("frame")
 	kind := p.peek()
 	x.Frame = p.framing()
@@ -884,6 +893,7 @@ func (p *parser) finish() {
 			}
 			s.share(w)
 		}
+		s.Bundles = append(s.Bundles[:len(s.Bundles):len(s.Bundles)], common.s.Bundles...)
 		for w := range 2 {
 			slices.SortStableFunc(s.Frame[w].Sizes, compareSizes)
 			own := b.fields[w]
@@ -891,8 +901,8 @@ func (p *parser) finish() {
 				own = common.fields[w]
 			}
 			p.header(s, w, own, at)
+			p.behindCode(s, w)
 		}
-		s.Bundles = append(s.Bundles[:len(s.Bundles):len(s.Bundles)], common.s.Bundles...)
 		s.Rules = append(s.Rules[:len(s.Rules):len(s.Rules)], common.s.Rules...)
 		switch {
 		case broken(b, common, "frame"), broken(b, common, "code"):
@@ -935,6 +945,24 @@ func (p *parser) compresses() bool {
 		}
 	}
 	return false
+}
+
+// behindCode checks that the messages of bundles are behind the code.
+func (p *parser) behindCode(s *State, w int) {
+	for i := range s.Bundles {
+		b := &s.Bundles[i]
+		least := s.Code[w].At + max(s.Code[w].Number.Size, 1)
+		if b.From == 0 || b.From >= least || b.Message.IsZero() || !Ways(b.Dir, w) || s.Code[w].Number.Kind == NoNumber {
+			continue
+		}
+		b.From = 0
+		key := fmt.Sprint("bundle ", b.At.Start)
+		if _, is := p.seen[key]; is { // of another state
+			continue
+		}
+		p.seen[key] = b.At
+		p.report(misplaced(b.At, "the messages of the bundle begin before its code ends", fmt.Sprintf("write at least %d after \"at\"", least)))
+	}
 }
 
 // header makes the header of a direction of a state.

@@ -51,7 +51,7 @@ func (e *Envelope) String() string {
 			return Word(s.Group[i])
 		}, func(dir, words string) { line(indent, "group", dir, words) })
 		for _, x := range s.Bundles {
-			line(indent, "bundle", x.Message.String(), dirWord(x.Dir), "frame", x.Frame.String())
+			line(indent, "bundle", x.message(), dirWord(x.Dir), x.from(), "frame", x.Frame.String())
 			table(&x.Frame, indent+1, line)
 		}
 		for _, r := range s.Rules {
@@ -236,6 +236,24 @@ func (m Message) String() string {
 		return strconv.FormatUint(uint64(m.Code), 10)
 	}
 	return Word(m.Name)
+}
+
+// message returns the message as in a text, "" for every frame.
+func (b *Bundle) message() string {
+	switch {
+	case b.Message.IsZero():
+		return ""
+	case slices.Contains(bundled, b.Message.Name):
+		return strconv.Quote(b.Message.Name)
+	}
+	return b.Message.String()
+}
+
+func (b *Bundle) from() string {
+	if b.From == 0 {
+		return ""
+	}
+	return "at " + strconv.Itoa(b.From)
 }
 
 // words returns the compression as in a text; none reports that there is none.

@@ -88,7 +88,7 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 	e.out = append(e.out[:0], message...)
 	if !o.Raw {
 		var err error
-		if e.out, err = e.l.framed(e.out[:0], e.way, message); err != nil {
+		if e.out, err = e.l.alone(e.out[:0], e.way, message, &e.t.ways[e.way]); err != nil {
 			return err
 		}
 		e.t.keep(e.l, e.way, message)

@@ -52,7 +52,9 @@ type unit struct {
 	key      schema.Key
 	hasKey   bool
 	name     string
-	head     int // offset of the contents after the code
+	head     int  // offset of the contents after the code
+	start    int  // of a bundle: offset of its messages
+	bare     bool // it would be a bundle, and has no messages
 	bundle   *envelope.Bundle
 	inner    []part
 	offset   int64
@@ -393,7 +395,7 @@ func (t *Transport) cut(w *way) {
 	x := &u.frame
 	w.trial = max(w.trial-1, 0)
 	u.w, u.state, u.comp, u.offset, u.at = w, s.state, s.comp, w.offset+int64(w.done), w.arrival(x.total)
-	u.bad, u.verbatim, u.name, u.bundle, u.inner, u.note = false, false, "", nil, u.inner[:0], ""
+	u.bad, u.verbatim, u.bare, u.start, u.name, u.bundle, u.inner, u.note = false, false, false, 0, "", nil, u.inner[:0], ""
 	u.wire = w.buf[w.done : w.done+x.total : w.done+x.total]
 	t.from = w.appendSources(t.from[:0], 0, x.total)
 	message, err := t.open(l, f, u)
@@ -410,6 +412,12 @@ func (t *Transport) cut(w *way) {
 		t.apply(w, nil)
 		return
 	}
+	if u.bundle = l.state(w.index).Every(w.index); u.bundle != nil {
+		u.key, u.head, u.hasKey = schema.Key{}, 0, false
+		t.openBundle(l, u)
+		t.found(l, u)
+		return
+	}
 	if u.key, u.head, u.hasKey = l.code(w.index, message); u.hasKey {
 		w.codes.add(u.key.Code)
 	}
@@ -423,6 +431,11 @@ func (t *Transport) cut(w *way) {
 	if u.bundle = l.bundle(w.index, u.key, u.hasKey); u.bundle != nil {
 		t.openBundle(l, u)
 	}
+	t.found(l, u)
+}
+
+// found hands on a message that was cut.
+func (t *Transport) found(l *leg, u *unit) {
 	if t.take != nil {
 		t.take(u)
 	} else {
@@ -454,7 +467,14 @@ func (t *Transport) open(l *leg, f *envelope.Framing, u *unit) ([]byte, error) {
 // openBundle finds the messages of a bundle. If there are none, or if they do not fill it exactly, it is an ordinary message.
 func (t *Transport) openBundle(l *leg, u *unit) {
 	f := &u.bundle.Frame
-	for at := u.head; at < len(u.message); {
+	every := u.bundle.Message.IsZero()
+	defer func() { u.bare = every && u.bundle == nil }()
+	u.start = max(u.head, u.bundle.From)
+	if len(u.message) < u.start {
+		u.note, u.bundle = transport.Join(u.note, fmt.Sprintf("the bundle ends before its messages, after %d of %d bytes", len(u.message), u.start)), nil
+		return
+	}
+	for at := u.start; at < len(u.message); {
 		x := cut(f, u.message[at:], 0, false, l.sizes[u.w.index])
 		why := x.why(f)
 		if why == "" && x.total == 0 {
@@ -479,6 +499,9 @@ func (t *Transport) openBundle(l *leg, u *unit) {
 	if len(u.inner) == 0 {
 		u.bundle = nil
 	}
+	if every {
+		u.w.opening = append(u.w.opening[:0], u.message[:u.start]...)
+	}
 }
 
 // bytes returns the message of a part.
@@ -495,6 +518,7 @@ func (t *Transport) deliver(l *leg, u *unit) {
 	if u.bundle == nil {
 		t.each(l, u, nil)
 	} else {
+		t.opening(u)
 		for i := range u.inner {
 			t.each(l, u, &u.inner[i])
 		}
@@ -502,6 +526,23 @@ func (t *Transport) deliver(l *leg, u *unit) {
 	w := u.w
 	w.pass(len(u.wire))
 	t.apply(w, t.changes)
+}
+
+const headerNote = "the header of a bundle"
+
+// opening emits the bytes between the code of a bundle and its messages.
+func (t *Transport) opening(u *unit) {
+	if u.start <= u.head {
+		return
+	}
+	f := t.begin(u.w, transport.Control, u.offset, u.at)
+	f.Bytes, f.Note = u.message[:u.start], headerNote
+	if !u.comp.on && u.frame.before == 0 {
+		t.from = u.w.appendSources(t.from[:0], 0, u.frame.length+u.start)
+	}
+	f.From = t.from
+	t.emit(f)
+	t.from = u.w.appendSources(t.from[:0], 0, len(u.wire))
 }
 
 // each emits one message: that of the frame, or a part of it. The changes that it makes are appended to t.changes.
@@ -514,9 +555,12 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	}
 	via := t.via[:0]
 	if p != nil {
-		via = append(via, u.bundle.Message.String())
+		if via = append(via, "bundle"); !u.bundle.Message.IsZero() {
+			via[0] = u.bundle.Message.String()
+		}
 		f.Bytes = p.bytes(u.message)
 		f.Key, _, f.HasKey = l.code(w.index, f.Bytes)
+		f.Name = l.state(w.index).Code[w.index].Name
 		if !u.comp.on && u.frame.before == 0 {
 			at := u.frame.length
 			if !t.udp {
@@ -526,7 +570,7 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 			f.From = t.from
 		}
 	}
-	if l.marked(w.index) {
+	if l.marked(w.index) && !u.bare {
 		via = append(via, transport.MarkHeader)
 		if wrong := l.state(w.index).Header[w.index].Wrong(f.Bytes); wrong != nil {
 			f.Note = transport.Join(f.Note, wrong.Why(f.Bytes))
@@ -541,8 +585,14 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	}
 	if len(f.Bytes) == 0 {
 		f.Kind, f.Note = transport.Control, "an empty frame"
+	} else if u.bare && len(f.Bytes) == u.start {
+		f.Kind, f.Note = transport.Control, "a bundle without messages"
 	}
 	var note string
+	if u.bare {
+		t.emit(f)
+		return f
+	}
 	if t.changes, note = l.prepare(t.changes, w.index, f.Key, f.HasKey, f.Bytes); note != "" {
 		f.Note = transport.Join(f.Note, note)
 	}

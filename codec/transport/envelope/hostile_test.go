@@ -86,6 +86,19 @@ opaque c2s 2 626364 1:2+3 (the key of the cipher is not given)`},
 message c2s 2 62 code 98 1:2+2 via [97]
 message c2s 4 63 code 99 1:4+2 via [97]
 message c2s 6 610262 code 97 1:6+4 (the bundle ends inside a message, after 2 of its bytes)`},
+		{"a bundle with a header", "frame length u8\ncode u8\nbundle 97 at 3 frame length u8", []transport.Segment{data("\x07a12\x01b\x01c\x02a1\x03a12")}, `
+control c2s 0 613132 1:0+4 (the header of a bundle)
+message c2s 4 62 code 98 1:4+2 via [97]
+message c2s 6 63 code 99 1:6+2 via [97]
+message c2s 8 6131 code 97 1:8+3 (the bundle ends before its messages, after 2 of 3 bytes)
+message c2s 11 613132 code 97 1:11+4`},
+		{"frames that are bundles", "frame length u8\ncode u8\nbundle at 2 frame length u8", []transport.Segment{data("\x0612\x01b\x01c\x0212\x011\x0412\x03a")}, `
+control c2s 0 3132 1:0+3 (the header of a bundle)
+message c2s 3 62 code 98 1:3+2 via [bundle]
+message c2s 5 63 code 99 1:5+2 via [bundle]
+control c2s 7 3132 1:7+3 (a bundle without messages)
+message c2s 10 31 1:10+2 (the bundle ends before its messages, after 1 of 2 bytes)
+message c2s 12 31320361 1:12+5 (the bundle ends inside a message, after 2 of its bytes)`},
 		{"a rule without definitions", "frame length u8\ncode u8\nstate a\n97 when x = 1 -> b\nstate b\n", []transport.Segment{data("\x01a\x01b")}, `
 message c2s 0 61 a code 97 1:0+2 (the field "x" cannot be read: the message has no definition)
 message c2s 2 62 a code 98 1:2+2`},
@@ -307,6 +320,8 @@ func FuzzTransport(f *testing.F) {
 		f.Add(x.text, []byte("\x05hello\x00\x03abc\r\n\x01"), uint16(3))
 	}
 	f.Add("frame length u8\ncode u8\ncompress zlib size varint\n1: compress off\nbundle 2 frame length u8", []byte("\x05\x00hello"), uint16(1))
+	f.Add("carrier udp\nframe datagram\ncode u8\nbundle at 2 frame length u8", []byte("\x05\x00\x01a\x02bc"), uint16(7))
+	f.Add("frame length u8\ncode u8\nbundle 2 at 3 frame length u8\nfield x u8 at 1\nchecksum y sum8 at -1", []byte("\x06\x02\x00\x00\x02hi\x01"), uint16(4))
 	f.Add("carrier udp\nframe datagram\ncode u8\ncipher rc4 key hex 00", []byte("\x05\x00hello"), uint16(1))
 	f.Add("carrier websocket\nframe datagram\ncode u8", []byte("GET / HTTP/1.1\r\n\r\n\x82\x85abcdefghi\x81\x02xy\x88\x00"), uint16(700))
 	lib := gameLibrary(f)

@@ -410,12 +410,9 @@ func (l *leg) restart(way int, encipher bool) {
 // bundle returns the bundle that a message is, or nil.
 func (l *leg) bundle(way int, key schema.Key, hasKey bool) *envelope.Bundle {
 	s := l.state(way)
-	if len(s.Bundles) == 0 || !hasKey {
-		return nil
-	}
 	for i := range s.Bundles {
 		b := &s.Bundles[i]
-		if !envelope.Ways(b.Dir, way) {
+		if !hasKey || !envelope.Ways(b.Dir, way) || b.Message.IsZero() {
 			continue
 		}
 		if b.Message.ByCode {

@@ -82,9 +82,10 @@ func (t *Transport) lose(w *way, why string, first int64, least int) {
 
 // searchable reports whether the next start of a message can be searched in a direction.
 func (t *Transport) searchable(w *way) bool {
-	switch t.legs[w.index].state(w.index).Frame[w.index].Kind {
+	s := t.legs[w.index].state(w.index)
+	switch s.Frame[w.index].Kind {
 	case envelope.Length, envelope.Codes, envelope.Measured:
-		return !t.udp
+		return !t.udp && s.Every(w.index) == nil
 	}
 	return false
 }

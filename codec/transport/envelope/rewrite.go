@@ -74,6 +74,7 @@ type entry struct {
 	state    int // in which it was framed
 	comp     compression
 	bundle   *envelope.Bundle
+	bare     bool // see unit
 	parts    []part
 	items    []item // the message, or those of the bundle
 	clear    bool   // never enciphered
@@ -204,15 +205,18 @@ func (w *Rewriter) unit(u *unit) {
 	t.changes = t.changes[:0]
 	from := t.legs[u.w.index]
 	e := &w.usual
-	*e = entry{line: l, wire: u.wire, message: u.message, state: u.state, comp: u.comp, bundle: u.bundle, parts: u.inner, items: w.items[:0]}
+	*e = entry{line: l, wire: u.wire, message: u.message, state: u.state, comp: u.comp, bundle: u.bundle, bare: u.bare, parts: u.inner, items: w.items[:0]}
 	e.at = u.frame.length
 	if e.shared = !u.comp.on && (e.at == 0 || u.frame.before == 0); !l.taken {
 		w.complete(from, l, u, e)
 		return
 	}
-	w.inUnit = true
 	usual, waits := len(l.queue) == 0, len(l.queue) > 0
 	var failed error
+	if u.bundle != nil {
+		t.opening(u)
+	}
+	w.inUnit = true
 	for i := range max(len(u.inner), 1) {
 		var p *part
 		if u.bundle != nil {
@@ -279,6 +283,9 @@ func (w *Rewriter) unsent(l *line, u *unit) []byte {
 
 // complete sends the rest of a frame that was partly sent.
 func (w *Rewriter) complete(from *leg, l *line, u *unit, e *entry) {
+	if u.bundle != nil {
+		w.t.opening(u)
+	}
 	w.inUnit = true
 	for i := range max(len(u.inner), 1) {
 		var p *part
@@ -386,7 +393,7 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 		_, err := wrap(nil, &bundle.Frame, message, unpacked, l.sizes[way])
 		return err
 	}
-	_, err := l.framed(nil, way, message)
+	_, err := l.alone(nil, way, message, nil)
 	return err
 }
 
@@ -432,6 +439,26 @@ func (l *leg) framed(dst []byte, way int, message []byte) ([]byte, error) {
 	return wrap(dst, &l.state(way).Frame[way], message, func(dst, body []byte) ([]byte, error) {
 		return l.codecs.pack(dst, c, body, len(message))
 	}, l.sizes[way])
+}
+
+// alone appends the frame of a message that is not part of a bundle yet. w has the header of the last bundle of the direction; it may be nil.
+func (l *leg) alone(dst []byte, way int, message []byte, w *way) ([]byte, error) {
+	b := l.state(way).Every(way)
+	if b == nil {
+		return l.framed(dst, way, message)
+	}
+	if len(message) == 0 {
+		return dst, errors.New("the message is empty")
+	}
+	header := make([]byte, b.From)
+	if w != nil {
+		copy(header, w.opening)
+	}
+	bundle, err := wrap(header, &b.Frame, message, unpacked, l.sizes[way])
+	if err != nil {
+		return dst, err
+	}
+	return l.framed(dst, way, bundle)
 }
 
 // tell emits a problem of the rewriter itself.
@@ -614,6 +641,9 @@ func sameFraming(e *envelope.Envelope, a, b, way int) bool {
 func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 	l := e.line
 	if e.bundle == nil || !changed {
+		if e.kind == entryNew {
+			return l.leg.alone(nil, l.index, e.items[0].bytes, &w.t.ways[l.index])
+		}
 		message := e.message
 		if e.items[0].action == transport.Replace {
 			message = e.items[0].bytes
@@ -632,7 +662,7 @@ func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 			}
 		}
 	}
-	if l.leg.marked(l.index) {
+	if l.leg.marked(l.index) && !e.bundle.Message.IsZero() {
 		l.leg.state(l.index).Header[l.index].Seal(message)
 	}
 	return l.leg.framed(nil, l.index, message)
@@ -664,7 +694,7 @@ func (w *Rewriter) write(l *line, b []byte, clear bool) {
 func (w *Rewriter) sent(e *entry) {
 	l := e.line
 	w.changes = w.changes[:0]
-	if !l.leg.idle(l.index) && !(len(e.items) == 1 && e.items[0].raw) {
+	if !l.leg.idle(l.index) && !e.bare && !(len(e.items) == 1 && e.items[0].raw) {
 		for i := range e.items {
 			var message []byte
 			switch e.items[i].action {

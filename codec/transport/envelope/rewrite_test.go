@@ -18,7 +18,7 @@ const game = `
 frame length varint
 code u8
 compress zlib size varint off
-bundle 9 frame length u16 be
+bundle 9 at 3 frame length u16 be
 %s
 state first
   COMPRESS: compress from size
@@ -53,7 +53,7 @@ func randomMessage(rng *rand.Rand) []byte {
 	case 3:
 		return []byte{4, byte(6 + rng.IntN(3))}
 	case 4:
-		b := []byte{9}
+		b := append([]byte{9}, random(rng, 2)...)
 		for range 1 + rng.IntN(4) {
 			m := bytes.Repeat([]byte{byte(10 + rng.IntN(9))}, 1+rng.IntN(80))
 			b = append(append(b, 0, byte(len(m))), m...)
@@ -69,7 +69,7 @@ func inner(m []byte) (out []string) {
 	if m[0] != 9 {
 		return []string{string(m)}
 	}
-	for at := 1; at < len(m); {
+	for at := 3; at < len(m); {
 		n := int(m[at])<<8 | int(m[at+1])
 		out = append(out, string(m[at+2:at+2+n]))
 		at += 2 + n
@@ -188,7 +188,7 @@ func (x *relayed) out(s transport.Segment) {
 	way := wayOf(s.Dir)
 	answer := func(s transport.Segment) { s.Bytes = bytes.Clone(s.Bytes); x.answers = append(x.answers, s) }
 	x.ends[1-way].Feed(bytes.Clone(s.Bytes), false, at, &transport.Relay{Out: answer, Emit: func(f *transport.Frame) {
-		if f.In("handshake") {
+		if f.In("handshake") || f.Note == headerNote {
 			return
 		}
 		if f.Kind != transport.Message {
@@ -209,7 +209,7 @@ func (x *relayed) passed() {
 func (x *relayed) emit(f *transport.Frame) {
 	x.passed()
 	fmt.Fprintf(&x.log, "%v %v %x %v %s\n", f.Kind, f.Dir, f.Bytes, f.Via, f.Note)
-	if f.In("handshake") {
+	if f.In("handshake") || f.Note == headerNote {
 		return
 	}
 	if f.Kind != transport.Message {

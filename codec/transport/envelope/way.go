@@ -38,6 +38,7 @@ type way struct {
 	note                   string  // of the next message
 	header                 []byte  // of the last message, if it has bytes that a message need not state
 	headerOf               *envelope.Header
+	opening                []byte // the bytes before the messages of the last frame, if every frame is a bundle
 	codes                  recent // of its messages
 	trial                  int    // messages until the place is certain at which it resumed
 }
