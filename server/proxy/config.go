@@ -34,7 +34,7 @@ type Config struct {
 	// observes.
 	Rewriter func(transport.Conn) transport.Rewriter
 
-	// Identify sets Key, HasKey and Name of a message that was made by a user, for the log. Without it a changed message has those of the
+	// Identify sets Key, HasKey, Name and Via of a message that was made by a user, for the log. Without it a changed message has those of the
 	// message that it replaces, and an injected one has none. Identify may also set protocol fields in Bytes, which it must copy first.
 	Identify func(transport.Conn, *transport.Frame)
 

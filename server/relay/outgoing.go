@@ -48,7 +48,7 @@ func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool
 	if alternate {
 		m = snap.Alternate(m)
 	}
-	if other := snap.Alternate(m); other != m {
+	if other := snap.Alternate(m); other != m || snap.Envelope != nil && m.AlternateOf != nil {
 		if out.Alternate, out.Open, err = encoded(snap, other, b.Value); err != nil || snap.Envelope != nil {
 			out.Bytes = out.Alternate
 			return out, err

@@ -17,7 +17,6 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
-	"wirebench/defs/schema"
 	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
@@ -422,9 +421,7 @@ func identify(snap *workspace.Snapshot, c transport.Conn, f *transport.Frame) {
 		group = snap.Env().Group(c.Server.Port(), f.Dir)
 	}
 	var rec codec.Record
-	if m := snap.ByCode(&rec, f.Bytes, workspace.Request{Dir: f.Dir, Group: group}); m != nil {
-		f.Key, f.HasKey = schema.Key{Dir: f.Dir, Group: m.Key.Group, Code: rec.Code}, true
-	}
+	snap.Identify(&rec, f, group)
 }
 
 // Info describes the session.

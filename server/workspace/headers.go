@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/protocols"
 	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
@@ -93,14 +95,39 @@ func (s *Snapshot) explains(rec *codec.Record, data []byte, m *schema.Message) b
 
 // byHeader returns the message behind the header of the envelope that explains some bytes, nil if there is none. It uses rec.
 func (s *Snapshot) byHeader(rec *codec.Record, data []byte, req Request) *schema.Message {
-	if s.Envelope == nil {
-		return nil
+	if m, exact := s.closestByHeader(rec, data, req); exact {
+		return m
 	}
+	return nil
+}
+
+// Identify sets the key of a message that a user has sent, and marks it if it is behind the header of the envelope. group is that of messages
+// whose protocol has no groups of its own. It uses rec.
+func (s *Snapshot) Identify(rec *codec.Record, f *transport.Frame, group string) {
+	if m, _ := s.closestByHeader(rec, f.Bytes, Request{Dir: f.Dir, Group: group}); m != nil {
+		f.Key, f.HasKey = schema.Key{Dir: f.Dir, Group: m.Key.Group, Code: m.Key.Code}, true
+		if f.Via = nil; m.AlternateOf != nil {
+			f.Via = []string{transport.MarkHeader}
+		}
+		return
+	}
+	if m := s.ByCode(rec, f.Bytes, Request{Dir: f.Dir, Group: group}); m != nil {
+		f.Key, f.HasKey = schema.Key{Dir: f.Dir, Group: m.Key.Group, Code: rec.Code}, true
+	}
+}
+
+// closestByHeader is like byHeader. If no message explains all bytes, it returns the first one whose code is there.
+func (s *Snapshot) closestByHeader(rec *codec.Record, data []byte, req Request) (closest *schema.Message, exact bool) {
+	if s.Envelope == nil {
+		return nil, false
+	}
+	p, ok := protocols.Of(s.Dialect.Name)
+	foreign := ok && !p.Enveloped
 	for i := range s.Envelope.States {
 		state := &s.Envelope.States[i]
 		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
 			h := state.Header[way]
-			if h == nil || h.Bare() || req.Group != "" && req.Group != state.Group[way] || !envelope.Ways(req.Dir, way) {
+			if h == nil || h.Bare() && !foreign || req.Group != "" && req.Group != state.Group[way] || !envelope.Ways(req.Dir, way) {
 				continue
 			}
 			p, err := s.Program(h.Start())
@@ -115,11 +142,12 @@ func (s *Snapshot) byHeader(rec *codec.Record, data []byte, req Request) *schema
 				continue
 			}
 			if m = s.Behind(h, m); s.explains(rec, data, m) {
-				return m
+				return m, true
 			}
+			closest = cmp.Or(closest, m)
 		}
 	}
-	return nil
+	return closest, false
 }
 
 // fillHeader returns a value with the constants of the header that it lacks, the places of those without a value of their own, and whether the

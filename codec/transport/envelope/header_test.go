@@ -224,3 +224,27 @@ func TestWrongHeaders(t *testing.T) {
 		}
 	}
 }
+
+// What a replacement of a held message does not state is as in the message itself, whatever has come behind it.
+func TestReplacementKeepsHeader(t *testing.T) {
+	rw := NewRewriter(Options{Envelope: parse(t, "frame length u8 including all at 1 keep\ncode u8\nfield flags u8 at 2\n"), Definitions: headedLibrary(t)})
+	var sent []byte
+	var held uint64
+	r := &transport.Relay{
+		Out: func(s transport.Segment) { sent = append(sent, s.Bytes...) },
+		Decide: func(id uint64, f *transport.Frame) transport.Decision {
+			if held == 0 {
+				held = id
+				return transport.Decision{Action: transport.Hold}
+			}
+			return transport.Decision{}
+		},
+	}
+	rw.Operate(true, at, r)
+	rw.Feed(transport.Segment{Dir: schema.ToServer, At: at, Bytes: []byte("\x02\x05\x07\x01a\x02\x05\x08\x01b"), Start: true}, r)
+	made := []byte("\x02\x00\x00\x02cc")
+	err := rw.Release(held, transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: made, Alternate: made, Open: []transport.Open{{From: 2, To: 3}}}}, at, r)
+	if want := "\x02\x06\x07\x02cc\x02\x05\x08\x01b"; err != nil || string(sent) != want {
+		t.Errorf("%v: sent %x, want %x", err, sent, want)
+	}
+}

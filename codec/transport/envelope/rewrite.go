@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"wirebench/codec/transport"
@@ -232,7 +233,7 @@ func (w *Rewriter) unit(u *unit) {
 		if f.Kind == transport.Message && w.asking {
 			d := w.r.Ask(id, f)
 			it.held = d.Action == transport.Hold
-			if err := w.decide(&it, l, u.bundle, d); err != nil {
+			if err := w.decide(&it, e, f.Bytes, d); err != nil {
 				failed = err
 			}
 		}
@@ -358,8 +359,9 @@ func (e *entry) isHeld() bool {
 	return false
 }
 
-// decide applies a decision to an item.
-func (w *Rewriter) decide(it *item, l *line, bundle *envelope.Bundle, d transport.Decision) error {
+// decide applies a decision to an item of an entry, the message was.
+func (w *Rewriter) decide(it *item, e *entry, was []byte, d transport.Decision) error {
+	l, bundle := e.line, e.bundle
 	switch d.Action {
 	case transport.Drop:
 		w.changed = true
@@ -373,7 +375,7 @@ func (w *Rewriter) decide(it *item, l *line, bundle *envelope.Bundle, d transpor
 		}
 		w.changed = true
 		it.action, it.raw = transport.Replace, d.With.Raw
-		it.bytes = l.leg.bytes(l.index, d.With, &w.t.ways[l.index])
+		it.bytes = l.leg.bytes(l.index, d.With, &way{header: was, headerOf: w.t.o.Envelope.States[e.state].Header[l.index]})
 	case transport.Pass:
 		it.action, it.bytes = transport.Pass, nil
 	}
@@ -398,7 +400,7 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 }
 
 // bytes returns a copy of a message that is sent in a direction now, with the lengths and the checksums of its header. w has the header of the
-// last message of the direction; it may be nil.
+// message that it replaces, or of the last one of the direction; it may be nil.
 func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
 	b := o.Bytes
 	if l.o.Link != nil && !o.Raw {
@@ -858,7 +860,7 @@ func (w *Rewriter) Release(id uint64, d transport.Decision, at time.Time, r *tra
 	e := it.entry
 	l := e.line
 	before := e.cost()
-	if err := w.decide(it, l, e.bundle, d); err != nil {
+	if err := w.decide(it, e, e.part(slices.IndexFunc(e.items, func(x item) bool { return x.id == id })), d); err != nil {
 		return err
 	}
 	l.bytes += e.cost() - before
