@@ -26,8 +26,7 @@ type proxyFlags struct {
 	allow   []string
 	file    string
 	ports   string
-	idle    time.Duration
-	most    int
+	limitFlags
 }
 
 func (p *proxyFlags) add(cmd *cobra.Command) {
@@ -35,20 +34,37 @@ func (p *proxyFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&p.proxies, "proxy", nil, "relay and show traffic: WORKSPACE=LISTEN>UPSTREAM, such as tera=127.0.0.1:7801>game.example:7801 (repeatable)")
 	f.StringArrayVar(&p.allow, "allow-upstream", nil, "upstreams that users may relay to, besides this machine: HOST:PORTS, NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&p.ports, "listener-ports", defaultPorts, "ports on which users may start listeners, such as 17800-17809; empty = all from 1024 on")
-	f.DurationVar(&p.idle, "listener-idle", 0, "time without a byte after which a connection of a listener ends; 0 = 2h for TCP, 3m for UDP")
-	f.IntVar(&p.most, "listener-per-address", 0, "concurrent connections of one address to a listener; 0 = 64")
+	p.limitFlags.add(cmd, "listener-")
 	f.StringVar(&p.file, "proxies", "", `file with both: {"allow":["HOST:PORTS"],"proxies":[{"workspace":"...","listen":"...","upstream":"...","name":"...","ports":1}]}`)
 }
 
-// limits returns the limits of listeners that have no own.
-func (p *proxyFlags) limits() (proxy.Limits, error) {
+// limitFlags are the limits of listeners, unless they have their own.
+type limitFlags struct {
+	prefix     string
+	idle       time.Duration
+	perAddress int
+	conns      int
+}
+
+func (l *limitFlags) add(cmd *cobra.Command, prefix string) {
+	l.prefix = prefix
+	f := cmd.Flags()
+	f.DurationVar(&l.idle, prefix+"idle", 0, "time without a byte after which a connection of a listener ends; 0 = 2h for TCP, 3m for UDP")
+	f.IntVar(&l.perAddress, prefix+"per-address", 0, "concurrent connections of one address to a listener; 0 = 64")
+	f.IntVar(&l.conns, prefix+"connections", 0, "concurrent connections to a listener in all, over UDP the addresses of clients; 0 = 1024")
+}
+
+// limits returns the limits that are set.
+func (l *limitFlags) limits() (proxy.Limits, error) {
 	switch {
-	case p.idle != 0 && p.idle < time.Second || p.idle > relay.MostIdle:
-		return proxy.Limits{}, fmt.Errorf("--listener-idle %s: must be between 1s and %s", p.idle, relay.MostIdle)
-	case p.most < 0 || p.most > 1<<16:
-		return proxy.Limits{}, fmt.Errorf("--listener-per-address %d: must be between 0 and %d", p.most, 1<<16)
+	case l.idle != 0 && l.idle < time.Second || l.idle > relay.MostIdle:
+		return proxy.Limits{}, fmt.Errorf("--%sidle %s: must be between 1s and %s", l.prefix, l.idle, relay.MostIdle)
+	case l.perAddress < 0 || l.perAddress > proxy.MostConns:
+		return proxy.Limits{}, fmt.Errorf("--%sper-address %d: must be between 0 and %d", l.prefix, l.perAddress, proxy.MostConns)
+	case l.conns < 0 || l.conns > proxy.MostConns:
+		return proxy.Limits{}, fmt.Errorf("--%sconnections %d: must be between 0 and %d", l.prefix, l.conns, proxy.MostConns)
 	}
-	return proxy.Limits{Idle: p.idle, PerSource: p.most}, nil
+	return proxy.Limits{Idle: l.idle, PerSource: l.perAddress, Conns: l.conns}, nil
 }
 
 // proxyFile is the content of --proxies.

@@ -38,13 +38,14 @@ const (
 
 // proxyRun is the proxy command: a session, its listing, its recording and its pusher.
 type proxyRun struct {
-	lister    frameLister
-	listen    string
-	upstream  string
-	password  string // of clients of socks5
-	ports     int
-	allow     []string
-	record    string
+	lister   frameLister
+	listen   string
+	upstream string
+	password string // of clients of socks5
+	ports    int
+	allow    []string
+	record   string
+	limitFlags
 	to, token string
 	project   string // of the workbench at to
 	spool     string
@@ -140,6 +141,7 @@ Exit status: 0 ended by the user, 2 wrong usage or no listener.`,
 	f.StringVar(&r.upstream, "upstream", "", "address of the server: HOST:PORT, or tls:HOST:PORT if it is encrypted; socks5 (TCP or UDP, as the protocol) or redirect (TCP): each client says where to, within --allow")
 	f.StringVar(&r.password, "socks-password", "", "password of clients of --upstream socks5; needed unless --listen is on loopback")
 	f.IntVar(&r.ports, "ports", 0, "number of consecutive ports to relay (default: those of the protocol: "+protocolPorts()+")")
+	r.limitFlags.add(cmd, "")
 	f.StringArrayVar(&r.allow, "allow", nil, "other allowed upstreams: HOST:PORTS or NETWORK:PORTS, ports * or 7000-7999 (repeatable)")
 	f.StringVar(&r.record, "record", "", "pcapng file for all packets; it must not exist yet")
 	f.StringVar(&expression, "filter", "", "list only matching frames: C_CHAT && .message contains \"hi\", dir == c2s, len > 200 ...")
@@ -242,7 +244,11 @@ func (r *proxyRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	cfg := proxy.Config{Name: r.upstream, Network: protocol.Network(), Pairs: pairs, Password: r.password, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
+	limits, err := r.limits()
+	if err != nil {
+		return err
+	}
+	cfg := proxy.Config{Name: r.upstream, Network: protocol.Network(), Pairs: pairs, Limits: limits, Password: r.password, Log: live.NewRolling(proxyMemory), Transport: func(c transport.Conn) transport.Transport {
 		return protocol.New(f.env.For(c.Name(), c.Session), c.Server.Port())
 	}}
 	pushed, err := r.outputs(&cfg)

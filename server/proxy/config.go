@@ -50,6 +50,9 @@ type Pair struct {
 // MaxPairs is the maximum number of pairs of a session.
 const MaxPairs = 16
 
+// MostConns is the largest number of concurrent connections.
+const MostConns = 1 << 16
+
 // Limits are the limits of a session. Zero selects the default.
 type Limits struct {
 	Conns     int           // concurrent connections, or client addresses for UDP: 1024
@@ -98,9 +101,9 @@ func (l Limits) withDefaults(network string) Limits {
 }
 
 func (l Limits) check() error {
-	if l.Conns < 0 || l.Conns > 1<<16 || l.PerSource < 0 || l.Idle < 0 || l.Spare < 0 || l.Unproved < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
+	if l.Conns < 0 || l.Conns > MostConns || l.PerSource < 0 || l.Idle < 0 || l.Spare < 0 || l.Unproved < 0 || l.Dial < 0 || l.QueueBytes < 0 || l.QueueItems < 0 ||
 		l.Associations < 0 || l.Destinations < 0 || l.Associated < 0 || l.HeldMessages < 0 || l.HeldBytes < 0 || l.Hold < 0 {
-		return errors.New("a limit is negative, or more than 65536 connections")
+		return fmt.Errorf("a limit is negative, or more than %d connections", MostConns)
 	}
 	return nil
 }

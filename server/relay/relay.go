@@ -45,8 +45,9 @@ type Config struct {
 	Keys      string `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording"`
 	Ports     int    `json:"ports,omitempty" minimum:"0" maximum:"16" doc:"number of consecutive ports; 0 = the number of ports of a server of this protocol"`
 
-	Idle       string `json:"idle,omitempty" maxLength:"20" doc:"time without a byte after which a connection ends, such as 10m; default: that of the server, 2h for TCP and 3m for UDP"`
-	PerAddress int    `json:"per_address,omitempty" minimum:"0" maximum:"65536" doc:"concurrent connections of one address; default: that of the server, 64"`
+	Idle        string `json:"idle,omitempty" maxLength:"20" doc:"time without a byte after which a connection ends, such as 10m; default: that of the server, 2h for TCP and 3m for UDP"`
+	PerAddress  int    `json:"per_address,omitempty" minimum:"0" maximum:"65536" doc:"concurrent connections of one address; default: that of the server, 64"`
+	Connections int    `json:"connections,omitempty" minimum:"0" maximum:"65536" doc:"concurrent connections in all; over UDP, addresses of clients. Default: that of the server, 1024"`
 
 	Again string `json:"again,omitempty" maxLength:"100" doc:"id of a capture whose listener is started again: with its addresses, settings, keys and rules; listen, upstream and the like are not needed then"`
 
@@ -67,10 +68,13 @@ func (c *Config) limits(of proxy.Limits) (proxy.Limits, error) {
 		}
 		of.Idle = idle
 	}
-	if c.PerAddress < 0 || c.PerAddress > 1<<16 {
-		return of, fmt.Errorf("per_address: %d is not between 0 and 65536", c.PerAddress)
+	if c.PerAddress < 0 || c.PerAddress > proxy.MostConns {
+		return of, fmt.Errorf("per_address: %d is not between 0 and %d", c.PerAddress, proxy.MostConns)
 	}
-	of.PerSource = cmp.Or(c.PerAddress, of.PerSource)
+	if c.Connections < 0 || c.Connections > proxy.MostConns {
+		return of, fmt.Errorf("connections: %d is not between 0 and %d", c.Connections, proxy.MostConns)
+	}
+	of.PerSource, of.Conns = cmp.Or(c.PerAddress, of.PerSource), cmp.Or(c.Connections, of.Conns)
 	return of, nil
 }
 
@@ -179,7 +183,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		l := x.Listener
 		was = l
 		cfg.Name, cfg.Listen, cfg.Upstream, cfg.Ports, cfg.Operate, cfg.Settings, cfg.Keys = l.Name, l.Listen, l.Upstream, l.Ports, l.Operate, x.Settings, x.Keys
-		cfg.Idle, cfg.PerAddress = l.Idle, l.PerAddress
+		cfg.Idle, cfg.PerAddress, cfg.Connections = l.Idle, l.PerAddress, l.Connections
 		if len(l.Rules) > 0 {
 			if err := json.Unmarshal(l.Rules, &rules); err != nil {
 				return nil, fmt.Errorf("the rules of capture %q: %w", cfg.Again, err)
@@ -219,7 +223,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	now := time.Now()
 	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
 	like := read.recording(title)
-	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate, Idle: cfg.Idle, PerAddress: cfg.PerAddress}
+	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate, Idle: cfg.Idle, PerAddress: cfg.PerAddress, Connections: cfg.Connections}
 	x, file, err := ws.Captures.Record(like, now)
 	if err != nil {
 		return nil, &RecordError{err}

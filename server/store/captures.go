@@ -76,15 +76,16 @@ type Capture struct {
 
 // Listener is how a listener was started whose traffic is in a capture.
 type Listener struct {
-	Name       string          `json:"name,omitempty"`
-	Listen     string          `json:"listen" doc:"IP:port or :port"`
-	Upstream   string          `json:"upstream" doc:"host:port"`
-	Ports      int             `json:"ports,omitempty"`
-	Operate    bool            `json:"operate,omitempty" doc:"messages could be held, changed and injected"`
-	Rules      json.RawMessage `json:"rules,omitempty" ts:"unknown[]" doc:"its rules for messages"`
-	Idle       string          `json:"idle,omitempty" doc:"time after which an idle connection ended, if it was set"`
-	PerAddress int             `json:"per_address,omitempty" doc:"concurrent connections of one address, if it was set"`
-	Language   int             `json:"language,omitempty" doc:"version of the filter language of its rules; none: 1"`
+	Name        string          `json:"name,omitempty"`
+	Listen      string          `json:"listen" doc:"IP:port or :port"`
+	Upstream    string          `json:"upstream" doc:"host:port"`
+	Ports       int             `json:"ports,omitempty"`
+	Operate     bool            `json:"operate,omitempty" doc:"messages could be held, changed and injected"`
+	Rules       json.RawMessage `json:"rules,omitempty" ts:"unknown[]" doc:"its rules for messages"`
+	Idle        string          `json:"idle,omitempty" doc:"time after which an idle connection ended, if it was set"`
+	PerAddress  int             `json:"per_address,omitempty" doc:"concurrent connections of one address, if it was set"`
+	Connections int             `json:"connections,omitempty" doc:"concurrent connections in all, if it was set"`
+	Language    int             `json:"language,omitempty" doc:"version of the filter language of its rules; none: 1"`
 }
 
 // stored is the JSON form of a capture in its description file.

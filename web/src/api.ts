@@ -1545,6 +1545,8 @@ export interface StoreListener {
   idle?: string;
   /** concurrent connections of one address, if it was set */
   per_address?: number;
+  /** concurrent connections in all, if it was set */
+  connections?: number;
   /** version of the filter language of its rules; none: 1 */
   language?: number;
 }

@@ -81,7 +81,7 @@ export class Relays {
   }
 
   /** Starts a listener in a project and opens its page. */
-  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string; idle?: string; per_address?: number }, project = this.workspace): Promise<void> {
+  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string; idle?: string; per_address?: number; connections?: number }, project = this.workspace): Promise<void> {
     return this.begin(`${apiOf(project)}/proxies`, what, project);
   }
 

@@ -37,10 +37,11 @@ function freePort({ first, last }: { first: number; last: number }): number {
 }
 
 /** The limits in a form that differ from those of the server. */
-function limitsOf(data: FormData): { idle?: string; per_address?: number } {
+function limitsOf(data: FormData): { idle?: string; per_address?: number; connections?: number } {
   const idle = String(data.get("idle") ?? "").replace(/\s/g, "");
   const most = Number(data.get("per_address") ?? 0);
-  return { ...(idle === "" ? {} : { idle }), ...(most > 0 ? { per_address: most } : {}) };
+  const all = Number(data.get("connections") ?? 0);
+  return { ...(idle === "" ? {} : { idle }), ...(most > 0 ? { per_address: most } : {}), ...(all > 0 ? { connections: all } : {}) };
 }
 
 /** The form of a new listener. */
@@ -80,6 +81,10 @@ function Start({ workspace, relays }: { workspace: string; relays: Relays }) {
         <div class="field">
           <label for="live-per-address">Connections of one address</label>
           <input id="live-per-address" name="per_address" type="number" min="1" max="65536" placeholder="64, unless the server has another number" />
+        </div>
+        <div class="field">
+          <label for="live-connections">Connections in all</label>
+          <input id="live-connections" name="connections" type="number" min="1" max="65536" placeholder="1024, unless the server has another number" title="over UDP, addresses of clients" />
         </div>
       </details>
       <div class="row">
