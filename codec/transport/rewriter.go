@@ -105,7 +105,7 @@ type Outgoing struct {
 	Unreliable bool   // send without acknowledgement, where the protocol has the choice. A replacement is sent as the original was
 }
 
-// Open is a range of bytes of a header without a stated value: it is that of the message replaced, or of the last one of the direction.
+// Open is a range of bytes of a header without a stated value: it comes from the replaced message, or from the last one of the direction.
 type Open struct{ From, To int }
 
 // RewriteMode is how a Rewriter handles its connection.

@@ -69,8 +69,8 @@
 //
 // The messages of a bundle begin after its code, or at N bytes from its start, the code included, as other places do. The bytes between the code and
 // that place are a header, which is kept when the messages are changed. Without a MESSAGE every frame is a bundle: it has no code of its own, and
-// code, field and checksum are about the messages in it. A message that is sent travels in a bundle alone, behind the header of the last bundle of
-// the direction, and zeros if there was none.
+// code, field and checksum are about the messages in it. A message that is sent alone becomes a bundle, with the header of the last bundle in its
+// direction, or zeros if there was none.
 //
 // # Compression
 //
