@@ -1,9 +1,11 @@
 package relay
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,6 +76,21 @@ func TestSendBehindHeader(t *testing.T) {
 			}
 			if got := hex.EncodeToString(sent); got != c.want || hex.EncodeToString(last) != c.message {
 				t.Errorf("sent %s, a message %x; want %s, %s", got, last, c.want, c.message)
+			}
+
+			// In the list it has its definition, behind the header; so has what nobody could decode.
+			for _, data := range [][]byte{last, last[:len(last)-1]} {
+				f := transport.Frame{Kind: transport.Message, Dir: schema.ToServer, Bytes: data}
+				identify(ws.Now(), transport.Conn{}, &f)
+				if m := ws.Now().FrameMessage(&f); m == nil || m.Name != name || f.In(transport.MarkHeader) != (c.name != "the definition has the code there") {
+					t.Errorf("%x is %v %v via %v", data, m, f.Key, f.Via)
+				}
+			}
+
+			// A replacement states as little.
+			other, err := b.Make(ws.Now(), schema.ToServer, true)
+			if err != nil || !bytes.Equal(other.Bytes, out.Bytes) || !slices.Equal(other.Open, out.Open) {
+				t.Errorf("as a replacement %x %v, %v; want %x %v", other.Bytes, other.Open, err, out.Bytes, out.Open)
 			}
 		})
 	}
