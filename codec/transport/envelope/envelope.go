@@ -412,6 +412,7 @@ func (t *Transport) cut(w *way) {
 		t.apply(w, nil)
 		return
 	}
+	u.key, u.head, u.hasKey, u.start, u.bare = schema.Key{}, 0, false, 0, false
 	if u.bundle = l.state(w.index).Every(w.index); u.bundle != nil {
 		u.key, u.head, u.hasKey = schema.Key{}, 0, false
 		t.openBundle(l, u)
