@@ -34,6 +34,7 @@
 //
 //	FRAMING  length NUMBER {OPTION}               a length precedes the message
 //	         delimiter HEX {HEX} [keep] [max N]   these bytes follow the message
+//	         delimiter HEX {HEX} or end ...       the end of the stream, datagram or bundle ends a message, too
 //	         fixed N                              all messages have N bytes
 //	         codes NUMBER [at N] [max N]          the code determines the size; lines below: CODE = SIZE
 //	         datagram [max N]                     each datagram, or WebSocket message, is a frame

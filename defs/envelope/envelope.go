@@ -61,6 +61,7 @@ type Framing struct {
 	Min       int   // Length: bytes of the smallest message
 	Max       int   // bytes of the largest message
 	Delimiter []byte
+	End       bool       // Delimiter: the end of the stream or datagram ends a message, too
 	Size      int        // Fixed: bytes of a message
 	Sizes     []CodeSize // Codes: in the order of the codes, that of other codes last
 }

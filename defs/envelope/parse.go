@@ -402,7 +402,7 @@ func (p *parser) framing() (f Framing) {
 	case Delimiter:
 		for p.ok {
 			t := p.peek()
-			if t.sign || t.quoted || t.text == "keep" || t.text == "max" {
+			if t.sign || t.quoted || t.text == "or" || t.text == "keep" || t.text == "max" {
 				break
 			}
 			f.Delimiter = append(f.Delimiter, p.hex()...)
@@ -459,6 +459,9 @@ func (p *parser) options(f *Framing) {
 			f.Keep = true
 		case length && p.is("min"):
 			f.Min = int(p.number(1, MaxMax))
+		case f.Kind == Delimiter && p.is("or"):
+			p.need("end")
+			f.End = true
 		case f.Kind != Fixed && p.is("max"):
 			f.Max = int(p.number(1, MaxMax))
 		default:

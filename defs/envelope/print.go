@@ -176,6 +176,9 @@ func (f Framing) String() string {
 		for _, c := range f.Delimiter {
 			words = append(words, hex.EncodeToString([]byte{c}))
 		}
+		if f.End {
+			words = append(words, "or", "end")
+		}
 	case Fixed:
 		words = append(words, strconv.Itoa(f.Size))
 	case Codes:

@@ -118,7 +118,7 @@ func (t *Transport) feed(seg *transport.Segment) {
 			}
 		}
 		w.unsure = seg.Start
-		w.fresh = seg.Start && w.ws == nil && t.legs[w.index].sides[w.index].cipher == nil
+		w.fresh = seg.Start && w.ws == nil && !t.streamIsMessage(w) && t.legs[w.index].sides[w.index].cipher == nil
 	}
 	if seg.Lost != 0 {
 		t.gap(w, seg)
@@ -173,6 +173,7 @@ func (t *Transport) Waits() bool {
 
 // unfinished reports the incomplete rest of a stream that stops.
 func (t *Transport) unfinished(w *way, at time.Time) {
+	t.endMessage(w)
 	if w.ended || w.next() <= w.told {
 		return
 	}
@@ -185,7 +186,7 @@ func (t *Transport) unfinished(w *way, at time.Time) {
 	case w.dead == "" && n > 0:
 		f := t.begin(w, transport.Problem, w.offset+int64(w.done), at)
 		t.show(w, f, n)
-		f.Note = fmt.Sprintf("the stream ends inside a message, after %d of its bytes", n)
+		f.Note = fmt.Sprintf("the stream ends inside a message, after %d of its %sbytes", n, w.missing(n))
 	default:
 		return
 	}
@@ -216,6 +217,9 @@ func (t *Transport) fail(w *way, why string) {
 		at := w.offset + int64(w.done)
 		t.lose(w, why, at-1, certain)
 		w.resync.tried = at + 1
+		return
+	}
+	if t.passOver(w, why) {
 		return
 	}
 	w.dead = why
@@ -476,7 +480,7 @@ func (t *Transport) openBundle(l *leg, u *unit) {
 		return
 	}
 	for at := u.start; at < len(u.message); {
-		x := cut(f, u.message[at:], 0, false, l.sizes[u.w.index])
+		x := cut(f, u.message[at:], 0, f.End, l.sizes[u.w.index])
 		why := x.why(f)
 		if why == "" && x.total == 0 {
 			why = fmt.Sprintf("the bundle ends inside a message, after %d of its bytes", len(u.message)-at)
@@ -691,6 +695,9 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	s := &l.sides[w.index]
 	env := &l.o.Envelope.States[s.state].Frame[w.index]
 	t.settle(w)
+	if t.streamIsMessage(w) {
+		t.endMessage(w)
+	}
 	have := len(w.buf) - w.done
 	if w.dead == "" {
 		t.rest(w)
@@ -713,6 +720,8 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	case dead != "" || s.opaque != "":
 	case w.ws != nil:
 		dead = "the start of the next WebSocket frame is unknown after missing bytes"
+	case env.Kind == envelope.Datagram:
+		skip = 0
 	case seg.Lost > 0 && (w.skip > 0 || w.whole):
 		skip = w.skip - seg.Lost
 		if w.skip == 0 {

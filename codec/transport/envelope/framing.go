@@ -105,6 +105,9 @@ func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out f
 			if len(b) > f.Max+len(f.Delimiter) {
 				return frame{fault: noDelimiter, v: int64(len(b))}
 			}
+			if last && f.End {
+				return frame{total: len(b)}
+			}
 			return frame{need: len(b) + 1}
 		}
 		out.total = from + i + len(f.Delimiter)
@@ -123,11 +126,11 @@ func cut(f *envelope.Framing, b []byte, looked int, last bool, m measure) (out f
 	case envelope.Codes:
 		return cutCode(f, b)
 	case envelope.Datagram:
-		if !last {
-			return frame{need: len(b) + 1}
-		}
 		if len(b) > f.Max {
 			return frame{fault: tooLarge, v: int64(len(b))}
+		}
+		if !last {
+			return frame{need: len(b) + 1}
 		}
 		return frame{total: len(b)}
 	case envelope.Measured:

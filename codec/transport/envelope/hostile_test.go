@@ -74,7 +74,7 @@ problem c2s 0 0100 1:0+2 (the length 1 is too small; 2 bytes not read; no messag
 		{"an end inside a message", "frame length u16 le\ncode u16 le", []transport.Segment{data("\x01\x00a\x00\x00\x05\x00ab")}, `
 message c2s 0 61 1:0+3 (the message ends before its code)
 control c2s 3  1:3+2 (an empty frame)
-problem c2s 5 05006162 1:5+4 (the stream ends inside a message, after 4 of its bytes)`},
+problem c2s 5 05006162 1:5+4 (the stream ends inside a message, after 4 of its 7 bytes)`},
 		{"data that are not compressed", "frame length u8\ncode u8\ncompress zlib size u8", []transport.Segment{data("\x03\x00ab\x03\x05ab\x02\x00c")}, `
 message c2s 0 6162 code 97 1:0+4
 problem c2s 4 03056162 1:4+4 (the data cannot be decompressed: zlib: invalid header)
