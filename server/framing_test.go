@@ -22,7 +22,7 @@ func TestTryFraming(t *testing.T) {
 	}{
 		{"two messages", `"framing": "prefixed:2le+self+keep+c2s", "hex": "` + said + said + `"`, 200, `[0 12 C_SAY ok ] [12 12 C_SAY ok ] false`},
 		{"an unknown one", `"framing": "PREFIXED:2le+self+keep+c2s", "hex": "0600 7777 0000"`, 200, `[0 6  unknown ] false`},
-		{"not so", `"framing": "prefixed:4be", "hex": "` + said + `"`, 200, `[0 12   the message has 201326868 bytes, but only 12 are left] false`},
+		{"not so", `"framing": "prefixed:4be", "hex": "` + said + `"`, 200, `[0 12   a length of 201326864: the limit is 67108864; 12 bytes not read; no message was found in them] false`},
 		{"more than wanted", `"framing": "fixed:1", "hex": "000102", "limit": 2`, 200, `[0 1  unknown ] [1 1  unknown ] true`},
 		{"a part of a file", `"framing": "prefixed:2le+self+keep+c2s", "hex": "` + said + ` 0c00", "cut": true`, 200, `[0 12 C_SAY ok ] true`},
 		{"nothing", `"framing": "whole", "hex": ""`, 200, ` false`},

@@ -45,7 +45,7 @@ func (f *captureFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntSliceVar(&f.portFlags, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
 	flags.StringArrayVar(&f.groupFlags, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
-	flags.StringVar(&f.framingOf, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a ...")
+	flags.StringVar(&f.framingOf, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a, envelope ...")
 	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections, or a TLS key log; - is standard input")
 }
 
@@ -110,7 +110,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	if !ok {
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
-	if protocol.Enveloped && f.env.Envelope == nil && f.framing == nil {
+	if protocol.Enveloped && f.env.Envelope == nil && (f.framing == nil || f.framing.Own) {
 		if file := snap.EnvelopeFile; file != nil {
 			_, wrong := envelope.Parse(file)
 			return packet.Summary{}, fmt.Errorf("the envelope has mistakes:\n%s", strings.TrimSuffix(wrong.Render(), "\n"))

@@ -80,7 +80,7 @@ codec/corpus < codec/columns codec/view
 codec/paste < codec/pcap
 codec/logs  < codec/pcap
 
-codec/capture < codec/paste codec/logs
+codec/capture < codec/paste codec/logs codec/transport/envelope
 
 codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/subspace codec/transport/envelope
 

@@ -45,9 +45,11 @@ message), and raw bytes. --framing says how messages are delimited in raw bytes,
 in the connections of a capture:
   whole                   the file is one message
   fixed:40                messages of 40 bytes
-  prefixed:2le+self+keep  a length of 2 bytes (1, 2le, 2be, 4le, 4be), little-endian;
+  prefixed:2le+self+keep  a length of 2 bytes (1, 2le to 8be, varint), little-endian;
                           +self: includes its own bytes, +keep: is part of the message
   delimited:0d0a          messages end with these bytes
+  envelope+c2s            as the envelope or the protocol says: the bytes are those that
+                          one end sent, the files of an archive parts of a connection
   fixed:40+c2s            all messages go to the server (+s2c: to the client)
 
 --keys is a file with encryption keys, one connection per line (* matches any

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	packet.Options
 	Proto   transport.Proto // transport protocol of the messages, for logs and texts, which do not have it
-	Framing *Framing        // how messages are delimited, in a raw file or in the connections of a capture; nil: a transport knows
+	Framing *Framing        // how messages are delimited, in a raw file or in the connections of a capture; nil: a transport knows, and no file is raw
 }
 
 // ReadAny reads a capture, a log, or a text that holds messages, depending on the contents of the file. With Options.Framing it
@@ -90,17 +90,17 @@ func ReadText(head []byte, r io.Reader, key func(schema.Dir, []byte) (schema.Key
 // readFramed reads a file whose messages are delimited by a framing: an archive, the connections of a capture, or raw bytes. Any of them may be
 // compressed.
 func readFramed(in *scan.Input, opts Options, emit func(*transport.Frame)) (sum packet.Summary, _ *paste.Paste, err error) {
-	if err := opts.Framing.Check(); err != nil {
-		return sum, nil, err
-	}
 	head := peekHead(in)
 	if kind := SniffArchive(head); kind != "" {
 		return readArchive(in, kind, opts, emit)
 	}
 	if pcap.SniffPacked(head) != "" {
-		opts.Recorded = nil
-		held := 0
-		opts.New = func(c transport.Conn) transport.Transport { return newFramed(*opts.Framing, c, opts.Key, &held) }
+		if held := 0; !opts.Framing.Own {
+			opts.Recorded = nil
+			opts.New = func(c transport.Conn) transport.Transport {
+				return newFramed(*opts.Framing, c.Proto, maxFramed, opts.Key, &held)
+			}
+		}
 		sum, err = pcap.Read(in, opts.Options, emit)
 		return sum, nil, err
 	}
@@ -114,7 +114,7 @@ func readFramed(in *scan.Input, opts Options, emit func(*transport.Frame)) (sum 
 		in, sum.Format = scan.NewInput(io.LimitReader(z, pcap.MaxUnpacked)), "raw."+packed
 	}
 	conn := &transport.Conn{Proto: opts.Proto}
-	err = ReadRaw(in, *opts.Framing, transport.WholeOptions{Dir: opts.Dir, Key: opts.Key, Limit: opts.Limit}, func(f *transport.Frame) {
+	err = ReadRaw(in, opts, func(f *transport.Frame) {
 		sum.Frames++
 		f.Conn = conn
 		emit(f)

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -22,8 +23,8 @@ import (
 
 // An archive as one capture:
 //
-//   - With a framing each file is split by it; else each file is a message, or, if all of them are texts with messages (hex, dumps), the
-//     messages of all texts.
+//   - With a framing each file is split by it; read by the project's protocol, the files are parts of one connection. Else each file is a message,
+//     or, if all of them are texts with messages (hex, dumps), the messages of all texts.
 //   - Directions are taken from the file names if every name contains one as a separate word: c2s, s2c, client, server, sent, received, in, out.
 //   - One file that is a capture or a log is read as if it were not in an archive. Several are an error.
 //   - ReplayMod (.mcpr) is a zip with recording.tmcpr: [u32 ms since the start][u32 length][packet], big-endian; sent by the server.
@@ -61,8 +62,11 @@ func readArchive(r io.Reader, kind string, opts Options, emit func(*transport.Fr
 	switch i := slices.IndexFunc(files, func(f ArchiveFile) bool { return IsReplay(f.Name) }); {
 	case i >= 0:
 		pasted, torn = replayPaste(files, files[i].Data)
+	case opts.Framing != nil && opts.Framing.Own:
+		opts.Proto = transport.TCP
+		pasted, err = streamPaste(files, &opts)
 	case opts.Framing != nil:
-		pasted, torn, err = framedPaste(files, *opts.Framing)
+		pasted, torn, err = framedPaste(files, opts)
 	default:
 		if pasted = textPaste(files); pasted == nil {
 			pasted = filesPaste(files)
@@ -106,19 +110,15 @@ func filesPaste(files []ArchiveFile) *paste.Paste {
 }
 
 // framedPaste splits each file by a framing.
-func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn string, err error) {
+func framedPaste(files []ArchiveFile, opts Options) (p *paste.Paste, torn string, err error) {
 	p = &paste.Paste{Form: "files", Title: "Files of an archive", Why: fmt.Sprintf("%d files in the order of their names, each split by the framing", len(files))}
 	dirs, all := fileDirs(files)
+	opts.Limit, opts.Key = paste.MaxMessages+1, nil
 	for i, f := range files {
-		dir := dirs[i]
-		if framing.Dir != schema.Both {
-			dir = framing.Dir
-		}
-		err := ReadRaw(scan.NewInput(bytes.NewReader(f.Data)), framing, transport.WholeOptions{Dir: dir, Limit: paste.MaxMessages + 1}, func(x *transport.Frame) {
-			if x.Note != "" && torn == "" {
-				torn = scan.Quote(f.Name) + ": " + x.Note
-			}
-			if x.Note != "" {
+		opts.Dir = dirs[i]
+		err := ReadRaw(scan.NewInput(bytes.NewReader(f.Data)), opts, func(x *transport.Frame) {
+			if x.Kind != transport.Message {
+				torn = cmp.Or(torn, scan.Quote(f.Name)+": "+x.Note)
 				return
 			}
 			if len(p.Messages) == paste.MaxMessages {
@@ -131,10 +131,26 @@ func framedPaste(files []ArchiveFile, framing Framing) (p *paste.Paste, torn str
 			return nil, "", err
 		}
 	}
-	if all && framing.Dir == schema.Both {
+	if all && opts.Framing.Dir == schema.Both {
 		p.Why += "; directions from their names"
 	}
 	return p, torn, nil
+}
+
+// streamPaste makes the files the parts of one connection, in the order of their names.
+func streamPaste(files []ArchiveFile, opts *Options) (*paste.Paste, error) {
+	if opts.stream() == nil {
+		return nil, errNoStream
+	}
+	p := filesPaste(files)
+	p.Stream, p.Packets = true, false
+	p.Why = strings.Replace(p.Why, ", one message each", ", parts of one connection", 1)
+	for i := range p.Messages {
+		if m := &p.Messages[i]; opts.Framing.Dir != schema.Both {
+			m.Dir = opts.Framing.Dir
+		}
+	}
+	return p, nil
 }
 
 // textPaste reads files that are all texts with messages; nil if one is not.

@@ -134,7 +134,6 @@ func TestArchiveAsCapture(t *testing.T) {
 	w, _ := pcap.NewWriter(&file, "test")
 	w.Interface(pcap.Interface{Link: packet.LinkEthernet})
 	w.Packet(&first)
-	framing, _ := ParseFraming("prefixed:2le+self+keep")
 	replay := "\x00\x00\x00\x05\x00\x00\x00\x03abc\x00\x00\x04\x00\x00\x00\x00\x02de"
 	for _, c := range []struct {
 		name   string
@@ -149,8 +148,8 @@ func TestArchiveAsCapture(t *testing.T) {
 		{"directions", tarFile(t, packedFile{"1_c2s.bin", one}, packedFile{"2-Server.bin", two}), Options{}, "tar", "files", []string{"c2s 1 " + one, "s2c 2 " + two}, ""},
 		{"not all directions", tarFile(t, packedFile{"1_c2s.bin", one}, packedFile{"2.bin", two}), Options{}, "tar", "files", []string{"- 1 " + one, "- 2 " + two}, ""},
 		{"texts", zipFile(t, packedFile{"1.hex", "0a 0b\n\n0c"}, packedFile{"2.txt", "00000000: 4142  AB\n"}), Options{}, "zip", "files", []string{"- 1 \x0a\x0b", "- 2 \x0c", "- 3 AB"}, ""},
-		{"framing", packettest.Gzipped(tarFile(t, packedFile{"1", one + two}, packedFile{"2", one + "\x09"})), Options{Framing: &framing}, "tar.gz", "files", []string{"- 1 " + one, "- 2 " + two, "- 3 " + one}, "2"},
-		{"texts with a framing", zipFile(t, packedFile{"1", "0a0b"}), Options{Framing: &Framing{Kind: Fixed, Size: 2, Dir: schema.ToServer}}, "zip", "files", []string{"c2s 1 0a", "c2s 2 0b"}, ""},
+		{"framing", packettest.Gzipped(tarFile(t, packedFile{"1", one + two}, packedFile{"2", one + "\x09"})), Options{Framing: framing(t, "prefixed:2le+self+keep")}, "tar.gz", "files", []string{"- 1 " + one, "- 2 " + two, "- 3 " + one}, "2"},
+		{"texts with a framing", zipFile(t, packedFile{"1", "0a0b"}), Options{Framing: framing(t, "fixed:2+c2s")}, "zip", "files", []string{"c2s 1 0a", "c2s 2 0b"}, ""},
 		{"replay", zipFile(t, packedFile{"metaData.json", `{"date":1714564800000}`}, packedFile{"recording.tmcpr", replay}), Options{}, "zip", "replaymod", []string{"s2c 1 abc 12:00:00.005", "s2c 2 de 12:00:01.024"}, ""},
 		{"replay that breaks off", zipFile(t, packedFile{"recording.tmcpr", replay[:len(replay)-1]}), Options{}, "zip", "replaymod", []string{"s2c 1 abc 00:00:00.005"}, "2 bytes"},
 		{"a capture", zipFile(t, packedFile{"readme.txt", "hello"}, packedFile{"a.pcapng", file.String()}), Options{}, "pcapng in a zip", "", []string{"c2s 1 hello, this is more than one line " + first.At.Format("15:04:05.000")}, ""},

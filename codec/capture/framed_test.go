@@ -50,7 +50,7 @@ func TestFramedConnections(t *testing.T) {
 		texts   []string
 		want    string // direction, offset, packets behind @, "!" before problems
 	}{
-		{"prefixed:1", transport.TCP, []string{"\x02ab\x01", "c\x00", "<\x01x\x02y", "<z"}, `c2s 1 "ab" @4; c2s 4 "c" @5; c2s 6 "" @; s2c 1 "x" @6; s2c 3 "yz" @6,7`},
+		{"prefixed:1", transport.TCP, []string{"\x02ab\x01", "c\x00", "<\x01x\x02y", "<z"}, `c2s 1 "ab" @4; c2s 4 "c" @5; c2s 6 "" @5; s2c 1 "x" @6; s2c 3 "yz" @6,7`},
 		{"prefixed:2be+self+keep", transport.TCP, []string{"\x00\x03a\x00", "\x02\x00\x05"}, "c2s 0 \"\\x00\\x03a\" @4; c2s 3 \"\\x00\\x02\" @4,5; !c2s 5 \"\\x00\\x05\" @5"},
 		{"prefixed:1+self", transport.TCP, []string{"\x02a\x00", "bcd"}, `c2s 1 "a" @4; !c2s 2 "\x00bcd" @4,5`},
 		{"delimited:0d0a", transport.TCP, []string{"one\r", "\ntwo\r\n\r\nth", "ree"}, `c2s 0 "one" @4; c2s 5 "two" @5; c2s 12 "three" @5,6`},
@@ -95,12 +95,12 @@ func TestFramedConnections(t *testing.T) {
 func TestFramedGapsAndCuts(t *testing.T) {
 	f, _ := ParseFraming("prefixed:1")
 	play := func(segments ...transport.Segment) (got []string) {
-		x := newFramed(f, transport.Conn{Proto: transport.TCP}, nil, new(int))
+		x := newFramed(f, transport.TCP, maxFramed, nil, new(int))
 		emit := func(f *transport.Frame) {
 			got = append(got, fmt.Sprintf("%v %d %q %d %t", f.Kind, f.Offset, f.Bytes, f.Length, f.Resumed))
 		}
 		for i, s := range segments {
-			s.Dir, s.Packet = schema.ToServer, uint32(i+1)
+			s.Dir, s.Packet, s.Start = schema.ToServer, uint32(i+1), i == 0
 			x.Feed(s, emit)
 		}
 		x.Flush(time.Time{}, emit)
@@ -129,7 +129,7 @@ func TestFramedBound(t *testing.T) {
 	var all []transport.Transport
 	part := make([]byte, 1<<20)
 	for range 100 {
-		all = append(all, newFramed(Framing{Kind: Whole}, transport.Conn{Proto: transport.TCP}, nil, &held))
+		all = append(all, newFramed(*framing(t, "whole"), transport.TCP, maxFramed, nil, &held))
 	}
 	for range 2 {
 		for _, x := range all {

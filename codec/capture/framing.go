@@ -1,196 +1,175 @@
 package capture
 
 import (
-	"bytes"
-	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
+	"strconv"
+	"strings"
 
-	"wirebench/codec/scan"
-	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
-// Framing describes how a raw file is split into messages. Only users can know it.
+// Framing describes how the messages of a raw file, or of the connections of a capture, are delimited. Only users can know it.
 type Framing struct {
-	Kind      FramingKind
-	Size      int        // Fixed: bytes of a message; Prefixed: bytes of the length, 1, 2 or 4
-	Big       bool       // Prefixed: the length is big-endian
-	Before    int        // Prefixed: bytes of a message that precede its length
-	Counted   bool       // Prefixed: the length counts its own bytes too
-	All       bool       // Prefixed: the length counts its own bytes and those that precede it
-	Keep      bool       // Prefixed and Delimited: the message includes the length and the bytes that precede it, or the delimiter
-	Delimiter []byte     // Delimited: the end of a message
-	Dir       schema.Dir // of all messages; Both = WholeOptions.Dir
+	envelope.Framing            // of messages without codes; Datagram: the whole file, stream or datagram is one message
+	Own              bool       // instead, the protocol of the project delimits the messages
+	Dir              schema.Dir // of all messages; Both = as the options or the connections say
 }
 
-// maxBefore bounds the bytes that precede a length.
-const maxBefore = 4096
-
-// FramingKind is a kind of framing.
-type FramingKind uint8
-
-// The kinds of framing.
+// Bounds of the text form of a framing.
 const (
-	Whole     FramingKind = iota // the file is one message
-	Prefixed                     // a length precedes each message
-	Fixed                        // all messages have one size
-	Delimited                    // a delimiter follows each message
+	maxFramingText = 200
+	maxBefore      = 4096     // bytes that precede a length
+	maxDelimiter   = 64       // bytes
+	maxFixed       = 16 << 20 // bytes of a message
 )
 
-// Check returns an error if f is invalid.
-func (f *Framing) Check() error {
-	switch {
-	case f.Kind > Delimited:
-		return fmt.Errorf("unknown framing %d", f.Kind)
-	case f.Kind == Fixed && f.Size <= 0:
-		return errors.New("the size of a message must be 1 byte or more")
-	case f.Kind == Prefixed && f.Size != 1 && f.Size != 2 && f.Size != 4:
-		return fmt.Errorf("a length takes 1, 2 or 4 bytes, not %d", f.Size)
-	case f.Kind == Prefixed && (f.Before < 0 || f.Before > maxBefore):
-		return fmt.Errorf("0 to %d bytes may precede a length, not %d", maxBefore, f.Before)
-	case f.Kind == Prefixed && f.Counted && f.All:
-		return errors.New("a length counts its own bytes, or those before it as well, not both")
-	case f.Kind == Delimited && len(f.Delimiter) == 0:
-		return errors.New("the delimiter is empty")
+// FramingHelp is the syntax of ParseFraming in one line.
+const FramingHelp = "whole, fixed:SIZE, prefixed:NUMBER[@BEFORE][+self|+all][+keep], delimited:HEX[+keep], envelope; each with +c2s or +s2c"
+
+// ParseFraming parses the text form of a framing: a kind, its arguments after a colon, and options, each after a plus. The comments are the
+// framing of an envelope, where one is the same.
+//
+//	whole                    the file is one message                                                     datagram
+//	fixed:40                 messages of 40 bytes                                                        fixed 40
+//	prefixed:2le             a length of 2 bytes, little-endian, then so many bytes; 1, 2le to 8be       length u16 le
+//	prefixed:varint          a length of 7 bits a byte; also varintbe and zigzag                         length varint
+//	prefixed:2le+self+keep   the length counts its own bytes, and is part of the message                 length u16 le including itself keep
+//	prefixed:4be@2+all+keep  2 bytes precede the length, which counts these, its own and the following   length u32 be including all at 2 keep
+//	delimited:0d0a           messages end with these bytes, in hex, or where the file ends; +keep: they  delimiter 0d 0a or end
+//	                         are part of the message
+//	envelope                 as the envelope, or the protocol, of the project says
+//	fixed:40+c2s             all messages go to the server; +s2c: to the client
+//
+// Bytes before a length that is no part of the message are none either. Case and space around the parts are ignored. The error names the invalid
+// part.
+func ParseFraming(text string) (Framing, error) {
+	f := Framing{Framing: envelope.Framing{Kind: envelope.Datagram, Times: 1, Max: envelope.DefaultMax}}
+	if len(text) > maxFramingText {
+		return f, fmt.Errorf("a framing may have at most %d characters", maxFramingText)
+	}
+	parts := strings.Split(strings.ToLower(text), "+")
+	kind, value, has := strings.Cut(strings.TrimSpace(parts[0]), ":")
+	kind, value = strings.TrimSpace(kind), strings.TrimSpace(value)
+	switch kind {
+	case "whole", "envelope":
+		if f.Own = kind == "envelope"; has {
+			return f, fmt.Errorf("%q takes no arguments", kind)
+		}
+	case "fixed":
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil || n == 0 || n > maxFixed {
+			return f, fmt.Errorf("the size of a message is 1 to %d bytes, as in fixed:40, not %q", maxFixed, value)
+		}
+		f.Kind, f.Size = envelope.Fixed, int(n)
+	case "prefixed":
+		f.Kind = envelope.Length
+		value, before, offset := strings.Cut(value, "@")
+		if offset {
+			n, err := strconv.ParseUint(strings.TrimSpace(before), 10, 32)
+			if err != nil || n > maxBefore {
+				return f, fmt.Errorf("0 to %d bytes may precede a length, as in prefixed:2le@4, not %q", maxBefore, before)
+			}
+			f.At = int(n)
+		}
+		var err error
+		if f.Number, err = lengthNumber(strings.TrimSpace(value)); err != nil {
+			return f, err
+		}
+	case "delimited":
+		b, err := hex.DecodeString(strings.Join(strings.Fields(value), ""))
+		if err != nil || len(b) == 0 || len(b) > maxDelimiter {
+			return f, fmt.Errorf("a delimiter is 1 to %d bytes in hex, as in delimited:0d0a, not %q", maxDelimiter, value)
+		}
+		f.Kind, f.Delimiter, f.End = envelope.Delimiter, b, true
+	default:
+		return f, fmt.Errorf("%q is not a framing: %s", kind, FramingHelp)
+	}
+	return f, f.options(kind, parts[1:])
+}
+
+// options parses what follows the kind.
+func (f *Framing) options(kind string, options []string) error {
+	for i, o := range options {
+		options[i] = strings.TrimSpace(o)
+		switch o = options[i]; {
+		case slices.Contains(options[:i], o):
+			return fmt.Errorf("duplicate +%s", o)
+		case (o == "self" || o == "all") && f.Kind == envelope.Length:
+			if f.Counts != envelope.Rest {
+				return errors.New("a length counts its own bytes, +self, or those before it as well, +all")
+			}
+			if f.Counts = envelope.Itself; o == "all" {
+				f.Counts = envelope.All
+			}
+		case o == "keep" && (f.Kind == envelope.Length || f.Kind == envelope.Delimiter):
+			f.Keep = true
+		case o == "c2s" && f.Dir == schema.Both:
+			f.Dir = schema.ToServer
+		case o == "s2c" && f.Dir == schema.Both:
+			f.Dir = schema.ToClient
+		case o == "c2s", o == "s2c":
+			return errors.New("all messages have one direction: +c2s or +s2c")
+		case o == "self", o == "all", o == "keep":
+			return fmt.Errorf("+%s does not apply to framing %s", o, kind)
+		default:
+			return fmt.Errorf("unknown option +%s; known are +self, +all, +keep, +c2s and +s2c", o)
+		}
 	}
 	return nil
 }
 
-// cut finds the first message of data, which is not empty: data[from:to]; the rest starts at next. why is the reason if there is none.
-func (f *Framing) cut(data []byte) (from, to, next int, why string) {
-	switch f.Kind {
-	case Fixed:
-		if len(data) < f.Size {
-			return 0, 0, 0, fmt.Sprintf("only %d of %d bytes of a message are left", len(data), f.Size)
-		}
-		return 0, f.Size, f.Size, ""
-	case Delimited:
-		to = bytes.Index(data, f.Delimiter)
-		if to < 0 {
-			return 0, len(data), len(data), "" // like the last line of a text
-		}
-		next = to + len(f.Delimiter)
-		if f.Keep {
-			to = next
-		}
-		return 0, to, next, ""
-	case Prefixed:
-		head := f.Before + f.Size
-		if len(data) < head {
-			if f.Before == 0 {
-				return 0, 0, 0, fmt.Sprintf("only %d of %d bytes of a length are left", len(data), f.Size)
-			}
-			return 0, 0, 0, fmt.Sprintf("only %d of %d bytes up to the end of a length are left", len(data), head)
-		}
-		said, size := f.lengths(data)
-		if size < uint64(head) {
-			counted := f.Size
-			if f.All {
-				counted = head
-			}
-			return 0, 0, 0, fmt.Sprintf("the length %d does not count its own %d bytes", said, counted)
-		}
-		if size > uint64(len(data)) {
-			return 0, 0, 0, fmt.Sprintf("the message has %d bytes, but only %d are left", size, len(data))
-		}
-		if !f.Keep {
-			from = head
-		}
-		return from, int(size), int(size), ""
+// lengthKinds are the lengths of variable size.
+var lengthKinds = map[string]envelope.NumberKind{"varint": envelope.VarInt, "varintbe": envelope.BigVarInt, "zigzag": envelope.ZigZag}
+
+// lengthNumber parses the form of a length.
+func lengthNumber(text string) (n envelope.Number, err error) {
+	if kind := lengthKinds[text]; kind != envelope.NoNumber {
+		return envelope.Number{Kind: kind}, nil
 	}
-	return 0, len(data), len(data), ""
+	size, order := strings.TrimRight(text, "bel"), strings.TrimLeft(text, "12345678")
+	if n = (envelope.Number{Kind: envelope.UInt}); len(size) == 1 && size[0] >= '1' && size[0] <= '8' {
+		switch n.Size = int(size[0] - '0'); {
+		case order == "be" && n.Size > 1:
+			n.Order = schema.Big
+			return n, nil
+		case order == "le", order == "be", order == "" && n.Size == 1:
+			return n, nil
+		case order == "":
+			return n, fmt.Errorf("a length of %s bytes needs a byte order: prefixed:%sle or prefixed:%sbe", size, size, size)
+		}
+	}
+	return n, fmt.Errorf("a length is 1, 2le, 2be, 4le or 4be, likewise of 3 to 8 bytes, varint, varintbe or zigzag, not %q", text)
 }
 
-// lengths returns the number in front of a message, and the size of the message with its head, which data has.
-func (f *Framing) lengths(data []byte) (said, size uint64) {
-	said = f.length(data[f.Before:])
+// String returns the framing in the form that ParseFraming parses.
+func (f Framing) String() string {
+	text := "whole"
 	switch {
-	case f.All:
-		return said, said
-	case f.Counted:
-		return said, said + uint64(f.Before)
+	case f.Own:
+		text = "envelope"
+	case f.Kind == envelope.Fixed:
+		text = fmt.Sprintf("fixed:%d", f.Size)
+	case f.Kind == envelope.Length:
+		text = "prefixed:" + strings.ReplaceAll(f.Number.String(), " ", "")
+		if n := f.Number; n.Kind == envelope.UInt {
+			text = fmt.Sprintf("prefixed:%d%s", n.Size, strings.TrimLeft(n.String(), "u0123456789 "))
+		}
+		if f.At > 0 {
+			text += fmt.Sprintf("@%d", f.At)
+		}
+		text += [...]string{"", "+self", "+all"}[f.Counts]
+	case f.Kind == envelope.Delimiter:
+		text = fmt.Sprintf("delimited:%x", f.Delimiter)
 	}
-	return said, said + uint64(f.Before+f.Size)
-}
-
-func (f *Framing) length(data []byte) uint64 {
-	switch {
-	case f.Size == 1:
-		return uint64(data[0])
-	case f.Size == 2 && f.Big:
-		return uint64(binary.BigEndian.Uint16(data))
-	case f.Size == 2:
-		return uint64(binary.LittleEndian.Uint16(data))
-	case f.Big:
-		return uint64(binary.BigEndian.Uint32(data))
-	}
-	return uint64(binary.LittleEndian.Uint32(data))
-}
-
-// maxRaw bounds a message of a raw file, in bytes.
-const maxRaw = 64 << 20
-
-var tooLong = fmt.Sprintf("a message has more than %d MiB, the most that is read as one", maxRaw>>20)
-
-// ReadRaw splits a raw file into messages and emits them as frames as they are read; Offset is that of the first byte in the file. If the
-// framing does not match, the rest of the file is a Problem, of whose bytes the frame has those that were read. Empty messages between
-// delimiters are skipped. The error is that of Framing.Check; errors of r end the file, see scan.Input.Failure.
-func ReadRaw(in *scan.Input, f Framing, opts transport.WholeOptions, emit func(*transport.Frame)) error {
-	if err := f.Check(); err != nil {
-		return err
+	if f.Keep {
+		text += "+keep"
 	}
 	if f.Dir != schema.Both {
-		opts.Dir = f.Dir
+		text += "+" + f.Dir.String()
 	}
-	w := transport.Whole{Opts: opts, Emit: emit, Conn: &transport.Conn{}, IDs: transport.Identifier{Raw: true}}
-	for {
-		data, all := f.next(in)
-		if len(data) == 0 {
-			return nil
-		}
-		at := in.Offset()
-		from, to, next, why := f.cut(data)
-		if why == "" && !all && (f.Kind == Whole || to > maxRaw) {
-			why = tooLong
-		}
-		if why != "" {
-			data = bytes.Clone(data)
-			rest := in.Skip(math.MaxInt64) - int64(len(data))
-			if left := int64(len(data)) + rest; f.Kind == Prefixed && rest > 0 && len(data) >= f.Before+f.Size {
-				if _, size := f.lengths(data); size > uint64(left) {
-					why = fmt.Sprintf("the message has %d bytes, but only %d are left", size, left)
-				} else if size > maxRaw {
-					why = tooLong
-				}
-			}
-			if rest > 0 {
-				why += fmt.Sprintf("; the next %d bytes are not shown", rest)
-			}
-			w.Give(transport.Frame{Kind: transport.Problem, Dir: opts.Dir, At: opts.Day, Offset: at, Bytes: data, Note: why})
-			return nil
-		}
-		frame := transport.Frame{Dir: opts.Dir, At: opts.Day, Offset: at + int64(from), Bytes: data[from:to:to]}
-		if (f.Kind != Delimited || to > 0) && !w.Give(frame) {
-			return nil
-		}
-		in.SkipSeen(next)
-	}
-}
-
-// next reads until the first message of a file is complete, or cannot become one. all reports that the bytes are all that is left.
-func (f *Framing) next(in *scan.Input) (data []byte, all bool) {
-	searched := 0
-	for data = in.Buffered(); ; {
-		if len(data) > 0 && f.decides(data, searched, maxRaw) || len(data) > maxRaw {
-			return data, false
-		}
-		searched = f.unsearched(data)
-		more := in.Peek(len(data) + 1)
-		if len(more) == len(data) {
-			return data, true
-		}
-		data = in.Buffered()
-	}
+	return text
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/codec/packet"
 	"wirebench/codec/packettest"
 	"wirebench/codec/paste"
 	"wirebench/codec/scan"
@@ -20,26 +21,26 @@ import (
 func TestReadRaw(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		framing Framing
+		framing string
 		data    string
 		want    string
 	}{
-		{"whole", Framing{}, "abc", `0 "abc"`},
-		{"nothing", Framing{}, "", ``},
-		{"fixed", Framing{Kind: Fixed, Size: 2}, "abcde", `0 "ab", 2 "cd", problem 4 "e" only 1 of 2 bytes of a message are left`},
-		{"u8", Framing{Kind: Prefixed, Size: 1}, "\x02ab\x00\x01c", `1 "ab", 4 "", 5 "c"`},
-		{"u16, little-endian, counted", Framing{Kind: Prefixed, Size: 2, Counted: true, Keep: true}, "\x04\x00ab\x02\x00", `0 "\x04\x00ab", 4 "\x02\x00"`},
-		{"u16, big-endian", Framing{Kind: Prefixed, Size: 2, Big: true}, "\x00\x02ab\x00\x00", `2 "ab", 6 ""`},
-		{"u32, little-endian", Framing{Kind: Prefixed, Size: 4}, "\x02\x00\x00\x00ab", `4 "ab"`},
-		{"u32, big-endian, counted", Framing{Kind: Prefixed, Size: 4, Big: true, Counted: true}, "\x00\x00\x00\x06ab", `4 "ab"`},
-		{"a length that is too small", Framing{Kind: Prefixed, Size: 2, Counted: true}, "\x01\x00ab", `problem 0 "\x01\x00ab" the length 1 does not count its own 2 bytes`},
-		{"a length that is too large", Framing{Kind: Prefixed, Size: 4}, "\xff\xff\xff\xffab", `problem 0 "\xff\xff\xff\xffab" the message has 4294967299 bytes, but only 6 are left`},
-		{"half a length", Framing{Kind: Prefixed, Size: 2}, "\x00\x00\x01", `2 "", problem 2 "\x01" only 1 of 2 bytes of a length are left`},
-		{"delimiter", Framing{Kind: Delimited, Delimiter: []byte("\r\n")}, "ab\r\n\r\ncd\r\ne", `0 "ab", 6 "cd", 10 "e"`},
-		{"delimiter, kept", Framing{Kind: Delimited, Delimiter: []byte{0}, Keep: true}, "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
+		{"whole", "whole", "abc", `0 "abc"`},
+		{"nothing", "whole", "", ``},
+		{"fixed", "fixed:2", "abcde", `0 "ab", 2 "cd", problem 4 "e" the stream ends inside a message, after 1 of its 2 bytes`},
+		{"u8", "prefixed:1", "\x02ab\x00\x01c", `1 "ab", 4 "", 5 "c"`},
+		{"u16, little-endian, counted", "prefixed:2le+self+keep", "\x04\x00ab\x02\x00", `0 "\x04\x00ab", 4 "\x02\x00"`},
+		{"u16, big-endian", "prefixed:2be", "\x00\x02ab\x00\x00", `2 "ab", 6 ""`},
+		{"u32, little-endian", "prefixed:4le", "\x02\x00\x00\x00ab", `4 "ab"`},
+		{"u32, big-endian, counted", "prefixed:4be+self", "\x00\x00\x00\x06ab", `4 "ab"`},
+		{"a length that is too small", "prefixed:2le+self", "\x01\x00ab", `problem 0 "\x01\x00ab" the length 1 is too small; 4 bytes not read; no message was found in them`},
+		{"a length that is too large", "prefixed:4le", "\xff\xff\xff\xffab", `problem 0 "\xff\xff\xff\xffab" a length of 4294967295: the limit is 67108864; 6 bytes not read; no message was found in them`},
+		{"half a length", "prefixed:2le", "\x00\x00\x01", `2 "", problem 2 "\x01" the stream ends inside a message, after 1 of its bytes`},
+		{"delimiter", "delimited:0d0a", "ab\r\n\r\ncd\r\ne", `0 "ab", 6 "cd", 10 "e"`},
+		{"delimiter, kept", "delimited:00+keep", "ab\x00\x00c", `0 "ab\x00", 3 "\x00", 4 "c"`},
 	} {
 		var got []string
-		err := ReadRaw(scan.NewInput(strings.NewReader(c.data)), c.framing, transport.WholeOptions{Dir: schema.ToClient}, func(f *transport.Frame) {
+		err := ReadRaw(scan.NewInput(strings.NewReader(c.data)), Options{Framing: framing(t, c.framing), Options: packet.Options{Dir: schema.ToClient}}, func(f *transport.Frame) {
 			s := fmt.Sprintf("%d %q", f.Offset, f.Bytes)
 			if f.Kind == transport.Problem {
 				s = "problem " + s + " " + f.Note
@@ -53,34 +54,10 @@ func TestReadRaw(t *testing.T) {
 			t.Errorf("%s: got  %s, %v\nwant %s", c.name, strings.Join(got, ", "), err, c.want)
 		}
 	}
-	for _, f := range []Framing{{Kind: Fixed}, {Kind: Prefixed, Size: 3}, {Kind: Delimited}, {Kind: 9}} {
-		if ReadRaw(scan.NewInput(strings.NewReader("abc")), f, transport.WholeOptions{}, func(*transport.Frame) { t.Error("a frame") }) == nil {
-			t.Errorf("%+v is accepted", f)
-		}
-	}
 	n := 0
-	if err := ReadRaw(scan.NewInput(bytes.NewReader(make([]byte, 100))), Framing{Kind: Fixed, Size: 1}, transport.WholeOptions{Limit: 3}, func(*transport.Frame) { n++ }); err != nil || n != 3 {
+	if err := ReadRaw(scan.NewInput(bytes.NewReader(make([]byte, 100))), Options{Framing: framing(t, "fixed:1"), Options: packet.Options{Limit: 3}}, func(*transport.Frame) { n++ }); err != nil || n != 3 {
 		t.Errorf("%d frames of 3, %v", n, err)
 	}
-}
-
-func FuzzReadRaw(f *testing.F) {
-	f.Add([]byte("\x02ab\x00"), byte(1), 1, true, []byte("x"))
-	f.Fuzz(func(t *testing.T, data []byte, kind byte, size int, flag bool, delimiter []byte) {
-		for _, counted := range []bool{false, true} {
-			framing := Framing{Kind: FramingKind(kind), Size: size, Big: flag, Counted: counted, Keep: !flag, Delimiter: delimiter}
-			at := int64(0)
-			err := ReadRaw(scan.NewInput(bytes.NewReader(data)), framing, transport.WholeOptions{}, func(fr *transport.Frame) {
-				if fr.Offset < at || fr.Offset+int64(len(fr.Bytes)) > int64(len(data)) {
-					t.Fatalf("a frame at %d of %d bytes, after %d", fr.Offset, len(fr.Bytes), at)
-				}
-				at = fr.Offset
-			})
-			if (err != nil) != (framing.Check() != nil) {
-				t.Fatal(err)
-			}
-		}
-	})
 }
 
 // teraKey reads the code from the header used in the logs: u16 at 2, little-endian.

@@ -121,7 +121,7 @@ func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 type addCaptureInput struct {
 	Workspace string `path:"ws" doc:"name of the project"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
-	Framing   string `query:"framing" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+	Framing   string `query:"framing" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, envelope, each with +c2s or +s2c"`
 	RawRequest
 }
 

@@ -91,7 +91,7 @@ type patchCaptureInput struct {
 		Mark     []frameName   `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
 		Unmark   []frameName   `json:"unmark,omitempty" maxItems:"65536" doc:"frames to unmark, by number or identity"`
 		Notes    frameNotes    `json:"notes,omitempty"`
-		Framing  *string       `json:"framing,omitempty" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, each with +c2s or +s2c; \"\" removes it"`
+		Framing  *string       `json:"framing,omitempty" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, envelope, each with +c2s or +s2c; \"\" removes it"`
 		Dismiss  []string      `json:"dismiss,omitempty" maxItems:"100" doc:"ids of proposals to dismiss"`
 		Propose  []string      `json:"propose,omitempty" maxItems:"100" doc:"ids of dismissed proposals to make again"`
 		Settings settingsPatch `json:"settings,omitempty"`

@@ -11,6 +11,9 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
+	"wirebench/server/captures"
+	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
@@ -27,7 +30,7 @@ const maxFramingUnpacked = 1 << 20
 type framingInput struct {
 	Workspace string `path:"ws"`
 	Body      struct {
-		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, each with +c2s or +s2c"`
+		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, envelope, each with +c2s or +s2c"`
 		Hex     string `json:"hex" doc:"the first bytes of a file, which may be compressed"`
 		Cut     bool   `json:"cut,omitempty" doc:"the file continues after them"`
 		Limit   int    `json:"limit,omitempty" minimum:"0" maximum:"100" doc:"maximum number of messages; default: 20"`
@@ -51,7 +54,7 @@ type FramedBytes struct {
 	Code    *uint32 `json:"code,omitempty"`
 	Message string  `json:"message,omitempty" doc:"name of its definition"`
 	Status  string  `json:"status,omitempty" enum:"ok,incomplete,illegal,unknown"`
-	Problem string  `json:"problem,omitempty" doc:"why the framing stops here"`
+	Problem string  `json:"problem,omitempty" doc:"why no message is here"`
 }
 
 // tryFraming splits the first bytes of a file into messages and names their definitions, to show whether a framing fits before the file is
@@ -79,14 +82,16 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	}
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
-	env := ws.Env()
+	protocol, _ := ws.Protocol()
+	how := captures.OptionsOf(ws.Snapshot, protocol, store.Capture{Framing: f.String()})
+	how.Limit = limit + 1
 	read := workspace.NewReading(ws.Snapshot)
-	err = capture.ReadRaw(scan.NewInput(bytes.NewReader(data)), f, transport.WholeOptions{Key: env.Key(), Limit: limit + 1}, func(x *transport.Frame) {
+	err = capture.ReadRaw(scan.NewInput(bytes.NewReader(data)), how, func(x *transport.Frame) {
 		if len(out.Body.Frames) == limit {
 			out.Body.More = true
 			return
 		}
-		if cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && f.Kind != capture.Fixed {
+		if cut && x.Offset+int64(len(x.Bytes)) == int64(len(data)) && (f.Kind != envelope.Fixed || x.Kind == transport.Problem) {
 			out.Body.More = true // the request does not have the rest
 			return
 		}
@@ -101,7 +106,7 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 // framed describes a message split off by a framing.
 func framed(read *workspace.Reading, f *transport.Frame) FramedBytes {
 	out := FramedBytes{Offset: f.Offset, Length: len(f.Bytes), Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFramingShown)])}
-	if f.Kind == transport.Problem {
+	if f.Kind != transport.Message {
 		out.Problem = f.Note
 		return out
 	}

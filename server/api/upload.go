@@ -40,7 +40,7 @@ const (
 
 type uploadInput struct {
 	Workspace string `path:"ws" doc:"name of the project"`
-	Framing   string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a ..."`
+	Framing   string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a, envelope ..."`
 	Replace   bool   `query:"replace" doc:"replace stored files with a different text; also a form field"`
 	RawRequest
 }

@@ -45,7 +45,7 @@ func MessagesOf(r io.Reader, snap *workspace.Snapshot) (found Found, err error) 
 	if !ok {
 		return found, nil
 	}
-	how := readingOf(snap, protocol, store.Capture{}) // without keys and framing, which are for the protocol of the workspace
+	how := OptionsOf(snap, protocol, store.Capture{}) // without keys and framing, which are for the protocol of the workspace
 	how.Limit = 10 * MaxMessagesOf
 	read := workspace.NewReading(snap)
 	_, _, err = capture.ReadAny(io.LimitReader(r, elsewhereBytes), how, func(f *transport.Frame) {

@@ -14,13 +14,13 @@ import (
 	"wirebench/server/workspace"
 )
 
-// readingOf returns the options for reading a capture: the definitions of a snapshot, and the keys and framing of the capture. These were
+// OptionsOf returns the options for reading a capture: the definitions of a snapshot, and the keys and framing of the capture. These were
 // validated when they were set; invalid ones in a description file edited by hand are ignored.
-func readingOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) capture.Options {
+func OptionsOf(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture) capture.Options {
 	return readingTold(snap, protocol, x, nil)
 }
 
-// readingTold is readingOf with a callback for each connection of which a part was deciphered.
+// readingTold is OptionsOf with a callback for each connection of which a part was deciphered.
 func readingTold(snap *workspace.Snapshot, protocol protocols.Protocol, x store.Capture, ciphered func(conn string)) capture.Options {
 	return readingWith(EnvOf(snap, x), snap, protocol, x, ciphered)
 }

@@ -18,7 +18,7 @@ func TestReadingOf(t *testing.T) {
 	snap := definitions(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
 	protocol, _ := protocols.Of("muta")
 	x := store.Capture{Framing: "prefixed:1+c2s"}
-	o := readingOf(snap, protocol, x)
+	o := OptionsOf(snap, protocol, x)
 	var told []string
 	_, _, err := capture.ReadAny(strings.NewReader("\x05\x01\x02\x00hi\x01\x02"), o, func(f *transport.Frame) {
 		told = append(told, fmt.Sprint(snap.FrameMessage(f).Name, " ", f.Dir))
@@ -26,7 +26,7 @@ func TestReadingOf(t *testing.T) {
 	if err != nil || fmt.Sprint(told) != "[say c2s ping c2s]" || o.Proto != transport.TCP {
 		t.Error(told, err)
 	}
-	if o := readingOf(snap, protocol, store.Capture{}); o.Framing != nil {
+	if o := OptionsOf(snap, protocol, store.Capture{}); o.Framing != nil {
 		t.Error("a framing without one being set")
 	}
 	seen := map[string]bool{}
@@ -45,7 +45,7 @@ func TestReadingOf(t *testing.T) {
 		t.Error("other settings have the same reading")
 	}
 	told = nil
-	_, _, err = capture.ReadAny(strings.NewReader("\x01\x02"), readingOf(other, protocol, store.Capture{Framing: "whole"}), func(f *transport.Frame) { told = append(told, f.Dir.String()) })
+	_, _, err = capture.ReadAny(strings.NewReader("\x01\x02"), OptionsOf(other, protocol, store.Capture{Framing: "whole"}), func(f *transport.Frame) { told = append(told, f.Dir.String()) })
 	if err != nil || fmt.Sprint(told) != "[s2c]" {
 		t.Error("the direction of a file that does not tell it: ", told, err)
 	}

@@ -59,7 +59,7 @@ type Capture struct {
 	Added time.Time `json:"added"`
 	Notes Notes     `json:"notes"`
 
-	Framing string `json:"framing,omitempty" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a ..."`
+	Framing string `json:"framing,omitempty" doc:"the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, envelope ..."`
 	Keyed   bool   `json:"keyed,omitempty" doc:"keys from elsewhere are kept with it"`
 	Keys    string `json:"-"` // in the syntax of protocols.ParseKeys; never sent to clients
 

@@ -1499,7 +1499,7 @@ export interface StoreCapture {
   size: number;
   added: string;
   notes: StoreNotes;
-  /** the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a ... */
+  /** the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, envelope ... */
   framing?: string;
   /** keys from elsewhere are kept with it */
   keyed?: boolean;
@@ -2282,7 +2282,7 @@ export interface FramedBytes {
   /** name of its definition */
   message?: string;
   status?: "ok" | "incomplete" | "illegal" | "unknown";
-  /** why the framing stops here */
+  /** why no message is here */
   problem?: string;
 }
 

@@ -60,6 +60,9 @@ test("controls make the notation of a framing", () => {
     [{ kind: "delimited" }, "delimited:0d0A+keep"],
     [{ kind: "lines", ends: "0d0a" }, "delimited:0d0a"],
     [{ kind: "whole", dir: "c2s" }, "whole+c2s"],
+    [{ size: "varint", counts: "rest", keep: false }, "prefixed:varint"],
+    [{ size: "3", order: "be", dir: "c2s" }, "prefixed:3be+self+keep+c2s"],
+    [{ kind: "envelope", dir: "s2c" }, "envelope+s2c"],
   ];
   for (const [change, want] of cases) {
     equal(framingText({ ...some, ...change }), want);

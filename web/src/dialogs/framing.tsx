@@ -13,9 +13,9 @@ const sample = 64 << 10; // bytes of the file used for the preview
 
 /** The values of the controls. Sizes and hex are as typed. */
 export interface Framing {
-  kind: "prefixed" | "fixed" | "delimited" | "lines" | "whole";
+  kind: "prefixed" | "fixed" | "delimited" | "lines" | "whole" | "envelope";
   before: string; // bytes before the length
-  size: string; // of the length: "1", "2" or "4"
+  size: string; // of the length: "1" to "8", or "varint"
   order: "le" | "be";
   counts: "rest" | "self" | "all";
   keep: boolean;
@@ -31,7 +31,8 @@ export function framingText(f: Framing): string {
   const dir = f.dir === "" ? "" : `+${f.dir}`;
   switch (f.kind) {
     case "whole":
-      return `whole${dir}`;
+    case "envelope":
+      return `${f.kind}${dir}`;
     case "fixed":
       return `fixed:${f.fixed.trim()}${dir}`;
     case "lines":
@@ -41,10 +42,13 @@ export function framingText(f: Framing): string {
     case "prefixed": {
       const before = f.before.trim() === "" || Number(f.before) === 0 ? "" : `@${f.before.trim()}`;
       const counts = f.counts === "self" || (f.counts === "all" && before === "") ? "+self" : f.counts === "all" ? "+all" : "";
-      return `prefixed:${f.size}${f.size === "1" ? "" : f.order}${before}${counts}${keep}${dir}`;
+      return `prefixed:${f.size}${ordered(f.size) ? f.order : ""}${before}${counts}${keep}${dir}`;
     }
   }
 }
+
+/** Reports whether a length of this size has a byte order. */
+const ordered = (size: string): boolean => size !== "1" && size !== "varint";
 
 /** A summary of the messages in the first bytes. */
 function summary(answer: Partial<FramingReport>): string {
@@ -56,7 +60,7 @@ function summary(answer: Partial<FramingReport>): string {
   const known = frames.filter((frame) => (frame.message ?? "") !== "").length;
   const good = frames.length - wrong;
   const more = answer.more === true ? ", and more" : "";
-  return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". The rest does not fit: wrong framing or a damaged file." : "."}`;
+  return `${good} ${good === 1 ? "message" : "messages"}${more}${known > 0 ? `, ${known} of them defined` : ""}${wrong > 0 ? ". Some of it does not fit: wrong framing or a damaged file." : "."}`;
 }
 
 function Preview({ answer }: { answer: Partial<FramingReport> }) {
@@ -65,8 +69,8 @@ function Preview({ answer }: { answer: Partial<FramingReport> }) {
       <table class="framing-frames">
         <thead><tr><th class="num">offset</th><th class="num">bytes</th><th>message</th><th>status</th><th>first bytes</th></tr></thead>
         <tbody>
-          {(answer.frames ?? []).map((f) => (
-            <tr key={f.offset} class={f.problem !== undefined || f.status === "illegal" || f.status === "incomplete" ? "err" : ""}>
+          {(answer.frames ?? []).map((f, i) => (
+            <tr key={i} class={f.problem !== undefined || f.status === "illegal" || f.status === "incomplete" ? "err" : ""}>
               <td class="num">{hexNumber(f.offset, 4)}</td><td class="num">{f.length}</td><td>{f.message ?? opcode(f.code)}</td><td>{f.problem ?? f.status ?? ""}</td>
               <td>{(f.hex.match(/../g) ?? []).join(" ")}{f.length * 2 > f.hex.length ? " …" : ""}</td>
             </tr>
@@ -112,6 +116,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
           {pick("kind", "Messages", [
             ["prefixed", "A length precedes each message"], ["fixed", "All messages have one size"], ["delimited", "A delimiter follows each message"],
             ["lines", "Each line is a message"], ["whole", "The whole file is one message"],
+            ["envelope", "As the protocol of the project says"],
           ], { "data-focus": "" })}
           {pick("dir", "Direction", [["", "unknown"], ["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]])}
         </div>
@@ -119,8 +124,8 @@ export async function askFraming(workspace: string, file: File): Promise<string 
           <>
             <div class="row">
               {number("before", "Bytes before the length", 0, 4096)}
-              {pick("size", "Length", [["1", "1 byte"], ["2", "2 bytes"], ["4", "4 bytes"]])}
-              {pick("order", "Order", [["le", "little-endian"], ["be", "big-endian"]], { disabled: f.size === "1" })}
+              {pick("size", "Length", [["1", "1 byte"], ["2", "2 bytes"], ["3", "3 bytes"], ["4", "4 bytes"], ["8", "8 bytes"], ["varint", "7 bits a byte (varint)"]])}
+              {pick("order", "Order", [["le", "little-endian"], ["be", "big-endian"]], { disabled: !ordered(f.size) })}
             </div>
             <div class="row">{pick("counts", "Length of", [["rest", "the bytes after it"], ["self", "itself and the bytes after it"], ["all", "the whole message"]])}{kept}</div>
           </>
