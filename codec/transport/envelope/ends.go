@@ -57,6 +57,23 @@ func (t *Transport) giveUp(w *way, why string, n int) {
 	w.resync = nil
 }
 
+// alone continues in another state or compression, if messages from here on certainly have it and nothing of the other direction was seen: the
+// message that leads to it may be one of that direction.
+func (t *Transport) alone(w *way) bool {
+	if t.take != nil || t.ways[1-w.index].begun {
+		return false
+	}
+	at := w.offset + int64(w.done)
+	t.lose(w, "", at, certain)
+	w.resync.stop = at + 1
+	if t.find(w, false) == at && w.resync.form != w.resync.usual {
+		t.resume(w, at)
+		return true
+	}
+	w.resync = nil
+	return false
+}
+
 // Held returns the number of bytes that wait for the rest of their messages.
 func (t *Transport) Held() (n int) {
 	for i := range t.ways {

@@ -75,6 +75,23 @@ problem c2s 0 0100 1:0+2 (the length 1 is too small; 2 bytes not read; no messag
 message c2s 0 61 1:0+3 (the message ends before its code)
 control c2s 3  1:3+2 (an empty frame)
 problem c2s 5 05006162 1:5+4 (the stream ends inside a message, after 4 of its 7 bytes)`},
+		{"a message that the end ends", "frame delimiter 0a 0a or end\ncode u8", []transport.Segment{data("\n\nab\n"), data("\nc\n"), {Dir: schema.ToServer, End: true}}, `
+control c2s 0  1:0+2 (an empty frame)
+message c2s 2 6162 code 97 1:2+3 2:0+1
+message c2s 6 630a code 99 2:1+2`},
+		{"a bundle that the end ends", "frame length u8\ncode u8\nbundle 97 frame delimiter 2c or end", []transport.Segment{data("\x04ab,c")}, `
+message c2s 2 62 code 98 1:2+2 via [97]
+message c2s 4 63 code 99 1:4+1 via [97]`},
+		{"a message without its delimiter", "frame delimiter 0a max 4\ncode u8", []transport.Segment{data("abcdef"), data("gh\nab\nabcdefgh\nc\n")}, `
+problem c2s 0 616263646566 1:0+6 (there is no delimiter in 6 bytes; 6 bytes not read)
+problem c2s 6 67680a 2:0+3 (the end of a message, 3 bytes)
+message c2s 9 6162 code 97 2:3+3
+problem c2s 12 61626364656667680a 2:6+9 (a message of 8 bytes: the limit is 4; 9 bytes not read)
+message c2s 21 63 code 99 2:15+2`},
+		{"an impossible length in a datagram", "carrier udp\nframe length u8 max 2\ncode u8", []transport.Segment{data("\x01a\xff" + strings.Repeat("b", 70)), data("\x01c")}, `
+message c2s -1 61 code 97 1:0+2
+problem c2s -1 ff` + strings.Repeat("62", 70) + ` 1:2+71 (a message of 255 bytes: the limit is 2; 71 bytes not read)
+message c2s -1 63 code 99 2:0+2`},
 		{"data that are not compressed", "frame length u8\ncode u8\ncompress zlib size u8", []transport.Segment{data("\x03\x00ab\x03\x05ab\x02\x00c")}, `
 message c2s 0 6162 code 97 1:0+4
 problem c2s 4 03056162 1:4+4 (the data cannot be decompressed: zlib: invalid header)

@@ -129,7 +129,7 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x *frame) bool {
 		w.tired--
 		return false
 	}
-	if !t.defined(l, w.index) || !t.inside(w, x.total, w.done+x.total) {
+	if !t.defined(l, w.index) || !t.alone(w) && !t.inside(w, x.total, w.done+x.total) {
 		if w.patience = min(w.patience+1, maxPatience+6); w.patience > maxPatience {
 			w.tired = 1 << (w.patience - maxPatience)
 		}
