@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -52,6 +53,50 @@ func TestFramingOfACapture(t *testing.T) {
 	file, _ := exported(t, s, x.ID, "format=pcapng")
 	if !strings.Contains(file, "\x06\x01\x02\x00hi") {
 		t.Errorf("%q", file)
+	}
+}
+
+// The framing "envelope" reads raw bytes by the envelope of the project: when it is tried, when the file is stored, and when it is set later.
+// An envelope over datagrams cannot, and says so.
+func TestEnvelopeAsFraming(t *testing.T) {
+	const text = "frame length u8\ncode u8\n\nstate start\n  group clmsg\n  1 -> more: compress zlib on\n\nstate more\n  group clmsg\n"
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": text})
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	if _, err := z.Write([]byte("\x02")); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	raw := append([]byte("\x05\x01\x02\x00hi"+string([]byte{byte(packed.Len())})), packed.Bytes()...)
+	const want = "message c2s say|message c2s ping|"
+
+	var tried api.FramingReport
+	w := posted(s, "/api/one/framing", map[string]any{"framing": " Envelope+C2S", "hex": hex.EncodeToString(raw)})
+	if err := json.Unmarshal(w.Body.Bytes(), &tried); err != nil || tried.Framing != "envelope+c2s" || len(tried.Frames) != 2 || tried.Frames[0].Message != "say" || tried.Frames[1].Message != "ping" || tried.Frames[1].Hex != "02" {
+		t.Errorf("tried: %v %s", err, w.Body)
+	}
+	var x store.Capture
+	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=envelope%2Bc2s", raw, &x); code != 201 || x.Framing != "envelope+c2s" {
+		t.Fatalf("%d %+v", code, x)
+	}
+	if got := listed(t, s, x.ID); got != want {
+		t.Error(got)
+	}
+	for _, step := range []struct{ framing, want string }{{"prefixed:varint+c2s", "message c2s say|message c2s |"}, {"envelope+c2s", want}} {
+		if code, body := patch(t, s, x.ID, `{"framing":"`+step.framing+`"}`); code != 200 {
+			t.Fatal(code, body)
+		}
+		if got := listed(t, s, x.ID); got != step.want {
+			t.Errorf("%s: %s", step.framing, got)
+		}
+	}
+
+	s = captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": "carrier udp\nframe datagram\ncode u8\n"})
+	if w := posted(s, "/api/one/framing", map[string]any{"framing": "envelope", "hex": "0102"}); w.Code != 422 || !strings.Contains(w.Body.String(), "that reads a stream") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	s = captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": "frame lenght u8\ncode u8\n"})
+	if w := posted(s, "/api/one/framing", map[string]any{"framing": "envelope", "hex": "0102"}); w.Code != 422 || !strings.Contains(w.Body.String(), "protocol.envelope has mistakes") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

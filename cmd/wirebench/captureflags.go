@@ -110,7 +110,9 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	if !ok {
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
-	if protocol.Enveloped && f.env.Envelope == nil && (f.framing == nil || f.framing.Own) {
+	own := f.framing != nil && f.framing.Own
+	enveloped := protocol.Enveloped || own && snap.EnvelopeFile != nil
+	if enveloped && f.env.Envelope == nil && (f.framing == nil || own) {
 		if file := snap.EnvelopeFile; file != nil {
 			_, wrong := envelope.Parse(file)
 			return packet.Summary{}, fmt.Errorf("the envelope has mistakes:\n%s", strings.TrimSuffix(wrong.Render(), "\n"))

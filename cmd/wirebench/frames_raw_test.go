@@ -126,6 +126,10 @@ func TestFramesOfRawFilesByProtocol(t *testing.T) {
 			t.Errorf("%s: %q", c.protocol, got)
 		}
 	}
+	mistaken := write(t, map[string]string{"protocol.envelope": "frame lenght u8\ncode u8\n", "game.def": "group: clmsg\n\npacket: ping\n   __group = clmsg\n"})
+	if _, errs, status := cli(t, "", "frames", "--library", mistaken, "--framing", "envelope", aFile(t, "x.bin", []byte("abc"))); status == exitOK || !strings.Contains(errs, `did you mean "length"?`) {
+		t.Errorf("%d %s", status, errs)
+	}
 	datagrams := write(t, map[string]string{"protocol.envelope": "carrier udp\nframe datagram\ncode u8\n", "game.def": "group: clmsg\n\npacket: ping\n   __group = clmsg\n"})
 	for _, args := range [][]string{{"--protocol", "subspace"}, {"--library", datagrams}, {"--protocol", "subspace", "--framing", "envelope+c2s"}} {
 		if _, errs, status := cli(t, "", append([]string{"frames", "--framing", "envelope", aFile(t, "x.bin", []byte("abc"))}, args...)...); status != exitUsage || !strings.Contains(errs, "no envelope or protocol that reads a stream") {

@@ -82,6 +82,9 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	}
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
+	if f.Own && ws.Envelope == nil && ws.EnvelopeFile != nil {
+		return nil, huma.Error422UnprocessableEntity("the envelope " + ws.EnvelopeFile.Name + " has mistakes")
+	}
 	protocol, _ := ws.Protocol()
 	how := captures.OptionsOf(ws.Snapshot, protocol, store.Capture{Framing: f.String()})
 	how.Limit = limit + 1

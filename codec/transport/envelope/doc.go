@@ -14,11 +14,13 @@
 //   - Bytes are deciphered only as far as a frame certainly extends, so the cipher can change after any byte.
 //   - Data that cannot be decompressed are a Problem of their frame only.
 //   - After missing bytes, reading continues where the next start is certain: if the length of the cut message was received and its end
-//     lies after the gap, in frames of fixed size, and after the next delimiter. The keystream of missing bytes is skipped. Otherwise, and
+//     lies after the gap, in frames of fixed size, and after the next delimiter, also where a delimiter does not come. The keystream of missing bytes is skipped. Otherwise, and
 //     after an impossible length or code, the next start is searched, see below. While a Rewriter operates, after missing bytes of a
 //     WebSocket connection, and where the position in a keystream is unknown, the rest of the direction is not read: one Problem says so,
 //     and another one has the number of bytes.
 //   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
+//   - A stream whose frames are datagrams is one message up to its end, or up to missing bytes; text cannot state that, but framings of raw bytes.
+//   - If nothing of the other direction was seen, a message without a definition may show the state and compression of the following ones.
 //   - What proxies and old clients send before the first message (PROXY protocol, policy requests) is a Control frame.
 //   - If the key of a cipher is unknown, the direction is opaque from there on.
 //   - A message must fit the limit of its framing before and after decompression. Memory grows with the data received, not with what lengths
