@@ -14,10 +14,10 @@
 //   - Bytes are deciphered only as far as a frame certainly extends, so the cipher can change after any byte.
 //   - Data that cannot be decompressed are a Problem of their frame only.
 //   - After missing bytes, reading continues where the next start is certain: if the length of the cut message was received and its end
-//     lies after the gap, in frames of fixed size, and after the next delimiter, also where a delimiter does not come. The keystream of missing bytes is skipped. Otherwise, and
-//     after an impossible length or code, the next start is searched, see below. While a Rewriter operates, after missing bytes of a
-//     WebSocket connection, and where the position in a keystream is unknown, the rest of the direction is not read: one Problem says so,
-//     and another one has the number of bytes.
+//     lies after the gap, in frames of fixed size, and after the next delimiter, also behind a message that is too large. The keystream
+//     of missing bytes is skipped. Otherwise, and after an impossible length or code, the next start is searched, see below. While a
+//     Rewriter operates, after missing bytes of a WebSocket connection, and where the position in a keystream is unknown, the rest of
+//     the direction is not read: one Problem says so, and another one has the number of bytes.
 //   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
 //   - A stream whose frames are datagrams is one message up to its end, or up to missing bytes; text cannot state that, but framings of raw bytes.
 //   - If nothing of the other direction was seen, a message without a definition may show the state and compression of the following ones.

@@ -2,10 +2,12 @@ package envelope
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -104,6 +106,26 @@ func TestOneDirection(t *testing.T) {
 		x.Feed(transport.Segment{Dir: schema.ToServer, Start: true, Packet: 1, Bytes: wire, End: true}, got.emit)
 		if all := got.String(); strings.Count(all, " play code 7 ") != 5 == !both || strings.Contains(all, "problem") || strings.Contains(all, `messages are compressed`) == both {
 			t.Errorf("both %v:\n%s", both, all)
+		}
+	}
+}
+
+// Whatever is lost, every captured byte is in one row, also where delimiters are missing and where the end ends messages.
+func TestAccountsOfDelimiters(t *testing.T) {
+	for seed := range seeds(500) {
+		rng := rand.New(rand.NewPCG(seed, 40))
+		stream := random(rng, rng.IntN(2000))
+		for i := range stream {
+			stream[i] = "abcdefgh\n\n\r"[int(stream[i])%(4+rng.IntN(8))]
+		}
+		text := []string{"frame delimiter 0a or end", "frame delimiter 0d 0a max 30", "frame delimiter 0a or end max 7", "frame delimiter 0a keep"}[rng.IntN(4)]
+		if err := accounts(Options{Envelope: parse(t, text+"\ncode u8")}, stream, rng); err != nil {
+			t.Fatalf("seed %d, %s: %v", seed, text, err)
+		}
+		e := parse(t, "carrier udp\nframe datagram max 40\ncode u8")
+		e.Carrier = envelope.TCP // a stream that is one message, as of a framing
+		if err := accounts(Options{Envelope: e}, stream, rng); err != nil {
+			t.Fatalf("seed %d, one message: %v", seed, err)
 		}
 	}
 }
