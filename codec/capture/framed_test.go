@@ -140,7 +140,7 @@ func TestFramedBound(t *testing.T) {
 	for _, x := range all {
 		x.Flush(time.Time{}, emit)
 	}
-	if most > maxFramedInAll+len(part) || held != 0 || total != 200<<20 {
+	if most < maxFramedInAll || most > maxFramedInAll+len(part) || held != 0 || total != 200<<20 {
 		t.Errorf("%d bytes at most, %d at the end, %d in all", most, held, total)
 	}
 }

@@ -133,7 +133,12 @@ func TestFramingsOfStreams(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%d %x", x.Offset, x.Bytes))
 		}
-		if err := ReadRaw(scan.NewInput(&pieces{r, data}), Options{Framing: f}, show); err != nil || !slices.Equal(got, want) {
+		file := func(x *transport.Frame) {
+			if show(x); x.Dir != schema.Both {
+				t.Fatalf("%d: %s: nobody said that messages go %v", seed, text, x.Dir)
+			}
+		}
+		if err := ReadRaw(scan.NewInput(&pieces{r, data}), Options{Framing: f}, file); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%d: %s, file: %v\ngot  %q\nwant %q", seed, text, err, got, want)
 		}
 		got = nil

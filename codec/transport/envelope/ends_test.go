@@ -3,6 +3,7 @@ package envelope
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,18 @@ message c2s 10 68 code 104 2:8+5`},
 		if got.String() != c.want[1:]+"\n" {
 			t.Errorf("%s: got\n%s\nwant%s", c.text, got.String(), c.want)
 		}
+	}
+}
+
+// A datagram that cannot be read leaves those after it as they are.
+func TestDatagramsAfterABadOne(t *testing.T) {
+	x := New(Options{Envelope: parse(t, "carrier udp\nframe length u8 max 2\ncode u8")})
+	var got []string
+	for _, s := range []string{"\x01a", "\xffa", "\x01a"} {
+		x.Feed(data(s), func(f *transport.Frame) { got = append(got, fmt.Sprint(f.Kind, f.Resumed)) })
+	}
+	if want := []string{"message false", "problem false", "message false"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
