@@ -13,6 +13,7 @@ import (
 
 	"wirebench/codec/packettest"
 	"wirebench/codec/paste"
+	"wirebench/defs/schema"
 	"wirebench/server/api"
 	"wirebench/server/store"
 )
@@ -97,6 +98,33 @@ func TestEnvelopeAsFraming(t *testing.T) {
 	s = captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": "frame lenght u8\ncode u8\n"})
 	if w := posted(s, "/api/one/framing", map[string]any{"framing": "envelope", "hex": "0102"}); w.Code != 422 || !strings.Contains(w.Body.String(), "protocol.envelope has mistakes") {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A capture whose connections are split by a framing still has its packets; raw bytes have none.
+func TestPacketsOfAFramedCapture(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	var file bytes.Buffer
+	c, at := aConversation(t, &file)
+	if err := c.Data(schema.ToServer, at, []byte("\x06\x01\x02\x00hi"), ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range [][]byte{file.Bytes(), []byte("\x06\x01\x02\x00hi")} {
+		var x store.Capture
+		if code := request(t, s, "POST", "/api/one/captures?name=x&framing=prefixed:1%2Bself", data, &x); code != 201 {
+			t.Fatal(code)
+		}
+		if got := listed(t, s, x.ID); !strings.HasSuffix(got, " say|") {
+			t.Error(got)
+		}
+		var out struct {
+			Packets []api.PacketInfo
+			Note    string
+		}
+		code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets?n=4", nil, &out)
+		if raw := len(data) < 10; code != 200 || raw != (len(out.Packets) == 0) || raw != (out.Note == "the file is raw bytes, without packets") {
+			t.Errorf("%d %+v", code, out)
+		}
 	}
 }
 

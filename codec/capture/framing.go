@@ -44,8 +44,8 @@ const FramingHelp = "whole, fixed:SIZE, prefixed:NUMBER[@BEFORE][+self|+all][+ke
 //	envelope                 as the envelope, or the protocol, of the project says
 //	fixed:40+c2s             all messages go to the server; +s2c: to the client
 //
-// Bytes before a length that is no part of the message are none either. Case and space around the parts are ignored. The error names the invalid
-// part.
+// Without +keep, the bytes before a length are not part of the message either. Case and space around the parts are ignored. The error names the
+// invalid part.
 func ParseFraming(text string) (Framing, error) {
 	f := Framing{Framing: envelope.Framing{Kind: envelope.Datagram, Times: 1, Max: envelope.DefaultMax}}
 	if len(text) > maxFramingText {

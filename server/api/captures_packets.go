@@ -63,10 +63,6 @@ func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, er
 	}
 	out := &packetsOutput{}
 	out.Body.Packets = []PacketInfo{}
-	if x.Framing != "" {
-		out.Body.Note = "the file is raw bytes, without packets"
-		return out, nil
-	}
 	want := slices.Clone(in.N)
 	slices.Sort(want)
 	want = slices.Compact(want)
@@ -91,7 +87,9 @@ func (s *API) packets(ctx context.Context, in *packetsInput) (*packetsOutput, er
 		return true
 	})
 	if errors.Is(err, pcap.ErrFormat) {
-		out.Body.Note = "the file is a text, without packets"
+		if out.Body.Note = "the file is a text, without packets"; x.Framing != "" {
+			out.Body.Note = "the file is raw bytes, without packets"
+		}
 		return out, nil
 	}
 	if err == nil && len(payloads) > 0 {

@@ -19,7 +19,8 @@
 //     Rewriter operates, after missing bytes of a WebSocket connection, and where the position in a keystream is unknown, the rest of
 //     the direction is not read: one Problem says so, and another one has the number of bytes.
 //   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
-//   - A stream whose frames are datagrams is one message up to its end, or up to missing bytes; text cannot state that, but framings of raw bytes.
+//   - Over TCP, a stream whose framing is datagram is one message, which its end or missing bytes end. A text cannot state that; framings of raw
+//     bytes do.
 //   - If nothing of the other direction was seen, a message without a definition may show the state and compression of the following ones.
 //   - What proxies and old clients send before the first message (PROXY protocol, policy requests) is a Control frame.
 //   - If the key of a cipher is unknown, the direction is opaque from there on.

@@ -30,8 +30,8 @@ func (w *way) missing(n int) string {
 	return ""
 }
 
-// passOver reports bytes with which no message starts, in framings whose next start needs no search: that behind the next delimiter, the
-// next byte of a stream that is one message, and the next datagram. Rewriters do not pass them over.
+// passOver reports bytes with which no message starts, in framings whose next start needs no search: it is behind the next delimiter, at the
+// next byte of a stream that is one message, or in the next datagram. Rewriters do not pass them over.
 func (t *Transport) passOver(w *way, why string) bool {
 	f := &t.legs[w.index].state(w.index).Frame[w.index]
 	if t.take != nil || w.ws != nil || !t.udp && f.Kind != envelope.Delimiter && f.Kind != envelope.Datagram {

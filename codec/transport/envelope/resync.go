@@ -601,7 +601,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []byte) (n int) {
 	way, resync := w.index, w.resync
 	number := func(of *envelope.Framing) {
-		if v, size := readNumber(&of.Number, wire[of.At:]); size > 0 && len(wire) > of.At+size { // zeros are common, and no messages
+		if v, size := readNumber(&of.Number, wire[of.At:]); size > 0 && len(wire) > of.At+size { // zeros are too common to be evidence
 			n += max(8*size-bits.Len64(v), 0)
 		}
 	}
