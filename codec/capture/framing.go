@@ -28,10 +28,10 @@ const (
 )
 
 // FramingHelp is the syntax of ParseFraming in one line.
-const FramingHelp = "whole, fixed:SIZE, prefixed:NUMBER[@BEFORE][+self|+all][+keep], delimited:HEX[+keep], envelope; each with +c2s or +s2c"
+const FramingHelp = "whole, fixed:SIZE, prefixed:1|2le|2be|3le|...|8be|varint|varintbe|zigzag[@BEFORE][+self|+all][+keep], delimited:HEX[+keep], envelope; each with +c2s or +s2c"
 
-// ParseFraming parses the text form of a framing: a kind, its arguments after a colon, and options, each after a plus. The comments are the
-// framing of an envelope, where one is the same.
+// ParseFraming parses the text form of a framing: a kind, its arguments after a colon, and options, each after a plus. The right column is the
+// framing of an envelope that has the same messages.
 //
 //	whole                    the file is one message                                                     datagram
 //	fixed:40                 messages of 40 bytes                                                        fixed 40
