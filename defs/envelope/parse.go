@@ -438,6 +438,9 @@ func (p *parser) options(f *Framing) {
 		seen[key] = true
 		length := f.Kind == Length
 		switch {
+		case f.Kind == Delimiter && p.is("or"):
+			p.need("end")
+			f.End = true
 		case length && p.is("including"):
 			switch {
 			case p.is("itself"):
@@ -459,9 +462,6 @@ func (p *parser) options(f *Framing) {
 			f.Keep = true
 		case length && p.is("min"):
 			f.Min = int(p.number(1, MaxMax))
-		case f.Kind == Delimiter && p.is("or"):
-			p.need("end")
-			f.End = true
 		case f.Kind != Fixed && p.is("max"):
 			f.Max = int(p.number(1, MaxMax))
 		default:
