@@ -86,9 +86,9 @@ func TestRawBounds(t *testing.T) {
 		{"whole", "", 64 << 20, 1, ""},
 		{"whole", "", 64<<20 + 1, 1, "a message of 67108865 bytes: the limit is 67108864; 67,108,865 bytes not read"},
 		{"delimited:ff", "ab\xff", 70 << 20, 3, "the end of a message, "},
-		{"prefixed:4be", "\x05\x00\x00\x00", 1 << 20, 32, "a length of 83886080: the limit is 67108864; "},
+		{"prefixed:4be", "\x05\x00\x00\x00", 1 << 20, 17, "a length of 83886080: the limit is 67108864; "},
 		{"prefixed:4be", "\x00\x08\x00\x00", 1 << 18, 1, "the stream ends inside a message, after 262148 of its 524292 bytes"},
-		{"prefixed:1+self", "\x02a\x00", 1 << 20, 32, "the length 0 is too small; "},
+		{"prefixed:1+self", "\x02a\x00", 1 << 20, 17, "the length 0 is too small; "},
 	} {
 		var note string
 		sum, _, err := ReadAny(io.MultiReader(strings.NewReader(c.head), zeros(c.size)), Options{Framing: framing(t, c.framing)}, func(f *transport.Frame) { note += f.Note })

@@ -49,7 +49,7 @@ problem c2s 2 63640a 2:0+3 (the end of a message, 3 bytes)
 message c2s 5 66 code 102 2:3+2`},
 		{"frame length u32 be\ncode u8", "\x00\x00", "\x00\x01f\x00\x00\x00\x01g\x00\x00\x00\x01h", `
 problem c2s 0 0000 1:0+2 (enough; 2 bytes not read)
-problem c2s 2 000166 2:0+3 (3 bytes not read; resumed at packet 2; the message fits)
+problem c2s 2 000166 2:0+3 (3 bytes not read; resumed at packet 2; 2 messages in a row fit)
 message c2s 5 67 code 103 2:3+5
 message c2s 10 68 code 104 2:8+5`},
 	} {

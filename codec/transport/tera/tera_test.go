@@ -141,7 +141,7 @@ s2c message 260 5000 ""
 s2c message 264 5002 ""
 `},
 		{"constants that are told", Options{Constants: OldConstants}, new(script).shake(OldConstants).s2c(message(5000, "hello")[:6]), shaken + `
-s2c problem 260 090088136865 (the stream ends inside a message, after 6 of its bytes)
+s2c problem 260 090088136865 (the stream ends inside a message, after 6 of its 9 bytes)
 `},
 		{"other cipher", Options{}, new(script).shake(CurrentConstants).raw(schema.ToServer, bytes.Repeat([]byte{0x99, 7}, 50)), shaken + `
 c2s problem 256  (neither set of constants deciphers the data after the key exchange)
@@ -295,7 +295,7 @@ s2c message 11 40000 "abcd" resumed
 		}()},
 		{"the end inside a message", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).c2s(message(5000, "hello")[:6]), shaken + `
 c2s message 256 19900 "v"
-c2s problem 261 090088136865 (the stream ends inside a message, after 6 of its bytes)
+c2s problem 261 090088136865 (the stream ends inside a message, after 6 of its 9 bytes)
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -332,8 +332,8 @@ func TestFlushInTheMiddle(t *testing.T) {
 	tr.Flush(at, got.emit)
 	const want = shaken + `
 c2s message 256 19900 "v"
-c2s problem 261 090088136865 (the stream ends inside a message, after 6 of its bytes)
-c2s problem 261 0900881368656c6f (the stream ends inside a message, after 8 of its bytes)
+c2s problem 261 090088136865 (the stream ends inside a message, after 6 of its 9 bytes)
+c2s problem 261 0900881368656c6f (the stream ends inside a message, after 8 of its 9 bytes)
 `
 	if trim(want) != got.String() {
 		t.Errorf("got\n%swant\n%s", got.String(), trim(want))
