@@ -321,6 +321,10 @@ func (t *Transport) read(w *way, last bool) {
 		if t.steady && s.cipher != nil {
 			t.decipher(w, len(w.buf))
 		}
+		if t.usual(l, w); w.done == len(w.buf) {
+			return
+		}
+		have = len(w.buf) - w.done
 		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		x := &t.unit.frame
 		for want := max(w.need, 1); ; want = x.need {
@@ -416,7 +420,6 @@ func (t *Transport) cut(w *way) {
 		t.apply(w, nil)
 		return
 	}
-	u.key, u.head, u.hasKey, u.start, u.bare = schema.Key{}, 0, false, 0, false
 	if u.bundle = l.state(w.index).Every(w.index); u.bundle != nil {
 		u.key, u.head, u.hasKey = schema.Key{}, 0, false
 		t.openBundle(l, u)

@@ -119,7 +119,12 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x *frame) bool {
 		return false
 	}
 	if key, _, ok := l.code(w.index, message); ok && err == nil {
+		if !closely && w.familiar.has(l.sides[w.index].state, key.Code) {
+			w.patience = 0
+			return false
+		}
 		if m := l.message(w.index, key); m != nil && (!closely || l.exact(m, message)) {
+			w.familiar.add(l.sides[w.index].state, key.Code)
 			w.patience = 0
 			return false
 		}

@@ -41,6 +41,18 @@ type way struct {
 	opening                []byte // the bytes before the messages of the last frame, if every frame is a bundle
 	codes                  recent // of its messages
 	trial                  int    // messages until the place is certain at which it resumed
+	familiar               familiar
+}
+
+// familiar remembers codes that have a definition.
+type familiar [64]uint64
+
+func (m *familiar) has(state int, code uint32) bool {
+	return m[code%uint32(len(m))] == 1<<63|uint64(state)<<32|uint64(code)
+}
+
+func (m *familiar) add(state int, code uint32) {
+	m[code%uint32(len(m))] = 1<<63 | uint64(state)<<32 | uint64(code)
 }
 
 // recent are the last codes of a direction.
