@@ -11,13 +11,14 @@
 //
 //   - A change applies in the direction of its message from the next byte on, and in the other direction from the next frame on of which no
 //     byte has arrived: the order of arrival decides, as nothing else is known.
-//   - Bytes are deciphered only as far as a frame certainly extends, so the cipher can change after any byte.
+//   - Bytes are deciphered only as far as a frame certainly extends, so the cipher can change after any byte. In envelopes without rules about
+//     ciphers they are as they arrive.
 //   - Data that cannot be decompressed are a Problem of their frame only.
 //   - After missing bytes, reading continues where the next start is certain: if the length of the cut message was received and its end
 //     lies after the gap, in frames of fixed size, and after the next delimiter, also behind a message that is too large. The keystream
 //     of missing bytes is skipped. Otherwise, and after an impossible length or code, the next start is searched, see below. While a
-//     Rewriter operates, after missing bytes of a WebSocket connection, and where the position in a keystream is unknown, the rest of
-//     the direction is not read: one Problem says so, and another one has the number of bytes.
+//     Rewriter operates, and after missing bytes of a WebSocket connection, the rest of the direction is not read: one Problem says so, and
+//     another one has the number of bytes. Where the position in a keystream is unknown, the rest is opaque.
 //   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
 //   - Over TCP, a stream whose framing is datagram is one message, which its end or missing bytes end. A text cannot state that; framings of raw
 //     bytes do.
@@ -39,7 +40,11 @@
 // message that fits its definition exactly. Reading resumes at the first place where the messages in a row have 20 bits more than the number
 // of places has, less at the start of a packet and where a message likely starts. The unread bytes are one Problem, which says where
 // reading resumed and how many messages in a row fit; what follows is marked as resumed. A place with less evidence is not guessed: it waits for more
-// bytes, and is unread after 64 KiB or at the end.
+// bytes, and is unread after 128 KiB or at the end.
+//
+// Frames that lead from the most likely place to the found one are read, whatever they hold. Where no message with a definition is found, as
+// definitions may be of another version, and where there are none, lengths count alone, with 16 bits more; codes of earlier messages are
+// evidence then. Such a place is on trial for 16 messages: an incomplete one is left for others that start inside it.
 //
 // Frames that are cut without an error may be none, too, as most lengths are possible. One without a definition, although there are
 // definitions, or an incomplete one, is left for messages that certainly start inside it, if these lead to others behind it and not to its end:

@@ -10,23 +10,19 @@
 //
 // # Decisions
 //
+//   - Messages are cut, searched after losses and rewritten by package envelope, whose words say how they travel (envelopeText). This package has
+//     what stands in front, the key exchange and the choice of the cipher, the cipher itself, and the long header (link).
 //   - A connection whose server starts with 01 00 00 00 is enciphered. Otherwise it is plain if both directions look like messages from
 //     their first byte, or from a place found later where the capture starts in the middle. Otherwise it is opaque. Until that is
 //     decided, data is kept (maxPending) and then read with its original times.
 //   - The evidence that bytes are messages is measured in bits, see evidence: random bytes have long lengths.
 //   - Of the two sets of constants, the one is used under which the client's first message is C_CHECK_VERSION, which has code 19900 in all
 //     versions, or under which the streams look like messages. If neither fits, the connection is opaque.
-//   - A length below 4 is an error. After an error or a gap the transport searches for a place from which messages follow each other, and
-//     marks the messages from there on as resumed. Codes that are known or were seen before are evidence for a place; without such
-//     codes, lengths alone decide. The first byte is the most likely place: a gap often consists of whole messages, and a capture often
-//     begins with one. Skipped bytes become a Problem. If the length of the message that a gap cuts leads past the gap, no search is
-//     needed. The keystream of missing bytes is skipped; if their number is unknown, the rest is opaque.
 //   - A client message has the long header if its count is the next one of its code and its checksum is right for the integrityIv that the
 //     server has sent; the game version alone never decides. Such frames have ViaIntegrity.
 //   - The key exchange is shown as Control frames with "handshake" in Via and the step in Note. Without all four keys the connection is
 //     opaque.
 //   - The keystream repeats after at most 181,830 words, the number of states of the three generators together. A gap of any size is
-//     therefore skipped in bounded time, see Cipher.Skip.
+//     therefore skipped in bounded time, see Cipher.Skip. If the number of missing bytes is unknown, the rest is opaque.
 //   - Offsets of a stream whose start was not captured count from the first captured byte.
-//   - Flush may be called in the middle: a message that it reports as incomplete is still emitted when the rest arrives.
 package tera
