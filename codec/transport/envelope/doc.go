@@ -50,6 +50,10 @@
 // definitions, or an incomplete one, is left for messages that certainly start inside it, if these lead to others behind it and not to its end:
 // a message may contain messages.
 //
+// A code without a size (framing codes) is skipped in this way, too. What lies between it and the next messages is the size of its message: once
+// three messages in a row had the same one, those of the code are messages. Their notes propose the line of the envelope, with its support; if
+// no message follows one, the size is forgotten.
+//
 // # Detection
 //
 // Detect tries framings on the bytes of connections and compares how many bytes they consume, how often a frame ends where a segment ends,

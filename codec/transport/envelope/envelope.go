@@ -213,6 +213,10 @@ func (t *Transport) begin(w *way, kind transport.Kind, offset int64, at time.Tim
 
 // fail reports that no message starts with the next bytes: another start is searched, or the rest of the direction cannot be read.
 func (t *Transport) fail(w *way, why string) {
+	if w.isGuessed {
+		w.learnt.doubt(w.guessed)
+		w.isGuessed = false
+	}
 	if t.searchable(w) {
 		at := w.offset + int64(w.done)
 		t.lose(w, why, at-1, certain)
@@ -337,6 +341,7 @@ func (t *Transport) read(w *way, last bool) {
 				cutLength(f, b, x)
 			} else {
 				*x = cut(f, b, w.looked, last && len(b) == have, l.sizes[w.index])
+				w.learnt.apply(x, b)
 			}
 			if x.fault > 0 || x.total > 0 || x.need > have {
 				break
@@ -354,6 +359,9 @@ func (t *Transport) read(w *way, last bool) {
 		switch {
 		case x.fault > 0:
 			t.fail(w, x.why(f))
+			if w.resync != nil && x.fault == codeUnsized {
+				w.resync.unsized, w.resync.failed = uint64(x.v), w.offset+int64(w.done)+1
+			}
 			continue
 		case x.total == 0:
 			w.need, w.whole, w.looked = x.need, x.known, have
@@ -404,6 +412,10 @@ func (t *Transport) cut(w *way) {
 	w.trial = max(w.trial-1, 0)
 	u.w, u.state, u.comp, u.offset, u.at = w, s.state, s.comp, w.offset+int64(w.done), w.arrival(x.total)
 	u.bad, u.verbatim, u.bare, u.start, u.name, u.bundle, u.inner, u.note = false, false, false, 0, "", nil, u.inner[:0], ""
+	if w.isGuessed = x.learnt; x.learnt {
+		w.guessed = uint64(x.v)
+		u.note = "the size is not in the envelope: " + w.learnt.text(w.guessed)
+	}
 	u.wire = w.buf[w.done : w.done+x.total : w.done+x.total]
 	t.from = w.appendSources(t.from[:0], 0, x.total)
 	message, err := t.open(l, f, u)

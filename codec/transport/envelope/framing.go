@@ -23,8 +23,10 @@ type frame struct {
 	after  int // bytes of the delimiter, which are not part of the message
 	head   int // bytes of the message that are never compressed
 
+	learnt bool // the envelope has no size for code v
+
 	fault  fault // if total and need are 0: why no frame starts with these bytes
-	v      int64 // the number that is wrong
+	v      int64 // the number that is wrong, or has no size
 	reason transport.Reason
 	within *envelope.Framing // the framing with the wrong number, if it is another one
 }

@@ -54,6 +54,8 @@ type resync struct {
 	codes    *codes  // of the form that is tried
 	blind    bool    // likewise
 	nameless int64   // no messages without definitions begin before it
+	failed   int64   // the offset behind the first byte of a message whose code has no size; 0: there is none
+	unsized  uint64  // that code
 	opens    bool    // a message without a definition may begin at the most likely place
 	work     int     // of this attempt, see maxWork
 }
@@ -476,6 +478,10 @@ func (t *Transport) resume(w *way, at int64) {
 			how = transport.Join(how, "messages are not compressed")
 		}
 	}
+	if h.failed > 0 { // of a code without a size
+		w.learnt.learn(h.unsized, int(at+1-h.failed))
+		how = transport.Join(how, w.learnt.text(h.unsized))
+	}
 	if n > 0 {
 		place := "resumed"
 		if p, _ := w.packetAt(at); p > 0 {
@@ -565,6 +571,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 			break
 		}
 		cut := cut(f, w.buf[pos:], 0, false, l.sizes[w.index])
+		w.learnt.apply(&cut, w.buf[pos:])
 		if cut.fault > 0 {
 			c.need, c.bits = 0, c.bits-impossible
 			break

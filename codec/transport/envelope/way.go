@@ -42,6 +42,9 @@ type way struct {
 	codes                  recent // of its messages
 	trial                  int    // messages until the place is certain at which it resumed
 	familiar               familiar
+	learnt                 learnt
+	guessed                uint64 // code of the last frame, if its size was learnt
+	isGuessed              bool
 }
 
 // familiar remembers codes that have a definition.
