@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"flag"
@@ -78,7 +79,7 @@ func (f *freezer) run(name, stdin string, args ...string) string {
 
 // shipped adds the built-in libraries, samples and recordings.
 func (f *freezer) shipped() {
-	for _, protocol := range []string{"tera", "muta", "subspace"} {
+	for _, protocol := range []string{"tera", "muta", "subspace", "protodef"} {
 		base := "shipped/" + protocol
 		flags := []string{"--protocol", protocol}
 		library := filepath.Join("../../defs/library", protocol)
@@ -118,6 +119,41 @@ func (f *freezer) shipped() {
 		f.run(base+"/frames", "", append([]string{"frames", "--json", "--value", "--fields", filepath.Join(library, "demo.pcapng")}, flags...)...)
 		f.run(base+"/frames-text", "", append([]string{"frames", filepath.Join(library, "demo.pcapng")}, flags...)...)
 		f.run(base+"/frames-filter", "", append([]string{"frames", "--filter", "len > 20 && kind == message", filepath.Join(library, "demo.pcapng")}, flags...)...)
+		f.raw(base+"/raw", flags)
+	}
+}
+
+// raw adds the frames of raw bytes: the messages to the server of a recording, one after another, split by framings and by the envelope.
+func (f *freezer) raw(base string, flags []string) {
+	protocol := flags[len(flags)-1]
+	stdout, stderr, status := cli(f.t, "", append([]string{"frames", "--json", "--kind", "message", "--filter", "dir == c2s", filepath.Join("../../defs/library", protocol, "demo.pcapng")}, flags...)...)
+	if status != 0 {
+		f.t.Fatal(stderr)
+	}
+	var plain, sized, cut []byte // as they are, with a size of a varint and the mark of no compression, and with bytes missing
+	for line := range strings.Lines(stdout) {
+		var x struct{ Hex string }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			f.t.Fatal(err)
+		}
+		b, err := hex.DecodeString(x.Hex)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		plain = append(plain, b...)
+		sized = append(binary.AppendUvarint(sized, uint64(len(b)+1)), 0)
+		sized = append(sized, b...)
+	}
+	cut = append(append(cut, sized[:len(sized)/2]...), sized[len(sized)/2+3:]...)
+	for name, file := range map[string][]byte{"plain": plain, "sized": sized, "cut": cut} {
+		path := filepath.Join(f.t.TempDir(), name+".bin")
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+		for _, framing := range []string{"whole+c2s", "prefixed:varint+c2s", "delimited:00+c2s", "envelope+c2s"} {
+			stdout, stderr, status := cli(f.t, "", append([]string{"frames", "--json", "--framing", framing, path}, flags...)...)
+			f.add(base+"/"+name+"/"+framing, stdout, strings.ReplaceAll(stderr, path, "FILE"), strconv.Itoa(status))
+		}
 	}
 }
 
