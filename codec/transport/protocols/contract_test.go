@@ -425,7 +425,7 @@ func TestRewriters(t *testing.T) {
 			t.Run("inside a message", func(t *testing.T) {
 				x, m := c.begin(t, 7, nil)
 				if !x.streams {
-					t.Skip("datagrams have whole messages")
+					return // a datagram has whole messages
 				}
 				x.operate(true)
 				if err := x.ends[0].Send(transport.Outgoing{Bytes: []byte(m[0][0])}, x.at, &transport.Relay{Out: func(s transport.Segment) {
@@ -465,7 +465,7 @@ func TestRewriters(t *testing.T) {
 			t.Run("close", func(t *testing.T) {
 				x, m := c.begin(t, 4, nil)
 				if !x.streams {
-					t.Skip("datagrams have no end")
+					return // datagrams have no end
 				}
 				x.operate(true)
 				x.decide = func(dir int, s string) transport.Decision {
