@@ -111,7 +111,8 @@ func (t *Transport) feed(seg *transport.Segment) {
 	if !w.begun {
 		w.begun = true
 		if w.lost = !seg.Start && seg.Lost == 0; w.lost && w.ws == nil {
-			if s := &t.legs[w.index].sides[w.index]; s.cipher != nil {
+			s := &t.legs[w.index].sides[w.index]
+			if _, feedback := s.cipher.(*cfb8); s.cipher != nil && !feedback { // which needs the last bytes only
 				s.hide("the start of the stream is missing, so the position in the keystream is unknown")
 			} else if t.searchable(w) {
 				t.lose(w, "the capture begins inside the stream", w.offset, likely)
