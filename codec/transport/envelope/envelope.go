@@ -759,7 +759,9 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 			dead = "the start of the next message is unknown after missing bytes"
 		}
 	}
-	if dead == "" && s.cipher != nil {
+	if _, feedback := s.cipher.(*cfb8); feedback && dead == "" && (seek || t.searchable(w)) {
+		skip, search = 0, !seek // the first bytes are not readable, and then all are
+	} else if dead == "" && s.cipher != nil {
 		past := w.next() + seg.Lost - w.offset - int64(max(w.plain, w.done))
 		if seg.Lost < 0 || past < 0 || !s.cipher.Skip(past) {
 			s.hide("the position in the keystream is unknown after missing bytes")

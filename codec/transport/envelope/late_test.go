@@ -40,6 +40,19 @@ func TestLateCiphers(t *testing.T) {
 				}
 			}
 		}
+		rest := New(o)
+		readable := 0
+		count := func(f *transport.Frame) {
+			if f.Kind == transport.Message && f.Offset > 1000 {
+				readable++
+			}
+		}
+		rest.Feed(transport.Segment{Dir: schema.ToServer, At: at, Bytes: stream[:1000], Start: true}, count)
+		rest.Feed(transport.Segment{Dir: schema.ToServer, At: at, Lost: 77, Bytes: stream[1077:]}, count)
+		rest.Flush(at, count)
+		if readable < 130 {
+			t.Errorf("%s: %d messages behind a gap", c.cipher, readable)
+		}
 		late := stream[1000:]
 		tr.Feed(transport.Segment{Dir: schema.ToServer, At: at, Bytes: late}, emit)
 		tr.Flush(at, emit)
