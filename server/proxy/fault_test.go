@@ -69,6 +69,8 @@ func TestFaultOfConnection(t *testing.T) {
 func TestFaultOfListener(t *testing.T) {
 	leaks(t)
 	other := newStage(t, Config{})
+	other.say(other.client, msg(1, "first")) // all of its goroutines run before others are counted
+	other.expect(other.server, msg(1, "first"))
 	for _, test := range []struct {
 		name string
 		cfg  Config
