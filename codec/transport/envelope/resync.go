@@ -20,6 +20,7 @@ const (
 	likely      = 24        // bits at the place after missing bytes, or at the start of a capture
 	aligned     = 6         // where a message certainly starts, unless it is not one of this state
 	atPacket    = 4         // bits of a place at the start of a packet
+	atEnd       = 4         // bits by which messages with definitions may be worse if no more bytes follow
 	other       = 4         // bits by which another state or compression must be better
 	someCodes   = 8         // messages before which their codes are no evidence about others
 	onTrial     = 16        // messages after which a place is certain that was found without definitions
@@ -385,6 +386,8 @@ func (t *Transport) judge(w *way, p *place, last bool) (found, open bool) {
 	}
 	if h.forms[p.form].codes == nil && t.o.Measure == nil {
 		least, nearly = least+nameless, nearly+nameless
+	} else if last { // no other place can be better
+		least, nearly = least-atEnd, nearly-atEnd
 	}
 	c := t.chain(w, &h.forms[p.form], at, nearly, last)
 	if c.fits && c.bits < least {
