@@ -88,7 +88,7 @@ func TestFlowProposals(t *testing.T) {
 	p.Gone("region", "Proposals")
 	f.reload()
 	f.is("rows", frameRowOf(8)+" !== null")
-	f.is("quiet", `document.querySelector(".proposals") === null`)
+	f.is("nothing is proposed", `document.querySelector(".proposals")?.checkVisibility() === false`) // it is there once the answer has come
 }
 
 // A code is given by hand: to a definition of the list, from a pasted message of unknown code, and from the editor; a first map is made.

@@ -42,7 +42,9 @@ func TestFlowBrokenLine(t *testing.T) {
 	p.Visible("button", "1 mistake")
 
 	// A line that was right before keeps its bytes.
-	p.Press("Ctrl+Z")
+	for range len("uin\n") { // on a slow machine Ctrl+Z takes back less
+		p.Press("Backspace")
+	}
 	f.is("nothing is wrong", `document.querySelector(".strip .problems") === null`)
 	f.caret(2)
 	for range 7 {

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,15 +123,38 @@ func serve(t *testing.T, handle func(c *net.TCPConn)) string {
 	return l.Addr().String()
 }
 
+// dial connects to the first pair of a listener. A listener that refuses the connection may reset it before net.Dial
+// returns; the test gets a connection that was reset, as it would have a moment later.
 func dial(t *testing.T, s *Session) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", s.State().Pairs[0].Listen)
+	if errors.Is(err, syscall.ECONNRESET) {
+		c, err = resetConn()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return c.(*net.TCPConn)
+}
+
+func resetConn() (net.Conn, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	other, err := l.Accept()
+	if err != nil {
+		return nil, err
+	}
+	_ = other.(*net.TCPConn).SetLinger(0)
+	return c, other.Close()
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {

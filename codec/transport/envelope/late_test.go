@@ -17,7 +17,8 @@ func TestLateCiphers(t *testing.T) {
 	}{
 		{"aes-cfb8 key hex 000102030405060708090a0b0c0d0e0f iv hex 0f0e0d0c0b0a09080706050403020100", true},
 		{"aes-ctr key hex 000102030405060708090a0b0c0d0e0f iv hex 0f0e0d0c0b0a09080706050403020100", false},
-		{"rc4 key hex 0001020304", false}, {"xor key hex 0001020304", false},
+		{"rc4 key hex 0001020304", false},
+		{"xor key hex 0001020304", false},
 	} {
 		o := Options{Envelope: parse(t, "frame length u16 be\ncode u8\ncipher "+c.cipher+"\n")}
 		rng := rand.New(rand.NewPCG(3, 4))
