@@ -16,7 +16,7 @@
 //
 // Make a package in codec/transport with a transport.Transport, which splits a connection into frames, a transport.Rewriter, for proxies
 // between client and server, and a transport.Endpoint, which is a client or server. (Protocols over TCP have
-// those of package envelope, and a Link for what is special.) Add a file NAME.go with its Protocol to codec/transport/protocols, and the Protocol to Protocols: the ports of a server, the
+// those of package stream, and a Link for what is special.) Add a file NAME.go with its Protocol to codec/transport/protocols, and the Protocol to Protocols: the ports of a server, the
 // syntax of keys, and layers for filters belong to it. Captures, proxies, replays and the demo game use the row. The demo sends example
 // messages; a game with a plot is a row of games in cmd/wirebench/demo.
 //

@@ -60,7 +60,7 @@ codec/tls < codec/transport
 
 codec/filter             < codec codec/transport
 codec/transport/subspace < codec codec/transport
-codec/transport/envelope < codec codec/transport defs/envelope codec/pack
+codec/transport/stream < codec codec/transport defs/envelope codec/pack
 codec/transport/transporttest < codec defs/envelope
 codec/packet             < codec/tls
 codec/packettest         < codec/transport
@@ -71,7 +71,7 @@ codec/columns            < codec
 codec/redact             < codec
 
 codec/view < codec/value
-codec/transport/tera < codec/transport/envelope
+codec/transport/tera < codec/transport/stream
 codec/filter/filtertest < codec/filter codec/value
 codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan
@@ -80,9 +80,9 @@ codec/corpus < codec/columns codec/view
 codec/paste < codec/pcap
 codec/logs  < codec/pcap
 
-codec/capture < codec/paste codec/logs codec/transport/envelope
+codec/capture < codec/paste codec/logs codec/transport/stream
 
-codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/subspace codec/transport/envelope
+codec/transport/protocols < defs codec/tls codec/transport/tera codec/transport/subspace codec/transport/stream
 
 server/settings < defs codec/transport/protocols
 

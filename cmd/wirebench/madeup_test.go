@@ -21,8 +21,8 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
 	"wirebench/codec/transport/protocols"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs"
 	"wirebench/defs/benchtest"
 	"wirebench/defs/build"
@@ -122,13 +122,13 @@ func madeUpMeasure(e *protocols.Env) transport.Measure {
 var madeUpProtocol = protocols.Protocol{
 	Dialect: "madeup", Streams: true, Ciphers: true, Ports: []string{"talk", "news"},
 	New: func(e *protocols.Env, _ uint16) transport.Transport {
-		return envelope.New(envelope.Measured(madeUpMeasure(e)))
+		return stream.New(stream.Measured(madeUpMeasure(e)))
 	},
 	Rewriter: func(e *protocols.Env, _ uint16) transport.Rewriter {
-		return envelope.NewRewriter(envelope.Measured(madeUpMeasure(e)))
+		return stream.NewRewriter(stream.Measured(madeUpMeasure(e)))
 	},
 	End: func(e *protocols.Env, sends schema.Dir, _ uint16, _ protocols.Ends) (transport.Endpoint, error) {
-		return envelope.NewEndpoint(envelope.Measured(madeUpMeasure(e)), sends), nil
+		return stream.NewEndpoint(stream.Measured(madeUpMeasure(e)), sends), nil
 	},
 	Key: func(words []string) (any, error) {
 		n, err := strconv.Atoi(words[0])

@@ -8,7 +8,7 @@ import (
 
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
-	enveloped "wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
@@ -23,7 +23,7 @@ const (
 // framed is the transport of messages that are delimited by a framing: that of an envelope without codes. Its frames have only the bytes of the
 // message, and where these are.
 type framed struct {
-	*enveloped.Transport
+	*stream.Transport
 	f    Framing
 	key  func(schema.Dir, []byte) (schema.Key, bool)
 	held *int // bytes that wait, in all connections
@@ -39,7 +39,7 @@ func newFramed(f Framing, proto transport.Proto, most int, key func(schema.Dir, 
 	if proto == transport.UDP {
 		e.Carrier = envelope.UDP
 	}
-	return &framed{Transport: enveloped.New(enveloped.Options{Envelope: &e}), f: f, key: key, held: held}
+	return &framed{Transport: stream.New(stream.Options{Envelope: &e}), f: f, key: key, held: held}
 }
 
 // Feed implements transport.Transport.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/benchtest"
 )
 
@@ -188,7 +188,7 @@ func BenchmarkUnreadable(b *testing.B) {
 	const size = 4 << 20
 	data := make([]byte, size)
 	rand.NewChaCha8([32]byte{}).Read(data)
-	observed := Config{Transport: func(transport.Conn) transport.Transport { return envelope.New(envelope.Measured(measure)) }}
+	observed := Config{Transport: func(transport.Conn) transport.Transport { return stream.New(stream.Measured(measure)) }}
 	for name, cfg := range map[string]Config{"observed": observed, "operable, off": {Rewriter: newMUTA}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 	"wirebench/server/live"
 )
@@ -39,7 +39,7 @@ func measure(_ schema.Dir, data []byte) (n, need int, key schema.Key, why transp
 func msg(code byte, body string) string { return string([]byte{code, byte(len(body))}) + body }
 
 func newMUTA(transport.Conn) transport.Rewriter {
-	return envelope.NewRewriter(envelope.Measured(measure))
+	return stream.NewRewriter(stream.Measured(measure))
 }
 
 func ofCode(code uint32) Match {

@@ -2,7 +2,7 @@ package protocols
 
 import (
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 )
 
@@ -10,11 +10,11 @@ import (
 // read functions of the packetwriter, which report that more bytes are needed, that the message was read, or that it is illegal.
 var overMuta = Protocol{
 	Dialect: "muta", Streams: true, Ports: []string{"the game"},
-	New: func(e *Env, port uint16) transport.Transport { return envelope.New(envelope.Measured(e.measure(port))) },
+	New: func(e *Env, port uint16) transport.Transport { return stream.New(stream.Measured(e.measure(port))) },
 	Rewriter: func(e *Env, port uint16) transport.Rewriter {
-		return envelope.NewRewriter(envelope.Measured(e.measure(port)))
+		return stream.NewRewriter(stream.Measured(e.measure(port)))
 	},
 	End: func(e *Env, sends schema.Dir, port uint16, _ Ends) (transport.Endpoint, error) {
-		return envelope.NewEndpoint(envelope.Measured(e.measure(port)), sends), nil
+		return stream.NewEndpoint(stream.Measured(e.measure(port)), sends), nil
 	},
 }

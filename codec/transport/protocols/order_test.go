@@ -10,11 +10,11 @@ import (
 
 	"wirebench/codec/packet"
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/codec/transport/subspace"
 	"wirebench/codec/transport/tera"
 	"wirebench/codec/transport/transporttest"
-	lang "wirebench/defs/envelope"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -30,7 +30,7 @@ type carrier struct {
 }
 
 func carriers(t *testing.T) []carrier {
-	env, diags := lang.Parse(source.New("test", "frame length u16 le\ncode u8\n"))
+	env, diags := envelope.Parse(source.New("test", "frame length u16 le\ncode u8\n"))
 	if diags.HasErrors() {
 		t.Fatal(diags.Render())
 	}
@@ -57,11 +57,11 @@ func carriers(t *testing.T) []carrier {
 			b := append([]byte{0xa5, 0x5a, 0}, x.random(x.rng.IntN(90))...)
 			b[2] = byte(len(b))
 			return b
-		}, false, func() transport.Transport { return envelope.New(envelope.Measured(measure)) }, 0.6},
+		}, false, func() transport.Transport { return stream.New(stream.Measured(measure)) }, 0.6},
 		{"envelope", 7803, func(x *traffic) []byte {
 			b := x.random(1 + x.rng.IntN(90))
 			return append(binary.LittleEndian.AppendUint16(nil, uint16(len(b))), b...)
-		}, true, func() transport.Transport { return envelope.New(envelope.Options{Envelope: env}) }, 0.6},
+		}, true, func() transport.Transport { return stream.New(stream.Options{Envelope: env}) }, 0.6},
 		{"subspace", 5000, nil, true, func() transport.Transport { return subspace.New(subspace.Options{}) }, 0.6},
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
-	lang "wirebench/defs/envelope"
+	"wirebench/codec/transport/stream"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -22,14 +22,14 @@ func inEnvelope(foreign bool) Protocol {
 			if e.Envelope == nil {
 				return nil
 			}
-			return envelope.New(e.envelopeOptions(foreign))
+			return stream.New(e.envelopeOptions(foreign))
 		},
-		Rewriter: func(e *Env, _ uint16) transport.Rewriter { return envelope.NewRewriter(e.envelopeOptions(foreign)) },
+		Rewriter: func(e *Env, _ uint16) transport.Rewriter { return stream.NewRewriter(e.envelopeOptions(foreign)) },
 		End: func(e *Env, sends schema.Dir, _ uint16, _ Ends) (transport.Endpoint, error) {
 			if e.Envelope == nil {
 				return nil, ErrNoEnvelope
 			}
-			return envelope.NewEndpoint(e.envelopeOptions(foreign), sends), nil
+			return stream.NewEndpoint(e.envelopeOptions(foreign), sends), nil
 		},
 		Key: readEnvelopeKey,
 	}
@@ -48,14 +48,14 @@ func (p Protocol) With(e *Env) Protocol {
 		p = inEnvelope(true)
 		p.Dialect, p.Ports = dialect, ports
 	}
-	p.Streams = e.Envelope.Carrier != lang.UDP
+	p.Streams = e.Envelope.Carrier != envelope.UDP
 	p.Ciphers = e.Envelope.IsGiven() || p.Ciphers
 	return p
 }
 
 // envelopeOptions returns the options for a connection.
-func (e *Env) envelopeOptions(foreign bool) envelope.Options {
-	o := envelope.Options{Envelope: e.Envelope, Definitions: e.Definitions, Clear: e.Clear, Foreign: foreign}
+func (e *Env) envelopeOptions(foreign bool) stream.Options {
+	o := stream.Options{Envelope: e.Envelope, Definitions: e.Definitions, Clear: e.Clear, Foreign: foreign}
 	if k, ok := e.KeyOf("protodef").(envelopeKey); ok {
 		o.Key, o.IV = k.key, k.iv
 	}
@@ -104,18 +104,18 @@ func (e *Env) Candidates(streams, datagrams [][]transport.Segment) (out []Found)
 		samples [][]transport.Segment
 		udp     bool
 	}{{streams, false}, {datagrams, true}} {
-		var samples []envelope.Sample
+		var samples []stream.Sample
 		for _, s := range of.samples {
 			samples = append(samples, s)
 		}
 		if len(samples) == 0 {
 			continue
 		}
-		var lib envelope.Library
+		var lib stream.Library
 		if e.Definitions != nil && len(e.Definitions.Groups()) > 0 {
 			lib = e.Definitions
 		}
-		for _, c := range envelope.Detect(samples, of.udp, lib) {
+		for _, c := range stream.Detect(samples, of.udp, lib) {
 			likely := c.Used*100 >= c.Total*95 && c.Frames >= 2 && (lib == nil || c.Known*leastKnown >= c.Frames)
 			out = append(out, Found{c.Text, c.String(), likely})
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 )
 
@@ -85,7 +85,7 @@ func (t *Transport) again(m mode) {
 }
 
 // decide ends the classification: the streams are read as the options say.
-func (t *Transport) decide(o envelope.Options) {
+func (t *Transport) decide(o stream.Options) {
 	t.trials = nil
 	t.open(o)
 	t.again(decided)
@@ -269,7 +269,7 @@ func (t *Transport) probe(w *way, data []byte) {
 	if w.search == nil {
 		o := t.wired(nil)
 		o.Link, o.Clear = nil, nil
-		w.search = envelope.New(o)
+		w.search = stream.New(o)
 	}
 	w.looked += len(data)
 	w.search.Feed(transport.Segment{Dir: w.dir, Bytes: data}, w.found)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 )
 
@@ -39,7 +39,7 @@ type Endpoint struct {
 	ended   bool
 	wrong   string // error that ends the key exchange
 
-	plain *envelope.Transport // of what is received, without a cipher
+	plain *stream.Transport // of what is received, without a cipher
 }
 
 // NewEndpoint returns the endpoint that sends in the given direction.
@@ -64,7 +64,7 @@ func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 	e.o.Options = inner
 	e.t = New(inner)
 	if o.Own == nil {
-		e.plain = envelope.New(e.t.wired(nil))
+		e.plain = stream.New(e.t.wired(nil))
 	}
 	return e
 }

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/codec/transport/transporttest"
 	"wirebench/defs/schema"
 )
 
 // knows returns definitions of the messages with some codes, without programs; nil: none.
-func knows(code func(schema.Key) bool) envelope.Definitions {
+func knows(code func(schema.Key) bool) stream.Definitions {
 	if code == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 )
 
@@ -13,7 +13,7 @@ import (
 // each direction the next start of a message.
 type Rewriter struct {
 	t      *Transport
-	inner  *envelope.Rewriter // nil until the streams are read
+	inner  *stream.Rewriter // nil until the streams are read
 	asking bool
 	over   [2]bool // the end of a direction has passed
 
@@ -34,8 +34,8 @@ func NewRewriter(o Options) *Rewriter {
 var _ transport.Rewriter = (*Rewriter)(nil)
 
 // open begins to read the segments that were stored. If messages are decided about, those of the present segment are already.
-func (w *Rewriter) open(o envelope.Options) {
-	w.inner = envelope.NewRewriter(o)
+func (w *Rewriter) open(o stream.Options) {
+	w.inner = stream.NewRewriter(o)
 	p := &w.t.pending
 	w.sent = len(p.bytes)
 	if w.asking {

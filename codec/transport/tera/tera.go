@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/schema"
 )
 
@@ -13,7 +13,7 @@ type Options struct {
 	Constants Constants // of the cipher; AnyConstants tries both
 
 	// Definitions help to find message boundaries after a gap; if nil, lengths and the codes already seen do.
-	Definitions envelope.Definitions
+	Definitions stream.Definitions
 
 	// IntegrityIV reads the key of the checksums from a server message, if it is the one that contains it (S_LOGIN_ACCOUNT_INFO.integrityIv);
 	// nil: there are no long headers. The message is valid only during the call.
@@ -45,7 +45,7 @@ const (
 )
 
 // Transport frames one connection: it finds out whether and how it is enciphered, and has its messages read by the envelope of TERA. Its memory
-// is bounded: maxPending bytes until the connection is classified, then what package envelope keeps.
+// is bounded: maxPending bytes until the connection is classified, then what package stream keeps.
 type Transport struct {
 	options   Options
 	mode      mode
@@ -58,9 +58,9 @@ type Transport struct {
 	pending   pending
 	trials    []candidate
 
-	open   func(envelope.Options)  // begins to read
+	open   func(stream.Options)    // begins to read
 	pass   func(transport.Segment) // reads
-	reader *envelope.Transport     // nil: not decided, or of a Rewriter
+	reader *stream.Transport       // nil: not decided, or of a Rewriter
 	emit   func(*transport.Frame)
 	frame  transport.Frame // passed to emit, reused
 }
@@ -70,17 +70,17 @@ type way struct {
 	dir    schema.Dir
 	begun  bool // a segment has been received
 	ended  bool
-	lost   bool                // its start was not captured
-	walk   walker              // while the stream is not classified
-	search *envelope.Transport // of messages, if it is lost
-	looked int                 // bytes in which search found none
-	offset int64               // of the next byte that is not of the key exchange
-	step   int                 // of the key exchange
-	skip   int64               // bytes of the present step that were not captured
-	key    []byte              // those that were
-	from   []transport.Source  // of key
-	at     time.Time           // of the last byte of key
-	read   bool                // a segment has been read
+	lost   bool               // its start was not captured
+	walk   walker             // while the stream is not classified
+	search *stream.Transport  // of messages, if it is lost
+	looked int                // bytes in which search found none
+	offset int64              // of the next byte that is not of the key exchange
+	step   int                // of the key exchange
+	skip   int64              // bytes of the present step that were not captured
+	key    []byte             // those that were
+	from   []transport.Source // of key
+	at     time.Time          // of the last byte of key
+	read   bool               // a segment has been read
 }
 
 // New returns the transport of a connection.
@@ -88,7 +88,7 @@ func New(o Options) *Transport {
 	t := &Transport{options: o}
 	t.link = link{o: &t.options, counts: map[uint16]*shift{}, integrity: integrity{zero: o.ZeroChecksum}}
 	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
-	t.open = func(o envelope.Options) { t.reader = envelope.New(o) }
+	t.open = func(o stream.Options) { t.reader = stream.New(o) }
 	t.pass = func(seg transport.Segment) { t.reader.Feed(seg, t.emit) }
 	return t
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 
 	"wirebench/codec/transport"
-	"wirebench/codec/transport/envelope"
-	lang "wirebench/defs/envelope"
+	"wirebench/codec/transport/stream"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -15,18 +15,18 @@ const envelopeText = `frame length u16 le including all keep min 4 max 65535
 code u16 le at 2
 `
 
-var wire = func() *lang.Envelope {
-	e, diags := lang.Parse(source.New("protocol.envelope", envelopeText))
+var wire = func() *envelope.Envelope {
+	e, diags := envelope.Parse(source.New("protocol.envelope", envelopeText))
 	if len(diags) > 0 {
 		panic(diags[0].Message)
 	}
-	e.States[0].Header = [2]*lang.Header{} // definitions have it
+	e.States[0].Header = [2]*envelope.Header{} // definitions have it
 	return e
 }()
 
 // wired returns the options for reading messages that begin at the offsets of the ways, with the ciphers of a session; nil: plain.
-func (t *Transport) wired(s *Session) envelope.Options {
-	o := envelope.Options{Envelope: wire, Definitions: t.options.Definitions, Clear: t.options.Clear, Link: &t.link}
+func (t *Transport) wired(s *Session) stream.Options {
+	o := stream.Options{Envelope: wire, Definitions: t.options.Definitions, Clear: t.options.Clear, Link: &t.link}
 	for i := range t.ways {
 		o.Starts[i].Offset = t.ways[i].offset
 	}
@@ -36,12 +36,12 @@ func (t *Transport) wired(s *Session) envelope.Options {
 	return o
 }
 
-// pike is a Cipher for package envelope.
+// pike is a Cipher for package stream.
 type pike struct{ *Cipher }
 
-func (p pike) Apply(b []byte)         { p.XORKeyStream(b, b) }
-func (p pike) Clone() envelope.Cipher { c := *p.Cipher; return pike{&c} }
-func (p pike) Skip(n int64) bool      { p.Cipher.Skip(n); return true }
+func (p pike) Apply(b []byte)       { p.XORKeyStream(b, b) }
+func (p pike) Clone() stream.Cipher { c := *p.Cipher; return pike{&c} }
+func (p pike) Skip(n int64) bool    { p.Cipher.Skip(n); return true }
 
 // link reads and writes the long header. The count in it is the received one, plus the messages of its code that were injected and minus those
 // dropped before it; so it is unchanged until a message is changed. Messages sent to a client must not change integrityIv: the link continues
