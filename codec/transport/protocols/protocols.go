@@ -89,7 +89,7 @@ type Definitions interface {
 	Frame(group string) *schema.Message // returns the message that reads the code at the start of every message of the group, or nil
 	Lookup(key schema.Key) *schema.Message
 	Program(m *schema.Message) (*codec.Program, error)
-	Behind(h *envelope.Header, m *schema.Message) *schema.Message // see the Definitions of package codec/transport/envelope
+	Behind(h *envelope.Header, m *schema.Message) *schema.Message // see the Definitions of package codec/transport/stream
 	Groups() []string
 }
 
