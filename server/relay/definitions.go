@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"wirebench/codec"
+	"wirebench/codec/transport/stream"
 	"wirebench/defs/diag"
 	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
@@ -54,6 +55,9 @@ func newlyBroken(before, now *workspace.Snapshot) bool {
 	}
 	return false
 }
+
+// Current implements stream.Changing: a segment is read with one state of the definitions.
+func (c *definitions) Current() stream.Definitions { return c.inUse() }
 
 func (c *definitions) Frame(group string) *schema.Message { return c.inUse().Frame(group) }
 

@@ -37,7 +37,7 @@ func (d *detector) integers(m *schema.Message, data []byte) (out []integer) {
 	if m == nil || m.Body == nil {
 		return nil
 	}
-	f := fields{defs: d.lib}
+	f := fields{lib: newCatalog(d.lib)}
 	for _, x := range m.Body.Fields {
 		if n, is := x.Type.(*schema.Number); !is || n.Kind == schema.Float || n.Scale != 0 || x.Name == "" {
 			continue

@@ -9,18 +9,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Definitions is the part of a library of definitions that the transport uses.
-type Definitions interface {
-	Lookup(key schema.Key) *schema.Message
-	Program(m *schema.Message) (*codec.Program, error)
-
-	// Behind returns a message behind a header, the same one at each call; m itself if its definition has the header, see envelope.Header.Of.
-	Behind(h *envelope.Header, m *schema.Message) *schema.Message
-}
-
 // fields reads fields of messages.
 type fields struct {
-	defs Definitions
+	lib  *catalog
 	rec  codec.Record
 	cur  codec.Cursor
 	path []byte
@@ -39,7 +30,7 @@ func (f *fields) read(m *schema.Message, data []byte, path string) (v value, err
 	if m == nil {
 		return v, errors.New("the message has no definition")
 	}
-	p, err := f.defs.Program(m)
+	p, err := f.lib.program(m)
 	if err != nil {
 		return v, err
 	}

@@ -66,6 +66,7 @@ var bySize = func() envelope.Envelope {
 // leg is the state of a connection between two ends. A proxy has two legs.
 type leg struct {
 	o      *Options
+	lib    *catalog
 	sides  [2]side // by direction
 	memory []memory
 	sizes  [2]measure // by direction
@@ -111,7 +112,7 @@ type change struct {
 
 // newLeg returns the state at the start of a connection. encipher tells for each direction whether it is sent.
 func newLeg(o *Options, encipher [2]bool) *leg {
-	l := &leg{o: o, codecs: new(codecs)}
+	l := &leg{o: o, lib: newCatalog(o.Definitions), codecs: new(codecs)}
 	l.begin()
 	for _, s := range o.Envelope.Remembered() {
 		l.memory = append(l.memory, memory{of: s})
@@ -136,7 +137,7 @@ func newLeg(o *Options, encipher [2]bool) *leg {
 
 // clone returns a leg in the same state.
 func (l *leg) clone() *leg {
-	c := &leg{o: l.o, codecs: l.codecs, sides: l.sides, memory: append([]memory(nil), l.memory...)}
+	c := &leg{o: l.o, lib: l.lib, codecs: l.codecs, sides: l.sides, memory: append([]memory(nil), l.memory...)}
 	c.begin()
 	for i := range c.sides {
 		s := &c.sides[i]
@@ -149,7 +150,7 @@ func (l *leg) clone() *leg {
 }
 
 func (l *leg) begin() {
-	l.fields.defs = l.o.Definitions
+	l.fields.lib = l.lib
 	for way := range l.sizes {
 		l.sizes[way] = l.measure(way)
 	}
@@ -166,10 +167,14 @@ func (l *leg) measure(way int) measure {
 			return n, need, why
 		}
 	}
+	var missing schema.Key // in bytes that are no messages most codes are, and the reason is not read
+	undefined := func() string {
+		return fmt.Sprintf("no message of group %q has the code %d", missing.Group, missing.Code)
+	}
 	return func(data []byte) (n, need int, why transport.Reason) {
 		key, head, ok := l.code(way, data)
 		switch {
-		case l.o.Definitions == nil:
+		case l.lib.defs == nil:
 			return 0, 0, func() string { return "there are no definitions" }
 		case head < 0:
 			return 0, 0, func() string { return "the code has too many bytes" }
@@ -178,9 +183,10 @@ func (l *leg) measure(way int) measure {
 		}
 		m := l.message(way, key)
 		if m == nil {
-			return 0, 0, func() string { return fmt.Sprintf("no message of group %q has the code %d", key.Group, key.Code) }
+			missing = key
+			return 0, 0, undefined
 		}
-		p, err := l.o.Definitions.Program(m)
+		p, err := l.lib.program(m)
 		if err != nil {
 			return 0, 0, err.Error
 		}
@@ -203,11 +209,7 @@ func (l *leg) measure(way int) measure {
 
 // message returns the definition of a message in the current state of a direction, behind its header; nil if there is none.
 func (l *leg) message(way int, key schema.Key) *schema.Message {
-	m := l.o.Definitions.Lookup(key)
-	if h := l.state(way).Header[way]; m != nil && h != nil {
-		return l.o.Definitions.Behind(h, m)
-	}
-	return m
+	return l.lib.message(l.state(way).Header[way], key)
 }
 
 // marked reports whether the messages of the current state of a direction have a header that definitions may lack.
@@ -259,7 +261,7 @@ func (l *leg) prepare(dst []change, way int, key schema.Key, hasKey bool, messag
 	s := l.state(way)
 	name := ""
 	var m *schema.Message
-	if l.o.Definitions != nil {
+	if l.lib.defs != nil {
 		if m = l.message(way, key); m != nil {
 			name = m.Name
 		}
@@ -421,8 +423,8 @@ func (l *leg) bundle(way int, key schema.Key, hasKey bool) *envelope.Bundle {
 			}
 			continue
 		}
-		if l.o.Definitions != nil {
-			if m := l.o.Definitions.Lookup(key); m != nil && m.Name == b.Message.Name {
+		if l.lib.defs != nil {
+			if m := l.lib.message(nil, key); m != nil && m.Name == b.Message.Name {
 				return b
 			}
 		}

@@ -110,7 +110,7 @@ func (t *Transport) settle(w *way) {
 func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x *frame) bool {
 	closely := w.unsure
 	w.unsure = false
-	if l.o.Definitions == nil || l.sides[w.index].cipher != nil || !t.searchable(w) {
+	if l.lib.defs == nil || l.sides[w.index].cipher != nil || !t.searchable(w) {
 		return false
 	}
 	wire := w.buf[w.done : w.done+x.total]
@@ -186,7 +186,7 @@ func (t *Transport) begins(l *leg, w *way) bool {
 	if h := l.state(w.index).Header[w.index]; h != nil && !h.Begins(message) {
 		return false
 	}
-	p, err := l.o.Definitions.Program(m)
+	p, err := l.lib.program(m)
 	if err != nil {
 		return true
 	}
@@ -260,7 +260,7 @@ func (t *Transport) inside(w *way, size, behind int) bool {
 
 // exact reports whether a message fits a definition exactly. One that cannot be compiled fits all.
 func (l *leg) exact(m *schema.Message, message []byte) bool {
-	p, err := l.o.Definitions.Program(m)
+	p, err := l.lib.program(m)
 	if err != nil {
 		return true
 	}
@@ -271,7 +271,7 @@ func (l *leg) exact(m *schema.Message, message []byte) bool {
 
 // defined reports whether there are definitions of messages of a direction, in any state.
 func (t *Transport) defined(l *leg, way int) bool {
-	if l.o.Definitions == nil {
+	if l.lib.defs == nil {
 		return false
 	}
 	for i := range l.o.Envelope.States {
@@ -347,7 +347,11 @@ func (t *Transport) find(w *way, last bool) int64 {
 	if doubt && len(h.open) > 0 && h.open[0].at == h.first {
 		return -1
 	}
+	usual := &h.forms[h.usual]
 	for h.tried = max(h.tried, from); h.tried < end && h.work < maxWork; h.tried++ {
+		if len(h.forms) == 1 && usual.none(w.buf[h.tried-w.offset:]) { // as at most places
+			continue
+		}
 		for n := range h.forms {
 			p := place{at: h.tried, form: n}
 			if n == 0 {
@@ -721,7 +725,7 @@ type codes struct {
 func (t *Transport) known(l *leg, s *envelope.State, way int) *codes {
 	number := &s.Code[way].Number
 	of := schema.Key{Dir: dirs[way], Group: s.Group[way]}
-	if c := t.codes[of]; c != nil {
+	if c := l.lib.codes[of]; c != nil {
 		return c
 	}
 	c := new(codes)
@@ -738,10 +742,10 @@ func (t *Transport) known(l *leg, s *envelope.State, way int) *codes {
 		n = t.count(l, c, of, most, 1)
 	}
 	c.bits = bits.Len32(n)
-	if t.codes == nil {
-		t.codes = map[schema.Key]*codes{}
+	if l.lib.codes == nil {
+		l.lib.codes = map[schema.Key]*codes{}
 	}
-	t.codes[of] = c
+	l.lib.codes[of] = c
 	return c
 }
 
@@ -751,7 +755,7 @@ func (t *Transport) count(l *leg, c *codes, of schema.Key, most, step uint32) (n
 		if code >= 256 && code%step != 0 {
 			continue
 		}
-		if of.Code = code; l.o.Definitions.Lookup(of) == nil {
+		if of.Code = code; l.lib.defs.Lookup(of) == nil {
 			continue
 		}
 		if n++; code < 256 {
@@ -767,7 +771,7 @@ func (t *Transport) count(l *leg, c *codes, of schema.Key, most, step uint32) (n
 func (t *Transport) form(l *leg, way, state int, c compression) form {
 	s := &l.o.Envelope.States[state]
 	x := form{state: state, comp: c, frame: &s.Frame[way], code: &s.Code[way]}
-	if l.o.Definitions != nil {
+	if l.lib.defs != nil {
 		x.codes = t.known(l, s, way)
 	}
 	return x

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/defs/benchtest"
 	"wirebench/defs/envelope"
@@ -310,7 +311,41 @@ func TestResyncOfNoise(t *testing.T) {
 	}
 }
 
-// BenchmarkMustNoise compares a search in noise with 16 sums of its bytes, about 64 cycles a byte: 50 ns at 3 GHz are 2.4 of these.
+// TestResyncOfChangedDefinitions defines a code after a search that did not know it. The next search finds its messages.
+func TestResyncOfChangedDefinitions(t *testing.T) {
+	a := message("a", "", 1, number("x", 32))
+	b := message("b", "", 2, number("x", 32))
+	lib := &changing{now: newLibrary(t, a)}
+	var got told
+	tr := New(Options{Envelope: parse(t, "frame length u8\ncode u8"), Definitions: lib})
+	for packet := range uint32(6) {
+		if packet == 3 {
+			lib.now = newLibrary(t, a, b)
+		}
+		segment := transport.Segment{Dir: schema.ToServer, Packet: packet + 1, At: at, Bytes: bytes.Repeat([]byte("\x05\x02...."), 40)}
+		if packet == 0 || packet == 4 {
+			segment.Lost = transport.Unknown
+			segment.Bytes = segment.Bytes[3:]
+		}
+		feed(tr, got.emit, segment)
+	}
+	if n := len(got.messages[0]); n < 110 { // 40, 39 and 40 messages of b
+		t.Errorf("%d messages are found\n%s", n, got.String())
+	}
+}
+
+type changing struct{ now *library }
+
+func (c *changing) Current() Definitions { return c.now }
+
+func (c *changing) Lookup(schema.Key) *schema.Message { panic("it may change") }
+
+func (c *changing) Program(*schema.Message) (*codec.Program, error) { panic("it may change") }
+
+func (c *changing) Behind(*envelope.Header, *schema.Message) *schema.Message { panic("it may change") }
+
+// BenchmarkMustNoise compares a search in noise with 16 sums of its bytes, about 64 cycles a byte: 50 ns at 3 GHz are 2.4 of these, and 3.4 where
+// a sum takes less than a nanosecond.
 func BenchmarkMustNoise(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 35))
 	noise := random(rng, 1<<20)
@@ -332,7 +367,7 @@ func BenchmarkMustNoise(b *testing.B) {
 				}
 				sink = sum
 			}})
-			benchtest.Must(b, len(noise), took[0], took[1], 5.5)
+			benchtest.Must(b, len(noise), took[0], took[1], 3.4)
 		})
 	}
 }

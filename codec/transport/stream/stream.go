@@ -36,7 +36,6 @@ type Transport struct {
 	unpacked []byte // the decompressed message
 	joined   []byte // the message, if it is not contiguous
 	changes  []change
-	codes    map[schema.Key]*codes // see known
 }
 
 // unit is a frame that was cut.
@@ -100,6 +99,9 @@ func (t *Transport) feed(seg *transport.Segment) {
 	w := &t.ways[envelope.Way(seg.Dir)]
 	if seg.Lost < 0 || seg.Lost > maxLost {
 		seg.Lost = transport.Unknown
+	}
+	if l := t.legs[w.index]; l != nil {
+		l.lib.renew()
 	}
 	if t.udp {
 		t.datagram(w, seg)

@@ -20,7 +20,7 @@ func (t *Transport) usual(l *leg, w *way) {
 		return
 	}
 	key := schema.Key{Dir: w.dir, Group: state.Group[w.index]}
-	known := l.o.Definitions == nil || s.cipher != nil // what frames hold does not matter, see doubts
+	known := l.lib.defs == nil || s.cipher != nil // what frames hold does not matter, see doubts
 	x := &t.unit.frame
 	for w.done < len(w.buf) {
 		b := w.buf[w.done:]
