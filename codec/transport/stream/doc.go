@@ -16,9 +16,11 @@
 //   - Data that cannot be decompressed are a Problem of their frame only.
 //   - After missing bytes, reading continues where the next start is certain: if the length of the cut message was received and its end
 //     lies after the gap, in frames of fixed size, and after the next delimiter, also behind a message that is too large. The keystream
-//     of missing bytes is skipped. Otherwise, and after an impossible length or code, the next start is searched, see below. While a
-//     Rewriter operates, and after missing bytes of a WebSocket connection, the rest of the direction is not read: one Problem says so, and
-//     another one has the number of bytes. Where the position in a keystream is unknown, the rest is opaque.
+//     of missing bytes is skipped. Otherwise, and after an impossible length or code, the next start is searched, see below. Where the position
+//     in a keystream is unknown, the rest is opaque.
+//   - In WebSocket connections the next WebSocket frame is searched first, after missing bytes and where the capture begins inside one: by headers
+//     that lead from one to the next. While a Rewriter operates, the rest of the direction is not read: one Problem says so, and another one
+//     has the number of bytes.
 //   - Every byte of a direction is in one frame, or in one Problem with unread bytes.
 //   - Over TCP, a stream whose framing is datagram is one message, which its end or missing bytes end. A text cannot state that; framings of raw
 //     bytes do.

@@ -341,6 +341,7 @@ func FuzzTransport(f *testing.F) {
 	f.Add("frame length u8\ncode u8\nbundle 2 at 3 frame length u8\nfield x u8 at 1\nchecksum y sum8 at -1", []byte("\x06\x02\x00\x00\x02hi\x01"), uint16(4))
 	f.Add("carrier udp\nframe datagram\ncode u8\ncipher rc4 key hex 00", []byte("\x05\x00hello"), uint16(1))
 	f.Add("carrier websocket\nframe datagram\ncode u8", []byte("GET / HTTP/1.1\r\n\r\n\x82\x85abcdefghi\x81\x02xy\x88\x00"), uint16(700))
+	f.Add("carrier websocket\nframe datagram\ncode u8", bytes.Repeat([]byte("\x82\x03abc"), 40), uint16(0xc006))
 	lib := gameLibrary(f)
 	f.Fuzz(func(t *testing.T, text string, wire []byte, split uint16) {
 		if len(text) > 2000 || len(wire) > 8<<10 {
@@ -367,7 +368,14 @@ func FuzzTransport(f *testing.F) {
 			"the transport": func() {
 				got[0].Reset()
 				tr := New(o)
-				segments(func(s transport.Segment) { tr.Feed(s, emit(0)) })
+				n := 0
+				segments(func(s transport.Segment) {
+					s.Start = split&0x8000 == 0
+					if n++; split&0x4000 != 0 && n%5 == 4 {
+						s.Lost, s.Bytes = int64(len(s.Bytes)), nil
+					}
+					tr.Feed(s, emit(0))
+				})
 				tr.Flush(at, emit(0))
 			},
 			"the rewriter": func() {

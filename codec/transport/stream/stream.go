@@ -112,13 +112,16 @@ func (t *Transport) feed(seg *transport.Segment) {
 	}
 	if !w.begun {
 		w.begun = true
-		if w.lost = !seg.Start && seg.Lost == 0; w.lost && w.ws == nil {
+		if w.lost = !seg.Start && seg.Lost == 0; w.lost && (w.ws == nil || !startsHTTP(seg.Bytes)) {
 			s := &t.legs[w.index].sides[w.index]
 			if _, feedback := s.cipher.(*cfb8); s.cipher != nil && !feedback { // which needs the last bytes only
 				s.hide("the start of the stream is missing, so the position in the keystream is unknown")
-			} else if t.searchable(w) {
+			} else if w.ws == nil && t.searchable(w) {
 				t.lose(w, "the capture begins inside the stream", w.offset, likely)
 			}
+		}
+		if w.ws != nil && w.lost && !startsHTTP(seg.Bytes) {
+			t.wsLose(w, "the capture begins inside the stream")
 		}
 		w.unsure = seg.Start
 		w.fresh = seg.Start && w.ws == nil && !t.streamIsMessage(w) && t.legs[w.index].sides[w.index].cipher == nil
@@ -137,6 +140,7 @@ func (t *Transport) feed(seg *transport.Segment) {
 		}
 	}
 	if seg.End {
+		t.wsSettle(w)
 		t.settle(w)
 		t.unfinished(w, seg.At)
 		if w.dead == "" {
@@ -158,6 +162,7 @@ func (t *Transport) payload(w *way, seg *transport.Segment) {
 func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 	t.emit = emit
 	for i := range t.ways {
+		t.wsSettle(&t.ways[i])
 		t.settle(&t.ways[i])
 		t.unfinished(&t.ways[i], at)
 	}
@@ -167,7 +172,7 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 // Waits reports whether bytes are kept until the start of a message is found.
 func (t *Transport) Waits() bool {
 	for i := range t.ways {
-		if w := &t.ways[i]; w.resync != nil && len(w.buf) > w.done {
+		if w := &t.ways[i]; w.resync != nil && len(w.buf) > w.done || w.ws != nil && w.ws.search != nil && len(w.ws.search.buf) > 0 {
 			return true
 		}
 	}
@@ -177,6 +182,7 @@ func (t *Transport) Waits() bool {
 // unfinished reports the incomplete rest of a stream that stops.
 func (t *Transport) unfinished(w *way, at time.Time) {
 	t.endMessage(w)
+	t.wsUnfinished(w)
 	if w.ended || w.next() <= w.told {
 		return
 	}
@@ -712,6 +718,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	l := t.legs[w.index]
 	s := &l.sides[w.index]
 	env := &l.o.Envelope.States[s.state].Frame[w.index]
+	t.wsSettle(w)
 	t.settle(w)
 	if t.streamIsMessage(w) {
 		t.endMessage(w)
@@ -726,6 +733,10 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 			t.emit(f)
 		}
 	}
+	lost, frames := seg.Lost, false // of the stream of messages; WebSocket frames are searched
+	if w.ws != nil && w.dead == "" && t.take == nil && !t.wsGap(w, seg.Lost) {
+		lost, frames = transport.Unknown, true
+	}
 	f := t.begin(w, transport.Problem, w.next(), seg.At)
 	f.Length, f.Note = seg.Lost, "bytes of the stream are missing in the capture"
 	if seg.Packet != 0 { // the gap is located by the byte after it
@@ -736,8 +747,12 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	skip, seek, search := int64(-1), false, false
 	switch {
 	case dead != "" || s.opaque != "":
-	case w.ws != nil:
+	case frames:
+		skip = 0
+	case w.ws != nil && t.take != nil:
 		dead = "the start of the next WebSocket frame is unknown after missing bytes"
+	case env.Kind == envelope.Datagram && w.ws != nil:
+		skip = int64(w.ws.left)
 	case env.Kind == envelope.Datagram:
 		skip = 0
 	case seg.Lost > 0 && (w.skip > 0 || w.whole):
@@ -761,11 +776,11 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 			dead = "the start of the next message is unknown after missing bytes"
 		}
 	}
-	if _, feedback := s.cipher.(*cfb8); feedback && dead == "" && (seek || t.searchable(w)) {
-		skip, search = 0, !seek // the first bytes are not readable, and then all are
+	if _, feedback := s.cipher.(*cfb8); feedback && dead == "" && (seek || frames || t.searchable(w)) {
+		skip, search = 0, !seek && !frames // the first bytes are not readable, and then all are
 	} else if dead == "" && s.cipher != nil {
-		past := w.next() + seg.Lost - w.offset - int64(max(w.plain, w.done))
-		if seg.Lost < 0 || past < 0 || !s.cipher.Skip(past) {
+		past := w.next() + lost - w.offset - int64(max(w.plain, w.done))
+		if lost < 0 || past < 0 || !s.cipher.Skip(past) {
 			s.hide("the position in the keystream is unknown after missing bytes")
 			f.Note += "; " + s.opaque
 			skip, seek, search = 0, false, false
@@ -775,7 +790,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 		f.Note += "; " + dead + ": the rest of the direction is not read"
 	}
 	t.emit(f)
-	w.empty(w.next() + max(seg.Lost, 0))
+	w.empty(w.next() + max(lost, 0))
 	w.dead, w.seek, w.lost = dead, seek, true
 	w.skip = max(skip, 0)
 	w.unsure, w.resync = false, nil
@@ -784,7 +799,7 @@ func (t *Transport) gap(w *way, seg *transport.Segment) {
 	}
 	if search {
 		t.lose(w, "after missing bytes", w.offset, likely)
-	} else if dead == "" && s.opaque == "" && !seek && t.searchable(w) && t.defined(l, w.index) {
+	} else if dead == "" && s.opaque == "" && !seek && !frames && t.searchable(w) && t.defined(l, w.index) {
 		t.lose(w, "after missing bytes", w.offset+w.skip, aligned)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"time"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/envelope"
@@ -27,7 +28,10 @@ type webSocket struct {
 	final    bool // no part of a message follows
 	mask     [4]byte
 	masked   bool
-	at       int // index into mask
+	at       int       // index into mask
+	arrived  time.Time // of the last byte in head
+	told     int64     // what is in head was reported up to here
+	search   *wsSearch // the next frame is searched
 }
 
 // Limits of the parts of a WebSocket connection that are not messages, in bytes.
@@ -49,6 +53,9 @@ func (t *Transport) webSocket(w *way, seg *transport.Segment) {
 	for rest := *seg; len(rest.Bytes) > 0; {
 		n := 0
 		switch {
+		case s.search != nil:
+			t.wsLook(w, &rest)
+			return
 		case s.broken:
 			n = len(rest.Bytes)
 			w.unread += int64(n)
@@ -70,7 +77,7 @@ func (s *webSocket) gather(seg *transport.Segment, n int) {
 	if len(s.head) == 0 {
 		s.offset, s.from = s.next, s.from[:0]
 	}
-	s.head = append(s.head, seg.Bytes[:n]...)
+	s.head, s.arrived = append(s.head, seg.Bytes[:n]...), seg.At
 	if seg.Packet != 0 && n > 0 {
 		if k := len(s.from) - 1; k >= 0 && s.from[k].Packet == seg.Packet && s.from[k].Off+s.from[k].Len == seg.Off {
 			s.from[k].Len += uint32(n)
@@ -119,8 +126,8 @@ func (t *Transport) upgrade(w *way, seg *transport.Segment) int {
 	n := min(len(seg.Bytes), maxHTTP+4-had)
 	s.gather(seg, n)
 	i := bytes.Index(s.head[from:], []byte("\r\n\r\n"))
-	switch start := s.head[:min(len(s.head), 4)]; {
-	case !bytes.HasPrefix([]byte("GET "), start) && !bytes.HasPrefix([]byte("HTTP"), start):
+	switch {
+	case !startsHTTP(s.head):
 		t.wsFail(w, seg, "the connection does not start with HTTP")
 		return n
 	case i < 0 && len(s.head) > maxHTTP:
@@ -141,72 +148,84 @@ func (t *Transport) upgrade(w *way, seg *transport.Segment) int {
 	return end - had
 }
 
+// wsHead is the header of a WebSocket frame.
+type wsHead struct {
+	opcode byte
+	final  bool
+	packed bool // compressed by an extension
+	other  bool // a bit of another extension
+	masked bool
+	long   int // bytes of a longer length
+	length uint64
+	size   int // bytes of the header
+}
+
+// parseHead parses a header. If b has less than size bytes, at least so many are needed.
+func parseHead(b []byte) (h wsHead) {
+	if h.size = 2; len(b) < h.size {
+		return h
+	}
+	h.opcode, h.final, h.packed, h.other = b[0]&0xf, b[0]&0x80 != 0, b[0]&0x40 != 0, b[0]&0x30 != 0
+	h.masked, h.length = b[1]&0x80 != 0, uint64(b[1]&0x7f)
+	switch h.length {
+	case 126:
+		h.long = 2
+	case 127:
+		h.long = 8
+	}
+	if h.size += h.long; h.masked {
+		h.size += 4
+	}
+	if len(b) >= h.size && h.long > 0 {
+		h.length = 0
+		for _, c := range b[2 : 2+h.long] {
+			h.length = h.length<<8 | uint64(c)
+		}
+	}
+	return h
+}
+
+// fault returns why a header cannot be one, or "".
+func (h *wsHead) fault(most int) string {
+	switch {
+	case h.packed:
+		return "the message is compressed by an extension of the WebSocket protocol, which is not supported"
+	case h.opcode > 2 && h.opcode < wsClose || h.opcode > wsPong || h.opcode >= wsClose && h.length > maxControl:
+		return fmt.Sprintf("a WebSocket frame of opcode %d with %d bytes", h.opcode, h.length)
+	case h.length > uint64(most)+1<<16:
+		return fmt.Sprintf("a WebSocket frame of %d bytes: the limit is %d", h.length, most)
+	}
+	return ""
+}
+
 // wsHeader reads the header of a frame.
 func (t *Transport) wsHeader(w *way, seg *transport.Segment) int {
 	s := w.ws
-	had := len(s.head)
-	size := 2
 	n := 0
-	for {
-		if len(s.head) >= 2 {
-			size = 2
-			switch s.head[1] & 0x7f {
-			case 126:
-				size += 2
-			case 127:
-				size += 8
-			}
-			if s.head[1]&0x80 != 0 {
-				size += 4
-			}
-		}
-		more := min(size-len(s.head), len(seg.Bytes)-n)
-		if more <= 0 {
-			break
-		}
+	h := parseHead(s.head)
+	for len(s.head) < h.size && n < len(seg.Bytes) {
 		part := *seg
 		part.Bytes, part.Off = seg.Bytes[n:], seg.Off+uint32(n)
+		more := min(h.size-len(s.head), len(part.Bytes))
 		s.gather(&part, more)
 		n += more
+		h = parseHead(s.head)
 	}
-	if len(s.head) < size {
-		return len(s.head) - had
-	}
-	h := s.head
-	opcode := h[0] & 0xf
-	s.left = uint64(h[1] & 0x7f)
-	h = h[2:]
-	switch s.left {
-	case 126:
-		s.left, h = uint64(h[0])<<8|uint64(h[1]), h[2:]
-	case 127:
-		s.left = 0
-		for _, c := range h[:8] {
-			s.left = s.left<<8 | uint64(c)
-		}
-		h = h[8:]
-	}
-	if s.masked, s.at = len(h) == 4, 0; s.masked {
-		copy(s.mask[:], h)
-	}
-	l := t.legs[w.index]
-	most := l.state(w.index).Frame[w.index].Max
-	switch {
-	case s.head[0]&0x40 != 0:
-		t.wsFail(w, seg, "the message is compressed by an extension of the WebSocket protocol, which is not supported")
-		return n
-	case opcode > 2 && opcode < 8 || opcode > wsPong || opcode >= 8 && s.left > maxControl:
-		t.wsFail(w, seg, fmt.Sprintf("a WebSocket frame of opcode %d with %d bytes", opcode, s.left))
-		return n
-	case s.left > uint64(most)+1<<16:
-		t.wsFail(w, seg, fmt.Sprintf("a WebSocket frame of %d bytes: the limit is %d", s.left, most))
+	if len(s.head) < h.size {
 		return n
 	}
-	if s.opcode = opcode; opcode < wsClose {
-		s.final = s.head[0]&0x80 != 0
+	if s.masked, s.at = h.masked, 0; s.masked {
+		copy(s.mask[:], s.head[h.size-4:])
 	}
-	if opcode == 1 || opcode == 2 {
-		s.data = opcode
+	if why := h.fault(t.legs[w.index].state(w.index).Frame[w.index].Max); why != "" {
+		t.wsFail(w, seg, why)
+		return n
+	}
+	if s.opcode, s.left = h.opcode, h.length; h.opcode < wsClose {
+		s.final = h.final
+	}
+	if h.opcode == 1 || h.opcode == 2 {
+		s.data = h.opcode
 	}
 	s.head = s.head[:0]
 	if s.left == 0 {
