@@ -111,10 +111,11 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 		return packet.Summary{}, fmt.Errorf("captures of protocol %s cannot be read", snap.Dialect.Name)
 	}
 	own := f.framing != nil && f.framing.Own
-	enveloped := protocol.Enveloped || own && snap.EnvelopeFile != nil
+	bad := snap.BadEnvelope()
+	enveloped := protocol.Enveloped || own && bad != nil
 	if enveloped && f.env.Envelope == nil && (f.framing == nil || own) {
-		if file := snap.EnvelopeFile; file != nil {
-			_, wrong := envelope.Parse(file)
+		if bad != nil {
+			_, wrong := envelope.Parse(bad)
 			return packet.Summary{}, fmt.Errorf("the envelope has mistakes:\n%s", strings.TrimSuffix(wrong.Render(), "\n"))
 		}
 		if err := f.findEnvelope(cmd, path); err != nil {

@@ -7,7 +7,7 @@
 // separated by spaces; quotes, with the escapes of Go, make one word of any text, which is then never a keyword. A text has statements,
 // states and rules.
 //
-//	carrier tcp                                   tcp, udp or websocket; tcp if not stated
+//	carrier tcp                                   tcp, udp, websocket, tera or subspace; tcp if not stated
 //	port 25565                                    of the server, for new listeners
 //	frame [DIR] FRAMING                           how a stream is cut into frames; required
 //	code [DIR] NUMBER [at N]                      the code of a message, after N bytes

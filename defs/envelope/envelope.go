@@ -27,16 +27,6 @@ func Way(dir schema.Dir) int {
 // Ways reports whether a direction, which may be Both, includes that of an index.
 func Ways(dir schema.Dir, way int) bool { return dir == schema.Both || Way(dir) == way }
 
-// Carrier is the protocol below the envelope.
-type Carrier uint8
-
-// The carriers.
-const (
-	TCP Carrier = iota
-	UDP
-	WebSocket
-)
-
 // State is a state of a connection.
 type State struct {
 	Name    string
@@ -319,6 +309,21 @@ func (e *Envelope) WithGroups(of func(dir schema.Dir) string) *Envelope {
 		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
 			if s := &out.States[i]; s.Name == "" && s.Group[way] == "" {
 				s.Group[way] = of(dir)
+			}
+		}
+	}
+	return &out
+}
+
+// Without returns the envelope without the headers of which has is true, as the definitions of these groups have them.
+func (e *Envelope) Without(has func(h *Header, group string, dir schema.Dir) bool) *Envelope {
+	out := *e
+	out.States = slices.Clone(e.States)
+	for i := range out.States {
+		s := &out.States[i]
+		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+			if h := s.Header[way]; h != nil && has(h, s.Group[way], dir) {
+				s.Header[way] = nil
 			}
 		}
 	}

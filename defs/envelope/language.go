@@ -15,11 +15,6 @@ type keyword struct {
 
 // The words of the language. Those of a kind are in the order of its constants, without the zero value if that means none.
 var (
-	carriers = []keyword{
-		{name: "tcp", doc: "The messages are in two streams."},
-		{name: "udp", doc: "The messages are in datagrams."},
-		{name: "websocket", doc: "The messages are in WebSocket messages, over TCP."},
-	}
 	framings = []keyword{
 		{name: "length", doc: "A length precedes each message."},
 		{name: "delimiter", doc: "These bytes follow each message."},
@@ -46,7 +41,7 @@ var (
 		{name: "chacha20", doc: "ChaCha20 with a key of 32 bytes and an iv of 12, or of 24 for XChaCha20."},
 	}
 	statements = []keyword{
-		{name: "carrier", doc: "The protocol below: tcp, udp or websocket."},
+		{name: "carrier", doc: "The protocol below, tcp if it is not stated."},
 		{name: "port", doc: "The port of the server."},
 		{name: "frame", doc: "How a stream is cut into frames."},
 		{name: "code", doc: "The number in a message that tells its definition."},
@@ -115,7 +110,7 @@ var (
 // Language returns the words of envelopes, from the tables of the parser.
 func Language() schema.Language {
 	var words []schema.Word
-	for _, list := range [][]keyword{statements, framings, carriers, methods, ciphers, sumKeywords, marks} {
+	for _, list := range [][]keyword{statements, framings, carrierWords, methods, ciphers, sumKeywords, marks} {
 		for _, k := range list {
 			w := schema.Word{Name: k.name, Kind: schema.MarkWord, Doc: k.doc}
 			if !slices.ContainsFunc(words, func(w schema.Word) bool { return w.Name == k.name }) {

@@ -158,7 +158,7 @@ func (p *parser) line(ln *line) {
 	switch t.text {
 	case "carrier":
 		p.once("carrier", t.span)
-		p.e.Carrier = Carrier(max(p.keyword("the carrier", carriers), 0))
+		p.e.Carrier = Carrier(max(p.keyword("the carrier", carrierWords), 0))
 	case "port":
 		p.once("port", t.span)
 		p.e.Port = uint16(p.number(1, 65535))
@@ -867,6 +867,7 @@ func (p *parser) finish() {
 	}
 	start := p.file.Line(1)
 	start.End = start.Start
+	p.carried(common)
 	var reached []bool
 	for i := range p.e.States {
 		s := &p.e.States[i]

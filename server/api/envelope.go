@@ -97,7 +97,7 @@ func (s *API) cutFrames(ctx context.Context, in *cutInput) (*cutOutput, error) {
 		}
 		out.Body.Diagnostics = infos(wrong)
 	}
-	if snap.Envelope == nil || !ok {
+	if snap.Envelope == nil && !snap.Carried || !ok {
 		return out, nil
 	}
 	if err := admitted(ctx, admit.Find, maxCutShown, admit.PerListed); err != nil {

@@ -82,8 +82,8 @@ func (s *API) tryFraming(_ context.Context, in *framingInput) (*framingOutput, e
 	}
 	out := &framingOutput{}
 	out.Body.Framing, out.Body.Frames = f.String(), []FramedBytes{}
-	if f.Own && ws.Envelope == nil && ws.EnvelopeFile != nil {
-		return nil, huma.Error422UnprocessableEntity("the envelope " + ws.EnvelopeFile.Name + " has mistakes")
+	if bad := ws.BadEnvelope(); f.Own && bad != nil {
+		return nil, huma.Error422UnprocessableEntity("the envelope " + bad.Name + " has mistakes")
 	}
 	protocol, _ := ws.Protocol()
 	how := captures.OptionsOf(ws.Snapshot, protocol, store.Capture{Framing: f.String()})

@@ -69,8 +69,9 @@ func (d *decoding) now() *workspace.Snapshot {
 
 // env returns the environment of the transports of a new connection.
 func (d *decoding) env() *protocols.Env {
-	env := d.now().Env()
-	if env.Envelope != nil {
+	snap := d.now()
+	env := snap.Env()
+	if env.Envelope != nil || snap.Carried {
 		d.envelope.Store(env.Envelope)
 	} else {
 		env.Envelope = d.envelope.Load() // the text is being changed

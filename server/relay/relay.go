@@ -191,7 +191,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 		}
 	}
 	if snap := ws.For(store.Capture{Settings: cfg.Settings}); protocol.Enveloped && snap.Envelope == nil {
-		if f := snap.EnvelopeFile; f != nil {
+		if f := snap.BadEnvelope(); f != nil {
 			return nil, fmt.Errorf("the envelope %s has mistakes: %s", f.Name, snap.DiagnosticsOf(f)[0])
 		}
 		return nil, protocols.ErrNoEnvelope

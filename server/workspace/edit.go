@@ -77,7 +77,7 @@ func (s *Snapshot) derive(id string, gone, come []*source.File) *Snapshot {
 	return &Snapshot{
 		Dialect: s.Dialect, Library: s.Library, Options: s.Options, CodeMap: s.CodeMap, Traffic: s.Traffic, ID: id,
 		set: s.set.With(gone, come), others: s.others, codeNames: s.codeNames, draft: true,
-		Envelope: s.Envelope, EnvelopeFile: s.EnvelopeFile,
+		Envelope: s.Envelope, EnvelopeFile: s.EnvelopeFile, Carried: s.Carried,
 	}
 }
 

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"slices"
 
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs/diag"
@@ -34,7 +35,40 @@ func (s *Snapshot) parseEnvelope(f *source.File) (*envelope.Envelope, diag.List)
 		return e, list
 	}
 	env := protocols.Env{Definitions: s, Rules: s.Traffic.Rules}
-	return e.WithGroups(func(dir schema.Dir) string { return env.Group(0, dir) }), list
+	e = e.WithGroups(func(dir schema.Dir) string { return env.Group(0, dir) })
+	if e.Carrier.Closed() && e.Carrier.Dialect() != s.Dialect.Name {
+		list.Add(envelope.NotCarried(f, e.Carrier, s.Dialect.Title))
+	}
+	return e.Without(s.haveCode), list
+}
+
+// haveCode reports whether the definitions of a group have a header that is a code alone themselves.
+func (s *Snapshot) haveCode(h *envelope.Header, group string, dir schema.Dir) bool {
+	if !h.Bare() {
+		return false
+	}
+	all := s.messagesIn(group, dir)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(m *schema.Message) bool { return h.Of(m) != m })
+}
+
+// setEnvelope sets the envelope of a file. That of the dialect's own carrier says what the dialect says, and is not one of its own.
+func (s *Snapshot) setEnvelope(f *source.File) diag.List {
+	parsed, wrong := s.parseEnvelope(f)
+	s.Envelope, s.EnvelopeFile, s.Carried = nil, f, false
+	if !wrong.HasErrors() {
+		if s.Carried = parsed.Carrier.Dialect() == s.Dialect.Name; !s.Carried {
+			s.Envelope = parsed
+		}
+	}
+	return wrong
+}
+
+// BadEnvelope returns the file of the envelope if it has mistakes, nil otherwise.
+func (s *Snapshot) BadEnvelope() *source.File {
+	if s.Envelope == nil && !s.Carried {
+		return s.EnvelopeFile
+	}
+	return nil
 }
 
 // EnvelopeNamed returns an envelope of the library by the name of its file, nil if there is none.
@@ -98,10 +132,6 @@ func (s *Snapshot) messagesIn(group string, dir schema.Dir) (all []*schema.Messa
 // WithEnvelope returns the snapshot with another envelope, and the mistakes of its text.
 func (s *Snapshot) WithEnvelope(text string) (*Snapshot, diag.List) {
 	f := source.New(EnvelopeName, text)
-	parsed, list := s.parseEnvelope(f)
 	next := s.derive(s.ID+"+envelope", nil, nil)
-	if next.Envelope, next.EnvelopeFile = nil, f; !list.HasErrors() {
-		next.Envelope = parsed
-	}
-	return next, list
+	return next, next.setEnvelope(f)
 }

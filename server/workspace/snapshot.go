@@ -52,6 +52,7 @@ type Snapshot struct {
 
 	Envelope     *envelope.Envelope // how messages travel; nil if the dialect says so, or if it is not known
 	EnvelopeFile *source.File       // its text; not a file of the library if it was found in traffic
+	Carried      bool               // it names the carrier of the dialect, and so says what the dialect says
 
 	chosen    settings.Settings // of the workspace
 	set       *build.Set
@@ -119,11 +120,7 @@ func rebuild(lib *Library, set Settings, earlier *Snapshot) (*Snapshot, error) {
 		s.set = build.New(d.Rules, files, s.Options)
 	}
 	if s.EnvelopeFile != nil {
-		parsed, wrong := s.parseEnvelope(s.EnvelopeFile)
-		if !wrong.HasErrors() {
-			s.Envelope = parsed
-		}
-		s.beside = append(s.beside, wrong...)
+		s.beside = append(s.beside, s.setEnvelope(s.EnvelopeFile)...)
 	}
 	s.others = map[string]*source.File{}
 	for _, f := range lib.All() {

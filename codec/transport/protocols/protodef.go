@@ -7,7 +7,6 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/stream"
-	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -43,12 +42,15 @@ func (p Protocol) With(e *Env) Protocol {
 	if e.Envelope == nil {
 		return p
 	}
-	if !p.Enveloped {
-		dialect, ports := p.Dialect, p.Ports
+	dialect, ports := p.Dialect, p.Ports
+	switch carrier, carries := Of(e.Envelope.Carrier.Dialect()); {
+	case carries:
+		p = carrier
+	case !p.Enveloped:
 		p = inEnvelope(true)
-		p.Dialect, p.Ports = dialect, ports
 	}
-	p.Streams = e.Envelope.Carrier != envelope.UDP
+	p.Dialect, p.Ports = dialect, ports
+	p.Streams = !e.Envelope.Carrier.Datagrams()
 	p.Ciphers = e.Envelope.IsGiven() || p.Ciphers
 	return p
 }

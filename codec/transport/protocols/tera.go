@@ -11,6 +11,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/tera"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -72,6 +73,9 @@ func readTeraKey(words []string) (any, error) {
 // teraOptions returns the options for a connection.
 func (e *Env) teraOptions() tera.Options {
 	o := tera.Options{Definitions: e.Definitions, IntegrityIV: e.integrityIV(), Clear: e.Clear}
+	if e.Envelope != nil && e.Envelope.Carrier == envelope.TERA {
+		o.Envelope, o.IntegrityIV = e.Envelope, nil // no definition of another language has the field
+	}
 	if patch, _ := strconv.Atoi(strings.Split(e.Options["patch"], ".")[0]); patch > 0 {
 		o.Constants = tera.ConstantsOf(patch)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/stream"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -143,7 +144,8 @@ func (w *walker) miss(n int64) bool {
 	return true
 }
 
-func (w *walker) walk(dir schema.Dir, data []byte) {
+// walk takes the next bytes. o is about the connection.
+func (w *walker) walk(o *Options, dir schema.Dir, data []byte) {
 	for len(data) > 0 && w.verdict == unclear {
 		if w.skip > 0 {
 			n := min(w.skip, len(data))
@@ -165,9 +167,9 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 			first := !w.began
 			w.began, w.have, w.skip = true, 0, size-headerSize
 			w.bits += evidence(size)
-			w.odd = w.odd || code < minCode
+			w.odd = w.odd || code < minCode && o.Envelope == nil
 			switch {
-			case first && evidence(size) > 0 && (dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode):
+			case first && evidence(size) > 0 && o.opens(dir, code):
 				w.verdict = good
 			case w.bits >= enough:
 				w.verdict = good
@@ -176,6 +178,14 @@ func (w *walker) walk(dir schema.Dir, data []byte) {
 			}
 		}
 	}
+}
+
+// opens reports whether a first message with a code shows that a stream has messages: the version check, or any definition of another language.
+func (o *Options) opens(dir schema.Dir, code uint16) bool {
+	if o.Envelope != nil && o.Definitions != nil {
+		return o.Definitions.Lookup(schema.Key{Dir: dir, Group: o.Envelope.States[0].Group[envelope.Way(dir)], Code: uint32(code)}) != nil
+	}
+	return dir == schema.ToServer && code == checkVersionCode || dir == schema.ToClient && code == checkVersionAnswerCode
 }
 
 // speaks reports whether the stream clearly began as messages.
@@ -263,7 +273,7 @@ func (t *Transport) probe(w *way, data []byte) {
 		return
 	}
 	if !w.lost {
-		w.walk.walk(w.dir, data)
+		w.walk.walk(&t.options, w.dir, data)
 		return
 	}
 	if w.search == nil {
@@ -522,7 +532,7 @@ func (t *Transport) try(w *way, seg transport.Segment) {
 			} else {
 				copy(clear[:n], data[:n])
 			}
-			walk.walk(w.dir, clear[:n])
+			walk.walk(&t.options, w.dir, clear[:n])
 			data = data[n:]
 		}
 	}

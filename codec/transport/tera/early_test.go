@@ -89,12 +89,12 @@ func TestTrialGoesOn(t *testing.T) {
 	}
 
 	var w walker
-	w.walk(schema.ToServer, message(checkVersionCode, strings.Repeat("x", 60000)))
+	w.walk(&Options{}, schema.ToServer, message(checkVersionCode, strings.Repeat("x", 60000)))
 	if w.verdict == good {
 		t.Error("a C_CHECK_VERSION of 60,004 bytes is believed")
 	}
 	w = walker{}
-	w.walk(schema.ToServer, message(checkVersionCode, "01234567"))
+	w.walk(&Options{}, schema.ToServer, message(checkVersionCode, "01234567"))
 	if w.verdict != good {
 		t.Error("C_CHECK_VERSION is not believed")
 	}

@@ -197,6 +197,9 @@ func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) 
 		return transport.ErrNotReady
 	}
 	data := append([]byte(nil), o.Bytes...)
+	if e.o.Envelope != nil && o.Alternate != nil && !o.Raw {
+		data = append(data[:0], o.Alternate...)
+	}
 	least, most := headerSize, wire.States[0].Frame[0].Max
 	if o.Raw {
 		least, most = 1, maxRaw

@@ -5,6 +5,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/stream"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -14,6 +15,10 @@ type Options struct {
 
 	// Definitions help to find message boundaries after a gap; if nil, lengths and the codes already seen do.
 	Definitions stream.Definitions
+
+	// Envelope is that of a project with definitions of another language, which do not have TERA's header: messages are marked by
+	// transport.MarkHeader. nil: they have it.
+	Envelope *envelope.Envelope
 
 	// IntegrityIV reads the key of the checksums from a server message, if it is the one that contains it (S_LOGIN_ACCOUNT_INFO.integrityIv);
 	// nil: there are no long headers. The message is valid only during the call.

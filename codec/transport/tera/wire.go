@@ -10,13 +10,9 @@ import (
 	"wirebench/defs/source"
 )
 
-// envelopeText says how messages travel, but for the key exchange, the cipher and the long header.
-const envelopeText = `frame length u16 le including all keep min 4 max 65535
-code u16 le at 2
-`
-
+// wire says how messages travel, but for the key exchange, the cipher and the long header.
 var wire = func() *envelope.Envelope {
-	e, diags := envelope.Parse(source.New("protocol.envelope", envelopeText))
+	e, diags := envelope.Parse(source.New("protocol.envelope", "carrier tera\n"))
 	if len(diags) > 0 {
 		panic(diags[0].Message)
 	}
@@ -27,6 +23,9 @@ var wire = func() *envelope.Envelope {
 // wired returns the options for reading messages that begin at the offsets of the ways, with the ciphers of a session; nil: plain.
 func (t *Transport) wired(s *Session) stream.Options {
 	o := stream.Options{Envelope: wire, Definitions: t.options.Definitions, Clear: t.options.Clear, Link: &t.link}
+	if e := t.options.Envelope; e != nil {
+		o.Envelope, o.Foreign = e, true
+	}
 	for i := range t.ways {
 		o.Starts[i].Offset = t.ways[i].offset
 	}
