@@ -571,7 +571,9 @@ func (p *parser) field(b *block, sum bool) {
 	f := Field{Span: p.ln.span, Name: p.name("a name")}
 	switch {
 	case sum:
-		f.Sum, f.Number = p.sum()
+		if f.Sum, f.Number = p.sum(); f.Sum.Kind == CRC {
+			f.Sum.table = f.Sum.makeTable()
+		}
 		f.Size = f.Number.Size
 	case p.is("hex"):
 		f.Constant = p.hex()

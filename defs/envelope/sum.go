@@ -22,7 +22,8 @@ type Sum struct {
 	From, To int
 	ToEnd    bool
 
-	name string // as in the text
+	name  string       // as in the text
+	table *[256]uint64 // CRC: see makeTable; nil: made when it is needed
 }
 
 // SumKind is a kind of checksum.
@@ -181,24 +182,42 @@ func (r *register) crc(data []byte) {
 		r.v = uint64(crc32.Update(uint32(r.v), r.table, data))
 		return
 	}
+	table := s.table
+	if table == nil {
+		table = s.makeTable()
+	}
+	v := r.v
 	if s.Reflected {
-		poly := reflect(s.Poly, s.Bits)
 		for _, c := range data {
-			r.v ^= uint64(c)
+			v = v>>8 ^ table[byte(v)^c]
+		}
+	} else {
+		for _, c := range data {
+			v = v<<8 ^ table[byte(v>>(s.Bits-8))^c]
+		}
+	}
+	r.v = v & (1<<s.Bits - 1)
+}
+
+// makeTable returns what each byte adds to a CRC.
+func (s *Sum) makeTable() *[256]uint64 {
+	table := new([256]uint64)
+	for i := range table {
+		v := uint64(i)
+		if s.Reflected {
+			poly := reflect(s.Poly, s.Bits)
 			for range 8 {
-				r.v = r.v>>1 ^ poly&-(r.v&1)
+				v = v>>1 ^ poly&-(v&1)
+			}
+		} else {
+			v <<= s.Bits - 8
+			for range 8 {
+				v = v<<1 ^ s.Poly&-(v>>(s.Bits-1)&1)
 			}
 		}
-		return
+		table[i] = v & (1<<s.Bits - 1)
 	}
-	top := s.Bits - 1
-	for _, c := range data {
-		r.v ^= uint64(c) << (s.Bits - 8)
-		for range 8 {
-			r.v = r.v<<1 ^ s.Poly&-(r.v>>top&1)
-		}
-		r.v &= 1<<s.Bits - 1
-	}
+	return table
 }
 
 func (r *register) fletcher(data []byte) {

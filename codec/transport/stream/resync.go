@@ -14,7 +14,8 @@ import (
 // Limits and measures of a search. Evidence is measured in bits: n bits are what one place in 1<<n of random bytes would show.
 const (
 	maxSearch   = 128 << 10 // bytes in which a start is searched at a time
-	maxWork     = 4 << 20   // bytes that an attempt decodes and decompresses, about: hostile data look like a long message everywhere
+	firstWork   = 1 << 20   // bytes that a search decodes, decompresses and sums, about: hostile data look like a long message everywhere
+	workPerByte = 12        // and that it does more for each byte it has got
 	maxRow      = 64        // frames that are read from a place
 	certain     = 20        // bits that are required at any place, besides those of the number of places
 	likely      = 24        // bits at the place after missing bytes, or at the start of a capture
@@ -58,7 +59,8 @@ type resync struct {
 	failed   int64   // the offset behind the first byte of a message whose code has no size; 0: there is none
 	unsized  uint64  // that code
 	opens    bool    // a message without a definition may begin at the most likely place
-	work     int     // of this attempt, see maxWork
+	work     int     // what it has done, see firstWork
+	most     int     // and may do
 }
 
 // place is a candidate start of a message.
@@ -80,7 +82,7 @@ type form struct {
 
 // lose begins a search. first is the most likely place, which requires least bits of evidence.
 func (t *Transport) lose(w *way, why string, first int64, least int) {
-	w.resync = &resync{why: why, first: first, least: least, tried: w.offset + int64(w.done)}
+	w.resync = &resync{why: why, first: first, least: least, tried: w.offset + int64(w.done), most: firstWork}
 }
 
 // searchable reports whether the next start of a message can be searched in a direction.
@@ -289,6 +291,7 @@ func (t *Transport) look(w *way, last bool) bool {
 	if !last && have < h.looked+h.looked/4+1 {
 		return false // too few new bytes since the last attempt
 	}
+	h.most += workPerByte * max(have-h.looked, 0)
 	h.looked = have
 	found := t.find(w, last)
 	if found < 0 && t.strangers(w, last) {
@@ -322,7 +325,6 @@ func (t *Transport) look(w *way, last bool) bool {
 // find returns the offset at which a message starts, or -1.
 func (t *Transport) find(w *way, last bool) int64 {
 	h := w.resync
-	h.work = 0
 	t.decipher(w, len(w.buf))
 	t.setForms(w)
 	from, end := w.offset+int64(w.done), w.next()
@@ -334,7 +336,7 @@ func (t *Transport) find(w *way, last bool) int64 {
 	found := false
 	for _, p := range h.open {
 		open := p.at >= from
-		if open && !found && (last || p.need <= end) && h.work < maxWork {
+		if open && !found && (last || p.need <= end) && h.work < h.most {
 			found, open = t.judge(w, &p, last)
 		}
 		if open && !found {
@@ -348,7 +350,7 @@ func (t *Transport) find(w *way, last bool) int64 {
 		return -1
 	}
 	usual := &h.forms[h.usual]
-	for h.tried = max(h.tried, from); h.tried < end && h.work < maxWork; h.tried++ {
+	for h.tried = max(h.tried, from); h.tried < end && h.work < h.most; h.tried++ {
 		if len(h.forms) == 1 && usual.none(w.buf[h.tried-w.offset:]) { // as at most places
 			continue
 		}
@@ -422,7 +424,7 @@ func (t *Transport) better(w *way) int64 {
 	at := int(h.found - w.offset)
 	first := t.chain(w, form, at, 0, false)
 	best, to := first.bits, at+first.size
-	for k := at + 1; k < min(to, len(w.buf)) && h.work < 2*maxWork; k++ {
+	for k := at + 1; k < min(to, len(w.buf)) && h.work < h.most+firstWork; k++ {
 		sum := 0
 		for pos := k; pos < to; {
 			c := t.chain(w, form, pos, 0, false)
@@ -845,12 +847,13 @@ func (t *Transport) strangers(w *way, last bool) bool {
 	if found || !last && end-h.nameless < maxDoubt {
 		return found
 	}
-	for at := max(h.nameless, from); at < end; at++ {
+	at := max(h.nameless, from)
+	for ; at < end && h.work < h.most; at++ {
 		if found, _ = starts(at); found {
 			return true
 		}
 	}
-	h.nameless = end - small
+	h.nameless = min(at, end-small)
 	return false
 }
 
