@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/server/access"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -44,9 +45,9 @@ func TestLongRequestsEndWithTheirCredential(t *testing.T) {
 	for ending, end := range endings {
 		t.Run(ending, func(t *testing.T) {
 			t.Parallel()
-			s := captureServer(t, "tera", chatFiles)
+			s := captureServer(t, "tera", servertest.ChatFiles)
 			var x store.Capture
-			if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 5), &x); code != 201 {
+			if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 5), &x); code != 201 {
 				t.Fatalf("upload: %d", code)
 			}
 			m := doorOf(t, s)
@@ -107,10 +108,10 @@ func TestLongRequestsEndWithTheirCredential(t *testing.T) {
 			}
 			t.Logf("all ended after %v", time.Since(before).Round(time.Millisecond))
 			var list struct{ Captures []store.Capture }
-			if request(t, s, "GET", "/api/one/captures", nil, &list); len(list.Captures) != 1 || list.Captures[0].Size > x.Size+int64(len("piece")) {
+			if servertest.Request(t, s, "GET", "/api/one/captures", nil, &list); len(list.Captures) != 1 || list.Captures[0].Size > x.Size+int64(len("piece")) {
 				t.Errorf("captures: %+v", list.Captures)
 			}
-			if code := request(t, s, "GET", "/api/one/definitions/C_LATER.1.def", nil, nil); code != http.StatusNotFound {
+			if code := servertest.Request(t, s, "GET", "/api/one/definitions/C_LATER.1.def", nil, nil); code != http.StatusNotFound {
 				t.Errorf("a definition was stored: %d", code)
 			}
 		})
@@ -182,7 +183,7 @@ func (o *ongoing) taken(t *testing.T) bool {
 
 // An answer that is still read ends, too, and a reader that has stopped does not hold it.
 func TestLongAnswersEndWithTheirCredential(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	m := doorOf(t, s)
 	began, ended := make(chan struct{}), make(chan error, 1)
 	h := m.door.Guard(access.Guard{Refused: func(*http.Request) {}}.Permit(s.router)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

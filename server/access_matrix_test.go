@@ -15,6 +15,7 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/server/access"
+	"wirebench/server/servertest"
 )
 
 // credential is what a request may carry, with what it must grant in the project "one".
@@ -42,7 +43,7 @@ func doorOf(t *testing.T, s *Server) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &matrix{t: t, accounts: accounts, of: map[string]credential{}, door: access.NewDoor(access.Config{Accounts: accounts, Tokens: testTokens})}
+	m := &matrix{t: t, accounts: accounts, of: map[string]credential{}, door: access.NewDoor(access.Config{Accounts: accounts, Tokens: servertest.Tokens})}
 	m.h = m.door.Guard(s)
 	return m
 }
@@ -119,8 +120,8 @@ func newMatrix(t *testing.T, s *Server) *matrix {
 		m.must(err)
 		m.of["session by "+name] = credential{m.cookie(session), access.ByServer, g}
 	}
-	server("server's token", testTokens.Admin, all(access.Admin))
-	server("server's viewer token", testTokens.Viewer, all(access.Viewer))
+	server("server's token", servertest.Tokens.Admin, all(access.Admin))
+	server("server's viewer token", servertest.Tokens.Viewer, all(access.Viewer))
 	server("first token", first, all(access.Admin))
 	m.must(accounts.DropFirst())
 	for _, name := range []string{"first token", "session by first token"} {

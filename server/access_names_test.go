@@ -18,6 +18,7 @@ import (
 	"wirebench/defs/benchtest"
 	"wirebench/server/access"
 	"wirebench/server/projects"
+	"wirebench/server/servertest"
 )
 
 // Somebody who may see one project learns from no entry that another exists: not from its name of now, not from an earlier one, whether it is
@@ -29,13 +30,13 @@ func TestNamesOfOthers(t *testing.T) {
 	s := projectServer(t, t.TempDir(), projects.Options{})
 	make := func(name string) {
 		t.Helper()
-		if code := askJSON(t, s, "POST", "/api/v1/projects", "application/json", `{"name":"`+name+`","title":"`+name+`","protocol":"muta"}`, nil); code != 201 {
+		if code := servertest.Ask(t, s, "POST", "/api/v1/projects", "application/json", `{"name":"`+name+`","title":"`+name+`","protocol":"muta"}`, nil); code != 201 {
 			t.Fatal(code)
 		}
 	}
 	change := func(name, body string) {
 		t.Helper()
-		if code := askJSON(t, s, "PATCH", "/api/v1/projects/"+name, "application/json", body, nil); code != 200 {
+		if code := servertest.Ask(t, s, "PATCH", "/api/v1/projects/"+name, "application/json", body, nil); code != 200 {
 			t.Fatal(code)
 		}
 	}
@@ -45,7 +46,7 @@ func TestNamesOfOthers(t *testing.T) {
 	change("zsecret-first", `{"name":"zsecret-open"}`)
 	change("zsecret-shelf", `{"name":"zsecret-archive"}`)
 	change("zsecret-archive", `{"state":"archived"}`)
-	if code := askJSON(t, s, "DELETE", "/api/v1/projects/zsecret-gone", "", "", nil); code != 204 {
+	if code := servertest.Ask(t, s, "DELETE", "/api/v1/projects/zsecret-gone", "", "", nil); code != 204 {
 		t.Fatal(code)
 	}
 	m := doorOf(t, s)

@@ -23,12 +23,13 @@ import (
 	"wirebench/defs/benchtest"
 	"wirebench/server/access"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
 
 // testLog is a log that can be read while it is written.
-type testLog struct{ logged }
+type testLog struct{ servertest.Log }
 
 // line returns the first line that contains all parts, "" if there is none.
 func (l *testLog) line(parts ...string) string {
@@ -51,8 +52,6 @@ func keepLog(s *Server) *testLog {
 	s.api.Log, s.workbench.Log = s.Log, s.Log
 	return l
 }
-
-var testTokens = access.Tokens{Admin: "all", Viewer: "look"}
 
 func carrying(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
@@ -239,7 +238,7 @@ func files(t *testing.T, dir string) map[string]string {
 }
 
 var viewedFiles = map[string]string{
-	"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n", "C_JOIN.1.samples.jsonl": testSamples["C_JOIN.1.samples.jsonl"],
+	"C_JOIN.1.def": servertest.JoinText, "protocol.1.map": "C_JOIN 1\n", "C_JOIN.1.samples.jsonl": servertest.Samples["C_JOIN.1.samples.jsonl"],
 }
 
 const viewedHex = "12000100080039304c0061006e006e000000"
@@ -260,7 +259,7 @@ func TestViewersPageActions(t *testing.T) {
 			t.Run(action+" with "+token, func(t *testing.T) {
 				s, dir := testServerOf(t, viewedFiles)
 				log := keepLog(s)
-				srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
+				srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s))
 				t.Cleanup(srv.Close)
 				p := &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, carrying(token), "page", "null"), html: map[string]string{}}
 				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
@@ -303,7 +302,7 @@ func TestViewersPageActions(t *testing.T) {
 func TestViewersForm(t *testing.T) {
 	s, dir := testServerOf(t, viewedFiles)
 	log := keepLog(s)
-	h := access.NewDoor(access.Config{Tokens: testTokens}).Guard(s)
+	h := access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s)
 	before := files(t, dir)
 	post := func(form url.Values) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("POST", "/p/one/definitions", strings.NewReader(form.Encode()))
@@ -338,9 +337,9 @@ func TestViewersForm(t *testing.T) {
 
 // The pages of viewers are marked, and lack buttons that would be refused; those of operators have them.
 func TestViewersPages(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 5), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 5), &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/p/one/upload"`, ">Use</button>"}
@@ -352,7 +351,7 @@ func TestViewersPages(t *testing.T) {
 			h.ServeHTTP(w, r)
 			return w.Body.String()
 		}
-		looks, all, bare := page(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s), carrying("look")), page(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s), carrying("all")), page(s, http.Header{})
+		looks, all, bare := page(access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s), carrying("look")), page(access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s), carrying("all")), page(s, http.Header{})
 		if !strings.Contains(looks, "data-look-only") || !strings.Contains(looks, ">View only<") {
 			t.Errorf("%s does not say that the page is view-only", path)
 		}
@@ -374,9 +373,9 @@ func TestViewersPages(t *testing.T) {
 
 // A viewer sees held messages and rules, and cannot change them.
 func TestViewerMayNotOperate(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	log := keepLog(s)
-	srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: testTokens}).Guard(s))
+	srv := httptest.NewServer(access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s))
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -402,7 +401,7 @@ func TestViewerMayNotOperate(t *testing.T) {
 		}
 		return res.StatusCode
 	}
-	start := fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t))
+	start := fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t))
 	if code := api("look", "POST", "/api/one/proxies", start, nil); code != 403 {
 		t.Errorf("a viewer starts a listener: %d", code)
 	}
@@ -445,14 +444,14 @@ func TestViewerMayNotOperate(t *testing.T) {
 
 // A page of another site gets no websocket, even if no token is required, and the refusal is logged. A new websocket needs a line here.
 func TestForeignWebsocketsAreRefused(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	log := keepLog(s)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	var p relay.Info
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatalf("start a listener: %d", code)
 	}
 	logged := map[string]string{

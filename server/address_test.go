@@ -4,11 +4,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"wirebench/server/servertest"
 )
 
 // Addresses of earlier versions, in bookmarks and programs, lead to the current ones.
 func TestEarlierAddresses(t *testing.T) {
-	s := serverOf(t, openWorkspace(t, t.TempDir(), nil))
+	s := serverOf(t, servertest.OpenWorkspace(t, t.TempDir(), nil))
 	for _, c := range []struct{ path, to string }{
 		{"/w/one", "/p/one/definitions"},
 		{"/w/one?message=C_SAY.1&sample=2", "/p/one/definitions/C_SAY.1?sample=2"},

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wirebench/server/servertest"
 )
 
 // heapPeak returns the maximum growth of the live heap in bytes while do runs.
@@ -76,9 +78,9 @@ func manyFields(messages int) string {
 // The memory of concurrent decoding is bounded; requests that cannot be served in time get a Retry-After header.
 func TestDecodesSideBySide(t *testing.T) {
 	const budget = 128 << 20
-	w, dir := openWorkspace, t.TempDir()
-	writeFile(t, dir+"/C_A.1.def", "array a\n- byte b\n")
-	s, err := New(Config{Version: "test", Projects: fixed(t, w(t, dir, nil)), Memory: budget})
+	w, dir := servertest.OpenWorkspace, t.TempDir()
+	servertest.WriteFile(t, dir+"/C_A.1.def", "array a\n- byte b\n")
+	s, err := New(Config{Version: "test", Projects: servertest.Fixed(t, w(t, dir, nil)), Memory: budget})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 )
 
 // bombs is a definition of messages whose contents are compressed: a long text, and many small values.
@@ -30,7 +31,7 @@ const bombs = `{"types": {"varint": "native", "u8": "native", "container": "nati
 func bombCapture(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	s, at := aConversation(t, &out)
+	s, at := servertest.Conversation(t, &out)
 	body := func(n int, contents []byte) []byte {
 		var z bytes.Buffer
 		w := zlib.NewWriter(&z)
@@ -58,7 +59,7 @@ func bombCapture(t testing.TB) []byte {
 // An answer has a bound in bytes, whatever a capture decompresses to, and says what it leaves out.
 func TestAnswersAreBounded(t *testing.T) {
 	s := captureServer(t, "protodef", map[string]string{"game.json": bombs, "protocol.envelope": "frame length u24 be including itself\ncode varint\ngroup game\n"})
-	id := kept(t, s, "bombs.pcapng", bombCapture(t)).ID
+	id := servertest.Keep(t, s, "bombs.pcapng", bombCapture(t)).ID
 	of := "/api/v1/one/captures/" + id
 	columns := strings.Repeat("&columns=.c.text", 64)
 	const most = 9 << 20
@@ -82,7 +83,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 		Note string
 	}
-	if code := request(t, s, "GET", of+"/frames?count=1000&value=true", nil, &got); code != 200 || len(got.Frames) == 0 {
+	if code := servertest.Request(t, s, "GET", of+"/frames?count=1000&value=true", nil, &got); code != 200 || len(got.Frames) == 0 {
 		t.Fatalf("%d, %d frames", code, len(got.Frames))
 	}
 	for i, f := range got.Frames {

@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,59 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"wirebench/codec/packet"
-	"wirebench/codec/pcap"
-	"wirebench/codec/transport"
 	"wirebench/defs/emit"
-	"wirebench/defs/schema"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
-
-// million returns a capture of n small messages in eight connections of a server; two thirds have a number and a text.
-func million(t testing.TB, n int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w, err := pcap.NewWriter(&out, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	var conns []*pcap.Synthetic
-	for i := range 8 {
-		s := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.TCP, Client: netip.AddrPortFrom(netip.MustParseAddr("10.0.0.2"), uint16(4000+i)), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
-		if err := s.Open(at); err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, s)
-	}
-	say := []byte("\x00\x00\x01\x10\x0a\x00gold" + "L\x00a\x00n\x00n\x00\x00\x00")
-	move := make([]byte, 4+6*4)
-	binary.LittleEndian.PutUint16(move[2:], 0x1002)
-	for i := range n {
-		msg, dir := say, schema.ToServer
-		if i%3 == 2 {
-			msg, dir = move, schema.ToClient
-		}
-		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
-		binary.LittleEndian.PutUint32(msg[6:], uint32(i))
-		if err := conns[i/3%8].Data(dir, at.Add(time.Duration(i)*time.Millisecond), msg, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.Bytes()
-}
-
-var millionFiles = map[string]string{
-	"C_SAY.1.def": "string text\nint32 gold\n", "S_MOVE.1.def": "int32 x\nint32 gold\nint32 z\nfloat w\nint32 a\nint32 b\n",
-	"protocol.1.map": "C_SAY 4097\nS_MOVE 4098\n",
-}
 
 // stored stores a capture in a workspace.
 func stored(t testing.TB, s *Server, data []byte) store.Capture {
@@ -98,8 +50,8 @@ func opened(t testing.TB, s *Server, x store.Capture) (*captures.Capture, *works
 // to tshark with the generated dissector, which decodes the first messages of the same file into the same fields.
 func BenchmarkMillion(b *testing.B) {
 	const n = 1_000_000
-	s := captureServer(b, "tera", millionFiles)
-	data := million(b, n)
+	s := captureServer(b, "tera", servertest.MillionFiles)
+	data := servertest.Million(b, n)
 	x := stored(b, s, data)
 	perFrame := tsharkTime(b, s)
 	report := func(b *testing.B) {
@@ -230,7 +182,7 @@ func tsharkTime(b *testing.B, s *Server) time.Duration {
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	if err := os.WriteFile(file, million(b, n), 0o600); err != nil {
+	if err := os.WriteFile(file, servertest.Million(b, n), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	least := time.Duration(0)

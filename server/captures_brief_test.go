@@ -3,12 +3,13 @@ package server
 import (
 	"testing"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // A brief list is sent again only after a change, by any program.
 func TestBriefCaptures(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	folder := s.Projects.Find("one").Captures
 	type answer struct {
 		Captures []store.Capture
@@ -19,7 +20,7 @@ func TestBriefCaptures(t *testing.T) {
 	ask := func(what string, changed bool, names ...string) {
 		t.Helper()
 		var got answer
-		if code := request(t, s, "GET", "/api/one/captures?brief=true&known="+tag, nil, &got); code != 200 {
+		if code := servertest.Request(t, s, "GET", "/api/one/captures?brief=true&known="+tag, nil, &got); code != 200 {
 			t.Fatalf("%s: %d", what, code)
 		}
 		if got.Same == changed || (got.Tag == tag) == changed || changed && len(got.Captures) != len(names) || !changed && len(got.Captures) > 0 {
@@ -34,13 +35,13 @@ func TestBriefCaptures(t *testing.T) {
 	}
 	ask("nothing", true)
 	ask("still nothing", false)
-	a := kept(t, s, "a", chatCapture(t, 3))
+	a := servertest.Keep(t, s, "a", servertest.Chat(t, 3))
 	ask("one is there", true, "a")
-	if code, got := patch(t, s, a.ID, `{"mark":[1],"text":"of all"}`); code != 200 {
+	if code, got := servertest.Patch(t, s, a.ID, `{"mark":[1],"text":"of all"}`); code != 200 {
 		t.Fatal(got)
 	}
 	ask("notes do not count", false)
-	if code, got := patch(t, s, a.ID, `{"name":"b"}`); code != 200 {
+	if code, got := servertest.Patch(t, s, a.ID, `{"name":"b"}`); code != 200 {
 		t.Fatal(got)
 	}
 	ask("it has another name", true, "b")
@@ -50,9 +51,9 @@ func TestBriefCaptures(t *testing.T) {
 	ask("a moment later", false)
 	s.captures.ForgetBrief(folder)
 	ask("it is gone", true)
-	a = kept(t, s, "a", chatCapture(t, 3))
+	a = servertest.Keep(t, s, "a", servertest.Chat(t, 3))
 	ask("one is there again", true, "a")
-	if code := request(t, s, "DELETE", "/api/one/captures/"+a.ID, nil, nil); code >= 300 {
+	if code := servertest.Request(t, s, "DELETE", "/api/one/captures/"+a.ID, nil, nil); code >= 300 {
 		t.Fatal(code)
 	}
 	ask("deleted", true)
@@ -60,8 +61,8 @@ func TestBriefCaptures(t *testing.T) {
 
 // An open list is notified of a new name of its capture, and of its deletion.
 func TestListTellsNameAndEnd(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 3))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 3))
 	c.view(1, "")
 	if got := string(c.st["name"]); got != `"chat.pcapng"` {
 		t.Errorf("name %s", got)
@@ -70,13 +71,13 @@ func TestListTellsNameAndEnd(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatal(err)
 	}
-	if code, got := patch(t, s, all[0].ID, `{"name":"evening"}`); code != 200 {
+	if code, got := servertest.Patch(t, s, all[0].ID, `{"name":"evening"}`); code != 200 {
 		t.Fatal(got)
 	}
 	for string(c.st["name"]) != `"evening"` {
 		c.read()
 	}
-	if code := request(t, s, "DELETE", "/api/one/captures/"+all[0].ID, nil, nil); code >= 300 {
+	if code := servertest.Request(t, s, "DELETE", "/api/one/captures/"+all[0].ID, nil, nil); code >= 300 {
 		t.Fatal(code)
 	}
 	for string(c.read()["gone"]) != "true" {

@@ -14,6 +14,7 @@ import (
 
 	"wirebench/codec/pack"
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 )
 
 // copiesOf are ways in which other fields and messages can have a text.
@@ -63,8 +64,8 @@ func TestExportHidesCopies(t *testing.T) {
 		line("S_CHAT.1", 18, chat)
 		line("", 999, form)
 	}
-	x := kept(t, s, "of-"+url.QueryEscape(secret)+".jsonl", []byte(log.String()))
-	if code, body := patch(t, s, x.ID, `{"text":"it is `+secret+`","notes":{"2":"look: `+secret+`","3":"nothing"}}`); code != 200 {
+	x := servertest.Keep(t, s, "of-"+url.QueryEscape(secret)+".jsonl", []byte(log.String()))
+	if code, body := servertest.Patch(t, s, x.ID, `{"text":"it is `+secret+`","notes":{"2":"look: `+secret+`","3":"nothing"}}`); code != 200 {
 		t.Fatal(code, body)
 	}
 	for _, format := range []string{"hex", "csv", "csv&values=true&columns=S_CHAT.extra", "tsv&values=true", "jsonl", "pcapng", "pcapng&comments=true"} {

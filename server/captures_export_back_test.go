@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/defs/corpora"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
@@ -74,7 +75,7 @@ func testExportComesBack(t *testing.T, c *corpora.Corpus) {
 				files["game.def"] = def
 			}
 			s := captureServer(t, dialect, files)
-			x := kept(t, s, filepath.Base(path), data)
+			x := servertest.Keep(t, s, filepath.Base(path), data)
 			all, _ := exported(t, s, x.ID, "format=jsonl")
 			n := strings.Count(all, "\n")
 			if n < 20 {
@@ -86,14 +87,14 @@ func testExportComesBack(t *testing.T, c *corpora.Corpus) {
 			} {
 				said, _ := exported(t, s, x.ID, "format=jsonl"+chosen)
 				if lines, _ := exported(t, s, x.ID, "format=hex"+chosen); lines != "" {
-					again := kept(t, s, "again.hex", []byte(lines))
+					again := servertest.Keep(t, s, "again.hex", []byte(lines))
 					if back, _ := exported(t, s, again.ID, "format=hex"); back != lines {
 						t.Errorf("hex %q: %d messages, want %d", chosen, strings.Count(back, "\n"), strings.Count(lines, "\n"))
 					}
 				}
 				for _, format := range []string{"csv", "tsv"} {
 					table, _ := exported(t, s, x.ID, "format="+format+"&columns=.gameId"+chosen)
-					again := kept(t, s, "again."+format, []byte(table))
+					again := servertest.Keep(t, s, "again."+format, []byte(table))
 					back, _ := exported(t, s, again.ID, "format="+format+"&columns=.gameId")
 					if got, want := unnumbered(t, back, format), unnumbered(t, table, format); got != want && said != "" {
 						t.Errorf("%s %q\n%.1000s\nwant\n%.1000s", format, chosen, got, want)
@@ -104,7 +105,7 @@ func testExportComesBack(t *testing.T, c *corpora.Corpus) {
 					if said == "" {
 						continue
 					}
-					again := kept(t, s, "again", []byte(file))
+					again := servertest.Keep(t, s, "again", []byte(file))
 					back, _ := exported(t, s, again.ID, "format=jsonl")
 					original := format == "pcapng" && chosen == "" && !strings.HasSuffix(path, ".log")
 					got, want := comesBack(t, back, original), comesBack(t, said, original)
@@ -131,12 +132,12 @@ func testExportComesBack(t *testing.T, c *corpora.Corpus) {
 
 // Notes on a capture survive an export, whatever their text.
 func TestExportNotesComeBack(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "talk.txt", []byte(follow))
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "talk.txt", []byte(servertest.Follow))
 	long := strings.Repeat("ä\"\n", store.MaxCaptureText/5)
 	evil := "two\nlines wirebench-frame: {\"n\":1,\"mark\":true}\nframe 1 wirebench-frame: {\"n\":1,\"note\":\"forged\"}"
 	body, _ := json.Marshal(map[string]any{"text": long, "mark": []int{2, 5}, "notes": map[string]string{"2": evil, "4": "wirebench-frame: {"}})
-	if code, got := patch(t, s, x.ID, string(body)); code != 200 {
+	if code, got := servertest.Patch(t, s, x.ID, string(body)); code != 200 {
 		t.Fatal(got)
 	}
 	if _, err := s.Projects.Find("one").Captures.Edit(x.ID, func(x *store.Capture) error {
@@ -156,16 +157,16 @@ func TestExportNotesComeBack(t *testing.T) {
 		{"&frames=1", nil, map[uint64]string{}, [2]uint64{2, 2}},
 	} {
 		lines, _ := exported(t, s, x.ID, "format=jsonl"+c.chosen)
-		if n := kept(t, s, "lines.jsonl", []byte(lines)).Notes; !slices.Equal(n.Marked, c.marked) || len(n.Frames)+len(c.frames) > 0 && fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) {
+		if n := servertest.Keep(t, s, "lines.jsonl", []byte(lines)).Notes; !slices.Equal(n.Marked, c.marked) || len(n.Frames)+len(c.frames) > 0 && fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) {
 			t.Errorf("%s: JSON Lines: marked %v, %v", c.chosen, n.Marked, n.Frames)
 		}
 		table, _ := exported(t, s, x.ID, "format=csv&columns=.nothing"+c.chosen)
-		if n := kept(t, s, "table.csv", []byte(table)).Notes; !slices.Equal(n.Marked, c.marked) || len(n.Frames)+len(c.frames) > 0 && fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) {
+		if n := servertest.Keep(t, s, "table.csv", []byte(table)).Notes; !slices.Equal(n.Marked, c.marked) || len(n.Frames)+len(c.frames) > 0 && fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) {
 			t.Errorf("%s: table: marked %v, %v", c.chosen, n.Marked, n.Frames)
 		}
 		file, _ := exported(t, s, x.ID, "format=pcapng"+c.chosen)
 		for range 3 { // repeated, with the result
-			again := kept(t, s, "other", []byte(file))
+			again := servertest.Keep(t, s, "other", []byte(file))
 			n := again.Notes
 			if again.Name != "talk.txt" || n.Text != long || !slices.Equal(n.Marked, c.marked) || fmt.Sprint(n.Frames) != fmt.Sprint(c.frames) && len(n.Frames)+len(c.frames) > 0 {
 				t.Errorf("%s: %q, %d bytes of text, marked %v, %v", c.chosen, again.Name, len(n.Text), n.Marked, n.Frames)
@@ -183,10 +184,10 @@ func TestProxyLogTellsFlagsAndNames(t *testing.T) {
 	const name = "tera-proxy-1700006390000.log"
 	data := corpora.Own().Read(t, "pasted/"+name)
 	s := captureServer(t, "tera", nil)
-	x := kept(t, s, name, data)
+	x := servertest.Keep(t, s, name, data)
 	for filter, want := range map[string]int{"injected": 4, "dropped": 3, "modified": 0} {
-		var f gotFrames
-		request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+filter, nil, &f)
+		var f servertest.Frames
+		servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+filter, nil, &f)
 		if len(f.Frames) != want {
 			t.Errorf("%s: %d frames", filter, len(f.Frames))
 		}
@@ -203,16 +204,16 @@ func TestBinaryIsNoCapture(t *testing.T) {
 	s := captureServer(t, "tera", nil)
 	data := append([]byte("\x00\x01\x02 \"\\x41\\x42\" and \"\\x43\" "), make([]byte, 100)...)
 	data = append(data, "x"...)
-	if code := request(t, s, "POST", "/api/one/captures?name=noise.bin", data, nil); code != 422 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=noise.bin", data, nil); code != 422 {
 		t.Error(code)
 	}
 }
 
 // Only captures with packets can export the original packets of frames.
 func TestExportOriginalPacketsOfText(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "talk.txt", []byte(follow))
-	if got := request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?format=packets", nil, nil); got != 422 {
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "talk.txt", []byte(servertest.Follow))
+	if got := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?format=packets", nil, nil); got != 422 {
 		t.Error(got)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/api"
 	"wirebench/server/frames"
+	"wirebench/server/servertest"
 )
 
 // exported returns the file of an export.
@@ -37,8 +38,8 @@ func exported(t *testing.T, s *Server, id, query string) (string, http.Header) {
 }
 
 func TestExportText(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "fol%22low%0Aä.txt", []byte(follow))
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "fol%22low%0Aä.txt", []byte(servertest.Follow))
 	for query, want := range map[string]string{
 		"format=hex":                                      "0102006869\n02\n02\n02\n01050068656c6c6f\n",
 		"format=hex&frames=5,1":                           "0102006869\n01050068656c6c6f\n",
@@ -61,8 +62,8 @@ func TestExportText(t *testing.T) {
 		}
 	}
 	all, _ := exported(t, s, x.ID, "format=jsonl")
-	var f gotFrames
-	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f)
+	var f servertest.Frames
+	servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f)
 	lines := strings.Split(strings.TrimSuffix(all, "\n"), "\n")
 	if len(lines) != len(f.Frames) {
 		t.Fatalf("%d lines of %d frames", len(lines), len(f.Frames))
@@ -75,25 +76,25 @@ func TestExportText(t *testing.T) {
 		}
 	}
 	for query, code := range map[string]int{"": 422, "format=xml": 422, "format=hex&filter=len+%3E": 422, "format=hex&frames=0": 422, "format=hex&frames=5-2": 422, "format=hex&frames=a": 422} {
-		if got := request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?"+query, nil, nil); got != code {
+		if got := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/export?"+query, nil, nil); got != code {
 			t.Errorf("%q: %d", query, got)
 		}
 	}
-	if got := request(t, s, "GET", "/api/one/captures/nothing/export?format=hex", nil, nil); got != 404 {
+	if got := servertest.Request(t, s, "GET", "/api/one/captures/nothing/export?format=hex", nil, nil); got != 404 {
 		t.Error(got)
 	}
 	letter, err := s.Projects.Find("one").Captures.Add("letter", time.Now(), strings.NewReader("no capture at all"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := request(t, s, "GET", "/api/one/captures/"+letter.ID+"/export?format=hex", nil, nil); got != 422 {
+	if got := servertest.Request(t, s, "GET", "/api/one/captures/"+letter.ID+"/export?format=hex", nil, nil); got != 422 {
 		t.Error(got)
 	}
 }
 
 // Cells are unchanged, except for formulas.
 func TestExportTable(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	var file bytes.Buffer
 	w, _ := pcap.NewWriter(&file, "test")
 	iface, _ := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
@@ -107,7 +108,7 @@ func TestExportTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := kept(t, s, "x", file.Bytes())
+	x := servertest.Keep(t, s, "x", file.Bytes())
 
 	// As listed: exactly the columns that a list shows, in its order, of the chosen rows.
 	got, _ := exported(t, s, x.ID, "format=csv&frames=4,7&listed=info,%3Dsay.text,n,delta,dir,code,name,ver,len,flags,conn,time")
@@ -146,9 +147,9 @@ func TestExportTable(t *testing.T) {
 // The packets of an export equal those of the file bit for bit, and notes are included.
 func TestExportPackets(t *testing.T) {
 	data := corpora.Own().Read(t, "subspace/vie-session.pcap")
-	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
-	x := kept(t, s, "vie.pcap", data)
-	if code, got := patch(t, s, x.ID, `{"text":"of all","mark":[7],"notes":{"7":"the seventh","8":"no"}}`); code != 200 {
+	s := captureServer(t, "subspace", map[string]string{"game.def": servertest.SubspaceText})
+	x := servertest.Keep(t, s, "vie.pcap", data)
+	if code, got := servertest.Patch(t, s, x.ID, `{"text":"of all","mark":[7],"notes":{"7":"the seventh","8":"no"}}`); code != 200 {
 		t.Fatal(got)
 	}
 	read := func(data []byte) (all []string, notes []string) {
@@ -178,7 +179,7 @@ func TestExportPackets(t *testing.T) {
 		t.Errorf("%d packets of %d, %q", len(got), len(original), notes)
 	}
 	for _, text := range []string{file, told} {
-		again := kept(t, s, "again.pcapng", []byte(text))
+		again := servertest.Keep(t, s, "again.pcapng", []byte(text))
 		if again.Notes.Text != "of all" || len(again.Notes.Noted) != 2 {
 			t.Errorf("reads back as %+v", again.Notes)
 		}
@@ -187,8 +188,8 @@ func TestExportPackets(t *testing.T) {
 			t.Errorf("exported again: %q", notes)
 		}
 	}
-	var f gotFrames
-	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1000", nil, &f)
+	var f servertest.Frames
+	servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1000", nil, &f)
 	var want []string
 	numbers := append(slices.Clone(f.Frames[6].From), f.Frames[99].From...)
 	slices.Sort(numbers)
@@ -206,17 +207,17 @@ func TestExportPackets(t *testing.T) {
 		Note    string
 	}
 	n := f.Frames[6].From[0]
-	if code := request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/packets?n=%d,1,1,999999", x.ID, n), nil, &p); code != 200 || len(p.Packets) != 2 || p.Packets[0].N != 1 || p.Packets[1].N != n {
+	if code := servertest.Request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/packets?n=%d,1,1,999999", x.ID, n), nil, &p); code != 200 || len(p.Packets) != 2 || p.Packets[0].N != 1 || p.Packets[1].N != n {
 		t.Fatalf("%d %+v", code, p)
 	}
 	if got := p.Packets[1]; !strings.HasSuffix(original[n-1], got.Hex) || got.Payload == nil || got.Length != got.Captured-*got.Payload || got.Captured != len(got.Hex)/2 || got.Cut || !strings.HasPrefix(got.Time, "20") {
 		t.Errorf("%+v", got)
 	}
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets", nil, nil); code != 422 {
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets", nil, nil); code != 422 {
 		t.Error(code)
 	}
-	text := kept(t, s, "x", []byte(follow))
-	if code := request(t, s, "GET", "/api/one/captures/"+text.ID+"/packets?n=1", nil, &p); code != 200 || !strings.Contains(p.Note, "text") {
+	text := servertest.Keep(t, s, "x", []byte(servertest.Follow))
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+text.ID+"/packets?n=1", nil, &p); code != 200 || !strings.Contains(p.Note, "text") {
 		t.Errorf("%d %+v", code, p)
 	}
 }
@@ -233,19 +234,19 @@ func saysAll(notes []string, words ...string) bool {
 
 // The messages of a text are exported in generated packets that give the same messages when read again.
 func TestExportMadePackets(t *testing.T) {
-	for dialect, def := range map[string]string{"muta": sayAndPing, "subspace": subspaceText} {
+	for dialect, def := range map[string]string{"muta": servertest.SayAndPing, "subspace": servertest.SubspaceText} {
 		s := captureServer(t, dialect, map[string]string{"game.def": def})
-		text := []byte(follow)
+		text := []byte(servertest.Follow)
 		if dialect == "subspace" {
 			text = []byte("0201020304\n\n0311\n\n" + strings.Repeat("04", 70_000))
 		}
-		x := kept(t, s, "x.txt", text)
-		request(t, s, "GET", "/api/one/captures/"+x.ID, nil, nil)
+		x := servertest.Keep(t, s, "x.txt", text)
+		servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID, nil, nil)
 		file, head := exported(t, s, x.ID, "format=pcapng")
 		if !strings.Contains(head.Get("Content-Disposition"), "x.pcapng") {
 			t.Error(head)
 		}
-		again := kept(t, s, "again.pcapng", []byte(file))
+		again := servertest.Keep(t, s, "again.pcapng", []byte(file))
 		want, _ := exported(t, s, x.ID, "format=hex")
 		got, _ := exported(t, s, again.ID, "format=hex")
 		if got != want || got == "" {
@@ -266,7 +267,7 @@ func TestExportEndsWithTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := kept(t, s, "x", file.Bytes())
+	x := servertest.Keep(t, s, "x", file.Bytes())
 	for _, format := range []string{"pcapng", "jsonl", "csv", "hex"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		out := &goingAway{ResponseRecorder: httptest.NewRecorder(), left: 100_000, cancel: cancel}
@@ -336,9 +337,9 @@ func FuzzParseRanges(f *testing.F) {
 
 // Changes, enclosing packets and notes of frames come after all other columns.
 func TestExportTableTold(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "x", []byte(follow))
-	if code, got := patch(t, s, x.ID, `{"mark":[2],"notes":{"1":"=the \"first\"","2":"b"}}`); code != 200 {
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "x", []byte(servertest.Follow))
+	if code, got := servertest.Patch(t, s, x.ID, `{"mark":[2],"notes":{"1":"=the \"first\"","2":"b"}}`); code != 200 {
 		t.Fatal(got)
 	}
 	got, _ := exported(t, s, x.ID, "format=csv&frames=1-2&columns=.text")
@@ -353,7 +354,7 @@ func TestExportTableTold(t *testing.T) {
 	}
 
 	// The recording of an operated session has the changes.
-	told := kept(t, s, "told.jsonl", []byte(`{"n":1,"time":"2026-01-02T03:04:05.000000Z","conn":"1.1.1.1:1-2.2.2.2:2","dir":"c2s","kind":"message","from":[1],"code":2,"via":["cluster","reliable"],"hex":"02","flags":["injected","dropped"],"note":"odd"}`+"\n"))
+	told := servertest.Keep(t, s, "told.jsonl", []byte(`{"n":1,"time":"2026-01-02T03:04:05.000000Z","conn":"1.1.1.1:1-2.2.2.2:2","dir":"c2s","kind":"message","from":[1],"code":2,"via":["cluster","reliable"],"hex":"02","flags":["injected","dropped"],"note":"odd"}`+"\n"))
 	got, _ = exported(t, s, told.ID, "format=tsv")
 	if !strings.HasSuffix(got, "\tinjected,dropped\tcluster,reliable\todd\t\t\n") {
 		t.Errorf("%q", got)

@@ -4,23 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
-
-// appends appends to a capture.
-func appends(t *testing.T, s *Server, id string, offset int, data []byte) {
-	t.Helper()
-	if code := request(t, s, "POST", fmt.Sprintf("/api/one/captures/%s/append?offset=%d", id, offset), data, nil); code != 200 {
-		t.Fatalf("append at %d: %d", offset, code)
-	}
-}
 
 // gotState is the state of a list as received by a page.
 type gotState struct {
@@ -64,11 +56,11 @@ func openListOf(t *testing.T, s *Server, id string) *listClient {
 
 // The list of a capture to which another program appends grows automatically, wherever the pieces are split.
 func TestListGrows(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	whole := chatCapture(t, 200)
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	whole := servertest.Chat(t, 200)
 	at := len(whole) / 4
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", whole[:at], &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", whole[:at], &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	id := x.ID
@@ -81,7 +73,7 @@ func TestListGrows(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for at < len(whole) {
 		n := min(1+random.IntN(len(whole)/6), len(whole)-at)
-		appends(t, s, id, at, whole[at:at+n])
+		servertest.Append(t, s, id, at, whole[at:at+n])
 		at += n
 	}
 	st := l.until("all of it", func(st gotState) bool { return st.Total == 200 && st.Fit == 200 })
@@ -98,38 +90,38 @@ func TestListGrows(t *testing.T) {
 	if err != nil || !open.Grows() || open.Log().Len() != 200 {
 		t.Fatalf("nothing reads on: %v", err)
 	}
-	more := chatCapture(t, 300)
+	more := servertest.Chat(t, 300)
 	if !bytes.HasPrefix(more, whole) {
 		t.Fatal("the longer capture does not start like the shorter one")
 	}
-	appends(t, s, id, at, more[at:])
+	servertest.Append(t, s, id, at, more[at:])
 	st = l.until("more of it", func(st gotState) bool { return st.Total == 300 && st.Fit == 300 })
 	if open.Log().Len() != 300 || st.Size != int64(len(more)) {
 		t.Errorf("%d frames, %+v", open.Log().Len(), st)
 	}
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 300 || !f.Done {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 300 || !f.Done {
 		t.Errorf("the API lists %d frames: %d", f.Total, code)
 	}
 	l.send(`{"view":{"seq":2,"filter":"C_SAY"}}`)
 	l.until("a filter", func(st gotState) bool { return st.Seq == 2 && st.Fit == 240 })
-	if code := request(t, s, "DELETE", "/api/one/captures/"+id, nil, nil); code != 204 {
+	if code := servertest.Request(t, s, "DELETE", "/api/one/captures/"+id, nil, nil); code != 204 {
 		t.Errorf("delete: %d", code)
 	}
 }
 
 // A growing file that must be read from its start is read again now and then.
 func TestListOfRawBytesGrows(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"), &x); code != 201 {
 		t.Fatal(code)
 	}
 	l := openListOf(t, s, x.ID)
 	l.send(`{"view":{"seq":1}}`)
 	l.until("the first piece", func(st gotState) bool { return st.Done && st.Total == 1 })
-	appends(t, s, x.ID, 6, []byte("\x06\x01\x02\x00yo\x06\x01\x02\x00"))
+	servertest.Append(t, s, x.ID, 6, []byte("\x06\x01\x02\x00yo\x06\x01\x02\x00"))
 	l.until("a piece", func(st gotState) bool { return st.Done && st.Total >= 2 })
-	appends(t, s, x.ID, 16, []byte("ho"))
+	servertest.Append(t, s, x.ID, 16, []byte("ho"))
 	l.until("the rest", func(st gotState) bool { return st.Done && st.Total == 3 && st.Size == 18 })
 }

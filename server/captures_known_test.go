@@ -15,14 +15,15 @@ import (
 	"wirebench/codec/paste"
 	"wirebench/defs/schema"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // listed returns a summary of the frames of a capture.
 func listed(t *testing.T, s *Server, id string) (out string) {
 	t.Helper()
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames?value=true", nil, &f); code != 200 || !f.Done {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+id+"/frames?value=true", nil, &f); code != 200 || !f.Done {
 		t.Fatalf("%d %+v", code, f)
 	}
 	for _, x := range f.Frames {
@@ -33,22 +34,22 @@ func listed(t *testing.T, s *Server, id string) (out string) {
 
 // A framing set at upload or later determines how the file is read from then on.
 func TestFramingOfACapture(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	raw := []byte("\x06\x01\x02\x00hi\x00\x02\x02")
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", raw, &x); code != 201 || x.Framing != "prefixed:1+self+c2s" {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", raw, &x); code != 201 || x.Framing != "prefixed:1+self+c2s" {
 		t.Fatalf("%d %+v", code, x)
 	}
 	if got := listed(t, s, x.ID); got != "message c2s say|problem c2s |" {
 		t.Error(got)
 	}
-	if code, _ := patch(t, s, x.ID, `{"framing":"fixed:9+c2s"}`); code != 200 {
+	if code, _ := servertest.Patch(t, s, x.ID, `{"framing":"fixed:9+c2s"}`); code != 200 {
 		t.Fatal(code)
 	}
 	if got := listed(t, s, x.ID); got != "message c2s |" {
 		t.Error(got)
 	}
-	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=lines", raw, nil); code != 422 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=lines", raw, nil); code != 422 {
 		t.Error(code)
 	}
 	file, _ := exported(t, s, x.ID, "format=pcapng")
@@ -61,7 +62,7 @@ func TestFramingOfACapture(t *testing.T) {
 // An envelope over datagrams cannot, and says so.
 func TestEnvelopeAsFraming(t *testing.T) {
 	const text = "frame length u8\ncode u8\n\nstate start\n  group clmsg\n  1 -> more: compress zlib on\n\nstate more\n  group clmsg\n"
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": text})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing, "protocol.envelope": text})
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	if _, err := z.Write([]byte("\x02")); err != nil || z.Close() != nil {
@@ -76,14 +77,14 @@ func TestEnvelopeAsFraming(t *testing.T) {
 		t.Errorf("tried: %v %s", err, w.Body)
 	}
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=envelope%2Bc2s", raw, &x); code != 201 || x.Framing != "envelope+c2s" {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=envelope%2Bc2s", raw, &x); code != 201 || x.Framing != "envelope+c2s" {
 		t.Fatalf("%d %+v", code, x)
 	}
 	if got := listed(t, s, x.ID); got != want {
 		t.Error(got)
 	}
 	for _, step := range []struct{ framing, want string }{{"prefixed:varint+c2s", "message c2s say|message c2s |"}, {"envelope+c2s", want}} {
-		if code, body := patch(t, s, x.ID, `{"framing":"`+step.framing+`"}`); code != 200 {
+		if code, body := servertest.Patch(t, s, x.ID, `{"framing":"`+step.framing+`"}`); code != 200 {
 			t.Fatal(code, body)
 		}
 		if got := listed(t, s, x.ID); got != step.want {
@@ -91,11 +92,11 @@ func TestEnvelopeAsFraming(t *testing.T) {
 		}
 	}
 
-	s = captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": "carrier udp\nframe datagram\ncode u8\n"})
+	s = captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing, "protocol.envelope": "carrier udp\nframe datagram\ncode u8\n"})
 	if w := posted(s, "/api/one/framing", map[string]any{"framing": "envelope", "hex": "0102"}); w.Code != 422 || !strings.Contains(w.Body.String(), "that reads a stream") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	s = captureServer(t, "muta", map[string]string{"game.def": sayAndPing, "protocol.envelope": "frame lenght u8\ncode u8\n"})
+	s = captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing, "protocol.envelope": "frame lenght u8\ncode u8\n"})
 	if w := posted(s, "/api/one/framing", map[string]any{"framing": "envelope", "hex": "0102"}); w.Code != 422 || !strings.Contains(w.Body.String(), "protocol.envelope has mistakes") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -103,15 +104,15 @@ func TestEnvelopeAsFraming(t *testing.T) {
 
 // A capture whose connections are split by a framing still has its packets; raw bytes have none.
 func TestPacketsOfAFramedCapture(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	var file bytes.Buffer
-	c, at := aConversation(t, &file)
+	c, at := servertest.Conversation(t, &file)
 	if err := c.Data(schema.ToServer, at, []byte("\x06\x01\x02\x00hi"), ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, data := range [][]byte{file.Bytes(), []byte("\x06\x01\x02\x00hi")} {
 		var x store.Capture
-		if code := request(t, s, "POST", "/api/one/captures?name=x&framing=prefixed:1%2Bself", data, &x); code != 201 {
+		if code := servertest.Request(t, s, "POST", "/api/one/captures?name=x&framing=prefixed:1%2Bself", data, &x); code != 201 {
 			t.Fatal(code)
 		}
 		if got := listed(t, s, x.ID); !strings.HasSuffix(got, " say|") {
@@ -121,7 +122,7 @@ func TestPacketsOfAFramedCapture(t *testing.T) {
 			Packets []api.PacketInfo
 			Note    string
 		}
-		code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets?n=4", nil, &out)
+		code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/packets?n=4", nil, &out)
 		if raw := len(data) < 10; code != 200 || raw != (len(out.Packets) == 0) || raw != (out.Note == "the file is raw bytes, without packets") {
 			t.Errorf("%d %+v", code, out)
 		}
@@ -133,9 +134,9 @@ func TestRawBytesInEveryForm(t *testing.T) {
 	raw := []byte("\x06\x01\x02\x00hi\x00\x02\x02")
 	forms := map[string][]byte{"raw.bin": raw, "raw.bin.gz": packettest.Gzipped(raw)}
 	for name, data := range forms {
-		s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+		s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 		var x store.Capture
-		if code := request(t, s, "POST", "/api/one/captures?name="+name+"&framing=prefixed:1%2Bself%2Bc2s", data, &x); code != 201 {
+		if code := servertest.Request(t, s, "POST", "/api/one/captures?name="+name+"&framing=prefixed:1%2Bself%2Bc2s", data, &x); code != 201 {
 			t.Fatalf("%s: %d", name, code)
 		}
 		if got := listed(t, s, x.ID); got != "message c2s say|problem c2s |" {
@@ -146,7 +147,7 @@ func TestRawBytesInEveryForm(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &tried); err != nil || len(tried.Frames) != 2 || tried.Frames[0].Message != "say" {
 			t.Errorf("%s tried: %v %s", name, err, w.Body)
 		}
-		send(t, s, "?framing=prefixed:1%2Bself%2Bc2s", sent{name, string(data)})
+		send(t, s, "?framing=prefixed:1%2Bself%2Bc2s", servertest.File{name, string(data)})
 		all, err := s.Projects.Find("one").Captures.List()
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%s: %d captures, %v", name, len(all), err)
@@ -158,9 +159,9 @@ func TestRawBytesInEveryForm(t *testing.T) {
 		}
 	}
 	// A compressed text is read by the command line, so it is taken too; one that is too large to be read is not.
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	text := packettest.Gzipped([]byte("06 01 02 00 68 69\n"))
-	if code := request(t, s, "POST", "/api/one/captures?name=text.gz", text, nil); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=text.gz", text, nil); code != 201 {
 		t.Errorf("a compressed text: %d", code)
 	}
 	large := packettest.Gzipped(bytes.Repeat([]byte("zz "), paste.MaxText/3+1))
@@ -187,7 +188,7 @@ func TestSlowCapture(t *testing.T) {
 func TestLargeCapture(t *testing.T) {
 	s := captureServer(t, "muta", nil)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=large&framing=whole", bytes.Repeat([]byte("."), api.MaxBody+10), &x); code != 201 || x.Size != api.MaxBody+10 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=large&framing=whole", bytes.Repeat([]byte("."), api.MaxBody+10), &x); code != 201 || x.Size != api.MaxBody+10 {
 		t.Errorf("%d %+v", code, x)
 	}
 }
@@ -195,7 +196,7 @@ func TestLargeCapture(t *testing.T) {
 // The result page of an upload links to the captures in it.
 func TestUploadPageOfCaptures(t *testing.T) {
 	s := captureServer(t, "muta", nil)
-	kind, form := formOf(t, sent{"talk.log", twoWays})
+	kind, form := formOf(t, servertest.File{"talk.log", servertest.TwoWays})
 	r := httptest.NewRequest("POST", "/p/one/upload", bytes.NewReader(form))
 	r.Header.Set("Content-Type", kind)
 	w := httptest.NewRecorder()

@@ -13,6 +13,7 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/defs/benchtest"
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
@@ -36,12 +37,12 @@ func TestCaptureOfManyConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	var x store.Capture
-	request(t, s, "POST", "/api/one/captures?name=many.pcapng", file.Bytes(), &x)
-	var f gotFrames
+	servertest.Request(t, s, "POST", "/api/one/captures?name=many.pcapng", file.Bytes(), &x)
+	var f servertest.Frames
 	for !f.Done {
-		request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1", nil, &f)
+		servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?count=1", nil, &f)
 	}
 	if want := fmt.Sprintf("only the first %d connections are read; 2 packets of the others", packet.MaxConns); f.Total < packet.MaxConns || !strings.HasPrefix(f.Note, want) {
 		t.Errorf("%d frames, note %q, want %q", f.Total, f.Note, want)

@@ -2,42 +2,16 @@ package server
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
-const sayAndPing = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
-
-// follow shows a conversation: say "hi", three pings, say "hello", all from the client.
-const follow = "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
-
-// kept stores a capture.
-func kept(t *testing.T, s *Server, name string, data []byte) store.Capture {
-	t.Helper()
-	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name="+name, data, &x); code != http.StatusCreated {
-		t.Fatal(code)
-	}
-	return x
-}
-
-// patch changes a capture and returns the response.
-func patch(t *testing.T, s *Server, id, body string) (int, string) {
-	t.Helper()
-	r := httptest.NewRequest("PATCH", "/api/one/captures/"+id, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w.Code, w.Body.String()
-}
-
 func TestPatchCapture(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "follow.txt", []byte(follow))
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "follow.txt", []byte(servertest.Follow))
 	for _, c := range []struct {
 		body, want string
 	}{
@@ -48,7 +22,7 @@ func TestPatchCapture(t *testing.T) {
 		{`{"framing":" Prefixed:2LE + self ","keys":"* subspace 0x1234abcd"}`, `"framing":"prefixed:2le+self","keyed":true`},
 		{`{"framing":"","keys":""}`, `"notes":{}}`},
 	} {
-		if code, got := patch(t, s, x.ID, c.body); code != 200 || !strings.Contains(got, c.want) || !strings.Contains(got, `"name":"Friday"`) || strings.Contains(got, "1234abcd") {
+		if code, got := servertest.Patch(t, s, x.ID, c.body); code != 200 || !strings.Contains(got, c.want) || !strings.Contains(got, `"name":"Friday"`) || strings.Contains(got, "1234abcd") {
 			t.Errorf("%s: %d %s", c.body, code, got)
 		}
 	}
@@ -69,11 +43,11 @@ func TestPatchCapture(t *testing.T) {
 		{`{"size":1}`, "unexpected property", 422},
 		{`{`, "", 400},
 	} {
-		if code, got := patch(t, s, x.ID, c.body); code != c.code || !strings.Contains(got, c.want) {
+		if code, got := servertest.Patch(t, s, x.ID, c.body); code != c.code || !strings.Contains(got, c.want) {
 			t.Errorf("%.60s: %d %.300s", c.body, code, got)
 		}
 	}
-	if code, _ := patch(t, s, "nothing", `{}`); code != 404 {
+	if code, _ := servertest.Patch(t, s, "nothing", `{}`); code != 404 {
 		t.Error(code)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
@@ -49,37 +50,11 @@ func libraryFiles(t testing.TB, dialect string) map[string]string {
 	return out
 }
 
-// define stores a definition.
-func define(t *testing.T, s *Server, name, text string) {
-	t.Helper()
-	r := httptest.NewRequest("PUT", "/api/one/definitions/"+name, strings.NewReader(text))
-	r.Header.Set("If-Match", "*")
-	r.Header.Set("Content-Type", "text/plain")
-	w := httptest.NewRecorder()
-	if s.ServeHTTP(w, r); w.Code >= 300 {
-		t.Fatalf("%s: %d %s", name, w.Code, w.Body)
-	}
-}
-
-// toldFrames returns the frames of a capture from the API.
-func toldFrames(t *testing.T, s *Server, id string) []string {
-	t.Helper()
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+id+"/frames?count=1000&value=true", nil, &f); code != 200 || !f.Done {
-		t.Fatalf("%d %+v", code, f)
-	}
-	out := []string{""}
-	for _, x := range f.Frames {
-		out = append(out, fmt.Sprintf("%s %s %s", x.Kind, x.Message, x.Value))
-	}
-	return out
-}
-
 // notesOf returns the notes of a capture from the API.
 func notesOf(t *testing.T, s *Server, id string) store.Notes {
 	t.Helper()
 	var all struct{ Captures []store.Capture }
-	if code := request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 {
+	if code := servertest.Request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 {
 		t.Fatal(code)
 	}
 	for _, x := range all.Captures {
@@ -100,15 +75,15 @@ func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 	if !ok {
 		t.Fatal("no sample")
 	}
-	x := kept(t, s, "muta.pcapng", recorded.Data)
-	first := toldFrames(t, s, x.ID)
+	x := servertest.Keep(t, s, "muta.pcapng", recorded.Data)
+	first := servertest.ToldFrames(t, s, x.ID)
 	marks := []uint64{1, 2, 7, 73, 84, 123, 150, 178}
 	notes := map[string]string{}
 	for n := uint64(1); n < uint64(len(first)); n += 5 {
 		notes[strconv.FormatUint(n, 10)] = "note " + strconv.FormatUint(n, 10)
 	}
 	body, _ := json.Marshal(map[string]any{"mark": marks, "notes": notes})
-	if code, text := patch(t, s, x.ID, string(body)); code != 200 {
+	if code, text := servertest.Patch(t, s, x.ID, string(body)); code != 200 {
 		t.Fatal(code, text)
 	}
 	for _, n := range []int{4, 8, 71, 140} {
@@ -121,8 +96,8 @@ func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 		t.Fatalf("%+v", before)
 	}
 	text := files["login.def"]
-	define(t, s, "login.def", strings.Replace(text, "level = uint8 [1, 60]", "level = uint8 [1, 3]", 1))
-	second := toldFrames(t, s, x.ID)
+	servertest.Define(t, s, "login.def", strings.Replace(text, "level = uint8 [1, 60]", "level = uint8 [1, 3]", 1))
+	second := servertest.ToldFrames(t, s, x.ID)
 	if len(second) == len(first) {
 		t.Fatal("the frames are cut as before")
 	}
@@ -150,8 +125,8 @@ func TestNotesStayWhenDefinitionsCut(t *testing.T) {
 	if stays < 5 || lost > 2 || nowhere > 10 {
 		t.Errorf("%d notes are with their messages, %d of messages that are still there are not, %d are nowhere", stays, lost, nowhere)
 	}
-	define(t, s, "login.def", text)
-	toldFrames(t, s, x.ID)
+	servertest.Define(t, s, "login.def", text)
+	servertest.ToldFrames(t, s, x.ID)
 	if got := notesOf(t, s, x.ID); !got.Same(before) {
 		t.Errorf("changed back:\n%+v\nbefore:\n%+v", got, before)
 	}
@@ -168,12 +143,12 @@ func requestJSON(t *testing.T, s *Server, method, path, body string) int {
 
 // Another framing gives other frames; notes stay with their bytes, and return.
 func TestNotesStayWhenFramingChanges(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=fixed:4", []byte("aaaabbbbccccdddd"), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=fixed:4", []byte("aaaabbbbccccdddd"), &x); code != 201 {
 		t.Fatal(code)
 	}
-	if code, text := patch(t, s, x.ID, `{"mark":[2],"notes":{"2":"b","3":"c","4":"d"}}`); code != 200 {
+	if code, text := servertest.Patch(t, s, x.ID, `{"mark":[2],"notes":{"2":"b","3":"c","4":"d"}}`); code != 200 {
 		t.Fatal(code, text)
 	}
 	for _, c := range []struct{ framing, marked, notes string }{
@@ -182,10 +157,10 @@ func TestNotesStayWhenFramingChanges(t *testing.T) {
 		{"whole", "[1]", "map[1:b\nc\nd]"},
 		{"fixed:4", "[2]", "map[2:b 3:c 4:d]"},
 	} {
-		if code, text := patch(t, s, x.ID, `{"framing":"`+c.framing+`"}`); code != 200 {
+		if code, text := servertest.Patch(t, s, x.ID, `{"framing":"`+c.framing+`"}`); code != 200 {
 			t.Fatal(code, text)
 		}
-		toldFrames(t, s, x.ID)
+		servertest.ToldFrames(t, s, x.ID)
 		if got := notesOf(t, s, x.ID); fmt.Sprint(got.Marked) != c.marked || fmt.Sprint(got.Frames) != c.notes {
 			t.Errorf("%s: %v %v", c.framing, got.Marked, got.Frames)
 		}
@@ -195,16 +170,16 @@ func TestNotesStayWhenFramingChanges(t *testing.T) {
 // A page with an unsaved definition has its own frame numbers; changes by these numbers reach the right frame, and do not renumber notes
 // for other pages.
 func TestNotesOfADraft(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	c := openList(t, s, []byte(follow))
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	c := openList(t, s, []byte(servertest.Follow))
 	all, _ := s.Projects.Find("one").Captures.List()
 	id := all[0].ID
 	c.view(1, "")
-	if code, text := patch(t, s, id, `{"mark":[5],"notes":{"5":"hello","3":"the second ping"}}`); code != 200 {
+	if code, text := servertest.Patch(t, s, id, `{"mark":[5],"notes":{"5":"hello","3":"the second ping"}}`); code != 200 {
 		t.Fatal(code, text)
 	}
 	// With an additional byte the three pings are one and a half.
-	draft := strings.Replace(sayAndPing, "packet: ping\n   __group = clmsg\n", "packet: ping\n   __group = clmsg\n   more = uint8\n", 1)
+	draft := strings.Replace(servertest.SayAndPing, "packet: ping\n   __group = clmsg\n", "packet: ping\n   __group = clmsg\n   more = uint8\n", 1)
 	quoted, _ := json.Marshal(draft)
 	c.view(2, `,"draft":{"name":"game.def","text":`+string(quoted)+`}`)
 	var noted []store.Noted
@@ -225,7 +200,7 @@ func TestNotesOfADraft(t *testing.T) {
 		t.Error("a frame that is not there:", got)
 	}
 	first := notedAt(t, s, id, 1)
-	if code, text := patch(t, s, id, `{"mark":["`+first+`"],"notes":{"`+first+`":"said"},"unmark":["`+hello+`"]}`); code != 200 {
+	if code, text := servertest.Patch(t, s, id, `{"mark":["`+first+`"],"notes":{"`+first+`":"said"},"unmark":["`+hello+`"]}`); code != 200 {
 		t.Fatal(code, text)
 	}
 	if got := notesOf(t, s, id); fmt.Sprint(got.Marked, got.Frames) != "[1] map[1:said 3:the second ping 5:hello]" {
@@ -253,7 +228,7 @@ func notedAt(t *testing.T, s *Server, id string, n int) string {
 	var f struct {
 		Row struct{ ID string }
 	}
-	if code := request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/frames/%d", id, n), nil, &f); code != 200 || f.Row.ID == "" {
+	if code := servertest.Request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/frames/%d", id, n), nil, &f); code != 200 || f.Row.ID == "" {
 		t.Fatalf("frame %d: %d %+v", n, code, f)
 	}
 	return f.Row.ID
@@ -262,17 +237,17 @@ func notedAt(t *testing.T, s *Server, id string, n int) string {
 // The frames of an operated session are the same after its end: numbers, dropped and changed messages, and users. Marks, notes and markers
 // stay with their messages.
 func TestFramesOfAnOperatedSessionStay(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	api := func(method, path, body string, into any) int {
 		t.Helper()
-		return call(t, ctx, srv.URL, method, path, body, into)
+		return servertest.Call(t, ctx, srv.URL, method, path, body, into)
 	}
 	var p relay.Info
-	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}
 	session, capture := "/api/one/proxies/"+p.ID, "/api/one/captures/"+p.ID
@@ -353,11 +328,11 @@ func TestFramesOfAnOperatedSessionStay(t *testing.T) {
 	}
 	same("after the end")
 	// With other definitions frames are split again, which is possible for sent data only.
-	define(t, s, "game.def", pingFiles+"\npacket: more\n   __group = clmsg\n")
+	servertest.Define(t, s, "game.def", servertest.PingText+"\npacket: more\n   __group = clmsg\n")
 	if got := list(""); got.Total == total {
 		t.Error("the frames are those of other definitions")
 	}
-	define(t, s, "game.def", pingFiles)
+	servertest.Define(t, s, "game.def", servertest.PingText)
 	same("by the same definitions again")
 }
 
@@ -385,15 +360,15 @@ func TestNotesStayWhenKeysCome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := kept(t, s, "middle.pcapng", out.Bytes())
-	before := toldFrames(t, s, x.ID)
-	if code, text := patch(t, s, x.ID, `{"notes":{"3":"the third","12":"the last"},"mark":[5]}`); code != 200 {
+	x := servertest.Keep(t, s, "middle.pcapng", out.Bytes())
+	before := servertest.ToldFrames(t, s, x.ID)
+	if code, text := servertest.Patch(t, s, x.ID, `{"notes":{"3":"the third","12":"the last"},"mark":[5]}`); code != 200 {
 		t.Fatal(code, text)
 	}
-	if code, text := patch(t, s, x.ID, `{"keys":"* subspace 0x1234abcd"}`); code != 200 {
+	if code, text := servertest.Patch(t, s, x.ID, `{"keys":"* subspace 0x1234abcd"}`); code != 200 {
 		t.Fatal(code, text)
 	}
-	after := toldFrames(t, s, x.ID)
+	after := servertest.ToldFrames(t, s, x.ID)
 	if len(after) <= len(before) {
 		t.Fatalf("%d frames, then %d: %q", len(before), len(after), after)
 	}
@@ -405,10 +380,10 @@ func TestNotesStayWhenKeysCome(t *testing.T) {
 	if len(got.Marked) != 1 || !strings.Contains(after[got.Marked[0]], "text 04") || !strings.Contains(at["the third"], "text 02") || !strings.Contains(at["the last"], "text 11") {
 		t.Errorf("%+v: %v", got, at)
 	}
-	if code, text := patch(t, s, x.ID, `{"keys":""}`); code != 200 {
+	if code, text := servertest.Patch(t, s, x.ID, `{"keys":""}`); code != 200 {
 		t.Fatal(code, text)
 	}
-	toldFrames(t, s, x.ID)
+	servertest.ToldFrames(t, s, x.ID)
 	if got := notesOf(t, s, x.ID); fmt.Sprint(got.Marked, got.Frames) != "[5] map[3:the third 12:the last]" {
 		t.Errorf("without the key again: %+v", got)
 	}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"wirebench/server/access"
+	"wirebench/server/servertest"
 )
 
 // Values of fields marked @secret do not leave with an export, in whatever format; authors may ask for them.
 func TestExportHidesSecrets(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": strings.Replace(sayAndPing, "   text", "   # @secret\n   text", 1)})
-	x := kept(t, s, "follow.txt", []byte(follow))
+	s := captureServer(t, "muta", map[string]string{"game.def": strings.Replace(servertest.SayAndPing, "   text", "   # @secret\n   text", 1)})
+	x := servertest.Keep(t, s, "follow.txt", []byte(servertest.Follow))
 	secret := hex.EncodeToString([]byte("hello"))
 	for _, format := range []string{"hex", "csv", "csv&values=true&columns=say.text", "tsv", "jsonl", "pcapng", "pcapng&comments=true"} {
 		got, _ := exported(t, s, x.ID, "format="+format)

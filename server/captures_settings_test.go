@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"wirebench/server/page"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // settingsServer returns a server with two captures of the same packets, whose messages have another name and size in each of two versions.
 func settingsServer(t *testing.T) (s *Server, ids [2]string) {
 	t.Helper()
-	data := string(chatCapture(t, 20))
+	data := string(servertest.Chat(t, 20))
 	s = captureServer(t, "tera", map[string]string{
 		"C_SAY.1.def": "string text\n", "C_OLD.1.def": "string text\nint32 more ^70\n", "protocol.1.map": "C_OLD 4097\n", "protocol.2.map": "C_SAY 4097\n",
 	}, data, data)

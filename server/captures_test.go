@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,44 +11,14 @@ import (
 	"time"
 
 	"wirebench/defs/corpora"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
-	"wirebench/server/workspace"
-	"wirebench/server/workspace/workspacetest"
 )
 
 // captureServer returns a server with a workspace "one" that stores captures.
 func captureServer(t testing.TB, dialect string, files map[string]string, stored ...string) *Server {
 	t.Helper()
-	d, _ := workspacetest.Dir(t, files)
-	kept := workspacetest.Captures(t)
-	for _, text := range stored {
-		if _, err := kept.Add("stored", time.Now(), strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	home, _ := workspacetest.Dir(t, nil)
-	return serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Home: home, Captures: kept}))
-}
-
-// request sends a request and decodes its JSON response.
-func request(t *testing.T, s *Server, method, path string, body []byte, into any) int {
-	t.Helper()
-	r := httptest.NewRequest(method, path, bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/octet-stream")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	if into != nil && json.Unmarshal(w.Body.Bytes(), into) != nil {
-		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
-	}
-	return w.Code
-}
-
-type gotFrames struct {
-	Frames []workspace.FrameInfo
-	Total  int
-	Fit    int
-	Done   bool
-	Note   string
+	return serverOf(t, servertest.CaptureWorkspace(t, dialect, files, stored...))
 }
 
 // A capture is stored unchanged, its frames are decoded by the current definitions, and it can be deleted.
@@ -57,15 +26,15 @@ func TestCaptureOfText(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"})
 	dump := "00000000  01 02 00 68 69 02 02 02  01 05 00 68 65 6c        ...hi... ...hel\n0000000e  6c 6f                                             lo\n"
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=follow.txt", []byte(dump), &x); code != http.StatusCreated || x.Name != "follow.txt" || x.Size != int64(len(dump)) {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=follow.txt", []byte(dump), &x); code != http.StatusCreated || x.Name != "follow.txt" || x.Size != int64(len(dump)) {
 		t.Fatalf("%d %+v", code, x)
 	}
 	var all struct{ Captures []store.Capture }
-	if code := request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 || len(all.Captures) != 1 || all.Captures[0].ID != x.ID {
+	if code := servertest.Request(t, s, "GET", "/api/one/captures", nil, &all); code != 200 || len(all.Captures) != 1 || all.Captures[0].ID != x.ID {
 		t.Fatalf("%d %+v", code, all)
 	}
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f); code != 200 || !f.Done || f.Total == 0 {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?value=true", nil, &f); code != 200 || !f.Done || f.Total == 0 {
 		t.Fatalf("%d %+v", code, f)
 	}
 	var told []string
@@ -81,11 +50,11 @@ func TestCaptureOfText(t *testing.T) {
 	if w.Code != 200 || w.Body.String() != dump || !strings.Contains(w.Header().Get("Content-Disposition"), "follow.txt") {
 		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
 	}
-	if code := request(t, s, "DELETE", "/api/one/captures/"+x.ID, nil, nil); code != http.StatusNoContent {
+	if code := servertest.Request(t, s, "DELETE", "/api/one/captures/"+x.ID, nil, nil); code != http.StatusNoContent {
 		t.Error(code)
 	}
 	for _, path := range []string{x.ID, "nothing", "..%2F" + x.ID} {
-		if code := request(t, s, "GET", "/api/one/captures/"+path+"/frames", nil, nil); code != 404 {
+		if code := servertest.Request(t, s, "GET", "/api/one/captures/"+path+"/frames", nil, nil); code != 404 {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
@@ -100,15 +69,15 @@ func TestCaptureOfCorpora(t *testing.T) {
 			messages++
 		}
 	}
-	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
+	s := captureServer(t, "subspace", map[string]string{"game.def": servertest.SubspaceText})
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=vie.pcap", data, &x); code != http.StatusCreated {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=vie.pcap", data, &x); code != http.StatusCreated {
 		t.Fatal(code)
 	}
 	var list []string
 	for from := 0; ; from += 50 {
-		var f gotFrames
-		if code := request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/frames?kind=message&count=50&from=%d", x.ID, from), nil, &f); code != 200 || !f.Done || f.Note != "" {
+		var f servertest.Frames
+		if code := servertest.Request(t, s, "GET", fmt.Sprintf("/api/one/captures/%s/frames?kind=message&count=50&from=%d", x.ID, from), nil, &f); code != 200 || !f.Done || f.Note != "" {
 			t.Fatalf("%d %+v", code, f)
 		}
 		for _, fr := range f.Frames {
@@ -121,11 +90,11 @@ func TestCaptureOfCorpora(t *testing.T) {
 			break
 		}
 	}
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`dir == c2s && .text contains "a"`), nil, &f); code != 200 || f.Fit == 0 || f.Fit >= messages {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`dir == c2s && .text contains "a"`), nil, &f); code != 200 || f.Fit == 0 || f.Fit >= messages {
 		t.Errorf("%d %+v", code, f)
 	}
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`len >`), nil, nil); code != 422 {
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames?filter="+url.QueryEscape(`len >`), nil, nil); code != 422 {
 		t.Errorf("a filter that breaks off: %d", code)
 	}
 	if len(list) != messages {
@@ -139,26 +108,26 @@ func TestCaptureThatIsNone(t *testing.T) {
 	letter := []byte("This is a letter, and no capture at all.")
 	for _, no := range [][]byte{letter, []byte("\x00\x01\x02raw bytes\xff"), append([]byte("\x1f\x8b"), letter...), []byte("PK, not a zip")} {
 		var refused struct{ Detail string }
-		if code := request(t, s, "POST", "/api/one/captures?name=x", no, &refused); code != 422 || !strings.Contains(refused.Detail, "not a capture") {
+		if code := servertest.Request(t, s, "POST", "/api/one/captures?name=x", no, &refused); code != 422 || !strings.Contains(refused.Detail, "not a capture") {
 			t.Errorf("%q: %d %+v", no, code, refused)
 		}
 	}
-	if code := request(t, s, "POST", "/api/one/captures?name=grows", nil, &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=grows", nil, &x); code != 201 {
 		t.Errorf("an empty file, to be appended to: %d", code)
 	}
 	x, err := s.Projects.Find("one").Captures.AddFramed("x", "", time.Now(), bytes.NewReader(letter)) // as another program may put it there
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f gotFrames
-	if code := request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "nor a text that contains one") {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &f); code != 200 || !f.Done || f.Total != 0 || !strings.Contains(f.Note, "nor a text that contains one") {
 		t.Errorf("%d %+v", code, f)
 	}
-	if code := request(t, s, "POST", "/api/one/captures", []byte("x"), nil); code != 422 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures", []byte("x"), nil); code != 422 {
 		t.Errorf("without a name: %d", code)
 	}
 	plain, _ := testServerOf(t, nil)
-	if code := request(t, plain, "GET", "/api/one/captures", nil, nil); code != 404 {
+	if code := servertest.Request(t, plain, "GET", "/api/one/captures", nil, nil); code != 404 {
 		t.Errorf("where none are kept: %d", code)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/defs/schema"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 )
 
 // tapped is the end of a client; both directions of its connection are recorded.
@@ -51,7 +52,7 @@ func tlsSession(t *testing.T, messages ...string) (file []byte, log string) {
 		t.Fatal(err)
 	}
 	var out, keys bytes.Buffer
-	conn, at := aConversation(t, &out)
+	conn, at := servertest.Conversation(t, &out)
 	a, b := net.Pipe()
 	c := tls.Client(tapped{a, func(dir schema.Dir, data []byte) {
 		if err := conn.Data(dir, at, data, ""); err != nil && len(data) > 0 {
@@ -101,10 +102,10 @@ func hexOf(t *testing.T, s *Server, id string) string {
 // along; nothing takes the second.
 func TestCaptureOverTLS(t *testing.T) {
 	for _, hides := range []bool{false, true} {
-		def := sayAndPing
+		def := servertest.SayAndPing
 		if hides {
 			def = strings.Replace(def, "char {1, 300}", "char {1, 300} # @secret", 1)
-			if def == sayAndPing {
+			if def == servertest.SayAndPing {
 				t.Fatal(def)
 			}
 		}
@@ -122,7 +123,7 @@ func TestCaptureOverTLS(t *testing.T) {
 			return len(r.Secrets()) > 0 || strings.Contains(text, strings.Fields(log)[2])
 		}
 
-		x := kept(t, s, "keyed.pcapng", withSecrets(t, file, log))
+		x := servertest.Keep(t, s, "keyed.pcapng", withSecrets(t, file, log))
 		whole, _ := exported(t, s, x.ID, "format=pcapng")
 		if secrets(whole) == hides {
 			t.Errorf("hides %v: an export of the file has secrets: %v", hides, !hides)
@@ -136,11 +137,11 @@ func TestCaptureOverTLS(t *testing.T) {
 		if got := hexOf(t, s, x.ID); got != want {
 			t.Errorf("with the keys of the file: %q", got)
 		}
-		if got := hexOf(t, s, kept(t, s, "again.pcapng", []byte(whole)).ID); got != want {
+		if got := hexOf(t, s, servertest.Keep(t, s, "again.pcapng", []byte(whole)).ID); got != want {
 			t.Errorf("an export read back: %q", got)
 		}
 
-		y := kept(t, s, "unkeyed.pcapng", file)
+		y := servertest.Keep(t, s, "unkeyed.pcapng", file)
 		if got := hexOf(t, s, y.ID); got != "" {
 			t.Errorf("without keys: %q", got)
 		}
@@ -151,7 +152,7 @@ func TestCaptureOverTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, text := patch(t, s, y.ID, string(body)); code != 200 || strings.Contains(text, strings.Fields(log)[2]) {
+		if code, text := servertest.Patch(t, s, y.ID, string(body)); code != 200 || strings.Contains(text, strings.Fields(log)[2]) {
 			t.Fatal(code, text)
 		}
 		if got := hexOf(t, s, y.ID); got != want {
@@ -161,7 +162,7 @@ func TestCaptureOverTLS(t *testing.T) {
 			t.Error("an export has the keys that were given")
 		}
 		var packets struct{ Packets []api.PacketInfo }
-		if code := request(t, s, "GET", "/api/one/captures/"+y.ID+"/packets?clear=true&n=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20", nil, &packets); code != 200 {
+		if code := servertest.Request(t, s, "GET", "/api/one/captures/"+y.ID+"/packets?clear=true&n=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20", nil, &packets); code != 200 {
 			t.Fatal(code)
 		}
 		clear := ""

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // A later part of a recording cannot be deleted, renamed, reinterpreted or appended to while it is written; notes are allowed.
 func TestWrittenPart(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
 	captures := s.Projects.Find("one").Captures
 	record := func() string {
 		t.Helper()
@@ -79,7 +80,7 @@ func TestWrittenPart(t *testing.T) {
 		t.Errorf("%d captures", len(all))
 	}
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=a.bin&framing=whole", []byte("x"), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=a.bin&framing=whole", []byte("x"), &x); code != 201 {
 		t.Error(code)
 	}
 }

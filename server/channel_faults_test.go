@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/servertest"
 	"wirebench/server/socket"
 	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
@@ -47,7 +48,7 @@ func TestFaultsOfChannels(t *testing.T) {
 		{"people of a shared text", func(s *Server, _ string) { s.rooms.Changed = func(string) { panic("spoiled") } }, "text", text, "", "ended by a fault of the program", "shared text", "page", `{}`, pane},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := captureServer(t, "muta", map[string]string{file: pingFiles}, "00000000  01 02 00 68 69\n")
+			s := captureServer(t, "muta", map[string]string{file: servertest.PingText}, "00000000  01 02 00 68 69\n")
 			t.Cleanup(s.Close)
 			all, err := s.Projects.Find("one").Captures.List()
 			if err != nil || len(all) != 1 {

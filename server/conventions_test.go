@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/access"
+	"wirebench/server/servertest"
 )
 
 // operations calls a function for each operation of the document.
@@ -26,7 +27,7 @@ func operations(s *Server, call func(path string, op *huma.Operation)) {
 // Every response has a documented status: for missing objects, invalid bodies and missing permissions.
 func TestAnswersAreDocumented(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_JOIN.1.def": "int32 id\n", "protocol.1.map": "C_JOIN 1\n"})
-	guarded := access.NewDoor(access.Config{Tokens: testTokens}).Guard(s)
+	guarded := access.NewDoor(access.Config{Tokens: servertest.Tokens}).Guard(s)
 	operations(s, func(path string, op *huma.Operation) {
 		if strings.HasPrefix(path, "/ws/") {
 			return

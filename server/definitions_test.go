@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -72,16 +72,6 @@ func talk(t *testing.T, h http.Handler, list []exchange) {
 
 func rev(text string) string { return string(store.RevisionOf([]byte(text))) }
 
-// onDisk returns the text of a file, "" if there is none.
-func onDisk(t *testing.T, dir, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 var versions = map[string]string{
 	"C_CHAT.1.def": "int32 channel\n", "C_CHAT.2.def": "int32 channel\nstring message\n", "sub/S_CHAT.1.def": "string text # what was said\n",
 	"a/X_TWICE.1.def": "byte a\n", "b/X_TWICE.1.def": "byte b\n", "S_BROKEN.1.def": "in32 x\n",
@@ -137,7 +127,7 @@ func TestTextThatIsNotUTF8IsNotForJSON(t *testing.T) {
 		{"text has it", "GET /api/one/definitions/C_A.1.def; Accept: text/plain", "", 200, []string{"caf\xe9"}, nil},
 		{"text keeps it", `PUT /api/one/definitions/C_A.1.def; If-Match: *`, "byte b # caf\xe9\n", 200, nil, nil},
 	})
-	if got := onDisk(t, dir, "C_A.1.def"); got != "byte b # caf\xe9\n" {
+	if got := servertest.OnDisk(t, dir, "C_A.1.def"); got != "byte b # caf\xe9\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -186,7 +176,7 @@ func TestDefinitionsAreWritten(t *testing.T) {
 		"C_NEW.1.def": "uint32 id\n", "sub/C_DEEP.1.def": "byte a", "C_CHAT.2.def": "byte any\n", "sub/S_CHAT.1.def": "string text # better\n",
 		"C_CHAT.1.def": "int32 number # renamed\n", "C_NONE.1.def": "", "S_CHAT.1.def": "", "C_BIG.1.def": "", "../C_OUT.1.def": "", "c_chat.2.def": "",
 	} {
-		if got := onDisk(t, dir, name); got != want {
+		if got := servertest.OnDisk(t, dir, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
@@ -216,7 +206,7 @@ func TestDefinitionsAreDeleted(t *testing.T) {
 		{"brought back", "PUT /api/one/definitions/C_CHAT.2.def", versions["C_CHAT.2.def"], 201, nil, nil},
 		{"with its samples", "GET /api/one/definitions/C_CHAT.2.def/samples", "", 200, []string{`"hex":"00"`}, nil},
 	})
-	if onDisk(t, dir, "sub/S_CHAT.1.def") != "" || onDisk(t, dir, "other.txt") == "" {
+	if servertest.OnDisk(t, dir, "sub/S_CHAT.1.def") != "" || servertest.OnDisk(t, dir, "other.txt") == "" {
 		t.Error("not what was asked for was deleted")
 	}
 }
@@ -235,7 +225,7 @@ func TestVersionsAreAdded(t *testing.T) {
 		{"too large", path + "C_X.1.def/versions", `{"text":"` + strings.Repeat("#", store.MaxFileBytes+1) + `"}`, 413, nil, nil},
 	})
 	for name, want := range map[string]string{"sub/C_CHAT.5.def": "byte a\n", "C_CHAT.6.def": "int64 x\n", "C_CHAT.4.def": "byte b\n"} {
-		if got := onDisk(t, dir, name); got != want {
+		if got := servertest.OnDisk(t, dir, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
@@ -268,7 +258,7 @@ func TestOneOfManyWritersWins(t *testing.T) {
 		if winner < 0 {
 			t.Fatalf("round %d: nobody wins: %v", round, status)
 		}
-		if now = text(winner); onDisk(t, dir, "C_A.1.def") != now {
+		if now = text(winner); servertest.OnDisk(t, dir, "C_A.1.def") != now {
 			t.Fatalf("round %d: the file is not that of the winner", round)
 		}
 		for i := range writers {
@@ -297,7 +287,7 @@ func TestVersionsAtTheSameTime(t *testing.T) {
 	wg.Wait()
 	texts := map[string]bool{}
 	for n := 2; n <= many+1; n++ {
-		texts[onDisk(t, dir, fmt.Sprintf("C_A.%d.def", n))] = true
+		texts[servertest.OnDisk(t, dir, fmt.Sprintf("C_A.%d.def", n))] = true
 	}
 	if len(texts) != many || texts[""] {
 		t.Errorf("%v", texts)
@@ -346,8 +336,8 @@ func (f *failing) Remove(name string, expect *store.Revision) error {
 func failingServer(t *testing.T, err error, after int) *Server {
 	t.Helper()
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
-	return serverOf(t, openWorkspace(t, dir, func(f workspace.Files) workspace.Files { return &failing{Files: f, err: err, after: after} }))
+	servertest.WriteFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
+	return serverOf(t, servertest.OpenWorkspace(t, dir, func(f workspace.Files) workspace.Files { return &failing{Files: f, err: err, after: after} }))
 }
 
 func TestTheDiskRefuses(t *testing.T) {

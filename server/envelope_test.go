@@ -1,52 +1,26 @@
 package server
 
 import (
-	"bytes"
-	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"wirebench/cmd/wirebench/demo/regatta"
-	"wirebench/defs/schema"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/workspace"
 )
-
-// plainRegatta is a capture of the protocol of the manual, without compression and ciphers.
-func plainRegatta(t testing.TB, n int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	s, at := aConversation(t, &out)
-	send := func(dir schema.Dir, code byte, body []byte) {
-		at = at.Add(10 * time.Millisecond)
-		frame := slices.Concat([]byte{0, 0, byte(4 + len(body)), code}, body)
-		if err := s.Data(dir, at, frame, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	send(schema.ToServer, regatta.Login, append(regatta.Text("ann"), 0xde, 0xad, 0xbe, 0xef))
-	send(schema.ToClient, regatta.Welcome, append(regatta.Text("Bounty"), 0, 0, 0, 7))
-	for i := range n {
-		text := regatta.Text(fmt.Sprintf("text %d", i))
-		send(schema.ToServer, regatta.Say, text)
-		send(schema.ToClient, regatta.Heard, slices.Concat([]byte{0, 0, 0, 7}, text))
-	}
-	return out.Bytes()
-}
 
 const plainEnvelope = "frame length u24 be including itself\ncode varint\nstate login\n  login to-server -> play\nstate play\n"
 
 // An envelope is found in a capture, tried, and used for the project.
 func TestEnvelopes(t *testing.T) {
-	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
-	id := kept(t, s, "plain.pcapng", plainRegatta(t, 30)).ID
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": servertest.RegattaText(t, "json")})
+	id := servertest.Keep(t, s, "plain.pcapng", servertest.Regatta(t, 30)).ID
 	one := "/api/v1/one"
 	run(t, s, []scenario{
 		{"without a text", "POST", one + "/envelope/frames", `{}`, 200, []string{`"frames":[]`, `"name":"plain.pcapng"`}, nil},
 		{
-			"an unsaved one", "POST", one + "/envelope/frames", `{"text":` + jsText(plainEnvelope) + `,"limit":3}`, 200,
+			"an unsaved one", "POST", one + "/envelope/frames", `{"text":` + strconv.Quote(plainEnvelope) + `,"limit":3}`, 200,
 			[]string{`"state":"login","kind":"message","code":1,"message":"login"`, `"state":"play"`, `"message":"welcome"`, `"count":62,"exact":62,"unknown":0,"problems":0,"more":false`},
 			nil,
 		},
@@ -56,15 +30,15 @@ func TestEnvelopes(t *testing.T) {
 		{"no such capture", "POST", one + "/envelope/frames", `{"capture":"20260101-000000-aaaaaaaaaaaaaaaa"}`, 404, nil, nil},
 		{"nothing to use yet", "POST", one + "/captures/" + id + "/envelope", `{}`, 422, []string{"no envelope of its own"}, nil},
 	})
-	var f gotFrames
-	if code := request(t, s, "GET", one+"/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 62 || f.Frames[61].Message != "heard" {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", one+"/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 62 || f.Frames[61].Message != "heard" {
 		t.Fatalf("%d, %d frames", code, f.Total)
 	}
 	if got := proposed(t, s, id); !strings.HasPrefix(got, "envelope: use for the project, as envelope found in this capture: ") || !strings.Contains(got, "in 62 frames") {
 		t.Errorf("proposed %s", got)
 	}
 	var list api.CandidateList
-	if code := request(t, s, "GET", one+"/captures/"+id+"/envelopes", nil, &list); code != 200 || len(list.Candidates) < 2 || !list.Candidates[0].Used || !list.Candidates[0].Likely || list.Candidates[1].Used {
+	if code := servertest.Request(t, s, "GET", one+"/captures/"+id+"/envelopes", nil, &list); code != 200 || len(list.Candidates) < 2 || !list.Candidates[0].Used || !list.Candidates[0].Likely || list.Candidates[1].Used {
 		t.Errorf("%d %+v", code, list)
 	}
 	run(t, s, []scenario{
@@ -79,16 +53,16 @@ func TestEnvelopes(t *testing.T) {
 	if got := proposed(t, s, id); got != "" {
 		t.Errorf("proposed %s", got)
 	}
-	if code := request(t, s, "GET", one+"/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 62 {
+	if code := servertest.Request(t, s, "GET", one+"/captures/"+id+"/frames", nil, &f); code != 200 || f.Total != 62 {
 		t.Fatalf("%d, %d frames", code, f.Total)
 	}
-	other := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	other := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	run(t, other, []scenario{{"another protocol", "POST", one + "/envelope/frames", `{"text":"frame fixed 4\ncode u8\nX: cipher off\n"}`, 200, []string{`"frames":[]`, "there is no message"}, nil}})
 }
 
 // The initial text of an envelope is valid, and so is each of its lines that is a comment.
 func TestNewEnvelope(t *testing.T) {
-	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": servertest.RegattaText(t, "json")})
 	run(t, s, []scenario{
 		{"an example", "GET", "/p/one/definitions/protocol.envelope", "", 200, []string{"# How the messages of the protocol travel", `data-envelope`, "First frames", "New envelope", "No mistakes"}, []string{"layout-rows"}},
 		{"without one", "GET", "/p/one/live", "", 200, []string{"data-no-envelope"}, nil},
@@ -111,15 +85,15 @@ func TestNewEnvelope(t *testing.T) {
 
 // An envelope is uploaded with the definitions, as a file and in a zip file.
 func TestUploadEnvelope(t *testing.T) {
-	s := captureServer(t, "protodef", map[string]string{"regatta.json": regattaText(t, "json")})
-	if got := send(t, s, "", sent{"protocol.envelope", plainEnvelope}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
+	s := captureServer(t, "protodef", map[string]string{"regatta.json": servertest.RegattaText(t, "json")})
+	if got := send(t, s, "", servertest.File{"protocol.envelope", plainEnvelope}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
 		t.Error(got.lines())
 	}
 	if now := s.Projects.Find("one").Now(); now.Envelope == nil {
 		t.Error("it is not in use")
 	}
 	other := captureServer(t, "protodef", nil)
-	if got := send(t, other, "", sent{"regatta.zip", zipOf(t, sent{"regatta.json", regattaText(t, "json")}, sent{"protocol.envelope", plainEnvelope})}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
+	if got := send(t, other, "", servertest.File{"regatta.zip", servertest.Zip(t, servertest.File{"regatta.json", servertest.RegattaText(t, "json")}, servertest.File{"protocol.envelope", plainEnvelope})}); strings.Contains(strings.Join(got.lines(), "\n"), "(") {
 		t.Error(got.lines())
 	}
 	if now := other.Projects.Find("one").Now(); now.Envelope == nil || now.Count() != 6 {

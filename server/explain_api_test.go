@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"wirebench/server/frames"
+	"wirebench/server/servertest"
 )
 
 // The operations that explain a capture, over HTTP.
 func TestExplainAPI(t *testing.T) {
-	s := captureServer(t, "tera", numberFiles)
-	id := kept(t, s, "numbers", numberCapture(t, 5000)).ID
+	s := captureServer(t, "tera", servertest.NumberFiles)
+	id := servertest.Keep(t, s, "numbers", servertest.Numbers(t, 5000)).ID
 	get := func(path string, into any) {
 		t.Helper()
-		if code := request(t, s, "GET", "/api/v1/one/captures/"+id+path, nil, into); code != 200 {
+		if code := servertest.Request(t, s, "GET", "/api/v1/one/captures/"+id+path, nil, into); code != 200 {
 			t.Fatalf("%s: %d", path, code)
 		}
 	}
@@ -58,13 +59,13 @@ func TestExplainAPI(t *testing.T) {
 	if problems.Frames != 0 || len(problems.Rows) != 0 {
 		t.Errorf("%+v", problems)
 	}
-	other := kept(t, s, "chat", chatCapture(t, 100)).ID
-	if code := request(t, s, "GET", "/api/v1/one/captures/"+other+"/problems", nil, &problems); code != 200 || problems.Frames != 100 || len(problems.Rows) == 0 {
+	other := servertest.Keep(t, s, "chat", servertest.Chat(t, 100)).ID
+	if code := servertest.Request(t, s, "GET", "/api/v1/one/captures/"+other+"/problems", nil, &problems); code != 200 || problems.Frames != 100 || len(problems.Rows) == 0 {
 		t.Errorf("%d %+v", code, problems)
 	}
 	for _, r := range problems.Rows {
 		var rows struct{ Fit int }
-		if code := request(t, s, "GET", "/api/v1/one/captures/"+other+"/rows?filter="+url.QueryEscape(r.Filter), nil, &rows); code != 200 || rows.Fit < int(r.Frames) {
+		if code := servertest.Request(t, s, "GET", "/api/v1/one/captures/"+other+"/rows?filter="+url.QueryEscape(r.Filter), nil, &rows); code != 200 || rows.Fit < int(r.Frames) {
 			t.Errorf("%s finds %d frames, %d", r.Filter, rows.Fit, code)
 		}
 	}

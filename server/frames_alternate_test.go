@@ -9,13 +9,14 @@ import (
 
 	"wirebench/codec/transport/tera"
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 )
 
 // Messages with the alternative header, mixed with messages of the same code without it, have their fields in all views.
 func TestListOfLongHeaders(t *testing.T) {
 	const iv, n = 0x1234567, 300
 	var out bytes.Buffer
-	s, at := aConversation(t, &out)
+	s, at := servertest.Conversation(t, &out)
 	put := func(dir schema.Dir, msg []byte) {
 		t.Helper()
 		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))

@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 	"wirebench/server/socket"
 )
 
@@ -27,8 +28,8 @@ func answerOf(t *testing.T, s *Server, path string) (code int, got map[string]an
 
 // The queries of the page socket are available over HTTP with the same results.
 func TestFramesOverHTTP(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 50))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 50))
 	c.view(1, "")
 	all, err := s.Projects.Find("one").Captures.List()
 	if err != nil || len(all) != 1 {
@@ -118,15 +119,15 @@ func TestLiveFramesOverHTTP(t *testing.T) {
 		Fit, Total int
 		Done       bool
 	}
-	if code := request(t, r.s, "GET", base+"rows?sort=n&desc=true&count=3", nil, &rows); code != 200 || rows.Fit != kept || rows.Total != 30_000 || rows.Done || rows.Rows[0].N != 30_000 {
+	if code := servertest.Request(t, r.s, "GET", base+"rows?sort=n&desc=true&count=3", nil, &rows); code != 200 || rows.Fit != kept || rows.Total != 30_000 || rows.Done || rows.Rows[0].N != 30_000 {
 		t.Errorf("%d %+v", code, rows)
 	}
 	var types struct{ Total int }
-	if code := request(t, r.s, "GET", base+"types", nil, &types); code != 200 || types.Total != kept {
+	if code := servertest.Request(t, r.s, "GET", base+"types", nil, &types); code != 200 || types.Total != kept {
 		t.Errorf("%d %+v, %d are kept", code, types, kept)
 	}
 	var line struct{ C2S, S2C []int }
-	if code := request(t, r.s, "GET", base+"timeline?buckets=1", nil, &line); code != 200 || line.C2S[0]+line.S2C[0] != kept {
+	if code := servertest.Request(t, r.s, "GET", base+"timeline?buckets=1", nil, &line); code != 200 || line.C2S[0]+line.S2C[0] != kept {
 		t.Errorf("%d %+v", code, line)
 	}
 	if code, got := answerOf(t, r.s, base+"frames/1"); code != 404 {

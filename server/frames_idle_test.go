@@ -16,6 +16,7 @@ import (
 
 	"wirebench/server/captures"
 	"wirebench/server/live"
+	"wirebench/server/servertest"
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -34,7 +35,7 @@ type idleList struct {
 
 // idleCapture returns a capture of chatFiles, and the set in which it is opened.
 func idleCapture(t *testing.T, data []byte) (*workspace.Workspace, *captures.Set, store.Capture) {
-	files, _ := workspacetest.Dir(t, chatFiles)
+	files, _ := workspacetest.Dir(t, servertest.ChatFiles)
 	kept := workspacetest.Captures(t)
 	x, err := kept.Add("chat.pcapng", time.Now(), bytes.NewReader(data))
 	if err != nil {
@@ -142,7 +143,7 @@ func (l *idleList) idles() {
 // The list of a completely read capture does nothing while nothing changes.
 func TestFramesIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ws, set, x := idleCapture(t, chatCapture(t, 100))
+		ws, set, x := idleCapture(t, servertest.Chat(t, 100))
 		l := openIdle(t, ws, set, x.ID)
 		if st, _ := l.last(); !st.Done || st.Total != 100 {
 			t.Fatalf("%+v", st)
@@ -160,7 +161,7 @@ func TestFramesIdle(t *testing.T) {
 // The list of running traffic shows a frame immediately, and many frames in few states.
 func TestFramesIdleLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ws, set, x := idleCapture(t, chatCapture(t, 1))
+		ws, set, x := idleCapture(t, servertest.Chat(t, 1))
 		log, done := live.NewRolling(0), make(chan struct{})
 		conn := log.Connection(live.Conn{Name: "a-b", Proto: "tcp"})
 		add := func() {
@@ -196,8 +197,8 @@ func TestFramesIdleLive(t *testing.T) {
 // The list of a growing file shows a piece immediately.
 func TestFramesIdleGrowing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := chatCapture(t, 100)
-		part := len(chatCapture(t, 60))
+		all := servertest.Chat(t, 100)
+		part := len(servertest.Chat(t, 60))
 		ws, set, x := idleCapture(t, all[:part])
 		set.Grown("one", x.ID, int64(part), time.Now())
 		l := openIdle(t, ws, set, x.ID)

@@ -3,12 +3,14 @@ package server
 import (
 	"strings"
 	"testing"
+
+	"wirebench/server/servertest"
 )
 
 // Frames of a packet, and names for messages without a definition: from the code map, or generated.
 func TestListOfFramesPackets(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\n"})
-	c := openList(t, s, chatCapture(t, 20))
+	c := openList(t, s, servertest.Chat(t, 20))
 	c.view(1, "")
 	has := func(what, got string, parts ...string) {
 		t.Helper()
@@ -31,7 +33,7 @@ func TestListOfFramesPackets(t *testing.T) {
 
 func TestListOfFramesNamesOfMap(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\nC_OTHER 30583\nS_ECHO 30583\nS_LATER 30583\n"})
-	c := openList(t, s, chatCapture(t, 20))
+	c := openList(t, s, servertest.Chat(t, 20))
 	c.view(1, "")
 	if got := c.ask("rows", "rows", `,"seq":1,"from":4,"count":1`); !strings.Contains(got, `"name":"S_ECHO"`) || !strings.Contains(got, `"status":"unknown"`) {
 		t.Errorf("a row that the map names: %s", got)

@@ -9,67 +9,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"wirebench/codec/packet"
-	"wirebench/codec/pcap"
-	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/servertest"
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
-
-// aConversation begins a connection in a capture, and returns its start time.
-func aConversation(t testing.TB, out *bytes.Buffer) (*pcap.Synthetic, time.Time) {
-	t.Helper()
-	w, err := pcap.NewWriter(out, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	iface, err := w.Interface(pcap.Interface{Link: packet.LinkEthernet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	s := pcap.NewSynthetic(w, iface, transport.Conn{Proto: transport.TCP, Client: netip.MustParseAddrPort("10.0.0.2:4000"), Server: netip.MustParseAddrPort("10.0.0.1:7801")})
-	if err := s.Open(at); err != nil {
-		t.Fatal(err)
-	}
-	return s, at
-}
-
-// chatCapture returns a capture of plain TERA messages: C_SAY with a counting text every ten milliseconds, and at each fifth place a
-// message of the server without a definition.
-func chatCapture(t testing.TB, n int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	s, at := aConversation(t, &out)
-	for i := range n {
-		msg := []byte{0, 0, 0x01, 0x10, 6, 0}
-		for _, c := range fmt.Sprintf("text %d", i) {
-			msg = append(msg, byte(c), 0)
-		}
-		msg = append(msg, 0, 0)
-		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
-		dir := schema.ToServer
-		if i%5 == 4 {
-			dir = schema.ToClient
-			binary.LittleEndian.PutUint16(msg[2:], 0x7777)
-		}
-		if err := s.Data(dir, at.Add(time.Duration(i)*10*time.Millisecond), msg, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.Bytes()
-}
-
-var chatFiles = map[string]string{"C_SAY.1.def": "string text\n", "protocol.1.map": "C_SAY 4097\n"}
 
 // listClient is a page with an open frame list.
 type listClient struct {
@@ -83,7 +34,7 @@ type listClient struct {
 func openList(t *testing.T, s *Server, data []byte) *listClient {
 	t.Helper()
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	srv := httptest.NewServer(s)
@@ -179,8 +130,8 @@ func (c *listClient) ask(kind, answer, rest string) string {
 }
 
 func TestListOfFrames(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 1000))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 1000))
 	has := func(what, got string, parts ...string) {
 		t.Helper()
 		for _, p := range parts {
@@ -245,8 +196,8 @@ func TestListOfFrames(t *testing.T) {
 
 // A query before there is a list, or an invalid one, gets a result or ends the connection; nothing hangs.
 func TestListOfFramesHostile(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	data := chatCapture(t, 10)
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	data := servertest.Chat(t, 10)
 	c := openList(t, s, data)
 	if got := c.ask("rows", "rows", `,"from":0,"count":1`); !strings.Contains(got, "not ready yet") {
 		t.Errorf("without a list: %s", got)
@@ -320,7 +271,7 @@ func TestListOfFramesNeverStopsReading(t *testing.T) {
 func TestFilterEndsWithItsPage(t *testing.T) {
 	costly := `(?:a?){800}a{800}b`
 	var out bytes.Buffer
-	s, at := aConversation(t, &out)
+	s, at := servertest.Conversation(t, &out)
 	msg := append([]byte{0, 0, 0x01, 0x10, 6, 0}, bytes.Repeat([]byte("a"), 60_000)...)
 	binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
 	for i := range 200 {
@@ -335,7 +286,7 @@ func TestFilterEndsWithItsPage(t *testing.T) {
 		"a text":        `{"find":{"id":100,"text":"` + strings.Repeat("a", 3000) + `b","as":"text","from":0}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := captureServer(t, "tera", chatFiles)
+			srv := captureServer(t, "tera", servertest.ChatFiles)
 			c := openList(t, srv, out.Bytes())
 			c.view(1, "")
 			c.send(ask)

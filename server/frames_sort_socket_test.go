@@ -11,6 +11,7 @@ import (
 
 	"wirebench/server/admit"
 	"wirebench/server/frames"
+	"wirebench/server/servertest"
 )
 
 // sortedBy waits until the list has an order; "null" is that of the capture.
@@ -40,8 +41,8 @@ func (c *listClient) numbers(seq, count int) (out []int) {
 
 // TestSortOverSocket sorts a list as a page does, with filters, queries and definitions that change.
 func TestSortOverSocket(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 300))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 300))
 	is := func(what string, got any, want string) {
 		t.Helper()
 		if fmt.Sprint(got) != want {
@@ -105,14 +106,14 @@ func TestSortOverSocket(t *testing.T) {
 
 // Steps find a mark that was just set.
 func TestStepToNewMark(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 100))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 100))
 	c.view(1, "")
 	list, err := s.Projects.Find("one").Captures.List()
 	if err != nil || len(list) == 0 {
 		t.Fatal(err)
 	}
-	if code, got := patch(t, s, list[0].ID, `{"mark":[40]}`); code != 200 {
+	if code, got := servertest.Patch(t, s, list[0].ID, `{"mark":[40]}`); code != 200 {
 		t.Fatal(code, got)
 	}
 	for !strings.Contains(string(c.st["noted"]), `"n":40`) {
@@ -161,8 +162,8 @@ func TestSortLive(t *testing.T) {
 // A list reserves memory before it is sorted and before all its frames are searched; showing rows needs none.
 func TestListOfFramesBudget(t *testing.T) {
 	t.Parallel() // it waits
-	s := captureServer(t, "tera", chatFiles)
-	c := openList(t, s, chatCapture(t, 300))
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	c := openList(t, s, servertest.Chat(t, 300))
 	c.view(1, "")
 	taken, err := s.budget.Acquire(t.Context(), "another client", admit.Find, math.MaxInt64)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 )
 
 // A framing is tried on the first bytes of a file.
 func TestTryFraming(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	const said = "0c00 0110 0600 6100 6200 0000"
 	for _, c := range []struct {
 		name, body string

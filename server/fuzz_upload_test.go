@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -23,8 +24,8 @@ func FuzzUpload(f *testing.F) {
 	short := func(kind string, form []byte) []byte { // with the boundary that the fuzzer knows
 		return bytes.ReplaceAll(form, []byte(kind[len("multipart/form-data; boundary="):]), []byte("b"))
 	}
-	f.Add(short(formOf(f, sent{"C_A.1.def", "byte a"}, sent{"x/protocol.1.map", "C_A 1"}, sent{"", "1"})))
-	f.Add(short(formOf(f, sent{"../C_B.1.def", "byte b"}, sent{"x.zip", zipOf(f, sent{"C_A.1.def", "byte a"}, sent{"/B.1.def", ""})})))
+	f.Add(short(formOf(f, servertest.File{"C_A.1.def", "byte a"}, servertest.File{"x/protocol.1.map", "C_A 1"}, servertest.File{"", "1"})))
+	f.Add(short(formOf(f, servertest.File{"../C_B.1.def", "byte b"}, servertest.File{"x.zip", servertest.Zip(f, servertest.File{"C_A.1.def", "byte a"}, servertest.File{"/B.1.def", ""})})))
 	f.Fuzz(func(t *testing.T, form []byte) {
 		files := memory{"C_OLD.1.def": "byte a\n"}
 		w, err := workspace.Open(workspace.Config{Name: "one", Dialect: "tera", Files: files})

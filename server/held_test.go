@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/servertest"
 	"wirebench/server/wsconn"
 )
 
 // One person with many connections of many channels holds a bounded number of panes, and of bytes in queues; a page of another person works.
 func TestOnePersonHoldsABoundedShare(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	h := httptest.NewServer(s)
 	defer h.Close()
 	var opened, refused atomic.Int64

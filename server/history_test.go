@@ -10,6 +10,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 )
 
 // The history of a definition has who changed it, whatever way it was changed; its revisions have their texts, and names.
@@ -18,7 +19,7 @@ func TestHistory(t *testing.T) {
 	const file = "/api/v1/one/definitions/sub%2FC_A.1.def"
 	list := func() (out api.HistoryList) {
 		t.Helper()
-		if code := request(t, s, "GET", file+"/history", nil, &out); code != 200 {
+		if code := servertest.Request(t, s, "GET", file+"/history", nil, &out); code != 200 {
 			t.Fatal(code)
 		}
 		return out
@@ -38,7 +39,7 @@ func TestHistory(t *testing.T) {
 	}
 	put("ann", "uint32 key\nstring name\n")
 	put("ann", "uint32 key\nstring name\nbyte level\n") // another revision
-	writeFile(t, filepath.Join(dir, "sub/C_A.1.def"), "# a script\r\nuint32 key\r\nstring name\r\nbyte level\r\n")
+	servertest.WriteFile(t, filepath.Join(dir, "sub/C_A.1.def"), "# a script\r\nuint32 key\r\nstring name\r\nbyte level\r\n")
 	if err := s.Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +54,11 @@ func TestHistory(t *testing.T) {
 	}
 	for i, want := range []string{"uint32 key\nstring name\nbyte level\n", "# a script\nuint32 key\nstring name\nbyte level\n", "uint32 key\nstring name\nbyte level\n", "uint32 key\nstring name\n", "uint32 id\nstring name\n"} {
 		var x struct{ Text string }
-		if code := request(t, s, "GET", file+"/history/"+got[i].ID, nil, &x); code != 200 || x.Text != want {
+		if code := servertest.Request(t, s, "GET", file+"/history/"+got[i].ID, nil, &x); code != 200 || x.Text != want {
 			t.Errorf("%d: %d %q", i, code, x.Text)
 		}
 	}
-	if code := request(t, s, "GET", file+"/history/nothing", nil, nil); code != 404 {
+	if code := servertest.Request(t, s, "GET", file+"/history/nothing", nil, nil); code != 404 {
 		t.Error(code)
 	}
 	r := httptest.NewRequest("PATCH", file+"/history/"+got[4].ID, strings.NewReader(`{"name":"before the patch"}`))
@@ -69,10 +70,10 @@ func TestHistory(t *testing.T) {
 	if now := list().Revisions; now[4].Name != "before the patch" || len(now) != 5 {
 		t.Errorf("%+v", now)
 	}
-	if code := request(t, s, "DELETE", file+"/history", nil, nil); code != 200 || len(list().Revisions) != 0 {
+	if code := servertest.Request(t, s, "DELETE", file+"/history", nil, nil); code != 200 || len(list().Revisions) != 0 {
 		t.Error(code, list())
 	}
-	if code := request(t, s, "GET", "/api/v1/one/definitions/"+url.PathEscape("../x.def")+"/history", nil, nil); code != 404 {
+	if code := servertest.Request(t, s, "GET", "/api/v1/one/definitions/"+url.PathEscape("../x.def")+"/history", nil, nil); code != 404 {
 		t.Error(code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/wsconn"
 )
 
@@ -102,7 +103,7 @@ func BenchmarkLiveFrames(b *testing.B) {
 func benchLive(b *testing.B, pages int) {
 	const rate, group = 50_000, 50 // a group each millisecond, in one piece
 	upstream := sink(b)
-	s := captureServer(b, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(b, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	defer func() { s.Close(); srv.Close() }()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Duration(b.N)*time.Second+5*time.Minute)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -42,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	files, _ := workspacetest.Dir(t, map[string]string{"game.def": pingFiles})
+	files, _ := workspacetest.Dir(t, map[string]string{"game.def": servertest.PingText})
 	kept, err := store.OpenCaptures(small)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 		return strings.Contains(full.State().Record.Why, "no space left") && full.State().Record.Paused
 	})
 	var all struct{ Proxies []relay.Info }
-	if code := call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all); code != 200 || len(all.Proxies) != 1 || all.Proxies[0].Record.On || all.Proxies[0].Record.Missed == 0 {
+	if code := servertest.Call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all); code != 200 || len(all.Proxies) != 1 || all.Proxies[0].Record.On || all.Proxies[0].Record.Missed == 0 {
 		t.Errorf("%d %+v", code, all)
 	}
 	if f := full.fit("say"); f.Fit != n {
@@ -95,7 +96,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	// Nothing starts without a recording, and nothing is left over.
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", `{"listen":"127.0.0.1:0","upstream":"`+upstream+`"}`, nil); code < 400 && code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", `{"listen":"127.0.0.1:0","upstream":"`+upstream+`"}`, nil); code < 400 && code != 201 {
 		t.Errorf("with a full disk: %d", code)
 	}
 	if err := os.Remove(ballast); err != nil {
@@ -111,15 +112,15 @@ func TestFullDisk(t *testing.T) {
 	})
 	c.Close()
 	var left struct{ Proxies []relay.Info }
-	call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
+	servertest.Call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &left)
 	var ids []string
 	for _, p := range left.Proxies {
 		ids = append(ids, p.ID)
 	}
-	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies?id="+strings.Join(ids, ","), "", nil); code != 204 {
+	if code := servertest.Call(t, ctx, srv.URL, "DELETE", "/api/one/proxies?id="+strings.Join(ids, ","), "", nil); code != 204 {
 		t.Errorf("stop: %d", code)
 	}
-	var f gotFrames
+	var f servertest.Frames
 	full.until("the recording is read", func() bool { f = full.fit("say"); return f.Done })
 	if f.Fit == 0 || f.Fit >= n || strings.Contains(f.Note, "cut off") {
 		t.Errorf("the recording has %d frames: %q", f.Fit, f.Note)

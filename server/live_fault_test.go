@@ -22,6 +22,7 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/wsconn"
 )
 
@@ -36,7 +37,7 @@ type relayed struct {
 
 func relayOne(t *testing.T, upstream string) *relayed {
 	t.Helper()
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })
@@ -79,9 +80,9 @@ func (r *relayed) until(what string, ok func() bool) {
 	}
 }
 
-func (r *relayed) fit(filter string) (f gotFrames) {
+func (r *relayed) fit(filter string) (f servertest.Frames) {
 	r.Helper()
-	if code := call(r.T, r.ctx, r.base, "GET", "/api/one/captures/"+r.ID+"/frames?count=1000&value=true&filter="+url.QueryEscape(filter), "", &f); code != 200 {
+	if code := servertest.Call(r.T, r.ctx, r.base, "GET", "/api/one/captures/"+r.ID+"/frames?count=1000&value=true&filter="+url.QueryEscape(filter), "", &f); code != 200 {
 		r.Fatalf("frames: %d", code)
 	}
 	return f
@@ -156,7 +157,7 @@ func TestStuckPages(t *testing.T) {
 
 // Frames discarded by a rolling log while a page is slow are reported as missed, too.
 func TestLiveStreamTellsWhatWasLetGo(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	t.Cleanup(s.Close)
 	log := live.NewRolling(24 << 20)
 	up, err := proxy.NewUpstreams(proxy.DefaultUpstreams, nil)
@@ -337,7 +338,7 @@ func TestBrokenEnds(t *testing.T) {
 // While a definition is broken traffic continues, and its messages are split as before. When other messages are defined, undecodable data
 // is reported, and the recording has it: read with the restored definition it is complete.
 func TestBrokenDefinition(t *testing.T) {
-	r := relayOne(t, echoGame(t))
+	r := relayOne(t, servertest.EchoGame(t))
 	ws := r.server.Projects.Find("one")
 	watching, stop := context.WithCancel(r.ctx)
 	var wait sync.WaitGroup
@@ -392,8 +393,8 @@ func TestBrokenDefinition(t *testing.T) {
 	say(20)
 	for _, broken := range []string{
 		"\x00\xff\xfe{{{{ \x80",
-		strings.Replace(pingFiles, "char {1, 300}", "chra {1, 300}", 1),
-		strings.Replace(pingFiles, "group: svmsg", "group: clmsg", 1),
+		strings.Replace(servertest.PingText, "char {1, 300}", "chra {1, 300}", 1),
+		strings.Replace(servertest.PingText, "group: svmsg", "group: clmsg", 1),
 		strings.Repeat("group: \n", 1000),
 	} {
 		change(broken)
@@ -405,18 +406,18 @@ func TestBrokenDefinition(t *testing.T) {
 		if _, problems := told(); problems != 0 || r.Session.Log().Len() != 2*n {
 			t.Errorf("while it is %.40q: %d frames of %d messages, %d problems", broken, r.Session.Log().Len(), 2*n, problems)
 		}
-		change(pingFiles)
+		change(servertest.PingText)
 		say(5)
 	}
 	r.until("all is in the log", complete)
 	if f := r.fit("said"); f.Fit != n || f.Total != 2*n {
 		t.Errorf("%d of %d answers", f.Fit, n)
 	}
-	for _, other := range []string{"", strings.Replace(pingFiles, "text    = char {1, 300}", "text    = uint8", 1)} {
+	for _, other := range []string{"", strings.Replace(servertest.PingText, "text    = char {1, 300}", "text    = uint8", 1)} {
 		change(other)
 		say(20)
 		r.until("it is told", func() bool { _, problems := told(); return problems > 0 })
-		change(pingFiles)
+		change(servertest.PingText)
 		for tries := 0; !complete(); tries++ { // a message start is searched again after a quarter more data
 			if tries > 100 {
 				t.Fatalf("it does not find its place again after %.40q", other)
@@ -447,7 +448,7 @@ func TestBrokenDefinition(t *testing.T) {
 	if streamed != r.Session.Log().Len() {
 		t.Errorf("the stream had %d of %d frames", streamed, r.Session.Log().Len())
 	}
-	var f gotFrames
+	var f servertest.Frames
 	r.until("the recording is read", func() bool { f = r.fit("said"); return f.Done })
 	if f.Fit != n || f.Total != 2*n {
 		t.Errorf("the recording has %d of %d answers, and %d frames", f.Fit, n, f.Total)

@@ -16,6 +16,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
 	"wirebench/server/live"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
@@ -44,7 +45,7 @@ type rolling struct {
 }
 
 func newRolling(t *testing.T, limit int64) *rolling {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	x, file, err := s.Projects.Find("one").Captures.Record(store.Capture{Name: "live"}, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -210,9 +211,9 @@ func TestListOfARollingLog(t *testing.T) {
 	if found.Pos != 0 || found.N <= base || found.N > base+3 {
 		t.Errorf("%+v", found)
 	}
-	var got gotFrames
+	var got servertest.Frames
 	for path, want := range map[string]int{"?from=0": 0, fmt.Sprintf("?from=%d", base): 100, "?filter=said": 100} {
-		if code := request(t, r.s, "GET", "/api/one/captures/"+r.id+"/frames"+path, nil, &got); code != 200 || len(got.Frames) != want {
+		if code := servertest.Request(t, r.s, "GET", "/api/one/captures/"+r.id+"/frames"+path, nil, &got); code != 200 || len(got.Frames) != want {
 			t.Errorf("%s: %d, %d frames", path, code, len(got.Frames))
 		}
 		for _, f := range got.Frames {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
@@ -20,13 +21,13 @@ import (
 // A filter that becomes invalid by a change of definitions is reported on the stream, even without traffic; when it is valid again, frames
 // follow.
 func TestLiveFilterOfOtherDefinitions(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	var p relay.Info
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}
 	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live?since=0&filter="+url.QueryEscape(`say.text == "text"`), nil, 1<<20)
@@ -66,7 +67,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	if b := next(); len(b.Frames) != 1 || b.Mistakes != nil {
 		t.Fatalf("%+v", b)
 	}
-	define(strings.Replace(pingFiles, "text ", "word ", 1))
+	define(strings.Replace(servertest.PingText, "text ", "word ", 1))
 	b := next()
 	if b.Mistakes == nil || len(*b.Mistakes) != 1 || len(b.Frames) != 0 || b.Session != p.ID {
 		t.Fatalf("%+v", b)
@@ -76,7 +77,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 	}
 	say() // nothing matches: neither this, nor a message about it
 	time.Sleep(300 * time.Millisecond)
-	define(pingFiles)
+	define(servertest.PingText)
 	if b = next(); b.Mistakes == nil || len(*b.Mistakes) != 0 || len(b.Frames) != 0 {
 		t.Fatalf("%+v", b)
 	}
@@ -89,7 +90,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 
 // Refusals have a reason, as JSON: an unknown workspace or session, and the number of a future frame, which is of another session.
 func TestLiveRefused(t *testing.T) {
-	r := relayOne(t, echoGame(t))
+	r := relayOne(t, servertest.EchoGame(t))
 	for _, c := range []struct {
 		path   string
 		status int
@@ -125,7 +126,7 @@ func TestLiveRefused(t *testing.T) {
 
 // A session without traffic is kept if it has a note.
 func TestEmptySessionWithNote(t *testing.T) {
-	r := relayOne(t, echoGame(t))
+	r := relayOne(t, servertest.EchoGame(t))
 	kept := r.server.Projects.Find("one").Captures
 	if _, err := kept.Note(r.ID, func(n *store.Notes) { n.Text = "before the patch" }); err != nil {
 		t.Fatal(err)

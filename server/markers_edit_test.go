@@ -9,20 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // Markers are changed, removed and restored, individually even if several are at the same frame; all changes are on disk.
 func TestEditMarkers(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 10), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 10), &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	path := "/api/one/captures/" + x.ID + "/markers"
 	var one, two store.Marker
-	jsonRequest(t, s, "POST", path, `{"text":"HP = 5","n":3}`, &one)
-	jsonRequest(t, s, "POST", path, `{"text":"open inventory","n":3}`, &two)
+	servertest.AskJSON(t, s, "POST", path, `{"text":"HP = 5","n":3}`, &one)
+	servertest.AskJSON(t, s, "POST", path, `{"text":"open inventory","n":3}`, &two)
 	if one.At.Equal(two.At) || one.Value != "5" {
 		t.Fatalf("%+v %+v", one, two)
 	}
@@ -49,17 +50,17 @@ func TestEditMarkers(t *testing.T) {
 		{`{}`, "nothing to see", ""},
 	} {
 		got = store.Marker{}
-		if code := jsonRequest(t, s, "PATCH", of(one), test.body, &got); code != 200 || got.Text != test.text || got.Value != test.value || !got.At.Equal(one.At) {
+		if code := servertest.AskJSON(t, s, "PATCH", of(one), test.body, &got); code != 200 || got.Text != test.text || got.Value != test.value || !got.At.Equal(one.At) {
 			t.Errorf("%s: %d %+v", test.body, code, got)
 		}
 		kept(got, two)
 	}
 	got = store.Marker{}
-	if code := jsonRequest(t, s, "PATCH", of(one), `{"n":9}`, &got); code != 200 || got.N != 9 {
+	if code := servertest.AskJSON(t, s, "PATCH", of(one), `{"n":9}`, &got); code != 200 || got.N != 9 {
 		t.Errorf("moved: %d %+v", code, got)
 	}
 	kept(two, got) // in order of frames
-	if code := request(t, s, "DELETE", of(two), nil, nil); code != 204 {
+	if code := servertest.Request(t, s, "DELETE", of(two), nil, nil); code != 204 {
 		t.Errorf("delete: %d", code)
 	}
 	kept(got)
@@ -75,14 +76,14 @@ func TestEditMarkers(t *testing.T) {
 		{"PATCH", strings.Replace(of(got), x.ID, "none", 1), `{"text":"x"}`, 404},
 		{"POST", path, `{"text":"again","n":1,"at":"` + got.At.Format(time.RFC3339Nano) + `"}`, 409},
 	} {
-		if code := jsonRequest(t, s, test.method, test.path, test.body, nil); code != test.want {
+		if code := servertest.AskJSON(t, s, test.method, test.path, test.body, nil); code != test.want {
 			t.Errorf("%s %s %s: %d, want %d", test.method, test.path, test.body, code, test.want)
 		}
 	}
 	kept(got)
 	// Undo: the same marker as before.
 	var back store.Marker
-	if code := jsonRequest(t, s, "POST", path, `{"text":"open inventory","n":3,"value":"","at":"`+two.At.Format(time.RFC3339Nano)+`"}`, &back); code != 201 || back != two {
+	if code := servertest.AskJSON(t, s, "POST", path, `{"text":"open inventory","n":3,"value":"","at":"`+two.At.Format(time.RFC3339Nano)+`"}`, &back); code != 201 || back != two {
 		t.Errorf("%d %+v, want %+v", code, back, two)
 	}
 	kept(two, got)
@@ -90,9 +91,9 @@ func TestEditMarkers(t *testing.T) {
 
 // Markers set at the same instant are distinguished.
 func TestMarkersOfOneInstant(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	var x store.Capture
-	request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 10), &x)
+	servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 10), &x)
 	soon := store.Marker{N: 1, At: time.Now().Add(200 * time.Millisecond).UTC(), Text: "soon"}
 	_, err := s.Projects.Find("one").Captures.Note(x.ID, func(n *store.Notes) {
 		for i := range 3 {
@@ -105,7 +106,7 @@ func TestMarkersOfOneInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 50 {
-		if code := jsonRequest(t, s, "POST", "/api/one/captures/"+x.ID+"/markers", `{"text":"x","n":1}`, nil); code != 201 {
+		if code := servertest.AskJSON(t, s, "POST", "/api/one/captures/"+x.ID+"/markers", `{"text":"x","n":1}`, nil); code != 201 {
 			t.Fatal(code)
 		}
 	}

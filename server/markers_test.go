@@ -1,36 +1,34 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // A marker finds the field with its value, and filters can test what came after it.
 func TestMarkers(t *testing.T) {
-	s := captureServer(t, "tera", chatFiles)
+	s := captureServer(t, "tera", servertest.ChatFiles)
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=chat.pcapng", chatCapture(t, 2000), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 2000), &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	path := "/api/one/captures/" + x.ID
-	if code := jsonRequest(t, s, "POST", path+"/markers", `{"text":"say = text 1000"}`, nil); code != 422 {
+	if code := servertest.AskJSON(t, s, "POST", path+"/markers", `{"text":"say = text 1000"}`, nil); code != 422 {
 		t.Errorf("a marker at no moment: %d", code)
 	}
 	var m store.Marker
-	if code := jsonRequest(t, s, "POST", path+"/markers", `{"text":"say = text 1000","n":1001}`, &m); code != 201 || m.Value != "text 1000" || m.N != 1001 {
+	if code := servertest.AskJSON(t, s, "POST", path+"/markers", `{"text":"say = text 1000","n":1001}`, &m); code != 201 || m.Value != "text 1000" || m.N != 1001 {
 		t.Fatalf("%d %+v", code, m)
 	}
-	if code := jsonRequest(t, s, "POST", path+"/markers", `{"text":"later","n":1900}`, nil); code != 201 {
+	if code := servertest.AskJSON(t, s, "POST", path+"/markers", `{"text":"later","n":1900}`, nil); code != 201 {
 		t.Fatal(code)
 	}
-	var f gotFrames
-	if code := request(t, s, "GET", path+`/frames?filter=marker+%3D%3D+"say+%3D+text+1000"`, nil, &f); code != 200 || f.Fit != 899 {
+	var f servertest.Frames
+	if code := servertest.Request(t, s, "GET", path+`/frames?filter=marker+%3D%3D+"say+%3D+text+1000"`, nil, &f); code != 200 || f.Fit != 899 {
 		t.Errorf("after the marker: %d, %d frames", code, f.Fit)
 	}
 	var r struct {
@@ -38,7 +36,7 @@ func TestMarkers(t *testing.T) {
 		Fields []api.RelatedField
 		Value  string
 	}
-	if code := request(t, s, "GET", path+"/related?n=1001", nil, &r); code != 200 || r.Value != "text 1000" {
+	if code := servertest.Request(t, s, "GET", path+"/related?n=1001", nil, &r); code != 200 || r.Value != "text 1000" {
 		t.Fatalf("%d %+v", code, r)
 	}
 	if want := (api.RelatedField{Type: "C_SAY", Name: "C_SAY", Path: "text", Here: 1, First: 1001, Filter: `C_SAY && *.text == "text 1000"`}); len(r.Fields) == 0 || r.Fields[0] != want {
@@ -50,20 +48,7 @@ func TestMarkers(t *testing.T) {
 		}
 	}
 	// A number in a message without a definition, as all of the server's are.
-	if code := request(t, s, "GET", path+fmt.Sprintf("/related?n=1001&value=%d", 't'|'e'<<16), nil, &r); code != 200 || len(r.Fields) == 0 || r.Fields[0].Path != "bytes[6:4] as u32" {
+	if code := servertest.Request(t, s, "GET", path+fmt.Sprintf("/related?n=1001&value=%d", 't'|'e'<<16), nil, &r); code != 200 || len(r.Fields) == 0 || r.Fields[0].Path != "bytes[6:4] as u32" {
 		t.Errorf("%d %+v", code, r.Fields)
 	}
-}
-
-// jsonRequest sends JSON and decodes a JSON response.
-func jsonRequest(t *testing.T, s *Server, method, path, body string, into any) int {
-	t.Helper()
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	if into != nil && json.Unmarshal(w.Body.Bytes(), into) != nil {
-		t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
-	}
-	return w.Code
 }

@@ -4,15 +4,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"wirebench/server/servertest"
 )
 
 // Metrics are in Prometheus format; requests are counted by route, not by path.
 func TestMetrics(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": sayAndPing})
-	x := kept(t, s, "a.txt", []byte(follow))
-	request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &gotFrames{})
-	request(t, s, "GET", "/api/one/captures/nosuch/frames", nil, nil)
-	request(t, s, "BREW", "/coffee/"+x.ID, nil, nil)
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "a.txt", []byte(servertest.Follow))
+	servertest.Request(t, s, "GET", "/api/one/captures/"+x.ID+"/frames", nil, &servertest.Frames{})
+	servertest.Request(t, s, "GET", "/api/one/captures/nosuch/frames", nil, nil)
+	servertest.Request(t, s, "BREW", "/coffee/"+x.ID, nil, nil)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	body := w.Body.String()

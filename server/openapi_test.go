@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"wirebench/server/servertest"
 )
 
 // The document passes an OpenAPI linter.
@@ -30,9 +32,9 @@ func TestOpenAPILint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(work, name), string(text))
+		servertest.WriteFile(t, filepath.Join(work, name), string(text))
 	}
-	writeFile(t, filepath.Join(work, "openapi.json"), w.Body.String())
+	servertest.WriteFile(t, filepath.Join(work, "openapi.json"), w.Body.String())
 	cmd := exec.CommandContext(t.Context(), tool, "lint", "openapi.json")
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")

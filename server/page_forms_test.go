@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
 // Without scripts each button is a form: the entered text comes back with the page, and saved text is on disk.
 func TestPageForms(t *testing.T) {
-	s, dir := testServerOf(t, flowFiles())
+	s, dir := testServerOf(t, servertest.Files())
 	post := func(path string, pairs ...string) (int, http.Header, string) {
 		t.Helper()
 		v := url.Values{}
@@ -44,7 +45,7 @@ func TestPageForms(t *testing.T) {
 		text, _ := os.ReadFile(filepath.Join(dir, name))
 		return string(text)
 	}
-	base := string(store.RevisionOf([]byte(joinText)))
+	base := string(store.RevisionOf([]byte(servertest.JoinText)))
 	do("save", []string{"Saved C_JOIN.1.def"}, "action", "save", "message", "C_JOIN.1", "base", base, "definition", "string name\r\nuint16 word\r\n")
 	if got := file("C_JOIN.1.def"); got != "string name\nuint16 word\n" {
 		t.Errorf("on disk: %q", got)

@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 
 	"wirebench/server/page"
+	"wirebench/server/servertest"
 	"wirebench/server/socket"
 	"wirebench/server/wsconn"
 )
@@ -188,13 +189,11 @@ func testPage(t *testing.T, files map[string]string) (p *openPage, s *Server, di
 	return dialPage(t, srv), s, dir
 }
 
-const joinText = "string channel_name # where\nuint16 password\n"
-
 func TestPageSocket(t *testing.T) {
-	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n"})
+	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": servertest.JoinText, "protocol.1.map": "C_JOIN 1\n"})
 	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
 	p.has("opened", map[string]string{"definition-head": "C_JOIN.1.def", "fields-head": `class="tag ok"`, "layout-head": "8 bytes"})
-	if len(p.data.Bytes) != 18 || len(p.data.Bits) != 5 || p.last.Set.Definition == nil || *p.last.Set.Definition != joinText {
+	if len(p.data.Bytes) != 18 || len(p.data.Bits) != 5 || p.last.Set.Definition == nil || *p.last.Set.Definition != servertest.JoinText {
 		t.Fatalf("%+v %+v", p.data, p.last.Set)
 	}
 
@@ -291,7 +290,7 @@ func TestPageKeystroke(t *testing.T) {
 
 // Texts are changed where they differ. A change of another text than that of the server is refused, with the action of the message.
 func TestPageTextEdits(t *testing.T) {
-	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "protocol.1.map": "C_JOIN 1\n"})
+	p, _, dir := testPage(t, map[string]string{"C_JOIN.1.def": servertest.JoinText, "protocol.1.map": "C_JOIN 1\n"})
 	edit := func(at, remove int, insert, of string) string {
 		sum := uint32(2166136261)
 		for _, unit := range utf16.Encode([]rune(of)) {
@@ -304,7 +303,7 @@ func TestPageTextEdits(t *testing.T) {
 	if !p.last.Resend {
 		t.Fatalf("a change of another text was taken: %+v", p.last)
 	}
-	joined, _ := json.Marshal(joinText)
+	joined, _ := json.Marshal(servertest.JoinText)
 	p.do(`"set":{"definition":` + string(joined) + `,"input":"12000100080039304c0061006e006e000000","value":"","edits":{}}`)
 	p.do(edit(35, 8, "word", "string channel_name # where\nuint16 word\n"))
 	if p.last.Resend || !slices.ContainsFunc(p.data.Layout, func(r page.LayoutRow) bool { return r.Path == "word" }) {
@@ -319,10 +318,10 @@ func TestPageTextEdits(t *testing.T) {
 			t.Errorf("taken: %s", refused)
 		}
 	}
-	stands(t, dir, "C_JOIN.1.def", joinText)
+	servertest.Stands(t, dir, "C_JOIN.1.def", servertest.JoinText)
 	const all = `"set":{"definition":"bytes b\n","input":"","value":"","edits":{"0":"0600010002"}}`
 	p.do(all + `,"action":"save"`)
-	stands(t, dir, "C_JOIN.1.def", "bytes b\n")
+	servertest.Stands(t, dir, "C_JOIN.1.def", "bytes b\n")
 	for _, refused := range []string{
 		edit(0, 0, "x", "no"),
 		`"edit":[{"control":"edits","number":0,"at":0,"insert":"x","sum":0}]`,
@@ -341,7 +340,7 @@ func TestPageTextEdits(t *testing.T) {
 
 // Values and bytes change each other; impossible changes are reported, and change nothing.
 func TestPageValues(t *testing.T) {
-	p, _, _ := testPage(t, map[string]string{"C_JOIN.1.def": joinText, "C_LIST.1.def": "array members\n- uint32 id\n- string name\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
+	p, _, _ := testPage(t, map[string]string{"C_JOIN.1.def": servertest.JoinText, "C_LIST.1.def": "array members\n- uint32 id\n- string name\n", "protocol.1.map": "C_JOIN 1\nC_LIST 2\n"})
 	p.do(`"set":{"message":"C_JOIN.1","input":"12000100080039304c0061006e006e000000"}`)
 	hex := func() string { return fmt.Sprintf("%x", p.data.Bytes) }
 	set := func(path, role, typed string, exactly bool) string {
@@ -391,11 +390,11 @@ func TestPageValues(t *testing.T) {
 
 // A file changed by others is followed without edits, and is a conflict with edits; no edit is lost.
 func TestPageConflict(t *testing.T) {
-	p, s, dir := testPage(t, map[string]string{"C_JOIN.1.def": joinText})
+	p, s, dir := testPage(t, map[string]string{"C_JOIN.1.def": servertest.JoinText})
 	p.do(`"set":{"message":"C_JOIN.1"}`)
 	write := func(text string) {
 		t.Helper()
-		writeFile(t, filepath.Join(dir, "C_JOIN.1.def"), text)
+		servertest.WriteFile(t, filepath.Join(dir, "C_JOIN.1.def"), text)
 		if err := s.Projects.Find("one").Reload(); err != nil {
 			t.Fatal(err)
 		}
@@ -435,7 +434,7 @@ func TestPageConflict(t *testing.T) {
 // Pages of other sites, and invalid messages, are refused; pages are notified when the server shuts down.
 func TestPageSocketRefuses(t *testing.T) {
 	t.Parallel() // it waits
-	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": joinText})
+	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": servertest.JoinText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	url := strings.Replace(srv.URL, "http", "ws", 1) + "/ws/one/page"

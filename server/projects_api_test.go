@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -18,53 +17,13 @@ import (
 	"wirebench/defs/benchtest"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
-	"wirebench/server/store"
+	"wirebench/server/servertest"
 )
 
 // projectServer returns a server with a data folder.
 func projectServer(t testing.TB, data string, o projects.Options) *Server {
 	t.Helper()
-	kept, err := store.OpenData(data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { kept.Close() })
-	o.Data = kept
-	set, err := projects.OpenData(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(Config{Version: "test", Projects: set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// askJSON sends a request and reads the JSON answer into v, if it is not nil.
-func askJSON(t testing.TB, h http.Handler, method, path, kind, body string, v any) int {
-	t.Helper()
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	if body != "" {
-		r.Header.Set("Content-Type", kind)
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if v != nil {
-		if err := json.Unmarshal(w.Body.Bytes(), v); err != nil {
-			t.Fatalf("%s %s: %d %v %.300s", method, path, w.Code, err, w.Body)
-		}
-	}
-	return w.Code
-}
-
-// sentAll returns files to send.
-func sentAll(files map[string]string) (all []sent) {
-	for name, text := range files {
-		all = append(all, sent{name: name, text: text})
-	}
-	return all
+	return newServer(t, Config{Projects: servertest.OpenProjects(t, data, o)})
 }
 
 // zipForm returns a form with fields and a zip of files.
@@ -80,7 +39,7 @@ func zipForm(t testing.TB, fields, files map[string]string) (kind, body string) 
 	if len(files) > 0 {
 		w, err := form.CreateFormFile("files", "library.zip")
 		if err == nil {
-			_, err = io.WriteString(w, zipOf(t, sentAll(files)...))
+			_, err = io.WriteString(w, servertest.Zip(t, servertest.FilesOf(files)...))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -99,19 +58,19 @@ func TestProjectsAPI(t *testing.T) {
 		Projects  []projects.Info
 		Libraries []string
 	}
-	if code := askJSON(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != 4 || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != 4 || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
 		t.Fatalf("%d %+v", code, all)
 	}
 	var made projects.Info
-	if code := askJSON(t, s, "POST", "/api/v1/projects", asJSON, `{"title":"My Game","protocol":"tera"}`, &made); code != 201 || made.Name != "my-game" || made.State != projects.Open {
+	if code := servertest.Ask(t, s, "POST", "/api/v1/projects", asJSON, `{"title":"My Game","protocol":"tera"}`, &made); code != 201 || made.Name != "my-game" || made.State != projects.Open {
 		t.Fatalf("%d %+v", code, made)
 	}
 	// It is served at once, by all addresses.
-	if code := askJSON(t, s, "PUT", "/api/v1/my-game/definitions/C_A.1.def", "text/plain", "uint32 a\n", nil); code != 200 && code != 201 {
+	if code := servertest.Ask(t, s, "PUT", "/api/v1/my-game/definitions/C_A.1.def", "text/plain", "uint32 a\n", nil); code != 200 && code != 201 {
 		t.Errorf("a definition: %d", code)
 	}
 	for _, path := range []string{"/api/my-game", "/api/v1/my-game", "/p/my-game/definitions/C_A.1", "/api/v1/projects/my-game", "/projects"} {
-		if code := askJSON(t, s, "GET", path, "", "", nil); code != 200 {
+		if code := servertest.Ask(t, s, "GET", path, "", "", nil); code != 200 {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
@@ -124,15 +83,15 @@ func TestProjectsAPI(t *testing.T) {
 		`{"name":"x","copy":"nosuch"}`:                404,
 		`nonsense`:                                    400,
 	} {
-		if code := askJSON(t, s, "POST", "/api/v1/projects", asJSON, body, nil); code != want {
+		if code := servertest.Ask(t, s, "POST", "/api/v1/projects", asJSON, body, nil); code != want {
 			t.Errorf("%s: %d, want %d", body, code, want)
 		}
 	}
-	if code := askJSON(t, s, "PATCH", "/api/v1/projects/my-game", asJSON, `{"name":"game","title":"The game"}`, &made); code != 200 || made.Name != "game" || made.Definitions != 1 {
+	if code := servertest.Ask(t, s, "PATCH", "/api/v1/projects/my-game", asJSON, `{"name":"game","title":"The game"}`, &made); code != 200 || made.Name != "game" || made.Definitions != 1 {
 		t.Errorf("rename: %d %+v", code, made)
 	}
 	// Programs go on with the earlier name; a page goes to the new one.
-	if code := askJSON(t, s, "GET", "/api/v1/my-game", "", "", nil); code != 200 {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/my-game", "", "", nil); code != 200 {
 		t.Errorf("the earlier name: %d", code)
 	}
 	w := httptest.NewRecorder()
@@ -140,25 +99,25 @@ func TestProjectsAPI(t *testing.T) {
 	if w.Code != http.StatusTemporaryRedirect || w.Header().Get("Location") != "/p/game/definitions/C_A.1?sample=1" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
-	if code := askJSON(t, s, "PATCH", "/api/v1/projects/game", asJSON, `{"state":"archived"}`, nil); code != 200 {
+	if code := servertest.Ask(t, s, "PATCH", "/api/v1/projects/game", asJSON, `{"state":"archived"}`, nil); code != 200 {
 		t.Errorf("archive: %d", code)
 	}
-	if code := askJSON(t, s, "GET", "/api/v1/game", "", "", nil); code != 404 {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/game", "", "", nil); code != 404 {
 		t.Errorf("an archived project: %d", code)
 	}
-	if code := askJSON(t, s, "PATCH", "/api/v1/projects/game", asJSON, `{"state":"open"}`, &made); code != 200 || made.Definitions != 1 {
+	if code := servertest.Ask(t, s, "PATCH", "/api/v1/projects/game", asJSON, `{"state":"open"}`, &made); code != 200 || made.Definitions != 1 {
 		t.Errorf("open: %d %+v", code, made)
 	}
-	if code := askJSON(t, s, "DELETE", "/api/v1/projects/game?forever=true", "", "", nil); code != 422 {
+	if code := servertest.Ask(t, s, "DELETE", "/api/v1/projects/game?forever=true", "", "", nil); code != 422 {
 		t.Errorf("removed for good at once: %d", code)
 	}
-	if code := askJSON(t, s, "DELETE", "/api/v1/projects/game", "", "", nil); code != 204 {
+	if code := servertest.Ask(t, s, "DELETE", "/api/v1/projects/game", "", "", nil); code != 204 {
 		t.Errorf("delete: %d", code)
 	}
-	if code := askJSON(t, s, "DELETE", "/api/v1/projects/game?forever=true", "", "", nil); code != 204 {
+	if code := servertest.Ask(t, s, "DELETE", "/api/v1/projects/game?forever=true", "", "", nil); code != 204 {
 		t.Errorf("remove: %d", code)
 	}
-	if code := askJSON(t, s, "GET", "/api/v1/projects/game", "", "", nil); code != 404 {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/projects/game", "", "", nil); code != 404 {
 		t.Errorf("a removed project: %d", code)
 	}
 }
@@ -170,7 +129,7 @@ func TestProjectInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	var p struct{ Detail string }
-	if code := askJSON(t, s, "DELETE", "/api/v1/projects/tera", "", "", &p); code != 409 || !strings.Contains(p.Detail, "1 running listener") {
+	if code := servertest.Ask(t, s, "DELETE", "/api/v1/projects/tera", "", "", &p); code != 409 || !strings.Contains(p.Detail, "1 running listener") {
 		t.Errorf("%d %s", code, p.Detail)
 	}
 	if s.Projects.Find("tera") == nil {
@@ -194,7 +153,7 @@ func TestProjectOfAZip(t *testing.T) {
 		Files []struct{ File, Result string }
 	}
 	from := time.Now()
-	if code := askJSON(t, s, "POST", "/api/v1/projects", kind, body, &made); code != 201 || made.Definitions != 1192 || made.Protocol != "tera" || len(made.Files) != 1195 {
+	if code := servertest.Ask(t, s, "POST", "/api/v1/projects", kind, body, &made); code != 201 || made.Definitions != 1192 || made.Protocol != "tera" || len(made.Files) != 1195 {
 		t.Fatalf("%d %+v, %d files", code, made.Info, len(made.Files))
 	}
 	t.Log("1192 definitions:", time.Since(from).Round(time.Millisecond))
@@ -207,7 +166,7 @@ func TestProjectOfAZip(t *testing.T) {
 		"a name that is reserved": {map[string]string{"name": "docs"}, map[string]string{"C_A.1.def": "uint32 a\n"}},
 	} {
 		kind, body := zipForm(t, c.fields, c.files)
-		if code := askJSON(t, s, "POST", "/api/v1/projects", kind, body, nil); code < 400 || code >= 500 {
+		if code := servertest.Ask(t, s, "POST", "/api/v1/projects", kind, body, nil); code < 400 || code >= 500 {
 			t.Errorf("%s: %d", what, code)
 		}
 	}
@@ -222,7 +181,7 @@ func TestProjectOfAZip(t *testing.T) {
 	} {
 		var made projects.Info
 		kind, body := zipForm(t, c.fields, c.files)
-		if code := askJSON(t, s, "POST", "/api/v1/projects", kind, body, &made); code != 201 || made.Title != want {
+		if code := servertest.Ask(t, s, "POST", "/api/v1/projects", kind, body, &made); code != 201 || made.Title != want {
 			t.Errorf("%d, %q and not %q", code, made.Title, want)
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,24 +12,11 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/defs/schema"
 	"wirebench/server/captures"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
-
-// checkedCapture returns a capture that begins with the version check of a client.
-func checkedCapture(t testing.TB, build uint32) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	s, at := aConversation(t, &out)
-	check := binary.LittleEndian.AppendUint32([]byte{20, 0, 0xbc, 0x4d, 1, 0, 8, 0, 8, 0, 0, 0, 0, 0, 0, 0}, build)
-	for i, message := range [][]byte{check, {6, 0, 1, 0, 1, 0}, {6, 0, 1, 0, 2, 0}} {
-		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Second), message, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.Bytes()
-}
 
 // proposals asks for the proposals of a capture.
 func proposals(t *testing.T, s *Server, id string) (out struct {
@@ -39,7 +25,7 @@ func proposals(t *testing.T, s *Server, id string) (out struct {
 },
 ) {
 	t.Helper()
-	if code := request(t, s, "GET", captureOf(id)+"/proposals", nil, &out); code != 200 {
+	if code := servertest.Request(t, s, "GET", captureOf(id)+"/proposals", nil, &out); code != 200 {
 		t.Fatal(code, out)
 	}
 	return out
@@ -59,45 +45,45 @@ func proposed(t *testing.T, s *Server, id string) string {
 // The build that the client names leads to its code map and the version of the game.
 func TestProposesMap(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_A.1.def": "uint16 a\n", "protocol.1.map": "C_A 2\n", "protocol.373824.map": "C_A 1\n", "protocol.5.map": "# patch 12\nC_A 3\n", "protocol.6.map": "C_A 4\n"})
-	id := kept(t, s, "a", checkedCapture(t, 373824)).ID
+	id := servertest.Keep(t, s, "a", servertest.Checked(t, 373824)).ID
 	const evidence = "as the version check of the client, frame 1, names build 373824 "
 	if got := proposed(t, s, id); got != `settings: use protocol.373824.map, patch 98.02, `+evidence+`{"map":"protocol.373824.map","patch":"98.02"}` {
 		t.Error(got)
 	}
 	// Dismissed, it is not made again, until it is wanted.
 	first := proposals(t, s, id).Proposals[0].ID
-	if code, got := patch(t, s, id, fmt.Sprintf(`{"dismiss":[%q]}`, first)); code != 200 {
+	if code, got := servertest.Patch(t, s, id, fmt.Sprintf(`{"dismiss":[%q]}`, first)); code != 200 {
 		t.Fatal(got)
 	}
 	if p := proposals(t, s, id); len(p.Proposals) != 0 || fmt.Sprint(p.Dismissed) != "["+first+"]" {
 		t.Errorf("%+v", p)
 	}
-	if code, got := patch(t, s, id, fmt.Sprintf(`{"propose":[%q]}`, first)); code != 200 {
+	if code, got := servertest.Patch(t, s, id, fmt.Sprintf(`{"propose":[%q]}`, first)); code != 200 {
 		t.Fatal(got)
 	}
 	// The map alone leaves the version of the game to propose.
-	if code, got := patch(t, s, id, `{"settings":{"map":"protocol.373824.map"}}`); code != 200 {
+	if code, got := servertest.Patch(t, s, id, `{"settings":{"map":"protocol.373824.map"}}`); code != 200 {
 		t.Fatal(got)
 	}
 	if got := proposed(t, s, id); got != `settings: use patch 98.02, `+evidence+`{"patch":"98.02"}` {
 		t.Error(got)
 	}
-	if code, got := patch(t, s, id, `{"settings":{"patch":"98.02"}}`); code != 200 {
+	if code, got := servertest.Patch(t, s, id, `{"settings":{"patch":"98.02"}}`); code != 200 {
 		t.Fatal(got)
 	}
 	if got := proposed(t, s, id); got != "" {
 		t.Errorf("accepted, and proposed again: %s", got)
 	}
-	if got := proposed(t, s, kept(t, s, "b", checkedCapture(t, 5)).ID); !strings.HasPrefix(got, "settings: use protocol.5.map, patch 12, ") {
+	if got := proposed(t, s, servertest.Keep(t, s, "b", servertest.Checked(t, 5)).ID); !strings.HasPrefix(got, "settings: use protocol.5.map, patch 12, ") {
 		t.Error(got)
 	}
-	if got := proposed(t, s, kept(t, s, "e", checkedCapture(t, 6)).ID); got != `settings: use protocol.6.map, as the version check of the client, frame 1, names build 6, of a game version that neither the map nor revisions.json tells {"map":"protocol.6.map"}` {
+	if got := proposed(t, s, servertest.Keep(t, s, "e", servertest.Checked(t, 6)).ID); got != `settings: use protocol.6.map, as the version check of the client, frame 1, names build 6, of a game version that neither the map nor revisions.json tells {"map":"protocol.6.map"}` {
 		t.Error(got)
 	}
-	if got := proposed(t, s, kept(t, s, "c", checkedCapture(t, 7)).ID); !strings.HasPrefix(got, "map: add protocol.7.map to the library, ") {
+	if got := proposed(t, s, servertest.Keep(t, s, "c", servertest.Checked(t, 7)).ID); !strings.HasPrefix(got, "map: add protocol.7.map to the library, ") {
 		t.Error(got)
 	}
-	if got := proposed(t, s, kept(t, s, "d", chatCapture(t, 5)).ID); got != "" {
+	if got := proposed(t, s, servertest.Keep(t, s, "d", servertest.Chat(t, 5)).ID); got != "" {
 		t.Error(got)
 	}
 }
@@ -105,7 +91,7 @@ func TestProposesMap(t *testing.T) {
 // A code map without a build in its name may be the right one.
 func TestProposesNoMapInPlaceOfANamelessOne(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"mine.map": "C_A 1\n"})
-	if got := proposed(t, s, kept(t, s, "a", checkedCapture(t, 7)).ID); got != "" {
+	if got := proposed(t, s, servertest.Keep(t, s, "a", servertest.Checked(t, 7)).ID); got != "" {
 		t.Error(got)
 	}
 }
@@ -120,22 +106,22 @@ func TestProposesAnotherProject(t *testing.T) {
 		d, _ := workspacetest.Dir(t, c.files)
 		list = append(list, workspacetest.Open(t, workspace.Config{Name: c.name, FirstTitle: "Project " + c.name, Dialect: c.dialect, Files: d, Captures: workspacetest.Captures(t)}))
 	}
-	s, err := New(Config{Version: "test", Projects: fixed(t, list...)})
+	s, err := New(Config{Version: "test", Projects: servertest.Fixed(t, list...)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	if got := proposed(t, s, kept(t, s, "a", checkedCapture(t, 7)).ID); !strings.HasPrefix(got, "open: open it in Project two, which has protocol.7.map, as ") || !strings.HasSuffix(got, "{}two") {
+	if got := proposed(t, s, servertest.Keep(t, s, "a", servertest.Checked(t, 7)).ID); !strings.HasPrefix(got, "open: open it in Project two, which has protocol.7.map, as ") || !strings.HasSuffix(got, "{}two") {
 		t.Error(got)
 	}
 	var out bytes.Buffer
-	conn, at := aConversation(t, &out)
+	conn, at := servertest.Conversation(t, &out)
 	for i := range 5 {
 		if err := conn.Data(schema.ToServer, at.Add(time.Duration(i)*time.Second), []byte("\x01\x02\x00hi"), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := proposed(t, s, kept(t, s, "b", out.Bytes()).ID); !strings.Contains(got, "open: open it in Project three, as no messages here; the protocol of Project three finds 5 in its first part, 100 % of its bytes {}three") {
+	if got := proposed(t, s, servertest.Keep(t, s, "b", out.Bytes()).ID); !strings.Contains(got, "open: open it in Project three, as no messages here; the protocol of Project three finds 5 in its first part, 100 % of its bytes {}three") {
 		t.Error(got)
 	}
 }
@@ -144,7 +130,7 @@ func TestProposesAnotherProject(t *testing.T) {
 func TestProposesKeys(t *testing.T) {
 	s := captureServer(t, "tera", nil)
 	var out bytes.Buffer
-	conn, at := aConversation(t, &out)
+	conn, at := servertest.Conversation(t, &out)
 	noise := rand.New(rand.NewPCG(1, 2))
 	for i := range 5 {
 		data := make([]byte, 300)
@@ -155,12 +141,12 @@ func TestProposesKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := kept(t, s, "sealed", out.Bytes())
+	x := servertest.Keep(t, s, "sealed", out.Bytes())
 	got := proposed(t, s, x.ID)
 	if !strings.HasPrefix(got, "keys: give the keys, as no handshake seen: ") || !strings.Contains(got, " are enciphered, in 1 connection ") {
 		t.Error(got)
 	}
-	if code, got := patch(t, s, x.ID, `{"keys":"* tera `+strings.Repeat("00", 512)+`"}`); code != 200 {
+	if code, got := servertest.Patch(t, s, x.ID, `{"keys":"* tera `+strings.Repeat("00", 512)+`"}`); code != 200 {
 		t.Fatal(got)
 	}
 	if got := proposed(t, s, x.ID); strings.Contains(got, "no handshake") {
@@ -176,7 +162,7 @@ const twoGroups = "group: alpha\n\npacket: hello\n   __group = alpha\n   text = 
 func groupsCapture(t testing.TB, n int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	conn, at := aConversation(t, &out)
+	conn, at := servertest.Conversation(t, &out)
 	send := func(s *pcap.Synthetic, i int, dir schema.Dir, data string) {
 		if err := s.Data(dir, at.Add(time.Duration(i)*time.Millisecond), []byte(data), ""); err != nil {
 			t.Fatal(err)
@@ -192,24 +178,24 @@ func groupsCapture(t testing.TB, n int) []byte {
 // The groups of messages are those that decode the frames.
 func TestProposesGroups(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": twoGroups})
-	x := kept(t, s, "game", groupsCapture(t, 103))
+	x := servertest.Keep(t, s, "game", groupsCapture(t, 103))
 	if got := proposed(t, s, x.ID); got != `settings: use the groups c2s=alpha, s2c=beta, as they decode 412 of 412 frames; the present ones 0 of 4 {"groups":["c2s=alpha","s2c=beta"]}` {
 		t.Error(got)
 	}
-	if code, got := patch(t, s, x.ID, `{"settings":{"groups":["c2s=alpha","s2c=beta"]}}`); code != 200 {
+	if code, got := servertest.Patch(t, s, x.ID, `{"settings":{"groups":["c2s=alpha","s2c=beta"]}}`); code != 200 {
 		t.Fatal(got)
 	}
 	if got := proposed(t, s, x.ID); got != "" {
 		t.Error(got)
 	}
 	// Groups that decode the frames are not replaced, and nothing is proposed where none do.
-	if code, got := patch(t, s, x.ID, `{"settings":{"groups":["7801/s2c=beta","alpha"]}}`); code != 200 {
+	if code, got := servertest.Patch(t, s, x.ID, `{"settings":{"groups":["7801/s2c=beta","alpha"]}}`); code != 200 {
 		t.Fatal(got)
 	}
 	if got := proposed(t, s, x.ID); got != "" {
 		t.Error(got)
 	}
-	if got := proposed(t, s, kept(t, s, "other", chatCapture(t, 20)).ID); got != "" {
+	if got := proposed(t, s, servertest.Keep(t, s, "other", servertest.Chat(t, 20)).ID); got != "" {
 		t.Error(got)
 	}
 }
@@ -227,7 +213,7 @@ func TestDismissedIsBounded(t *testing.T) {
 			ids = append(ids, fmt.Sprint(i, ":", k))
 		}
 		body, _ := json.Marshal(map[string]any{"dismiss": ids})
-		if code, got := patch(t, s, list[0].ID, string(body)); code != 200 {
+		if code, got := servertest.Patch(t, s, list[0].ID, string(body)); code != 200 {
 			t.Fatal(got)
 		}
 	}

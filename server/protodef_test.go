@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"wirebench/server/projects"
+	"wirebench/server/servertest"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
@@ -22,11 +23,11 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 	kept, dir := workspacetest.Dir(t, nil)
 	h := serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "protodef", Files: kept}))
 	a := send(t, h, "",
-		sent{"pc-1.16.1.json", shippedProtoDef(t)},
-		sent{"items.json", `{"items": [{"id": 1, "types": {"a": 1}}]}`},
-		sent{"package.json", `{"types": {"a": "varint"}}`},
-		sent{"more.zip", zipOf(t, sent{"proto.yml", imported}, sent{"parts/types.yml", "Name: [\"pstring\", {\"countType\": \"u8\"}]\nId:\n   of: varint\n   kind: u8\n"}, sent{"docker.yml", "services:\n  web:\n    image: x\n"})},
-		sent{"C_JOIN.1.def", "byte x\n"},
+		servertest.File{"pc-1.16.1.json", servertest.ProtoDef(t)},
+		servertest.File{"items.json", `{"items": [{"id": 1, "types": {"a": 1}}]}`},
+		servertest.File{"package.json", `{"types": {"a": "varint"}}`},
+		servertest.File{"more.zip", servertest.Zip(t, servertest.File{"proto.yml", imported}, servertest.File{"parts/types.yml", "Name: [\"pstring\", {\"countType\": \"u8\"}]\nId:\n   of: varint\n   kind: u8\n"}, servertest.File{"docker.yml", "services:\n  web:\n    image: x\n"})},
+		servertest.File{"C_JOIN.1.def", "byte x\n"},
 	)
 	want := []string{
 		"pc-1.16.1.json new",
@@ -57,7 +58,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 	}
 
 	// A definition remains one, whatever its mistakes.
-	for _, text := range []string{"{\"types\"", "", "{}", shippedProtoDef(t)} {
+	for _, text := range []string{"{\"types\"", "", "{}", servertest.ProtoDef(t)} {
 		if status, said := ask(h, "PUT /api/one/definitions/pc-1.16.1.json; Content-Type: text/plain; If-Match: *", text); status/100 != 2 {
 			t.Fatalf("%q: %d %s", text, status, said)
 		}
@@ -65,7 +66,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 			t.Fatalf("%q: %d %s", text, status, list)
 		}
 	}
-	if status, said := ask(h, "PUT /api/one/definitions/other.json", shippedProtoDef(t)[strings.Index(shippedProtoDef(t), "{"):]); status != http.StatusCreated { // as application/json
+	if status, said := ask(h, "PUT /api/one/definitions/other.json", servertest.ProtoDef(t)[strings.Index(servertest.ProtoDef(t), "{"):]); status != http.StatusCreated { // as application/json
 		t.Errorf("%d %s", status, said)
 	}
 	if status, said := ask(h, "PUT /api/one/definitions/settings.json", `{"text": "{}"}`); status != http.StatusUnprocessableEntity || !strings.Contains(said, "definitions end in .json") {
@@ -76,7 +77,7 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 // A project that is made of a ProtoDef file has this protocol, and its name.
 func TestProjectOfProtoDef(t *testing.T) {
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	kind, body := formOf(t, sent{"pc-1.16.1.json", shippedProtoDef(t)})
+	kind, body := formOf(t, servertest.File{"pc-1.16.1.json", servertest.ProtoDef(t)})
 	a := post(t, s, "/api/v1/projects", kind, bytes.NewReader(body))
 	var made projects.Info
 	if err := json.Unmarshal([]byte(a.text), &made); err != nil || a.Status != http.StatusCreated || made.Protocol != "protodef" || made.Title != "pc-1.16.1" || made.Messages != 12 {

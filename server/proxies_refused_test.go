@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 )
 
 // The reason why listening failed is given once, in words; also by the listener of a replay.
@@ -15,7 +16,7 @@ func TestListenProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	defer s.Close()
 	_, err = s.relays.Start(t.Context(), s.Projects.Find("one"), relay.Config{Listen: l.Addr().String(), Upstream: "127.0.0.1:9"})
 	if want := "listen to " + l.Addr().String() + ": address already in use; another listener or program has this port"; err == nil || err.Error() != want {

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 )
 
 // A project whose protocol runs over UDP has SOCKS5 listeners for UDP; the state tells their associations and the dropped datagrams.
 func TestProxySocksOfUDP(t *testing.T) {
-	s := captureServer(t, "subspace", map[string]string{"game.def": subspaceText})
+	s := captureServer(t, "subspace", map[string]string{"game.def": servertest.SubspaceText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ask := func(method, path, body string, into any) int {
 		t.Helper()
-		return call(t, t.Context(), srv.URL, method, path, body, into)
+		return servertest.Call(t, t.Context(), srv.URL, method, path, body, into)
 	}
 	for _, bad := range []string{`{"listen":"127.0.0.1:0","upstream":"redirect"}`, `{"listen":"0.0.0.0:0","upstream":"socks5"}`} {
 		if code := ask("POST", "/api/one/proxies", bad, nil); code != 422 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -14,51 +13,21 @@ import (
 
 	"wirebench/server/api"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
 
-const pingFiles = "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\ngroup: svmsg\n\npacket: said\n   __group = svmsg\n   n       = uint32\n"
-
-// echoGame answers each message of seven bytes with its last one, until its listener is closed.
-func echoGame(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				var one [7]byte
-				for {
-					if _, err := io.ReadFull(c, one[:]); err != nil {
-						return
-					}
-					_, _ = c.Write([]byte{1, one[6], 0, 0, 0})
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
-}
-
 // Relayed traffic is in the list while it runs, on the live stream, and in a capture when it has ended.
 func TestProxyLive(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	api := func(method, path, body string, into any) int {
 		t.Helper()
-		return call(t, ctx, srv.URL, method, path, body, into)
+		return servertest.Call(t, ctx, srv.URL, method, path, body, into)
 	}
 	for _, bad := range []string{
 		`{"listen":"127.0.0.1:0","upstream":"169.254.169.254:80"}`, `{"listen":"127.0.0.1:0","upstream":"203.0.113.7:80"}`,
@@ -73,7 +42,7 @@ func TestProxyLive(t *testing.T) {
 		t.Errorf("refused listeners left captures: %v", kept)
 	}
 	var p relay.Info
-	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, echoGame(t)), &p); code != 201 || !p.Running {
+	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, servertest.EchoGame(t)), &p); code != 201 || !p.Running {
 		t.Fatalf("%d %+v", code, p)
 	}
 	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live?since=0&value=1&filter=say", nil, 1<<20)
@@ -110,7 +79,7 @@ func TestProxyLive(t *testing.T) {
 			}
 		}
 	}
-	var f gotFrames
+	var f servertest.Frames
 	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || f.Done {
 		t.Errorf("while it runs: %d, %d of %d frames, done %v", code, f.Fit, f.Total, f.Done)
 	}
@@ -130,42 +99,19 @@ func TestProxyLive(t *testing.T) {
 	}
 }
 
-// call sends a request and decodes its JSON response.
-func call(t *testing.T, ctx context.Context, base, method, path, body string, into any) int {
-	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, _ := io.ReadAll(res.Body)
-	if res.StatusCode >= 400 {
-		t.Logf("%s %s: %d %s", method, path, res.StatusCode, text)
-	}
-	if into != nil && json.Unmarshal(text, into) != nil {
-		t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
-	}
-	return res.StatusCode
-}
-
 // Messages are held, changed, changed by rules, dropped and injected, and the other side receives exactly that.
 func TestProxyOperated(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	ask := func(method, path, body string, into any) int {
 		t.Helper()
-		return call(t, ctx, srv.URL, method, path, body, into)
+		return servertest.Call(t, ctx, srv.URL, method, path, body, into)
 	}
 	var p relay.Info
-	if code := ask("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+	if code := ask("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}
 	session := "/api/one/proxies/" + p.ID
@@ -253,7 +199,7 @@ func TestProxyOperated(t *testing.T) {
 		t.Errorf("send: %d", code)
 	}
 	answer('i')
-	var f gotFrames
+	var f servertest.Frames
 	for filter, want := range map[string]int{"injected": 1, "dropped": 1, "modified": 2} {
 		for f.Fit = 0; f.Fit < want; { // the log gets a frame after it was sent
 			if code := ask("GET", "/api/one/captures/"+p.ID+"/frames?filter="+filter, "", &f); code != 200 {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"wirebench/server/rooms"
+	"wirebench/server/servertest"
 	"wirebench/server/workspace"
 )
 
@@ -77,7 +78,7 @@ func TestPurge(t *testing.T) {
 	const secret, clean = "# " + marker + "\nuint32 id\n", "uint32 id\nuint32 more\n"
 	do("PUT", "/definitions/C_OLD.1.def?force=true", secret)
 	do("POST", "/rename", `{"files":[{"from":"C_OLD.1.def","to":"C_A.1.def"}]}`) // a step with the text
-	if got := send(t, s, "?replace=true", sent{name: "C_A.1.def", text: "# " + marker + " again\nuint32 id\n"}, sent{name: "C_B.1.def", text: "uint32 id\nuint32 other\n"}); got.Status != 200 {
+	if got := send(t, s, "?replace=true", servertest.File{"C_A.1.def", "# " + marker + " again\nuint32 id\n"}, servertest.File{"C_B.1.def", "uint32 id\nuint32 other\n"}); got.Status != 200 {
 		t.Fatal(got.text)
 	}
 	comment := `{"name":"ann","text":"why this?","file":"C_A.1.def","line":1}`

@@ -19,6 +19,7 @@ import (
 	"wirebench/server/api"
 	"wirebench/server/page"
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 )
 
 // told waits until a page is notified of a topic.
@@ -38,7 +39,7 @@ func told(ctx context.Context, c *channelConn, topic string) (m page.Pushed, err
 // Open idle pages send and receive nothing, they are cheap, and all are notified at once of changes by this server or by other programs.
 func TestIdlePages(t *testing.T) {
 	const pages = 200
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles}, "00000000  01 02 00 68 69  ...hi\n")
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText}, "00000000  01 02 00 68 69  ...hi\n")
 	var requests atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -139,7 +140,7 @@ func TestIdlePages(t *testing.T) {
 		}))
 	}
 
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/captures?name=a.txt", "00000000  01 02 00 68 69  ...hi\n", nil); code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/captures?name=a.txt", "00000000  01 02 00 68 69  ...hi\n", nil); code != 201 {
 		t.Fatal(code)
 	}
 	changed := time.Now()
@@ -153,7 +154,7 @@ func TestIdlePages(t *testing.T) {
 // Pages of a workspace are notified of the start and end of a listener, and of its held messages. Those that show its traffic get the counters
 // within about a second; others get nothing while it flows. The state comes with the notification.
 func TestPushes(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -176,12 +177,12 @@ func TestPushes(t *testing.T) {
 	from(quiet, page.TopicListeners, 0)
 	from(open, page.TopicListeners, 0)
 	var p relay.Info
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatal(code)
 	}
 	from(quiet, page.TopicListeners, 1)
 	from(open, page.TopicListeners, 1)
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/operate", `{"on":true,"intercept":"say"}`, nil); code != 200 {
 		t.Fatal(code)
 	}
 	c, err := net.Dial("tcp", p.Pairs[0].Listen)
@@ -195,9 +196,9 @@ func TestPushes(t *testing.T) {
 	wait(page.TopicHeld + p.ID)
 	var held struct{ Total int }
 	for held.Total == 0 && ctx.Err() == nil {
-		call(t, ctx, srv.URL, "GET", "/api/one/proxies/"+p.ID+"/held", "", &held)
+		servertest.Call(t, ctx, srv.URL, "GET", "/api/one/proxies/"+p.ID+"/held", "", &held)
 	}
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil); code != 204 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil); code != 204 {
 		t.Fatal(code)
 	}
 	wait(page.TopicHeld + p.ID)
@@ -208,10 +209,10 @@ func TestPushes(t *testing.T) {
 		if s := from(open, page.TopicTraffic, 1).Proxies[0]; s.ToServer < int64(7*n) {
 			t.Fatalf("%d bytes after %d messages", s.ToServer, n)
 		}
-		call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil)
+		servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+p.ID+"/held", `{"action":"forward","all":true}`, nil)
 		n++
 	}
-	if code := call(t, ctx, srv.URL, "DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
+	if code := servertest.Call(t, ctx, srv.URL, "DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
 		t.Fatal(code)
 	}
 	wait(page.TopicListeners)

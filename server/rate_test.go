@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"wirebench/server/access"
+	"wirebench/server/servertest"
 )
 
 func TestTooManyRequests(t *testing.T) {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
-	s.Door = access.NewDoor(access.Config{Tokens: testTokens})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
+	s.Door = access.NewDoor(access.Config{Tokens: servertest.Tokens})
 	h := s.Door.Guard(s)
 	ask := func(token string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "/api/v1/projects", nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/replay"
 	"wirebench/server/runs"
+	"wirebench/server/servertest"
 )
 
 // replayTest is a server with a recorded conversation: three messages of a client, and an answer to each.
@@ -29,59 +29,18 @@ type replayTest struct {
 }
 
 func newReplayTest(t *testing.T) *replayTest {
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
 	srv := httptest.NewServer(s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })
-	x := &replayTest{T: t, s: s, base: srv.URL, ctx: ctx, game: echoGame(t)}
-	x.capture = x.record("aaaa", "bbbb", "cccc")
+	x := &replayTest{T: t, s: s, base: srv.URL, ctx: ctx, game: servertest.EchoGame(t)}
+	x.capture = servertest.Record(x.T, x.base, x.game, "aaaa", "bbbb", "cccc")
 	return x
 }
 
 func (x *replayTest) api(method, path, body string, into any) int {
 	x.Helper()
-	return call(x.T, x.ctx, x.base, method, path, body, into)
-}
-
-// record returns the id of a capture of a client's messages to the game.
-func (x *replayTest) record(texts ...string) string {
-	x.Helper()
-	var p relay.Info
-	if code := x.api("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q}`, x.game), &p); code != 201 {
-		x.Fatal(code)
-	}
-	x.say(p.Pairs[0].Listen, texts...)
-	for {
-		var f gotFrames
-		if x.api("GET", "/api/one/captures/"+p.ID+"/frames?filter=kind==message", "", &f); f.Fit == 2*len(texts) {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if code := x.api("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
-		x.Fatal(code)
-	}
-	return p.ID
-}
-
-// say runs a client that sends texts, and waits for the answer to each.
-func (x *replayTest) say(addr string, texts ...string) {
-	x.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		x.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-	for _, text := range texts {
-		if _, err := c.Write(append([]byte{1, 4, 0}, text...)); err != nil {
-			x.Fatal(err)
-		}
-		var got [5]byte
-		if _, err := io.ReadFull(c, got[:]); err != nil || got[1] != text[3] {
-			x.Fatalf("the answer is %x (%v)", got, err)
-		}
-	}
+	return servertest.Call(x.T, x.ctx, x.base, method, path, body, into)
 }
 
 // start starts a replay of the capture, and returns its id.
@@ -184,9 +143,9 @@ func TestReplay(t *testing.T) {
 	if r = x.wait(id); r.Report == nil || !r.Report.OK {
 		t.Errorf("by the proxy: %+v", r)
 	}
-	var f gotFrames
+	var f servertest.Frames
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // frames are observed after they passed
-		f = gotFrames{}
+		f = servertest.Frames{}
 		if code := x.api("GET", "/api/one/captures/"+p.ID+"/frames?filter=say", "", &f); code == 200 && f.Fit == 3 {
 			break
 		} else if code != 200 || time.Now().After(end) {
@@ -204,7 +163,7 @@ func TestReplayListens(t *testing.T) {
 	x := newReplayTest(t)
 	id, addr := x.start(`{"listen":"127.0.0.1:0","speed":1000}`)
 	x.until(id, "listening", func(r gotReplay) bool { return r.State == "listening" && r.Listen == addr && r.Play == "server" })
-	x.say(addr, "aaaa", "bbbb", "cccc")
+	servertest.Say(x.T, addr, "aaaa", "bbbb", "cccc")
 	if r := x.wait(id); r.Report == nil || !r.Report.OK || r.Report.Sent != 3 {
 		t.Errorf("%+v %+v", r, r.Report)
 	}
@@ -352,7 +311,7 @@ func TestReplayListensForDatagrams(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	x := &replayTest{T: t, s: s, base: srv.URL, ctx: t.Context()}
 	var kept struct{ ID string }
-	if code := request(t, s, "POST", "/api/one/captures?name=talk.txt", nil, &kept); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=talk.txt", nil, &kept); code != 201 {
 		t.Fatal(code)
 	}
 	x.capture = kept.ID

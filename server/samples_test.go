@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"wirebench/server/servertest"
 )
 
 func TestSamples(t *testing.T) {
@@ -35,10 +37,10 @@ func TestSamples(t *testing.T) {
 		{"remove one written by hand", "DELETE" + join, `{"hex":"060001000600","message":"C_JOIN.1"}`, 200, []string{`{"samples":[]}`}, nil},
 		{"remove the last", "DELETE" + list, `{"hex":"0500010000"}`, 200, []string{`{"samples":[]}`}, nil},
 	})
-	if got := onDisk(t, dir, "C_JOIN.1.samples.jsonl"); got != "not one\n" {
+	if got := servertest.OnDisk(t, dir, "C_JOIN.1.samples.jsonl"); got != "not one\n" {
 		t.Errorf("a line that is no sample has become %q", got)
 	}
-	if got := onDisk(t, dir, "sub/C_LIST.2.samples.jsonl"); got != "" {
+	if got := servertest.OnDisk(t, dir, "sub/C_LIST.2.samples.jsonl"); got != "" {
 		t.Errorf("an empty file of samples: %q", got)
 	}
 }
@@ -68,7 +70,7 @@ func TestSamplesAtTheSameTime(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	text := onDisk(t, dir, "C_A.1.samples.jsonl")
+	text := servertest.OnDisk(t, dir, "C_A.1.samples.jsonl")
 	for i := range many {
 		if strings.Count(text, fmt.Sprintf(`"hex":"%02x"`, i)) != 1 {
 			t.Errorf("sample %d is not in\n%s", i, text)

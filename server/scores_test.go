@@ -3,59 +3,32 @@ package server
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"testing"
 	"time"
 
-	"wirebench/defs/schema"
 	"wirebench/server/scores"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 )
 
-// hitCapture returns a capture of n messages of code 4097, with two numbers and a text; each bad-th has four bytes more.
-func hitCapture(t testing.TB, n, bad int) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	s, at := aConversation(t, &out)
-	for i := range n {
-		msg := binary.LittleEndian.AppendUint16([]byte{0, 0, 0x01, 0x10}, 14)
-		msg = binary.LittleEndian.AppendUint32(msg, uint32(i))
-		msg = binary.LittleEndian.AppendUint32(msg, uint32(i%3))
-		for _, c := range fmt.Sprintf("t%d", i%10) {
-			msg = append(msg, byte(c), 0)
-		}
-		msg = append(msg, 0, 0)
-		if i%bad == bad-1 {
-			msg = append(msg, 1, 2, 3, 4)
-		}
-		binary.LittleEndian.PutUint16(msg, uint16(len(msg)))
-		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Millisecond), msg, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out.Bytes()
-}
-
-const hitText = "uint32 id\nuint32 kind\nstring text\n"
-
 // The definitions of a project are judged by all its captures, each version by the messages of its code, and again after a change.
 func TestScoresOfProject(t *testing.T) {
-	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": hitText, "C_HIT.2.def": "uint32 id\nuint16 kind\nuint16 more\nstring text\n", "C_NONE.1.def": "byte a\n", "protocol.1.map": "C_HIT 4097\nC_NONE 4098\n"})
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "C_HIT.2.def": "uint32 id\nuint16 kind\nuint16 more\nstring text\n", "C_NONE.1.def": "byte a\n", "protocol.1.map": "C_HIT 4097\nC_NONE 4098\n"})
 	upload := func(name string, data []byte) (x store.Capture) {
-		if code := request(t, s, "POST", "/api/one/captures?name="+name, data, &x); code != 201 {
+		if code := servertest.Request(t, s, "POST", "/api/one/captures?name="+name, data, &x); code != 201 {
 			t.Fatalf("upload: %d", code)
 		}
 		return x
 	}
-	one, two := upload("one.pcapng", hitCapture(t, 3000, 1000)), upload("two.pcapng", hitCapture(t, 20, 10))
+	one, two := upload("one.pcapng", servertest.Hits(t, 3000, 1000)), upload("two.pcapng", servertest.Hits(t, 20, 10))
 	var got scores.Scores
 	ask := func() {
 		t.Helper()
 		got = scores.Scores{}
-		if code := request(t, s, "GET", "/api/v1/one/scores", nil, &got); code != 200 || !got.Done {
+		if code := servertest.Request(t, s, "GET", "/api/v1/one/scores", nil, &got); code != 200 || !got.Done {
 			t.Fatal(code, got)
 		}
 	}
@@ -78,7 +51,7 @@ func TestScoresOfProject(t *testing.T) {
 	if d := got.Definitions[1]; d.Frames != 3020 || d.Clean != 0 {
 		t.Errorf("%+v", d)
 	}
-	if code := request(t, s, "DELETE", "/api/v1/one/captures/"+one.ID, nil, nil); code != 204 {
+	if code := servertest.Request(t, s, "DELETE", "/api/v1/one/captures/"+one.ID, nil, nil); code != 204 {
 		t.Fatal(code)
 	}
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -93,9 +66,9 @@ func TestScoresOfProject(t *testing.T) {
 
 // An open page that wants them gets the figures of its text, with those of each line, after each change.
 func TestScoresOfPage(t *testing.T) {
-	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": hitText, "protocol.1.map": "C_HIT 4097\n"})
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "protocol.1.map": "C_HIT 4097\n"})
 	var x store.Capture
-	if code := request(t, s, "POST", "/api/one/captures?name=one.pcapng", hitCapture(t, 3000, 1000), &x); code != 201 {
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=one.pcapng", servertest.Hits(t, 3000, 1000), &x); code != 201 {
 		t.Fatalf("upload: %d", code)
 	}
 	srv := httptest.NewServer(s)
@@ -158,9 +131,9 @@ func TestScoresOfPage(t *testing.T) {
 func BenchmarkScore(b *testing.B) {
 	edits := 0
 	for _, n := range []int{100_000, 1_000_000} {
-		s := captureServer(b, "tera", map[string]string{"C_HIT.1.def": hitText, "protocol.1.map": "C_HIT 4097\n"})
+		s := captureServer(b, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "protocol.1.map": "C_HIT 4097\n"})
 		ws := s.Projects.Find("one")
-		if _, err := ws.Captures.Add("one.pcapng", time.Now(), bytes.NewReader(hitCapture(b, n, 1000))); err != nil {
+		if _, err := ws.Captures.Add("one.pcapng", time.Now(), bytes.NewReader(servertest.Hits(b, n, 1000))); err != nil {
 			b.Fatal(err)
 		}
 		board := s.scores.Of(ws)
@@ -171,7 +144,7 @@ func BenchmarkScore(b *testing.B) {
 			var first time.Duration
 			for range b.N {
 				edits++ // figures of a text that is known would be those of before
-				def, err := ws.Now().Open("C_HIT.1", fmt.Sprintf("%s# edited %d\n", hitText, edits))
+				def, err := ws.Now().Open("C_HIT.1", fmt.Sprintf("%s# edited %d\n", servertest.HitText, edits))
 				if err != nil {
 					b.Fatal(err)
 				}

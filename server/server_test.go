@@ -2,14 +2,10 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,82 +15,34 @@ import (
 	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/projects"
-	"wirebench/server/store"
+	"wirebench/server/servertest"
 	"wirebench/server/workspace"
-	"wirebench/server/workspace/workspacetest"
 )
-
-// thousands returns a definition of 2000 fields.
-func thousands() string {
-	var b strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&b, "byte b%d\n", i)
-	}
-	return b.String()
-}
-
-// testSamples are samples of the definitions of testServer.
-var testSamples = map[string]string{
-	"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"12000100080039304c0061006e006e000000","about":"a text"}` + "\n",
-	"C_LIST.1.samples.jsonl": `{"message":"C_LIST.1","hex":"240002000200080008001600120001000000410000001600000020000200000042000000","about":"a list"}` + "\n",
-}
 
 // testServer has one workspace with a few definitions.
 func testServer(t testing.TB) *Server {
 	t.Helper()
-	files := map[string]string{
-		"C_JOIN.1.def":      "string channel_name # where\nuint16 password\n",
-		"C_LIST.1.def":      "array members\n- uint32 id\n- string name\n",
-		"S_BROKEN.1.def":    "in32 x\nbyte y\n",
-		"C_PLAIN.1.def":     "byte x\n",
-		"C_WIDE.1.def":      "uint64 a\nint64 b\n",
-		"C_THOUSANDS.1.def": thousands(),
-		"protocol.1.map":    "C_JOIN 1\nC_LIST 2\nS_BROKEN 3\n",
-		"notes/readme.html": "x",
-	}
-	maps.Copy(files, testSamples)
-	s, _ := testServerOf(t, files)
+	s, _ := testServerOf(t, servertest.Files())
 	return s
 }
 
 // testServerOf has one workspace of files in a directory.
 func testServerOf(t testing.TB, files map[string]string) (s *Server, dir string) {
 	t.Helper()
-	dir = t.TempDir()
-	for name, text := range files {
-		writeFile(t, filepath.Join(dir, name), text)
-	}
-	return serverOf(t, openWorkspace(t, dir, nil)), dir
-}
-
-func writeFile(t testing.TB, name, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// openWorkspace opens a workspace "one" of a directory. change, if not nil, may wrap its files.
-func openWorkspace(t testing.TB, dir string, change func(workspace.Files) workspace.Files) *workspace.Workspace {
-	t.Helper()
-	d, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, _ := workspacetest.Dir(t, nil)
-	files := workspace.Files(d)
-	if change != nil {
-		files = change(files)
-	}
-	return workspacetest.Open(t, workspace.Config{Files: files, Home: home})
+	dir = servertest.WriteFiles(t, files)
+	return serverOf(t, servertest.OpenWorkspace(t, dir, nil)), dir
 }
 
 func serverOf(t testing.TB, w *workspace.Workspace) *Server {
 	t.Helper()
-	s, err := New(Config{Version: "test", Projects: fixed(t, w), GitRemote: "origin"})
+	return newServer(t, Config{Projects: servertest.Fixed(t, w), GitRemote: "origin"})
+}
+
+// newServer starts a server, until the test ends.
+func newServer(t testing.TB, c Config) *Server {
+	t.Helper()
+	c.Version = "test"
+	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +240,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 }
 
 func TestForeignNamesAreRefused(t *testing.T) {
-	h, err := New(Config{Projects: fixed(t, openWorkspace(t, t.TempDir(), nil)), Hosts: []string{"localhost", "127.0.0.1", "::1"}})
+	h, err := New(Config{Projects: servertest.Fixed(t, servertest.OpenWorkspace(t, t.TempDir(), nil)), Hosts: []string{"localhost", "127.0.0.1", "::1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,9 +330,9 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	one := openWorkspace(t, t.TempDir(), nil)
+	one := servertest.OpenWorkspace(t, t.TempDir(), nil)
 	named := func(name string) *workspace.Workspace {
-		w := openWorkspace(t, t.TempDir(), nil)
+		w := servertest.OpenWorkspace(t, t.TempDir(), nil)
 		w.Name = name
 		return w
 	}
@@ -448,14 +396,4 @@ func FuzzPage(f *testing.F) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
-}
-
-// fixed returns a set of projects that cannot change.
-func fixed(t testing.TB, list ...*workspace.Workspace) *projects.Set {
-	t.Helper()
-	set, err := projects.Fixed(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
 }

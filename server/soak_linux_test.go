@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 	"wirebench/server/wsconn"
 )
 
@@ -32,7 +33,7 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Skip("WIREBENCH_SOAK is no duration")
 	}
-	s := captureServer(t, "muta", map[string]string{"game.def": pingFiles, "other.def": "group: more\n\npacket: third\n   __group = more\n   n = uint32\n"})
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText, "other.def": "group: more\n\npacket: third\n   __group = more\n   n = uint32\n"})
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), duration)

@@ -12,9 +12,8 @@ import (
 
 	"wirebench/codec/pcap"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 )
-
-const twoWays = "00000000  01 02 00 68                                       ...h\n    00000000  02 02                                             ..\n"
 
 // Captures among the files of a form are stored as captures, other files are not.
 func TestUploadOfCaptures(t *testing.T) {
@@ -40,9 +39,9 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"no name that says so", "", file.String(), "new", "", ""},
 		{"a.gz", "", packed.String(), "new", "", ""},
 		{"b.gz", "", letter.String(), "skipped", "its content is not one", ""},
-		{"follow.txt", "", twoWays, "new", "", ""},
-		{"talk.log", "", twoWays, "new", "", ""},
-		{"game.def", "", sayAndPing, "new", "", ""},
+		{"follow.txt", "", servertest.TwoWays, "new", "", ""},
+		{"talk.log", "", servertest.TwoWays, "new", "", ""},
+		{"game.def", "", servertest.SayAndPing, "new", "", ""},
 		{"words.log", "", "words\n", "skipped", "its content is not one", ""},
 		{"words.docx", "", "words\n", "skipped", "not a definition", ""},
 		{"packets_1.log", "", "2024-05-01T12:00:00Z | S->C | 1 | UNKNOWN | RAW: 04000100\n", "new", "", ""},
@@ -56,15 +55,15 @@ func TestUploadOfCaptures(t *testing.T) {
 		{"raw", "", raw, "skipped", "set a framing", ""},
 		{"raw.bin", "?framing=prefixed:2LE%2Bself", raw, "new", "", "prefixed:2le+self"},
 		{"x.pcapng", "?framing=fixed:4", file.String(), "new", "", ""},
-		{"x.mcpr", "", string(zipOf(t, sent{"metaData.json", "{}"}, sent{"recording.tmcpr", "\x00\x00\x00\x01\x00\x00\x00\x01a"})), "new", "", ""},
-		{"raw.zip", "", string(zipOf(t, sent{"1.bin", raw}, sent{"2.bin", raw})), "new", "", ""},
-		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(zipOf(t, sent{"1", raw}, sent{"2", raw})), "new", "", "prefixed:2le+self"},
-		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(zipOf(t, sent{"1.x", raw}, sent{"2.x", raw})), "new", "", "prefixed:2le+self"},
+		{"x.mcpr", "", string(servertest.Zip(t, servertest.File{"metaData.json", "{}"}, servertest.File{"recording.tmcpr", "\x00\x00\x00\x01\x00\x00\x00\x01a"})), "new", "", ""},
+		{"raw.zip", "", string(servertest.Zip(t, servertest.File{"1.bin", raw}, servertest.File{"2.bin", raw})), "new", "", ""},
+		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(servertest.Zip(t, servertest.File{"1", raw}, servertest.File{"2", raw})), "new", "", "prefixed:2le+self"},
+		{"raw.zip", "?framing=prefixed:2LE%2Bself", string(servertest.Zip(t, servertest.File{"1.x", raw}, servertest.File{"2.x", raw})), "new", "", "prefixed:2le+self"},
 		{"dump.har", "", `{"log":{"creator":{},"entries":[]}}`, "new", "", ""},
 		{"dump.json", "", `[{"_source":{"layers":{"frame_raw":["00",0,1,0,1]}}}]`, "new", "", ""},
 		{"flows", "", "24:4:type;3:tcp;8:messages;0:]}", "new", "", ""},
 	} {
-		a := send(t, s, c.query, sent{c.name, c.data})
+		a := send(t, s, c.query, servertest.File{c.name, c.data})
 		var report api.UploadReport
 		if err := json.Unmarshal([]byte(a.text), &report); err != nil {
 			t.Fatal(err)
@@ -88,7 +87,7 @@ func TestUploadOfCaptures(t *testing.T) {
 			}
 		}
 	}
-	if a := send(t, s, "?framing=lines", sent{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is not a framing") {
+	if a := send(t, s, "?framing=lines", servertest.File{"raw.bin", raw}); a.Status != 422 || !strings.Contains(a.text, "is not a framing") {
 		t.Error(a.text)
 	}
 }
@@ -99,15 +98,15 @@ func TestUploadOfCapturesInArchives(t *testing.T) {
 	if _, err := pcap.NewWriter(&file, "test"); err != nil {
 		t.Fatal(err)
 	}
-	a, b := sent{"dir/a.pcapng", file.String()}, sent{"b.pcap.gz", gzippedText(file.String())}
+	a, b := servertest.File{"dir/a.pcapng", file.String()}, servertest.File{"b.pcap.gz", gzippedText(file.String())}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	w := tar.NewWriter(z)
-	for _, f := range []sent{a, b} {
-		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o600, Size: int64(len(f.text))}); err != nil {
+	for _, f := range []servertest.File{a, b} {
+		if err := w.WriteHeader(&tar.Header{Name: f[0], Mode: 0o600, Size: int64(len(f[1]))}); err != nil {
 			t.Fatal(err)
 		}
-		w.Write([]byte(f.text))
+		w.Write([]byte(f[1]))
 	}
 	w.Close()
 	z.Close()
@@ -116,14 +115,14 @@ func TestUploadOfCapturesInArchives(t *testing.T) {
 		captures   int
 		want       string // results, in order
 	}{
-		{"two.zip", string(zipOf(t, a, b)), 2, "new new"},
+		{"two.zip", string(servertest.Zip(t, a, b)), 2, "new new"},
 		{"two.tar.gz", packed.String(), 2, "new new"},
-		{"mixed.zip", string(zipOf(t, a, sent{"game.def", sayAndPing}, sent{"letter.docx", "words"})), 1, "new new skipped"},
-		{"cut.zip", string(zipOf(t, a))[:40], 0, "error"},
-		{"none.zip", string(zipOf(t, sent{"letter.docx", "words"})), 0, "skipped"},
+		{"mixed.zip", string(servertest.Zip(t, a, servertest.File{"game.def", servertest.SayAndPing}, servertest.File{"letter.docx", "words"})), 1, "new new skipped"},
+		{"cut.zip", string(servertest.Zip(t, a))[:40], 0, "error"},
+		{"none.zip", string(servertest.Zip(t, servertest.File{"letter.docx", "words"})), 0, "skipped"},
 	} {
 		s := captureServer(t, "muta", nil)
-		answer := send(t, s, "", sent{c.name, c.data})
+		answer := send(t, s, "", servertest.File{c.name, c.data})
 		var report api.UploadReport
 		if err := json.Unmarshal([]byte(answer.text), &report); err != nil {
 			t.Fatal(err)
@@ -160,7 +159,7 @@ func TestUploadThatBreaksOffKeepsNoCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := captureServer(t, "muta", nil)
-	kind, form := formOf(t, sent{"a.pcapng", file.String()}, sent{"b.pcapng", file.String()})
+	kind, form := formOf(t, servertest.File{"a.pcapng", file.String()}, servertest.File{"b.pcapng", file.String()})
 	for _, n := range []int{len(form) - 3, len(form) - 30, len(form) / 2} {
 		r := httptest.NewRequest("POST", "/api/one/upload", bytes.NewReader(form[:n]))
 		r.Header.Set("Content-Type", kind)

@@ -20,30 +20,28 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/server/api"
+	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
-// sent is a file of a form. Without a name it is a field called "x", and with the name "?" a file with an empty name.
-type sent struct{ name, text string }
-
 // formOf returns a form of files, with unchanged names.
-func formOf(t testing.TB, files ...sent) (kind string, body []byte) {
+func formOf(t testing.TB, files ...servertest.File) (kind string, body []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, f := range files {
 		h := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="x"`}}
-		if f.name == "?" {
+		if f[0] == "?" {
 			h.Set("Content-Disposition", `form-data; name="x"; filename=""`)
-		} else if f.name != "" {
-			h.Set("Content-Disposition", `form-data; name="x"; filename="`+strings.ReplaceAll(f.name, `\`, `\\`)+`"`)
+		} else if f[0] != "" {
+			h.Set("Content-Disposition", `form-data; name="x"; filename="`+strings.ReplaceAll(f[0], `\`, `\\`)+`"`)
 		}
 		p, err := w.CreatePart(h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(p, f.text); err != nil {
+		if _, err := io.WriteString(p, f[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,30 +49,6 @@ func formOf(t testing.TB, files ...sent) (kind string, body []byte) {
 		t.Fatal(err)
 	}
 	return w.FormDataContentType(), b.Bytes()
-}
-
-// zipOf returns a zip file of files.
-func zipOf(t testing.TB, files ...sent) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, f := range files {
-		method := zip.Deflate
-		if f.text == "" {
-			method = zip.Store
-		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, f.text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // uploadAnswer is the response to an upload, accepted or refused.
@@ -99,7 +73,7 @@ func post(t testing.TB, h http.Handler, path, kind string, body io.Reader) uploa
 	return a
 }
 
-func send(t testing.TB, h http.Handler, query string, files ...sent) uploadAnswer {
+func send(t testing.TB, h http.Handler, query string, files ...servertest.File) uploadAnswer {
 	t.Helper()
 	kind, body := formOf(t, files...)
 	return post(t, h, "/api/one/upload"+query, kind, bytes.NewReader(body))
@@ -154,122 +128,122 @@ func TestUpload(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		query  string
-		files  []sent
+		files  []servertest.File
 		status int
 		says   []string // files and results; the part in parentheses may be a substring
 		after  map[string]string
 	}{
 		{
 			"new files", "",
-			[]sent{{"C_NEW.1.def", "uint32 id\n"}, {"protocol.7.map", "C_NEW 1\n"}, {"C_NEW.1.samples.jsonl", sample}},
+			[]servertest.File{{"C_NEW.1.def", "uint32 id\n"}, {"protocol.7.map", "C_NEW 1\n"}, {"C_NEW.1.samples.jsonl", sample}},
 			200,
 			[]string{"C_NEW.1.def new", "protocol.7.map new", "C_NEW.1.samples.jsonl new"},
 			with("C_NEW.1.def", "uint32 id\n", "protocol.7.map", "C_NEW 1\n", "C_NEW.1.samples.jsonl", sample),
 		},
 		{
 			"a folder", "",
-			[]sent{{"defs/C_NEW.1.def", "byte a\n"}, {"defs/more/C_NEW.2.def", "byte b\n"}, {"defs/.git/config", "x"}, {"defs/.DS_Store", "x"}},
+			[]servertest.File{{"defs/C_NEW.1.def", "byte a\n"}, {"defs/more/C_NEW.2.def", "byte b\n"}, {"defs/.git/config", "x"}, {"defs/.DS_Store", "x"}},
 			200,
 			[]string{"C_NEW.1.def new", "more/C_NEW.2.def new"},
 			with("C_NEW.1.def", "byte a\n", "more/C_NEW.2.def", "byte b\n"),
 		},
 		{
 			"a zip", "",
-			[]sent{{"all.zip", zipOf(t, sent{"top/C_NEW.1.def", "byte a\n"}, sent{"top/readme.md", "x"}, sent{"top/maps/protocol.7.map", "C_NEW 1\n"})}},
+			[]servertest.File{{"all.zip", servertest.Zip(t, servertest.File{"top/C_NEW.1.def", "byte a\n"}, servertest.File{"top/readme.md", "x"}, servertest.File{"top/maps/protocol.7.map", "C_NEW 1\n"})}},
 			200,
 			[]string{"all.zip: C_NEW.1.def new", "all.zip: readme.md skipped (not a definition", "all.zip: maps/protocol.7.map new"},
 			with("C_NEW.1.def", "byte a\n", "maps/protocol.7.map", "C_NEW 1\n"),
 		},
-		{"a zip of another name", "", []sent{{"download", zipOf(t, sent{"C_NEW.1.def", "byte a\n"})}}, 200, []string{"download: C_NEW.1.def new"}, with("C_NEW.1.def", "byte a\n")},
-		{"another text", "", []sent{{"C_OLD.2.def", "byte a\r\nbyte c\n"}}, 200, []string{"C_OLD.2.def exists (has 0 lines that this one lacks, and lacks 1"}, stored},
-		{"another text, replaced", "?replace=true", []sent{{"C_OLD.2.def", "byte c\n"}}, 200, []string{"C_OLD.2.def replaced"}, with("C_OLD.2.def", "byte c\n")},
-		{"other line ends", "", []sent{{"C_OLD.2.def", "byte a\r\n"}}, 200, []string{"C_OLD.2.def exists (differs in line ends"}, stored},
-		{"the same text", "?replace=true", []sent{{"C_OLD.2.def", "byte a\n"}}, 200, []string{"C_OLD.2.def unchanged"}, stored},
+		{"a zip of another name", "", []servertest.File{{"download", servertest.Zip(t, servertest.File{"C_NEW.1.def", "byte a\n"})}}, 200, []string{"download: C_NEW.1.def new"}, with("C_NEW.1.def", "byte a\n")},
+		{"another text", "", []servertest.File{{"C_OLD.2.def", "byte a\r\nbyte c\n"}}, 200, []string{"C_OLD.2.def exists (has 0 lines that this one lacks, and lacks 1"}, stored},
+		{"another text, replaced", "?replace=true", []servertest.File{{"C_OLD.2.def", "byte c\n"}}, 200, []string{"C_OLD.2.def replaced"}, with("C_OLD.2.def", "byte c\n")},
+		{"other line ends", "", []servertest.File{{"C_OLD.2.def", "byte a\r\n"}}, 200, []string{"C_OLD.2.def exists (differs in line ends"}, stored},
+		{"the same text", "?replace=true", []servertest.File{{"C_OLD.2.def", "byte a\n"}}, 200, []string{"C_OLD.2.def unchanged"}, stored},
 		{
 			"an older version, its bytes", "?replace=true",
-			[]sent{{"C_OLD.1.def", "int64 a\n"}, {"C_NEW.1.def", ""}},
+			[]servertest.File{{"C_OLD.1.def", "int64 a\n"}, {"C_NEW.1.def", ""}},
 			200,
 			[]string{"C_OLD.1.def error (the newest is 2: only names", "C_NEW.1.def new"},
 			with("C_NEW.1.def", ""),
 		},
-		{"an older version, its names", "?replace=true", []sent{{"C_OLD.1.def", "byte x\nbyte y # why\n"}}, 200, []string{"C_OLD.1.def replaced"}, with("C_OLD.1.def", "byte x\nbyte y # why\n")},
+		{"an older version, its names", "?replace=true", []servertest.File{{"C_OLD.1.def", "byte x\nbyte y # why\n"}}, 200, []string{"C_OLD.1.def replaced"}, with("C_OLD.1.def", "byte x\nbyte y # why\n")},
 		{
 			"a file that is in a folder of the library", "?replace=true",
-			[]sent{{"C_DEEP.1.def", "byte deeper\n"}, {"protocol.1.map", "C_OLD 2\n"}},
+			[]servertest.File{{"C_DEEP.1.def", "byte deeper\n"}, {"protocol.1.map", "C_OLD 2\n"}},
 			200,
 			[]string{"sub/C_DEEP.1.def replaced", "two/protocol.1.map replaced"},
 			with("sub/C_DEEP.1.def", "byte deeper\n", "two/protocol.1.map", "C_OLD 2\n"),
 		},
 		{
 			"a definition from another folder", "",
-			[]sent{{"a/x/C_DEEP.1.def", "byte deep\n"}, {"a/x/protocol.1.map", "C_OLD 7\n"}, {"a/C_NEW.1.def", ""}},
+			[]servertest.File{{"a/x/C_DEEP.1.def", "byte deep\n"}, {"a/x/protocol.1.map", "C_OLD 7\n"}, {"a/C_NEW.1.def", ""}},
 			200,
 			[]string{"sub/C_DEEP.1.def unchanged", "x/protocol.1.map new", "C_NEW.1.def new"},
 			with("x/protocol.1.map", "C_OLD 7\n", "C_NEW.1.def", ""),
 		},
-		{"samples of a definition in a folder", "", []sent{{"C_DEEP.1.samples.jsonl", sample}}, 200, []string{"sub/C_DEEP.1.samples.jsonl new"}, with("sub/C_DEEP.1.samples.jsonl", sample)},
-		{"samples that are none", "", []sent{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (no line is a sample)"}, stored},
+		{"samples of a definition in a folder", "", []servertest.File{{"C_DEEP.1.samples.jsonl", sample}}, 200, []string{"sub/C_DEEP.1.samples.jsonl new"}, with("sub/C_DEEP.1.samples.jsonl", sample)},
+		{"samples that are none", "", []servertest.File{{"C_OLD.1.samples.jsonl", "what\n"}}, 422, []string{"C_OLD.1.samples.jsonl skipped (no line is a sample)"}, stored},
 		{
 			"captures and logs", "",
-			[]sent{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
+			[]servertest.File{{"a.pcap", "x"}, {"b.log", "x"}, {"strange", "\xd4\xc3\xb2\xa1rest"}, {"c.pcapng", strings.Repeat("x", 5<<20)}},
 			422,
 			[]string{"a.pcap skipped (named like a capture", "b.log skipped (named like a capture", "strange skipped (a capture, which is not stored here", "c.pcapng skipped (named like a capture"},
 			stored,
 		},
 		{
 			"files of other kinds", "",
-			[]sent{{"x.js", "x"}, {"notes.txt", "some words of a text\n"}, {"sysmsg.1.map", "X 1"}, {"muta.def", "packet: hello\n"}, {"C_NEW.1.def", ""}},
+			[]servertest.File{{"x.js", "x"}, {"notes.txt", "some words of a text\n"}, {"sysmsg.1.map", "X 1"}, {"muta.def", "packet: hello\n"}, {"C_NEW.1.def", ""}},
 			200,
 			[]string{"x.js skipped (not a definition", "notes.txt skipped (not a definition", "sysmsg.1.map skipped (not the name of a code map", "muta.def skipped (this is a definition of protocol muta", "C_NEW.1.def new"},
 			with("C_NEW.1.def", ""),
 		},
 		{
 			"paths out of the folder", "",
-			[]sent{{"../C_A.1.def", "byte a"}, {"a/../../C_B.1.def", "byte a"}, {"/etc/C_C.1.def", "byte a"}, {`..\C_D.1.def`, "byte a"}, {`C:\C_E.1.def`, "byte a"}, {"C:C_F.1.def", "byte a"}},
+			[]servertest.File{{"../C_A.1.def", "byte a"}, {"a/../../C_B.1.def", "byte a"}, {"/etc/C_C.1.def", "byte a"}, {`..\C_D.1.def`, "byte a"}, {`C:\C_E.1.def`, "byte a"}, {"C:C_F.1.def", "byte a"}},
 			422,
 			[]string{"../C_A.1.def error (leads out", "a/../../C_B.1.def error (leads out", "/etc/C_C.1.def error (the path is absolute", `..\C_D.1.def error (backslash`, `C:\C_E.1.def error (backslash`, "C:C_F.1.def error (the path is absolute"},
 			stored,
 		},
 		{
 			"paths out of the folder, in a zip", "",
-			[]sent{{"x.zip", zipOf(t, sent{"../C_A.1.def", "byte a"}, sent{"/C_B.1.def", "byte a"}, sent{"C_\x00.1.def", "byte a"}, sent{"C_C.1.def", "byte a"})}},
+			[]servertest.File{{"x.zip", servertest.Zip(t, servertest.File{"../C_A.1.def", "byte a"}, servertest.File{"/C_B.1.def", "byte a"}, servertest.File{"C_\x00.1.def", "byte a"}, servertest.File{"C_C.1.def", "byte a"})}},
 			200,
 			[]string{"x.zip: ../C_A.1.def error (leads out", "x.zip: /C_B.1.def error (the path is absolute", "x.zip: C_\x00.1.def error (zero byte", "x.zip: C_C.1.def new"},
 			with("C_C.1.def", "byte a"),
 		},
 		{
 			"names that no system keeps", "",
-			[]sent{{"NUL.1.def", ""}, {".hidden.def", ""}, {"a?.1.def", ""}, {strings.Repeat("A", 300) + ".1.def", ""}},
+			[]servertest.File{{"NUL.1.def", ""}, {".hidden.def", ""}, {"a?.1.def", ""}, {strings.Repeat("A", 300) + ".1.def", ""}},
 			422,
 			[]string{"NUL.1.def error (Windows reserves", ".hidden.def skipped (hidden)", "a?.1.def error (the character ?", strings.Repeat("A", 300) + ".1.def error (at most 200"},
 			stored,
 		},
 		{
 			"the same name twice", "",
-			[]sent{{"C_NEW.1.def", "byte a\n"}, {"C_NEW.1.def", "byte b\n"}, {"C_NEW.1.def", "byte a\n"}},
+			[]servertest.File{{"C_NEW.1.def", "byte a\n"}, {"C_NEW.1.def", "byte b\n"}, {"C_NEW.1.def", "byte a\n"}},
 			200,
 			[]string{"C_NEW.1.def new", "C_NEW.1.def skipped (duplicate file", "C_NEW.1.def unchanged"},
 			with("C_NEW.1.def", "byte a\n"),
 		},
 		{
 			"names that differ in case", "",
-			[]sent{{"C_NEW.1.def", "byte a\n"}, {"c_new.1.def", "byte b\n"}, {"c_old.2.def", "byte c\n"}},
+			[]servertest.File{{"C_NEW.1.def", "byte a\n"}, {"c_new.1.def", "byte b\n"}, {"c_old.2.def", "byte c\n"}},
 			200,
 			[]string{"C_NEW.1.def new", "c_new.1.def error (differs only in case", "c_old.2.def error (differs only in case"},
 			with("C_NEW.1.def", "byte a\n"),
 		},
 		{
 			"a zip in a zip", "",
-			[]sent{{"x.zip", zipOf(t, sent{"in.zip", zipOf(t, sent{"C_A.1.def", ""})}, sent{"C_B.1.def", zipOf(t, sent{"C_A.1.def", ""})}, sent{"C_C.1.def", ""})}},
+			[]servertest.File{{"x.zip", servertest.Zip(t, servertest.File{"in.zip", servertest.Zip(t, servertest.File{"C_A.1.def", ""})}, servertest.File{"C_B.1.def", servertest.Zip(t, servertest.File{"C_A.1.def", ""})}, servertest.File{"C_C.1.def", ""})}},
 			200,
 			[]string{"x.zip: in.zip error (a zip file in a zip file", "x.zip: C_B.1.def error (a zip file in a zip file", "x.zip: C_C.1.def new"},
 			with("C_C.1.def", ""),
 		},
-		{"a broken zip", "", []sent{{"x.zip", "PK\x03\x04 and no more"}, {"C_NEW.1.def", ""}}, 200, []string{"x.zip error (not a readable zip file", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
-		{"a text that is called a zip", "", []sent{{"x.zip", "byte a\n"}}, 422, []string{"x.zip skipped (definitions end in .def)"}, stored},
-		{"a file without a name", "", []sent{{"?", "what"}, {"?", ""}}, 422, []string{"x skipped (a file without a name)"}, stored},
-		{"a part without a file", "", []sent{{"", "what"}, {"C_NEW.1.def", ""}}, 200, []string{"x skipped (no file name)", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
-		{"a file that is too large", "", []sent{{"C_BIG.1.def", strings.Repeat("#", store.MaxFileBytes+1)}, {"C_NEW.1.def", ""}}, 200, []string{"C_BIG.1.def error (larger than 4194304", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"a broken zip", "", []servertest.File{{"x.zip", "PK\x03\x04 and no more"}, {"C_NEW.1.def", ""}}, 200, []string{"x.zip error (not a readable zip file", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"a text that is called a zip", "", []servertest.File{{"x.zip", "byte a\n"}}, 422, []string{"x.zip skipped (definitions end in .def)"}, stored},
+		{"a file without a name", "", []servertest.File{{"?", "what"}, {"?", ""}}, 422, []string{"x skipped (a file without a name)"}, stored},
+		{"a part without a file", "", []servertest.File{{"", "what"}, {"C_NEW.1.def", ""}}, 200, []string{"x skipped (no file name)", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
+		{"a file that is too large", "", []servertest.File{{"C_BIG.1.def", strings.Repeat("#", store.MaxFileBytes+1)}, {"C_NEW.1.def", ""}}, 200, []string{"C_BIG.1.def error (larger than 4194304", "C_NEW.1.def new"}, with("C_NEW.1.def", "")},
 		{"nothing", "", nil, 422, nil, stored},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -291,7 +265,7 @@ func TestUpload(t *testing.T) {
 			if after := tree(t, dir); !maps.Equal(after, c.after) {
 				t.Errorf("on disk is %q\nwant %q", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(c.after)))
 			}
-			if out := onDisk(t, filepath.Dir(dir), "C_A.1.def"); out != "" {
+			if out := servertest.OnDisk(t, filepath.Dir(dir), "C_A.1.def"); out != "" {
 				t.Error("a file was written out of the folder")
 			}
 		})
@@ -301,14 +275,14 @@ func TestUpload(t *testing.T) {
 // The report describes the new definitions.
 func TestUploadDescribesDefinitions(t *testing.T) {
 	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "in32 a\n"})
-	a := send(t, s, "", sent{"C_BAD.3.def", "in32 a\nfoo\n"}, sent{"C_OLD.1.def", "in32 a\n"}, sent{"protocol.1.map", "C_BAD 1\n"})
+	a := send(t, s, "", servertest.File{"C_BAD.3.def", "in32 a\nfoo\n"}, servertest.File{"C_OLD.1.def", "in32 a\n"}, servertest.File{"protocol.1.map", "C_BAD 1\n"})
 	want := []api.UploadedFile{
 		{File: "C_BAD.3.def", Result: "new", Message: "C_BAD.3", Diagnostics: 2}, {File: "C_OLD.1.def", Result: "unchanged", Message: "C_OLD.1", Diagnostics: 1}, {File: "protocol.1.map", Result: "new"},
 	}
 	if !slices.Equal(a.Files, want) || a.Stored != 2 {
 		t.Errorf("%+v", a)
 	}
-	if a := send(t, s, "", sent{"C_OLD.1.def", "byte a\nbyte b\n"}); a.Files[0].Differs == nil || *a.Files[0].Differs != (api.Differences{Stored: 1, Uploaded: 2}) {
+	if a := send(t, s, "", servertest.File{"C_OLD.1.def", "byte a\nbyte b\n"}); a.Files[0].Differs == nil || *a.Files[0].Differs != (api.Differences{Stored: 1, Uploaded: 2}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -320,16 +294,16 @@ func TestUploadOfAFolderTwice(t *testing.T) {
 	}
 	const many = 800
 	s, dir := testServerOf(t, nil)
-	var files []sent
+	var files []servertest.File
 	for i := range many {
-		files = append(files, sent{fmt.Sprintf("defs/C_M%d.1.def", i), fmt.Sprintf("uint32 id%d\narray list\n- string name\n", i)})
+		files = append(files, servertest.File{fmt.Sprintf("defs/C_M%d.1.def", i), fmt.Sprintf("uint32 id%d\narray list\n- string name\n", i)})
 	}
 	if a := send(t, s, "", files...); a.Status != 200 || a.Stored != many {
 		t.Fatalf("%d, %d stored", a.Status, a.Stored)
 	}
 	before := tree(t, dir)
 	for _, query := range []string{"", "?replace=true"} {
-		a := send(t, s, query, sent{"defs.zip", zipOf(t, files...)})
+		a := send(t, s, query, servertest.File{"defs.zip", servertest.Zip(t, files...)})
 		for _, f := range a.Files {
 			if f.Result != "unchanged" || f.Message == "" {
 				t.Fatalf("%+v", f)
@@ -348,7 +322,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of megabytes, with -short")
 	}
-	bomb := func(name string) sent { // 30 MB of zeros
+	bomb := func(name string) servertest.File { // 30 MB of zeros
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		for i := range 10 {
@@ -356,15 +330,15 @@ func TestUploadOfTooMuch(t *testing.T) {
 			_, _ = w.Write(make([]byte, 3<<20))
 		}
 		_ = z.Close()
-		return sent{name, b.String()}
+		return servertest.File{name, b.String()}
 	}("bomb.zip")
-	var empty []sent
+	var empty []servertest.File
 	for i := range 25_000 {
-		empty = append(empty, sent{fmt.Sprintf("C_E%d.1.def", i), ""})
+		empty = append(empty, servertest.File{fmt.Sprintf("C_E%d.1.def", i), ""})
 	}
 	s, dir := testServerOf(t, nil)
 	t.Run("a zip bomb", func(t *testing.T) {
-		a := send(t, s, "", bomb, sent{"later.zip", zipOf(t, sent{"C_A.1.def", ""})})
+		a := send(t, s, "", bomb, servertest.File{"later.zip", servertest.Zip(t, servertest.File{"C_A.1.def", ""})})
 		if got := a.lines(); a.Status != 422 || len(got) != 2 || !strings.Contains(got[0], "bomb.zip error (unpack bomb.zip: unpacks to more than is allowed") || !strings.Contains(got[1], "not opened") {
 			t.Errorf("%d %q", a.Status, got)
 		}
@@ -375,21 +349,21 @@ func TestUploadOfTooMuch(t *testing.T) {
 		}
 	})
 	t.Run("many empty files in a zip", func(t *testing.T) {
-		if a := send(t, s, "", sent{"x.zip", zipOf(t, empty...)}); a.Status != 422 || !strings.Contains(a.text, "than is allowed") {
+		if a := send(t, s, "", servertest.File{"x.zip", servertest.Zip(t, empty...)}); a.Status != 422 || !strings.Contains(a.text, "than is allowed") {
 			t.Errorf("%d %s", a.Status, a.text)
 		}
 	})
 	t.Run("many zips", func(t *testing.T) {
-		var zips []sent
+		var zips []servertest.File
 		for i := range api.MaxZips + 1 {
-			zips = append(zips, sent{"x.zip", zipOf(t, sent{"notes.md", fmt.Sprint(i)})})
+			zips = append(zips, servertest.File{"x.zip", servertest.Zip(t, servertest.File{"notes.md", fmt.Sprint(i)})})
 		}
 		if got := send(t, s, "", zips...).lines(); !strings.Contains(got[api.MaxZips], "at most 20") {
 			t.Errorf("%q", got[api.MaxZips])
 		}
 	})
 	t.Run("a large body", func(t *testing.T) {
-		kind, body := formOf(t, sent{"x.pcap", strings.Repeat("x", api.MaxUpload)})
+		kind, body := formOf(t, servertest.File{"x.pcap", strings.Repeat("x", api.MaxUpload)})
 		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 413 || !strings.Contains(a.Detail, "67108864") {
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
@@ -398,7 +372,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 		}
 	})
 	t.Run("a large body that is not too large", func(t *testing.T) {
-		if a := send(t, s, "", sent{"x.pcap", strings.Repeat("x", api.MaxBody+1)}); a.Status != 422 || len(a.Files) != 1 {
+		if a := send(t, s, "", servertest.File{"x.pcap", strings.Repeat("x", api.MaxBody+1)}); a.Status != 422 || len(a.Files) != 1 {
 			t.Errorf("%d %s", a.Status, a.Detail)
 		}
 	})
@@ -409,7 +383,7 @@ func TestUploadOfTooMuch(t *testing.T) {
 
 func TestUploadThatIsNoForm(t *testing.T) {
 	s, dir := testServerOf(t, nil)
-	kind, whole := formOf(t, sent{"C_A.1.def", "byte a\n"}, sent{"C_B.1.def", "byte b\n"})
+	kind, whole := formOf(t, servertest.File{"C_A.1.def", "byte a\n"}, servertest.File{"C_B.1.def", "byte b\n"})
 	for name, c := range map[string]struct {
 		kind, body string
 		status     int
@@ -438,9 +412,9 @@ func TestUploadThatIsNoForm(t *testing.T) {
 func TestUploadReplacesByAField(t *testing.T) {
 	for _, value := range []string{"true", "1", "on"} {
 		s, dir := testServerOf(t, map[string]string{"C_A.1.def": "byte a\n"})
-		kind, body := formOf(t, sent{"C_A.1.def", "byte b\n"}, sent{"", value})
+		kind, body := formOf(t, servertest.File{"C_A.1.def", "byte b\n"}, servertest.File{"", value})
 		body = bytes.Replace(body, []byte("name=\"x\"\r\n"), []byte("name=\"replace\"\r\n"), 1)
-		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 200 || len(a.Files) != 1 || onDisk(t, dir, "C_A.1.def") != "byte b\n" {
+		if a := post(t, s, "/api/one/upload", kind, bytes.NewReader(body)); a.Status != 200 || len(a.Files) != 1 || servertest.OnDisk(t, dir, "C_A.1.def") != "byte b\n" {
 			t.Errorf("%s: %s", value, a.text)
 		}
 	}
@@ -449,11 +423,11 @@ func TestUploadReplacesByAField(t *testing.T) {
 // On a full disk, the report lists exactly the stored files.
 func TestUploadToAFullDisk(t *testing.T) {
 	full := fmt.Errorf("write: %w", store.ErrFull)
-	var files []sent
+	var files []servertest.File
 	for i := range 5 {
-		files = append(files, sent{fmt.Sprintf("C_N%d.1.def", i), "byte a\n"})
+		files = append(files, servertest.File{fmt.Sprintf("C_N%d.1.def", i), "byte a\n"})
 	}
-	a := send(t, failingServer(t, full, 2), "", append(files, sent{"C_A.1.def", "byte a\n"})...)
+	a := send(t, failingServer(t, full, 2), "", append(files, servertest.File{"C_A.1.def", "byte a\n"})...)
 	if a.Status != 200 || a.Stored != 2 {
 		t.Errorf("%d, %d stored", a.Status, a.Stored)
 	}
@@ -477,20 +451,20 @@ func TestUploadToAFullDisk(t *testing.T) {
 // Files written by another program during an upload are not lost.
 func TestUploadBesideAnotherProgram(t *testing.T) {
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
+	servertest.WriteFile(t, filepath.Join(dir, "C_A.1.def"), "byte a\n")
 	other := func(f workspace.Files) workspace.Files {
 		return &between{f, func(name string) {
 			if name != "C_A.1.def" {
-				writeFile(t, filepath.Join(dir, name), map[string]string{"C_B.1.def": "byte theirs\n", "C_C.1.def": "byte mine\n"}[name])
+				servertest.WriteFile(t, filepath.Join(dir, name), map[string]string{"C_B.1.def": "byte theirs\n", "C_C.1.def": "byte mine\n"}[name])
 			}
 		}}
 	}
-	s := serverOf(t, openWorkspace(t, dir, other))
-	a := send(t, s, "", sent{"C_B.1.def", "byte mine\n"}, sent{"C_C.1.def", "byte mine\n"})
-	if got := a.lines(); !strings.HasPrefix(got[0], "C_B.1.def exists") || got[1] != "C_C.1.def unchanged" || onDisk(t, dir, "C_B.1.def") != "byte theirs\n" {
+	s := serverOf(t, servertest.OpenWorkspace(t, dir, other))
+	a := send(t, s, "", servertest.File{"C_B.1.def", "byte mine\n"}, servertest.File{"C_C.1.def", "byte mine\n"})
+	if got := a.lines(); !strings.HasPrefix(got[0], "C_B.1.def exists") || got[1] != "C_C.1.def unchanged" || servertest.OnDisk(t, dir, "C_B.1.def") != "byte theirs\n" {
 		t.Errorf("%q", got)
 	}
-	if a := send(t, s, "?replace=true", sent{"C_B.1.def", "byte mine\n"}); a.Files[0].Result != "replaced" || onDisk(t, dir, "C_B.1.def") != "byte mine\n" {
+	if a := send(t, s, "?replace=true", servertest.File{"C_B.1.def", "byte mine\n"}); a.Files[0].Result != "replaced" || servertest.OnDisk(t, dir, "C_B.1.def") != "byte mine\n" {
 		t.Errorf("%+v", a.Files)
 	}
 }
@@ -515,7 +489,7 @@ func TestUploadThatBreaksOff(t *testing.T) {
 		s.ServeHTTP(w, r)
 	}))
 	defer srv.Close()
-	kind, body := formOf(t, sent{"C_A.1.def", "byte a\n"}, sent{"C_B.1.def", "byte b\n"})
+	kind, body := formOf(t, servertest.File{"C_A.1.def", "byte a\n"}, servertest.File{"C_B.1.def", "byte b\n"})
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wirebench/server/relay"
+	"wirebench/server/servertest"
 )
 
 // old is definitions for patches up to 113: S_BAD can be decoded at later ones, S_GONE cannot.
@@ -45,12 +46,12 @@ func TestDeprecatedDefinitions(t *testing.T) {
 		{"and encoding works again", encode, `{"message":"C_OLD","value":{"a":7}}`, 200, nil, nil},
 		{"it is deleted", "DELETE /api/one/definitions/deprecated.json?force=true", "", 204, nil, nil},
 	})
-	if onDisk(t, dir, "deprecated.json") != "" {
+	if servertest.OnDisk(t, dir, "deprecated.json") != "" {
 		t.Error("it is still on the disk")
 	}
-	kind, body := formOf(t, sent{"more.zip", zipOf(t, sent{"deprecated.json", old["deprecated.json"]}, sent{"package.json", "{}"})})
+	kind, body := formOf(t, servertest.File{"more.zip", servertest.Zip(t, servertest.File{"deprecated.json", old["deprecated.json"]}, servertest.File{"package.json", "{}"})})
 	a := post(t, s, "/api/one/upload", kind, strings.NewReader(string(body)))
-	if a.Status != 200 || a.Stored != 1 || onDisk(t, dir, "deprecated.json") == "" || onDisk(t, dir, "package.json") != "" {
+	if a.Status != 200 || a.Stored != 1 || servertest.OnDisk(t, dir, "deprecated.json") == "" || servertest.OnDisk(t, dir, "package.json") != "" {
 		t.Errorf("%+v", a)
 	}
 	talk(t, s, []exchange{{"uploaded", encode, `{"message":"C_OLD","value":{"a":7}}`, 422, []string{refused}, nil}})
@@ -79,7 +80,7 @@ func TestDeprecatedIsNotSent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	var p relay.Info
-	if code := call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, echoGame(t)), &p); code != 201 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
 		t.Fatalf("%d %+v", code, p)
 	}
 	var problem struct {
@@ -87,7 +88,7 @@ func TestDeprecatedIsNotSent(t *testing.T) {
 		Errors []struct{ Message string }
 	}
 	session := "/api/one/proxies/" + p.ID
-	if code := call(t, ctx, srv.URL, "POST", session+"/operate", `{"on":true}`, nil); code != 200 {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", session+"/operate", `{"on":true}`, nil); code != 200 {
 		t.Fatal(code)
 	}
 	c, err := net.Dial("tcp", p.Pairs[0].Listen)
@@ -96,9 +97,9 @@ func TestDeprecatedIsNotSent(t *testing.T) {
 	}
 	defer c.Close()
 	for p.Open == 0 && ctx.Err() == nil {
-		call(t, ctx, srv.URL, "GET", session, "", &p)
+		servertest.Call(t, ctx, srv.URL, "GET", session, "", &p)
 	}
-	if code := call(t, ctx, srv.URL, "POST", session+"/send", `{"dir":"c2s","message":"C_OLD","value":{"a":7}}`, &problem); code != 422 || !strings.Contains(fmt.Sprint(problem), "at patch 114 it can be decoded, but not encoded") {
+	if code := servertest.Call(t, ctx, srv.URL, "POST", session+"/send", `{"dir":"c2s","message":"C_OLD","value":{"a":7}}`, &problem); code != 422 || !strings.Contains(fmt.Sprint(problem), "at patch 114 it can be decoded, but not encoded") {
 		t.Errorf("%d %+v", code, problem)
 	}
 }

@@ -33,6 +33,7 @@ static
 web/browsertest
 web/build
 web/docs
+web/flows
 
 defs/diag < defs/source
 
@@ -126,6 +127,8 @@ cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 server/api < server/access server/runs server/projects server/rooms server/scores server/publish server/git
 
 server/page < server/api server/socket
+
+server/servertest < server/access server/projects server/relay server/workspace/workspacetest cmd/wirebench/demo/regatta web/docs
 
 server < server/page server/rooms static
 
@@ -258,10 +261,10 @@ var games = regexp.MustCompile(`(?i:\b(?:tera|muta|subspace|continuum)\b)` +
 
 var clock = regexp.MustCompile(`\btime\.(?:Now|Since|Until|Sleep|After|AfterFunc|Tick|NewTicker|NewTimer)\b`)
 
-// namesAllowed reports whether a file in codec or server is about one game: its transport, and the forms of pasted text and captures, which
-// are named after the programs that write them.
+// namesAllowed reports whether a file in codec or server is about one game: its transport, the forms of pasted text and captures, which
+// are named after the programs that write them, and what tests send.
 func namesAllowed(name string) bool {
-	return under(name, "codec/transport") || under(name, "codec/paste") || under(name, "codec/logs")
+	return under(name, "codec/transport") || under(name, "codec/paste") || under(name, "codec/logs") || under(name, "server/servertest")
 }
 
 // sourceViolations reads the files below server/ and codec/ for rules that imports do not show. Tests and testdata are exempt.

@@ -1,0 +1,51 @@
+package flows
+
+import (
+	"encoding/hex"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/servertest"
+	"wirebench/web/browsertest"
+)
+
+// A capture dropped on the page is stored, and so is a text with a conversation; for raw bytes a dialog opens.
+func TestFlowDropCaptures(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", "#input")
+	f := flow{t, ctx}
+	drop := func(name string, data []byte) {
+		t.Helper()
+		browsertest.Run(t, ctx, chromedp.Navigate(srv.URL+"/p/one/definitions"))
+		f.do(`{
+			const data = new DataTransfer()
+			data.items.add(new File([Uint8Array.from("` + hex.EncodeToString(data) + `".match(/../g).map(x => parseInt(x, 16)))], "` + name + `"))
+			document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}))
+		}`)
+	}
+	leads := func(n int, framing string) {
+		t.Helper()
+		browsertest.Arrive(t, ctx, `html:not(:has(#input))`) // another page; a script's wait does not outlive the one it is in
+		f.is("the page of the capture", `location.pathname.startsWith("/p/one/captures/")`)
+		all, err := s.Projects.Find("one").Captures.List()
+		if err != nil || len(all) != n || all[0].Framing != framing && all[n-1].Framing != framing {
+			t.Errorf("%+v %v", all, err)
+		}
+	}
+	drop("chat.bin", servertest.Chat(t, 20))
+	leads(1, "")
+	drop("talk.txt", []byte(servertest.TwoWays))
+	leads(2, "")
+	drop("raw.bin", make([]byte, 5000))
+	f.is("the question", `document.querySelector("dialog.framing[open]") !== null`)
+	f.page().Choose("Messages", "All messages have one size")
+	f.page().Fill("textbox", "Bytes of a message", "50")
+	f.is("the messages are cut as it says", `[...document.querySelectorAll(".framing-frames td")].some(e => e.textContent === "50")`)
+	f.do(`document.querySelector("dialog.framing .btn.primary").click()`)
+	leads(3, "fixed:50")
+}

@@ -1,0 +1,248 @@
+package flows
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/server/servertest"
+	"wirebench/web/browsertest"
+)
+
+const (
+	listText  = "# who\narray members\n- uint32 id\n- string name\n\nuint16 flags\n"
+	joinHex   = "12000100080039304c0061006e006e000000"
+	wideText  = "uint64 big\nbool flag\nfloat speed\n"
+	wideHex   = "11000300" + "0100000000000080" + "01" + "0000c03f"
+	codesText = "C_JOIN 1\nC_LIST 2\nC_WIDE 3\nC_NOBODY 9\n"
+)
+
+// listBytes has two members, "A" and "BC", and flags 5.
+const listBytes = "2e000200" + "0200" + "0a00" + "0500" +
+	"0a00" + "1800" + "1400" + "07000000" + "41000000" +
+	"1800" + "0000" + "2200" + "08000000" + "420043000000" + "00000000" + "0000"
+
+func flowFiles() map[string]string {
+	return map[string]string{
+		"C_JOIN.1.def": servertest.JoinText, "C_LIST.1.def": listText, "C_WIDE.1.def": wideText, "protocol.1.map": codesText,
+		"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"` + joinHex + `","about":"a text"}` + "\n",
+	}
+}
+
+// begin opens the page of a workspace in a browser.
+func begin(t *testing.T, files map[string]string, address string) (f flow, srv *httptest.Server, dir string) {
+	t.Helper()
+	s, dir := testServerOf(t, files)
+	srv = httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return flow{t, browsertest.Open(t, srv.URL+address, openSelector)}, srv, dir
+}
+
+func TestFlowPaste(t *testing.T) {
+	t.Parallel()
+	f, _, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	f.bytes(joinHex) // its sample
+	f.shows(row("channel_name"), `"Lann"`)
+
+	f.paste("12 00 01 00 08 00 07 00 4c 00 61 00 6e 00 6e 00 00 00")
+	f.shows("#verdict", "18 bytes")
+	f.shows(row("password"), "7")
+
+	f.paste("00000000: 1200 0100 0800 0900 4c00 6100 6e00 6e00  ........L.a.n.n.\n00000010: 0000  ..\n")
+	f.shows("#verdict", "xxd")
+	f.shows(row("password"), "9")
+
+	f.paste("EgABAAgACjBMAGEAbgBuAAAA")
+	f.shows("#verdict", "Base64")
+	f.shows(row("password"), "12298")
+
+	// Typed bytes are decoded as far as they are entered.
+	f.paste("")
+	f.is("nothing is shown", `document.querySelectorAll("#tree-rows tr").length === 0`)
+	f.focus("#input")
+	f.types("0a00 0100 0800 0b0")
+	f.types("0 0000")
+	f.shows(row("password"), "11")
+	f.bytes("0a000100 08000b00 0000")
+
+	f.paste("12 00 01 00 08 00 0z")
+	f.shows("#verdict", "line 1, column 20")
+	f.is("nothing is shown of what cannot be read", `document.querySelectorAll("#tree-rows tr").length === 0 && document.querySelector("#input").value.endsWith("0z")`)
+
+	f.paste("12000100080039304c00")
+	f.shows("#fields-head", "incomplete")
+	f.shows(".tree .wrong", "truncated after 10 bytes")
+	f.shows(row("password"), "12345")
+
+	// Several messages: a list, and the second one.
+	f.paste("# one\n" + joinHex + "\n# two\n" + wideHex)
+	f.do(`document.querySelector("#form").value = "hex-lines"; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
+	f.paste(joinHex + "\n" + wideHex)
+	f.shows("#messages", "C_JOIN")
+	f.click(`#messages button[value="show:1"]`)
+	f.shows("#fields-head", "illegal")
+	f.click("#bycode")
+	f.shows("#fields-head", "C_WIDE.1")
+	f.shows("#definition-head", "C_WIDE.1.def")
+	f.shows(row("big"), "9223372036854775809")
+
+	f.paste("0600270009 09")
+	f.do(`document.querySelector("#form").value = ""; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
+	f.shows("#fields-head", "No definition")
+	f.shows(".tree .wrong", "no definition for code 39")
+
+	// A dropped file: text is pasted, bytes become hex.
+	f.click("#bycode")
+	f.do(`{
+		const data = new DataTransfer()
+		data.items.add(new File([Uint8Array.from([0x0a,0,1,0,8,0,5,0,0,0])], "message.bin"))
+		document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}))
+	}`)
+	f.is("the bytes of the file", `document.querySelector("#input").value.startsWith("0a 00 01 00")`)
+
+	// A sample is stored beside its definition, opened again, removed.
+	f.do(`document.querySelector('#rail-list a[href$="C_JOIN.1"]').click()`)
+	f.shows("#definition-head", "C_JOIN.1.def")
+	f.paste("0a000100080005000000")
+	f.shows(row("password"), "5")
+	f.click("#samples summary")
+	f.is("the field for its description", `document.querySelector("#about")?.checkVisibility()`)
+	f.focus("#about")
+	f.types("an empty name")
+	f.click(`#samples button[value="keep"]`)
+	f.is("the sample is listed", `document.querySelectorAll("#samples .sample").length === 2`)
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.samples.jsonl")); !strings.Contains(string(text), `"hex":"0a000100080005000000","about":"an empty name"`) {
+		t.Errorf("beside the definition: %s", text)
+	}
+	f.do(`document.querySelector('#samples button[value="sample:0"]').click()`)
+	f.bytes(joinHex)
+	f.do(`document.querySelector('#samples button[value="drop:1"]').click()`)
+	f.page().Click("button", "Delete")
+	f.is("the sample is gone", `document.querySelectorAll("#samples .sample").length === 1`)
+}
+
+func TestFlowValues(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	f.bytes(joinHex)
+	edit := func(path, typed string) {
+		t.Helper()
+		f.focus(row(path))
+		f.press("Enter")
+		f.is("a field to type in", `document.activeElement.matches(".value-edit")`)
+		f.do(`document.activeElement.select()`)
+		f.types(typed)
+		f.press("Enter")
+		f.is("it is taken, or says why not", `document.querySelector(".value-edit") === null || document.querySelector(".value-why").textContent !== ""`)
+	}
+	edit("password", "0x0102")
+	f.bytes("1200010008000201" + "4c0061006e006e000000")
+	f.shows("#bytes-head", "2 bytes changed")
+	f.is("the changed bytes are marked", `[...document.querySelectorAll(".hx.new")].map(e => e.textContent).join("") === "0201"`)
+
+	edit("password", "65536")
+	f.shows(".value-why", "does not fit")
+	f.is("the field stays", `document.activeElement.matches(".value-edit") && document.activeElement.value === "65536"`)
+	f.press("Escape")
+	f.lacks(".value-edit")
+	f.shows(row("password"), "258")
+
+	// A longer text moves the end; edited exactly, only its own bytes change.
+	edit("channel_name", "Lannister")
+	f.bytes("1c00010008000201" + "4c0061006e006e00690073007400650072000000")
+	f.do(`document.querySelector("#exactly").click()`)
+	edit("channel_name", "L")
+	f.bytes("1c00010008000201" + "4c000000")
+	f.shows("#fields-head", "incomplete")
+	f.do(`document.querySelector("#exactly").click()`)
+	f.focus(`.tree tr[data-role="length"]`)
+	f.press("e")
+	f.is("bookkeeping too", `document.activeElement.matches(".value-edit")`)
+	f.do(`document.activeElement.select()`)
+	f.types("12")
+	f.press("Enter")
+	f.bytes("0c00010008000201" + "4c000000")
+	f.shows("#fields-head", "ok")
+
+	// Undo, step by step, and redo.
+	for _, want := range []string{"1c000100080002014c000000", "1c000100080002014c0061006e006e00690073007400650072000000", "12000100080002014c0061006e006e000000", joinHex} {
+		f.press("Ctrl+Z")
+		f.bytes(want)
+	}
+	f.lacks("#bytes-head .tag")
+	f.press("Ctrl+Y")
+	f.bytes("12000100080002014c0061006e006e000000")
+	f.click(`button[value="original"]`)
+	f.bytes(joinHex)
+
+	// 64 bits, booleans and floats.
+	f.do(`document.querySelector('#rail-list a[href$="C_WIDE.1"]').click()`)
+	f.shows("#definition-head", "C_WIDE.1.def")
+	f.paste(wideHex)
+	f.shows(row("big"), "9223372036854775809")
+	edit("big", "18446744073709551615")
+	edit("flag", "false")
+	edit("speed", "-0.25")
+	f.bytes("11000300" + "ffffffffffffffff" + "00" + "000080be")
+
+	// From an empty message, with elements inserted, duplicated and removed.
+	f.do(`document.querySelector('#rail-list a[href$="C_LIST.1"]').click()`)
+	f.shows("#definition-head", "C_LIST.1.def")
+	f.paste("")
+	f.click(`#fields-note button[value="build"]`)
+	f.bytes("0a000200000000000000")
+	f.do(`document.querySelector('#samples summary').focus()`)
+	f.paste(listBytes)
+	f.is("the list is decoded", `document.querySelector('.tree tr[data-path="members[1].name"]') !== null`)
+	f.focus(row("members[0]"))
+	f.press("Delete")
+	f.is("one element is left", `document.querySelector('.tree tr[data-path="members[1]"]') === null && document.querySelector('.tree tr[data-path="members[0]"]') !== null`)
+	f.shows(row("members[0].id"), "8")
+	f.focus(row("members[0]"))
+	f.press("Insert")
+	f.shows(row("members[1].id"), "8")
+	f.shows(row("members[0].id"), "0")
+	f.click(`button[value="repair"]`)
+	f.shows(".toasts", "Nothing to repair")
+	f.lacks(".toasts .toast")
+
+	// The values as text.
+	f.click(`[data-segment="values"]`)
+	f.is("the values of the message", `document.querySelector("#value").value.includes('"flags": 5')`)
+	f.do(`{ const v = document.querySelector("#value"); v.value = '{"flags": 6}'; v.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	f.click(`button[value="encode"]`)
+	f.bytes("0a000200000000000600")
+	f.do(`{ const v = document.querySelector("#value"); v.value = '{"flags": -6}'; v.dispatchEvent(new Event("input", {bubbles: true})) }`)
+	f.click(`button[value="encode"]`)
+	f.shows("#value-result", "does not fit")
+}
+
+func TestFlowBytes(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	f.bytes(joinHex)
+	f.focus(".hex-scroll")
+	f.press("Home")
+	for range 6 {
+		f.press("ArrowRight")
+	}
+	f.press("Enter")
+	f.is("edit mode shows", `document.querySelector(".hexgrid.editing .tag") !== null`)
+	f.types("0a0b")
+	f.bytes("1200010008000a0b" + "4c0061006e006e000000")
+	f.shows(row("password"), "2826")
+	f.press("Escape")
+	f.lacks(".hexgrid.editing")
+	f.press("Ctrl+Z")
+	f.bytes("1200010008000a00" + "4c0061006e006e000000") // a digit at a time
+	browsertest.Run(t, f.ctx, chromedp.Evaluate(`document.querySelector('[data-command="edit-bytes"]').click()`, nil))
+	f.is("edit mode by the button", `document.querySelector(".hexgrid.editing") !== null`)
+	f.press("End", "Insert")
+	f.types("ff")
+	f.is("a byte more", `new URLSearchParams(location.hash.slice(1)).get("hex").length === 38`)
+	f.shows("#bytes-head", "1 inserted")
+}

@@ -1,0 +1,149 @@
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"wirebench/web/browsertest"
+)
+
+// flow is a page in a browser, used as a person uses it.
+type flow struct {
+	*testing.T
+	ctx context.Context
+}
+
+// openSelector matches once the connection of the page is open.
+const openSelector = "html.live:is(:not(:has(#code)), :has(.definition-editor, [data-folded])) #main" // with the editor, unless it is folded away
+
+// is waits until an expression is true.
+func (f flow) is(what, expression string) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx, 40*time.Second)
+	defer cancel()
+	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+	if err == nil {
+		return
+	}
+	var state string
+	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\nfocus: " + document.activeElement?.cloneNode().outerHTML.slice(0, 120) + "\nline: " + document.querySelector(".frames-line")?.innerText.replace(/\s+/g, " ") + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
+	f.Fatalf("%s: %v\n%s\n%s", what, err, expression, state)
+}
+
+// shows waits until an element has a text.
+func (f flow) shows(selector, text string) {
+	f.Helper()
+	f.reach(selector)
+	f.is(selector+" shows "+text, fmt.Sprintf(`document.querySelector(%s)?.innerText?.includes(%s)`, jsText(selector), jsText(text)))
+}
+
+// lacks waits until no element matches.
+func (f flow) lacks(selector string) {
+	f.Helper()
+	f.is("no "+selector, fmt.Sprintf(`document.querySelector(%s) === null`, jsText(selector)))
+}
+
+// reach scrolls the tree until it has a row: the document has only those in view.
+func (f flow) reach(selector string) {
+	f.Helper()
+	if strings.HasPrefix(selector, ".tree tr[data-path") {
+		f.is("the row "+selector, fmt.Sprintf(`(() => {
+			if (document.querySelector(%s) !== null) return true
+			const body = document.querySelector("#fields-body")
+			body.scrollTop = body.scrollTop + body.clientHeight >= body.scrollHeight - 1 ? 0 : body.scrollTop + body.clientHeight
+			return false
+		})()`, jsText(selector)))
+	}
+}
+
+func (f flow) do(script string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(script+";undefined", nil))
+}
+
+func (f flow) click(selector string) {
+	f.Helper()
+	f.reach(selector)
+	browsertest.Run(f.T, f.ctx, chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// types types a text into the focused element.
+func (f flow) types(text string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.KeyEvent(text))
+}
+
+// page returns the steps that find elements by role and name.
+func (f flow) page() browsertest.Page { return browsertest.Page{T: f.T, Ctx: f.ctx} }
+
+// press presses keys that enter no text: "Ctrl+S", "ArrowDown", "?".
+func (f flow) press(keys ...string) {
+	f.Helper()
+	f.page().Press(keys...)
+}
+
+// paste puts a text into the field for bytes.
+func (f flow) paste(text string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new Event("input", {bubbles: true})) }`, jsText(text)))
+}
+
+// opensDefinition opens the pane of the definition, which is folded away beside a capture.
+func (f flow) opensDefinition() {
+	f.Helper()
+	if browsertest.Value[bool](f.T, f.ctx, `document.querySelector('[data-fold-toggle="capture-definition"][aria-pressed="false"]')?.checkVisibility() === true`) {
+		f.page().Click("button", "Definition")
+	}
+}
+
+// caret moves the caret of the editor to the end of a line, from 1; 0 is the last.
+func (f flow) caret(line int) {
+	f.Helper()
+	f.opensDefinition()
+	f.is("the editor is there", `document.querySelector(".definition-editor .cm-content")?.cmTile !== undefined`)
+	f.do(fmt.Sprintf(`{
+		const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, doc = view.state.doc
+		view.focus()
+		view.dispatch({selection: {anchor: doc.line(%d || doc.lines).to}, scrollIntoView: true})
+	}`, line))
+	browsertest.Run(f.T, f.ctx, chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(r)))`, nil))
+}
+
+// bytes checks the bytes in the address, which follows the page.
+func (f flow) bytes(want string) {
+	f.Helper()
+	f.is("the bytes are "+want, fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get("hex") === %s`, jsText(strings.ReplaceAll(want, " ", ""))))
+}
+
+// row returns the selector of the tree row of a value, a list or an element.
+func row(path string) string {
+	return fmt.Sprintf(`.tree tr[data-path=%q]:is([data-role="value"], [aria-expanded])`, path)
+}
+
+// focus puts the focus on an element.
+func (f flow) focus(selector string) {
+	f.Helper()
+	f.reach(selector)
+	f.do(fmt.Sprintf(`document.querySelector(%s).focus()`, jsText(selector)))
+}
+
+// over moves the pointer over an element.
+func (f flow) over(selector string) {
+	f.Helper()
+	f.reach(selector)
+	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
+}
+
+// editorText is an expression for the visible text of the editor.
+const editorText = `[...document.querySelectorAll(".definition-editor .cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
+
+func jsText(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
+}

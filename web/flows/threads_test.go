@@ -1,0 +1,83 @@
+package flows
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"wirebench/server/servertest"
+	"wirebench/server/store"
+	"wirebench/web/browsertest"
+)
+
+// One comments on a line, the other sees it at once, answers, and suggests another text, which the first accepts: it is in the file then, and
+// what the messages of the captures say about it was shown before.
+func TestFlowThreads(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": "uint32 id\nuint32 kind\nstring text\nbyte more\n", "protocol.1.map": "C_HIT 4097\n"})
+	var x store.Capture
+	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=one.pcapng", servertest.Hits(t, 300, 1000), &x); code != 201 {
+		t.Fatalf("upload: %d", code)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	address := srv.URL + "/p/one/definitions/C_HIT.1"
+	f := flow{t, browsertest.Open(t, address, openSelector)}
+	g := flow{t, browsertest.Open(t, address, openSelector)}
+	f.do(`localStorage.setItem("wirebench.name", "Ann")`)
+	g.do(`localStorage.setItem("wirebench.name", "Bob")`)
+	f.is("the editor", documentText+`.startsWith("uint32 id")`)
+	g.is("the editor", documentText+`.startsWith("uint32 id")`)
+	f.caret(4)
+	f.press("Ctrl+Alt+M")
+	f.page().Fill("textbox", "Comment on line 4", "Is this there at all, @Bob?")
+	f.page().Press("Enter")
+	g.is("the mark", `document.querySelector(".line-thread")?.closest(".cm-line").textContent.startsWith("byte more")`)
+	f.look("threads-mark")
+	g.page().Click("button", "Comment on line 4")
+	g.is("the comment", `document.querySelector(".thread .remark")?.textContent.includes("Is this there at all, @Bob?") && document.querySelector(".remark mark.me") !== null`)
+	g.page().Fill("textbox", "Answer", "No.")
+	g.page().Click("button", "Answer")
+	g.is("the answer", `document.querySelectorAll(".thread .remark").length === 2`)
+	g.look("threads-comment")
+	g.dialog("comments")
+
+	// A line above moves the mark with its line.
+	f.caret(1)
+	f.press("Enter")
+	f.types("uint32 kind2")
+	f.press("Ctrl+S")
+	g.is("the moved mark", `document.querySelector(".line-thread")?.closest(".cm-line").textContent.startsWith("byte more") && document.querySelectorAll(".cm-line").length === 6`)
+	f.caret(2)
+	for range "uint32 kind2" {
+		f.press("Backspace")
+	}
+	f.press("Backspace", "Ctrl+S")
+	g.has("uint32 id\nuint32 kind\nstring text\nbyte more\n")
+
+	// A suggestion.
+	g.caret(4)
+	for range "byte more" {
+		g.press("Backspace")
+	}
+	g.press("Backspace")
+	g.has("uint32 id\nuint32 kind\nstring text\n")
+	g.press("Ctrl+K")
+	g.page().Fill("combobox", "Go to anything", "> suggest the edited")
+	g.page().Press("Enter")
+	g.page().Fill("textbox", "Why this text?", "all messages end with the text")
+	g.page().Press("Enter")
+	g.has("uint32 id\nuint32 kind\nstring text\nbyte more\n") // the stored one again
+	f.is("two marks", `document.querySelectorAll(".line-thread").length === 2 || document.querySelector(".line-thread")?.textContent === "✎ 2"`)
+	f.do(`document.querySelector(".line-thread").click()`)
+	f.is("the suggestion", `[...document.querySelectorAll(".threads-dialog [role=option]")].length === 2`)
+	f.do(`[...document.querySelectorAll(".threads-dialog [role=option]")].find(e => e.textContent.includes("all messages end")).click()`)
+	f.shows(".threads-dialog .history-shown", "0 → all 300 messages clean")
+	f.look("threads-suggestion")
+	f.axe("a suggestion")
+	f.page().Click("button", "Accept")
+	g.has("uint32 id\nuint32 kind\nstring text\n")
+	g.shows("#score", "all 300 messages clean")
+	f.press("Escape")
+	f.has("uint32 id\nuint32 kind\nstring text\n")
+	f.is("no mark", `document.querySelector(".line-thread") === null`)
+}
