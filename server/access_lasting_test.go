@@ -46,10 +46,7 @@ func TestLongRequestsEndWithTheirCredential(t *testing.T) {
 		t.Run(ending, func(t *testing.T) {
 			t.Parallel()
 			s := captureServer(t, "tera", servertest.ChatFiles)
-			var x store.Capture
-			if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 5), &x); code != 201 {
-				t.Fatalf("upload: %d", code)
-			}
+			x := servertest.Keep(t, s, "chat.pcapng", servertest.Chat(t, 5))
 			m := doorOf(t, s)
 			srv := httptest.NewServer(m.h)
 			t.Cleanup(func() { s.Close(); srv.Close() })

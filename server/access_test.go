@@ -24,7 +24,6 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/relay"
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/server/wsconn"
 )
 
@@ -338,10 +337,7 @@ func TestViewersForm(t *testing.T) {
 // The pages of viewers are marked, and lack buttons that would be refused; those of operators have them.
 func TestViewersPages(t *testing.T) {
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 5), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "chat.pcapng", servertest.Chat(t, 5))
 	offered := []string{`value="save"`, `value="version"`, `value="delete"`, `value="keep"`, `action="/p/one/upload"`, ">Use</button>"}
 	for _, path := range []string{"/p/one/definitions/C_SAY.1", "/p/one/captures/" + x.ID, "/nothing"} {
 		page := func(h http.Handler, header http.Header) string {

@@ -14,10 +14,7 @@ import (
 // A capture sent in pieces is consistent at any time, and a client that missed a response learns where to continue.
 func TestAppendCapture(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"), &x); code != 201 {
-		t.Fatal(code)
-	}
+	x := servertest.Keep(t, s, "raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"))
 	if got := listed(t, s, x.ID); got != "message c2s say|" {
 		t.Error(got)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"wirebench/server/api"
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 )
 
 // Packets of enciphered sessions are deciphered on demand.
@@ -16,10 +15,7 @@ func TestClearPackets(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			files := map[string]map[string]string{"subspace": {"x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}, "tera": servertest.ChatFiles}[dialect]
 			s := captureServer(t, dialect, files)
-			var x store.Capture
-			if code := servertest.Request(t, s, "POST", "/api/one/captures?name=a.pcapng", session.File, &x); code != 201 {
-				t.Fatal(code)
-			}
+			x := servertest.Keep(t, s, "a.pcapng", session.File)
 			get := func(query string) map[uint32]api.PacketInfo {
 				t.Helper()
 				var out struct{ Packets []api.PacketInfo }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 )
 
 // gotState is the state of a list as received by a page.
@@ -59,10 +58,7 @@ func TestListGrows(t *testing.T) {
 	s := captureServer(t, "tera", servertest.ChatFiles)
 	whole := servertest.Chat(t, 200)
 	at := len(whole) / 4
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", whole[:at], &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "chat.pcapng", whole[:at])
 	id := x.ID
 	l := openListOf(t, s, id)
 	l.send(`{"view":{"seq":1}}`)
@@ -113,10 +109,7 @@ func TestListGrows(t *testing.T) {
 // A growing file that must be read from its start is read again now and then.
 func TestListOfRawBytesGrows(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"), &x); code != 201 {
-		t.Fatal(code)
-	}
+	x := servertest.Keep(t, s, "raw.bin&framing=prefixed:1%2Bself%2Bc2s", []byte("\x06\x01\x02\x00hi"))
 	l := openListOf(t, s, x.ID)
 	l.send(`{"view":{"seq":1}}`)
 	l.until("the first piece", func(st gotState) bool { return st.Done && st.Total == 1 })

@@ -111,10 +111,7 @@ func TestPacketsOfAFramedCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range [][]byte{file.Bytes(), []byte("\x06\x01\x02\x00hi")} {
-		var x store.Capture
-		if code := servertest.Request(t, s, "POST", "/api/one/captures?name=x&framing=prefixed:1%2Bself", data, &x); code != 201 {
-			t.Fatal(code)
-		}
+		x := servertest.Keep(t, s, "x&framing=prefixed:1%2Bself", data)
 		if got := listed(t, s, x.ID); !strings.HasSuffix(got, " say|") {
 			t.Error(got)
 		}

@@ -144,10 +144,7 @@ func requestJSON(t *testing.T, s *Server, method, path, body string) int {
 // Another framing gives other frames; notes stay with their bytes, and return.
 func TestNotesStayWhenFramingChanges(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=raw.bin&framing=fixed:4", []byte("aaaabbbbccccdddd"), &x); code != 201 {
-		t.Fatal(code)
-	}
+	x := servertest.Keep(t, s, "raw.bin&framing=fixed:4", []byte("aaaabbbbccccdddd"))
 	if code, text := servertest.Patch(t, s, x.ID, `{"mark":[2],"notes":{"2":"b","3":"c","4":"d"}}`); code != 200 {
 		t.Fatal(code, text)
 	}

@@ -70,10 +70,7 @@ func TestCaptureOfCorpora(t *testing.T) {
 		}
 	}
 	s := captureServer(t, "subspace", map[string]string{"game.def": servertest.SubspaceText})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=vie.pcap", data, &x); code != http.StatusCreated {
-		t.Fatal(code)
-	}
+	x := servertest.Keep(t, s, "vie.pcap", data)
 	var list []string
 	for from := 0; ; from += 50 {
 		var f servertest.Frames

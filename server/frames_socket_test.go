@@ -17,7 +17,6 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/server/servertest"
 	"wirebench/server/socket"
-	"wirebench/server/store"
 	"wirebench/server/supervise"
 	"wirebench/server/wsconn"
 )
@@ -33,10 +32,7 @@ type listClient struct {
 
 func openList(t *testing.T, s *Server, data []byte) *listClient {
 	t.Helper()
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "chat.pcapng", data)
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -16,10 +16,7 @@ import (
 // Markers are changed, removed and restored, individually even if several are at the same frame; all changes are on disk.
 func TestEditMarkers(t *testing.T) {
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 10), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "chat.pcapng", servertest.Chat(t, 10))
 	path := "/api/one/captures/" + x.ID + "/markers"
 	var one, two store.Marker
 	servertest.AskJSON(t, s, "POST", path, `{"text":"HP = 5","n":3}`, &one)

@@ -12,10 +12,7 @@ import (
 // A marker finds the field with its value, and filters can test what came after it.
 func TestMarkers(t *testing.T) {
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 2000), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "chat.pcapng", servertest.Chat(t, 2000))
 	path := "/api/one/captures/" + x.ID
 	if code := servertest.AskJSON(t, s, "POST", path+"/markers", `{"text":"say = text 1000"}`, nil); code != 422 {
 		t.Errorf("a marker at no moment: %d", code)

@@ -67,10 +67,7 @@ func TestScoresOfProject(t *testing.T) {
 // An open page that wants them gets the figures of its text, with those of each line, after each change.
 func TestScoresOfPage(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "protocol.1.map": "C_HIT 4097\n"})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=one.pcapng", servertest.Hits(t, 3000, 1000), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
+	x := servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 3000, 1000))
 	srv := httptest.NewServer(s)
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -3,7 +3,6 @@ package flows
 import (
 	"encoding/hex"
 	"io/fs"
-	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
@@ -238,8 +237,7 @@ func TestFlowAxeCodes(t *testing.T) {
 func axeServer(t *testing.T, files map[string]string) (*server.Server, string) {
 	t.Helper()
 	s := captureServer(t, "tera", files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	return s, srv.URL
 }
 
@@ -247,8 +245,7 @@ func TestFlowAxeFiles(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL, openSelector, regexp.MustCompile(`status of 4[0-9][0-9]`))}
 	p := f.page()
 	p.Click("button", "TERA .def samples")
@@ -285,9 +282,8 @@ func TestFlowAxeChanges(t *testing.T) {
 	t.Parallel()
 	files := flowFiles()
 	files["C_JOIN.2.def"] = servertest.JoinText + "uint16 more\n"
-	s, dir := testServerOf(t, files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, dir := filesServer(t, files)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile(`WebSocket|Failed to load`))}
 	p := f.page()
 	f.bytes(joinHex)

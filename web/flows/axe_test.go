@@ -29,13 +29,6 @@ func (f flow) axe(state string) {
 	f.covered()
 }
 
-// visit opens another page and waits for an element.
-func (f flow) visit(address, selector string) {
-	f.Helper()
-	browsertest.Run(f.T, f.ctx, chromedp.Navigate(address))
-	browsertest.Arrive(f.T, f.ctx, selector)
-}
-
 // narrow checks the page in the widths of a tablet and of a phone.
 func (f flow) narrow(state string) {
 	f.Helper()
@@ -305,8 +298,7 @@ func TestFlowAxePages(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	ctx := browsertest.OpenAllowing(t, srv.URL+"/projects", ".projects", regexp.MustCompile(`404|405|42[0-9]`))
 	f := flow{T: t, ctx: ctx}
 	f.axe("projects")
@@ -369,8 +361,7 @@ func TestFlowPeople(t *testing.T) {
 	}
 	t.Cleanup(func() { audit.Close() })
 	s := newServer(t, server.Config{Projects: servertest.Fixed(t, servertest.CaptureWorkspace(t, "muta", map[string]string{"game.def": servertest.PingText})), Door: access.NewDoor(access.Config{Tokens: servertest.Tokens, Audit: audit})})
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/access?to=/access/people", "main.access", regexp.MustCompile(`status of 4(01|22)`))}
 	p := f.page()
 	f.types("all\r")

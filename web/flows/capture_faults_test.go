@@ -3,14 +3,12 @@ package flows
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
@@ -19,7 +17,6 @@ import (
 
 	"wirebench/server"
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 	"wirebench/web/browsertest"
@@ -41,18 +38,6 @@ func (f flow) pickFile(name string, data []byte) {
 	browsertest.Run(f.T, f.ctx, chromedp.QueryAfter(`#capture-files`, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
 		return dom.SetFileInputFiles([]string{path}).WithNodeID(nodes[0].NodeID).Do(ctx)
 	}, chromedp.ByQuery, chromedp.NodeReady))
-}
-
-// arrives waits until an expression is true, possibly on another page.
-func (f flow) arrives(what, expression string) {
-	f.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		var there bool
-		if err := chromedp.Run(f.ctx, chromedp.Evaluate(expression+" === true", &there)); err == nil && there {
-			return
-		}
-	}
-	f.is(what, expression)
 }
 
 // A capture selected in the picker is stored and opened, on the workbench and on the page of a capture.
@@ -270,8 +255,7 @@ func TestFlowPasteKept(t *testing.T) {
 	t.Parallel()
 	def := "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n\npacket: ping\n   __group = clmsg\n"
 	s := captureServer(t, "muta", map[string]string{"game.def": def})
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, refusedText)}, s}
 	f.paste("01 02 00 68 69")
 	f.shows("#verdict", "5 bytes")
@@ -337,16 +321,9 @@ func TestFlowCaptureElsewhere(t *testing.T) {
 		d, _ := workspacetest.Dir(t, files)
 		return workspacetest.Open(t, workspace.Config{Name: name, FirstTitle: "Protocol " + name, Dialect: dialect, Files: d, Captures: workspacetest.Captures(t)})
 	}
-	s, err := server.New(server.Config{Version: "test", Projects: servertest.Fixed(t, open("one", "subspace", nil), open("two", "tera", servertest.ChatFiles))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", servertest.Chat(t, 30), &x); code != 201 {
-		t.Fatal(code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	s := newServer(t, server.Config{Projects: servertest.Fixed(t, open("one", "subspace", nil), open("two", "tera", servertest.ChatFiles))})
+	x := servertest.Keep(t, s, "chat.pcapng", servertest.Chat(t, 30))
+	srv := serve(t, s)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID, openSelector, refusedText)}, s}
 	f.shows(".frames-empty", "there are no frames in")
 	f.shows(".frames-empty", "of connections of other protocols")

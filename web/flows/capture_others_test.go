@@ -2,7 +2,6 @@ package flows
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"regexp"
 	"testing"
 
@@ -10,27 +9,6 @@ import (
 	"wirebench/server/servertest"
 	"wirebench/web/browsertest"
 )
-
-// currentCapture returns the id of the only capture of the server.
-func (f captureFlow) currentCapture() string {
-	f.Helper()
-	all, err := f.s.Projects.Find("one").Captures.List()
-	if err != nil || len(all) == 0 {
-		f.Fatalf("%v %v", all, err)
-	}
-	return all[len(all)-1].ID
-}
-
-// beginRefused opens the page of a capture in a browser that may log refused requests.
-func beginRefused(t *testing.T, data []byte, complaint string) captureFlow {
-	t.Helper()
-	s := captureServer(t, "tera", servertest.ChatFiles)
-	id := servertest.Keep(t, s, "chat.pcapng", data).ID
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
-	allowed := regexp.MustCompile("Close received after close|" + complaint)
-	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, allowed)}, s}
-}
 
 // listsCaptures waits until the bar counts so many captures, and names the open one.
 func (f captureFlow) listsCaptures(n int, open string) {
@@ -125,7 +103,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	f.is("no other", fmt.Sprintf(`window.links.length === %d`, len(frames.ExportFormats)))
 
 	// A text has no packets: this is reported, and no download fails.
-	f = beginRefused(t, []byte(servertest.TwoWays), `status of 422`)
+	f = beginCapture(t, servertest.ChatFiles, []byte(servertest.TwoWays), "", `status of 422`)
 	f.is("frames", `document.querySelector(".frame") !== null`)
 	f.do(`window.links = []; HTMLAnchorElement.prototype.click = function () { window.links.push(this.href) }`)
 	f.focus(".frames-scroll")

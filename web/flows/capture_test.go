@@ -1,87 +1,16 @@
 package flows
 
 import (
-	"fmt"
 	"maps"
-	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
-	"wirebench/server"
 	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
-
-// captureFlow is the page of a capture in a browser.
-type captureFlow struct {
-	flow
-	s *server.Server
-}
-
-// beginCapture opens the page of a capture; rest is appended to its address.
-func beginCapture(t *testing.T, files map[string]string, data []byte, rest string) captureFlow {
-	t.Helper()
-	s := captureServer(t, "tera", files)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=chat.pcapng", data, &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
-	address := srv.URL + "/p/one/captures/" + x.ID
-	// Leaving a page while the server closes its list is not an error of the page.
-	allowed := regexp.MustCompile(`Close received after close`)
-	return captureFlow{flow{t, browsertest.OpenAllowing(t, address+rest, openSelector, allowed)}, s}
-}
-
-// counts waits for the status line below the list.
-func (f captureFlow) counts(text string) {
-	f.Helper()
-	f.is("the counts "+text, fmt.Sprintf(`document.querySelector(".frames-line .counts")?.textContent === %s`, jsText(text)))
-}
-
-// frameRowOf returns an expression for the row of a frame, null if it is not visible.
-func frameRowOf(n int) string {
-	return fmt.Sprintf(`([...document.querySelectorAll(".frame")].find(e => e.querySelector(".fc-n").textContent === "%d") ?? null)`, n)
-}
-
-// choose clicks on a row.
-func (f captureFlow) choose(n int, ctrl bool) {
-	f.Helper()
-	f.is(fmt.Sprintf("row %d", n), fmt.Sprintf(`(row => row !== null && (row.querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0, ctrlKey: %v})), true))(%s)`, ctrl, frameRowOf(n)))
-	f.focus(".frames-scroll")
-	f.shows(".frames-line .chosen", map[bool]string{true: "chosen", false: fmt.Sprintf("at %d", n)}[ctrl])
-}
-
-// filter enters a filter and applies it.
-func (f captureFlow) filter(text string) {
-	f.Helper()
-	f.page().Fill("textbox", "Filter", text)
-	f.press("Enter")
-}
-
-// pick selects an item of the open menu.
-func (f captureFlow) pick(title string) {
-	f.Helper()
-	const item = `[...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes(%s))`
-	f.is("the item "+title, fmt.Sprintf(item+" !== undefined", jsText(title)))
-	f.do(fmt.Sprintf(item+".click()", jsText(title)))
-}
-
-func (f captureFlow) tool(title string) {
-	f.Helper()
-	f.do(fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s).click()`, jsText(title)))
-}
-
-// info waits until the row of a frame contains a text.
-func (f captureFlow) info(n int, text string) {
-	f.Helper()
-	f.is(fmt.Sprintf("frame %d tells %s", n, text), fmt.Sprintf(`%s?.querySelector(".fc-info").textContent.includes(%s)`, frameRowOf(n), jsText(text)))
-}
 
 // A selected frame is shown as fields, bytes and definition, which are linked; the list follows filters, chips and find.
 func TestFlowCaptureList(t *testing.T) {
@@ -316,8 +245,7 @@ func TestFlowCaptureSeveralMessages(t *testing.T) {
 	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=follow.txt", []byte(dump), &x); code != 201 {
 		t.Fatal(code)
 	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/captures/"+x.ID+"#n=2", openSelector)}
 	f.shows("#fields-head", "ping")
 	f.page().Click("button", "Definition")

@@ -2,7 +2,6 @@ package flows
 
 import (
 	"encoding/hex"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -15,8 +14,7 @@ import (
 func TestFlowDropCaptures(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", "#input")
 	f := flow{t, ctx}
 	drop := func(name string, data []byte) {

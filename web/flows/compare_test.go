@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"regexp"
 	"testing"
 
@@ -14,9 +13,8 @@ func TestFlowCompare(t *testing.T) {
 	files := realLibrary(t)
 	files["C_SHIFT.1.def"] = "uint32 id\nuint16 old\nuint32 kept\nstring name\n"
 	files["C_SHIFT.2.def"] = "uint32 id\nuint64 kept\nstring title\nstring name\n"
-	s, _ := testServerOf(t, files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, _ := filesServer(t, files)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_SHIFT.2", openSelector, regexp.MustCompile(`status of 404.*/compare`))}
 	p := f.page()
 

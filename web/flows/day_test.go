@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -215,8 +214,7 @@ func beginDay(t *testing.T, files map[string]string, codes map[string]int, build
 	servertest.WriteFile(t, session, string(data))
 
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	h := &hands{flow: flow{T: t, ctx: browsertest.OpenAllowing(t, srv.URL, openSelector, regexp.MustCompile(`Close received after close`))}}
 	p := h.page()
 	began := time.Now()

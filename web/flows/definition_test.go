@@ -206,7 +206,7 @@ func TestFlowTwoTabs(t *testing.T) {
 // The server is restarted: text edited meanwhile is not lost.
 func TestFlowRestart(t *testing.T) {
 	t.Parallel()
-	s, dir := testServerOf(t, flowFiles())
+	s, dir := filesServer(t, flowFiles())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestFlowRestart(t *testing.T) {
 // Without websockets, the page works by its forms, with the editor.
 func TestFlowWithoutWebsocket(t *testing.T) {
 	t.Parallel()
-	s, dir := testServerOf(t, flowFiles())
+	s, dir := filesServer(t, flowFiles())
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/ws/") {
 			http.Error(w, "no websockets here", http.StatusForbidden)
@@ -291,8 +291,7 @@ func TestFlowFullDisk(t *testing.T) {
 		broken.Files = files
 		return broken
 	}))
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	f.caret(2)
 	f.types("_kept")
@@ -399,10 +398,7 @@ func TestFlowAddress(t *testing.T) {
 	for name, text := range flowFiles() {
 		servertest.WriteFile(t, filepath.Join(dir, name), text)
 	}
-	s, err := server.New(server.Config{Projects: servertest.Fixed(t, servertest.OpenWorkspace(t, dir, nil)), Log: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, server.Config{Projects: servertest.Fixed(t, servertest.OpenWorkspace(t, dir, nil)), Log: slog.New(slog.NewTextHandler(log, nil))})
 	srv := httptest.NewServer(s)
 	a := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	a.paste("12000100080009304c0061006e006e000000")

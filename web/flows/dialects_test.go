@@ -1,15 +1,10 @@
 package flows
 
 import (
-	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
 	"wirebench/server/servertest"
-	"wirebench/server/workspace"
-	"wirebench/server/workspace/workspacetest"
-	"wirebench/web/browsertest"
 )
 
 const mutaText = `# client - server protocol
@@ -26,16 +21,6 @@ packet: character_created
    sex     = uint8
    map_id  = uint32
 `
-
-// beginAs is begin in a workspace of another dialect.
-func beginAs(t *testing.T, dialect string, files map[string]string, address string) (f flow, dir string) {
-	t.Helper()
-	d, dir := workspacetest.Dir(t, files)
-	home, _ := workspacetest.Dir(t, nil)
-	srv := httptest.NewServer(serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: d, Home: home})))
-	t.Cleanup(srv.Close)
-	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, openSelector, regexp.MustCompile(`status of 422`))}, dir
-}
 
 // A file with several messages: ids in the list, constants from the panel, both orders, and the layout follows the caret.
 func TestFlowSeveralMessages(t *testing.T) {

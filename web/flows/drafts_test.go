@@ -228,7 +228,7 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 // A draft is kept while the server does not answer: the first drawing of the page does not show the state of the text.
 func TestFlowDraftsWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	s, _ := testServerOf(t, flowFiles())
+	s, _ := filesServer(t, flowFiles())
 	var refuses atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if refuses.Load() && strings.HasPrefix(r.URL.Path, "/ws/") {

@@ -15,7 +15,7 @@ import (
 // The editor is loaded after the page. Until then its text field works, and the editor takes over text and caret.
 func TestFlowEditorComesLater(t *testing.T) {
 	t.Parallel()
-	s, _ := testServerOf(t, flowFiles())
+	s, _ := filesServer(t, flowFiles())
 	arrives := make(chan struct{})
 	var asked atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,8 +17,7 @@ import (
 func TestFlowEmptyProject(t *testing.T) {
 	browsertest.Require(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	for i, protocol := range []string{"tera", "muta", "subspace", "protodef"} {
 		t.Run(protocol, func(t *testing.T) {
 			if _, err := s.Projects.Make(t.Context(), projects.New{Title: "Nothing yet " + protocol, Protocol: protocol}); err != nil {

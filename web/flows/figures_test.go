@@ -41,8 +41,7 @@ func corpusLibrary(t *testing.T) *httptest.Server {
 	servertest.WriteFile(t, filepath.Join(dir, "S_LONGEST.1.def"), threeHundred())
 	servertest.WriteFile(t, filepath.Join(dir, "C_BIG.1.def"), "array members\n- uint32 id\nstring name\nuint16 flags\n")
 	servertest.WriteFile(t, filepath.Join(dir, "C_BLOB.1.def"), "bytes content\n")
-	srv := httptest.NewServer(serverOf(t, servertest.OpenWorkspace(t, dir, nil)))
-	t.Cleanup(srv.Close)
+	srv := serve(t, serverOf(t, servertest.OpenWorkspace(t, dir, nil)))
 	return srv
 }
 

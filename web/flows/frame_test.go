@@ -3,28 +3,13 @@ package flows
 import (
 	"encoding/hex"
 	"fmt"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
-
-// beginFrame opens the page of a capture of any protocol.
-func beginFrame(t *testing.T, dialect string, files map[string]string, data []byte, rest string) captureFlow {
-	t.Helper()
-	s := captureServer(t, dialect, files)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=it.pcapng", data, &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
-	return captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID+rest, openSelector, regexp.MustCompile(`Close received after close`))}, s}
-}
 
 // A key exchange is described by the transport: its bytes are not a message.
 func TestFlowFrameControl(t *testing.T) {
@@ -129,8 +114,7 @@ func TestFlowFrameTyped(t *testing.T) {
 func TestFlowFrameFraming(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`Close received after close|status of 422`))}
 	one := []byte{12, 0, 1, 0x10, 6, 0, 'a', 0, 'b', 0, 0, 0}
 	var data []byte

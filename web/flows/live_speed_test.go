@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -126,8 +125,7 @@ func TestFlowLiveSpeed(t *testing.T) {
 	}
 	g := &floodGame{rate: 5000, over: make(chan struct{}), quiet: make(chan struct{}), ended: make(chan struct{})}
 	s := demoServer(t, g.start)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/p/one/live", ".card")}, s}
 	f.page().Click("button", "Watch the demo game…")
 	browsertest.Arrive(t, f.ctx, "html.live #live-bar")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 
 	"wirebench/server"
 	"wirebench/server/relay"
-	"wirebench/server/servertest"
 	"wirebench/web/browsertest"
 )
 
@@ -52,12 +50,6 @@ func scripted(t *testing.T) (*server.Server, *scriptedGame) {
 		})
 		return &relay.Game{Server: l.Addr().String(), Play: g.play, Close: func() { l.Close(); all.Wait() }}, nil
 	}), g
-}
-
-// demoServer starts a server with a demo game.
-func demoServer(t *testing.T, demo func(context.Context, string) (*relay.Game, error)) *server.Server {
-	t.Helper()
-	return newServer(t, server.Config{Projects: servertest.Fixed(t, servertest.CaptureWorkspace(t, "muta", map[string]string{"game.def": servertest.PingText})), Demo: demo})
 }
 
 func (g *scriptedGame) serve(c net.Conn) {
@@ -153,8 +145,7 @@ func (g *scriptedGame) hears(t *testing.T, word string) {
 func beginLive(t *testing.T) (captureFlow, *scriptedGame) {
 	t.Helper()
 	s, g := scripted(t)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	// Refused requests, and the list of a page that is left, are not errors of the page.
 	allowed := regexp.MustCompile(`status of 422|Close received after close`)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/live", ".card", allowed)}, s}

@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
@@ -21,8 +20,7 @@ func TestFlowLookPlaces(t *testing.T) {
 	}
 	files, session := versionsLibrary(t)
 	s := captureServer(t, "tera", files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`Close received after close`))}
 	origin := browsertest.Value[string](t, f.ctx, `location.origin`)
 	f.visit(origin+"/p/one/captures", ".card")

@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,38 +8,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"wirebench/server/servertest"
 	"wirebench/web/browsertest"
 )
-
-const (
-	listText  = "# who\narray members\n- uint32 id\n- string name\n\nuint16 flags\n"
-	joinHex   = "12000100080039304c0061006e006e000000"
-	wideText  = "uint64 big\nbool flag\nfloat speed\n"
-	wideHex   = "11000300" + "0100000000000080" + "01" + "0000c03f"
-	codesText = "C_JOIN 1\nC_LIST 2\nC_WIDE 3\nC_NOBODY 9\n"
-)
-
-// listBytes has two members, "A" and "BC", and flags 5.
-const listBytes = "2e000200" + "0200" + "0a00" + "0500" +
-	"0a00" + "1800" + "1400" + "07000000" + "41000000" +
-	"1800" + "0000" + "2200" + "08000000" + "420043000000" + "00000000" + "0000"
-
-func flowFiles() map[string]string {
-	return map[string]string{
-		"C_JOIN.1.def": servertest.JoinText, "C_LIST.1.def": listText, "C_WIDE.1.def": wideText, "protocol.1.map": codesText,
-		"C_JOIN.1.samples.jsonl": `{"message":"C_JOIN.1","hex":"` + joinHex + `","about":"a text"}` + "\n",
-	}
-}
-
-// begin opens the page of a workspace in a browser.
-func begin(t *testing.T, files map[string]string, address string) (f flow, srv *httptest.Server, dir string) {
-	t.Helper()
-	s, dir := testServerOf(t, files)
-	srv = httptest.NewServer(s)
-	t.Cleanup(srv.Close)
-	return flow{t, browsertest.Open(t, srv.URL+address, openSelector)}, srv, dir
-}
 
 func TestFlowPaste(t *testing.T) {
 	t.Parallel()

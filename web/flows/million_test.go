@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
 
@@ -46,12 +44,8 @@ func TestFlowMillion(t *testing.T) {
 	}
 	const n, gross = 1_000_000, 8000 // gross: milliseconds of one task
 	s := captureServer(t, "tera", servertest.MillionFiles)
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=million.pcapng", servertest.Million(t, n), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	x := servertest.Keep(t, s, "million.pcapng", servertest.Million(t, n))
+	srv := serve(t, s)
 	from := time.Now()
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}
 	browsertest.Run(t, f.ctx, chromedp.Navigate(srv.URL+"/p/one/captures/"+x.ID))

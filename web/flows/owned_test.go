@@ -3,7 +3,6 @@ package flows
 import (
 	"io/fs"
 	"maps"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,12 +147,8 @@ func TestFlowOwnedFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(server.Config{Version: "test", Projects: set})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	s := newServer(t, server.Config{Projects: set})
+	srv := serve(t, s)
 	project := set.First().Name
 	ask := func(method, path, body string, into any) {
 		t.Helper()

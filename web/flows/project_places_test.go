@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -18,8 +17,7 @@ func TestFlowProjectPlaces(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	s := captureServer(t, "tera", servertest.ChatFiles)
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`Close received after close`))}
 	p := f.page()
 	p.Click("link", "Captures")
@@ -73,8 +71,7 @@ func TestFlowFirstSteps(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL, openSelector, regexp.MustCompile(`Close received after close`))}
 	p := f.page()
 	steps := p.In("First steps")

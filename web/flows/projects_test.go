@@ -2,7 +2,6 @@ package flows
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,8 +20,7 @@ func TestFlowProjects(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	files := map[string]string{"protocol.1.map": "C_M7 7\n"}
 	for i := range 1192 {
 		files[fmt.Sprintf("C_M%d.1.def", i)] = "uint32 number\nstring text\n"
@@ -93,8 +91,7 @@ func TestFlowProjectsList(t *testing.T) {
 	t.Parallel()
 	browsertest.Require(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	if code := servertest.Call(t, t.Context(), srv.URL, "POST", "/api/v1/projects", `{"title":"First","protocol":"tera"}`, nil); code != 201 {
 		t.Fatal(code)
 	}

@@ -2,7 +2,6 @@ package flows
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -57,8 +56,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	browsertest.Require(t)
 	game := newRegatta(t)
 	s := projectServer(t, t.TempDir(), projects.Options{})
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	srv := serve(t, s)
 	ctx := browsertest.OpenAllowing(t, srv.URL, openSelector, regexp.MustCompile(`Close received after close|status of 4(22|09)|WebSocket|net::ERR`))
 	f := captureFlow{flow{t, ctx}, s}
 	p := f.page()
@@ -199,8 +197,7 @@ func TestFlowFoundEnvelope(t *testing.T) {
 	browsertest.Require(t)
 	s := captureServer(t, "protodef", map[string]string{"regatta.json": servertest.RegattaText(t, "json")})
 	id := servertest.Keep(t, s, "plain.pcapng", servertest.Regatta(t, 30)).ID
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	ctx := browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, regexp.MustCompile(`Close received after close`))
 	f := captureFlow{flow{t, ctx}, s}
 	p := f.page()
@@ -273,8 +270,7 @@ func TestFlowStranger(t *testing.T) {
 	session := c.Read(t, "protodef/session-1.16.1.pcapng")
 	s := captureServer(t, "protodef", map[string]string{"pc-1.16.1.json": c.Text(t, "protodef/pc-1.16.1.json")})
 	id := servertest.Keep(t, s, "session-1.16.1.pcapng", session).ID
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	ctx := browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+id, openSelector, regexp.MustCompile(`Close received after close`))
 	f := captureFlow{flow{t, ctx}, s}
 	f.counts("904 frames")

@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,9 +27,8 @@ func TestFlowRename(t *testing.T) {
 		files[name] = text
 	}
 	files["C_JOIN.2.def"] = servertest.JoinText + "uint16 more\n"
-	s, dir := testServerOf(t, files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, dir := filesServer(t, files)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile(`status of 4(09|22).*/rename`))}
 	p := f.page()
 	other := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
@@ -118,8 +116,7 @@ func TestFlowRenameMessage(t *testing.T) {
 	files := map[string]string{"game.def": servertest.PingText, "game.samples.jsonl": `{"message":"say","hex":"01020068690000"}` + "\n"}
 	d, dir := workspacetest.Dir(t, files)
 	home, _ := workspacetest.Dir(t, nil)
-	srv := httptest.NewServer(serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: d, Home: home, Captures: workspacetest.Captures(t)})))
-	t.Cleanup(srv.Close)
+	srv := serve(t, serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: d, Home: home, Captures: workspacetest.Captures(t)})))
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/say", openSelector, regexp.MustCompile(`status of 4(09|22).*/rename`))}
 	p := f.page()
 	f.shows("#layout-rows", "text")

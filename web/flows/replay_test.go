@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,8 +13,7 @@ import (
 func beginReplay(t *testing.T) (f flow, game string) {
 	t.Helper()
 	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	game = servertest.EchoGame(t)
 	servertest.Record(t, srv.URL, game, "aaaa", "bbbb", "cccc")
 	return flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`status of 403`))}, game // of the server that is refused

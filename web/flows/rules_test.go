@@ -27,10 +27,7 @@ func TestFlowRulesAfterRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := server.New(server.Config{Version: "test", Projects: set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newServer(t, server.Config{Projects: set})
 		srv := httptest.NewServer(s)
 		return srv, sync.OnceFunc(func() { s.Close(); srv.Close(); kept.Close() })
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"wirebench/codec/value"
 	"wirebench/defs/schema"
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/web/browsertest"
 )
@@ -30,12 +28,8 @@ func newFiles(files map[string]string) (out []workspace.NewFile) {
 func TestFlowScores(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "C_NONE.1.def": "byte a\n", "protocol.1.map": "C_HIT 4097\nC_NONE 4098\n"})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=one.pcapng", servertest.Hits(t, 3000, 1000), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	x := servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 3000, 1000))
+	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_HIT.1", openSelector)}
 	f.shows("#score", "2,997 of 3,000 messages clean; 3 with bytes left over")
 	marks := func(want string) {
@@ -115,11 +109,8 @@ func TestFlowLookScores(t *testing.T) {
 	}
 	files["protocol.1.map"] = codes.String()
 	srv := captureServer(t, "tera", files)
-	if code := servertest.Request(t, srv, "POST", "/api/one/captures?name=all.pcapng", out.Bytes(), nil); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	h := httptest.NewServer(srv)
-	t.Cleanup(func() { srv.Close(); h.Close() })
+	servertest.Keep(t, srv, "all.pcapng", out.Bytes())
+	h := serve(t, srv)
 	f := flow{t, browsertest.Open(t, h.URL+"/p/one/definitions/S_PARTY_MEMBER_LIST.9", openSelector)}
 	f.shows("#score", "messages")
 	f.shot("large", 1440, 900)

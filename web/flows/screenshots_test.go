@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"flag"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -31,9 +30,8 @@ var screenshots = flag.Bool("screenshots", false, "write the pictures of the REA
 // Rows with children close and open by keys and by their button.
 func TestFlowTreeFolds(t *testing.T) {
 	t.Parallel()
-	s, _ := testServerOf(t, servertest.Files())
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, _ := filesServer(t, servertest.Files())
+	srv := serve(t, s)
 	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions/C_LIST.1", "html.live:has(.definition-editor) .tree")
 	visible := func() string {
 		return strings.Join(browsertest.Value[[]string](t, ctx, `[...document.querySelectorAll(".tree tr[data-path]")].filter(e => e.checkVisibility() && e.dataset.path.startsWith("members")).map(e => e.cells[0].textContent.trim())`), " ")
@@ -62,9 +60,8 @@ func TestFlowTreeFolds(t *testing.T) {
 // Without scripts everything works by plain forms, and the text of a definition is readable.
 func TestFlowWithoutScripts(t *testing.T) {
 	t.Parallel()
-	s, _ := testServerOf(t, servertest.Files())
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, _ := filesServer(t, servertest.Files())
+	srv := serve(t, s)
 	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", ".tree")
 	var text, definition string
 	browsertest.Run(t, ctx,
@@ -145,8 +142,7 @@ func TestFlowScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := serverOf(t, ws)
-	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
+	srv := serve(t, h)
 	ctx := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree")
 	bob := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree") // another person, in the definition of the first picture
 	const joins = `localStorage.setItem("wirebench.name", "NAME"); document.querySelector(".together-button").click()`

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,8 +33,7 @@ func TestFlowScriptsOfPages(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "muta", map[string]string{"game.def": corpora.Own().Text(t, "captures/muta-session.def")})
 	id := servertest.Keep(t, s, "muta-session.pcapng", corpora.Own().Read(t, "captures/muta-session.pcapng")).ID
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	srv := serve(t, s)
 	paths := map[string]string{"workbench": "/p/one/definitions/clmsg_login", "capture": "/p/one/captures/" + id, "docs": "/docs"}
 	for _, l := range loads {
 		f := flow{t, browsertest.Open(t, srv.URL+paths[l.page], "main")}

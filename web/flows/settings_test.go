@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,10 +29,7 @@ func TestFlowDecodeAs(t *testing.T) {
 	t.Parallel()
 	files, session := versionsLibrary(t)
 	f := beginCapture(t, files, session, "")
-	var second store.Capture
-	if code := servertest.Request(t, f.s, "POST", "/api/one/captures?name=second.pcapng", session, &second); code != 201 {
-		t.Fatal(code)
-	}
+	second := servertest.Keep(t, f.s, "second.pcapng", session)
 	p := f.page()
 	named := func(f captureFlow, n int, name string) {
 		t.Helper()
@@ -136,9 +132,8 @@ func TestFlowGiveCodes(t *testing.T) {
 	}
 	const before = "# of 1\r\nC_GET_USER_LIST = 7\r\nS_LOGIN = 8 # kept\r\n"
 	files["protocol.1.map"] = before
-	s, dir := testServerOf(t, files)
-	srv := httptest.NewServer(s)
-	t.Cleanup(srv.Close)
+	s, dir := filesServer(t, files)
+	srv := serve(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions", openSelector, regexp.MustCompile(`status of 409.*/codes`))}
 	p := f.page()
 	p.Visible("button", "Settings in force: protocol.1.map")
@@ -188,12 +183,8 @@ func twoProtocols(t *testing.T, address string) (flow, *server.Server) {
 		d, _ := workspacetest.Dir(t, c.files)
 		list = append(list, workspacetest.Open(t, workspace.Config{Name: c.name, FirstTitle: c.title, Dialect: c.dialect, Files: d, Captures: workspacetest.Captures(t)}))
 	}
-	s, err := server.New(server.Config{Version: "test", Projects: servertest.Fixed(t, list...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	s := newServer(t, server.Config{Projects: servertest.Fixed(t, list...)})
+	srv := serve(t, s)
 	return flow{t, browsertest.OpenAllowing(t, srv.URL+address, openSelector, regexp.MustCompile(`Close received after close`))}, s
 }
 
@@ -262,12 +253,8 @@ func TestFlowGroups(t *testing.T) {
 	session, text := corpora.Own().Read(t, "captures/muta-session.pcapng"), corpora.Own().Text(t, "captures/muta-session.def")
 	other := "group: admsg\n\npacket: admin_hello\n\t__group = admsg\n\tname = char {1, 20}\n\npacket: admin_bye\n\t__group = admsg\n\tn = uint32\n"
 	s := captureServer(t, "muta", map[string]string{"game.def": text, "admin.def": other})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=muta.pcapng", session, &x); code != 201 {
-		t.Fatal(code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	x := servertest.Keep(t, s, "muta.pcapng", session)
+	srv := serve(t, s)
 	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures/"+x.ID, openSelector, regexp.MustCompile(`status of 422`))}, s}
 	p := f.page()
 	p.Click("button", "Decode as…")

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -174,8 +173,7 @@ func TestFlowCorpus(t *testing.T) {
 		servertest.WriteFile(t, filepath.Join(dir, name), text)
 	}
 	servertest.WriteFile(t, filepath.Join(dir, "protocol.387396.map"), corpora.Own().Text(t, "tera/toolbox/protocol.387396.map"))
-	srv := httptest.NewServer(serverOf(t, servertest.OpenWorkspace(t, dir, nil)))
-	t.Cleanup(srv.Close)
+	srv := serve(t, serverOf(t, servertest.OpenWorkspace(t, dir, nil)))
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions", openSelector)}
 	listed := func() int { // the rows in view say how many there are
 		return browsertest.Value[int](t, f.ctx, `[...document.querySelectorAll("#rail-list section:not([hidden]) .items")].map(e => Number(e.firstElementChild.ariaSetSize)).reduce((a, b) => a + b, 0)`)

@@ -140,10 +140,86 @@ func (f flow) over(selector string) {
 	f.do(fmt.Sprintf(`document.querySelector(%s).dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, jsText(selector)))
 }
 
+// visit opens another page and waits for an element.
+func (f flow) visit(address, selector string) {
+	f.Helper()
+	browsertest.Run(f.T, f.ctx, chromedp.Navigate(address))
+	browsertest.Arrive(f.T, f.ctx, selector)
+}
+
+// arrives waits until an expression is true, possibly on another page.
+func (f flow) arrives(what, expression string) {
+	f.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var there bool
+		if err := chromedp.Run(f.ctx, chromedp.Evaluate(expression+" === true", &there)); err == nil && there {
+			return
+		}
+	}
+	f.is(what, expression)
+}
+
 // editorText is an expression for the visible text of the editor.
 const editorText = `[...document.querySelectorAll(".definition-editor .cm-content > .cm-line")].map(l => { const c = l.cloneNode(true); c.querySelectorAll(".lint").forEach(e => e.remove()); return c.textContent.replaceAll("\u200b", "") }).join("\n")`
 
 func jsText(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b)
+}
+
+// Steps on the page of a capture.
+
+// counts waits for the status line below the list.
+func (f captureFlow) counts(text string) {
+	f.Helper()
+	f.is("the counts "+text, fmt.Sprintf(`document.querySelector(".frames-line .counts")?.textContent === %s`, jsText(text)))
+}
+
+// frameRowOf returns an expression for the row of a frame, null if it is not visible.
+func frameRowOf(n int) string {
+	return fmt.Sprintf(`([...document.querySelectorAll(".frame")].find(e => e.querySelector(".fc-n").textContent === "%d") ?? null)`, n)
+}
+
+// choose clicks on a row.
+func (f captureFlow) choose(n int, ctrl bool) {
+	f.Helper()
+	f.is(fmt.Sprintf("row %d", n), fmt.Sprintf(`(row => row !== null && (row.querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0, ctrlKey: %v})), true))(%s)`, ctrl, frameRowOf(n)))
+	f.focus(".frames-scroll")
+	f.shows(".frames-line .chosen", map[bool]string{true: "chosen", false: fmt.Sprintf("at %d", n)}[ctrl])
+}
+
+// filter enters a filter and applies it.
+func (f captureFlow) filter(text string) {
+	f.Helper()
+	f.page().Fill("textbox", "Filter", text)
+	f.press("Enter")
+}
+
+// pick selects an item of the open menu.
+func (f captureFlow) pick(title string) {
+	f.Helper()
+	const item = `[...document.querySelectorAll(".pop [role^=menuitem]")].find(e => e.textContent.includes(%s))`
+	f.is("the item "+title, fmt.Sprintf(item+" !== undefined", jsText(title)))
+	f.do(fmt.Sprintf(item+".click()", jsText(title)))
+}
+
+func (f captureFlow) tool(title string) {
+	f.Helper()
+	f.do(fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s).click()`, jsText(title)))
+}
+
+// info waits until the row of a frame contains a text.
+func (f captureFlow) info(n int, text string) {
+	f.Helper()
+	f.is(fmt.Sprintf("frame %d tells %s", n, text), fmt.Sprintf(`%s?.querySelector(".fc-info").textContent.includes(%s)`, frameRowOf(n), jsText(text)))
+}
+
+// currentCapture returns the id of the only capture of the server.
+func (f captureFlow) currentCapture() string {
+	f.Helper()
+	all, err := f.s.Projects.Find("one").Captures.List()
+	if err != nil || len(all) == 0 {
+		f.Fatalf("%v %v", all, err)
+	}
+	return all[len(all)-1].ID
 }

@@ -1,11 +1,9 @@
 package flows
 
 import (
-	"net/http/httptest"
 	"testing"
 
 	"wirebench/server/servertest"
-	"wirebench/server/store"
 	"wirebench/web/browsertest"
 )
 
@@ -13,12 +11,8 @@ import (
 func TestFlowTogetherFrame(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "protocol.1.map": "C_HIT 4097\n"})
-	var x store.Capture
-	if code := servertest.Request(t, s, "POST", "/api/one/captures?name=one.pcapng", servertest.Hits(t, 300, 1000), &x); code != 201 {
-		t.Fatalf("upload: %d", code)
-	}
-	srv := httptest.NewServer(s)
-	t.Cleanup(func() { s.Close(); srv.Close() })
+	x := servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 300, 1000))
+	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/captures/"+x.ID+"#n=3", openSelector)}
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_HIT.1", openSelector)}
 	f.do(`localStorage.setItem("wirebench.name", "Ann")`)

@@ -122,7 +122,7 @@ func TestFlowTogether(t *testing.T) {
 // Without a connection both type; when it is back, both have everything.
 func TestFlowTogetherOffline(t *testing.T) {
 	t.Parallel()
-	s, _ := testServerOf(t, map[string]string{"C_JOIN.1.def": togetherText})
+	s, _ := filesServer(t, map[string]string{"C_JOIN.1.def": togetherText})
 	gate := newGate(t, s)
 	f := flow{t, browsertest.OpenAllowing(t, gate.URL+"/p/one/definitions/C_JOIN.1", openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
 	g := flow{t, browsertest.Open(t, gate.other+"/p/one/definitions/C_JOIN.1", openSelector)}
@@ -215,7 +215,7 @@ func TestFlowTogetherRename(t *testing.T) {
 // The server is restarted while people type: nothing is lost, and they go on.
 func TestFlowTogetherRestart(t *testing.T) {
 	t.Parallel()
-	s, dir := testServerOf(t, map[string]string{"C_JOIN.1.def": togetherText})
+	s, dir := filesServer(t, map[string]string{"C_JOIN.1.def": togetherText})
 	gate := newGate(t, s)
 	lost := regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`)
 	f := flow{t, browsertest.OpenAllowing(t, gate.URL+"/p/one/definitions/C_JOIN.1", openSelector, lost)}
