@@ -15,7 +15,7 @@ import (
 const (
 	maxSearch   = 128 << 10 // bytes in which a start is searched at a time
 	firstWork   = 1 << 20   // bytes that a search decodes, decompresses and sums, about: hostile data look like a long message everywhere
-	workPerByte = 12        // and that it does more for each byte it has got
+	workPerByte = 100       // and that it does more for each byte it has got
 	maxRow      = 64        // frames that are read from a place
 	certain     = 20        // bits that are required at any place, besides those of the number of places
 	likely      = 24        // bits at the place after missing bytes, or at the start of a capture
@@ -668,7 +668,13 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		return measures
 	}
 	if h := l.state(way).Header[way]; h != nil && h.Checks() > 0 {
-		if resync.work += len(message); h.Wrong(message) != nil {
+		if key, _, ok := l.code(way, message); resync.codes != nil && len(message) > small && (!ok || l.message(way, key) == nil) {
+			return min(n, 0) - misfit // too many places look so to sum all their bytes
+		}
+		if resync.work += len(message); resync.blind {
+			resync.work += 15 * len(message) // as there are many more
+		}
+		if h.Wrong(message) != nil {
 			return -impossible
 		}
 		n += h.Checks()
