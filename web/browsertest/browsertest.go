@@ -112,14 +112,27 @@ var shared struct {
 	ctx   context.Context
 	close func()
 	users int
+	kept  bool // by Main
 }
 
-// acquire starts the Chromium for the first test that needs it. The last test to end closes it.
+// Main runs the tests of a package with one Chromium, which stays between tests that run one after another: it is the TestMain of a package
+// with many of them.
+func Main(m *testing.M) int {
+	shared.kept = true
+	defer func() {
+		if shared.close != nil {
+			shared.close()
+		}
+	}()
+	return m.Run()
+}
+
+// acquire starts the Chromium for the first test that needs it. The last test to end closes it, unless Main does.
 func acquire(t *testing.T) context.Context {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.users == 0 {
+	if shared.close == nil {
 		ctx, closeBrowser, err := start()
 		if err != nil {
 			t.Fatalf("start chromium: %v", err)
@@ -130,8 +143,9 @@ func acquire(t *testing.T) context.Context {
 	t.Cleanup(func() {
 		shared.Lock()
 		defer shared.Unlock()
-		if shared.users--; shared.users == 0 {
+		if shared.users--; shared.users == 0 && !shared.kept {
 			shared.close()
+			shared.close = nil
 		}
 	})
 	return shared.ctx

@@ -11,6 +11,7 @@ import (
 // The diagram names the parts of structs in full, has a cell for each element of a short list, and has eight columns where sixteen would be too
 // narrow to read.
 func TestFlowDiagram(t *testing.T) {
+	t.Parallel()
 	browsertest.Require(t)
 	f, _, _ := begin(t, map[string]string{"C_ROOM.1.def": "vec3 pos\nuint16[4] doors\nbyte[40] rest\nint64 last\n"}, "/p/one/definitions/C_ROOM.1")
 	cells := func(what, want string) {

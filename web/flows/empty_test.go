@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 
 	"wirebench/server/projects"
 	"wirebench/web/browsertest"
@@ -16,6 +17,7 @@ import (
 // A project without definitions opens with the three ways to begin and no mistakes, in each language; each way leads on.
 func TestFlowEmptyProject(t *testing.T) {
 	browsertest.Require(t)
+	t.Parallel()
 	s := projectServer(t, t.TempDir(), projects.Options{})
 	srv := serve(t, s)
 	for i, protocol := range []string{"tera", "muta", "subspace", "protodef"} {
@@ -30,7 +32,7 @@ func TestFlowEmptyProject(t *testing.T) {
 			for range 3 { // the page asks for its fragments a moment later
 				f.is("no mistake", `!document.body.innerText.includes("no definition of") && document.querySelector("#notices .err") === null`)
 				f.is("no empty list to choose from", `!document.body.innerText.includes("Choose a message in the list")`)
-				f.do(`new Promise((done) => setTimeout(done, 300))`)
+				browsertest.Run(t, ctx, chromedp.Evaluate(`new Promise(done => setTimeout(done, 300))`, nil, awaited))
 			}
 			if os.Getenv("WIREBENCH_LOOK") != "" {
 				for _, theme := range []string{"light", "dark"} {

@@ -3,6 +3,7 @@ package flows
 import (
 	"context"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"wirebench/server/workspace/workspacetest"
 	"wirebench/web/browsertest"
 )
+
+func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }
 
 // Servers, which run until the test ends.
 
