@@ -57,6 +57,9 @@ func TestDetect(t *testing.T) {
 		{"protocol.1.map", "C_CHAT 1\n", ""},
 		{"S_CHAT.1.js", "int32 a\n", ""},
 		{"data.json", `{"packet": 1}`, ""},
+		{"p.json", `{"varint": "native", "packet": ["container", []]}`, "protodef"}, // without "types"
+		{"p.txt", "{\n  \"packet\": [\"container\", [\n", "protodef"},
+		{"deprecated.json", `{"packet": ["container", []]}`, ""},
 		{"dir.def/x", "\x00\x01\x02", ""},
 	} {
 		got, ok := defs.Detect(source.New(c.name, c.text))

@@ -4,6 +4,10 @@
 // protocol and its directions: {"types": {...}, "play": {"toClient": {"types": {...}}, "toServer": {...}}}. A type sees the types of its
 // own namespace and of those around it. Comments and trailing commas are accepted.
 //
+// Types may also be members of the namespace itself, without types: a file may be a map of types alone, which addTypes of the npm package takes.
+// Of these members texts and arrays are types, and objects with a type and its typeArgs; other objects are namespaces. A text that is not the name
+// of a type, such as a version or a title, is ignored with a warning, and so are numbers.
+//
 // A type is a name, or an array of a name and arguments: "varint", ["array", {"countType": "varint", "type": "string"}]. The types of the
 // language are those of the npm package protodef: its numbers, container, switch, option, array, count, mapper, bitfield, bitflags,
 // pstring, cstring, buffer and void. Types that files call native are implemented in the code of programs; those of the npm packages
@@ -16,7 +20,7 @@
 // "type[]countType", or "[]countType" with fields below it ("[]$count" for a number or a field); "type =>" with names by number, a list of
 // names, or the name of such a mapping; "field ?" with "if VALUE or VALUE: type" and "default: type"; and types as in JSON.
 //
-// "^path.types:" starts a namespace. "!import: FILE" stands for the contents of another file of the project, which then has no messages of
+// "^path.types:" or "^path:" starts a namespace. "!import: FILE" stands for the contents of another file of the project, which then has no messages of
 // its own. Other lines that start with "!" are ignored, except for "!id", the code of a packet: if the imported packet_map.yml does not
 // exist, which programs generate from these codes, messages have them.
 //

@@ -2,6 +2,7 @@ package protodef
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,21 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// members returns the members of an object. If several have a name, the last one counts.
+func (n *node) members() iter.Seq2[key, *node] {
+	return func(yield func(key, *node) bool) {
+		last := make(map[string]int, len(n.keys))
+		for i, k := range n.keys {
+			last[k.text] = i
+		}
+		for i, k := range n.keys {
+			if last[k.text] == i && !yield(k, n.items[i]) {
+				return
+			}
+		}
+	}
+}
+
 // str returns the text of a string, "" for other values.
 func (n *node) str() string {
 	if n == nil || n.kind != stringNode {
@@ -83,7 +99,7 @@ const (
 	maxNesting  = 200
 	maxNodes    = 4 << 20
 	maxMistakes = 100
-	maxCompared = 16 // names of an object before one that are compared with it
+	fewMembers  = 16 // of an object, whose names are compared one by one
 )
 
 // jsonParser parses JSON with comments and trailing commas, as people write it.
@@ -229,8 +245,27 @@ func (p *jsonParser) value(depth int) (*node, bool) {
 	return n, ok
 }
 
+// has reports whether an object that is read has a name. The names of an object with many members are in *names.
+func (n *node) has(name string, names *map[string]bool) bool {
+	if *names == nil {
+		if len(n.keys) < fewMembers {
+			return slices.ContainsFunc(n.keys, func(old key) bool { return old.text == name })
+		}
+		*names = make(map[string]bool, 2*len(n.keys))
+		for _, k := range n.keys {
+			(*names)[k.text] = true
+		}
+	}
+	if (*names)[name] {
+		return true
+	}
+	(*names)[name] = true
+	return false
+}
+
 func (p *jsonParser) object(n *node, depth int) bool {
 	p.at++
+	var names map[string]bool
 	for {
 		p.skip()
 		switch {
@@ -259,8 +294,8 @@ func (p *jsonParser) object(n *node, depth int) bool {
 			return false
 		}
 		k := key{name, p.span(start, p.at), doc}
-		if few := n.keys[max(0, len(n.keys)-maxCompared):]; slices.ContainsFunc(few, func(old key) bool { return old.text == name }) {
-			text.Add(&p.diags, text.Doubt("same-name", k.span, text.Quote(name)+" occurs twice in this object", "only the last one counts"), maxMistakes)
+		if n.has(name, &names) {
+			text.Add(&p.diags, sameName(k.span, name, "object"), maxMistakes)
 		}
 		if p.skip(); p.at >= len(p.text) || p.text[p.at] != ':' {
 			p.fail(p.at, p.at+1, `":" is expected after the name `+text.Quote(name), `members are written as "name": value`)

@@ -5,7 +5,7 @@ import "wirebench/defs/schema"
 // Language returns the keywords of definitions: the types.
 func Language() schema.Language {
 	words := []schema.Word{
-		{Name: "types", Kind: schema.MarkWord, Doc: "The named types of a namespace."},
+		{Name: "types", Kind: schema.MarkWord, Doc: "The named types of a namespace, which may also be its own members."},
 		{Name: "name", Kind: schema.MarkWord, Doc: "The name of a field, a bit or a flag."},
 		{Name: "type", Kind: schema.MarkWord, Doc: "The type of a field, of elements, or of the number that holds a value."},
 		{Name: "anon", Kind: schema.MarkWord, Doc: "true: the fields inside are fields of the container around it."},

@@ -3,6 +3,7 @@ package protodef
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -57,6 +58,7 @@ type definition struct {
 	at    source.Span
 	node  *node
 	space *space
+	bare  bool // beside types, not in it
 }
 
 // param is an argument of a type.
@@ -90,7 +92,7 @@ func (l *lowerer) lower() []*schema.Message {
 		return nil
 	}
 	if root.kind != objectNode {
-		l.report(malformedType(root.span, "a file is an object, not "+root.kind.String(), `write {"types": {...}}`))
+		l.report(malformedType(root.span, "a file is an object, not "+root.kind.String(), `write {"types": {...}}, or the types alone`))
 		return nil
 	}
 	l.collect(root, nil, nil)
@@ -131,10 +133,12 @@ func (l *lowerer) lower() []*schema.Message {
 			}
 		}
 	}
+	l.unused()
 	return out
 }
 
-// collect finds the namespaces and their types.
+// collect finds the namespaces and their types: the members of types, and beside it those that have the form of a type. A file may be a map of
+// types alone.
 func (l *lowerer) collect(n *node, path []string, parent *space) {
 	s := &space{path: path, parent: parent, types: map[string]*definition{}}
 	l.spaces = append(l.spaces, s)
@@ -142,23 +146,75 @@ func (l *lowerer) collect(n *node, path []string, parent *space) {
 		l.report(tooLarge(n.span, "too many namespaces"))
 		return
 	}
-	if types := n.get("types"); types != nil {
-		for i, v := range types.items {
-			if types.kind != objectNode {
-				break
+	inner := object(n.span)
+	for k, v := range n.members() {
+		switch {
+		case k.text == "types" && v.kind == objectNode:
+			for k, v := range v.members() {
+				l.define(s, &definition{name: k.text, doc: k.doc, at: k.span, node: v})
 			}
-			d := &definition{types.keys[i].text, types.keys[i].doc, types.keys[i].span, v, s}
-			if old := s.types[d.name]; old != nil {
-				s.order[slices.Index(s.order, old)] = d
-			} else {
-				s.order = append(s.order, d)
-			}
-			s.types[d.name] = d
+		case k.text == "types":
+			l.report(malformedType(k.span, `"types" is an object of types by name, not `+v.kind.String(), `"types": {"string": ["pstring", {"countType": "varint"}]}`))
+		case isType(v):
+			l.define(s, &definition{name: k.text, doc: k.doc, at: k.span, node: v, bare: true})
+		case v.kind == objectNode:
+			inner.keys, inner.items = append(inner.keys, k), append(inner.items, v)
+		default:
+			l.report(notRead(k.span, k.text, "neither a type nor a namespace, but "+v.kind.String()))
 		}
 	}
-	for i, v := range n.items {
-		if k := n.keys[i].text; k != "types" && v.kind == objectNode {
-			l.collect(v, append(slices.Clip(path), k), s)
+	for i, v := range inner.items {
+		l.collect(v, append(slices.Clip(path), inner.keys[i].text), s)
+	}
+}
+
+// define adds a definition to a namespace. Of several with one name the last one counts.
+func (l *lowerer) define(s *space, d *definition) {
+	d.space = s
+	if old := s.types[d.name]; old != nil {
+		l.report(sameName(d.at, d.name, "namespace"))
+		*old = *d
+		return
+	}
+	s.order, s.types[d.name] = append(s.order, d), d
+}
+
+// isType reports whether a member of a namespace has the form of a type: a name, an array of a name and arguments, or an object of both. Other
+// objects are namespaces.
+func isType(n *node) bool {
+	if typeName(n) == "" {
+		return false
+	}
+	return n.kind != objectNode || !slices.ContainsFunc(n.keys, func(k key) bool { return k.text != "type" && k.text != "typeArgs" })
+}
+
+// unused reports the mistakes in types that no message uses, which are not compiled. Beside types a name that no type has may be a text for
+// another program, such as a version.
+func (l *lowerer) unused() {
+	l.params = nil
+	for _, s := range l.spaces {
+		l.space = s
+		for _, d := range s.order {
+			if len(l.diags) > maxMistakes {
+				return
+			}
+			name, at := typeName(d.node), d.node.span
+			if d.node.kind == arrayNode && name != "" {
+				at = d.node.items[0].span
+			}
+			a := args(d.node)
+			switch {
+			case l.seen[at]:
+			case name == "":
+				l.report(noType(d.node))
+			case name == "native" || name[0] == '$' || s.find(name) != nil || isBuiltin(name):
+			case d.bare && (a == nil || a.kind != arrayNode && a.kind != objectNode):
+				w := unknownType(at, name, l.nearest(name, a != nil))
+				w.Severity, w.Span, w.Message = diag.Warning, d.at, text.Quote(d.name)+" is ignored: "+w.Message
+				l.report(w)
+			default:
+				l.report(unknownType(at, name, l.nearest(name, a != nil)))
+			}
 		}
 	}
 }
@@ -480,7 +536,7 @@ func (l *lowerer) typeOf(n *node, sc *scope) lowered {
 	defer func() { l.depth-- }()
 	name := typeName(n)
 	if name == "" {
-		l.report(malformedType(n.span, "a type is a name, or an array of a name and arguments, not "+n.kind.String(), `for example "varint" or ["option", "varint"]`))
+		l.report(noType(n))
 		return lowered{}
 	}
 	if p, ok := l.params[strings.TrimPrefix(name, "$")]; ok && name[0] == '$' {
@@ -502,7 +558,7 @@ func (l *lowerer) typeOf(n *node, sc *scope) lowered {
 		if l.space.find(name) != nil {
 			l.report(nativeType(at, name))
 		} else {
-			l.report(unknownType(at, name, l.nearest(name)))
+			l.report(unknownType(at, name, l.nearest(name, a != nil)))
 		}
 		return lowered{}
 	}
@@ -512,8 +568,8 @@ func (l *lowerer) typeOf(n *node, sc *scope) lowered {
 	return t
 }
 
-// nearest returns the name of a type that is similar to a name.
-func (l *lowerer) nearest(name string) string {
+// nearest returns the name of a type that is similar to a name: also one of the language that has arguments, if composite is set.
+func (l *lowerer) nearest(name string, composite bool) string {
 	var names []string
 	for s := l.space; s != nil; s = s.parent {
 		for _, d := range s.order {
@@ -524,6 +580,9 @@ func (l *lowerer) nearest(name string) string {
 	}
 	for _, n := range numbers {
 		names = append(names, n.name)
+	}
+	if composite {
+		names = append(names, slices.Sorted(maps.Keys(composed))...)
 	}
 	return diag.Nearest(name, names)
 }

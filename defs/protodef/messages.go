@@ -12,7 +12,7 @@ import (
 // Diagnostics of this dialect. Their codes never change.
 
 func unknownType(at source.Span, name, near string) diag.Diagnostic {
-	d := text.Mistake("unknown-type", at, "no type is named "+text.Quote(name), `define it in "types"`)
+	d := text.Mistake("unknown-type", at, "no type is named "+text.Quote(name), "define it in this file")
 	if plain := text.PlainNumber(name); numberNamed(plain) != nil {
 		near = plain
 	}
@@ -32,6 +32,18 @@ func nativeType(at source.Span, name string) diag.Diagnostic {
 
 func malformedType(at source.Span, what, help string) diag.Diagnostic {
 	return text.Mistake("malformed-type", at, what, help)
+}
+
+func noType(n *node) diag.Diagnostic {
+	return malformedType(n.span, "a type is a name, or an array of a name and arguments, not "+n.kind.String(), `for example "varint" or ["option", "varint"]`)
+}
+
+func notRead(at source.Span, name, why string) diag.Diagnostic {
+	return text.Doubt("not-read", at, text.Quote(name)+" is ignored: it is "+why, `a type is a name or an array, a namespace an object; put other data into another file or a comment`)
+}
+
+func sameName(at source.Span, name, where string) diag.Diagnostic {
+	return text.Doubt("same-name", at, text.Quote(name)+" occurs twice in this "+where, "only the last one counts")
 }
 
 func badCompare(at source.Span, path, why string) diag.Diagnostic {

@@ -2,6 +2,7 @@ package protodef
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,19 +56,10 @@ func Frames() []*schema.Message {
 	return []*schema.Message{{Name: "frame", Version: 1, Body: &schema.Struct{Wire: []schema.Item{{Kind: schema.Code, Bits: code.Bits, Num: code}}}}}
 }
 
-// IsLine reports whether a line is characteristic of the language: an argument, or the name of a type.
-func IsLine(line string) bool {
-	line = strings.TrimSpace(line)
-	for _, start := range [...]string{
-		`"compareTo":`, `"countType":`, `"mappings":`, `["container"`, `["switch"`, `["mapper"`, `"container",`, `"switch",`, `"mapper",`,
-		`": "native"`,
-	} {
-		if strings.HasPrefix(line, start) || start[0] == '"' && start[1] == ':' && strings.Contains(line, start) {
-			return true
-		}
-	}
-	return false
-}
+// IsLine reports whether a line is characteristic of the language: an argument, a type with arguments, or a native one.
+func IsLine(line string) bool { return typeLine.MatchString(line) }
+
+var typeLine = regexp.MustCompile(`^\s*("(compareTo|countType|mappings)":|("\w+": *)?\["(container|switch|mapper)"|("\w+": *)?\["(` + composites + `)", *[\[{]|"(container|switch|mapper)",|"\w+": *"native")`)
 
 // tree is the parse tree of one file.
 type tree struct {

@@ -48,6 +48,11 @@ func (l *lowerer) builtin(name string, n, a *node, sc *scope) (lowered, bool) {
 	return t, true
 }
 
+// isBuiltin reports whether the language has a type, or it is a native one that is known here.
+func isBuiltin(name string) bool {
+	return numberNamed(name) != nil || natives[name] != nil || composed[name] != nil
+}
+
 // composed are the types that are made from others. It is set below, because its functions refer to it.
 var composed map[string]func(l *lowerer, a *node, sc *scope) lowered
 

@@ -192,6 +192,9 @@ func (y *yamlFile) field(to *node, e *yamlEntry) {
 		return // a mapping that others refer to
 	}
 	name, of := y.named(e)
+	if to.get(name) != nil {
+		text.Add(&y.diags, sameName(e.key.span, name, "namespace"), maxMistakes)
+	}
 	to.put(key{name, e.key.span, e.key.doc}, of)
 }
 
@@ -383,7 +386,7 @@ func composite(at source.Span, name string, args *node) *node {
 // put adds a member, or replaces that of the same name.
 func (n *node) put(k key, v *node) {
 	if i := slices.IndexFunc(n.keys, func(old key) bool { return old.text == k.text }); i >= 0 {
-		n.items[i] = v
+		n.keys[i], n.items[i] = k, v
 		return
 	}
 	n.keys, n.items = append(n.keys, k), append(n.items, v)

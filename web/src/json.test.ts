@@ -29,7 +29,13 @@ test("json: the names that a text defines", () => {
 }`;
   equal(namedTypes(text, false), ["string", "slot", "packet"]);
   equal(namedFields(text, false), ["inner"]);
-  const yaml = "!version: 1\n^types:\n   slot:\n      id?: u8\n   name: string # text\n^play.toClient.types:\n   packet:\n      x: u8\n";
-  equal(namedTypes(yaml, true), ["slot", "name", "packet"]);
-  equal(namedFields(yaml, true), ["slot", "id", "name", "packet", "x"]);
+  const bare = `{
+  "version": "1.20", // not a type, which the text does not show
+  "string": ["pstring", {"countType": "varint"}],
+  "play": {"toClient": {"packet": ["switch", {"compareTo": "../x", "fields": {"no": {"a": "u8"}}}]}, "types": {"old": {"type": "container"}}},
+}`;
+  equal(namedTypes(bare, false), ["version", "string", "packet", "old"]);
+  const yaml = "!version: 1\n^types:\n   slot:\n      id?: u8\n   name: string # text\n^play.toClient.types:\n   packet:\n      x: u8\n^play:\n   bare: u8\n";
+  equal(namedTypes(yaml, true), ["slot", "name", "packet", "bare"]);
+  equal(namedFields(yaml, true), ["slot", "id", "name", "packet", "x", "bare"]);
 });

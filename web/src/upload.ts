@@ -137,14 +137,17 @@ function take(workspace: string, files: File[]): void {
   });
 }
 
-/** Whether a file belongs to the library: definitions of types, unlike captures, name some of their language. */
+const definitionText = /"types"\s*:\s*\{|:\s*\[\s*"(container|switch|mapper|array|option|pstring|buffer|bitfield|bitflags|count)"\s*,\s*[[{]|^\^[\w.]+:|^!import:|^\s+\w+\??: (native|varint|\S+ (=>|\?))\s*$/m;
+const bundleText = /^\ufeff?\s*\{\s*"(maps|protocol|deprecated)"\s*:\s*\{/;
+
+/** Whether a file may belong to the library: definitions of types, unlike captures, name some of their language. The server decides. */
 async function isOurs(file: File): Promise<boolean> {
   if (!byContents.test(file.name)) {
     return definitions.test(file.name);
   }
   try {
     const start = await file.slice(0, 256 << 10).text();
-    return /"types"\s*:\s*\{|^\^\S*types:|^!import:|^\s+\w+\??: (native|varint|\S+ (=>|\?))\s*$/m.test(start);
+    return definitionText.test(start) || bundleText.test(start);
   } catch {
     return false;
   }

@@ -167,45 +167,39 @@ export function namedTypes(text: string, yaml: boolean): string[] {
   const found = new Set<string>();
   if (yaml) {
     let indent: string | undefined;
-    let inTypes = true; // without namespaces all are types
     for (const line of text.split("\n")) {
-      const head = /^\^(\S+):/.exec(line);
-      if (head !== null) {
-        inTypes = head[1]?.endsWith("types") === true;
-        indent = undefined;
+      if (line.startsWith("^")) {
+        indent = undefined; // of a namespace
         continue;
       }
       const key = /^(\s*)([\p{L}_][\p{L}\d_]*)\??:/u.exec(line);
-      if (inTypes && key !== null && (indent ??= key[1]) === key[1] && key[2] !== undefined) {
+      if (key !== null && (indent ??= key[1]) === key[1] && key[2] !== undefined) {
         found.add(key[2]);
       }
     }
     return [...found];
   }
-  // The keys one level inside of "types": {...}.
-  const inside: number[] = []; // depths of the objects with types
-  let depth = 0;
+  // The members of namespaces, which are in objects only: all of "types": {...}, else those that are no objects.
+  const open: string[] = []; // brackets, with "t" for the brace of types
+  let arrays = 0;
   const piece = /"((?:[^"\\\n]|\\.)*)"\s*(:?)\s*(\{?)|\/\/[^\n]*|\/\*[^]*?\*\/|[{}[\]]/g;
   for (const [all, name, colon, brace] of text.matchAll(piece)) {
     if (name === undefined) {
       if (all === "{" || all === "[") {
-        depth++;
+        open.push(all);
+        arrays += all === "[" ? 1 : 0;
       } else if (all === "}" || all === "]") {
-        if (inside.at(-1) === depth) {
-          inside.pop();
-        }
-        depth--;
+        arrays -= open.pop() === "[" ? 1 : 0;
       }
       continue;
     }
-    if (colon === ":" && inside.at(-1) === depth) {
+    const member = colon === ":" && arrays === 0;
+    const inTypes = open.includes("t");
+    if (member && (open.at(-1) === "t" || (!inTypes && name !== "types" && brace !== "{"))) {
       found.add(name);
     }
     if (brace === "{") {
-      depth++;
-      if (colon === ":" && name === "types") {
-        inside.push(depth);
-      }
+      open.push(member && !inTypes && name === "types" ? "t" : "{");
     }
   }
   return [...found];
