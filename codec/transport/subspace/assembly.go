@@ -24,10 +24,14 @@ type assembly struct {
 	until bool  // of chunks: skip all up to the last one
 	doubt bool  // parts, or the start of the message, may be missing
 	after int64 // with doubt: the first number after the missing ones
+	raw   bool  // of a rewriter: the parts are sent on as they come, not the message
 	mixed int32 // of a stream: the total of the previous stream, if it was incomplete and may have taken parts of the next one; else 0
 }
 
 func (a *assembly) open() bool { return len(a.data) > 0 }
+
+// busy reports whether a message is in progress, received or skipped.
+func (a *assembly) busy() bool { return a.open() || a.until || a.pass > 0 }
 
 // clear discards the parts.
 func (a *assembly) clear() {
@@ -179,13 +183,9 @@ func (t *Transport) whole(w *way, a *assembly, kind wrapKind) {
 		if kind == inStream {
 			a.mixed = a.total
 		}
-		f := t.start(transport.Problem, w)
-		f.Bytes, f.From, f.Note = a.data, a.from, noteDoubt
-		t.emit(f)
+		t.emit(t.start(transport.Problem, w, a.data, a.from, noteDoubt))
 	case a.data[0] == 0:
-		f := t.start(transport.Problem, w)
-		f.Bytes, f.From, f.Note = a.data, a.from, "a core packet in parts: servers ignore it"
-		t.emit(f)
+		t.emit(t.start(transport.Problem, w, a.data, a.from, "a core packet in parts: servers ignore it"))
 	default:
 		note := ""
 		if a.doubt {
@@ -205,9 +205,7 @@ func (t *Transport) incomplete(w *way, a *assembly, why string) {
 	}
 	path := t.path
 	t.path = append(t.alone[:0], wrap{kind: kind})
-	f := t.start(transport.Problem, w)
-	f.Bytes, f.From, f.Note = a.data, a.from, why
-	t.emit(f)
+	t.emit(t.start(transport.Problem, w, a.data, a.from, why))
 	t.path = path
 	a.clear()
 }

@@ -91,6 +91,8 @@ func (t *Transport) read(w *way, data []byte, off uint32) {
 		t.problem(w, data, off, "a core packet without a type: 00 alone")
 	case len(t.path) >= maxDepth && carries(data[1]):
 		t.problem(w, data, off, "packets nested more than 16 deep")
+	case t.rewriter != nil:
+		t.rewriter.core(w, data, off)
 	default:
 		t.core(w, data, off)
 	}
@@ -117,7 +119,7 @@ func (t *Transport) core(w *way, data []byte, off uint32) {
 	case coreSync:
 		t.sync(w, data, off)
 	case coreSyncAnswer:
-		t.syncAnswer(w, data, off)
+		t.control(w, data, off, sized(len(data) == syncAnswerSize))
 	case coreDisconnect:
 		t.disconnect(w, data, off)
 	case coreCancel:
@@ -157,13 +159,18 @@ func (t *Transport) cluster(w *way, data []byte, off uint32) {
 	at := clusterHeader
 	for item := int32(0); at < len(data); item++ {
 		size, from := int(data[at]), at+1
-		if size == 0 {
-			t.problem(w, data[at:], off+uint32(at), "a cluster with a packet of length 0: servers stop reading it there")
-			return
+		note := ""
+		switch {
+		case size > 0 && from+size <= len(data):
+		case t.rewriter != nil:
+			note = "the rest of a cluster that servers do not read: it is not forwarded"
+		case size == 0:
+			note = "a cluster with a packet of length 0: servers stop reading it there"
+		default:
+			note = "a cluster with a packet of " + strconv.Itoa(size) + " bytes, of which there are " + strconv.Itoa(len(data)-from)
 		}
-		if from+size > len(data) {
-			t.problem(w, data[at:], off+uint32(at), "a cluster with a packet of "+strconv.Itoa(size)+" bytes, of which there are "+
-				strconv.Itoa(len(data)-from))
+		if note != "" {
+			t.problem(w, data[at:], off+uint32(at), note)
 			return
 		}
 		t.path = append(t.path, wrap{inCluster, item})

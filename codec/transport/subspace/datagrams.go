@@ -38,8 +38,7 @@ const (
 
 // named emits a datagram outside the core protocol.
 func (t *Transport) named(w *way, data []byte, group, name, note string) {
-	f := t.start(transport.Control, w)
-	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
+	f := t.start(transport.Control, w, data, t.source(t.off, len(data)), note)
 	f.Key, f.Name = schema.Key{Dir: w.dir, Group: group}, name
 	t.emit(f)
 }
@@ -48,8 +47,7 @@ func (t *Transport) named(w *way, data []byte, group, name, note string) {
 func (t *Transport) infoPort(w *way, data []byte) {
 	const group = "info"
 	if w.dir == schema.ToServer {
-		n := copy(t.asked[:], data)
-		t.askedSize = n
+		t.asked = append(t.asked[:0], data[:min(askSize, len(data))]...)
 		switch {
 		case len(data) == pingSize:
 			t.named(w, data, group, "ping", "")
@@ -63,7 +61,7 @@ func (t *Transport) infoPort(w *way, data []byte) {
 		return
 	}
 	summary := len(data) > pongSize
-	if len(data) == pongSize && t.askedSize >= askSize {
+	if len(data) == pongSize && len(t.asked) == askSize {
 		summary = bytes.Equal(data[:4], t.asked[:4])
 	}
 	switch {
@@ -121,8 +119,5 @@ func (t *Transport) peer(w *way, data []byte) {
 	case 4:
 		note = "between zones: the number of players"
 	}
-	f := t.start(transport.Control, w)
-	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
-	f.Key = schema.Key{Dir: w.dir, Group: "peer"}
-	t.emit(f)
+	t.named(w, data, "peer", "", note)
 }

@@ -158,7 +158,7 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 		return false, true, "the connection is closed"
 	case e.ended || e.rw.t.session.ended:
 		return false, true, "the other end has disconnected"
-	case e.rw.lane(e.dir).dead:
+	case e.rw.lane(e.dir).sender.dead:
 		return false, true, "the other end no longer acknowledges"
 	case mode == transport.Operating && e.dir == schema.ToClient && !e.heard:
 		return false, false, "more than the handshake from the client" // the address of the init may be forged
@@ -201,8 +201,8 @@ func (e *Endpoint) Tick(at time.Time, r *transport.Relay) {
 			e.next = at.Add(initEvery) // the server may wait for it
 		}
 		sync := binary.LittleEndian.AppendUint32([]byte{0, coreSync}, e.ticks(at))
-		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(e.dir).went+1))
-		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(schema.ToClient).came))
+		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(e.dir).packer.went+1))
+		sync = binary.LittleEndian.AppendUint32(sync, uint32(e.rw.lane(schema.ToClient).count))
 		_ = e.rw.Send(e.dir, transport.Outgoing{Bytes: sync, Raw: true}, at, &e.relay) // on failure, retry at the next sync
 	case !never:
 		e.hello(at)
@@ -224,9 +224,9 @@ func (e *Endpoint) Due() time.Time {
 // Unsent returns the number of bytes that are unacknowledged or waiting behind them.
 func (e *Endpoint) Unsent() int {
 	l := e.rw.lane(e.dir)
-	n := l.unsentBytes + l.afterBytes
-	for i := range l.flight {
-		n += len(l.flight[i].data)
+	n := l.sender.unsentBytes + l.after.bytes
+	for _, p := range l.sender.flight {
+		n += len(p.data)
 	}
 	return n
 }

@@ -3,8 +3,7 @@ package subspace
 import (
 	"bytes"
 	"encoding/binary"
-	"strconv"
-	"time"
+	"slices"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
@@ -14,8 +13,7 @@ import (
 const (
 	maxKept      = 192
 	maxKeptBytes = 96 << 10
-	maxRecovery  = 8 // clusters from which recovery of the key is tried while datagrams are stored
-	maxLater     = 8 // after that
+	maxRecovery  = 8 // attempts to recover the key while datagrams are stored, and as many after that
 )
 
 // plausibleSequence bounds the numbers of reliable packets that are accepted while it is unknown whether they are deciphered: one in 4096
@@ -24,24 +22,13 @@ const plausibleSequence = 1 << 20
 
 // pending holds the datagrams that cannot be read yet, and the evidence from them.
 type pending struct {
-	kept    []kept
-	room    []byte // backing array of their bytes
+	kept    []transport.Segment
+	size    int // bytes of kept
 	choices []choice
-	tried   int // clusters tried
-	later   int
+	tried   int // attempts to recover the key
 	clues   clues
 	opaque  int  // datagrams that occur in neither plain nor VIE sessions
 	named   bool // the choices are from a handshake or the options, not only the plain one
-}
-
-// kept is a stored datagram.
-type kept struct {
-	dir      schema.Dir
-	at       time.Time
-	packet   uint32
-	off      uint32
-	lost     int64
-	from, to int // range in room
 }
 
 // choice is a possible cipher, with the number of datagrams for and against it.
@@ -49,13 +36,6 @@ type choice struct {
 	cipher  *Cipher // nil: plain
 	good    int
 	against int
-}
-
-func (p *pending) reset() {
-	*p = pending{kept: p.kept[:0], room: p.room[:0]}
-	if cap(p.room) > keepRoom {
-		p.room, p.kept = nil, nil
-	}
 }
 
 // keyChoices appends the ciphers of a key.
@@ -84,7 +64,7 @@ func (t *Transport) choices(ways []choice, key uint32) {
 		return
 	}
 	for _, k := range p.kept {
-		t.weigh(p.room[k.from:k.to])
+		t.weigh(k.Bytes)
 	}
 }
 
@@ -142,8 +122,7 @@ func clusterFits(data []byte) bool {
 // hold stores a datagram, and chooses the cipher if the evidence now suffices.
 func (t *Transport) hold(w *way, data []byte) {
 	p := &t.pending
-	w.figures.Datagrams-- // counted when it is read
-	w.figures.Bytes -= int64(len(data))
+	w.count-- // counted when it is read
 	if p.choices == nil {
 		switch {
 		case t.session.hasInit:
@@ -158,15 +137,15 @@ func (t *Transport) hold(w *way, data []byte) {
 			p.choices = append(p.choices, choice{})
 		}
 	}
-	p.kept = append(p.kept, kept{w.dir, t.at, t.packet, t.off, t.lost, len(p.room), len(p.room) + len(data)})
-	p.room = append(p.room, data...)
+	p.kept = append(p.kept, t.segment(w, slices.Clone(data)))
+	p.size += len(data)
 	if t.elsewhere(w, data) {
 		t.replay()
 		return
 	}
 	t.weigh(data)
 	t.settleEarly()
-	if len(p.kept) >= maxKept || len(p.room) >= maxKeptBytes {
+	if len(p.kept) >= maxKept || p.size >= maxKeptBytes {
 		t.release(false)
 	}
 }
@@ -179,31 +158,35 @@ func (t *Transport) weigh(data []byte) {
 	}
 	for i := range p.choices {
 		c := &p.choices[i]
-		seen := data
-		if c.cipher != nil {
-			seen = t.deciphered(c.cipher, data)
-		}
-		switch verdict(seen) {
+		switch verdict(t.deciphered(c.cipher, data)) {
 		case 1:
 			c.good++
 		case -1:
 			c.against++
 		}
 	}
-	if !p.named && p.tried < maxRecovery && p.choices[0].against > 0 && isAckCluster(data) && !clusterFits(data) {
+	if c := p.recover(data, !p.named && p.choices[0].against > 0); c != nil {
+		p.choices = append(p.choices, choice{cipher: c, good: 2})
+		p.named = true
+	}
+}
+
+// recover takes the clues of an enciphered datagram, and returns the cipher if they suffice for its key. It may try.
+func (p *pending) recover(data []byte, may bool) *Cipher {
+	clue := p.clues.take(data)
+	if may && p.tried < maxRecovery && isAckCluster(data) && !clusterFits(data) {
 		p.tried++
 		if c, found := Recover(data); found {
-			p.choices = append(p.choices, choice{cipher: c, good: 2})
-			p.named = true
+			return c
 		}
 	}
-	if p.clues.take(data) && !p.named && p.tried < maxRecovery && p.choices[0].against > 0 {
+	if may && p.tried < maxRecovery && clue {
 		p.tried++
 		if c, found := p.clues.recover(); found {
-			p.choices = append(p.choices, choice{cipher: c, good: 2})
-			p.named = true
+			return c
 		}
 	}
+	return nil
 }
 
 // settleEarly chooses the cipher if the evidence suffices.
@@ -239,10 +222,9 @@ func (p *pending) rivals(i int) bool {
 // settle reads the stored datagrams before an event that ends their session.
 func (t *Transport) settle() {
 	if t.mode == unknown && len(t.pending.kept) > 0 {
-		seg, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
+		now := t.origin
 		t.release(true)
-		t.begin(seg)
-		t.lost, t.end = lost, end
+		t.origin = now
 	}
 }
 
@@ -272,43 +254,33 @@ func (t *Transport) release(last bool) {
 
 // replay reads the stored datagrams.
 func (t *Transport) replay() {
-	p := &t.pending
-	if len(p.kept) == 0 {
+	all := t.pending.kept
+	if len(all) == 0 {
 		return
 	}
-	now, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
-	all, room := p.kept, p.room
-	p.reset()
-	p.kept, p.room = nil, nil
+	now := t.origin
+	t.pending = pending{}
 	for _, k := range all {
-		w, data := t.way(k.dir), room[k.from:k.to:k.to]
-		seg := transport.Segment{Dir: k.dir, At: k.at, Packet: k.packet, Off: k.off, Bytes: data, Lost: k.lost}
-		w.figures.count(seg)
-		t.begin(seg)
-		t.datagram(w, data)
+		w := t.way(k.Dir)
+		w.count++
+		t.begin(k)
+		t.datagram(w, k.Bytes)
 		t.overdue()
 	}
-	t.begin(now)
-	t.lost, t.end = lost, end
+	t.origin = now
+}
+
+// segment returns the current datagram.
+func (t *Transport) segment(w *way, data []byte) transport.Segment {
+	return transport.Segment{Dir: w.dir, At: t.at, Packet: t.packet, Off: t.off, Bytes: data, Lost: t.lost}
 }
 
 // closed emits a datagram that is enciphered with an unknown key, and tries to recover the key.
 func (t *Transport) closed(w *way, data []byte) {
-	if t.pending.later < maxLater && isAckCluster(data) {
-		t.pending.later++
-		if c, found := Recover(data); found {
-			t.choose(c)
-			t.body(w, data)
-			return
-		}
-	}
-	if t.pending.clues.take(data) && t.pending.later < maxLater {
-		t.pending.later++
-		if c, found := t.pending.clues.recover(); found {
-			t.choose(c)
-			t.body(w, data)
-			return
-		}
+	if c := t.pending.recover(data, true); c != nil {
+		t.choose(c)
+		t.body(w, data)
+		return
 	}
 	t.session.used = true
 	t.opaque(w, data, "enciphered, and the handshake is not in the capture")
@@ -328,7 +300,7 @@ func (t *Transport) elsewhere(w *way, data []byte) bool {
 		return false
 	}
 	for i := len(p.kept) - 2; i >= 0 && i >= len(p.kept)-9; i-- {
-		if k := p.kept[i]; k.dir != schema.ToClient && isInfoAnswer(p.room[k.from:k.to], data) {
+		if k := p.kept[i]; k.Dir != schema.ToClient && isInfoAnswer(k.Bytes, data) {
 			t.mode = info
 			return true
 		}
@@ -343,7 +315,7 @@ func (t *Transport) isInfoAlone() bool {
 		return false
 	}
 	for _, k := range p.kept {
-		if data := p.room[k.from:k.to]; k.dir == schema.ToClient || !isInfoQuestion(data) {
+		if k.Dir == schema.ToClient || !isInfoQuestion(k.Bytes) {
 			return false
 		}
 	}
@@ -375,76 +347,4 @@ func groupOf(first []byte) string {
 		return "biller"
 	}
 	return "game"
-}
-
-// Recognise rates how likely the first datagrams of a UDP pair are SubSpace traffic, from 0 (not) to 100: a complete handshake is 100, core
-// packets in the middle of a session less. Source: spec of the core protocol, section 15.
-func Recognise(first []transport.Segment) int {
-	var acks, reliable, core, game, syncs, answers int
-	var client []byte
-	numbers := map[int32]bool{}
-	for _, seg := range first[:min(len(first), maxKept)] {
-		data := seg.Bytes
-		toClient := seg.Dir == schema.ToClient
-		switch {
-		case len(data) < 2 || data[0] != 0:
-			if len(data) > 0 && data[0] < typesEnd {
-				game++
-			}
-			continue
-		case !toClient && data[1] == coreInit && len(data) == initSize && data[versionAt+1] == 0 &&
-			(data[versionAt] == versionVIE || data[versionAt] == versionContinuum):
-			client = data
-			continue
-		case toClient && client != nil && data[1] == coreKey && len(data) == keySize:
-			key, sent := binary.LittleEndian.Uint32(data[keyAt:]), binary.LittleEndian.Uint32(client[keyAt:])
-			if key == sent || key == -sent || key == 0 {
-				return 100
-			}
-		case toClient && client != nil && data[1] == coreOffer && len(data) >= oldOfferSize && len(data) <= offerSize:
-			return 100
-		}
-		switch {
-		case data[1] == coreReliable && len(data) > reliableHeader:
-			reliable++
-			numbers[number(data)] = true
-			core++
-		case data[1] == coreAck && len(data) == ackSize:
-			if core++; numbers[number(data)] {
-				acks++ // the same under VIE: equal plain text gives equal cipher text
-			}
-		case data[1] == coreSync && len(data) == syncSize:
-			syncs++
-			core++
-		case data[1] == coreSyncAnswer && len(data) == syncAnswerSize:
-			if core++; syncs > 0 {
-				answers++
-			}
-		case data[1] == coreCluster && len(data) >= clusterHeader+2:
-			core++
-		}
-	}
-	switch {
-	case acks > 1 || acks+answers > 1:
-		return 90
-	case client != nil:
-		return 60
-	case len(first) > 0 && 2*core >= len(first) && core > 3:
-		return 50
-	case len(first) > 0 && core > 1 && 10*(core+game) >= 9*len(first):
-		return 30
-	}
-	return 0
-}
-
-// continuumNotes are notes on Continuum's datagrams.
-var continuumNotes = func() (notes sizeNotes) {
-	for i := range notes {
-		notes[i] = continuumNote(i)
-	}
-	return notes
-}()
-
-func continuumNote(n int) string {
-	return "enciphered by Continuum; about " + strconv.Itoa(n) + " bytes inside"
 }

@@ -3,13 +3,7 @@ package subspace
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
-	"maps"
-	"math"
-	"strconv"
-	"time"
 
-	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -19,87 +13,38 @@ const (
 	serverWindow = 32      // numbers that servers accept, from the next one on
 	window       = 1024    // numbers ahead of the next one
 	maxWaiting   = 1 << 20 // bytes
-	farRow       = 32      // consecutive packets beyond the window that prove a gap in the capture
-	maxRuns      = 64      // runs of missing numbers remembered
-	recent       = 64      // numbers whose body hash is stored, to detect repetitions with other content
 	smallBody    = 1 << 10 // maximum capacity in bytes of a body's buffer that is retained for reuse
+	maxNumber    = 1<<31 - 1
 )
 
-// How long to wait for a number. A sender without an acknowledgement sends a packet 15 times at intervals that grow by 0.6 s, and so gives
-// up after 63 s; with an acknowledgement it does not retransmit, but the packet may be later in the capture than the ack.
-const (
-	patience       = 64 * time.Second
-	patienceCount  = 4096 // datagrams of the direction, for captures without times
-	ackedPatience  = 2 * time.Second
-	ackedPatienceN = 64
-)
-
-// order puts the reliable packets of a direction in order.
+// order puts the numbered packets of a direction in order. Each number below next has been delivered or given up, and early has packets of
+// higher numbers only; a packet is delivered when its number is next and no other one is being delivered.
 type order struct {
 	started bool
 	next    int64 // the next number to deliver
-	first   int64 // the first number delivered
 	busy    bool  // a packet is being delivered: packets inside it wait
-	waiting int   // packets in early
-	bytes   int   // of their bodies
+	bytes   int   // of the bodies in early
 	early   map[int32]*early
 	free    []*early
-	far     []*early         // beyond the window
-	acked   map[int32]moment // acknowledged numbers from next on that were never captured
-	hole    moment           // since when next has been missing while others wait
-	runs    []run            // numbers given up
-	bodies  *[recent]uint64  // hashes, at number % recent
-	seed    maphash.Seed     // of the hashes
+	gaps    // of an observer; a rewriter receives every number
 }
 
 // early is a packet that waits for earlier ones.
 type early struct {
+	origin
 	number int32
 	body   []byte
-	packet uint32
-	off    uint32
-	path   []wrap
-	note   string
-	lost   int64 // bytes missing from the capture at its end
-	at     time.Time
 }
-
-// moment is a position in the capture.
-type moment struct {
-	at    time.Time
-	count int64 // datagrams of the direction
-}
-
-// run is a run of numbers.
-type run struct{ from, to int64 }
 
 const noteAhead = "32 or more numbers early: servers drop it until it is retransmitted"
 
-// missing and acknowledged are reasons for giving up a number.
-const (
-	missing      = ""
-	acknowledged = ": acknowledged, but not in the capture"
-)
-
 func (o *order) reset() {
-	*o = order{free: o.free, early: o.early, far: o.far, acked: o.acked, runs: o.runs[:0], bodies: o.bodies, seed: o.seed}
-	if len(o.early) > 0 {
-		for _, e := range o.early {
-			o.recycle(e)
-		}
-		clear(o.early)
-	}
-	o.clearFar()
-	if len(o.acked) > 0 {
-		clear(o.acked)
-	}
-}
-
-func (o *order) clearFar() {
-	for _, e := range o.far {
+	o.resetGaps()
+	for _, e := range o.early {
 		o.recycle(e)
 	}
-	o.far = o.far[:0]
+	clear(o.early)
+	*o = order{free: o.free, early: o.early, gaps: o.gaps}
 }
 
 func (o *order) recycle(e *early) {
@@ -117,72 +62,44 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 		t.problem(w, data, off, "a reliable packet without another packet in it: servers ignore it")
 		return
 	}
-	n, body, off := number(data), data[reliableHeader:], off+reliableHeader
+	n, body, at := number(data), data[reliableHeader:], off+reliableHeader
 	if n < 0 {
-		t.problem(w, data, off-reliableHeader, "a reliable packet with a negative number: servers ignore it")
+		t.problem(w, data, off, "a reliable packet with a negative number: servers ignore it")
 		return
 	}
 	o := &w.order
-	if !o.started {
-		o.start(n, t.session.hasInit || t.session.answered)
-		if o.next > 0 {
-			t.doubt(w)
-		}
+	observing := t.rewriter == nil
+	if observing {
+		t.expect(w, n)
+	} else if !t.rewriter.takes(t.rewriter.lane(w.dir), int64(n), data) {
+		t.control(w, data, off, "not accepted yet: too far ahead, or too much data is waiting")
+		return
 	}
-	// More packets wait than any sender has in flight: the missing ones will not arrive.
-	for !o.busy && int64(n) >= o.next+window && int64(n) < o.next+2*window && o.waiting >= window/2 {
-		t.skip(w, missing)
-	}
-	ahead := int64(n) - o.next
-	switch {
+	switch ahead := int64(n) - o.next; {
+	case ahead < 0 && observing:
+		t.again(w, data, off)
 	case ahead < 0:
-		t.again(w, data, off-reliableHeader)
-	case ahead >= window:
-		t.far(w, data, off-reliableHeader)
+		t.repeated(w, data, off, true)
 	case ahead == 0 && !o.busy:
-		t.inTurn(w, n, body, off)
+		t.inTurn(w, n, body, at)
 		t.drain(w)
+	case ahead >= window:
+		t.far(w, data, off)
+	case o.early[n] != nil:
+		t.repeated(w, data, off, bytes.Equal(o.early[n].body, body))
+	case o.bytes+len(body) > maxWaiting:
+		t.problem(w, data, off, "too much data waits for missing packets: this packet is dropped")
 	default:
-		if e := o.early[n]; e != nil {
-			t.repeated(w, data, off-reliableHeader, bytes.Equal(e.body, body))
-			return
-		}
-		if o.bytes+len(body) > maxWaiting {
-			t.problem(w, data, off-reliableHeader, "too much data waits for missing packets: this packet is dropped")
-			return
-		}
-		if o.waiting == 0 {
+		if len(o.early) == 0 {
 			o.hole = t.moment(w)
 		}
 		delete(o.acked, n)
-		e := t.copied(w, n, body, off)
-		if ahead >= serverWindow && w.dir == schema.ToServer {
+		e := t.copied(w, n, body, at)
+		if observing && ahead >= serverWindow && w.dir == schema.ToServer {
 			e.note = noteAhead
 		}
 		o.keep(e)
-		w.figures.Early++
-		w.figures.MostEarly = max(w.figures.MostEarly, o.waiting)
 	}
-}
-
-// start begins the order: at 0 in a session whose start was captured, otherwise at the first number.
-func (o *order) start(n int32, seen bool) {
-	o.started = true
-	if seen {
-		o.next, o.first = 0, 0
-		return
-	}
-	o.next, o.first = int64(n), int64(n)
-	if n > 0 { // the numbers just before it may be in flight
-		o.runs = append(o.runs, run{max(0, o.next-window), o.next - 1})
-	}
-}
-
-func (t *Transport) moment(w *way) moment { return moment{t.at, w.figures.Datagrams} }
-
-// past reports whether m is longer ago than a duration or a number of datagrams.
-func (m moment) past(now moment, d time.Duration, count int64) bool {
-	return now.at.Sub(m.at) >= d || now.count-m.count >= count
 }
 
 // copied returns a copy of the current packet.
@@ -194,11 +111,11 @@ func (t *Transport) copied(w *way, n int32, body []byte, off uint32) *early {
 	} else {
 		e = new(early)
 	}
-	e.number, e.packet, e.off, e.at = n, t.packet, off, t.at
-	e.body = append(e.body[:0], body...)
-	e.path, e.note, e.lost = append(e.path[:0], t.path...), t.note, 0
-	if t.cut(off, len(body)) {
-		e.lost = t.lost
+	path := append(e.path[:0], t.path...)
+	e.origin, e.number, e.body = t.origin, n, append(e.body[:0], body...)
+	e.path, e.off, e.end = path, off, off+uint32(len(body))
+	if !t.cut(off, len(body)) {
+		e.lost = 0
 	}
 	return e
 }
@@ -208,22 +125,21 @@ func (o *order) keep(e *early) {
 		o.early = map[int32]*early{}
 	}
 	o.early[e.number] = e
-	o.waiting++
 	o.bytes += len(e.body)
 }
 
 // inTurn delivers the packet whose turn it is.
 func (t *Transport) inTurn(w *way, n int32, body []byte, off uint32) {
 	o := &w.order
-	o.remember(n, body)
 	o.next++
-	if len(o.acked) > 0 {
-		delete(o.acked, n)
-	}
-	w.figures.Reliable++
 	o.busy = true
 	t.path = append(t.path, wrap{inReliable, n})
-	t.read(w, body, off)
+	if t.rewriter != nil {
+		t.rewriter.deliver(w, body, off)
+	} else {
+		o.delivered(n, body)
+		t.read(w, body, off)
+	}
 	t.path = t.path[:len(t.path)-1]
 	o.busy = false
 }
@@ -231,308 +147,34 @@ func (t *Transport) inTurn(w *way, n int32, body []byte, off uint32) {
 // drain delivers the packets that waited for the one before them.
 func (t *Transport) drain(w *way) {
 	o := &w.order
-	for o.waiting > 0 {
+	for len(o.early) > 0 {
 		e := o.early[int32(o.next)]
-		if e == nil || o.next > maxNumber {
+		if e == nil {
 			o.hole = t.moment(w)
 			return
 		}
-		t.next(w, e)
+		t.deliver(w, e)
 	}
 }
 
-// next delivers a stored packet whose turn it is.
-func (t *Transport) next(w *way, e *early) {
+// deliver delivers a stored packet whose turn it is. It has its original position in the capture and its enclosing packets.
+func (t *Transport) deliver(w *way, e *early) {
 	o := &w.order
 	delete(o.early, e.number)
-	o.waiting--
 	o.bytes -= len(e.body)
-	t.deliver(w, e)
-}
-
-const maxNumber = 1<<31 - 1
-
-// deliver delivers a stored packet with its original position in the capture and its enclosing packets.
-func (t *Transport) deliver(w *way, e *early) {
-	path, packet, note, lost, end := t.path, t.packet, t.note, t.lost, t.end
-	t.path, t.packet, t.note = append(t.inner[:0], e.path...), e.packet, e.note
-	t.lost, t.end = e.lost, e.off+uint32(len(e.body))
+	now := t.origin
+	t.origin = e.origin
+	t.at = now.at
 	t.inTurn(w, e.number, e.body, e.off)
-	t.inner = t.path[:0]
-	t.path, t.packet, t.note, t.lost, t.end = path, packet, note, lost, end
-	w.order.recycle(e)
-}
-
-func (o *order) hash(body []byte) uint64 {
-	if o.bodies == nil {
-		o.bodies, o.seed = new([recent]uint64), maphash.MakeSeed()
-	}
-	return maphash.Bytes(o.seed, body)
-}
-
-func (o *order) remember(n int32, body []byte) {
-	h := o.hash(body)
-	o.bodies[n%recent] = h
-}
-
-// again reads a packet whose turn is over.
-func (t *Transport) again(w *way, data []byte, off uint32) {
-	n, body := number(data), data[reliableHeader:]
-	o := &w.order
-	if o.givenUp(int64(n)) {
-		t.tooLate(w, n, body, off+reliableHeader)
-		return
-	}
-	same := true
-	if int64(n) >= o.next-recent && int64(n) >= o.first {
-		same = o.bodies[n%recent] == o.hash(body)
-	}
-	t.repeated(w, data, off, same)
-}
-
-// tooLate emits the content of a packet that was given up before.
-func (t *Transport) tooLate(w *way, n int32, body []byte, off uint32) {
-	o := &w.order
-	if int64(n) >= o.next-recent {
-		o.remember(n, body)
-	}
-	note, late, busy := t.note, t.late, o.busy
-	t.note, t.late, o.busy = "late: packets after it were delivered without waiting for it", true, true
-	t.path = append(t.path, wrap{inReliable, n})
-	t.read(w, body, off)
-	t.path = t.path[:len(t.path)-1]
-	t.note, t.late, o.busy = note, late, busy
-	if !busy {
-		t.drain(w)
-	}
+	e.path, t.origin = t.path, now
+	o.recycle(e)
 }
 
 // repeated reports a packet that was received before.
 func (t *Transport) repeated(w *way, data []byte, off uint32, same bool) {
-	w.figures.Repeated++
 	if same {
 		t.control(w, data, off, "repeated")
 		return
 	}
-	w.figures.Conflicts++
 	t.problem(w, data, off, fmt.Sprintf("reliable packet %d repeated with different content: the first content is used", number(data)))
-}
-
-// far reads a packet that is beyond the window. Many of them in a row prove a gap in the capture; a single one may be forged and is
-// ignored.
-func (t *Transport) far(w *way, data []byte, off uint32) {
-	o := &w.order
-	n, body := number(data), data[reliableHeader:]
-	if last := len(o.far) - 1; last >= 0 {
-		before := int64(o.far[last].number)
-		if int64(n) == before {
-			t.repeated(w, data, off, bytes.Equal(o.far[last].body, body))
-			return
-		}
-		if int64(n) < before || int64(n) >= before+window {
-			t.dropFar(w)
-		}
-	}
-	if len(o.far) == farRow-1 && o.busy {
-		t.problem(w, data, off, "too far ahead, inside another packet")
-		return
-	}
-	o.far = append(o.far, t.copied(w, n, body, off+reliableHeader))
-	if len(o.far) < farRow {
-		return
-	}
-	for o.waiting > 0 {
-		t.skip(w, missing)
-	}
-	for _, e := range o.far {
-		o.keep(e)
-	}
-	o.far = o.far[:0]
-	t.skip(w, missing)
-}
-
-// dropFar reports isolated packets beyond the window.
-func (t *Transport) dropFar(w *way) {
-	o := &w.order
-	for _, e := range o.far {
-		path, packet, at := t.path, t.packet, t.at
-		t.path, t.packet, t.at = e.path, e.packet, e.at
-		t.problem(w, e.body, e.off, "reliable packet "+strconv.Itoa(int(e.number))+" is too far ahead of the expected "+strconv.FormatInt(o.next, 10)+
-			": servers ignore it")
-		t.path, t.packet, t.at = path, packet, at
-	}
-	o.clearFar()
-}
-
-// lowest returns the lowest number that waits.
-func (o *order) lowest() int32 {
-	if o.waiting > 64 { // faster then, since all waiting numbers are within the window
-		for n := o.next; n < o.next+window; n++ {
-			if o.early[int32(n)] != nil {
-				return int32(n)
-			}
-		}
-	}
-	lowest := int32(maxNumber)
-	for n := range o.early {
-		lowest = min(lowest, n)
-	}
-	return lowest
-}
-
-// skip gives up the numbers before the lowest one that waits, and continues from there. The frames have the times at which the packets
-// arrived, not that of this decision.
-func (t *Transport) skip(w *way, why string) {
-	o := &w.order
-	lowest := o.lowest()
-	t.giveUp(w, int64(lowest), why)
-	now := t.at
-	t.at = time.Time{}
-	for e := o.early[lowest]; e != nil && o.next <= maxNumber; e = o.early[int32(o.next)] {
-		if t.at.Before(e.at) {
-			t.at = e.at
-		}
-		t.next(w, e)
-	}
-	t.at = now
-	t.drain(w)
-}
-
-// giveUp reports the numbers before to as missing.
-func (t *Transport) giveUp(w *way, to int64, why string) {
-	o := &w.order
-	from := o.next
-	if to <= from {
-		return
-	}
-	if to-from < int64(len(o.acked)) {
-		for n := from; n < to; n++ {
-			delete(o.acked, int32(n))
-		}
-	} else {
-		maps.DeleteFunc(o.acked, func(n int32, _ moment) bool { return int64(n) < to })
-	}
-	if len(o.runs) == maxRuns {
-		o.runs = o.runs[:copy(o.runs, o.runs[1:])]
-	}
-	o.runs = append(o.runs, run{from, to - 1})
-	o.next = to
-	o.hole = t.moment(w)
-	t.doubt(w)
-	w.figures.Missing += to - from
-	path := t.path
-	t.path = nil
-	f := t.start(transport.Problem, w)
-	f.Length = transport.Unknown
-	if e := o.early[int32(to)]; e != nil {
-		t.one[0] = transport.Source{Packet: e.packet, Off: e.off}
-		f.From, f.At = t.one[:], e.at
-	}
-	if to == from+1 {
-		f.Note = fmt.Sprintf("reliable packet %d is missing%s", from, why)
-	} else {
-		f.Note = fmt.Sprintf("reliable packets %d to %d are missing%s", from, to-1, why)
-	}
-	t.emit(f)
-	t.path = path
-}
-
-// doubt records that parts of a message may be missing before the next number.
-func (t *Transport) doubt(w *way) {
-	w.chunk.doubt, w.chunk.after, w.stream.doubt = true, w.order.next, true
-}
-
-// givenUp reports whether a number was given up, and removes it from the runs.
-func (o *order) givenUp(n int64) bool {
-	for i := range o.runs {
-		r := &o.runs[i]
-		if n < r.from || n > r.to {
-			continue
-		}
-		switch {
-		case r.from == r.to:
-			o.runs = append(o.runs[:i], o.runs[i+1:]...)
-		case n == r.from:
-			r.from++
-		case n == r.to:
-			r.to--
-		case len(o.runs) < maxRuns:
-			rest := run{n + 1, r.to}
-			r.to = n - 1
-			o.runs = append(o.runs, rest)
-		default:
-			r.from = n + 1 // the numbers before it count as delivered from now on
-		}
-		return true
-	}
-	return false
-}
-
-// ack records numbers that the other end has received but that were not captured: they will not be retransmitted.
-func (t *Transport) ack(w *way, data []byte, off uint32) {
-	if len(data) != ackSize {
-		t.control(w, data, off, sized(false))
-		return
-	}
-	n, sender := number(data), t.other(w)
-	o := &sender.order
-	if !o.started && (t.session.hasInit || t.session.answered) {
-		o.start(n, true) // numbering begins at 0, even if that packet is not in the capture
-	}
-	if !o.started || n >= 0 && int64(n) < o.next || o.early[n] != nil {
-		t.control(w, data, off, "")
-		return
-	}
-	t.control(w, data, off, "acknowledges a packet that is not in the capture so far")
-	if n < 0 || int64(n) >= o.next+window {
-		return
-	}
-	if _, known := o.acked[n]; known {
-		return
-	}
-	if o.acked == nil {
-		o.acked = map[int32]moment{}
-	}
-	o.acked[n] = t.moment(sender)
-}
-
-// ackedTo returns the first number from next on that is not in acked.
-func (o *order) ackedTo() int64 {
-	to := o.next
-	for {
-		if _, acked := o.acked[int32(to)]; !acked || to > maxNumber {
-			return to
-		}
-		to++
-	}
-}
-
-// overdue gives up numbers that have been missing for too long. While no packet waits, nothing is given up: an ack may be of a number not
-// yet sent.
-func (t *Transport) overdue() {
-	for i := range t.ways {
-		w := &t.ways[i]
-		o := &w.order
-		if o.waiting == 0 {
-			continue
-		}
-		t.path = t.path[:0]
-		now := t.moment(w)
-		for o.waiting > 0 {
-			if m, acked := o.acked[int32(o.next)]; acked && m.past(now, ackedPatience, ackedPatienceN) {
-				t.giveUp(w, o.ackedTo(), acknowledged)
-				t.drain(w)
-				continue
-			}
-			count := int64(patienceCount)
-			if now.at.After(o.hole.at) {
-				count = math.MaxInt64
-			}
-			if o.hole.past(now, patience, count) {
-				t.skip(w, missing)
-				continue
-			}
-			break
-		}
-	}
 }

@@ -1,263 +1,284 @@
 package subspace
 
 import (
-	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"wirebench/codec/transport"
 )
 
-// read reads a packet as Transport.read does, and also sends its content on.
-func (rw *Rewriter) read(c *carrier, data []byte, off uint32) {
-	t, l := rw.t, c.lane
-	w := t.way(l.dir)
-	rw.now = c
-	if len(data) < 2 || data[0] != 0 || len(t.path) >= maxDepth && carries(data[1]) {
-		t.read(w, data, off) // a message, or a packet that servers ignore
-		return
+// Limits of the data that a rewriter retains, in each direction.
+const (
+	takeWindow   = 256     // numbers accepted ahead of the next one, of up to maxRead bytes each
+	maxLane      = 2 << 20 // bytes waiting to be sent or decided, above which no new packet is accepted
+	maxRead      = 1 << 10 // bytes of a datagram; servers read 520 at most
+	maxUnordered = 1 << 20 // bytes of held unreliable messages; more pass
+)
+
+// batch is the content of the numbered packet that is being delivered.
+type batch struct {
+	items []item
+	whole bool // all packets in it pass unchanged
+	holds bool // a message in it is held
+}
+
+// waiting returns the number of bytes that are accepted and not sent.
+func (l *lane) waiting() int { return l.queue.bytes + l.sender.unsentBytes + l.after.bytes }
+
+// full reports whether too much waits for a new packet to be accepted.
+func (l *lane) full() bool { return l.sender.dead || l.waiting() > maxLane }
+
+// passed reports whether the packet being read is inside one that was relayed: it has no decisions, and is not sent again.
+func (l *lane) passed() bool { return l.order.busy && l.order.next <= l.base }
+
+// takes reports whether a numbered packet is accepted now, and acknowledges it. One that was relayed is relayed again, and acknowledged by
+// the other end.
+func (rw *Rewriter) takes(l *lane, n int64, data []byte) bool {
+	o := &l.order
+	if !o.started {
+		// The session began before it was observed: the initial numbers are unknown.
+		o.started = true
+		l.base, o.next, l.sender.number = n, n, n
+	}
+	relayed := n < l.base
+	if relayed && !l.passed() {
+		l.packer.add(data)
+	}
+	if n >= o.next && o.early[int32(n)] == nil && (n >= o.next+takeWindow || !relayed && l.full()) {
+		return false
+	}
+	if !relayed {
+		ack := [ackSize]byte{1: coreAck}
+		copy(ack[sequenceAt:], data[sequenceAt:reliableHeader])
+		rw.back(l).packer.add(ack[:])
+	}
+	return true
+}
+
+// deliver reads the content of a numbered packet, and sends it on: a cluster without changes as it is, otherwise packet by packet.
+func (rw *Rewriter) deliver(w *way, body []byte, off uint32) {
+	b := &rw.batch
+	b.items, b.whole, b.holds = b.items[:0], true, false
+	rw.t.read(w, body, off)
+	if b.whole && len(b.items) > 1 && len(body) <= maxBody {
+		all := item{lane: rw.lane(w.dir), reliable: true, how: core, bytes: body}
+		for i := range b.items {
+			if id := b.items[i].id; id != 0 {
+				all.more = append(all.more, id)
+			}
+		}
+		rw.pass(&all)
+	} else {
+		for i := range b.items {
+			rw.pass(&b.items[i])
+		}
+	}
+	clear(b.items)
+}
+
+// core reads a core packet as Transport.core does, and also sends it on.
+func (rw *Rewriter) core(w *way, data []byte, off uint32) {
+	t, l := rw.t, rw.lane(w.dir)
+	if data[1] >= coreReliable && data[1] <= coreStream {
+		rw.batch.whole = false // these do not pass as they are
 	}
 	switch data[1] {
-	case coreReliable:
-		rw.whole = false
-		rw.reliable(c, data, off)
-	case coreCluster:
-		rw.cluster(c, data, off)
+	case coreReliable, coreCluster:
+		t.core(w, data, off)
 	case coreAck:
-		rw.whole = false
-		rw.ack(c, data, off)
+		t.control(w, data, off, sized(len(data) == ackSize))
+		rw.ack(l, data)
 	case coreChunk, coreChunkTail:
-		rw.whole = false
-		rw.chunk(c, data, off)
-	case coreStream:
-		rw.whole = false
-		rw.stream(c, data, off)
-	case coreSync:
-		rw.whole = false
-		t.sync(w, data, off)
-		if !c.passed {
+		if !l.chunk.busy() {
+			l.chunk.raw = l.passed()
+		}
+		t.chunk(w, data, off)
+		if l.chunk.raw && len(data) > chunkHeader {
+			rw.forward(l, data)
+		}
+	case coreStream: // one that is too long to be stored passes in its parts
+		if len(data) > streamHeader && !l.stream.busy() {
+			l.stream.raw = l.passed() || int32(binary.LittleEndian.Uint32(data[totalAt:])) > maxStream
+		}
+		t.stream(w, data, off)
+		if l.stream.raw && len(data) > streamHeader {
+			rw.forward(l, data)
+		}
+	case coreSync, coreSyncAnswer:
+		t.core(w, data, off)
+		if !l.passed() {
 			rw.flush(l)
 			rw.putClear(l, rw.counted(l, data))
 		}
-	case coreSyncAnswer:
-		rw.whole = false
-		t.syncAnswer(w, data, off)
-		if !c.passed {
-			rw.putAlone(l, data)
-		}
 	case coreDisconnect:
-		rw.whole = false
 		t.disconnect(w, data, off)
-		if len(data) == disconnectSize && !c.passed {
-			rw.disconnect(l)
+		if len(data) == disconnectSize && !l.passed() {
+			rw.back(l).sender.drop() // the other end no longer reads
+			l.sender.bye(t.at)
 		}
 	default:
 		t.core(w, data, off)
-		rw.corePacket(c, data)
+		rw.forward(l, data)
 	}
 }
 
-// corePacket sends on a core packet that the rewriter does not handle itself.
-func (rw *Rewriter) corePacket(c *carrier, data []byte) {
-	if !c.passed {
-		rw.add(&item{lane: c.lane, reliable: c.reliable, how: core, bytes: data})
+// forward sends on a core packet as it is.
+func (rw *Rewriter) forward(l *lane, data []byte) {
+	if !l.passed() {
+		rw.add(&item{lane: l, reliable: l.order.busy, how: core, bytes: data})
+	}
+}
+
+// ack handles an acknowledgement of a packet sent by the rewriter, or passes on one of a packet relayed before.
+func (rw *Rewriter) ack(l *lane, data []byte) {
+	if len(data) != ackSize {
+		return
+	}
+	n, b := number(data), rw.back(l)
+	switch {
+	case n < 0:
+	case b.order.started && int64(n) >= b.base:
+		b.sender.acked(n, rw.t.at)
+	case !l.passed():
+		l.packer.add(data)
 	}
 }
 
 // counted returns a sync request with counts as if its sender had sent the datagrams that the rewriter added, and not those that it saved.
+// Other packets are returned as they are.
 func (rw *Rewriter) counted(l *lane, data []byte) []byte {
-	data = append([]byte(nil), data...)
-	if len(data) == syncSize {
-		b := rw.back(l)
-		sent, received := data[sentAt:], data[receivedAt:]
-		binary.LittleEndian.PutUint32(sent, binary.LittleEndian.Uint32(sent)+uint32(l.went+1-l.came))
-		binary.LittleEndian.PutUint32(received, binary.LittleEndian.Uint32(received)+uint32(b.came-b.went))
+	if data[1] != coreSync || len(data) != syncSize {
+		return data
 	}
+	data = slices.Clone(data)
+	b := rw.back(l)
+	sent, received := data[sentAt:], data[receivedAt:]
+	binary.LittleEndian.PutUint32(sent, binary.LittleEndian.Uint32(sent)+uint32(l.packer.went+1-l.count))
+	binary.LittleEndian.PutUint32(received, binary.LittleEndian.Uint32(received)+uint32(b.count-b.packer.went))
 	return data
 }
 
-// cluster reads the packets in a cluster.
-func (rw *Rewriter) cluster(c *carrier, data []byte, off uint32) {
-	t := rw.t
-	w := t.way(c.lane.dir)
-	if len(data) < clusterHeader+2 {
-		rw.whole = false
-		t.cluster(w, data, off)
+// frame receives the frames that the transport finds, and decides about messages.
+func (rw *Rewriter) frame(f *transport.Frame) {
+	rw.r.EmitFrame(f)
+	l := rw.lane(f.Dir)
+	if rw.t.rewriter == nil || l.passed() {
 		return
 	}
-	at := clusterHeader
-	for i := int32(0); at < len(data); i++ {
-		size, from := int(data[at]), at+1
-		if size == 0 || from+size > len(data) {
-			rw.whole = false
-			t.problem(w, data[at:], off+uint32(at), "the rest of a cluster that servers do not read: it is not forwarded")
-			return
+	reliable := l.order.busy
+	behind := reliable && (len(l.queue.items) > 0 || rw.batch.holds)
+	how, raw := alone, false
+	if n := len(rw.t.path); n > 0 {
+		switch rw.t.path[n-1].kind {
+		case inChunk:
+			how, raw = chunked, l.chunk.raw
+		case inStream:
+			how, raw = streamed, l.stream.raw
 		}
-		t.path = append(t.path, wrap{inCluster, i})
-		rw.read(c, data[from:from+size], off+uint32(from))
-		t.path = t.path[:len(t.path)-1]
-		rw.now = c
-		at = from + size
 	}
-}
-
-// reliable reads a numbered packet.
-func (rw *Rewriter) reliable(c *carrier, data []byte, off uint32) {
-	t, l := rw.t, c.lane
-	w := t.way(l.dir)
-	n := int32(-1)
-	if len(data) > reliableHeader {
-		n = number(data)
+	if f.Kind == transport.Problem {
+		rw.batch.whole = false
 	}
-	if n < 0 {
-		t.reliable(w, data, off) // reports the error
-		return
-	}
-	if !l.started {
-		// The session began before it was observed: the initial numbers are unknown.
-		l.started = true
-		l.base, l.awaited, l.number = int64(n), int64(n), int64(n)
-	}
-	relayed := int64(n) < l.base
-	if relayed && !c.passed {
-		rw.part(l, data)
-	}
-	known := l.early[n]
-	switch {
-	case int64(n) < l.awaited:
-		rw.acknowledge(l, n)
-		t.repeated(w, data, off, true)
-		return
-	case known != nil:
-		rw.acknowledge(l, n)
-		t.repeated(w, data, off, bytes.Equal(known.body, data[reliableHeader:]))
-		return
-	case int64(n) >= l.awaited+takeWindow, !relayed && l.full():
-		t.control(w, data, off, "not accepted yet: too far ahead, or too much data is waiting")
-		return
-	}
-	rw.acknowledge(l, n)
-	if int64(n) != l.awaited {
-		w.figures.Early++
-	}
-	e := t.copied(w, n, data[reliableHeader:], off+reliableHeader)
-	l.early[n] = e
-	l.bytes += len(e.body)
-	if !rw.busy {
-		rw.deliver(l)
-	}
-}
-
-// full reports whether too much waits for a new packet to be accepted.
-func (l *lane) full() bool {
-	return l.dead || l.queued+l.unsentBytes+l.afterBytes > maxLane
-}
-
-// acknowledge acknowledges a packet to its sender. Relayed packets are acknowledged by the other end.
-func (rw *Rewriter) acknowledge(l *lane, n int32) {
-	if int64(n) < l.base {
-		return
-	}
-	var ack [ackSize]byte
-	ack[1] = coreAck
-	binary.LittleEndian.PutUint32(ack[sequenceAt:], uint32(n))
-	rw.part(rw.back(l), ack[:])
-}
-
-// deliver reads the packets whose turn it is.
-func (rw *Rewriter) deliver(l *lane) {
-	t := rw.t
-	w := t.way(l.dir)
-	path, packet, note := t.path, t.packet, t.note
-	outer := rw.now
-	rw.busy = true
-	for e := l.early[int32(l.awaited)]; e != nil; e = l.early[int32(l.awaited)] {
-		delete(l.early, e.number)
-		l.bytes -= len(e.body)
-		l.awaited++
-		w.figures.Reliable++
-		c := &carrier{lane: l, reliable: true, passed: int64(e.number) < l.base}
-		rw.batch, rw.whole, rw.holds = rw.batch[:0], !c.passed, false
-		t.path, t.packet, t.note = append(append([]wrap(nil), e.path...), wrap{inReliable, e.number}), e.packet, e.note
-		rw.read(c, e.body, e.off)
-		if rw.whole && len(rw.batch) > 1 && len(e.body) <= maxBody {
-			// A cluster without changes is sent on unchanged.
-			all := item{lane: l, reliable: true, how: core, bytes: e.body}
-			for i := range rw.batch {
-				if id := rw.batch[i].id; id != 0 {
-					all.more = append(all.more, id)
-				}
-			}
-			rw.pass(&all)
-		} else {
-			for i := range rw.batch {
-				rw.pass(&rw.batch[i])
-			}
+	if f.Kind != transport.Message || raw {
+		// It needs no decision, or its parts were sent separately; but it takes its place in the order.
+		if behind {
+			rw.next++
+			rw.r.Wait(rw.next)
+			rw.add(&item{id: rw.next, lane: l, reliable: true, how: gone})
 		}
-		clear(rw.batch)
-		w.order.recycle(e)
-	}
-	rw.busy, rw.now = false, outer
-	t.path, t.packet, t.note = path, packet, note
-	rw.sendAfter(l)
-}
-
-// chunk reads a part of a message.
-func (rw *Rewriter) chunk(c *carrier, data []byte, off uint32) {
-	l := c.lane
-	w := rw.t.way(l.dir)
-	if !w.chunk.open() && !w.chunk.until {
-		l.rawChunk = c.passed
-	}
-	raw := l.rawChunk
-	rw.t.chunk(w, data, off)
-	if raw && len(data) > chunkHeader {
-		rw.corePacket(c, data)
-	}
-}
-
-// stream reads a part of a message of known size. A message that is too long to be stored passes in its parts.
-func (rw *Rewriter) stream(c *carrier, data []byte, off uint32) {
-	l := c.lane
-	w := rw.t.way(l.dir)
-	if len(data) > streamHeader && !w.stream.open() && w.stream.pass <= 0 {
-		l.rawStream = c.passed || int32(binary.LittleEndian.Uint32(data[totalAt:])) > maxStream
-	}
-	raw := l.rawStream
-	rw.t.stream(w, data, off)
-	if raw && len(data) > streamHeader {
-		rw.corePacket(c, data)
-	}
-}
-
-// inParts reports whether a message that passes in its parts is in progress. No other message may be sent in parts before its end.
-func (rw *Rewriter) inParts(l *lane) bool {
-	w := rw.t.way(l.dir)
-	return l.rawChunk && (w.chunk.open() || w.chunk.until) || l.rawStream && (w.stream.open() || w.stream.pass > 0)
-}
-
-// ack handles an acknowledgement of a packet sent by the rewriter, or passes on one of a packet relayed before.
-func (rw *Rewriter) ack(c *carrier, data []byte, off uint32) {
-	t, l := rw.t, c.lane
-	w := t.way(l.dir)
-	if len(data) != ackSize {
-		t.control(w, data, off, sized(false))
 		return
 	}
-	t.control(w, data, off, "")
-	n, b := number(data), rw.back(l)
-	switch {
-	case n < 0:
-	case b.started && int64(n) >= b.base:
-		b.acked(n, rw.at)
-	case !c.passed:
-		rw.part(l, data)
+	rw.next++
+	it := item{lane: l, reliable: reliable, how: how, bytes: f.Bytes}
+	var d transport.Decision
+	if rw.asking {
+		d = rw.r.Ask(rw.next, f)
 	}
+	if behind || d.Action != transport.Pass {
+		it.id = rw.next
+	}
+	if it.held = d.Action == transport.Hold; behind || it.held && reliable {
+		rw.r.Wait(it.id)
+	}
+	if it.held {
+		rw.batch.holds = rw.batch.holds || reliable
+	} else if d.Action == transport.Pass && how == alone && !reliable && len(f.Bytes) > usualSize {
+		it.how = core // unchanged, whatever the other end does with it
+	} else if err := rw.decide(&it, d); err != nil {
+		rw.tell(l, "the message was not replaced: "+err.Error())
+	}
+	if d.Action != transport.Pass {
+		rw.batch.whole = false
+	}
+	rw.add(&it)
 }
 
-// disconnect ends the session after the packets before it have been acknowledged.
-func (rw *Rewriter) disconnect(l *lane) {
-	b := rw.back(l)
-	b.sender.drop() // the other end no longer reads
-	if l.bye == 0 {
-		l.byeAt = rw.at
+// decide applies a decision to an unsent item.
+func (rw *Rewriter) decide(it *item, d transport.Decision) error {
+	switch d.Action {
+	case transport.Drop:
+		it.how, it.bytes = gone, nil
+	case transport.Replace:
+		if d.With.Raw {
+			if err := fitsRaw(d.With.Bytes); err != nil {
+				return err
+			}
+			rw.putAlone(it.lane, d.With.Bytes)
+			it.how, it.bytes = gone, nil
+			return nil
+		}
+		if err := fits(d.With.Bytes); err != nil {
+			return err
+		}
+		it.bytes = slices.Clone(d.With.Bytes)
 	}
-	l.bye++
+	return nil
+}
+
+var errType = errors.New("a message must begin with its type, which is not 0")
+
+// fits returns the error of an invalid message, or nil.
+func fits(data []byte) error {
+	switch {
+	case len(data) < 1 || len(data) > maxStream:
+		return transport.OutOfRange(len(data), 1, maxStream)
+	case data[0] == 0:
+		return errType
+	}
+	return nil
+}
+
+func fitsRaw(data []byte) error {
+	if len(data) < 1 || len(data) > usualSize {
+		return fmt.Errorf("a datagram of %d bytes: it must have 1 to %d", len(data), usualSize)
+	}
+	return nil
+}
+
+// add sends a packet, or adds it to those of the numbered packet that contains it.
+func (rw *Rewriter) add(it *item) {
+	if !it.reliable {
+		rw.pass(it)
+		return
+	}
+	if it.how == chunked || it.how == streamed || it.held {
+		it.bytes = slices.Clone(it.bytes) // the transport reuses the buffer
+	}
+	rw.batch.items = append(rw.batch.items, *it)
+}
+
+// pass sends a packet, or queues it.
+func (rw *Rewriter) pass(it *item) {
+	q := &it.lane.queue
+	switch {
+	case !it.held && (!it.reliable || len(q.items) == 0):
+		rw.send(it)
+	case !it.reliable && q.bytes > maxUnordered:
+		rw.tell(it.lane, "too much is held: the message is forwarded")
+		rw.send(it)
+	default:
+		q.add(it)
+	}
 }

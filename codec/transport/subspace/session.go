@@ -3,6 +3,7 @@ package subspace
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"time"
 
 	"wirebench/codec/transport"
@@ -42,8 +43,7 @@ const (
 // wishes are inits inside a session, all with the same key. They belong to the next session if the server answers them, otherwise to this
 // one; until that is known they are stored.
 type wishes struct {
-	kept  []kept
-	data  [maxWishes][initSize]byte
+	kept  []transport.Segment
 	since int // datagrams since
 }
 
@@ -53,7 +53,7 @@ const ownNegation = 1 << 31
 // datagram reads a received datagram.
 func (t *Transport) datagram(w *way, data []byte) {
 	if x := &t.wishes; len(x.kept) > 0 {
-		if x.since++; x.since > answerAfter || t.at.Sub(x.kept[0].at) > answerTime {
+		if x.since++; x.since > answerAfter || t.at.Sub(x.kept[0].At) > answerTime {
 			t.refused()
 		}
 	}
@@ -101,6 +101,9 @@ func (t *Transport) body(w *way, data []byte) {
 
 // deciphered returns a datagram in clear, valid until the next call.
 func (t *Transport) deciphered(c *Cipher, data []byte) []byte {
+	if c == nil {
+		return data
+	}
 	t.buffer = slices.Grow(t.buffer[:0], len(data))[:len(data)]
 	c.Decrypt(t.buffer, data)
 	return t.buffer
@@ -149,7 +152,7 @@ func (t *Transport) handshake(w *way, data []byte) bool {
 func (t *Transport) init(w *way, data []byte) {
 	key, version := binary.LittleEndian.Uint32(data[keyAt:]), binary.LittleEndian.Uint16(data[versionAt:])
 	s := &t.session
-	silent := !t.heard.IsZero() && t.at.Sub(t.heard) >= forgotten
+	silent := !w.heard.IsZero() && t.at.Sub(w.heard) >= forgotten
 	note := noteVersion(version)
 	switch {
 	case s.hasInit && !s.ended && s.clientKey == key && s.version == version && !s.used && !silent:
@@ -160,9 +163,7 @@ func (t *Transport) init(w *way, data []byte) {
 		}
 		s.again, s.againKey, s.againVersion = true, key, version
 		if !t.prompt {
-			x := &t.wishes
-			copy(x.data[len(x.kept)][:], data)
-			x.kept = append(x.kept, kept{dir: w.dir, at: t.at, packet: t.packet, off: t.off})
+			t.wishes.kept = append(t.wishes.kept, t.segment(w, slices.Clone(data)))
 			return
 		}
 		note = noteInside
@@ -201,17 +202,15 @@ func (t *Transport) tellWishes(first, others string) {
 	if len(x.kept) == 0 {
 		return
 	}
-	now, lost, end := transport.Segment{At: t.at, Packet: t.packet, Off: t.off}, t.lost, t.end
-	note, path := t.note, t.path
+	now := t.origin
 	t.path = nil
-	for i, k := range x.kept {
-		t.begin(transport.Segment{At: k.at, Packet: k.packet, Off: k.off})
-		t.control(t.way(k.dir), x.data[i][:], k.off, first)
+	for _, k := range x.kept {
+		t.begin(k)
+		t.control(t.way(k.Dir), k.Bytes, k.Off, first)
 		first = others
 	}
 	x.kept, x.since = x.kept[:0], 0
-	t.begin(now)
-	t.note, t.path, t.lost, t.end = note, path, lost, end
+	t.origin = now
 }
 
 // begun starts a new session. The first frame of a session that replaces another one has Begins set; a refused request does not count as a
@@ -227,7 +226,7 @@ func (t *Transport) begun(key uint32, version uint16) {
 	s.hasInit, s.clientKey, s.version = true, key, version
 	t.begins = another
 	t.mode = unknown
-	t.pending.reset()
+	t.pending = pending{}
 }
 
 // key reads a server's answer and sets the cipher.
@@ -301,18 +300,20 @@ func innerSize(data []byte) string {
 	if len(data) >= 2 && data[0] == 0xFF && (data[1] == 0 || data[1] == 0xFF) {
 		n--
 	}
-	return continuumNotes.of(n)
-}
-
-// sizeNotes holds notes that contain a number, preformatted for common numbers.
-type sizeNotes [usualSize + 1]string
-
-func (s *sizeNotes) of(n int) string {
-	if n < 0 {
-		n = 0
-	}
-	if n < len(s) {
-		return s[n]
+	if n = max(n, 0); n < len(continuumNotes) {
+		return continuumNotes[n]
 	}
 	return continuumNote(n)
+}
+
+// continuumNotes are the notes on datagrams of usual sizes.
+var continuumNotes = func() (notes [usualSize + 1]string) {
+	for i := range notes {
+		notes[i] = continuumNote(i)
+	}
+	return notes
+}()
+
+func continuumNote(n int) string {
+	return "enciphered by Continuum; about " + strconv.Itoa(n) + " bytes inside"
 }

@@ -45,49 +45,54 @@ const (
 
 // Transport reads the traffic of one UDP pair. Its memory is bounded, see the package comment.
 type Transport struct {
-	options   Options
-	mode      mode
-	ways      [2]way
-	group     string // group of the messages
-	decided   bool   // group has been determined for the session
-	session   session
-	wishes    wishes
-	heard     time.Time // time of the last datagram to the server
-	begins    bool      // the next frame is the first one of another session
-	prompt    bool      // do not store wishes: later datagrams may be sent on differently
-	pending   pending
-	asked     [askSize]byte // the last request to an info port
-	askedSize int
+	options Options
+	mode    mode
+	ways    [2]way
+	group   string // group of the messages
+	decided bool   // group has been determined for the session
+	session session
+	wishes  wishes
+	begins  bool // the next frame is the first one of another session
+	prompt  bool // do not store wishes: later datagrams may be sent on differently
+	pending pending
+	asked   []byte // start of the last request to an info port
+
+	// rewriter, if not nil, decides which numbered packets are accepted, and sends on what is read.
+	rewriter *Rewriter
 
 	emit  func(*transport.Frame)
 	frame transport.Frame // passed to emit, reused
 	via   []string
 	one   [1]transport.Source
 
-	// The current datagram.
+	origin         // of the packet being read
+	late   bool    // the packet had been given up as missing: not part of an assembly
+	buffer []byte  // the datagram, deciphered
+	alone  [1]wrap // path of a message whose parts were in several packets
+}
+
+// origin is where a packet comes from.
+type origin struct {
 	at     time.Time
 	packet uint32
-	off    uint32  // offset of the bytes in the packet's payload
-	note   string  // note of all its messages
-	buffer []byte  // deciphered
-	path   []wrap  // enclosing packets of the current packet
-	inner  []wrap  // path of packets that waited for their turn
-	alone  [1]wrap // path of a message whose parts were in several packets
-	late   bool    // the packet had been given up as missing: not part of an assembly
-	lost   int64   // bytes missing from the capture at its end
-	end    uint32  // offset at which its captured bytes end
+	off    uint32 // offset of the datagram in the packet's payload; of a stored packet: of its body
+	note   string // note of all its messages
+	path   []wrap // enclosing packets
+	lost   int64  // bytes missing from the capture at its end
+	end    uint32 // offset at which its captured bytes end
 }
 
 // way is the state of one direction.
 type way struct {
-	dir     schema.Dir
-	cipher  *Cipher // nil: not enciphered
-	order   order
-	chunk   assembly
-	stream  assembly
-	figures Figures
-	sync    syncs
-	names   names
+	dir    schema.Dir
+	cipher *Cipher   // nil: not enciphered
+	count  int64     // datagrams received
+	heard  time.Time // time of the last one
+	order  order
+	chunk  assembly
+	stream assembly
+	sync   syncs
+	names  names
 }
 
 // New returns the transport of a connection.
@@ -141,7 +146,7 @@ func (t *Transport) other(w *way) *way {
 func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	t.emit = emit
 	w := t.way(seg.Dir)
-	w.figures.count(seg)
+	w.count++
 	t.begin(seg)
 	if seg.Lost != 0 && (len(seg.Bytes) == 0 || t.mode == info || t.mode == announce) {
 		t.problem(w, seg.Bytes, t.off, noteCut)
@@ -150,15 +155,14 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 	}
 	t.overdue()
 	t.emit = nil
-	if w.dir == schema.ToServer {
-		t.heard = seg.At
-	}
+	w.heard = seg.At
 }
 
 // begin sets the origin of the datagram to be read next.
 func (t *Transport) begin(seg transport.Segment) {
-	t.at, t.packet, t.off, t.note, t.path = seg.At, seg.Packet, seg.Off, "", t.path[:0]
-	t.lost, t.end = seg.Lost, seg.Off+uint32(len(seg.Bytes))
+	t.origin = origin{
+		at: seg.At, packet: seg.Packet, off: seg.Off, path: t.path[:0], lost: seg.Lost, end: seg.Off + uint32(len(seg.Bytes)),
+	}
 }
 
 // Flush gives up waiting: packets that wait for missing ones are emitted, and incomplete messages become problems. More datagrams may
@@ -175,18 +179,18 @@ func (t *Transport) Flush(at time.Time, emit func(*transport.Frame)) {
 // Waits reports whether datagrams are kept until their cipher or session is known, or until missing packets before them arrive.
 func (t *Transport) Waits() bool {
 	a, b := &t.ways[0].order, &t.ways[1].order
-	return len(t.pending.kept)+len(t.wishes.kept)+a.waiting+b.waiting+len(a.far)+len(b.far) > 0
+	return len(t.pending.kept)+len(t.wishes.kept)+len(a.early)+len(b.early)+len(a.far)+len(b.far) > 0
 }
 
 // abandon gives up everything that waits for further packets.
 func (t *Transport) abandon(when string) {
 	for i := range t.ways {
 		w := &t.ways[i]
-		for w.order.waiting > 0 {
-			t.skip(w, missing)
+		if t.rewriter == nil {
+			t.skipAll(w)
+			t.giveUp(w, w.order.ackedTo(), acknowledged)
+			t.dropFar(w)
 		}
-		t.giveUp(w, w.order.ackedTo(), acknowledged)
-		t.dropFar(w)
 		if w.chunk.open() {
 			t.incomplete(w, &w.chunk, "the last chunk was missing "+when)
 		}
@@ -196,9 +200,11 @@ func (t *Transport) abandon(when string) {
 	}
 }
 
-// start sets up the frame for the content of the current path.
-func (t *Transport) start(kind transport.Kind, w *way) *transport.Frame {
-	t.frame = transport.Frame{Kind: kind, Dir: w.dir, At: t.at, Offset: transport.Unknown, Begins: t.begins}
+// start sets up the frame of bytes inside the packets of the current path.
+func (t *Transport) start(kind transport.Kind, w *way, data []byte, from []transport.Source, note string) *transport.Frame {
+	t.frame = transport.Frame{
+		Kind: kind, Dir: w.dir, At: t.at, Bytes: data, From: from, Note: note, Offset: transport.Unknown, Begins: t.begins,
+	}
 	t.begins = false
 	if len(t.path) > 0 {
 		t.via = t.via[:0]
@@ -218,25 +224,19 @@ func (t *Transport) source(off uint32, size int) []transport.Source {
 
 // control emits a packet of the protocol itself.
 func (t *Transport) control(w *way, data []byte, off uint32, note string) {
-	f := t.start(transport.Control, w)
-	f.Bytes, f.From, f.Note = data, t.source(off, len(data)), note
+	f := t.start(transport.Control, w, data, t.source(off, len(data)), note)
 	f.Key, f.HasKey = schema.Key{Dir: w.dir, Group: "core", Code: uint32(data[1])}, true
 	t.emit(f)
 }
 
 // problem emits bytes that cannot be valid.
 func (t *Transport) problem(w *way, data []byte, off uint32, note string) {
-	f := t.start(transport.Problem, w)
-	f.Bytes, f.Note = data, note
-	f.From = t.source(off, len(data))
-	t.emit(f)
+	t.emit(t.start(transport.Problem, w, data, t.source(off, len(data)), note))
 }
 
 // opaque emits a datagram that cannot be read.
 func (t *Transport) opaque(w *way, data []byte, note string) {
-	f := t.start(transport.Opaque, w)
-	f.Bytes, f.From, f.Note = data, t.source(t.off, len(data)), note
-	t.emit(f)
+	t.emit(t.start(transport.Opaque, w, data, t.source(t.off, len(data)), note))
 }
 
 const noteCut = "the end of this datagram is not in the capture"
@@ -254,15 +254,13 @@ func (t *Transport) message(w *way, data []byte, off uint32, from []transport.So
 		t.problem(w, data, off, noteCut)
 		return
 	}
-	f := t.start(transport.Message, w)
 	if from == nil {
 		from = t.source(off, len(data))
 	}
-	f.Bytes, f.From, f.Resumed = data, from, resumed
-	f.Key, f.HasKey = schema.Key{Dir: w.dir, Group: t.group, Code: uint32(data[0])}, true
+	f := t.start(transport.Message, w, data, from, note)
+	f.Key, f.HasKey, f.Resumed = schema.Key{Dir: w.dir, Group: t.group, Code: uint32(data[0])}, true, resumed
 	switch {
 	case note != "":
-		f.Note = note
 	case t.note != "":
 		f.Note = t.note
 	case data[0] >= typesEnd:
@@ -270,7 +268,6 @@ func (t *Transport) message(w *way, data []byte, off uint32, from []transport.So
 	case t.session.ended:
 		f.Note = "comes after the session was disconnected"
 	}
-	w.figures.Messages++
 	t.session.used = true
 	t.emit(f)
 }
