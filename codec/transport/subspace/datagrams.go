@@ -106,18 +106,16 @@ func isText(b []byte) bool {
 	return true
 }
 
+// peerNotes are the notes on packets between zones, by type from 1.
+var peerNotes = [...]string{
+	"between zones: players", "between zones: chat", "between zones: a message of an operator", "between zones: the number of players",
+}
+
 // peer reads a packet between zones.
 func (t *Transport) peer(w *way, data []byte) {
 	note := "between zones, of an undocumented type"
-	switch data[peerTypeAt] {
-	case 1:
-		note = "between zones: players"
-	case 2:
-		note = "between zones: chat"
-	case 3:
-		note = "between zones: a message of an operator"
-	case 4:
-		note = "between zones: the number of players"
+	if i := int(data[peerTypeAt]) - 1; i >= 0 && i < len(peerNotes) {
+		note = peerNotes[i]
 	}
 	t.named(w, data, "peer", "", note)
 }

@@ -7,10 +7,23 @@
 //	session.go     the handshake, the cipher it chooses, and where sessions begin and end
 //	cipher.go      the VIE cipher; recover.go finds a key that the capture lacks
 //	core.go        core packets, and packets inside packets
-//	reliable.go    the order of numbered packets: early, repeated and missing ones
+//	reliable.go    the order of numbered packets: early and repeated ones
+//	gaps.go        numbers that an observer never receives, and when it gives them up
 //	assembly.go    chunks and streams
-//	figures.go     sync packets, and how many datagrams were lost
+//	sync.go        sync packets, and how many datagrams were lost
 //	datagrams.go   datagrams outside the core protocol: info port, announcements, packets between zones
+//
+// A Transport only observes. A Rewriter lets a Transport read, and is called by it where it has to act: to accept a number, to deliver a
+// numbered packet, and to send a core packet on. What it sends passes through these steps:
+//
+//	rewrite.go        when the rewriter takes a session over, and the calls of a proxy
+//	lane.go           what it knows about one direction
+//	rewrite_read.go   what becomes of each packet, and the decisions about messages
+//	queue.go          messages that wait for a decision, and those behind them
+//	rewrite_send.go   the form in which a message is sent: alone, in chunks, as a stream
+//	sender.go         numbers, acknowledgements and retransmission
+//	packer.go         clusters, datagrams and the cipher
+//	endpoint.go       a client or a server: half a rewriter
 //
 // # Frames
 //

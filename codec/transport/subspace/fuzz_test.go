@@ -27,7 +27,7 @@ func FuzzFeed(f *testing.F) {
 	add(acks(1, 2), []byte{0, 14, 8, 0, 3, 5, 0, 0, 0, 6, 1, 8, 0, 3, 4, 0, 0, 0, 6, 1}, []byte{0, 5, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	f.Fuzz(func(t *testing.T, options byte, data []byte) {
 		o := subspace.Options{
-			Port: subspace.Port(options % 6), Schedule: subspace.Schedule(options >> 3 % 3), HasKey: options&0x40 != 0, Key: uint32(options) << 24,
+			Schedule: subspace.Schedule(options >> 3 % 3), HasKey: options&0x40 != 0, Key: uint32(options) << 24,
 		}
 		trans := subspace.New(o)
 		packets := map[uint32]int{} // sizes

@@ -78,7 +78,7 @@ func (t *Transport) expect(w *way, n int32) {
 	}
 	// More packets wait than any sender has in flight: the missing ones will not arrive.
 	for !o.busy && int64(n) >= o.next+window && int64(n) < o.next+2*window && len(o.early) >= window/2 {
-		t.skip(w, missing)
+		t.skip(w)
 	}
 }
 
@@ -110,16 +110,11 @@ func (g *gaps) delivered(n int32, body []byte) {
 	}
 }
 
-func (g *gaps) hash(body []byte) uint64 {
+func (g *gaps) remember(n int32, body []byte) {
 	if g.bodies == nil {
 		g.bodies, g.seed = new([recent]uint64), maphash.MakeSeed()
 	}
-	return maphash.Bytes(g.seed, body)
-}
-
-func (g *gaps) remember(n int32, body []byte) {
-	h := g.hash(body)
-	g.bodies[n%recent] = h
+	g.bodies[n%recent] = maphash.Bytes(g.seed, body)
 }
 
 // again reads a packet whose turn is over.
@@ -130,11 +125,8 @@ func (t *Transport) again(w *way, data []byte, off uint32) {
 		t.tooLate(w, n, body, off+reliableHeader)
 		return
 	}
-	same := true
-	if int64(n) >= o.next-recent && int64(n) >= o.first {
-		same = o.bodies[n%recent] == o.hash(body)
-	}
-	t.repeated(w, data, off, same)
+	known := int64(n) >= o.next-recent && int64(n) >= o.first && o.bodies != nil
+	t.repeated(w, data, off, !known || o.bodies[n%recent] == maphash.Bytes(o.seed, body))
 }
 
 // tooLate emits the content of a packet that was given up before.
@@ -182,7 +174,7 @@ func (t *Transport) far(w *way, data []byte, off uint32) {
 		o.keep(e)
 	}
 	o.far = o.far[:0]
-	t.skip(w, missing)
+	t.skip(w)
 }
 
 // dropFar reports isolated packets beyond the window.
@@ -197,31 +189,25 @@ func (t *Transport) dropFar(w *way) {
 	o.clearFar()
 }
 
-// lowest returns the lowest number that waits.
-func (o *order) lowest() int32 {
-	if len(o.early) > 64 { // faster then, since all waiting numbers are within the window
-		for n := o.next; n < o.next+window; n++ {
-			if o.early[int32(n)] != nil {
-				return int32(n)
-			}
-		}
-	}
-	lowest := int32(maxNumber)
-	for n := range o.early {
-		lowest = min(lowest, n)
-	}
-	return lowest
-}
-
 // skip gives up the numbers before the lowest one that waits, and continues from there. The frames have the times at which the packets
 // arrived, not that of this decision.
-func (t *Transport) skip(w *way, why string) {
+func (t *Transport) skip(w *way) {
 	o := &w.order
-	lowest := o.lowest()
-	t.giveUp(w, int64(lowest), why)
+	lowest := o.next
+	if len(o.early) > 64 { // many within the window, so one is near
+		for o.early[int32(lowest)] == nil {
+			lowest++
+		}
+	} else {
+		lowest = maxNumber
+		for n := range o.early {
+			lowest = min(lowest, int64(n))
+		}
+	}
+	t.giveUp(w, lowest, missing)
 	now := t.at
 	t.at = time.Time{}
-	for e := o.early[lowest]; e != nil; e = o.early[int32(o.next)] {
+	for e := o.early[int32(lowest)]; e != nil; e = o.early[int32(o.next)] {
 		if t.at.Before(e.at) {
 			t.at = e.at
 		}
@@ -234,7 +220,7 @@ func (t *Transport) skip(w *way, why string) {
 // skipAll gives up all numbers for which packets wait.
 func (t *Transport) skipAll(w *way) {
 	for len(w.order.early) > 0 {
-		t.skip(w, missing)
+		t.skip(w)
 	}
 }
 
@@ -264,7 +250,7 @@ func (t *Transport) giveUp(w *way, to int64, why string) {
 		note = fmt.Sprintf("reliable packets %d to %d are missing%s", from, to-1, why)
 	}
 	path := t.path
-	t.path = nil
+	t.path = nil // these numbers were in no packet
 	f := t.start(transport.Problem, w, nil, nil, note)
 	f.Length = transport.Unknown
 	if e := o.early[int32(to)]; e != nil {
@@ -336,12 +322,10 @@ func (t *Transport) ack(w *way, data []byte, off uint32) {
 
 // ackedTo returns the first number from next on that is not in acked.
 func (o *order) ackedTo() int64 {
-	to := o.next
-	for {
+	for to := o.next; ; to++ {
 		if _, acked := o.acked[int32(to)]; !acked {
 			return to
 		}
-		to++
 	}
 }
 
@@ -366,11 +350,10 @@ func (t *Transport) overdue() {
 			if now.at.After(o.hole.at) {
 				count = math.MaxInt64
 			}
-			if o.hole.past(now, patience, count) {
-				t.skip(w, missing)
-				continue
+			if !o.hole.past(now, patience, count) {
+				break
 			}
-			break
+			t.skip(w)
 		}
 	}
 }

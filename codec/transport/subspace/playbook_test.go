@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write what comes out into the playbooks
 // TestPlaybooks plays testdata/*.play: datagrams, and the frames that result from each.
 //
 //	# what is shown
-//	options port=info key=01020304 schedule=unsigned
+//	options key=01020304 schedule=unsigned
 //	> c2s 0001 ...      a datagram, in hex; 10 ms after the one before
 //	> c2s vie 0003 ...  the same, enciphered with the last "key"
 //	> c2s cut 0003 ...  the same, of which the capture lacks the last 5 bytes
@@ -150,11 +150,6 @@ func optionsOf(t *testing.T, text string) (o subspace.Options) {
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
-		case "port":
-			o.Port = map[string]subspace.Port{
-				"game": subspace.GamePort, "info": subspace.InfoPort, "directory": subspace.DirectoryPort,
-				"announce": subspace.AnnouncePort, "biller": subspace.BillerPort,
-			}[value]
 		case "key":
 			n, err := strconv.ParseUint(value, 16, 32)
 			if err != nil {

@@ -288,7 +288,7 @@ func (t *Transport) closed(w *way, data []byte) {
 
 // elsewhere recognises protocols other than the core protocol by the first datagrams.
 func (t *Transport) elsewhere(w *way, data []byte) bool {
-	if t.options.Port != AnyPort || t.session.hasInit || t.session.answered {
+	if t.session.hasInit || t.session.answered {
 		return false
 	}
 	p := &t.pending
@@ -311,7 +311,7 @@ func (t *Transport) elsewhere(w *way, data []byte) bool {
 // isInfoAlone reports whether all stored datagrams are requests to an info port.
 func (t *Transport) isInfoAlone() bool {
 	p := &t.pending
-	if t.options.Port != AnyPort || t.session.hasInit || t.session.answered {
+	if t.session.hasInit || t.session.answered {
 		return false
 	}
 	for _, k := range p.kept {

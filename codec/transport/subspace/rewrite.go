@@ -38,16 +38,6 @@ type Rewriter struct {
 	r      *transport.Relay // of the current call
 }
 
-// lane is one direction. It receives from the sending end through way, and sends to the other end through sender and packer.
-type lane struct {
-	*way
-	base   int64 // lower numbers were relayed, and still are
-	queue  queue
-	after  pile // messages in parts that wait for the end of one that passes as it comes
-	sender sender
-	packer packer
-}
-
 // NewRewriter returns the rewriter of a connection.
 func NewRewriter(o Options) *Rewriter {
 	rw := &Rewriter{t: New(o)}

@@ -24,15 +24,6 @@ type batch struct {
 	holds bool // a message in it is held
 }
 
-// waiting returns the number of bytes that are accepted and not sent.
-func (l *lane) waiting() int { return l.queue.bytes + l.sender.unsentBytes + l.after.bytes }
-
-// full reports whether too much waits for a new packet to be accepted.
-func (l *lane) full() bool { return l.sender.dead || l.waiting() > maxLane }
-
-// passed reports whether the packet being read is inside one that was relayed: it has no decisions, and is not sent again.
-func (l *lane) passed() bool { return l.order.busy && l.order.next <= l.base }
-
 // takes reports whether a numbered packet is accepted now, and acknowledges it. One that was relayed is relayed again, and acknowledged by
 // the other end.
 func (rw *Rewriter) takes(l *lane, n int64, data []byte) bool {

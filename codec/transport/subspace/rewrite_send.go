@@ -1,17 +1,12 @@
 package subspace
 
-import (
-	"encoding/binary"
-
-	"wirebench/codec/transport"
-)
+import "encoding/binary"
 
 // Sizes of what is sent, in bytes.
 const (
 	maxBody      = usualSize - reliableHeader // of a reliable packet
 	partSize     = 480                        // of chunks and streams, as servers send them
 	maxChunkSent = 64 << 10                   // of a chunked message: servers accept no more
-	maxItem      = 255                        // of a packet in a cluster
 )
 
 // send sends an item in the form that its size requires.
@@ -65,11 +60,6 @@ func (it *item) part(head, part []byte) {
 	it.lane.packer.add(append(head[:len(head):len(head)], part...))
 }
 
-// inParts reports whether a message that passes in its parts is in progress. No other message may be sent in parts before its end.
-func (l *lane) inParts() bool {
-	return l.chunk.raw && l.chunk.busy() || l.stream.raw && l.stream.busy()
-}
-
 // transmit sends what the call has produced.
 func (rw *Rewriter) transmit(l *lane) {
 	if len(l.after.items) > 0 && !l.inParts() {
@@ -86,70 +76,4 @@ func (rw *Rewriter) transmit(l *lane) {
 	for range l.sender.byesNow(rw.t.at) {
 		rw.putClear(l, []byte{0, coreDisconnect})
 	}
-}
-
-// packer combines the packets of a direction into datagrams.
-type packer struct {
-	went   int64  // datagrams sent
-	data   []byte // the packets, one after the other
-	sizes  []int  // of each
-	packed []byte // the current cluster
-	sealed []byte // the current datagram, enciphered
-}
-
-// add adds a packet to the next datagrams.
-func (p *packer) add(data []byte) {
-	p.data = append(p.data, data...)
-	p.sizes = append(p.sizes, len(data))
-}
-
-// flush puts the packets into datagrams: as many in a cluster as fit, a single one alone.
-func (p *packer) flush(put func(datagram []byte)) {
-	data := p.data
-	for sizes := p.sizes; len(sizes) > 0; {
-		n, used := 0, 0
-		p.packed = append(p.packed[:0], 0, coreCluster)
-		for n < len(sizes) && sizes[n] <= maxItem && len(p.packed)+1+sizes[n] <= usualSize {
-			p.packed = append(append(p.packed, byte(sizes[n])), data[used:used+sizes[n]]...)
-			used += sizes[n]
-			n++
-		}
-		if n < 2 {
-			n, used = 1, sizes[0]
-			put(data[:used])
-		} else {
-			put(p.packed)
-		}
-		data, sizes = data[used:], sizes[n:]
-	}
-	if p.data, p.sizes = p.data[:0], p.sizes[:0]; cap(p.data) > keepRoom {
-		p.data, p.sizes = nil, nil
-	}
-}
-
-func (rw *Rewriter) flush(l *lane) {
-	l.packer.flush(func(data []byte) { rw.putClear(l, data) })
-}
-
-// putAlone sends a packet in a datagram of its own, after the packets already queued.
-func (rw *Rewriter) putAlone(l *lane, data []byte) {
-	rw.flush(l)
-	rw.putClear(l, data)
-}
-
-// putClear enciphers and sends a datagram.
-func (rw *Rewriter) putClear(l *lane, data []byte) {
-	if l.cipher != nil {
-		p := &l.packer
-		p.sealed = append(p.sealed[:0], data...)
-		l.cipher.Encrypt(p.sealed, p.sealed)
-		data = p.sealed
-	}
-	rw.put(l, data)
-}
-
-// put sends an enciphered datagram.
-func (rw *Rewriter) put(l *lane, data []byte) {
-	l.packer.went++
-	rw.r.Put(transport.Segment{Dir: l.dir, At: rw.t.at, Bytes: data})
 }

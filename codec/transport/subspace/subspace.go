@@ -7,22 +7,8 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Port is the purpose of a server's port.
-type Port uint8
-
-// The ports.
-const (
-	AnyPort       Port = iota // determined from the first datagrams
-	GamePort                  // the core protocol, for players
-	InfoPort                  // next to the game port: the number of players
-	DirectoryPort             // the core protocol, for the list of zones
-	AnnouncePort              // zones announce themselves to a directory, outside the core protocol
-	BillerPort                // the core protocol, for zones that query their user database
-)
-
 // Options describe what is known about a connection before its first datagram.
 type Options struct {
-	Port     Port
 	HasKey   bool   // Key is known
 	Key      uint32 // of the VIE cipher, as in the server's answer to the handshake, for captures without it; 0: not enciphered
 	Schedule Schedule
@@ -99,12 +85,6 @@ type way struct {
 func New(o Options) *Transport {
 	t := &Transport{options: o, group: "game"}
 	t.ways[0].dir, t.ways[1].dir = schema.ToServer, schema.ToClient
-	switch o.Port {
-	case InfoPort:
-		t.mode = info
-	case AnnouncePort:
-		t.mode = announce
-	}
 	t.restart()
 	return t
 }
@@ -112,13 +92,7 @@ func New(o Options) *Transport {
 // restart resets the state of a session.
 func (t *Transport) restart() {
 	t.session = session{}
-	t.group, t.decided = "game", t.options.Port != AnyPort
-	switch t.options.Port {
-	case DirectoryPort:
-		t.group = "directory"
-	case BillerPort:
-		t.group = "biller"
-	}
+	t.group, t.decided = "game", false
 	for i := range t.ways {
 		w := &t.ways[i]
 		w.cipher, w.sync = nil, syncs{}
@@ -160,9 +134,8 @@ func (t *Transport) Feed(seg transport.Segment, emit func(*transport.Frame)) {
 
 // begin sets the origin of the datagram to be read next.
 func (t *Transport) begin(seg transport.Segment) {
-	t.origin = origin{
-		at: seg.At, packet: seg.Packet, off: seg.Off, path: t.path[:0], lost: seg.Lost, end: seg.Off + uint32(len(seg.Bytes)),
-	}
+	t.at, t.packet, t.off, t.note, t.path = seg.At, seg.Packet, seg.Off, "", t.path[:0]
+	t.lost, t.end = seg.Lost, seg.Off+uint32(len(seg.Bytes))
 }
 
 // Flush gives up waiting: packets that wait for missing ones are emitted, and incomplete messages become problems. More datagrams may
