@@ -115,3 +115,38 @@ func TestRewriteTellsWhatNeverGoes(t *testing.T) {
 		t.Errorf("%d go never, %d stand", o.never, len(o.stand))
 	}
 }
+
+// Messages wait while one before them is held, and no longer.
+func TestRewriteWaitsOnlyBehindAHeldMessage(t *testing.T) {
+	rw := subspace.NewRewriter(subspace.Options{})
+	var waits, goes []uint64
+	r := transport.Relay{
+		Decide: func(_ uint64, f *transport.Frame) (d transport.Decision) {
+			if f.Bytes[0] == 5 {
+				d.Action = transport.Hold
+			}
+			return d
+		},
+		Waits: func(id uint64) { waits = append(waits, id) },
+		Goes:  func(id uint64, _ []byte) { goes = append(goes, id) },
+	}
+	feed := func(dir schema.Dir, data string) {
+		rw.Feed(transport.Segment{Dir: dir, Bytes: []byte(data)}, &r)
+	}
+	rw.Operate(true, time.Time{}, &r)
+	feed(schema.ToServer, "\x00\x01\x00\x00\x00\x00\x01\x00")
+	feed(schema.ToClient, "\x00\x02\x00\x00\x00\x00")
+	feed(schema.ToServer, "\x00\x03\x00\x00\x00\x00\x00\x0e\x02\x05a\x02\x04b") // one behind it in its cluster
+	feed(schema.ToServer, "\x00\x03\x01\x00\x00\x00\x04c")
+	feed(schema.ToServer, "\x04d") // not reliable: it overtakes
+	if err := rw.Release(1, transport.Decision{}, time.Time{}, &r); err != nil {
+		t.Fatal(err)
+	}
+	feed(schema.ToServer, "\x00\x03\x02\x00\x00\x00\x04e")
+	if got := fmt.Sprint(waits, goes); got != "[1 2 3] [1 2 3]" {
+		t.Errorf("these wait, and these go: %s", got)
+	}
+	if err := rw.Release(1, transport.Decision{}, time.Time{}, &r); err != transport.ErrNotHeld {
+		t.Errorf("released twice: %v", err)
+	}
+}
