@@ -254,8 +254,8 @@ func (rw *Rewriter) add(it *item) {
 		rw.pass(it)
 		return
 	}
-	if it.how == chunked || it.how == streamed || it.held {
-		it.bytes = slices.Clone(it.bytes) // the transport reuses the buffer
+	if it.how == chunked || it.how == streamed {
+		it.bytes = slices.Clone(it.bytes) // the next message in parts has the same buffer
 	}
 	rw.batch.items = append(rw.batch.items, *it)
 }

@@ -2,6 +2,7 @@ package subspace_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,5 +149,29 @@ func TestRewriteWaitsOnlyBehindAHeldMessage(t *testing.T) {
 	}
 	if err := rw.Release(1, transport.Decision{}, time.Time{}, &r); err != transport.ErrNotHeld {
 		t.Errorf("released twice: %v", err)
+	}
+}
+
+// A message that is longer than servers read passes as it is, unless it is replaced.
+func TestRewritePassesALongDatagram(t *testing.T) {
+	rw := subspace.NewRewriter(subspace.Options{})
+	var went []string
+	r := transport.Relay{Out: func(s transport.Segment) { went = append(went, string(s.Bytes)) }}
+	rw.Operate(true, time.Time{}, &r)
+	feed := func(dir schema.Dir, data string) {
+		went = nil
+		rw.Feed(transport.Segment{Dir: dir, Bytes: []byte(data)}, &r)
+	}
+	feed(schema.ToServer, "\x00\x01\x00\x00\x00\x00\x01\x00")
+	feed(schema.ToClient, "\x00\x02\x00\x00\x00\x00")
+	long := strings.Repeat("\x07", 600)
+	if feed(schema.ToServer, long); len(went) != 1 || went[0] != long {
+		t.Errorf("%d datagrams go: %.40q", len(went), went)
+	}
+	r.Decide = func(uint64, *transport.Frame) transport.Decision {
+		return transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: []byte(long)}}
+	}
+	if feed(schema.ToServer, long); len(went) != 2 || !strings.HasPrefix(went[0], "\x00\x03\x00\x00\x00\x00\x00\x08\x07") {
+		t.Errorf("replaced, %d datagrams go: %.40q", len(went), went)
 	}
 }
