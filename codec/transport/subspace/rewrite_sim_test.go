@@ -354,7 +354,9 @@ func (p *peer) read(data []byte, reliable bool, depth int) {
 	case 7:
 		p.bye++
 	case 8, 9:
-		p.chunk = append(p.chunk, data[2:]...)
+		if p.chunk = append(p.chunk, data[2:]...); len(p.chunk) > 64<<10 {
+			p.t.Fatalf("a chunked message of %d bytes: servers accept 64 KiB", len(p.chunk))
+		}
 		if data[1] == 9 {
 			p.got = append(p.got, string(p.chunk))
 			p.chunk = nil

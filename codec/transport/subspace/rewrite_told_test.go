@@ -2,6 +2,7 @@ package subspace_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,17 @@ func TestRewriteWaitsOnlyBehindAHeldMessage(t *testing.T) {
 	}
 	if err := rw.Release(1, transport.Decision{}, time.Time{}, &r); err != transport.ErrNotHeld {
 		t.Errorf("released twice: %v", err)
+	}
+	// Another session begins: the held ones, reliable or not, and what is behind them.
+	var never []uint64
+	r.Never = func(id uint64) { never = append(never, id) }
+	feed(schema.ToServer, "\x00\x03\x03\x00\x00\x00\x05f")
+	feed(schema.ToServer, "\x00\x03\x04\x00\x00\x00\x00\x0e\x02\x04g\x02\x04h")
+	feed(schema.ToServer, "\x05i")
+	feed(schema.ToServer, "\x00\x07")
+	feed(schema.ToServer, "\x00\x01\x01\x00\x00\x00\x01\x00")
+	if slices.Sort(never); fmt.Sprint(never) != "[6 7 8 9]" {
+		t.Errorf("these never go: %v", never)
 	}
 }
 
