@@ -118,3 +118,41 @@ func TestMessagesInForeignStreams(t *testing.T) {
 		t.Errorf("%d messages are read", read)
 	}
 }
+
+// Definitions of another language read messages in SubSpace's packets, behind their type.
+func TestMessagesInForeignPackets(t *testing.T) {
+	game := t.TempDir()
+	for name, text := range map[string]string{
+		"protocol.envelope": "carrier subspace\n",
+		"game.json": `{"toServer": {"types": {"packet": ["container", [
+			{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"3": "position"}}]},
+			{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"position": ["container", [
+				{"name": "rotation", "type": "i8"}, {"name": "time", "type": "lu32"}, {"name": "rest", "type": "restBuffer"}]]}}]}]]}},
+			"toClient": {"types": {"packet": ["container", [
+			{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"7": "chat"}}]},
+			{"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"chat": ["container", [
+				{"name": "kind", "type": "u8"}, {"name": "sound", "type": "u8"}, {"name": "from", "type": "li16"}, {"name": "text", "type": "restBuffer"}]]}}]}]]}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(game, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	demo := filepath.Join("..", "..", "defs", "library", "subspace", "demo.pcapng")
+	list := func(filter string, args ...string) string {
+		out, said, status := cli(t, "", append([]string{"frames", "--columns", "n,dir,kind,code,len,status,hex", "--filter", filter, demo}, args...)...)
+		if status != exitOK && status != exitInput {
+			t.Fatal(said)
+		}
+		return out
+	}
+	const positions, chats = `dir == c2s && code == 3 && kind == message`, `dir == s2c && code == 7 && kind == message`
+	for filter, least := range map[string]int{positions: 10, chats: 3} {
+		own, foreign := list(filter, "--protocol", "subspace"), list(filter, "--protocol", "protodef", "--library", game)
+		if own != foreign || strings.Count(own, "\n") < least {
+			t.Errorf("%s:\n%s\nof another language\n%s", filter, own, foreign)
+		}
+	}
+	if out, said, _ := cli(t, "", "frames", "--protocol", "protodef", "--library", game, "--columns", "name,.rotation", "--filter", positions, demo); !strings.Contains(out, "\nposition\t12\n") {
+		t.Errorf("%s%s", out, said)
+	}
+}

@@ -311,7 +311,7 @@ func TestWordsOfDialectsStandInTheirRows(t *testing.T) {
 		rows["codec/transport/protocols/"+d.Name+".go"], rows["cmd/wirebench/demo/"+d.Name+".go"] = true, true
 	}
 	word := regexp.MustCompile(`"(wirebench/(defs|codec/transport)/)?(` + strings.Join(words, "|") + `)"`)
-	folder := regexp.MustCompile(`/(` + strings.Join(words, "|") + `|node_modules|dialects|corpora)$`) // corpora: data of tests
+	folder := regexp.MustCompile(`/(` + strings.Join(words, "|") + `|node_modules|dialects|corpora|servertest)$`) // corpora, servertest: data of tests
 	source := regexp.MustCompile(`\.(go|ts|tsx|templ)$`)
 	test := regexp.MustCompile(`(_test\.go|_templ\.go|\.test\.ts)$`)
 	comment := regexp.MustCompile(`(?m)^\s*//.*$|\s//.*$`)

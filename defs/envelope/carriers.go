@@ -23,7 +23,6 @@ var carriers = []struct {
 	keyword
 	datagrams bool   // over UDP
 	frames    string // the lines about framing and code; "": they are those of the text
-	closed    bool   // no messages but those of definitions of the carrier's name
 }{
 	TCP:       {keyword: keyword{name: "tcp", doc: "The messages are in two streams."}},
 	UDP:       {keyword: keyword{name: "udp", doc: "The messages are in datagrams."}, datagrams: true},
@@ -34,7 +33,7 @@ var carriers = []struct {
 	},
 	SubSpace: {
 		keyword:   keyword{name: "subspace", doc: "The messages are in SubSpace's packets: cipher, acknowledgements, clusters and chunks."},
-		datagrams: true, frames: "frame datagram\ncode u8\n", closed: true,
+		datagrams: true, frames: "frame datagram\ncode u8\n",
 	},
 }
 
@@ -53,9 +52,6 @@ func (c Carrier) Dialect() string {
 	}
 	return carriers[c].name
 }
-
-// Closed reports whether a carrier has no messages but those of its dialect.
-func (c Carrier) Closed() bool { return carriers[c].closed }
 
 // Datagrams reports whether a carrier is over UDP.
 func (c Carrier) Datagrams() bool { return carriers[c].datagrams }

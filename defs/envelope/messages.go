@@ -128,11 +128,6 @@ func Unused(f *source.File, why string) diag.Diagnostic {
 	return text.Doubt(codeUnused, f.Line(1), "this envelope is not used: "+why, "remove it, or give the other one another ending")
 }
 
-// NotCarried reports a carrier that is closed to the messages of a language.
-func NotCarried(f *source.File, c Carrier, title string) diag.Diagnostic {
-	return text.Mistake(codeMisplaced, f.Line(1), "the carrier "+carriers[c].name+" carries the messages of definitions of its own, and not those of "+title, "choose another carrier")
-}
-
 // unknownField reports a field that messages do not have.
 func unknownField(at source.Span, message, path, effect string) diag.Diagnostic {
 	return text.Doubt(codeUnknownField, at, "the message "+text.Quote(message)+" has no field "+text.Quote(path), effect)

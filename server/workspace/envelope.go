@@ -36,9 +36,6 @@ func (s *Snapshot) parseEnvelope(f *source.File) (*envelope.Envelope, diag.List)
 	}
 	env := protocols.Env{Definitions: s, Rules: s.Traffic.Rules}
 	e = e.WithGroups(func(dir schema.Dir) string { return env.Group(0, dir) })
-	if e.Carrier.Closed() && e.Carrier.Dialect() != s.Dialect.Name {
-		list.Add(envelope.NotCarried(f, e.Carrier, s.Dialect.Title))
-	}
 	return e.Without(s.haveCode), list
 }
 

@@ -52,6 +52,7 @@ var contracts = []contract{
 	{name: "muta in an envelope", dialect: "muta", envelope: under},
 	{name: "muta in TERA's streams", dialect: "muta", envelope: "carrier tera\n", first: 2},
 	{name: "muta in TERA's streams, not enciphered", dialect: "muta", envelope: "carrier tera\n", plain: true, first: 4},
+	{name: "muta in SubSpace's packets", dialect: "muta", envelope: "carrier subspace\n"},
 	{name: "protodef", dialect: "protodef", first: 1},
 	{name: "protodef, enciphered", dialect: "protodef", envelope: hidden, first: 1},
 	{name: "subspace", dialect: "subspace"},
@@ -138,10 +139,13 @@ func (c *contract) begin(t *testing.T, seed uint64, early func(dir int, message 
 		if c.dialect == "muta" {
 			for i := range messages {
 				for k, m := range messages[i] {
-					b := append([]byte{0, 0, m[0], 0}, m[1:]...)
-					if c.envelope == under { // code, size, what follows the code, checksum
+					b := []byte(m)
+					switch c.envelope {
+					case under: // code, size, what follows the code, checksum
 						b = append([]byte{m[0], 0, 0, 0}, m[1:]...)
 						b = append(b, 0, 0, 0, 0)
+					case "carrier tera\n":
+						b = append([]byte{0, 0, m[0], 0}, m[1:]...)
 					}
 					h := env.Envelope.States[0].Header[i]
 					h.Seal(b)

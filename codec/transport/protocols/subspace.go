@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/subspace"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
 
@@ -16,8 +17,8 @@ var overSubspace = Protocol{
 	Dialect: "subspace", Ciphers: true, Ports: []string{"the game", "pings"},
 	New:      func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
 	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return subspace.NewRewriter(e.subspaceOptions()) },
-	End: func(_ *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
-		o := subspace.EndpointOptions{Encipher: !how.Plain}
+	End: func(e *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
+		o := subspace.EndpointOptions{Options: subspace.Options{Groups: e.subspaceGroups()}, Encipher: !how.Plain}
 		if !how.Plain {
 			var key [4]byte
 			if _, err := io.ReadFull(how.Random, key[:]); err != nil {
@@ -41,5 +42,13 @@ var overSubspace = Protocol{
 // subspaceOptions returns the options for a connection.
 func (e *Env) subspaceOptions() subspace.Options {
 	key, known := e.KeyOf("subspace").(uint32)
-	return subspace.Options{HasKey: known, Key: key, Clear: e.Clear}
+	return subspace.Options{HasKey: known, Key: key, Clear: e.Clear, Groups: e.subspaceGroups()}
+}
+
+// subspaceGroups returns the groups of messages of another language, nil if it is SubSpace's.
+func (e *Env) subspaceGroups() *[2]string {
+	if e.Envelope == nil || e.Envelope.Carrier != envelope.SubSpace {
+		return nil
+	}
+	return &e.Envelope.States[0].Group
 }

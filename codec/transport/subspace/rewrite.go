@@ -247,7 +247,8 @@ func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *
 		rw.putAlone(l, o.Bytes)
 		return nil
 	}
-	if err := fits(o.Bytes); err != nil {
+	message := rw.message(&o)
+	if err := fits(message); err != nil {
 		return err
 	}
 	if l.sender.unsentBytes+l.after.bytes > maxLane {
@@ -255,8 +256,16 @@ func (rw *Rewriter) Send(dir schema.Dir, o transport.Outgoing, at time.Time, r *
 	}
 	rw.t.session.used = true
 	rw.next++
-	rw.send(&item{id: rw.next, lane: l, reliable: !o.Unreliable, bytes: o.Bytes})
+	rw.send(&item{id: rw.next, lane: l, reliable: !o.Unreliable, bytes: message})
 	return nil
+}
+
+// message returns the form of a message that the connection has.
+func (rw *Rewriter) message(o *transport.Outgoing) []byte {
+	if rw.t.options.Groups != nil && o.Alternate != nil {
+		return o.Alternate
+	}
+	return o.Bytes
 }
 
 // Tick retransmits packets that were not acknowledged.

@@ -220,10 +220,11 @@ func (rw *Rewriter) decide(it *item, d transport.Decision) error {
 			it.how, it.bytes = gone, nil
 			return nil
 		}
-		if err := fits(d.With.Bytes); err != nil {
+		message := rw.message(&d.With)
+		if err := fits(message); err != nil {
 			return err
 		}
-		it.bytes = slices.Clone(d.With.Bytes)
+		it.bytes = slices.Clone(message)
 	}
 	return nil
 }

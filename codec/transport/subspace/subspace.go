@@ -14,6 +14,10 @@ type Options struct {
 	Schedule Schedule
 
 	Clear func(transport.Clear) // receives each deciphered datagram; may be nil
+
+	// Groups are those of the messages to the server and to the client for definitions of another language, which begin behind the type:
+	// messages are marked by transport.MarkHeader. nil: the definitions are SubSpace's.
+	Groups *[2]string
 }
 
 // mode selects how datagrams are read.
@@ -232,6 +236,13 @@ func (t *Transport) message(w *way, data []byte, off uint32, from []transport.So
 	}
 	f := t.start(transport.Message, w, data, from, note)
 	f.Key, f.HasKey, f.Resumed = schema.Key{Dir: w.dir, Group: t.group, Code: uint32(data[0])}, true, resumed
+	if of := t.options.Groups; of != nil {
+		t.via = append(append(t.via[:0], f.Via...), transport.MarkHeader)
+		f.Via, f.Key.Group = t.via, of[0]
+		if w.dir == schema.ToClient {
+			f.Key.Group = of[1]
+		}
+	}
 	switch {
 	case note != "":
 	case t.note != "":
