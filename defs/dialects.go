@@ -67,6 +67,9 @@ type Dialect struct {
 	// Validity describes the file with the versions of the game that definitions are valid for; nil if there is none.
 	Validity *ValidityFile
 
+	// Bundle describes files that have a whole library; nil if there are none.
+	Bundle *BundleFile
+
 	// Constants reads the values of constants that definitions use but do not define; nil if the dialect has no such constants.
 	Constants func(f *source.File) (map[string]string, diag.List)
 
@@ -96,6 +99,7 @@ var Dialects = []Dialect{
 		IsFile:    func(name string) bool { _, ok := tera.ParseFileName(name); return ok },
 		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: tera.MapOptions, Versions: tera.Revisions, Build: tera.BuildOfMap, NameOf: tera.MapOfBuild, Max: 0xFFFF, New: "protocol.map"},
 		Validity:  &ValidityFile{Is: tera.IsDeprecated, Read: tera.ParseDeprecated, Rename: tera.RenameDeprecated},
+		Bundle:    &BundleFile{Is: tera.IsBundle, Read: tera.ReadBundle},
 		Ext:       ".def",
 		Rules:     &tera.Rules,
 		Options:   tera.Options,

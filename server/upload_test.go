@@ -273,6 +273,65 @@ func TestUpload(t *testing.T) {
 }
 
 // The report describes the new definitions.
+// A bundle of definitions is stored as its files, alone, in a folder or in a zip; what is left out is named.
+func TestUploadOfABundle(t *testing.T) {
+	const bundle = `{"maps": {"7": {"C_NEW": 1, "S_BAD": "x"}}, "protocol": {"C_NEW.1.def": "Ynl0ZSBhCg==", "c_new.1.def": "", "NUL.1.def": "", "../C_UP.1.def": "", "C_P.1.js": ""}, "deprecated": {"C_NEW": {"1": {"max": 9}}}}`
+	const wrong = " (its code \"x\" is not a number from 0 to 65535)"
+	left := []string{
+		"S_BAD error", "../C_UP.1.def error (not the name of a definition", "C_P.1.js error (a program", "c_new.1.def error (differs only in case", "NUL.1.def error (Windows reserves",
+	}
+	for _, c := range []struct {
+		about  string
+		file   sent
+		folder string
+	}{
+		{"alone", sent{"data.json", bundle}, ""},
+		{"of another name, in a folder", sent{"game/bundle.json", bundle}, ""},
+		{"in a zip", sent{"all.zip", zipOf(t, sent{"top/game/data.json", bundle}, sent{"top/C_MORE.1.def", "byte a\n"})}, "game/"},
+	} {
+		s, dir := testServerOf(t, map[string]string{"C_OLD.1.def": "byte a\n"})
+		a := send(t, s, "", c.file)
+		got := strings.Join(a.lines(), "\n")
+		for _, want := range append([]string{c.folder + "C_NEW.1.def new", c.folder + "protocol.7.map new", c.folder + "deprecated.json new", c.file.name + ": "}, left...) {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is missing:\n%s", c.about, want, got)
+			}
+		}
+		if !strings.Contains(got, wrong) {
+			t.Errorf("%s: the reason of a code is missing:\n%s", c.about, got)
+		}
+		files := tree(t, dir)
+		if files[c.folder+"C_NEW.1.def"] != "byte a\n" || files[c.folder+"protocol.7.map"] != "C_NEW 1\n" || files[c.folder+"deprecated.json"] == "" || len(files) > 5 || a.Status != 200 {
+			t.Errorf("%s: %d %q", c.about, a.Status, files)
+		}
+	}
+	for about, c := range map[string]struct{ text, want string }{
+		"damaged":   {bundle[:len(bundle)-9], "data.json error (not a readable bundle"},
+		"too large": {bundle[:len(bundle)-1] + `, "x": "` + strings.Repeat("x", store.MaxFileBytes) + `"}`, "data.json error (larger than"},
+		"too many": {`{"maps": {"1": {}` + strings.Repeat(`, "2": {}`, 10) + func() string {
+			var b strings.Builder
+			for i := range store.MaxFiles {
+				fmt.Fprintf(&b, `, "%d": {}`, i+10)
+			}
+			return b.String()
+		}() + `}}`, "data.json error (unpack data.json: unpacks to more than is allowed: the bundle has too many files"},
+		"of no bundles": {`{"maps": {"7": {}}}`, ""},
+	} {
+		s, dir := testServerOf(t, map[string]string{"C_OLD.1.def": "byte a\n"})
+		a := send(t, s, "", sent{"data.json", c.text})
+		if got := strings.Join(a.lines(), "\n"); c.want == "" && len(tree(t, dir)) != 2 || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", about, got)
+		}
+	}
+	// A bundle that another program puts into the folder stays as it is, and the list says so.
+	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "byte a\n", "data.json": bundle})
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/definitions", nil))
+	if !strings.Contains(w.Body.String(), "data.json: a bundle of definitions; upload it") {
+		t.Error(w.Body)
+	}
+}
+
 func TestUploadDescribesDefinitions(t *testing.T) {
 	s, _ := testServerOf(t, map[string]string{"C_OLD.1.def": "in32 a\n"})
 	a := send(t, s, "", servertest.File{"C_BAD.3.def", "in32 a\nfoo\n"}, servertest.File{"C_OLD.1.def", "in32 a\n"}, servertest.File{"protocol.1.map", "C_BAD 1\n"})

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"wirebench/defs"
 	"wirebench/server/publish"
 	"wirebench/server/store"
 )
@@ -16,17 +18,23 @@ import (
 func newUnpack() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unpack FILE DIR",
-		Short: "Take the definitions and messages out of a page that somebody has shared",
+		Short: "Take apart a page that somebody has shared, or a bundle of definitions",
 		Long: `Unpack reads a capsule, the page or its JSON, and writes its definitions to a new
 or empty folder, and its messages to frames.jsonl in it, which is a capture file.
+Of data.json, the bundle of tera-toolbox, it writes the definitions, the code map
+of each build, and deprecated.json, and says what it leaves out.
 "-" is standard input.`,
 		Example: `  wirebench unpack capsule-1f2e3d4c.html found
+  wirebench unpack data.json definitions
   wirebench frames --library found found/frames.jsonl`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := inputText(cmd, args[0], 16*publish.MaxCapsule)
 			if err != nil {
 				return err
+			}
+			if defs.IsBundle(bundleName, text) {
+				return unpackBundle(cmd, args[0], text, args[1])
 			}
 			c, err := publish.ReadCapsule(text)
 			if err != nil {
@@ -38,20 +46,49 @@ or empty folder, and its messages to frames.jsonl in it, which is a capture file
 	return cmd
 }
 
-// unpack writes the parts of a capsule into a folder. Its names are those of a stranger: none leaves the folder.
-func unpack(cmd *cobra.Command, c *publish.Capsule, dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
+// bundleName is a name of bundles of definitions.
+const bundleName = "data.json"
+
+// unpackBundle writes the files of a bundle of definitions into a folder.
+func unpackBundle(cmd *cobra.Command, name string, text []byte, dir string) error {
+	files, skipped, err := store.Unpack(bundleName, text, store.DefaultBounds())
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	if list, err := fs.ReadDir(root.FS(), "."); err != nil || len(list) > 0 {
-		return errors.Join(err, fmt.Errorf("%s is not empty", dir))
+	for _, x := range skipped {
+		note(cmd, "%s: %s: %s", shown(name), printable(strings.TrimPrefix(x.Name, bundleName+defs.InBundle)), x.Reason)
 	}
-	write := func(name string, data []byte) error {
+	write, end, err := newFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer end()
+	for _, f := range files {
+		if err := write(f.Name, f.Text); err != nil {
+			return err
+		}
+	}
+	note(cmd, "%d files in %s", len(files), dir)
+	if len(skipped) > 0 {
+		return errInput
+	}
+	return nil
+}
+
+// newFolder returns a function that writes files into a new or empty folder. Their names are those of a stranger: none leaves the folder.
+func newFolder(dir string) (write func(name string, data []byte) error, end func() error, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if list, err := fs.ReadDir(root.FS(), "."); err != nil || len(list) > 0 {
+		root.Close()
+		return nil, nil, errors.Join(err, fmt.Errorf("%s is not empty", dir))
+	}
+	return func(name string, data []byte) error {
 		if err := store.CheckName(name); err != nil {
 			return err
 		}
@@ -61,7 +98,16 @@ func unpack(cmd *cobra.Command, c *publish.Capsule, dir string) error {
 			}
 		}
 		return root.WriteFile(name, data, 0o666)
+	}, root.Close, nil
+}
+
+// unpack writes the parts of a capsule into a folder.
+func unpack(cmd *cobra.Command, c *publish.Capsule, dir string) error {
+	write, end, err := newFolder(dir)
+	if err != nil {
+		return err
 	}
+	defer end()
 	for _, f := range c.Files {
 		if err := write(f.Name, []byte(f.Text)); err != nil {
 			return err

@@ -256,7 +256,7 @@ func (u *upload) part(part *multipart.Part) error {
 		if err != nil {
 			return err
 		}
-		if all := slices.Concat(head, text); defs.Recognizes(name, string(all)) {
+		if all := slices.Concat(head, text); defs.Recognizes(name, string(all)) || defs.IsBundle(name, all) {
 			u.unpack(name, all)
 			return discard(part)
 		}
@@ -335,7 +335,7 @@ func (u *upload) fail(name, from, reason string) {
 	u.all = append(u.all, &UploadedFile{File: name, From: from, Result: resultError, Reason: reason})
 }
 
-// unpack adds a file, or the files of a zip.
+// unpack adds a file, or the files of a zip or of a bundle of definitions.
 func (u *upload) unpack(name string, data []byte) {
 	from := ""
 	if isZip(data) {
@@ -344,6 +344,9 @@ func (u *upload) unpack(name string, data []byte) {
 			u.fail(name, "", fmt.Sprintf("not opened: at most %d zips are, and none after a zip that exceeds the limits", MaxZips))
 			return
 		}
+	}
+	if defs.IsBundle(name, data) {
+		from = name
 	}
 	files, skipped, err := store.Unpack(name, data, u.Bounds)
 	if err != nil {
@@ -370,6 +373,8 @@ func (u *upload) unpack(name string, data []byte) {
 // unusable reports a file that Unpack rejects: as an error if it could belong to a library, else as skipped.
 func (u *upload) unusable(x store.Skipped, from string) {
 	switch reason := otherKind(path.Base(x.Name), nil); {
+	case strings.Contains(x.Name, defs.InBundle) || x.Name == from: // in a bundle, or one that cannot be read
+		u.fail(strings.TrimPrefix(x.Name, from+defs.InBundle), from, x.Reason)
 	case hidden(x.Name):
 		u.skip(x.Name, from, x.Reason)
 	case reason != "":
@@ -397,7 +402,7 @@ func otherKind(name string, head []byte) string {
 	case ".def", ".map", store.EnvelopeEnding, ".txt", ".zip", "":
 		return ""
 	}
-	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) || defs.Recognizes(name, string(head)) {
+	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) || defs.Recognizes(name, string(head)) || defs.IsBundle(name, head) {
 		return ""
 	}
 	return "not a definition, a code map or samples"

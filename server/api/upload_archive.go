@@ -108,7 +108,7 @@ func couldBeOurs(f capture.ArchiveFile) bool {
 	case ".txt", "":
 		return !isRaw(f.Data[:min(len(f.Data), 512)])
 	}
-	return strings.HasSuffix(f.Name, store.SamplesEnding) || defs.Recognizes(f.Name, string(f.Data)) || path.Base(f.Name) == store.ValidityName
+	return strings.HasSuffix(f.Name, store.SamplesEnding) || defs.Recognizes(f.Name, string(f.Data)) || defs.IsBundle(f.Name, f.Data) || path.Base(f.Name) == store.ValidityName
 }
 
 // withoutFiles returns a copy of a zip without some of its files.

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"wirebench/defs"
+	"wirebench/defs/schema"
 )
 
 // Upload is an uploaded file, alone or in a zip file.
@@ -46,7 +49,8 @@ var ErrBomb = errors.New("unpacks to more than is allowed")
 // ratioFrom is the unpacked size up to which the ratio does not matter: a small text of one repeated character is no attack.
 const ratioFrom = 1 << 20
 
-// Unpack returns the files of an upload: the members of a zip file, or the upload itself. A folder that contains all members is removed
+// Unpack returns the files of an upload: the members of a zip file or of a bundle of definitions, which may be in a zip file, or the upload
+// itself. A folder that contains all members is removed
 // from their names; hidden files and files that operating systems add are dropped silently. The names can all be written to one folder: no
 // two differ only in case, and none is a folder of another.
 //
@@ -54,9 +58,12 @@ const ratioFrom = 1 << 20
 // is data itself, not a copy.
 func Unpack(name string, data []byte, b Bounds) (files []Upload, skipped []Skipped, err error) {
 	u := unpacking{Bounds: b, most: int64(len(data)), names: names{}}
-	if isZip(data) {
+	switch {
+	case isZip(data):
 		err = u.zip(data)
-	} else {
+	case defs.IsBundle(name, data) && int64(len(data)) <= min(b.FileBytes, b.AllBytes):
+		err = u.bundle(name, "", data)
+	default:
 		err = u.single(name, data)
 	}
 	if err != nil {
@@ -155,8 +162,46 @@ func (u *unpacking) zip(data []byte) error {
 			u.skip(m.Name, reason)
 			continue
 		}
-		u.names.take(name)
-		u.files = append(u.files, Upload{name, text})
+		if defs.IsBundle(name, text) {
+			if err := u.bundle(m.Name, path.Dir(name), text); err != nil {
+				return err
+			}
+			continue
+		}
+		u.take(name, text)
+	}
+	return nil
+}
+
+func (u *unpacking) take(name string, text []byte) {
+	u.names.take(name)
+	u.files = append(u.files, Upload{name, text})
+}
+
+// bundle unpacks a bundle of definitions into a folder.
+func (u *unpacking) bundle(name, folder string, data []byte) error {
+	b, err := defs.ReadBundle(name, data, u.Files-len(u.files))
+	if errors.Is(err, schema.ErrBundle) {
+		return bomb("%w", err)
+	}
+	if err != nil {
+		u.skip(name, "not a readable bundle of definitions: "+err.Error())
+		return nil
+	}
+	for _, x := range b.Left {
+		u.skip(name+defs.InBundle+x.Name, x.Reason)
+	}
+	for _, f := range b.Files {
+		to := path.Join(folder, f.Name)
+		reason := nameReason(to)
+		if reason == "" {
+			reason = u.names.reason(to)
+		}
+		if reason != "" {
+			u.skip(name+defs.InBundle+f.Name, reason)
+			continue
+		}
+		u.take(to, []byte(f.Text))
 	}
 	return nil
 }

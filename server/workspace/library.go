@@ -169,9 +169,31 @@ func (l *Library) add(name string, text []byte, named bool) error {
 	if len(text) > maxFileBytes {
 		return fmt.Errorf("%s has %d bytes, definitions have at most %d", name, len(text), maxFileBytes)
 	}
+	if defs.IsBundle(name, text) {
+		return l.addBundle(name, text)
+	}
 	f := source.New(name, string(text))
 	dialect, _ := defs.Detect(f)
 	return l.take(f, dialect, named)
+}
+
+// addBundle adds the files of a bundle of definitions.
+func (l *Library) addBundle(name string, data []byte) error {
+	b, err := defs.ReadBundle(name, data, maxFiles)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, x := range b.Left {
+		l.Skipped = append(l.Skipped, name+defs.InBundle+x.Name+": "+x.Reason)
+	}
+	for _, f := range b.Files {
+		f.Name = name + defs.InBundle + f.Name
+		dialect, _ := defs.Detect(f)
+		if err := l.take(f, dialect, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addEdited is add for a file of a project. One that was a definition of its protocol remains one, whatever the mistakes in it.
@@ -205,6 +227,10 @@ func (l *Library) take(f *source.File, dialect string, named bool) error {
 	}
 	if strings.EqualFold(path.Ext(name), ".map") {
 		l.Skipped = append(l.Skipped, name+": not a code map")
+		return nil
+	}
+	if defs.IsBundle(name, []byte(f.Text)) {
+		l.Skipped = append(l.Skipped, name+": a bundle of definitions; upload it, or take it apart with wirebench unpack")
 		return nil
 	}
 	if dialect == "" && !named && !defs.IsDefinition(name) {
