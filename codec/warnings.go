@@ -30,9 +30,13 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 	if len(dst) >= most {
 		return dst
 	}
+	open := r.Program.Message.Open
 	if !r.Short && !r.Illegal {
 		spans := r.sortedSpans()
 		for g := range r.gaps(spans, uint32(min(r.Used, r.Size()))*8) {
+			if open {
+				break
+			}
 			dst = append(dst, Problem{Code: Unexplained, Range: g, Got: uint64(g.Len+7) / 8})
 		}
 		for p := range r.strayOffsets() {
@@ -44,7 +48,7 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			dst = r.sharedBytes(dst, r.allLeaves(), most)
 		}
 	}
-	if at := r.Rest(); at.Len > 0 && r.Size() <= MaxMessage {
+	if at := r.Rest(); !open && at.Len > 0 && r.Size() <= MaxMessage {
 		dst = append(dst, Problem{Code: LeftOver, Range: at, Got: uint64(at.Len / 8)})
 	}
 	return dst

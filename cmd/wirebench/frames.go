@@ -379,7 +379,7 @@ func (f *frameLister) appendLine(dst []byte, x *transport.Frame) []byte {
 // appendTree appends the fields of a frame, of one without a definition its bytes, and an empty line.
 func (f *frameLister) appendTree(dst []byte, x *transport.Frame) []byte {
 	text := ""
-	if rec := f.reading.Record(); rec != nil {
+	if rec := f.reading.Shown(); rec != nil {
 		_, text, _ = strings.Cut(view.Transcript(rec), "\n") // without the title
 	} else {
 		text = hex.Dump(x.Bytes)

@@ -54,8 +54,9 @@ func (c *frameColumns) appendHead(dst []byte) []byte {
 // appendLine appends the values of a frame.
 func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame, in workspace.Listed) []byte {
 	c.texts = c.texts[:0]
-	m, rec := f.reading.Message(), f.reading.Record()
+	rec := f.reading.Shown()
 	if rec != nil {
+		m := rec.Program.Message
 		of, ok := c.cells[m]
 		if !ok {
 			below := make([]string, len(c.paths))
@@ -112,7 +113,7 @@ func (c *frameColumns) appendLine(dst []byte, f *frameLister, x *transport.Frame
 			dst = appendPrintable(dst, x.Note)
 		case "info":
 			from := len(dst)
-			dst = f.printableFrom(frames.AppendInfo(dst, x, rec), from)
+			dst = f.printableFrom(frames.AppendInfo(dst, x, f.reading.Record()), from)
 		case "hex":
 			dst = hex.AppendEncode(dst, x.Bytes)
 		}

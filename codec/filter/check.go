@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,6 +20,7 @@ type compiler struct {
 	text         string
 	layers       *transport.Layers
 	messages     []*schema.Message
+	shapes       []*schema.Message // the messages, and the headers of frames without one
 	messageNames map[string]bool
 	groups       map[string]bool
 
@@ -35,6 +37,7 @@ type compiler struct {
 	doubt        bool // while unknown names are reported: a field in the same comparison is unknown
 
 	message   *schema.Message // current message; nil: frames without a definition
+	header    *schema.Message // the current header of such frames; nil: none
 	alternate *schema.Message // the same after the alternative header, while that is compiled; else nil
 	at        *node           // current comparison, or item of a set
 	subject   *node           // the other side of the comparison
@@ -76,6 +79,7 @@ func newCompiler(env Env) *compiler {
 	if env.Schema != nil {
 		c.messages = env.Schema.Messages
 	}
+	c.shapes = append(slices.Clip(c.messages), env.Headers...)
 	for _, m := range c.messages {
 		c.messageNames[m.Name] = true
 		if m.Key.Group != "" {
@@ -106,6 +110,9 @@ func (c *compiler) program(m *schema.Message) *codec.Program {
 	c.programs[m] = p
 	return p
 }
+
+// shape returns what has the fields of the current message: it, or the header of frames without one.
+func (c *compiler) shape() *schema.Message { return cmp.Or(c.message, c.header) }
 
 // report adds a mistake to the result.
 func (c *compiler) report(start, end int, message, help string) {
@@ -419,7 +426,7 @@ func (c *compiler) quick(x *cond) {
 		}
 		x.want, x.order = x.set.numbers[0].lo, opEq
 	}
-	x.op, x.site, x.conv, x.prog = cFixed, s.site, s.conv, c.program(c.message)
+	x.op, x.site, x.conv, x.prog = cFixed, s.site, s.conv, c.program(c.shape())
 }
 
 // twoLiterals evaluates a comparison without fields: both sides have the kind of the first.

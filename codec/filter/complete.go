@@ -373,7 +373,7 @@ func (p *completer) arguments(function string) {
 			p.add(about.name, "frame", about.doc)
 		}
 	}
-	for _, m := range p.messages {
+	for _, m := range p.shapes {
 		eachField(m.Body, func(f *schema.Field, of string) {
 			if t, _ := typeOf(f); slices.Contains(takes, t.class) {
 				p.structField(".", f, strings.TrimSuffix(m.Name+"."+of, "."))
@@ -393,7 +393,7 @@ func (p *completer) fields() {
 	cut := strings.LastIndexByte(p.word, '.')
 	lead := p.word[:cut+1]
 	if lead == "." {
-		for _, m := range p.messages {
+		for _, m := range p.shapes {
 			eachField(m.Body, func(f *schema.Field, of string) {
 				if of != "" {
 					of = m.Name + "." + of
@@ -406,8 +406,8 @@ func (p *completer) fields() {
 		return
 	}
 	if strings.HasPrefix(lead, "$") {
-		if x := p.env.Selected; lead == "$sel." && x != nil && x.Message != nil && x.Message.Body != nil {
-			p.structFields(lead, x.Message.Body, x.Message.Name)
+		if x := p.env.Selected; lead == "$sel." && x != nil && x.shape() != nil && x.shape().Body != nil {
+			p.structFields(lead, x.shape().Body, x.shape().Name)
 		}
 		return
 	}
@@ -436,7 +436,7 @@ func (p *completer) fields() {
 			p.add(lead+l.Name, "field", l.Doc)
 		}
 	}
-	for _, m := range p.messages {
+	for _, m := range p.shapes {
 		if len(p.all) > 50*maxOptions {
 			return
 		}
@@ -485,7 +485,7 @@ func (p *completer) structField(lead string, f *schema.Field, of string) {
 	doc := f.TypeText
 	if f.Doc != "" {
 		doc += ": " + f.Doc
-	} else {
+	} else if of != "" {
 		doc += " in " + of
 	}
 	p.add(lead+f.Name, "field", doc)

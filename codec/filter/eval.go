@@ -518,7 +518,7 @@ func (m *machine) problem(s *slot) bool {
 		if name == "" {
 			name = transport.Problem.String()
 		}
-	case m.frame.Kind == transport.Problem || m.rec == nil:
+	case m.frame.Kind == transport.Problem || m.rec == nil || m.frame.Message == nil:
 		return false
 	case s.next < len(m.rec.Problems):
 		name = m.rec.Problems[s.next].Code.String()

@@ -146,7 +146,7 @@ func sliced(e *expr, t ty, b *bracket) (*expr, ty, outcome) {
 
 // field resolves a path in the current message.
 func (c *compiler) field(n *node, whole bool) (found, outcome) {
-	m := c.message
+	m := c.shape()
 	if m == nil || m.Body == nil {
 		return found{}, absent
 	}
@@ -181,7 +181,7 @@ func (c *compiler) field(n *node, whole bool) (found, outcome) {
 
 // sites returns the positions of fields in the program of the current message.
 func (c *compiler) sites(targets []target) []siteConv {
-	p := c.program(c.message)
+	p := c.program(c.shape())
 	var out []siteConv
 	for _, t := range targets {
 		if s, ok := t.site(p); ok {

@@ -23,6 +23,9 @@ type Env struct {
 	// cannot have that header; nil: there is none. The result has the message in AlternateOf.
 	Alternate func(*schema.Message) *schema.Message
 
+	// Headers are what surrounds the contents of messages without a definition, each the same one as in their frames.
+	Headers []*schema.Message
+
 	// Layers describes the packets around messages; nil: none. Layers of another protocol are used to report that this one has none.
 	Layers *transport.Layers
 
@@ -40,6 +43,7 @@ type Filter struct {
 	wide       string
 	fields     []string
 	plans      map[*schema.Message]*plan
+	headers    []*schema.Message
 	none       *plan // for frames without a definition, and for messages outside the schema
 	names      map[uint32]string
 	unjudged   atomic.Int64
@@ -102,6 +106,7 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 	if w := c.wide(root); w != nil && root.short == notShort {
 		f.wide = w.String()
 	}
+	f.headers = env.Headers
 	f.plans, f.none, f.fields, f.explained = plans, none, fieldsOf(root), append(f.explained, c.explain(root)...)
 	f.names = make(map[uint32]string, len(c.codes()))
 	for name, code := range c.codes() {
@@ -158,7 +163,12 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 		return p
 	}
 	none = one(nil)
-	plans = make(map[*schema.Message]*plan, len(c.messages))
+	plans = make(map[*schema.Message]*plan, len(c.messages)+len(c.env.Headers))
+	for _, m := range c.env.Headers {
+		c.header = m
+		plans[m] = one(nil)
+	}
+	c.header = nil
 	for _, m := range c.messages {
 		plans[m] = one(m)
 		if len(plans[m].columns) > 0 && c.env.Alternate != nil { // fields have other offsets after the other header
@@ -185,19 +195,19 @@ func (c *compiler) plans(root *node) (plans map[*schema.Message]*plan, none *pla
 // numbers at fixed offsets in its bytes. It returns NeedsRecord if the result depends on other values of the message.
 func (f *Filter) Index(x *Frame) Verdict { return f.judge(x, nil, NeedsRecord) }
 
-// Match judges a frame. rec is its message, decoded from x.Bytes by the program of x.Message; if it is nil, no field of a message is
+// Match judges a frame. rec is its message, decoded from x.Bytes by the program of x.Message, or of x.Header; if it is nil, no field of a message is
 // present.
 func (f *Filter) Match(x *Frame, rec *codec.Record) bool { return f.judge(x, rec, No) == Yes }
 
 func (f *Filter) judge(x *Frame, rec *codec.Record, without Verdict) Verdict {
-	p := f.planOf(x.Message)
+	p := f.planOf(x.shape())
 	switch p.root.op {
 	case cFalse:
 		return No
 	case cTrue:
 		return Yes
 	}
-	if rec != nil && (rec.Program == nil || rec.Program.Message != x.Message) {
+	if rec != nil && (rec.Program == nil || rec.Program.Message != x.shape()) {
 		rec = nil // of another message: offsets would be wrong
 	}
 	m := f.machines.Get().(*machine)
@@ -259,7 +269,9 @@ func (f *Filter) planOf(m *schema.Message) *plan {
 
 // CanMatch reports whether any frame of a message can match; with nil, whether any frame without a definition can. Compile has computed the
 // answer.
-func (f *Filter) CanMatch(m *schema.Message) bool { return f.planOf(m).root.op != cFalse }
+func (f *Filter) CanMatch(m *schema.Message) bool {
+	return f.planOf(m).root.op != cFalse || m == nil && slices.ContainsFunc(f.headers, f.CanMatch)
+}
 
 // Everything reports whether the filter is empty and so matches every frame.
 func (f *Filter) Everything() bool { return f.everything }

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -13,12 +14,16 @@ import (
 type Frame struct {
 	*transport.Frame
 	Where
-	Delta   time.Duration // since the previous frame
-	Message *schema.Message
-	Status  codec.Status // as far as known: also OK before decoding
+	Delta   time.Duration   // since the previous frame
+	Message *schema.Message // its definition; nil: none
+	Header  *schema.Message // of a frame without a definition: one of Env.Headers, or nil
+	Status  codec.Status    // as far as known: also OK before decoding
 
 	Done <-chan struct{} // closing it stops the evaluation with the verdict No; nil: no cancellation
 }
+
+// shape returns what has the fields of the frame, nil if nothing has.
+func (x *Frame) shape() *schema.Message { return cmp.Or(x.Message, x.Header) }
 
 // Where is the context of a frame in a capture.
 type Where struct {

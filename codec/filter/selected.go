@@ -20,18 +20,19 @@ func (c *compiler) selectedValue(n *node, s *side) (*expr, ty, outcome) {
 			return c.selectedFrame(n, f, parts[0])
 		}
 	}
-	p := c.program(x.Message)
+	of := x.shape()
+	p := c.program(of)
 	if p == nil {
 		return nil, ty{}, c.mistake(n, "the selected frame has no definition", "")
 	}
-	if len(parts) > 1 && parts[0].name == x.Message.Name {
+	if len(parts) > 1 && parts[0].name == of.Name {
 		parts = parts[1:]
 	}
 	f, why := c.resolve(n, parts, p, false)
 	if why != nil {
 		q := &n.parts[len(n.parts)-len(parts)+why.part]
 		if why.message == "" {
-			why.message = fmt.Sprintf("%q has no field %q", x.Message.Name, clip(q.name))
+			why.message = fmt.Sprintf("%q has no field %q", of.Name, clip(q.name))
 			why.help = didYouMean(q.name, why.known)
 		}
 		return nil, f.t, c.mistakeAt(q.start, q.end, why.message, why.help)

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,7 +107,7 @@ func (c *compiler) neverTogether(n *node) bool {
 
 // readable reports whether a message with the field has a program.
 func (c *compiler) readable(n *node) bool {
-	for _, m := range c.messages {
+	for _, m := range c.shapes {
 		if m.Body == nil {
 			continue
 		}
@@ -175,7 +176,7 @@ func (c *compiler) names() []string {
 // fieldNames returns the fields of all messages at any depth, or only the given one.
 func (c *compiler) fieldNames(only string) []string {
 	seen := map[string]bool{}
-	for _, m := range c.messages {
+	for _, m := range c.shapes {
 		eachField(m.Body, func(f *schema.Field, _ string) {
 			if only == "" || f.Name == only {
 				seen[f.Name] = true
@@ -219,7 +220,7 @@ func eachField(s *schema.Struct, yield func(f *schema.Field, of string)) {
 
 // deeper returns the help for a field that is not at the top of a message, but inside.
 func (c *compiler) deeper(n *node, name string) string {
-	for _, m := range c.messages {
+	for _, m := range c.shapes {
 		rest, ok := c.inMessage(n.parts, m)
 		if !ok || len(rest) == 0 || m.Body == nil || !hasInside(m.Body, name) {
 			continue
@@ -266,7 +267,7 @@ func (c *compiler) unknownField(n *node) {
 	var where *schema.Message
 	var parts []part
 	heads := 0
-	for _, m := range c.messages {
+	for _, m := range c.shapes {
 		rest, ok := c.inMessage(n.parts, m)
 		if !ok || len(rest) == 0 {
 			continue
@@ -307,7 +308,7 @@ func (c *compiler) unknownField(n *node) {
 		// Its definition is invalid, which is reported elsewhere.
 	default:
 		q := &parts[best.part]
-		of := where.Name
+		of := cmp.Or(where.Name, "the header")
 		if best.part > 0 {
 			of = (&node{kind: nPath, parts: parts[:best.part]}).String()
 		} else if heads > 1 && c.groups[head.name] {

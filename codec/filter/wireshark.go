@@ -48,7 +48,7 @@ func (c *compiler) addDot(n *node, compared bool) bool {
 
 // hasAnywhere reports whether a field of some message has the name.
 func (c *compiler) hasAnywhere(name string) bool {
-	return slices.ContainsFunc(c.messages, func(m *schema.Message) bool {
+	return slices.ContainsFunc(c.shapes, func(m *schema.Message) bool {
 		return m.Body != nil && (hasField(m.Body, name) || hasInside(m.Body, name))
 	})
 }

@@ -40,7 +40,7 @@ type Header struct {
 	all      []Field // Fields, the length, and bytes that nothing is known about
 	front    []schema.Item
 	back     []schema.Item
-	start    *schema.Message
+	around   *schema.Message
 	names    []*schema.Field // of the front
 	ends     []*schema.Field // of the tail
 }
@@ -82,16 +82,14 @@ func newHeader(s *State, way int, fields []Field) (h *Header, at source.Span, er
 		return a.At - b.At
 	})
 	at, err = h.place(parts)
-	front := &schema.Message{Body: &schema.Struct{Wire: h.front}}
-	if h.start = front; c.Number.Kind != NoNumber {
-		items, _ := front.Start()
-		h.start = &schema.Message{Body: &schema.Struct{Wire: items}}
-	}
+	h.around = &schema.Message{Open: true, Body: &schema.Struct{
+		Wire: h.front, Tail: h.back, Fields: slices.Concat(part("header", h.names), part("tail", h.ends)),
+	}}
 	return h, at, err
 }
 
-// Start returns a message without fields that decodes the code.
-func (h *Header) Start() *schema.Message { return h.start }
+// Around returns the message that is the header and the tail alone, for messages without a definition: their contents are bytes of no field.
+func (h *Header) Around() *schema.Message { return h.around }
 
 // piece is a part of a header: a field, or the code.
 type piece struct {

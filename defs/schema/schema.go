@@ -67,6 +67,7 @@ type Message struct {
 	Span     source.Span // for errors and for links to the definition; the start of the file if the name is not in the text
 	Broken   bool        // the definition has errors: invalid parts are missing from Body
 	Measured bool        // the size is known only from the contents. Decode then checks sizes before contents, as framing requires
+	Open     bool        // it is no definition, but what messages without one have in common: bytes of no field are not a problem
 
 	ReadOnly   string // why messages must not be encoded: the definition is not valid for the version of the game; "" if it is
 	Unreadable bool   // ReadOnly, and not valid for decoding either

@@ -286,13 +286,16 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *Rel
 			p.Else++
 		}
 	}
-	if r.m.Decode(f) != nil && len(f.Bytes) <= workspace.MaxDescribe {
-		for _, v := range view.Fields(r.m.Rec) {
+	decoded := r.m.Decode(f) != nil
+	if rec := r.m.Shown(); rec != nil && len(f.Bytes) <= workspace.MaxDescribe {
+		for _, v := range view.Fields(rec) {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
 				path := templates.Indexless(v.Path)
 				add(path, "*."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
 			}
 		}
+	}
+	if decoded {
 		return
 	}
 	number, err := strconv.ParseUint(r.value, 0, 64)

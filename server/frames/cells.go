@@ -16,34 +16,34 @@ import (
 //
 // Fields are named as in filters: C_CHAT.2.message, C_CHAT.message, *.message at the top of any message, or .message at any depth.
 type CellMaker struct {
-	snap  *workspace.Snapshot
 	paths []string
 	of    map[*schema.Message]*corpus.Cells
 }
 
-func NewCellMaker(snap *workspace.Snapshot, paths []string) *CellMaker {
-	return &CellMaker{snap: snap, paths: paths, of: map[*schema.Message]*corpus.Cells{}}
+func NewCellMaker(paths []string) *CellMaker {
+	return &CellMaker{paths: paths, of: map[*schema.Message]*corpus.Cells{}}
 }
 
-// Cells returns the texts for a frame decoded by m, nil if there are no columns.
-func (c *CellMaker) Cells(m *RowMaker, f *transport.Frame) []string {
+// Cells returns the texts for the frame that m has decoded last, nil if there are no columns.
+func (c *CellMaker) Cells(m *RowMaker) []string {
 	if len(c.paths) == 0 {
 		return nil
 	}
-	msg := c.snap.FrameMessage(f)
-	if msg == nil || m.Rec == nil {
+	rec := m.Shown()
+	if rec == nil {
 		return make([]string, len(c.paths))
 	}
+	msg := rec.Program.Message
 	of, ok := c.of[msg]
 	if !ok {
 		below := make([]string, len(c.paths))
 		for i, path := range c.paths {
 			below[i] = BelowMessage(path, msg)
 		}
-		of = corpus.NewCells(m.Rec.Program, below)
+		of = corpus.NewCells(rec.Program, below)
 		c.of[msg] = of
 	}
-	return of.Append(nil, m.Rec)
+	return of.Append(nil, rec)
 }
 
 // BelowMessage removes the name of msg, or a pattern that it matches, from a path as corpus.NewCells takes it. For a path of another message

@@ -199,12 +199,12 @@ func (l *List) Graph(ctx context.Context, q GraphQuery) (*Graph, error) {
 		return out, nil
 	}
 	m := RowMaker{Snap: l.snap}
-	cells := NewCellMaker(l.snap, q.Fields)
+	cells := NewCellMaker(q.Fields)
 	var f transport.Frame
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		l.log.Frame(i, e, entryData(e, block), &f)
 		m.Decode(&f)
-		for k, text := range cells.Cells(&m, &f) {
+		for k, text := range cells.Cells(&m) {
 			if text == "" {
 				continue
 			}

@@ -114,7 +114,7 @@ func newListed(x *Export) (exporter, error) {
 			head = append(head, listedColumns[id].head)
 		}
 	}
-	l := &listed{Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(x.Snapshot, paths), rows: RowMaker{Snap: x.Snapshot}, csv: csv.NewWriter(x.out)}
+	l := &listed{Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(paths), rows: RowMaker{Snap: x.Snapshot}, csv: csv.NewWriter(x.out)}
 	if x.Format == "tsv" {
 		l.csv.Comma = '\t'
 	}
@@ -127,7 +127,7 @@ func (x *listed) frame(n int, e live.Entry, f *transport.Frame) error {
 		r.D = r.T - x.last
 	}
 	x.last = r.T
-	cells := x.cells.Cells(&x.rows, f)
+	cells := x.cells.Cells(&x.rows)
 	x.line = x.line[:0]
 	for _, id := range x.Listed {
 		cell := ""

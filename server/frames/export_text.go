@@ -80,7 +80,7 @@ func newTable(x *Export) (exporter, error) {
 		return newListed(x)
 	}
 	t := &table{
-		Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(x.Snapshot, x.Columns), rows: RowMaker{Snap: x.Snapshot},
+		Export: x, conns: x.Log.ConnReader(), cells: NewCellMaker(x.Columns), rows: RowMaker{Snap: x.Snapshot},
 		csv: csv.NewWriter(x.out),
 	}
 	if x.Format == "tsv" {
@@ -118,7 +118,7 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	t.line = append(
 		t.line[:0], strconv.Itoa(n), workspace.TimeText(f.At), name, f.Dir.String(), f.Kind.String(), code, harmless(message), status, strconv.Itoa(len(f.Bytes)), hex.EncodeToString(f.Bytes),
 	)
-	for _, c := range t.cells.Cells(&t.rows, f) {
+	for _, c := range t.cells.Cells(&t.rows) {
 		t.line = append(t.line, harmless(c))
 	}
 	said, _ := t.said(n)
@@ -129,8 +129,8 @@ func (t *table) frame(n int, e live.Entry, f *transport.Frame) error {
 	t.line = append(t.line, strings.Join(e.Flags.Names(), ","), harmless(strings.Join(f.Via, ",")), harmless(f.Note), marked, harmless(said.Note))
 	if t.Values {
 		text := ""
-		if t.rows.Rec != nil {
-			text = string(value.AppendJSON(nil, t.rows.Rec))
+		if rec := t.rows.Shown(); rec != nil {
+			text = string(value.AppendJSON(nil, rec))
 		}
 		t.line = append(t.line, text)
 	}

@@ -22,41 +22,41 @@ func (a *FindQuery) hit(ctx context.Context, m *RowMaker, by *workspace.FrameFil
 	if len(f.Bytes) > maxFrameShown { // the page does not have all of it, and it has many fields
 		return -1, 0
 	}
-	msg := m.Decode(f)
-	decoded := msg != nil
+	m.Decode(f)
+	rec := m.Shown()
 	switch a.As {
 	case "regex":
 		re, err := filter.NewRegexp(a.Text)
-		if err != nil || !decoded {
+		if err != nil || rec == nil {
 			return -1, 0
 		}
-		return fieldWhere(m.Rec, func(v *view.FieldValue) bool {
-			text, ok := textIn(m.Rec, v)
+		return fieldWhere(rec, func(v *view.FieldValue) bool {
+			text, ok := textIn(rec, v)
 			return ok && re.Match(text, ctx.Done())
 		})
 	case "value":
 		w := wantedIn(a.Text)
-		if decoded {
-			if start, end = fieldWhere(m.Rec, func(v *view.FieldValue) bool { return w.is(m.Rec, v) }); start >= 0 {
+		if rec != nil {
+			if start, end = fieldWhere(rec, func(v *view.FieldValue) bool { return w.is(rec, v) }); start >= 0 {
 				return start, end
 			}
 		}
 		return w.in(ctx, f.Bytes)
 	case "filter":
-		if !decoded {
+		if rec == nil {
 			return -1, 0
 		}
 		// If the filter tests one field, and the frame has one value of it, this value matched.
-		columns := by.Columns(msg)
+		columns := by.Columns(rec.Program.Message)
 		if len(columns) != 1 {
 			return -1, 0
 		}
 		values := 0
 		var path []byte
-		start, end = fieldWhere(m.Rec, func(v *view.FieldValue) bool {
+		start, end = fieldWhere(rec, func(v *view.FieldValue) bool {
 			path = path[:0]
-			if int(v.Field) < len(m.Rec.Program.Fields) {
-				path = m.Rec.Program.AppendFieldPath(path, v.Field)
+			if int(v.Field) < len(rec.Program.Fields) {
+				path = rec.Program.AppendFieldPath(path, v.Field)
 			}
 			if string(path) != columns[0] {
 				return false

@@ -60,7 +60,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 	from := min(max(a.From, 0), math.MaxInt32)
 	out := Rows{l.Turns, from, []Row{}}
 	m := RowMaker{Snap: l.snap}
-	cells := NewCellMaker(l.snap, l.columns)
+	cells := NewCellMaker(l.columns)
 	var hit *workspace.FrameFilter
 	if l.hit != nil {
 		hit = l.hit.Again().Until(ctx)
@@ -94,7 +94,7 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 			row.D = (e.At - before) / 1000
 		}
 		before, gone = e.At, false
-		row.Cells = cells.Cells(&m, &f)
+		row.Cells = cells.Cells(&m)
 		if hit != nil || len(colors) > 0 {
 			where := l.View.where(i, e, conns.Of(e))
 			row.Hit = hit != nil && hit.FitsReading(where, m.read)

@@ -127,6 +127,9 @@ func (m *RowMaker) Decode(f *transport.Frame) *schema.Message {
 	return m.read.Message()
 }
 
+// Shown returns the record of the last decoded frame, that of its header if it has no definition; nil if it has neither.
+func (m *RowMaker) Shown() *codec.Record { return m.read.Shown() }
+
 // reading returns the reading of a frame, for use by filters too.
 func (m *RowMaker) reading(f *transport.Frame) *workspace.Reading {
 	if m.read == nil {

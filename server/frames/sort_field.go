@@ -16,20 +16,20 @@ const maxScratch = 1 << 16
 func fieldKey(path string) keyOf {
 	return func(k *keyMaker, rank, _ int, e live.Entry, data []byte) {
 		t := k.typeOf(e, data, false)
-		if t.program == nil {
+		if t.shown == nil {
 			k.missing(rank)
 			return
 		}
-		f := k.feeds[t.program]
+		f := k.feeds[t.shown]
 		if f == nil {
 			f = newFieldFeed(k, t, path)
-			k.feeds[t.program] = f
+			k.feeds[t.shown] = f
 		}
 		switch {
 		case f.none:
 			k.missing(rank)
 		case !f.single || e.Len > feedLong:
-			t.program.Decode(&f.rec, data)
+			t.shown.Decode(&f.rec, data)
 			f.cell(rank, f.cells.Append(nil, &f.rec)[0])
 		default:
 			f.add(e, k.source, rank)
@@ -51,17 +51,17 @@ type fieldFeed struct {
 }
 
 func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
-	below := BelowMessage(path, t.msg)
+	below := BelowMessage(path, t.shown.Message)
 	f := &fieldFeed{k: k, none: below == ""}
-	f.program, f.take = t.program, f.values
+	f.program, f.take = t.shown, f.values
 	if f.none {
 		return f
 	}
-	f.cells = corpus.NewCells(t.program, []string{below})
-	found := corpus.FieldsOf(t.program, below)
+	f.cells = corpus.NewCells(t.shown, []string{below})
+	found := corpus.FieldsOf(t.shown, below)
 	for _, field := range found {
 		f.field = field
-		switch t.program.Fields[field].Schema.Type.(type) {
+		switch t.shown.Fields[field].Schema.Type.(type) {
 		case *schema.Number, *schema.List:
 			f.numeric = true
 		}
@@ -69,8 +69,8 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 	if len(found) == 0 {
 		return f
 	}
-	info := &t.program.Fields[f.field]
-	if len(found) == 1 && !inList(t.program, f.field) {
+	info := &t.shown.Fields[f.field]
+	if len(found) == 1 && !inList(t.shown, f.field) {
 		switch typ := info.Schema.Type.(type) {
 		case *schema.Number:
 			f.single, f.number = true, typ
@@ -79,7 +79,7 @@ func newFieldFeed(k *keyMaker, t *sortType, path string) *fieldFeed {
 		}
 	}
 	if f.single {
-		f.columns.Select(t.program, f.field)
+		f.columns.Select(t.shown, f.field)
 	}
 	return f
 }

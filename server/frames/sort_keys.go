@@ -41,6 +41,7 @@ type keyMaker struct {
 type sortType struct {
 	msg      *schema.Message
 	program  *codec.Program
+	shown    *codec.Program // program, or that of the header
 	name     string
 	nameless bool    // the code map has no name for it
 	key      sortRow // key of the type, if all its rows have the same
@@ -182,6 +183,11 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	}
 	f := &k.frame
 	t = &sortType{msg: k.view.Snapshot.FrameMessage(f), program: frameProgram(k.view.Snapshot, f)}
+	if t.shown = t.program; t.msg == nil {
+		if m := k.view.Snapshot.FrameHeader(f); m != nil {
+			t.shown, _ = k.view.Snapshot.Program(m)
+		}
+	}
 	switch {
 	case t.msg != nil:
 		t.name = t.msg.Name

@@ -34,7 +34,7 @@ func (p *work) change() error {
 	f.typed = namedValue(&j.Rec, res.Fields, f)
 	var next []byte
 	switch {
-	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String()):
+	case f.action == "set" && (f.exactly || f.role != codec.RoleValue.String() || j.Rec.Program.Message.Open): // what has no definition is not encoded
 		next, err = p.patched(res, was)
 	case f.action == "case":
 		next, err = p.alternated(res, res.Value, f.number())
@@ -136,14 +136,18 @@ func (p *work) patched(res view.Result, was []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%s is compressed: its bytes follow from the values", f.path)
 	}
 	role, _ := codec.RoleNamed(f.role)
-	switch role {
-	case codec.RoleGap, codec.RoleConst, codec.RolePad:
+	open, blob := rec.Program.Message.Open, false
+	if open && int(field.Field) < len(rec.Program.Fields) {
+		_, blob = rec.Program.Fields[field.Field].Schema.Type.(*schema.Blob)
+	}
+	switch {
+	case role == codec.RoleGap, role == codec.RoleConst, role == codec.RolePad, blob:
 		data, err := hex.DecodeString(strings.Join(strings.Fields(f.typed), ""))
 		if err != nil || field.BitOffset%8 != 0 || field.BitLength%8 != 0 {
 			return nil, errors.New("whole bytes in hex are expected")
 		}
 		return slices.Replace(slices.Clone(was), int(field.BitOffset/8), int((field.BitOffset+field.BitLength)/8), data...), nil
-	case codec.RoleValue:
+	case role == codec.RoleValue && !open:
 		return p.patchedValue(res, was, field)
 	}
 	units, err := parseUnits(strings.TrimSpace(f.typed))

@@ -216,6 +216,9 @@ func (p *work) readFrame(j *workspace.Input, f *FrameForm) {
 	for i := range j.Messages {
 		j.Messages[i].Dir = schema.DirNamed(f.Dir)
 	}
+	if j.Request.Headed = f.Alternate; f.Alternate {
+		j.Request.Group = f.Group
+	}
 	if !p.form.byCode {
 		return
 	}
@@ -331,7 +334,7 @@ func (p *work) message(i int) *templates.Message {
 		return m
 	}
 	m.Types = fieldTypes(j.Rec.Program)
-	if rest, ok := view.Rest(&j.Rec); ok && j.Request.Fields && m.Message != "" {
+	if rest, ok := view.Rest(&j.Rec); ok && j.Request.Fields && (m.Message != "" || m.Status == "unknown") {
 		m.Fields = append(m.Fields, rest)
 	}
 	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {

@@ -21,6 +21,7 @@ type Request struct {
 	Fields  bool // with a list of all fields and their positions
 	Brief   bool // without values
 	Unknown bool // known to have no definition: the bytes are opaque
+	Headed  bool // known to have the header of the envelope; otherwise the bytes decide
 }
 
 // Decode decodes one message into rec and describes it. rec keeps the program that was used.
@@ -40,7 +41,7 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 		return ErrorResult(Deprecated, m.ReadOnly)
 	}
 	if known {
-		m = s.pick(rec, data, m)
+		m = s.pick(rec, data, m, req)
 	}
 	p, err := s.Program(m)
 	if err != nil {
@@ -218,12 +219,17 @@ func (s *Snapshot) commonFrame(group string) *schema.Message {
 
 // unknown describes a message without a definition by the common start of messages.
 func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Result {
-	frame := s.readFrame(rec, data, req.Group)
+	frame := s.headerIn(rec, data, req)
+	if frame == nil {
+		frame = s.readFrame(rec, data, req.Group)
+	}
 	if frame == nil {
 		return s.cannotTell(req.Group)
 	}
 	res := view.Of(rec, req.Fields)
-	res.Message, res.Version, res.Value = "", 0, nil
+	if res.Message, res.Version = "", 0; len(frame.Body.Fields) == 0 {
+		res.Value = nil
+	}
 	if res.Status != codec.OK.String() {
 		return res // even the start is incomplete or illegal
 	}
@@ -234,7 +240,7 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Res
 			kept = append(kept, pr)
 		}
 	}
-	problem := view.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec.Code), BitOffset: 0, BitLength: uint32(res.Used) * 8}
+	problem := view.ProblemInfo{Severity: "warning", Code: "unknown-message", Message: s.whyUnknown(rec), BitOffset: 0, BitLength: uint32(res.Used) * 8}
 	if frame.Measured { // the start of the next message is unknown
 		res.Status, res.Used, problem.Severity = codec.Illegal.String(), 0, "error"
 	}
@@ -270,7 +276,11 @@ func (s *Snapshot) cannotTell(group string) view.Result {
 }
 
 // whyUnknown says which part is missing: a name for the code, or a definition for the name.
-func (s *Snapshot) whyUnknown(code uint32) string {
+func (s *Snapshot) whyUnknown(rec *codec.Record) string {
+	if !rec.HasCode() {
+		return "the message has no code, and no definition is named"
+	}
+	code := rec.Code
 	if name, ok := s.codeNames.of(code); ok {
 		for _, m := range s.set.Named(name) {
 			if m.Unreadable {

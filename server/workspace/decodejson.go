@@ -18,7 +18,7 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 	var p *codec.Program
 	if m != nil && !req.Unknown && !m.Unreadable {
 		if req.Message != nil {
-			m = s.pick(rec, data, m)
+			m = s.pick(rec, data, m, req)
 		}
 		p, _ = s.Program(m)
 	}

@@ -30,7 +30,7 @@ func (s *Snapshot) Filter(text string) (*FrameFilter, []filter.Mistake) {
 // FilterEnv returns the environment of filters for the definitions of a snapshot. The client build is the number in the name of the code
 // map in use, as in protocol.376012.map.
 func (s *Snapshot) FilterEnv() filter.Env {
-	env := filter.Env{Schema: s.withHeaders(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
+	env := filter.Env{Schema: s.withHeaders(), Headers: s.headersOnly(), Program: s.Program, Layers: protocols.LayersOf(s.Dialect.Name)}
 	if s.Envelope == nil && s.Dialect.Alternate != nil {
 		env.Alternate = s.Alternate
 	}
@@ -92,6 +92,9 @@ func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
 	}
 	frame := &f.frame
 	*frame = filter.Frame{Frame: x, Where: w.Where, Message: r.Message(), Done: f.done}
+	if r.def.header != nil {
+		frame.Header = r.def.header.Message
+	}
 	if frame.Start.IsZero() {
 		frame.Start = f.first
 	}
@@ -104,8 +107,8 @@ func (f *FrameFilter) FitsReading(w Where, r *Reading) bool {
 	case filter.No:
 		return false
 	}
-	rec := r.Record()
-	if rec != nil {
+	rec := r.Shown()
+	if rec != nil && frame.Message != nil {
 		frame.Status = rec.Status()
 	}
 	return f.Match(frame, rec)

@@ -103,6 +103,7 @@ func (w *FrameWriter) Append(dst []byte, r *Reading, in Listed) []byte {
 	dst = append(dst, `,"hex":"`...)
 	dst = hex.AppendEncode(dst, x.Bytes)
 	dst = append(dst, '"')
+	rec = r.Shown()
 	if rec != nil && w.want.Value {
 		dst = append(dst, `,"value":`...)
 		dst = value.AppendJSON(dst, rec)

@@ -166,11 +166,13 @@ func (r *Reading) Describe(want Want, in Listed) FrameInfo {
 		if info.Name = x.Name; x.Kind == transport.Message {
 			info.Status = "unknown"
 		}
-		return info
-	case rec == nil:
+		rec = r.Shown()
+	case rec != nil:
+		info.Message, info.Version, info.Status, info.Leftover = m.Name, m.Version, rec.Status().String(), rec.Unexplained()
+	}
+	if rec == nil {
 		return info
 	}
-	info.Message, info.Version, info.Status, info.Leftover = m.Name, m.Version, rec.Status().String(), rec.Unexplained()
 	if want.Value {
 		info.Value = value.AppendJSON(nil, rec)
 	}

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"encoding/json"
+	"iter"
 	"slices"
 
 	"wirebench/codec"
@@ -18,7 +19,7 @@ import (
 // headed is the key of a message behind a header.
 type headed struct {
 	header *envelope.Header
-	of     *schema.Message
+	of     *schema.Message // nil: the header alone
 }
 
 // Behind returns a message behind a header, the same one at each call; m itself if its definition has the header.
@@ -38,6 +39,50 @@ func (s *Snapshot) Behind(h *envelope.Header, m *schema.Message) *schema.Message
 		s.behind[key] = out
 	}
 	return out
+}
+
+// headerOnly returns what surrounds the contents of messages of a group in a direction that have no definition, the same message at each call;
+// nil if that is nothing but a code.
+func (s *Snapshot) headerOnly(key schema.Key) *schema.Message {
+	h := s.Envelope.HeaderOf(key)
+	if h == nil || h.Bare() {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, ok := s.behind[headed{header: h}]
+	if !ok {
+		around := *h.Around()
+		around.Key = schema.Key{Dir: key.Dir, Group: key.Group}
+		if out = &around; s.behind == nil {
+			s.behind = map[headed]*schema.Message{}
+		}
+		s.behind[headed{header: h}] = out
+	}
+	return out
+}
+
+// FrameHeader returns what surrounds the contents of a frame without a definition; nil if it has a definition, or if nothing does.
+func (s *Snapshot) FrameHeader(x *transport.Frame) *schema.Message {
+	if s.Envelope == nil || x.Kind != transport.Message && x.Kind != transport.Control || !x.In(transport.MarkHeader) || s.frameMessage(x) != nil {
+		return nil
+	}
+	return s.headerOnly(schema.Key{Dir: x.Dir, Group: x.Key.Group})
+}
+
+// headersOnly returns all that headerOnly returns.
+func (s *Snapshot) headersOnly() (all []*schema.Message) {
+	if s.Envelope == nil {
+		return nil
+	}
+	for i := range s.Envelope.States {
+		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+			if m := s.headerOnly(schema.Key{Dir: dir, Group: s.Envelope.States[i].Group[way]}); m != nil && !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all
 }
 
 // withHeaders returns the schema with the messages behind the header of the envelope besides those without it.
@@ -69,9 +114,16 @@ func (s *Snapshot) headerOf(m *schema.Message) *envelope.Header {
 }
 
 // pick returns the message that some bytes are: m, or m behind the header of the envelope. It uses rec.
-func (s *Snapshot) pick(rec *codec.Record, data []byte, m *schema.Message) *schema.Message {
+func (s *Snapshot) pick(rec *codec.Record, data []byte, m *schema.Message, req Request) *schema.Message {
 	if s.Envelope == nil || m.AlternateOf != nil {
 		return m
+	}
+	if req.Headed {
+		for h := range s.headersOf(req) { // that of the frame: the definition may be new, in a group of its own
+			if behind := s.Behind(h, m); behind != m {
+				return behind
+			}
+		}
 	}
 	behind := s.Alternate(m)
 	if behind == m {
@@ -95,7 +147,7 @@ func (s *Snapshot) explains(rec *codec.Record, data []byte, m *schema.Message) b
 
 // byHeader returns the message behind the header of the envelope that explains some bytes, nil if there is none. It uses rec.
 func (s *Snapshot) byHeader(rec *codec.Record, data []byte, req Request) *schema.Message {
-	if m, exact := s.closestByHeader(rec, data, req); exact {
+	if m, exact := s.closestByHeader(rec, data, req); exact || req.Headed {
 		return m
 	}
 	return nil
@@ -118,36 +170,67 @@ func (s *Snapshot) Identify(rec *codec.Record, f *transport.Frame, group string)
 
 // closestByHeader is like byHeader. If no message explains all bytes, it returns the first one whose code is there.
 func (s *Snapshot) closestByHeader(rec *codec.Record, data []byte, req Request) (closest *schema.Message, exact bool) {
-	if s.Envelope == nil {
-		return nil, false
-	}
-	p, ok := protocols.Of(s.Dialect.Name)
-	foreign := ok && !p.Enveloped
-	for i := range s.Envelope.States {
-		state := &s.Envelope.States[i]
-		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
-			h := state.Header[way]
-			if h == nil || h.Bare() && !foreign || req.Group != "" && req.Group != state.Group[way] || !envelope.Ways(req.Dir, way) {
-				continue
-			}
-			p, err := s.Program(h.Start())
-			if err != nil {
-				continue
-			}
-			if p.Decode(rec, data); !rec.HasCode() {
-				continue
-			}
-			m := s.set.Lookup(schema.Key{Dir: dir, Group: state.Group[way], Code: rec.Code})
-			if m == nil {
-				continue
-			}
-			if m = s.Behind(h, m); s.explains(rec, data, m) {
-				return m, true
-			}
-			closest = cmp.Or(closest, m)
+	for h, key := range s.headersOf(req) {
+		p, err := s.Program(h.Around())
+		if err != nil {
+			continue
 		}
+		if p.Decode(rec, data); !rec.HasCode() {
+			continue
+		}
+		key.Code = rec.Code
+		m := s.set.Lookup(key)
+		if m == nil {
+			continue
+		}
+		if m = s.Behind(h, m); s.explains(rec, data, m) {
+			return m, true
+		}
+		closest = cmp.Or(closest, m)
 	}
 	return closest, false
+}
+
+// headersOf yields the headers that bytes may have, with the direction and the group of their messages.
+func (s *Snapshot) headersOf(req Request) iter.Seq2[*envelope.Header, schema.Key] {
+	return func(yield func(*envelope.Header, schema.Key) bool) {
+		if s.Envelope == nil {
+			return
+		}
+		p, ok := protocols.Of(s.Dialect.Name)
+		foreign := ok && !p.Enveloped
+		for i := range s.Envelope.States {
+			state := &s.Envelope.States[i]
+			for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
+				h := state.Header[way]
+				if h == nil || h.Bare() && !foreign || req.Group != "" && req.Group != state.Group[way] || !envelope.Ways(req.Dir, way) {
+					continue
+				}
+				if !yield(h, schema.Key{Dir: dir, Group: state.Group[way]}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// headerIn decodes the header of a message without a definition into rec, and returns it; nil if the bytes have none. Bytes of which it is not
+// known have the first header of which they have the constants and the checksums.
+func (s *Snapshot) headerIn(rec *codec.Record, data []byte, req Request) *schema.Message {
+	for h, key := range s.headersOf(req) {
+		m := s.headerOnly(key)
+		if m == nil {
+			continue
+		}
+		p, err := s.Program(m)
+		if err != nil {
+			continue
+		}
+		if p.Decode(rec, data); req.Headed || rec.Status() == codec.OK && h.Wrong(data) == nil {
+			return m
+		}
+	}
+	return nil
 }
 
 // fillHeader returns a value with the constants of the header that it lacks, the places of those without a value of their own, and whether the

@@ -92,3 +92,90 @@ func TestMessagesBehindHeader(t *testing.T) {
 		}
 	}
 }
+
+// A frame whose code no definition has shows the header of the envelope, in JSON, in filters and where bytes are decoded, and stays unknown. Its
+// contents are undecoded bytes.
+func TestUnknownBehindHeader(t *testing.T) {
+	for name, texts := range map[string]map[string]string{
+		"beside definitions":  {"p.json": headedProtocol, "protocol.envelope": headedEnvelope},
+		"without definitions": {"protocol.envelope": headedEnvelope},
+	} {
+		files, _ := workspacetest.Dir(t, texts)
+		snap := workspacetest.Open(t, workspace.Config{Dialect: "protodef", Files: files}).Now()
+		data, _ := hex.DecodeString("ff990d00000768656c6c6f0000") // code 0x99, flags 7
+		x := transport.Frame{N: 1, Kind: transport.Message, Dir: schema.ToServer, Key: schema.Key{Dir: schema.ToServer, Code: 0x99}, HasKey: true, Via: []string{"header"}, Bytes: data}
+		const value = `{"header":{"magic":"ff","length":13,"flags":7},"tail":{"crc":0}}`
+		read := workspace.NewReading(snap)
+		read.Take(&x)
+		info := read.Describe(workspace.Want{Value: true, Fields: true}, workspace.Listed{})
+		line := workspace.NewFrameWriter(workspace.Want{Value: true}).Append(nil, read, workspace.Listed{})
+		var written workspace.FrameInfo
+		if err := json.Unmarshal(line, &written); err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []workspace.FrameInfo{info, written} {
+			if string(got.Value) != value || got.Status != "unknown" || got.Message != "" || got.Leftover != 0 || len(got.Problems) > 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+		if read.Message() != nil || read.Record() != nil || snap.FrameMessage(&x) != nil {
+			t.Errorf("%s: taken for a definition", name)
+		}
+		var paths string
+		for _, f := range info.Fields {
+			paths += f.Path + ":" + f.Role + " "
+		}
+		if paths != "header.magic:value code:code header.length:value header.flags:value :gap tail.crc:value " {
+			t.Errorf("%s: fields %s", name, paths)
+		}
+		var counts workspace.Problems
+		if counts.Add(read); len(counts.Sorted()) != 1 || counts.Sorted()[0].Code != "unknown-message" {
+			t.Errorf("%s: problems %+v", name, counts.Sorted())
+		}
+		for _, c := range []struct {
+			filter string
+			is     bool
+		}{
+			{".header.flags == 7", true},
+			{".header.flags == 8", false},
+			{".flags == 7", true},
+			{"*.header.flags", true},
+			{`.header.magic == x"ff"`, true},
+			{".tail.crc == 0 && op == 0x99", true},
+			{".header.flags == 7 && state == unknown", true},
+			{"state != unknown", false},
+			{"status == unknown", true},
+			{"!.header", false},
+			{"len(.header.magic) == 1", true},
+			{"err", false},
+		} {
+			f, mistakes := snap.Filter(c.filter)
+			if len(mistakes) > 0 {
+				t.Errorf("%s: %s: %v", name, c.filter, mistakes)
+				continue
+			}
+			if got := f.Fits(workspace.Where{}, &x); got != c.is || got && !f.CanMatch(nil) {
+				t.Errorf("%s: %s: %v, can match %v", name, c.filter, got, f.CanMatch(nil))
+			}
+			bare := x
+			if bare.Via = nil; c.is && c.filter[0] == '.' && f.Fits(workspace.Where{}, &bare) {
+				t.Errorf("%s: %s finds a frame without the header", name, c.filter)
+			}
+		}
+		if _, mistakes := snap.Filter(".header.flgs == 7"); len(mistakes) != 1 {
+			t.Errorf("%s: %v", name, mistakes)
+		}
+		for _, is := range []bool{true, false} { // the checksum is wrong: only a mark says that the bytes have the header
+			var rec codec.Record
+			res := snap.Decode(&rec, data, workspace.Request{Dir: schema.ToServer, Fields: true, Headed: is})
+			if has := string(res.Value) == value; has != is || has && (res.Status != "unknown" || res.Message != "" || *res.Code != 0x99 || len(res.Problems) != 1) {
+				t.Errorf("%s: headed %v: %+v", name, is, res)
+			}
+		}
+		right, _ := hex.DecodeString("ff990d00000768656c6c6f68b2")
+		var rec codec.Record
+		if res := snap.Decode(&rec, right, workspace.Request{Dir: schema.ToServer}); res.Status != "unknown" || res.Value == nil {
+			t.Errorf("%s: bytes with the constant and the checksum of the header: %+v", name, res)
+		}
+	}
+}

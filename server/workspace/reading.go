@@ -25,6 +25,7 @@ type definition struct {
 	known     bool
 	message   *schema.Message // nil if there is none
 	program   *codec.Program  // nil if it cannot be compiled
+	header    *codec.Program  // of the header of a frame without a definition; nil if it has none
 	code      string          // shown if there is no program
 }
 
@@ -46,10 +47,23 @@ func (r *Reading) Record() *codec.Record {
 	if r.def.program == nil {
 		return nil
 	}
+	return r.decode(r.def.program)
+}
+
+// Shown returns Record, or the header of a frame without a definition, in whose record the contents are bytes of no field; nil if the frame has
+// neither.
+func (r *Reading) Shown() *codec.Record {
+	if rec := r.Record(); rec != nil || r.def.header == nil {
+		return rec
+	}
+	return r.decode(r.def.header)
+}
+
+func (r *Reading) decode(p *codec.Program) *codec.Record {
 	if !r.decoded {
 		r.decoded = true
 		r.rec.Session = codec.Session{}
-		r.def.program.Decode(&r.rec, r.frame.Bytes)
+		p.Decode(&r.rec, r.frame.Bytes)
 	}
 	return &r.rec
 }
@@ -78,6 +92,8 @@ func (r *Reading) find() {
 func (s *Snapshot) definition(x *transport.Frame) (d definition) {
 	if d.message = s.FrameMessage(x); d.message != nil {
 		d.program, _ = s.Program(d.message)
+	} else if m := s.FrameHeader(x); m != nil {
+		d.header, _ = s.Program(m)
 	}
 	return d
 }
