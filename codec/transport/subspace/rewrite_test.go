@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/codec/transport/subspace"
 	"wirebench/defs/schema"
 )
 
@@ -295,5 +296,53 @@ func TestRewriteAtRandom(t *testing.T) {
 		if n := s.rw.Waiting(schema.ToServer) + s.rw.Waiting(schema.ToClient); n != 0 {
 			t.Fatalf("%s: %d bytes wait for nothing", what, n)
 		}
+	}
+}
+
+// TestRewriteReceives: a rewriter receives each number in the end, so it reports no gaps, and what comes early is as good as the rest.
+func TestRewriteReceives(t *testing.T) {
+	rw := subspace.NewRewriter(subspace.Options{})
+	var frames []string
+	at := time.Unix(1000, 0)
+	r := transport.Relay{Emit: func(f *transport.Frame) {
+		if !f.At.Equal(at) {
+			t.Errorf("a frame of %v at %v", f.At, at)
+		}
+		frames = append(frames, fmt.Sprintf("%v %x %s", f.Kind, f.Bytes, f.Note))
+	}}
+	feed := func(dir schema.Dir, data ...byte) {
+		at = at.Add(time.Millisecond)
+		rw.Feed(transport.Segment{Dir: dir, At: at, Bytes: data}, &r)
+	}
+	feed(schema.ToServer, 0, 1, 1, 0, 0, 0, 1, 0)
+	feed(schema.ToClient, 0, 2, 1, 0, 0, 0)
+	feed(schema.ToServer, 0, 3, 1, 0, 0, 0, 7, 1)
+	if n := rw.Waiting(schema.ToServer); n != 0 {
+		t.Errorf("%d bytes wait although everything passes", n)
+	}
+	rw.Operate(true, at, &r)
+	if n := rw.Waiting(schema.ToServer); n != 2 {
+		t.Errorf("%d bytes wait", n)
+	}
+	feed(schema.ToServer, 0, 3, 40, 0, 0, 0, 7, 40)
+	frames = nil
+	for n := range byte(40) {
+		feed(schema.ToServer, 0, 3, n, 0, 0, 0, 7, n)
+	}
+	for _, f := range frames {
+		if f != "control 0003010000000701 repeated" && !strings.HasPrefix(f, "message 07") || strings.Contains(f, "early") {
+			t.Error(f)
+		}
+	}
+	if len(frames) != 42 {
+		t.Errorf("%d frames", len(frames))
+	}
+	frames = nil
+	feed(schema.ToServer, 0, 3, 5, 0, 0, 0, 9, 9) // its content does not matter any more
+	feed(schema.ToServer, 0, 3, 50, 0, 0, 0, 7, 50)
+	feed(schema.ToServer, 0, 7)
+	feed(schema.ToServer, 0, 1, 2, 0, 0, 0, 1, 0)
+	if got := fmt.Sprintf("%q", frames); got != `["control 0003050000000909 repeated" "control 0007 " "control 0001020000000100 "]` {
+		t.Error(got)
 	}
 }
