@@ -54,12 +54,6 @@ const (
 	acknowledged = ": acknowledged, but not in the capture"
 )
 
-func (o *order) resetGaps() {
-	o.clearFar()
-	clear(o.acked)
-	o.gaps = gaps{far: o.far, acked: o.acked, runs: o.runs[:0], bodies: o.bodies, seed: o.seed}
-}
-
 func (o *order) clearFar() {
 	for _, e := range o.far {
 		o.recycle(e)

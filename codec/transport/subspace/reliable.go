@@ -39,12 +39,14 @@ type early struct {
 const noteAhead = "32 or more numbers early: servers drop it until it is retransmitted"
 
 func (o *order) reset() {
-	o.resetGaps()
+	o.clearFar()
+	clear(o.acked)
 	for _, e := range o.early {
 		o.recycle(e)
 	}
 	clear(o.early)
-	*o = order{free: o.free, early: o.early, gaps: o.gaps}
+	g := gaps{far: o.far, acked: o.acked, runs: o.runs[:0], bodies: o.bodies, seed: o.seed}
+	*o = order{free: o.free, early: o.early, gaps: g}
 }
 
 func (o *order) recycle(e *early) {
@@ -76,10 +78,8 @@ func (t *Transport) reliable(w *way, data []byte, off uint32) {
 		return
 	}
 	switch ahead := int64(n) - o.next; {
-	case ahead < 0 && observing:
-		t.again(w, data, off)
 	case ahead < 0:
-		t.repeated(w, data, off, true)
+		t.again(w, data, off)
 	case ahead == 0 && !o.busy:
 		t.inTurn(w, n, body, at)
 		t.drain(w)

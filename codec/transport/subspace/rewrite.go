@@ -133,7 +133,7 @@ func (rw *Rewriter) take() {
 	for i := range rw.lanes {
 		l := &rw.lanes[i]
 		o := &l.order
-		o.resetGaps()
+		o.gaps = gaps{}
 		o.started = o.started || rw.t.session.hasInit || rw.t.session.answered
 		l.base = o.next
 		for n := range o.early {
