@@ -272,7 +272,6 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// The report describes the new definitions.
 // A bundle of definitions is stored as its files, alone, in a folder or in a zip; what is left out is named.
 func TestUploadOfABundle(t *testing.T) {
 	const bundle = `{"maps": {"7": {"C_NEW": 1, "S_BAD": "x"}}, "protocol": {"C_NEW.1.def": "Ynl0ZSBhCg==", "c_new.1.def": "", "NUL.1.def": "", "../C_UP.1.def": "", "C_P.1.js": ""}, "deprecated": {"C_NEW": {"1": {"max": 9}}}}`
@@ -282,17 +281,17 @@ func TestUploadOfABundle(t *testing.T) {
 	}
 	for _, c := range []struct {
 		about  string
-		file   sent
+		file   servertest.File
 		folder string
 	}{
-		{"alone", sent{"data.json", bundle}, ""},
-		{"of another name, in a folder", sent{"game/bundle.json", bundle}, ""},
-		{"in a zip", sent{"all.zip", zipOf(t, sent{"top/game/data.json", bundle}, sent{"top/C_MORE.1.def", "byte a\n"})}, "game/"},
+		{"alone", servertest.File{"data.json", bundle}, ""},
+		{"of another name, in a folder", servertest.File{"game/bundle.json", bundle}, ""},
+		{"in a zip", servertest.File{"all.zip", servertest.Zip(t, servertest.File{"top/game/data.json", bundle}, servertest.File{"top/C_MORE.1.def", "byte a\n"})}, "game/"},
 	} {
 		s, dir := testServerOf(t, map[string]string{"C_OLD.1.def": "byte a\n"})
 		a := send(t, s, "", c.file)
 		got := strings.Join(a.lines(), "\n")
-		for _, want := range append([]string{c.folder + "C_NEW.1.def new", c.folder + "protocol.7.map new", c.folder + "deprecated.json new", c.file.name + ": "}, left...) {
+		for _, want := range append([]string{c.folder + "C_NEW.1.def new", c.folder + "protocol.7.map new", c.folder + "deprecated.json new", c.file[0] + ": "}, left...) {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q is missing:\n%s", c.about, want, got)
 			}
@@ -318,7 +317,7 @@ func TestUploadOfABundle(t *testing.T) {
 		"of no bundles": {`{"maps": {"7": {}}}`, ""},
 	} {
 		s, dir := testServerOf(t, map[string]string{"C_OLD.1.def": "byte a\n"})
-		a := send(t, s, "", sent{"data.json", c.text})
+		a := send(t, s, "", servertest.File{"data.json", c.text})
 		if got := strings.Join(a.lines(), "\n"); c.want == "" && len(tree(t, dir)) != 2 || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", about, got)
 		}
