@@ -118,7 +118,7 @@ func TestFramesOfRawFilesByProtocol(t *testing.T) {
 		want                    []string
 	}{
 		{"muta", "envelope+s2c", "\x02\x00\x01\x01\x02\x03\x04\x05\x06\x07\x08", []string{
-			"s2c message heroes ok 02000101020304050607 ", "s2c problem   08 no message of group \"svmsg\" has the code 8; 1 byte not read; no message was found in them",
+			"s2c message heroes ok 02000101020304050607 ", "s2c problem   08 no message of group svmsg has this id; 1 byte not read; no message was found in them",
 		}},
 		{"tera", "envelope", "\x12\x00\x2b\x4e\x08\x00\x39\x30\x4c\x00\x61\x00\x6e\x00\x6e\x00\x00\x00", []string{"c2s message C_JOIN_PRIVATE_CHANNEL ok 12002b4e080039304c0061006e006e000000 "}},
 	} {

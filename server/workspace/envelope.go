@@ -53,7 +53,9 @@ func (s *Snapshot) setEnvelope(f *source.File) diag.List {
 	parsed, wrong := s.parseEnvelope(f)
 	s.Envelope, s.EnvelopeFile, s.Carried = nil, f, false
 	if !wrong.HasErrors() {
-		if s.Carried = parsed.Carrier.Dialect() == s.Dialect.Name; !s.Carried {
+		p, known := protocols.Of(s.Dialect.Name)
+		plain, _ := envelope.Parse(f) // without the groups of the definitions
+		if s.Carried = known && p.Own(plain); !s.Carried {
 			s.Envelope = parsed
 		}
 	}

@@ -20,6 +20,9 @@ type Protocol struct {
 	Enveloped bool
 	Ports     []string // purposes of a server's consecutive ports
 
+	// Says reports whether an envelope says what the dialect says, besides its carrier; nil: none does.
+	Says func(e *envelope.Envelope) bool
+
 	// New returns the transport of a connection to a server's port; nil if there is no envelope.
 	New func(e *Env, port uint16) transport.Transport
 
@@ -47,6 +50,11 @@ type Ends struct {
 
 // Protocols lists all protocols.
 var Protocols = []Protocol{overTera, overMuta, overSubspace, overEnvelope}
+
+// Own reports whether an envelope says what the dialect says. Then it changes nothing: groups may depend on ports, which envelopes do not know.
+func (p *Protocol) Own(e *envelope.Envelope) bool {
+	return e.Carrier.Dialect() == p.Dialect || p.Says != nil && p.Says(e)
+}
 
 // Network returns the network for package net: "tcp" or "udp".
 func (p *Protocol) Network() string {
