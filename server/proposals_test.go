@@ -222,3 +222,33 @@ func TestDismissedIsBounded(t *testing.T) {
 		t.Errorf("%d %v", len(x.Dismissed), err)
 	}
 }
+
+// A size that was learnt is proposed, and added to the envelope of the project.
+func TestProposesSizes(t *testing.T) {
+	s := captureServer(t, "muta", servertest.SizedFiles())
+	id := servertest.Keep(t, s, "a", servertest.Sized(t)).ID
+	var sizes []captures.Proposal
+	for _, p := range proposals(t, s, id).Proposals {
+		if p.Kind == "size" {
+			sizes = append(sizes, p)
+		}
+	}
+	if len(sizes) != 1 || sizes[0].Size == nil || *sizes[0].Size != (captures.CodeSize{Dir: "c2s", Code: 7, Size: 12}) || sizes[0].Text != "write 7 = 12 into protocol.envelope" ||
+		!strings.HasSuffix(sizes[0].Evidence, "messages of code 7 had 12 bytes, and the envelope has no size of it") {
+		t.Fatalf("%+v", proposals(t, s, id))
+	}
+	body, _ := json.Marshal(map[string]any{"size": sizes[0].Size})
+	var used struct{ File, Revision string }
+	if code := servertest.Request(t, s, "POST", captureOf(id)+"/envelope", body, &used); code != 200 || used.File != "protocol.envelope" || used.Revision == "" {
+		t.Fatal(code, used)
+	}
+	if got := s.Projects.Find("one").Now().EnvelopeFile.Text; got != "frame codes u8\n  1 = 4\n  2 = 9\n  7 = 12\ncode u8\n" {
+		t.Errorf("the envelope is %q", got)
+	}
+	if got := proposed(t, s, id); strings.Contains(got, "size: ") {
+		t.Errorf("it is proposed again: %s", got)
+	}
+	if code := servertest.Request(t, s, "POST", captureOf(id)+"/envelope", body, nil); code != 409 {
+		t.Errorf("a size twice: %d", code)
+	}
+}

@@ -236,7 +236,8 @@ func (s *API) envelopesOf(ctx context.Context, in *CapturePath) (*envelopesOutpu
 type useEnvelopeInput struct {
 	CapturePath
 	Body struct {
-		Text *string `json:"text,omitempty" maxLength:"100000" doc:"the envelope; default: that of the capture"`
+		Text *string            `json:"text,omitempty" maxLength:"100000" doc:"the envelope; default: that of the capture"`
+		Size *captures.CodeSize `json:"size,omitempty" doc:"as proposed: is added to the envelope that the project has, instead"`
 	}
 }
 
@@ -254,6 +255,13 @@ func (s *API) useEnvelope(ctx context.Context, in *useEnvelopeInput) (*useEnvelo
 	if err != nil {
 		return nil, err
 	}
+	var who []string
+	if name := access.From(ctx).Name; name != "" {
+		who = []string{name}
+	}
+	if in.Body.Size != nil {
+		return addSize(ws, who, in.Body.Size)
+	}
 	text := x.Settings.Envelope
 	if in.Body.Text != nil {
 		text = source.UnixLines(*in.Body.Text)
@@ -263,10 +271,6 @@ func (s *API) useEnvelope(ctx context.Context, in *useEnvelopeInput) (*useEnvelo
 	}
 	if list := ws.Library.Envelopes; len(list) > 0 {
 		return nil, huma.Error409Conflict("the project has an envelope already: " + list[0].Name)
-	}
-	var who []string
-	if name := access.From(ctx).Name; name != "" {
-		who = []string{name}
 	}
 	none := store.Revision("")
 	rev, err := ws.SaveBy(who, workspace.EnvelopeName, []byte(text), &none)
@@ -281,6 +285,24 @@ func (s *API) useEnvelope(ctx context.Context, in *useEnvelopeInput) (*useEnvelo
 		return nil, captureProblem(err)
 	}
 	return &useEnvelopeOutput{UsedEnvelope{workspace.EnvelopeName, string(rev)}}, nil
+}
+
+// addSize adds the size of the messages of a code to the envelope of a project.
+func addSize(ws *space, who []string, size *captures.CodeSize) (*useEnvelopeOutput, error) {
+	f := ws.EnvelopeFile
+	if f == nil || ws.EnvelopeNamed(f.Name) == nil {
+		return nil, huma.Error409Conflict("the project has no envelope")
+	}
+	text, ok := size.AddTo(f)
+	if !ok {
+		return nil, huma.Error409Conflict("the envelope " + f.Name + " has no table of codes for the size, or has a size of the code")
+	}
+	had := workspace.Revision(f)
+	rev, err := ws.SaveBy(who, f.Name, []byte(text), &had)
+	if err != nil {
+		return nil, storeProblem(err)
+	}
+	return &useEnvelopeOutput{UsedEnvelope{f.Name, string(rev)}}, nil
 }
 
 // withoutComments returns the lines of an envelope that are not comments.

@@ -1,6 +1,7 @@
 package captures
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"wirebench/codec/capture"
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/protocols"
+	"wirebench/codec/transport/stream"
+	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/live"
@@ -36,11 +39,28 @@ const (
 // Proposal is a better way to read a capture, with its evidence.
 type Proposal struct {
 	ID       string            `json:"id" doc:"the same for the same proposal; to dismiss it"`
-	Kind     string            `json:"kind" enum:"settings,keys,map,open,envelope" doc:"settings: apply them; envelope: store the one of the capture for the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project"`
+	Kind     string            `json:"kind" enum:"settings,keys,map,open,envelope,size" doc:"settings: apply them; envelope: store the one of the capture for the project; size: add it to the envelope of the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project"`
 	Text     string            `json:"text" doc:"what to do"`
 	Evidence string            `json:"evidence" doc:"why"`
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"for settings: to be merged into those of the capture"`
 	Project  string            `json:"project,omitempty" doc:"for open: name of the other project"`
+	Size     *CodeSize         `json:"size,omitempty" doc:"for size"`
+}
+
+// CodeSize is the size of the messages of a code.
+type CodeSize struct {
+	Dir  string `json:"dir" enum:"c2s,s2c"`
+	Code uint64 `json:"code"`
+	Size int    `json:"size" minimum:"1" doc:"bytes"`
+}
+
+// AddTo returns the text of an envelope with the size. ok is false if it has no table of codes for it, or a size of the code.
+func (s *CodeSize) AddTo(f *source.File) (text string, ok bool) {
+	way := 0
+	if s.Dir == schema.ToClient.String() {
+		way = 1
+	}
+	return envelope.AddSize(f, way, s.Code, s.Size)
 }
 
 // Propose returns proposals for the settings of a capture, from the evidence in its frames. other are projects with the same protocol, which may
@@ -62,6 +82,7 @@ func Propose(ctx context.Context, ws *workspace.Workspace, x store.Capture, o *C
 	if p, ok := proposeEnvelope(snap, x); ok {
 		out = append(out, p)
 	}
+	out = append(out, proposeSizes(snap, o.log)...)
 	if p, ok := proposeKeys(protocol, x, o.log); ok {
 		out = append(out, p)
 	}
@@ -153,6 +174,51 @@ func proposeEnvelope(snap *workspace.Snapshot, x store.Capture) (p Proposal, ok 
 		p.Evidence = "envelope found in this capture: " + why
 	}
 	return p, true
+}
+
+// maxSizes bounds the sizes that are proposed at a time.
+const maxSizes = 3
+
+// proposeSizes proposes sizes that were learnt of codes without one in the envelope of the project, those with most evidence first.
+func proposeSizes(snap *workspace.Snapshot, log *live.Log) (out []Proposal) {
+	file := snap.EnvelopeFile
+	if snap.Envelope == nil || snap.EnvelopeNamed(file.Name) == nil {
+		return nil
+	}
+	type key struct {
+		dir  schema.Dir
+		code uint64
+	}
+	best := map[key]stream.Learnt{}
+	var f transport.Frame
+	log.Each(log.Base(), log.Len(), func(i int, e live.Entry, data []byte) bool {
+		if e.Flags&live.Noted == 0 {
+			return true
+		}
+		log.PlainFrame(i, e, data, &f)
+		if l, ok := stream.LearntFrom(f.Note); ok {
+			if k := (key{f.Dir, l.Code}); l.Agreed >= best[k].Agreed {
+				best[k] = l
+			}
+		}
+		return true
+	})
+	keys := slices.SortedFunc(maps.Keys(best), func(a, b key) int {
+		return cmp.Or(cmp.Compare(best[b].Agreed, best[a].Agreed), cmp.Compare(a.code, b.code), cmp.Compare(a.dir, b.dir))
+	})
+	for _, k := range keys {
+		l := best[k]
+		size := CodeSize{Dir: k.dir.String(), Code: l.Code, Size: l.Size}
+		if _, ok := size.AddTo(file); !ok || len(out) == maxSizes {
+			continue
+		}
+		line := fmt.Sprintf("%d = %d", l.Code, l.Size)
+		out = append(out, Proposal{
+			ID: "size:" + size.Dir + " " + line, Kind: "size", Text: "write " + line + " into " + file.Name, Size: &size,
+			Evidence: l.Evidence + ", and the envelope has no size of it",
+		})
+	}
+	return out
 }
 
 // mapOf returns the code map of a build, nil if the library has none.

@@ -8,6 +8,7 @@ import (
 	"html"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -355,4 +356,35 @@ func TeraSession(t *testing.T) *Ciphered {
 		}
 	})
 	return out
+}
+
+// SizedFiles are a game whose envelope has no size of code 7, whose messages have 12 bytes in the capture of Sized.
+func SizedFiles() map[string]string {
+	return map[string]string{
+		"game.def":          "group: clmsg\n\npacket: first\n   __group = clmsg\n   a       = uint8\n   b       = uint16\n\npacket: second\n   __group = clmsg\n   a       = uint64\n",
+		"protocol.envelope": "frame codes u8\n  1 = 4\n  2 = 9\ncode u8\n",
+	}
+}
+
+// Sized is a capture of SizedFiles.
+func Sized(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	conn, at := Conversation(t, &out)
+	rng := rand.New(rand.NewPCG(7, 12))
+	for i := range 400 {
+		code, size := byte(1+i%2), 4+5*(i%2)
+		if i%20 == 19 {
+			code, size = 7, 12
+		}
+		message := make([]byte, size)
+		for k := range message {
+			message[k] = byte(rng.Uint32())
+		}
+		message[0] = code
+		if err := conn.Data(schema.ToServer, at.Add(time.Duration(i)*time.Second), message, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
 }

@@ -277,3 +277,18 @@ func TestFlowStranger(t *testing.T) {
 	f.is("all bytes are explained", `/([\d,]+) of \1 bytes/.test(document.querySelector(".proposals")?.innerText)`)
 	f.pictures("stranger")
 }
+
+// A size that was learnt from the traffic is written into the envelope with one click, and its messages are no longer guessed.
+func TestFlowLearntSize(t *testing.T) {
+	t.Parallel()
+	browsertest.Require(t)
+	s := captureServer(t, "muta", servertest.SizedFiles())
+	id := servertest.Keep(t, s, "sized.pcapng", servertest.Sized(t)).ID
+	f := captureFlow{flow{t, browsertest.Open(t, serve(t, s).URL+"/p/one/captures/"+id, openSelector)}, s}
+	p := f.page()
+	f.shows(".proposals", "messages of code 7 had 12 bytes, and the envelope has no size of it.")
+	p.Click("button", "Write 7 = 12 into protocol.envelope")
+	p.Says("Written into protocol.envelope")
+	f.counts("400 frames")
+	p.Gone("button", "Write 7 = 12 into protocol.envelope")
+}

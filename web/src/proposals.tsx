@@ -37,6 +37,8 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
   const accept = (p: CapturesProposal): void => {
     if (p.kind === "envelope") {
       void useEnvelope();
+    } else if (p.kind === "size") {
+      void useSize(p);
     } else if (p.kind === "settings") {
       void change({ settings: p.settings });
     } else if (p.kind === "open") {
@@ -49,6 +51,13 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
     const used = await ask<UsedEnvelope>(`${api}/envelope`, "POST", {});
     if (used !== undefined) {
       notify(`Stored as ${used.file}: all captures of the project are read with it`, "ok", { title: "Open it", run: () => open(pathOf(workspace, "definitions", used.file), "_self") });
+      await look();
+    }
+  };
+  const useSize = async (p: CapturesProposal): Promise<void> => {
+    const used = await ask<UsedEnvelope>(`${api}/envelope`, "POST", { size: p.size });
+    if (used !== undefined) {
+      notify(`Written into ${used.file}`, "ok", { title: "Open it", run: () => open(pathOf(workspace, "definitions", used.file), "_self") });
       await look();
     }
   };

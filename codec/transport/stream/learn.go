@@ -1,6 +1,10 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
 
 // Bounds of the sizes that are learnt in a direction.
 const (
@@ -66,4 +70,27 @@ func (l learnt) text(code uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("the last %d of %d messages of code %d had %s: %d = %d", g.agreed, g.skipped, code, sizeText(g.size), code, g.size)
+}
+
+// Learnt is a size in the note of a frame.
+type Learnt struct {
+	Code     uint64
+	Size     int // bytes
+	Agreed   int // messages in a row that had it
+	Evidence string
+}
+
+var learntText = regexp.MustCompile(`the last (\d+) of \d+ messages of code (\d+) had [\d,]+ bytes?: \d+ = (\d+)`)
+
+// LearntFrom returns the size that a note proposes. ok is false if it proposes none, or one that is not certain yet.
+func LearntFrom(note string) (l Learnt, ok bool) {
+	m := learntText.FindStringSubmatch(note)
+	if m == nil {
+		return l, false
+	}
+	l.Evidence = m[0][:len(m[0])-len(": "+m[2]+" = "+m[3])]
+	l.Agreed, _ = strconv.Atoi(m[1])
+	l.Code, _ = strconv.ParseUint(m[2], 10, 64)
+	l.Size, _ = strconv.Atoi(m[3])
+	return l, l.Agreed >= sure
 }
