@@ -190,14 +190,12 @@ func proposeSizes(snap *workspace.Snapshot, log *live.Log) (out []Proposal) {
 		code uint64
 	}
 	best := map[key]stream.Learnt{}
-	var f transport.Frame
-	log.Each(log.Base(), log.Len(), func(i int, e live.Entry, data []byte) bool {
+	log.Each(log.Base(), log.Len(), func(_ int, e live.Entry, _ []byte) bool {
 		if e.Flags&live.Noted == 0 {
 			return true
 		}
-		log.PlainFrame(i, e, data, &f)
-		if l, ok := stream.LearntFrom(f.Note); ok {
-			if k := (key{f.Dir, l.Code}); l.Agreed >= best[k].Agreed {
+		if l, ok := stream.LearntFrom(log.Extra(e).Note); ok {
+			if k := (key{e.Dir, l.Code}); l.Agreed >= best[k].Agreed {
 				best[k] = l
 			}
 		}

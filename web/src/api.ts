@@ -2431,8 +2431,8 @@ export interface ProposalList {
 export interface CapturesProposal {
   /** the same for the same proposal; to dismiss it */
   id: string;
-  /** settings: apply them; envelope: store the one of the capture for the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
-  kind: "settings" | "keys" | "map" | "open" | "envelope";
+  /** settings: apply them; envelope: store the one of the capture for the project; size: add it to the envelope of the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
+  kind: "settings" | "keys" | "map" | "open" | "envelope" | "size";
   /** what to do */
   text: string;
   /** why */
@@ -2441,6 +2441,16 @@ export interface CapturesProposal {
   settings?: Record<string, unknown>;
   /** for open: name of the other project */
   project?: string;
+  /** for size */
+  size?: CapturesCodeSize;
+}
+
+/** CapturesCodeSize is the size of the messages of a code. */
+export interface CapturesCodeSize {
+  dir: "c2s" | "s2c";
+  code: number;
+  /** bytes */
+  size: number;
 }
 
 /** ProjectList lists the projects. */
