@@ -444,12 +444,12 @@ func TestAssociateLimits(t *testing.T) {
 			t.Errorf("%q: %d", password, code)
 		}
 	}
-	if code, _ := socksCall(t, dial(t, s), "s3cret", socksConnect, "127.0.0.1:80"); code != socksCommand || !hasEvent(s, "asks for CONNECT; this listener supports UDP ASSOCIATE alone") {
+	if code, _ := socksCall(t, dial(t, s), "s3cret", socksConnect, "127.0.0.1:80"); code != socksCommand || !saysEvent(s, "asks for CONNECT; this listener supports UDP ASSOCIATE alone") {
 		t.Errorf("CONNECT: %d %+v", code, s.Events(0))
 	}
 	c := associate(t, s, "s3cret", "0.0.0.0:0")
 	associate(t, s, "s3cret", "0.0.0.0:0")
-	if code, _ := socksCall(t, dial(t, s), "s3cret", socksAssociate, "0.0.0.0:0"); code != socksFailed || !hasEvent(s, "limit of 2 SOCKS5 associations") {
+	if code, _ := socksCall(t, dial(t, s), "s3cret", socksAssociate, "0.0.0.0:0"); code != socksFailed || !saysEvent(s, "limit of 2 SOCKS5 associations") {
 		t.Errorf("a third association: %d", code)
 	}
 	for range 3 {
@@ -493,7 +493,7 @@ func TestAssociateNames(t *testing.T) {
 	}
 	c.send(addr, "fast")
 	c.expect(addr, "fast")
-	if x := s.State(); x.Strays != 5 || !hasEvent(s, "wait for a name to be resolved") {
+	if x := s.State(); x.Strays != 5 || !saysEvent(s, "wait for a name to be resolved") {
 		t.Errorf("%+v", x)
 	}
 	close(release)
@@ -549,7 +549,7 @@ func TestAssociatePorts(t *testing.T) {
 	free := listenUDP(t)
 	port := addrOf(free.LocalAddr()).Port()
 	s := start(t, newProxy(t), Config{Network: "udp", Pairs: []Pair{{"127.0.0.1:0", Socks5}}, RelayPorts: [2]uint16{port, port}})
-	if code, _ := socksCall(t, dial(t, s), "", socksAssociate, "0.0.0.0:0"); code != socksFailed || !hasEvent(s, "no socket for a SOCKS5 association") {
+	if code, _ := socksCall(t, dial(t, s), "", socksAssociate, "0.0.0.0:0"); code != socksFailed || !saysEvent(s, "no socket for a SOCKS5 association") {
 		t.Errorf("%d %+v", code, s.Events(0))
 	}
 	free.Close()

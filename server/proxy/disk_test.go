@@ -197,7 +197,7 @@ func TestResume(t *testing.T) {
 	}
 	d.give(1 << 30)
 	eventually(t, "it goes on", func() bool { echo(); return s.State().Record.On })
-	if x := s.State().Record; x.Paused || x.Why != "" || len(x.Files) != 2 || x.Missed < 40 || !hasEvent(s, "recording continues in part 2") {
+	if x := s.State().Record; x.Paused || x.Why != "" || len(x.Files) != 2 || x.Missed < 40 || !saysEvent(s, "recording continues in part 2") {
 		t.Errorf("%+v, %+v", x, s.Events(0))
 	}
 	d.mu.Lock()

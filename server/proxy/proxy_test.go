@@ -168,6 +168,17 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("never: %s", what)
 }
 
+// saysEvent waits until an event has a text: a client may be answered before.
+func saysEvent(s *Session, text string) bool {
+	for range 500 {
+		if hasEvent(s, text) {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
 func hasEvent(s *Session, text string) bool {
 	for _, e := range s.Events(0) {
 		if strings.Contains(e.Text, text) {

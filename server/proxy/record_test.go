@@ -184,7 +184,7 @@ func TestRotation(t *testing.T) {
 	c.Close()
 	stop(t, s)
 	x := s.State()
-	if n := len(x.Record.Files); n < 3 || n > 5 || x.Record.On || x.Record.Missed == 0 || !strings.Contains(x.Record.Why, "size") || !hasEvent(s, "recording has stopped") {
+	if n := len(x.Record.Files); n < 3 || n > 5 || x.Record.On || x.Record.Missed == 0 || !strings.Contains(x.Record.Why, "size") || !saysEvent(s, "recording has stopped") {
 		t.Errorf("%+v", x.Record)
 	}
 	if x.Lost != 0 || x.ToServer != rounds*10_000 {
@@ -275,7 +275,7 @@ func TestBadDisk(t *testing.T) {
 				t.Errorf("log: %s, want %s", got, want)
 			}
 			x := s.State().Record
-			if !strings.Contains(x.Why, test.why) || x.On || x.Missed == 0 || !hasEvent(s, test.why) {
+			if !strings.Contains(x.Why, test.why) || x.On || x.Missed == 0 || !saysEvent(s, test.why) {
 				t.Errorf("%+v %+v", x, s.Events(0))
 			}
 			if test.d != nil {

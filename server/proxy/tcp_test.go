@@ -192,7 +192,7 @@ func TestStalledObserver(t *testing.T) {
 		return true
 	})
 	_, ended := s.Conns()
-	if x := s.State(); seen+lost != 2*size || lost < size || x.Lost != lost || ended[0].Lost != lost || !hasEvent(s, "too slow") {
+	if x := s.State(); seen+lost != 2*size || lost < size || x.Lost != lost || ended[0].Lost != lost || !saysEvent(s, "too slow") {
 		t.Errorf("%d seen, %d lost of %d; %+v", seen, lost, 2*size, x)
 	}
 }

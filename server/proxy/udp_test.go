@@ -226,7 +226,7 @@ func TestAmplification(t *testing.T) {
 				}
 			}
 			eventually(t, "withheld", func() bool { return s.State().Withheld == test.withheld })
-			if test.withheld > 0 && (s.State().ToClient != 0 || !hasEvent(s, "withheld")) {
+			if test.withheld > 0 && (s.State().ToClient != 0 || !saysEvent(s, "withheld")) {
 				t.Errorf("%+v", s.State())
 			}
 		})

@@ -186,7 +186,7 @@ func TestPinnedWhileRunning(t *testing.T) {
 	if err := u.Set(nil); err != nil {
 		t.Fatal(err)
 	}
-	if echo() == nil || !hasEvent(s, "not on the list") {
+	if echo() == nil || !saysEvent(s, "not on the list") {
 		t.Errorf("still connected: %+v", s.Events(0))
 	}
 	stop(t, s)
