@@ -66,6 +66,12 @@
 //
 // Lengths and checksums are computed when a message is sent, checksums in the order of their lines. In values that are encoded, constants, lengths and checksums may be missing.
 //
+// # Carriers
+//
+// The carriers tera and subspace have what no line can say: key exchange, cipher and checksums; acknowledgements, clusters and chunks. Their framing
+// and code are fixed and may be left out; a text with one has no states, rules, bundles, compression, cipher and fields. Definitions of other
+// languages begin behind the code.
+//
 // # Bundles
 //
 // The messages of a bundle begin after its code, or at N bytes from its start, the code included, as other places do. The bytes between the code and

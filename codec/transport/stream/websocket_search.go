@@ -24,6 +24,9 @@ const (
 	wsUsualBits = 9
 )
 
+// maxParts bounds the segments that a search keeps: each costs more than a hostile one has bytes.
+const maxParts = 4 << 10
+
 // wsLose begins a search. What has arrived of a frame is reported.
 func (t *Transport) wsLose(w *way, why string) {
 	s := w.ws
@@ -54,12 +57,13 @@ func (t *Transport) wsLook(w *way, seg *transport.Segment) {
 	part.Bytes = bytes.Clone(seg.Bytes)
 	h.buf, h.parts = append(h.buf, part.Bytes...), append(h.parts, part)
 	s.next += int64(len(part.Bytes))
-	if len(h.buf) < h.looked+h.looked/4+1 {
+	if full := len(h.parts) > maxParts; !full && len(h.buf) < h.looked+h.looked/4+1 {
 		return // too few new bytes since the last attempt
 	}
 	t.wsTry(w, false)
-	if s.search == h && len(h.buf) > maxSearch {
+	if s.search == h && (len(h.buf) > maxSearch || len(h.parts) > maxParts) {
 		t.wsUnread(w, len(h.buf)/2, "no WebSocket frame was found in them")
+		h.looked = len(h.buf)
 	}
 }
 

@@ -156,3 +156,24 @@ func TestWebSocketLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestWebSocketSearchIsBounded gives a search bytes that are no frames, one at a time: what it keeps is bounded, and every byte is in a row.
+func TestWebSocketSearchIsBounded(t *testing.T) {
+	tr := New(Options{Envelope: parse(t, "carrier websocket\nframe datagram\ncode u8")})
+	told := 0
+	emit := func(f *transport.Frame) {
+		if f.Kind == transport.Problem {
+			told += len(f.Bytes)
+		}
+	}
+	const size = 5 * maxParts
+	for n := range uint32(size) {
+		tr.Feed(transport.Segment{Dir: dirs[0], At: at, Packet: n + 1, Bytes: []byte{'x'}}, emit)
+		if h := tr.ways[0].ws.search; h == nil || len(h.parts) > maxParts+1 {
+			t.Fatalf("byte %d: the search has ended, or keeps more than %d segments", n, maxParts)
+		}
+	}
+	if tr.Flush(at, emit); told != size {
+		t.Errorf("%d of %d bytes are in rows", told, size)
+	}
+}

@@ -10,7 +10,7 @@
 //
 // # Decisions
 //
-//   - Messages are cut, searched after losses and rewritten by package stream, whose words say how they travel (envelopeText). This package has
+//   - Messages are cut, searched after losses and rewritten by package stream, which reads the words of the carrier tera. This package has
 //     what stands in front, the key exchange and the choice of the cipher, the cipher itself, and the long header (link).
 //   - A connection whose server starts with 01 00 00 00 is enciphered. Otherwise it is plain if both directions look like messages from
 //     their first byte, or from a place found later where the capture starts in the middle. Otherwise it is opaque. Until that is
