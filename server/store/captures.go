@@ -48,7 +48,7 @@ type Captures struct {
 	watchers   map[chan struct{}]string // channels of Changed, by capture
 	places     map[string]*packetPlaces
 	quota      *Quota          // nil: none
-	recordings map[string]bool // ids of captures that Record has started and that are not closed
+	recordings map[string]bool // of captures that Record has started, by id: whether they go on, until their descriptions say that they ended
 }
 
 // Capture is a stored capture, without its bytes.
@@ -286,8 +286,9 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
 	if x.Unfinished {
 		c.mu.Lock()
-		x.recording = c.recordings[id]
+		goes, known := c.recordings[id]
 		c.mu.Unlock()
+		x.Unfinished, x.recording = goes || !known, goes
 	}
 	return x, nil
 }

@@ -43,11 +43,11 @@ func (r *Recording) Gone() bool {
 func (r *Recording) Close() (err error) {
 	r.once.Do(func() {
 		err = errors.Join(r.in.dir.step("close"), r.f.Close())
-		r.in.recorded(r.id)
-		if _, err2 := r.in.Edit(r.id, func(x *Capture) error {
-			x.Unfinished = false
-			return nil
-		}); err == nil && !errors.Is(err2, fs.ErrNotExist) {
+		r.in.recorded(r.id, false)
+		_, err2 := r.in.Edit(r.id, func(*Capture) error { return nil }) // on a full disk, the next change of the description says it
+		if err2 == nil || errors.Is(err2, fs.ErrNotExist) {
+			r.in.recorded(r.id, true)
+		} else if err == nil {
 			err = err2
 		}
 	})
@@ -58,16 +58,18 @@ func (r *Recording) Close() (err error) {
 func (r *Recording) Discard() {
 	r.once.Do(func() {
 		r.f.Close()
-		r.in.recorded(r.id)
+		r.in.recorded(r.id, true)
 		_ = r.in.Remove(r.id) // a remaining empty capture does no harm
 	})
 }
 
-// recorded reports that a recording has ended.
-func (c *Captures) recorded(id string) {
+// recorded reports that a recording has ended, and whether its description says so.
+func (c *Captures) recorded(id string, said bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.recordings, id)
+	if c.recordings[id] = false; said {
+		delete(c.recordings, id)
+	}
 }
 
 // Room returns an error if the disk has no room for more of a recording, as the function Room does, or the quota is used up.

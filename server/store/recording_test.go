@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,5 +108,42 @@ func TestRecordingLacks(t *testing.T) {
 	f.Discard()
 	if _, err := c.Get(z.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("discarded: %v", err)
+	}
+}
+
+// A recording whose end cannot be written, as the disk is full, is not shown as that of a program that crashed, and its next change says it.
+func TestRecordingEndsOnAFullDisk(t *testing.T) {
+	folder := t.TempDir()
+	full := false
+	c, err := store.OpenCaptures(folder, store.Alone(), store.BeforeSteps(func(step string) error {
+		if full && step == "write" {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, f, err := c.Record(store.Capture{Name: "live"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	full = true
+	if err := f.Close(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if x, err = c.Get(x.ID); err != nil || x.Unfinished || x.Lacks() != "" {
+		t.Errorf("closed: %+v, %q (%v)", x, x.Lacks(), err)
+	}
+	full = false
+	if _, err := c.Note(x.ID, func(n *store.Notes) { n.Text = "later" }); err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.OpenCaptures(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err = again.Get(x.ID); err != nil || x.Unfinished {
+		t.Errorf("at the next start: %+v (%v)", x, err)
 	}
 }
