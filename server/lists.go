@@ -8,7 +8,7 @@ import (
 // Bounds of what the pages of one person may have open at once, so that nobody uses up what all have.
 const (
 	maxListed = 24  // captures
-	maxTexts  = 50  // definitions that are edited together
+	maxTexts  = 200 // texts of definitions
 	maxPanes  = 240 // definitions and messages that are shown: each holds its texts, its views and what it has sent, some megabytes
 
 	maxUses = 5 // of each thing, on the average: a team that shares an address has many pages of one capture

@@ -149,7 +149,7 @@ func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Mem
 		case said.Look != nil:
 			m.LookAt(*said.Look)
 		case said.Write:
-			m.Write()
+			err = m.Write()
 		case said.Revert:
 			err = m.Revert()
 		}

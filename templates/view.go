@@ -245,6 +245,7 @@ type Rail struct {
 	Maps      []string   // code maps of the library
 	MapName   string     // in use
 	Options   []Option   // of the dialect
+	SaveTyped bool       // definitions are saved as people type
 	Names     int        // in the code map
 	Notes     []string   // diagnostics of the library as a whole
 	NoteCount int

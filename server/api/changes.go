@@ -57,21 +57,24 @@ func describeChangeProblem(api huma.API) {
 }
 
 func (s *API) undoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, (*workspace.Workspace).Undo)
+	return s.turnChange(ctx, in, true, (*workspace.Workspace).Undo)
 }
 
 func (s *API) redoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, (*workspace.Workspace).Redo)
+	return s.turnChange(ctx, in, false, (*workspace.Workspace).Redo)
 }
 
 // turnChange undoes or redoes a change.
-func (s *API) turnChange(ctx context.Context, in *changeInput, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (workspace.Step, error)) (*changeOutput, error) {
+func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (workspace.Step, error)) (*changeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	step, err := turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
-	if err != nil {
+	var step workspace.Step
+	if err := s.Rooms.Rename(ws.Workspace, ws.Moves(in.ID, undo), func() (err error) {
+		step, err = turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
+		return err
+	}); err != nil {
 		return nil, storeProblem(err)
 	}
 	return &changeOutput{step}, nil

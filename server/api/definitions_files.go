@@ -57,9 +57,11 @@ func (s *API) renameDefinitions(ctx context.Context, in *renameInput) (*renameOu
 		}
 		files = append(files, workspace.Renaming{From: f.Name, To: ws.Sibling(f, r.To)})
 	}
-	s.Rooms.Settle(ws.Workspace)
-	done, err := ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes, Who: authors(ctx)})
-	if err != nil {
+	var done *workspace.Renamed
+	if err := s.Rooms.Rename(ws.Workspace, files, func() (err error) {
+		done, err = ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes, Who: authors(ctx)})
+		return err
+	}); err != nil {
 		return nil, storeProblem(err)
 	}
 	return &renameOutput{*done}, nil

@@ -5,7 +5,7 @@ import (
 
 	"wirebench/defs/source"
 	"wirebench/server/access"
-	"wirebench/server/workspace"
+	"wirebench/server/collab"
 )
 
 // action is the action of a button of the page. A nil part does nothing.
@@ -70,8 +70,8 @@ func (p *work) mergeMine() {
 	f := &p.form
 	if _, disk, err := p.stored(f.message); err == nil {
 		base, known := p.ws.TextOf(disk.Name, f.base)
-		merged, err := workspace.Merge(base, f.definition, source.UnixLines(disk.Text))
-		if !known || err != nil {
+		merged := collab.Merge(collab.NewText(base), collab.NewText(f.definition), collab.NewText(source.UnixLines(disk.Text))).String()
+		if !known {
 			p.notice("What your text was made of is not known: it is not merged, and Save replaces the file.")
 		} else if merged != f.definition {
 			f.definition = merged

@@ -196,6 +196,7 @@ func (p *work) openAnother(message string) {
 	f := &p.form
 	keep := strings.TrimSpace(f.input) != "" && !p.ws.isSample(f.message, f.input) || len(f.edits) > 0 && strings.TrimSpace(f.input) != ""
 	f.message, f.part, f.name, f.made, f.code, f.byCode = message, 0, "", sumOf(f.value), "", false
+	p.openTyped()
 	if keep {
 		return
 	}
@@ -206,6 +207,19 @@ func (p *work) openAnother(message string) {
 				f.input = s.Hex
 				return
 			}
+		}
+	}
+}
+
+// openTyped opens a definition with what people have typed and not saved, unless the form has a text.
+func (p *work) openTyped() {
+	f := &p.form
+	if p.typed == nil || f.definition != "" {
+		return
+	}
+	if _, disk, err := p.stored(f.message); err == nil {
+		if text, ok := p.typed(disk.Name); ok {
+			f.definition, f.base = text, textRevision(disk.Text)
 		}
 	}
 }

@@ -82,6 +82,9 @@ func (b *Workbench) Settings(w http.ResponseWriter, r *http.Request) {
 					u.Set(o.Name, strings.TrimSpace(r.PostForm.Get(o.Name)))
 				}
 			}
+			if r.PostForm.Has("save") { // else the form lacks the box, which browsers leave out when it is not ticked
+				u.SaveTyped = r.PostForm.Has("save_typed")
+			}
 			if r.PostForm.Has("constants") {
 				u.Constants = constants
 			}

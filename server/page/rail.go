@@ -46,7 +46,7 @@ func (p *work) rail() {
 	for _, m := range snap.Library.Maps {
 		r.Maps = append(r.Maps, m.Name)
 	}
-	r.Names = len(snap.Options.Codes)
+	r.Names, r.SaveTyped = len(snap.Options.Codes), p.ws.UserSettings().SaveTyped
 	if snap.Dialect.Constants != nil {
 		r.Constants = &templates.Constants{Text: constantsText(p.ws.UserSettings().Constants), Missing: missingConstants(snap)}
 	}

@@ -397,7 +397,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Notice: why}
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, railed: l.railed, who: authors(l.opener)}
+	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, typed: l.bench.typed(l.ws), railed: l.railed, who: authors(l.opener)}
 	p.work()
 	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
 	l.form.action, l.form.arg, l.form.name = "", "", ""

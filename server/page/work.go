@@ -24,21 +24,22 @@ type work struct {
 	ws     *space
 	form   form
 	view   *templates.Workbench
-	def    *workspace.Definition // the open definition, nil if none is
-	use    *workspace.Definition // definition for decoding: def or, while it has mistakes, the last one without
-	good   *workspace.Definition // the last one without mistakes, from the previous work of the page; nil if there is none
-	pastes *workspace.PasteCache // from the previous work of the page, or nil
-	whole  whole                 // from the previous work of the page
-	fitted *fitCache             // from the previous work of the page, or nil
-	half   bool                  // the last byte of the input has only one digit
-	job    *workspace.Input      // nil without input, or if it is unreadable
-	export *Exports              // requested files, sent instead of the page
-	failed string                // reason why a value or a field could not be changed
-	line   int                   // of the changed field in the definition, 0 if none was
-	who    []string              // the person, for the history
-	live   bool                  // for an open page
-	former string                // name of the open message before it was renamed, "" if it was not
-	railed string                // ID of the snapshot whose list of messages the page has
+	def    *workspace.Definition            // the open definition, nil if none is
+	use    *workspace.Definition            // definition for decoding: def or, while it has mistakes, the last one without
+	good   *workspace.Definition            // the last one without mistakes, from the previous work of the page; nil if there is none
+	pastes *workspace.PasteCache            // from the previous work of the page, or nil
+	whole  whole                            // from the previous work of the page
+	fitted *fitCache                        // from the previous work of the page, or nil
+	half   bool                             // the last byte of the input has only one digit
+	job    *workspace.Input                 // nil without input, or if it is unreadable
+	export *Exports                         // requested files, sent instead of the page
+	failed string                           // reason why a value or a field could not be changed
+	line   int                              // of the changed field in the definition, 0 if none was
+	who    []string                         // the person, for the history
+	live   bool                             // for an open page
+	former string                           // name of the open message before it was renamed, "" if it was not
+	typed  func(file string) (string, bool) // the text of a file as people have typed it, if that is not saved; nil: none
+	railed string                           // ID of the snapshot whose list of messages the page has
 }
 
 // Export is a file to save.
@@ -73,8 +74,11 @@ func (e *Exports) send(w http.ResponseWriter) {
 }
 
 // fill processes a form and fills the view.
-func (ws *space) fill(v *templates.Workbench, f form, who []string) *work {
-	p := &work{ws: ws, form: f, view: v, who: who}
+func (ws *space) fill(v *templates.Workbench, f form, who []string, typed func(string) (string, bool)) *work {
+	p := &work{ws: ws, form: f, view: v, who: who, typed: typed}
+	if f.action == "" {
+		p.openTyped()
+	}
 	p.work()
 	v.First = first(p)
 	return p
@@ -287,6 +291,7 @@ func (p *work) show() {
 	if byCode && shown.Message != "" && (p.def == nil || !p.def.Edited) {
 		if name := shown.Name; name != p.view.Message {
 			p.form.message, p.form.definition, p.form.base, p.form.made = name, "", "", sumOf(p.form.value)
+			p.openTyped()
 			p.open()
 		}
 	}

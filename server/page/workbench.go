@@ -12,6 +12,7 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
+	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -36,7 +37,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	view.Frame.Nonce = allowStyles(w)
 	view.Frame.First = view.Frame.Relays && view.Frame.Samples && !view.Frame.LookOnly
 	if r.Method != http.MethodPost {
-		ws.fill(&view, ws.addressForm(messageOf(r), r.URL.Query()), authors(r))
+		ws.fill(&view, ws.addressForm(messageOf(r), r.URL.Query()), authors(r), b.typed(ws.Workspace))
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
@@ -60,12 +61,17 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer ticket.Release()
-	p := ws.fill(&view, f, authors(r))
+	p := ws.fill(&view, f, authors(r), nil)
 	if p.export != nil {
 		p.export.send(w)
 		return
 	}
 	b.Render(w, r, status, templates.WorkbenchPage(view))
+}
+
+// typed returns a function that returns the text of a file as people have typed it, if that is not saved.
+func (b *Workbench) typed(ws *workspace.Workspace) func(file string) (string, bool) {
+	return func(file string) (string, bool) { return b.API.Rooms.Typed(ws, file) }
 }
 
 // allowStyles permits the one script that knows the nonce, the editor, to add style sheets.

@@ -172,7 +172,7 @@ func TestPresenceIsSampled(t *testing.T) {
 	bob.Point(0, 3, 9)
 	bob.LookAt(Look{"c", 1 << 40})
 	read(func() bool {
-		return confirmed > 0 && len(ann.people) == 1 && ann.people[0].Look != nil && ann.people[0].Look.Frame == 1<<40 && ann.people[0].Anchor == 3
+		return confirmed > 0 && len(ann.people) == 1 && ann.people[0].Look != nil && ann.people[0].Look.Frame == 1<<40 && ann.people[0].Anchor == 3 && ann.people[0].Head != 9
 	})
 	if most := 3 + int(time.Since(begun)/peopleTime); news > most {
 		t.Errorf("%d news of people, at most %d", news, most)

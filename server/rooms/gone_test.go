@@ -157,7 +157,9 @@ func TestWriteThatIsSaidToFail(t *testing.T) {
 	ann := l.join(t, newSet(t), name, "ann")
 	ann.replace("uint32", "(1) uint32")
 	ann.until("it is confirmed", func() bool { return ann.version == 1 })
-	ann.Write()
+	if err := ann.Write(); err != nil {
+		t.Fatal(err)
+	}
 	for failed.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}

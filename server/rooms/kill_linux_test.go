@@ -67,6 +67,9 @@ func TestKillChild(t *testing.T) {
 				out.Lock()
 				fmt.Printf("%s %d\n", c.name, n)
 				out.Unlock()
+				if n%7 == 0 && c.Write() != nil {
+					return
+				}
 			}
 		}()
 	}

@@ -35,6 +35,7 @@ type entry struct {
 	Text    *string         `json:"text,omitempty"` // of a base; of a state of the file, if the room has another one
 	File    string          `json:"file,omitempty"` // revision of the file
 	Will    string          `json:"will,omitempty"` // revision of the file that is written next
+	Marks   []mark          `json:"m,omitempty"`    // of a base: whose the parts are that are not in the file
 	Gone    bool            `json:"gone,omitempty"` // the file does not exist any more; the history has what was not in it
 	Who     string          `json:"who,omitempty"`
 	Client  string          `json:"c,omitempty"`
@@ -61,6 +62,17 @@ func (p place) remove(name string) error {
 		return nil
 	}
 	if err := p.ws.Home.Remove(name, nil); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// moveLog makes the log, if there is one, that of another file, which does not exist yet. A log of that name goes: its text is in the history.
+func (p place) moveLog(to string) error {
+	if p.ws.Home == nil || p.file == to {
+		return nil
+	}
+	if err := p.ws.Home.Move(p.logFile(), (place{p.ws, to}).logFile()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -166,6 +178,7 @@ type past struct {
 	doc   *collab.Document
 	files []fileText // what the file may have: what it had last, and then what was about to be written
 	who   []string   // authors of what is not in the file
+	marks []mark     // whose it is
 	gone  bool
 
 	size    int
@@ -222,6 +235,7 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 	case e.Room != "" && e.Text != nil:
 		p.room, p.doc, p.gone = e.Room, collab.New(collab.NewText(*e.Text), e.Version), false
 		p.files = []fileText{{text: p.doc.Text().String()}}
+		p.marks, p.who = e.Marks, authorsOf(e.Marks)
 		return nil
 	case p.doc != nil && e.Version == p.doc.Version() && at.rev != "" && e.Text == nil:
 		at.text = p.doc.Text().String()
@@ -242,12 +256,15 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 			p.who = append(p.who, e.Who)
 		}
 		_, err := p.doc.Receive(p.doc.Version(), e.Client, e.Updates)
+		for i := 0; i < len(e.Updates) && err == nil; i++ {
+			p.marks = marked(p.marks, e.Updates[i], e.Who)
+		}
 		return err
 	}
 	if e.File != "" {
 		p.files = nil
 		if at.text == p.doc.Text().String() {
-			p.who = nil
+			p.who, p.marks = nil, nil
 		}
 	}
 	p.files = append(p.files, at)
@@ -285,8 +302,8 @@ func (p *past) base(now string) (base string, ok bool) {
 }
 
 // beginLog begins the log with the present text and the state of the file.
-func (r *Room) beginLog(text string, version int, file entry) error {
-	entries := []entry{{Room: r.id, Version: version, Text: &text}, file}
+func (r *Room) beginLog(text string, version int, marks []mark, file entry) error {
+	entries := []entry{{Room: r.id, Version: version, Text: &text, Marks: marks}, file}
 	for _, w := range r.wills {
 		entries = append(entries, entry{Version: version, Will: string(w.rev), Text: &w.text})
 	}

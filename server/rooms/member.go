@@ -56,6 +56,8 @@ type Message struct {
 	People  []Seen          `json:"people,omitempty"`  // all others; Nobody if there are none
 	Nobody  bool            `json:"nobody,omitempty"`
 	File    *FileState      `json:"file,omitempty"`
+	Unsaved *Unsaved        `json:"unsaved,omitempty"`
+	Saved   *Saved          `json:"saved,omitempty"`  // the outcome of a wish to write the file
 	Merged  string          `json:"merged,omitempty"` // the outcome of a merge, after its updates: done, or unknown if it was not merged
 }
 
@@ -63,12 +65,19 @@ type Message struct {
 type Start struct {
 	Room    string  `json:"room"`
 	You     string  `json:"you"`
+	Name    string  `json:"name"` // of the person, as others see it
 	Version int     `json:"version"`
 	Text    *string `json:"text,omitempty"`
 	Why     string  `json:"why,omitempty"` // why the text is sent again
 	Writes  bool    `json:"writes"`
 	Account bool    `json:"account,omitempty"` // the name of the person is that of an account
 	Notice  string  `json:"notice,omitempty"`  // what everyone has to know of the text
+}
+
+// Saved is the outcome of a wish to write the file: it has the text, unless there is a problem.
+type Saved struct {
+	Same    bool   `json:"same,omitempty"` // it had the text already
+	Problem string `json:"problem,omitempty"`
 }
 
 // FileState is the state of the file.
@@ -97,8 +106,11 @@ type Member struct {
 	version int  // of the updates that were sent
 	people  int  // news of people that were sent
 	file    int  // news of the file that were sent
+	marks   int  // news of what is not saved that were sent
 
-	merged   string // the outcome of a merge that is to be sent once version mergedAt was
+	unsaved  *Unsaved // that was sent
+	saved    *Saved   // the outcome that is to be sent
+	merged   string   // the outcome of a merge that is to be sent once version mergedAt was
 	mergedAt int
 
 	why   string // why the text is sent again
@@ -124,7 +136,7 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 		return nil, ErrFull
 	}
 	r.lastID++
-	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: nowhere, people: -1, file: -1}
+	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: nowhere, people: -1, file: -1, marks: -1}
 	used := [colors]int{}
 	for o := range r.members {
 		used[o.color]++
@@ -190,7 +202,7 @@ func (m *Member) news() (out Message, some bool, err error) {
 		if r.logged < r.doc.Version() { // the text is not on disk yet
 			return out, false, nil
 		}
-		start := Start{Room: r.id, You: m.id, Version: m.version, Writes: m.Writes, Account: m.Account, Notice: r.notice, Why: m.why}
+		start := Start{Room: r.id, You: m.id, Name: m.Name, Version: m.version, Writes: m.Writes, Account: m.Account, Notice: r.notice, Why: m.why}
 		if m.fresh {
 			text := r.doc.Text().String()
 			start.Version, start.Text = r.doc.Version(), &text
@@ -215,6 +227,15 @@ func (m *Member) news() (out Message, some bool, err error) {
 		state := r.state
 		out.File = &state
 		m.file, some = r.fileNews, true
+	}
+	if m.marks < r.markNews && r.logged == r.doc.Version() {
+		u := unsavedLines(collab.NewText(r.fileText), r.doc.Text(), r.unsaved, r.marks, r.logged)
+		if m.marks = r.markNews; !u.same(m.unsaved) {
+			out.Unsaved, m.unsaved, some = &u, &u, true
+		}
+	}
+	if m.saved != nil {
+		out.Saved, m.saved, some = m.saved, nil, true
 	}
 	if m.people < r.peopleNews {
 		out.People = r.others(m)
@@ -333,7 +354,6 @@ func (m *Member) merge(client, base, text string) error {
 	if len(from) > maxText || len(to) > maxText {
 		return ErrLarge
 	}
-	mine := collab.Between(from, to)
 	client = "merge " + string(store.RevisionOf([]byte(client+"\x00"+base+"\x00"+text))) // not the one of other changes
 	for {
 		r.mu.Lock()
@@ -342,11 +362,10 @@ func (m *Member) merge(client, base, text string) error {
 		if has { // the connection was lost before its confirmation
 			return nil
 		}
-		theirs := collab.Between(from, now)
 		r.spend(m.Key, float64((len(from)+len(to)+len(now))/textUnits))
-		change, err := mine.Map(theirs, false)
-		if err != nil || change.IsEmpty() {
-			return err
+		change := collab.Between(now, collab.Merge(from, to, now))
+		if change.IsEmpty() {
+			return nil
 		}
 		if done, err := m.take(client, version, change); done || err != nil {
 			return err
@@ -401,8 +420,18 @@ func (m *Member) LookAt(at Look) {
 	r.tellPeople()
 }
 
-// Write writes the file now.
-func (m *Member) Write() { m.room.kick(m.room.now) }
+// Write writes the file now, as a revision of the member. The outcome is in a message.
+func (m *Member) Write() error {
+	r := m.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := m.mayWrite(); err != nil {
+		return err
+	}
+	r.savers = append(r.savers, saver{m, m.Name})
+	r.kick(r.now)
+	return nil
+}
 
 // Revert gives the room the text of the file, for a text that the library refuses.
 func (m *Member) Revert() error {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wirebench/defs/edit"
@@ -52,10 +53,16 @@ type Room struct {
 	since      time.Time     // of the first unsaved change; zero if there is none
 	latest     time.Time     // of the last one
 	authors    []string      // of the unsaved changes
+	marks      []mark        // whose they are
+	late       []mark        // of those that have come since the file began to be written
+	savers     []saver       // who wants the file to be written
 	fileText   string        // raw with the line ends of the room
 	members    map[*Member]struct{}
 	lastID     int
 	peopleNews int
+	markNews   int
+	remarked   bool        // what is not saved has changed since it was told
+	moved      bool        // people have, since they were told
 	told       time.Time   // when people were told last
 	telling    *time.Timer // that tells them next; nil if there is nothing to tell
 	state      FileState
@@ -66,6 +73,7 @@ type Room struct {
 	failed     error  // why no change is accepted any more
 	notice     string // for everyone who comes
 	stop       chan struct{}
+	moving     atomic.Bool // the room ends, as its file gets another name
 
 	// Used by run only.
 	raw     string // the file on disk, without the changes in outside
@@ -135,7 +143,7 @@ func (r *Room) recover() error {
 	if r.hasLog {
 		return nil
 	}
-	if err := r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry()); err != nil {
+	if err := r.beginLog(r.doc.Text().String(), r.doc.Version(), r.marks, r.fileEntry()); err != nil {
 		r.log.Error("the log of a text cannot be written", "error", err)
 		r.id = rand.Text() // the next start does not know the versions of this one
 	}
@@ -151,15 +159,16 @@ func (r *Room) join3(p *past, now collab.Text) error {
 		r.log.Error("a text could not be merged with its file: it is in the history")
 		return r.ws.Keep(r.file, source.UnixLines(r.raw), p.doc.Text().String(), p.who)
 	}
-	r.id, r.doc, r.authors = p.room, p.doc, p.who
+	r.id, r.doc, r.authors, r.marks = p.room, p.doc, p.who, p.marks
 	if r.id == "" { // its line is damaged
 		r.id = rand.Text()
 	}
 	// What was written outside since is a change of the text that the file had.
-	old := collab.NewText(base)
-	change, err := collab.Between(old, now).Map(collab.Between(old, r.doc.Text()), true)
-	if err == nil && !change.IsEmpty() {
+	var err error
+	change := collab.Between(r.doc.Text(), collab.Merge(collab.NewText(base), r.doc.Text(), now))
+	if !change.IsEmpty() {
 		_, err = r.doc.Receive(r.doc.Version(), "outside "+rand.Text(), []collab.Change{change})
+		r.marks = marked(r.marks, change, workspace.Outside)
 	}
 	if err != nil {
 		return err
@@ -172,7 +181,7 @@ func (r *Room) join3(p *past, now collab.Text) error {
 	}
 	r.unsaved = collab.Between(now, r.doc.Text())
 	if r.unsaved.IsEmpty() {
-		r.authors = nil
+		r.authors, r.marks = nil, nil
 	} else {
 		r.since = time.Now()
 		r.latest = r.since
@@ -206,11 +215,13 @@ func (r *Room) receive(who, client string, version int, changes []collab.Change)
 	e := entry{Version: r.doc.Version(), Who: who, Client: client, At: time.Now().UnixMilli()}
 	for _, u := range accepted {
 		e.Updates = append(e.Updates, u.Change)
+		r.marks, r.late = marked(r.marks, u.Change, who), marked(r.late, u.Change, who)
 	}
 	if r.unsaved, err = r.after(r.unsaved, accepted, r.fileText); err != nil {
 		return err
 	}
 	r.entries = append(r.entries, e)
+	r.remark()
 	if !slices.Contains(r.authors, who) {
 		r.authors = append(r.authors, who)
 	}
@@ -245,6 +256,17 @@ const peopleTime = 100 * time.Millisecond
 
 // tellPeople announces a change of the people, at once or with later ones. The caller holds the lock.
 func (r *Room) tellPeople() {
+	r.moved = true
+	r.tell()
+}
+
+// remark announces a change of what is not saved, as tellPeople does. The caller holds the lock.
+func (r *Room) remark() {
+	r.remarked = true
+	r.tell()
+}
+
+func (r *Room) tell() {
 	if r.telling != nil {
 		return
 	}
@@ -267,7 +289,13 @@ func (r *Room) tellNow() {
 		m.place()
 	}
 	r.told = time.Now()
-	r.peopleNews++
+	if r.moved {
+		r.peopleNews++
+	}
+	if r.remarked {
+		r.markNews++
+	}
+	r.moved, r.remarked = false, false
 	r.wakeAll()
 }
 
@@ -306,14 +334,18 @@ func (r *Room) setState(s FileState) {
 	}
 	r.state = s
 	r.fileNews++
+	r.remark()
 	r.wakeAll()
 }
 
-// isSettled reports whether the file has the text, or refuses it.
+// isSettled reports whether the file has the text, refuses it, or waits for somebody who saves it.
 func (r *Room) isSettled() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ending || r.unsaved.IsEmpty() || r.state.Problem != ""
+	var text string
+	var done bool
+	r.locked(func() {
+		text, done = r.doc.Text().String(), r.ending || r.unsaved.IsEmpty() || r.state.Problem != ""
+	})
+	return done || !r.ws.SavesTyped(r.file, text)
 }
 
 // isEnding reports whether the room is ending. It does not wait for a room that is busy.
@@ -366,17 +398,20 @@ func (r *Room) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ended := false; !ended; {
-		force, saved := false, false
+		now := false
 		select {
 		case <-r.stop:
-			ended, force = true, true
+			ended, now = true, true
 		case <-r.work:
 		case <-r.now:
-			force, saved = true, true
+			now = true
 		case <-changed:
 		case <-timer.C:
 		}
 		r.flush()
+		if r.moving.Load() {
+			return
+		}
 		if !r.followFile(ended) {
 			r.end(ErrClosed)
 			r.flush()
@@ -389,10 +424,7 @@ func (r *Room) run() {
 			timer.Reset(steadyTime)
 			continue
 		}
-		timer.Reset(r.writeFile(force))
-		if saved {
-			r.ws.EndRevision(r.file)
-		}
+		timer.Reset(r.writeFile(now))
 	}
 	r.flush()
 }
@@ -404,8 +436,9 @@ func (r *Room) flush() {
 	var text collab.Text
 	var file entry
 	var forget bool
+	var marks []mark
 	r.locked(func() {
-		entries, version, text, file, forget = r.entries, r.doc.Version(), r.doc.Text(), r.fileEntry(), r.forget
+		entries, version, text, marks, file, forget = r.entries, r.doc.Version(), r.doc.Text(), r.marks, r.fileEntry(), r.forget
 		r.hasLog = r.hasLog && !r.forget
 		r.entries, r.forget = nil, false
 	})
@@ -417,7 +450,7 @@ func (r *Room) flush() {
 		err = r.append(entries)
 	}
 	if r.ws.Home != nil && (!r.hasLog || r.logSize >= maxLog || errors.Is(err, store.ErrTooLarge)) {
-		err = r.beginLog(text.String(), version, file)
+		err = r.beginLog(text.String(), version, marks, file)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -483,6 +516,7 @@ func (r *Room) followFile(now bool) bool {
 	for _, w := range r.wills {
 		if w.raw == text { // it was written by this room, although that was said to have failed
 			r.outside = outside{}
+			r.locked(func() { r.late = r.marks })
 			return r.wrote(w)
 		}
 	}
@@ -498,12 +532,31 @@ func (o outside) steady() bool {
 	return !o.since.IsZero() && (time.Since(o.same) >= steadyTime || time.Since(o.since) >= writeTime)
 }
 
+// maxMergeTries bounds the merges for which a text is compared while people may change it.
+const maxMergeTries = 3
+
 // merge merges the text that another program has written into the shared one.
 func (r *Room) merge(text string) bool {
-	old, now := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(text))
-	change := collab.Between(old, now)
+	base, theirs := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(text))
 	var err error
-	r.locked(func() { err = r.mergeLocked(text, change) })
+	for done, tries := false, 0; !done && err == nil; tries++ {
+		var now collab.Text
+		var version int
+		r.locked(func() {
+			if now, version = r.doc.Text(), r.doc.Version(); tries == maxMergeTries { // people type all the time
+				done, err = true, r.mergeLocked(text, theirs, collab.Merge(base, now, theirs))
+			}
+		})
+		if done {
+			break
+		}
+		merged := collab.Merge(base, now, theirs)
+		r.locked(func() {
+			if done = r.doc.Version() == version; done {
+				err = r.mergeLocked(text, theirs, merged)
+			}
+		})
+	}
 	if err != nil {
 		r.log.Error("the file cannot be merged", "error", err)
 		r.end(fmt.Errorf("the file has changed on disk, and cannot be merged: %w", err))
@@ -520,29 +573,32 @@ func (r *Room) locked(f func()) {
 	f()
 }
 
-func (r *Room) mergeLocked(text string, change collab.Change) error {
-	mapped, err := change.Map(r.unsaved, true)
-	var unsaved collab.Change
-	if err == nil {
-		unsaved, err = r.unsaved.Map(change, false)
-	}
-	if err == nil && !mapped.IsEmpty() {
-		err = r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{mapped})
-	}
-	if err == nil {
-		r.raw, r.fileText, r.unsaved, r.tried, r.wills = text, source.UnixLines(text), unsaved, -1, nil
-		if r.unsaved.IsEmpty() {
-			r.since, r.authors = time.Time{}, nil
+// mergeLocked makes the text what was merged of it and of the text of the file, raw.
+func (r *Room) mergeLocked(raw string, file, merged collab.Text) error {
+	if change := collab.Between(r.doc.Text(), merged); !change.IsEmpty() {
+		if err := r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{change}); err != nil {
+			return err
 		}
-		r.authors = slices.DeleteFunc(r.authors, func(who string) bool { return who == workspace.Outside })
-		r.entries = append(r.entries, r.fileEntry())
-		r.setState(FileState{})
 	}
-	return err
+	r.raw, r.fileText, r.unsaved, r.tried, r.wills = raw, source.UnixLines(raw), collab.Between(file, merged), -1, nil
+	if r.unsaved.IsEmpty() {
+		r.since, r.authors, r.marks = time.Time{}, nil, nil
+	}
+	r.authors = slices.DeleteFunc(r.authors, func(who string) bool { return who == workspace.Outside })
+	r.entries = append(r.entries, r.fileEntry())
+	r.setState(FileState{})
+	return nil
 }
 
-// writeFile writes the file if it is time, or with force. It returns the time until it is to be called again.
-func (r *Room) writeFile(force bool) time.Duration {
+// saver is somebody who wants the file to be written.
+type saver struct {
+	*Member
+	name string
+}
+
+// writeFile writes the file if somebody wants it, or if it is saved as people type and it is time, or now. It returns the time until it is to
+// be called again.
+func (r *Room) writeFile(now bool) time.Duration {
 	const never = time.Hour
 	if !r.hasLog && r.ws.Home != nil { // what is announced needs a log
 		r.mu.Lock()
@@ -554,35 +610,43 @@ func (r *Room) writeFile(force bool) time.Duration {
 	var version int
 	var since, latest time.Time
 	var who []string
+	var savers []saver
 	var done bool
 	r.locked(func() {
-		text, version, since, latest, who = r.doc.Text().String(), r.doc.Version(), r.since, r.latest, slices.Clone(r.authors)
+		text, version, since, latest, who, savers = r.doc.Text().String(), r.doc.Version(), r.since, r.latest, slices.Clone(r.authors), r.savers
 		empty, failed := r.unsaved.IsEmpty(), r.logged < version
 		if !failed && text == r.fileText { // again
-			r.unsaved, r.since, r.authors, r.tried = keep(len(r.doc.Text())), time.Time{}, nil, -1
+			r.unsaved, r.since, r.authors, r.marks, r.tried = keep(len(r.doc.Text())), time.Time{}, nil, nil, -1
 			r.setState(FileState{})
+			r.saved(savers, Saved{Same: true})
+			done = true
 		}
-		done = empty || r.since.IsZero() || failed
+		done = done || empty || r.since.IsZero() || failed
+		r.late = nil
 	})
 	if done {
 		return never
 	}
-	now := time.Now()
-	due := latest.Add(restTime)
-	if most := since.Add(writeTime); most.Before(due) {
-		due = most
-	}
-	if r.tried == version && r.retry.After(due) {
-		due = r.retry
-	}
-	if !force && now.Before(due) {
-		return due.Sub(now)
+	if len(savers) == 0 {
+		if !r.ws.SavesTyped(r.file, text) {
+			return never
+		}
+		due := latest.Add(restTime)
+		if most := since.Add(writeTime); most.Before(due) {
+			due = most
+		}
+		if r.tried == version && r.retry.After(due) {
+			due = r.retry
+		}
+		if wait := time.Until(due); !now && wait > 0 {
+			return wait
+		}
 	}
 	was := store.RevisionOf([]byte(r.raw))
 	w := fileText{raw: edit.Restore(r.raw, text), text: text, version: version}
 	err := r.announce(w)
 	if err == nil {
-		_, err = r.ws.SaveTyped(who, r.file, []byte(w.raw), &was)
+		err = r.save(savers, who, w.raw, was)
 	}
 	var conflict *store.ConflictError
 	switch {
@@ -597,18 +661,61 @@ func (r *Room) writeFile(force bool) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.tried, r.retry = version, now.Add(retryTime)
+		r.tried, r.retry = version, time.Now().Add(retryTime)
 		var older *workspace.OlderError
 		if errors.As(err, &older) {
-			r.retry = now.Add(never)
+			r.retry = time.Now().Add(never)
 		}
-		r.setState(FileState{Problem: err.Error()})
+		r.setState(FileState{Problem: problemOf(err)})
+		r.saved(savers, Saved{Problem: problemOf(err)})
 		return retryTime
 	}
+	r.saved(savers, Saved{})
 	if r.unsaved.IsEmpty() {
 		return never
 	}
 	return restTime
+}
+
+// problemOf says why the file was not written.
+func problemOf(err error) string {
+	switch {
+	case errors.Is(err, store.ErrFull):
+		return "the disk is full. The text stays here and the file is unchanged: free some space and save again"
+	case errors.Is(err, store.ErrReadOnly):
+		return "the folder of the definitions cannot be written to. The text stays here"
+	}
+	return err.Error()
+}
+
+// save writes the file: as a revision of its own of those who want it, before the other authors, or as one that people type.
+func (r *Room) save(savers []saver, who []string, raw string, was store.Revision) error {
+	if len(savers) == 0 {
+		_, err := r.ws.SaveTyped(who, r.file, []byte(raw), &was)
+		return err
+	}
+	var all []string
+	for _, s := range savers {
+		if !slices.Contains(all, s.name) {
+			all = append(all, s.name)
+		}
+	}
+	for _, name := range who {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	_, err := r.ws.SaveBy(all, r.file, []byte(raw), &was)
+	return err
+}
+
+// saved tells those who wanted the file to be written the outcome. The caller holds the lock.
+func (r *Room) saved(list []saver, is Saved) {
+	for _, s := range list {
+		s.saved = &is
+		s.wakeUp()
+	}
+	r.savers = r.savers[len(list):]
 }
 
 // wrote takes that the file has a text of this room. It returns true.
@@ -623,11 +730,9 @@ func (r *Room) wrote(w fileText) bool {
 		r.unsaved = next
 	}
 	r.raw, r.fileText, r.tried, r.wills = w.raw, source.UnixLines(w.raw), -1, nil
-	r.since = time.Time{}
-	if r.unsaved.IsEmpty() {
-		r.authors = nil
-	} else {
-		r.since = r.latest
+	r.since, r.authors, r.marks = time.Time{}, nil, nil
+	if !r.unsaved.IsEmpty() {
+		r.since, r.marks, r.authors = r.latest, r.late, authorsOf(r.late)
 	}
 	r.entries = append(r.entries, r.fileEntry())
 	r.setState(FileState{})

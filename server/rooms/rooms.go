@@ -19,7 +19,7 @@ import (
 // Bounds.
 const (
 	maxRooms   = 500
-	maxMembers = 100 // of a room
+	maxMembers = 500 // of a room: as many as there are pages
 	maxName    = 60  // bytes of the name of a person
 )
 
@@ -121,8 +121,8 @@ func (s *Set) openIn(in func(*workspace.Workspace) bool) (out []*Room) {
 	return out
 }
 
-// Settle writes the texts of a project to their files, before files get other names. A text that its file refuses, and one that is still not
-// written after settleTime, stays in its room.
+// Settle writes the texts of a project that are saved as people type to their files. One that its file refuses, one with errors, and one that
+// is still not written after settleTime stay in their rooms, as those do that somebody saves.
 func (s *Set) Settle(ws *workspace.Workspace) {
 	open := s.openIn(func(of *workspace.Workspace) bool { return of == ws })
 	for _, r := range open {
@@ -135,6 +135,86 @@ func (s *Set) Settle(ws *workspace.Workspace) {
 
 // settleTime bounds the wait of Settle.
 const settleTime = 2 * time.Second
+
+// Rename moves the texts of files that rename gives other names, with what is not saved of them. People who have one open lose it, and find it
+// under the new name.
+func (s *Set) Rename(ws *workspace.Workspace, files []workspace.Renaming, rename func() error) error {
+	s.Settle(ws)
+	var names []string
+	for _, f := range files {
+		names = append(names, f.From, f.To)
+	}
+	slices.Sort(names) // so that two of them never wait for each other
+	for _, name := range slices.Compact(names) {
+		leave, err := s.occupy(place{ws, name})
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	var moved []workspace.Renaming
+	for _, f := range files {
+		if ws.Now().File(f.To) != nil { // a name that is taken is refused
+			continue
+		}
+		if err := (place{ws, f.From}).moveLog(f.To); err != nil {
+			return errors.Join(err, moveBack(ws, moved))
+		}
+		moved = append(moved, f)
+	}
+	if err := rename(); err != nil {
+		return errors.Join(err, moveBack(ws, moved))
+	}
+	return nil
+}
+
+func moveBack(ws *workspace.Workspace, moved []workspace.Renaming) (err error) {
+	for _, f := range slices.Backward(moved) {
+		err = errors.Join(err, (place{ws, f.To}).moveLog(f.From))
+	}
+	return err
+}
+
+// occupy ends the room of a place, without writing its file, and keeps others from opening one until leave.
+func (s *Set) occupy(at place) (leave func(), err error) {
+	for {
+		x, mine, err := s.enter(at, false)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			return func() { s.leave(at, x) }, nil
+		}
+		<-x.ready
+		if r := x.room; r != nil {
+			r.moving.Store(true)
+			r.end(ErrClosed)
+			<-r.ended
+		}
+	}
+}
+
+// Typed returns the text of a file as people have typed it, if that is not saved.
+func (s *Set) Typed(ws *workspace.Workspace, file string) (text string, ok bool) {
+	at := place{ws, file}
+	x, mine, err := s.enter(at, false)
+	if err != nil {
+		return "", false
+	}
+	if mine { // nobody has it open
+		defer s.leave(at, x)
+		r, err := open(at, s.Log)
+		if err != nil {
+			return "", false
+		}
+		return r.doc.Text().String(), !r.unsaved.IsEmpty()
+	}
+	<-x.ready
+	if r := x.room; r != nil {
+		r.locked(func() { text, ok = r.doc.Text().String(), !r.unsaved.IsEmpty() })
+	}
+	return text, ok
+}
 
 // Forget removes earlier texts from the log of a text, and what was kept aside of damaged logs: only the present text stays.
 func (s *Set) Forget(ws *workspace.Workspace, file string) error {
@@ -156,7 +236,7 @@ func (s *Set) Forget(ws *workspace.Workspace, file string) error {
 	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
 		err = at.removeLog()
 	case err == nil && r.logSize > 0:
-		err = r.beginLog(r.doc.Text().String(), r.doc.Version(), r.fileEntry())
+		err = r.beginLog(r.doc.Text().String(), r.doc.Version(), r.marks, r.fileEntry())
 	}
 	if err != nil {
 		return err

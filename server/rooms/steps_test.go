@@ -97,9 +97,17 @@ func (x *steps) add(c *client, word string) {
 	x.set(func() { x.acked = append(x.acked, word) })
 }
 
+// written saves the text.
 func (c *client) written() {
 	c.t.Helper()
-	c.until("the file is written", func() bool { return c.file.Version == c.version })
+	c.saved = nil
+	if err := c.Write(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.until("the file is written", func() bool { return c.saved != nil && c.file.Version == c.version })
+	if c.saved.Problem != "" {
+		c.t.Error(c.saved.Problem)
+	}
 }
 
 // session is what ann does while the steps are copied: she types, the file is written, and another program writes it, too.
@@ -120,7 +128,6 @@ func session(t *testing.T) *steps {
 	ann := l.join(t, s, name, "ann")
 	x.add(ann, "(1)")
 	x.add(ann, "(2)")
-	ann.Write()
 	ann.written()
 	x.add(ann, "(3)")
 	ann.written()

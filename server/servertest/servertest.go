@@ -98,14 +98,22 @@ var Samples = map[string]string{
 	"C_LIST.1.samples.jsonl": `{"message":"C_LIST.1","hex":"240002000200080008001600120001000000410000001600000020000200000042000000","about":"a list"}` + "\n",
 }
 
-// OpenWorkspace opens a workspace "one" of a directory. change, if not nil, may wrap its files.
+// OpenWorkspace opens a workspace "one" of a directory, whose home is beside it: opened again, it is as it was. change, if not nil, may wrap its
+// files.
 func OpenWorkspace(t testing.TB, dir string, change func(workspace.Files) workspace.Files) *workspace.Workspace {
 	t.Helper()
 	d, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, _ := workspacetest.Dir(t, nil)
+	beside := dir + ".home"
+	if err := os.MkdirAll(beside, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	home, err := store.Open(beside)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := workspace.Files(d)
 	if change != nil {
 		files = change(files)

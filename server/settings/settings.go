@@ -32,6 +32,7 @@ type Settings struct {
 	Ports     []int             `json:"ports,omitempty" maxItems:"100" doc:"ports of servers, which tell the direction; by default a server is the end that did not open the connection"`
 	Direction string            `json:"direction,omitempty" doc:"direction of messages whose direction a file does not tell: c2s or s2c"`
 	Envelope  string            `json:"envelope,omitempty" maxLength:"100000" doc:"how messages travel, as found in the traffic; a file of the library that says so applies instead"`
+	SaveTyped bool              `json:"save_typed,omitempty" doc:"definitions are saved as people type, when typing rests and they have no errors; of projects"`
 	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
 }
 
@@ -88,7 +89,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 
 // Names returns the names of the JSON members.
 func Names() []string {
-	names := []string{"constants", "direction", "envelope", "groups", "map", "ports"}
+	names := []string{"constants", "direction", "envelope", "groups", "map", "ports", "save_typed"}
 	for _, o := range defs.Options() {
 		names = append(names, o.Name)
 	}
@@ -131,6 +132,7 @@ func (s Settings) Over(base Settings) Settings {
 	if len(s.Ports) > 0 {
 		out.Ports = s.Ports
 	}
+	out.SaveTyped = s.SaveTyped || out.SaveTyped
 	out.Constants, out.Options = merged(out.Constants, s.Constants), merged(out.Options, s.Options)
 	return out
 }

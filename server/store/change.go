@@ -274,6 +274,39 @@ func (d *Dir) remove(name string, expect *Revision) error {
 	return nil
 }
 
+// Move gives a file another name, in one step: a file of that name goes. If there is no file, the error is fs.ErrNotExist.
+func (d *Dir) Move(from, to string) error {
+	if err := errors.Join(CheckName(from), CheckName(to)); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return failure("move", from, d.move(from, to))
+}
+
+func (d *Dir) move(from, to string) error {
+	old, err := d.placeOf(from, false)
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	if _, err := old.dir.Lstat(old.base); err != nil {
+		return err
+	}
+	now, err := d.placeOf(to, true)
+	if err != nil {
+		return err
+	}
+	defer now.close()
+	if err := d.step("rename"); err != nil {
+		return err
+	}
+	if err := old.root.Rename(from, to); err != nil {
+		return err
+	}
+	return errors.Join(d.syncDir(now.dir), d.syncDir(old.dir))
+}
+
 // step lets a test fail the next step of a change.
 func (d *Dir) step(name string) error {
 	if d.before == nil {

@@ -97,7 +97,9 @@ func (p *pending) joins(who []string, now time.Time) bool {
 func (h *history) changed(file, before, after string, who []string, typed bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	who = slices.Sorted(slices.Values(who))
+	if typed { // else the one who has saved is first
+		who = slices.Sorted(slices.Values(who))
+	}
 	p := h.open[file]
 	if p == nil || !typed || !p.joins(who, now) || p.text != before {
 		h.endLocked(file)
@@ -464,17 +466,6 @@ func (w *Workspace) TextOf(file, revision string) (text string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// Merge joins two texts that were made of a common one. Where both changed a place, both texts are there.
-func Merge(base, mine, now string) (string, error) {
-	of, current := collab.NewText(base), collab.NewText(now)
-	change, err := collab.Between(of, collab.NewText(mine)).Map(collab.Between(of, current), false)
-	if err != nil {
-		return "", err
-	}
-	text, err := change.Apply(current)
-	return text.String(), err
 }
 
 // History returns the revisions of a definition, newest first. The text before the first change is one of them.

@@ -509,6 +509,39 @@ func (w *Workspace) Redo(id string, rest bool, who ...string) (Step, error) {
 	return w.turn(id, rest, false, who)
 }
 
+// Moves returns the definitions that get other names when a step is undone, or redone: each with the text, or the only one, of a file that goes.
+func (w *Workspace) Moves(id string, undo bool) (out []Renaming) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changes, err := w.changesOf(id)
+	if err != nil {
+		return nil
+	}
+	if undo {
+		invert(changes)
+	}
+	changes = slices.DeleteFunc(changes, func(c change) bool { return !inHistory(c.name) })
+	var gone, made []change
+	for _, c := range changes {
+		if c.after == nil {
+			gone = append(gone, c)
+		} else if c.before == nil {
+			made = append(made, c)
+		}
+	}
+	for _, c := range gone {
+		i := slices.IndexFunc(made, func(m change) bool { return bytes.Equal(m.after, c.before) })
+		if len(gone) == 1 && len(made) == 1 {
+			i = 0
+		}
+		if i >= 0 {
+			out = append(out, Renaming{From: c.name, To: made[i].name})
+			made = slices.Delete(made, i, i+1)
+		}
+	}
+	return out
+}
+
 func (w *Workspace) turn(id string, rest, undo bool, who []string) (Step, error) {
 	var step *Step // once its files are being changed
 	defer w.settled(&step)

@@ -485,8 +485,7 @@ func (w *Workspace) merged(x Thread) (now, merged string, err error) {
 		return "", "", &ThreadError{Reason: "the definition " + x.File + " is gone"}
 	}
 	now = source.UnixLines(f.Text)
-	merged, err = Merge(x.Suggestion.Base, x.Suggestion.Text, now)
-	return now, merged, err
+	return now, collab.Merge(collab.NewText(x.Suggestion.Base), collab.NewText(x.Suggestion.Text), collab.NewText(now)).String(), nil
 }
 
 // Accept writes the changes of a suggestion into its definition, and closes it.

@@ -15,6 +15,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs"
+	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/settings"
@@ -36,6 +37,7 @@ type Files interface {
 type Home interface {
 	Files
 	Load(name string, decode func(text []byte) error) (store.File, error)
+	Move(from, to string) error
 	Names(folder string) ([]string, error)
 	Below(folder string) ([]string, error)
 	Path(name string) string
@@ -250,7 +252,22 @@ func (w *Workspace) SaveBy(who []string, name string, text []byte, expect *store
 	return w.saveAs(by{who: who, files: []string{name}}, name, text, expect)
 }
 
-// SaveTyped is SaveBy for a shared text, which is saved as people type.
+// SavesTyped reports whether a text is to be saved in a file although nobody says so: the project is set to that, and the text has no errors.
+func (w *Workspace) SavesTyped(file, text string) bool {
+	if !w.UserSettings().SaveTyped {
+		return false
+	}
+	var found diag.List
+	if IsEnvelope(file) {
+		_, found = w.Now().WithEnvelope(text)
+	} else {
+		snap, f := w.Now().With(file, text)
+		found = snap.DiagnosticsOf(f)
+	}
+	return !found.HasErrors()
+}
+
+// SaveTyped is SaveBy for a text that is saved as people type.
 func (w *Workspace) SaveTyped(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
 	return w.saveAs(by{who: who, files: []string{name}, typed: true}, name, text, expect)
 }

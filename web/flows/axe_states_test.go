@@ -59,6 +59,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/dialogs/rules.tsx", `dialog[aria-label="Rules for messages"]`, "TestFlowAxeLive"},
 	{"web/src/dialogs/settings.tsx", `dialog[aria-label^="Settings of "], dialog[aria-label^="Decode "]`, "TestFlowAxeSettings"},
 	{"web/src/dialogs/settings.tsx", `dialog[aria-label="Decode the traffic as"]`, "TestFlowAxeCodes"},
+	{"web/src/page.ts", `dialog.question[aria-label^="Discard all"]`, "TestFlowTogether"},
 	{"web/src/page.ts", `dialog.question[aria-label*=" from the disk?"]`, "TestFlowAxeChanges"},
 	{"web/src/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
 	{"web/src/palette.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
@@ -329,6 +330,8 @@ func TestFlowAxeChanges(t *testing.T) {
 	p.Visible("dialog", "Delete C_JOIN.1.def from the disk?…")
 	f.dialog("a question before a file is deleted")
 
+	f.command("Suggest a change of the definition")
+	f.shows("#room-bar", "Your suggestion")
 	f.caret(2)
 	f.types("_mine")
 	f.shows("#layout-rows", "password_mine")

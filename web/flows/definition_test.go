@@ -160,47 +160,42 @@ func TestFlowDefinition(t *testing.T) {
 	}
 }
 
-// Two pages, and other programs, on one file: a page without edits follows, a page with edits asks, and no edit is lost: what it keeps is
-// merged with what the other has saved.
+// Two pages, and other programs, on one file: all have one text, and no line is lost: what another program writes is merged with what is not
+// saved.
 func TestFlowTwoTabs(t *testing.T) {
 	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	a.caret(2)
 	a.types("_a")
-	a.shows("#layout-rows", "password_a")
-	a.press("Ctrl+S")
-	a.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
 	b.shows("#layout-rows", "password_a")
-	b.is("the other page follows", `document.querySelector(".cm-content").innerText.includes("password_a")`)
-
-	b.caret(2)
-	b.types("_b")
-	b.shows("#layout-rows", "password_a_b")
-	a.caret(1)
-	a.types(" again")
-	a.press("Ctrl+S")
-	b.shows("#definition-notes", "has changed on disk")
-	b.is("what was typed is still there", `document.querySelector(".cm-content").innerText.includes("password_a_b")`)
-	b.is("the lines that differ", `document.querySelector("#definition-notes .changes").textContent.includes("where again")`)
-	b.click(`button[value="mine"]`)
-	b.is("asked no more", `!document.querySelector("#definition-notes").innerText.includes("has changed on disk")`)
-	b.press("Ctrl+S")
-	a.shows("#layout-rows", "password_a_b")
-	servertest.Stands(t, dir, "C_JOIN.1.def", "string channel_name # where again\nuint16 password_a_b\n")
+	b.is("the text of the other page", `document.querySelector(".cm-content").innerText.includes("password_a")`)
+	b.caret(1)
+	b.types(" again")
+	a.has("string channel_name # where again\nuint16 password_a\n")
+	servertest.Stands(t, dir, "C_JOIN.1.def", servertest.JoinText)
+	a.saves()
+	servertest.Stands(t, dir, "C_JOIN.1.def", "string channel_name # where again\nuint16 password_a\n")
+	b.is("it is saved for both", `document.querySelector("#definition-head .unsaved") === null`)
 
 	a.caret(2)
 	a.types("_c")
-	a.shows("#layout-rows", "password_a_b_c")
-	servertest.WriteFile(t, filepath.Join(dir, "C_JOIN.1.def"), "byte from_outside\n")
+	b.shows("#layout-rows", "password_a_c")
+	servertest.WriteFile(t, filepath.Join(dir, "C_JOIN.1.def"), "string channel_name # where again\nuint16 password_a\nbyte from_outside\n")
 	if err := srv.Config.Handler.(*server.Server).Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
-	b.shows("#layout-rows", "from_outside")
-	a.shows("#definition-notes", "has changed on disk")
-	a.click(`button[value="theirs"]`)
-	a.shows("#layout-rows", "from_outside")
-	a.is("the text of the disk", `document.querySelector(".cm-content").innerText.trim() === "byte from_outside"`)
+	for _, f := range []flow{a, b} {
+		f.shows("#layout-rows", "from_outside")
+		f.shows(".toasts", "has changed on disk")
+		f.has("string channel_name # where again\nuint16 password_a_c\nbyte from_outside\n")
+	}
+	a.page().Click("button", "More about this definition")
+	a.click(`#definition-head button[value="stored"]`)
+	b.has("string channel_name # where again\nuint16 password_a\nbyte from_outside\n")
+	a.caret(1)
+	a.press("Ctrl+Z")
+	b.has("string channel_name # where again\nuint16 password_a_c\nbyte from_outside\n")
 }
 
 // The server is restarted: text edited meanwhile is not lost.
@@ -301,7 +296,7 @@ func TestFlowFullDisk(t *testing.T) {
 	}{{store.ErrFull, "the disk is full"}, {store.ErrReadOnly, "cannot be written"}} {
 		broken.err.Store(&c.err)
 		f.press("Ctrl+S")
-		f.shows("#notices", c.says)
+		f.shows("#room-bar", c.says)
 		f.is("the text stays", `document.querySelector(".cm-content").innerText.includes("password_kept") && document.querySelector("#definition-head").innerText.includes("not saved")`)
 		servertest.Stands(t, dir, "C_JOIN.1.def", servertest.JoinText)
 	}

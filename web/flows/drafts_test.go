@@ -136,17 +136,21 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#definition-head", "C_WIDE.2.def")
 }
 
-// A browser that cannot store unsaved text says so, and asks before the page is closed.
+// A browser that cannot store the text of a new definition says so, and asks before the page is closed. One that is stored is on the server.
 func TestFlowDraftsWithoutStorage(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	asks := `(() => { const e = new Event("beforeunload", {cancelable: true}); dispatchEvent(e); return e.defaultPrevented })()`
+	f.do(`Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }`)
 	f.caret(2)
 	f.types("_a")
 	f.shows("#layout-rows", "password_a")
+	f.together()
 	f.is("it does not ask", "!"+asks)
-	f.do(`Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }`)
-	f.types("b")
+	f.click("[data-new]")
+	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.caret(0)
+	f.types("byte b")
 	f.shows(".toasts", "This browser cannot store unsaved text")
 	f.is("it asks", asks)
 	f.press("Ctrl+S")
@@ -162,70 +166,64 @@ func (f flow) rename(name string) {
 	f.types(name + "\r")
 }
 
-// Each tab keeps its own text, also a copy of a tab. A tab that opens the definition later restores the text of closed tabs and lists those
-// of the others.
+// Tabs of one browser have one text of a stored definition, and each its own one of a new definition, also a copy of a tab.
 func TestFlowDraftsOfTabs(t *testing.T) {
 	t.Parallel()
 	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
-	address := srv.URL + "/p/one/definitions/C_JOIN.1"
-	text := func(end string) string { return "string channel_name # where\nuint16 password" + end + "\n" }
-	types := func(f flow, end, whole string) {
-		f.caret(2)
-		f.types(end)
-		f.shows("#layout-rows", "password"+whole)
-	}
-	b := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
-	types(a, "_a", "_a")
-	types(b, "_b", "_b")
+	const address = "/p/one/definitions?new=C_MINE.1"
+	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	a.together()
+	b.together()
+	a.caret(2)
+	a.types("_a")
+	b.has("string channel_name # where\nuint16 password_a\n")
+	b.caret(1)
+	b.types(" b")
+	a.has("string channel_name # where b\nuint16 password_a\n")
 	a.reload()
-	a.says("its own", text("_a"))
-	a.shows(".toasts", "Another tab has unsaved text of C_JOIN.1")
+	a.has("string channel_name # where b\nuint16 password_a\n")
+
+	for tab, f := range map[string]flow{"a": a, "b": b} {
+		f.goes(srv.URL + address)
+		f.caret(0)
+		f.types("byte " + tab)
+		f.shows("#layout-rows", tab)
+	}
+	text := func(end string) string { return "# description of C_MINE.1\n\nbyte " + end }
+	a.reload()
+	a.says("its own", text("a"))
 	b.reload()
-	b.says("its own", text("_b"))
+	b.says("its own", text("b"))
 
 	// A duplicated tab begins with the stored text of its original.
 	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
 	id := browsertest.Value[string](t, a.ctx, `sessionStorage.getItem("wirebench.tab.")`)
 	c.do(`sessionStorage.setItem("wirebench.tab.", ` + jsText(id) + `)`)
 	c.reload()
-	c.open("C_JOIN.1")
-	c.says("the text of its original", text("_a"))
-	types(c, "_c", "_a_c")
-	types(a, "_a", "_a_a")
-	types(c, "_c", "_a_c_c")
+	c.goes(srv.URL + address)
+	c.says("the text of its original", text("a"))
+	c.caret(0)
+	c.types("c")
+	c.shows("#layout-rows", "ac")
 	a.reload()
-	a.says("its own beside a copy", text("_a_a"))
-	c.reload()
-	c.open("C_JOIN.1")
-	c.says("the copy's own", text("_a_c_c"))
+	a.says("its own beside a copy", text("a"))
 
-	// The palette lists unsaved texts of other tabs.
+	// The palette lists unsaved texts of other tabs, and a closed tab leaves its text to the next one.
 	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
-	d.open("C_JOIN.1")
-	d.says("what is stored: all tabs with unsaved text are open", servertest.JoinText)
-	d.shows(".toasts", "Another tab has unsaved text of C_JOIN.1")
-	d.open("C_LIST.1")
 	d.press("Ctrl+K")
 	d.types("unsaved text")
-	d.is("three drafts", `[...document.querySelectorAll("dialog [role=option]")].filter((e) => e.innerText.includes("C_JOIN.1")).length >= 3`)
+	d.is("three drafts", `[...document.querySelectorAll("dialog [role=option]")].filter((e) => e.innerText.includes("C_MINE.1")).length >= 3`)
 	d.press("Enter")
-	d.shows("#definition-head", "C_JOIN.1.def")
-	d.says("the newest", text("_a_c_c"))
-	d.shows("#definition-head", "not saved")
-
-	// A closed tab leaves its draft to the next one, which lists the others.
+	d.is("one of them", documentText+`.startsWith("# description of C_MINE.1\n\nbyte ")`)
+	taken := browsertest.Value[string](t, d.ctx, documentText)
 	browsertest.Run(t, b.ctx, page.Close())
 	d.press("Ctrl+S")
 	d.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
-	servertest.Stands(t, dir, "C_JOIN.1.def", text("_a_c_c"))
+	servertest.Stands(t, dir, "C_MINE.1.def", taken)
 	d.is("its own is gone", `!Object.keys(localStorage).some((key) => key.endsWith("\n" + sessionStorage.getItem("wirebench.tab.")))`)
-	e := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
-	e.says("the text of the closed tab", text("_b"))
-	e.shows("#definition-notes", "has changed on disk")
-	a.says("the first still has its own", text("_a_a"))
 }
 
-// A draft is kept while the server does not answer: the first drawing of the page does not show the state of the text.
+// What was typed and not saved comes with the page, also while the server does not answer afterwards.
 func TestFlowDraftsWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	s, _ := filesServer(t, flowFiles())
@@ -245,6 +243,5 @@ func TestFlowDraftsWithoutAnswer(t *testing.T) {
 	refuses.Store(true)
 	browsertest.Reload(t, f.ctx, "html .definition-editor .cm-content")
 	f.is("the rows of the page are drawn", `document.querySelector("#layout-rows tr") !== null`)
-	f.is("the draft is kept", `Object.entries(localStorage).some(([key, value]) => key.startsWith("wirebench.draft.") && value.includes("password_kept"))`)
-	f.says("the draft", "string channel_name # where\nuint16 password_kept\n")
+	f.says("what was typed", "string channel_name # where\nuint16 password_kept\n")
 }

@@ -42,9 +42,7 @@ func TestFlowLookTogether(t *testing.T) {
 	f.together()
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	g.together()
-	g.page().Click("button", "Say who you are")
-	g.page().Fill("textbox", "Your name, for others", "Bob")
-	g.page().Press("Enter")
+	g.named("Bob")
 	f.page().In("People in this text").Visible("button", "Bob")
 	g.caret(2)
 	g.types("_of_the_room")

@@ -145,13 +145,13 @@ func TestFlowScreenshots(t *testing.T) {
 	srv := serve(t, h)
 	ctx := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree")
 	bob := browsertest.Open(t, srv.URL+"/p/"+d.Name, "html.live:has(.definition-editor) .tree") // another person, in the definition of the first picture
-	const joins = `localStorage.setItem("wirebench.name", "NAME"); document.querySelector(".together-button").click()`
-	browsertest.Run(t, bob, chromedp.Evaluate(strings.Replace(joins, "NAME", "Bob", 1), nil), chromedp.Poll(`document.querySelector("#together-bar").innerText.includes("In the file")`, nil),
+	const joins = `{ const name = document.querySelector(".together-name"); name.value = "NAME"; name.dispatchEvent(new Event("change")) }`
+	browsertest.Run(t, bob, chromedp.Poll(`document.querySelector(".together-name") !== null`, nil), chromedp.Evaluate(strings.Replace(joins, "NAME", "Bob", 1), nil),
 		chromedp.Evaluate(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view, line = view.state.doc.line(4); view.focus(); view.dispatch({selection: {anchor: line.from, head: line.to}}) }`, nil))
 	for _, shot := range []struct{ name, path, do, until string }{
 		{
 			"workbench", "", strings.Replace(joins, "NAME", "Ann", 1) + ";" + pickMember,
-			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector(".line-thread") !== null && document.querySelector("#score").textContent.includes("clean") && document.querySelector("#together-bar").innerText.includes("In the file")`,
+			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector(".line-thread") !== null && document.querySelector("#score").textContent.includes("clean") && document.querySelector("#people-bar").innerText.includes("Bob")`,
 		},
 		{
 			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16",

@@ -45,16 +45,23 @@ func TestFlowThreads(t *testing.T) {
 	for range "uint32 kind2" {
 		f.press("Backspace")
 	}
-	f.press("Backspace", "Ctrl+S")
+	f.press("Backspace")
+	f.saves()
 	g.has("uint32 id\nuint32 kind\nstring text\nbyte more\n")
 
-	// A suggestion.
+	// A suggestion: nobody else sees the text while it is written, also after a reload.
+	g.command("Suggest a change of the definition")
+	g.shows("#room-bar", "Your suggestion: only you see this text")
 	g.caret(4)
 	for range "byte more" {
 		g.press("Backspace")
 	}
 	g.press("Backspace")
 	g.has("uint32 id\nuint32 kind\nstring text\n")
+	g.reload()
+	g.shows("#room-bar", "Your suggestion: only you see this text")
+	g.has("uint32 id\nuint32 kind\nstring text\n")
+	f.has("uint32 id\nuint32 kind\nstring text\nbyte more\n")
 	g.press("Ctrl+K")
 	g.page().Fill("combobox", "Go to anything", "> suggest the edited")
 	g.page().Press("Enter")

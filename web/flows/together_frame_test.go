@@ -15,15 +15,15 @@ func TestFlowTogetherFrame(t *testing.T) {
 	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/captures/"+x.ID+"#n=3", openSelector)}
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_HIT.1", openSelector)}
-	f.do(`localStorage.setItem("wirebench.name", "Ann")`)
 	f.page().Click("button", "Definition")
 	f.together()
 	g.together()
-	g.shows("#together-bar", "frame 3")
-	f.is("no frame of one without", `document.querySelectorAll(".together-people > .btn").length === 1 && document.querySelector(".together-frame") === null`)
+	f.named("Ann")
+	g.shows("#people-bar", "frame 3")
+	f.is("no frame of one without", `document.querySelectorAll("#people-bar > .btn").length === 1 && document.querySelector(".together-frame") === null`)
 	f.click(".frame.cur")
 	f.press("ArrowDown", "ArrowDown")
-	g.shows("#together-bar", "frame 5")
+	g.shows("#people-bar", "frame 5")
 	g.look("together-frame")
 	g.page().Click("link", "frame 5")
 	g.arrives("the frame", `location.pathname.includes("/captures/") && document.querySelector(".frame.cur .fc-n")?.textContent === "5"`)
@@ -32,7 +32,7 @@ func TestFlowTogetherFrame(t *testing.T) {
 
 	// Both have the capture open: the list goes to the frame.
 	f.press("End")
-	g.shows("#together-bar", "frame 300")
+	g.shows("#people-bar", "frame 300")
 	g.page().Click("link", "frame 300")
 	g.is("the frame", `document.querySelector(".frame.cur .fc-n")?.textContent === "300"`)
 }

@@ -27,11 +27,25 @@ func (f flow) has(text string) {
 	f.is(fmt.Sprintf("the text %q", text), documentText+" === "+jsText(text))
 }
 
-// together makes the page one that edits definitions together.
+// together waits until the text is that of its room, and all that was typed is there.
 func (f flow) together() {
 	f.Helper()
-	f.page().Click("button", "Together")
-	f.shows("#together-bar", "In the file")
+	f.is("in its room", `document.querySelector("#room-bar").dataset.state === "open"`)
+}
+
+// saves saves the text.
+func (f flow) saves() {
+	f.Helper()
+	f.press("Ctrl+S")
+	f.lacks("#definition-head .unsaved")
+	f.together()
+}
+
+// named gives the person in a page a name, for others that are there.
+func (f flow) named(name string) {
+	f.Helper()
+	f.page().Fill("textbox", "Your name, for others", name)
+	f.page().Press("Enter")
 }
 
 // Two people write one definition: each sees what the other types and where, and the file follows. Undo takes back one's own.
@@ -39,13 +53,10 @@ func TestFlowTogether(t *testing.T) {
 	t.Parallel()
 	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
 	f.together()
-	f.shows("#together-bar", "Nobody else is here")
-	f.page().Click("button", "Say who you are")
-	f.page().Fill("textbox", "Your name, for others", "Ann")
-	f.page().Press("Enter")
-	f.page().Visible("button", "Ann")
+	f.is("nobody else is here", `document.querySelector("#people-bar").hidden && document.querySelector("#room-bar").hidden`)
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)} // another browser
 	g.together()
+	f.named("Ann")
 	g.page().In("People in this text").Visible("button", "Ann")
 	f.page().In("People in this text").Visible("button", "somebody")
 
@@ -55,7 +66,9 @@ func TestFlowTogether(t *testing.T) {
 	g.shows("#layout-head", "bytes")
 	g.is("the layout has the new name", `document.querySelector("#layout-body").textContent.includes("identifier")`)
 	g.is("the caret of the other", `document.querySelector(".peer-caret .peer-name")?.textContent === "Ann" && document.querySelector(".peer-caret").closest(".cm-line").textContent.startsWith("uint32 identifier")`)
-	g.shows("#together-bar", "In the file")
+	g.shows("#room-bar", "Not saved: 1 line, typed by Ann")
+	g.is("its mark", `document.querySelector(".cm-unsaved:not(.own)")?.title === "Not saved: typed by Ann"`)
+	f.is("its mark", `document.querySelector(".cm-unsaved.own") !== null`)
 	// With the answer that brings the bytes, not with a later one: nobody may type any more.
 	g.do(`document.addEventListener("wb:answered", () => {
 		if (window.marked === undefined && !document.documentElement.classList.contains("no-message")) {
@@ -76,7 +89,7 @@ func TestFlowTogether(t *testing.T) {
 	const both = "uint32 identifier\nstring names\nbyte level # of the hero\n"
 	f.has(both)
 	g.has(both)
-	g.shows("#together-bar", "In the file")
+	g.shows("#room-bar", "Not saved: 3 lines, typed by Ann, you")
 	file := filepath.Join(dir, "C_JOIN.1.def")
 	inFile := func(want string) {
 		t.Helper()
@@ -88,8 +101,16 @@ func TestFlowTogether(t *testing.T) {
 			}
 		}
 	}
+	inFile(togetherText)
+	g.command("Discard unsaved changes")
+	g.dialog("a question before lines of others are discarded")
+	g.has(both)
+	g.saves()
 	inFile(both)
-	f.is("nothing to save", `document.querySelector("#definition-head button[value=save]") === null && document.querySelector(".unsaved") === null`)
+	f.is("nothing to save", `document.querySelector("#definition-head button[value=save]").disabled && document.querySelector(".unsaved") === null && document.querySelector(".cm-unsaved") === null`)
+	f.command("History of the definition …")
+	f.shows(".history-list", "somebody, Ann")
+	f.press("Escape")
 
 	// Undo takes back one's own.
 	f.caret(2)
@@ -98,9 +119,8 @@ func TestFlowTogether(t *testing.T) {
 	f.has(undone)
 	g.has(undone)
 
-	// Another program writes the file.
-	inFile(undone)
-	servertest.WriteFile(t, file, "# by a script\n"+undone)
+	// Another program writes the file, which lacks what is not saved.
+	servertest.WriteFile(t, file, "# by a script\n"+both)
 	if err := srv.Config.Handler.(*server.Server).Projects.Find("one").Reload(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +128,16 @@ func TestFlowTogether(t *testing.T) {
 	g.has("# by a script\n" + undone)
 	f.is("no question", `document.querySelector("#definition-notes .conflict") === null`)
 
-	// What was typed is in the file although the page is left at once, and another definition has its own text.
+	// What was typed is there although the page is left at once, with the name of the one who is gone.
 	g.caret(0)
 	g.types("int16 last")
 	browsertest.Run(t, g.ctx, browsertest.Painted())
-	g.page().Click("button", "Together")
-	g.is("alone again", `document.querySelector("#together-bar").hidden`)
+	g.goes(srv.URL + "/healthz")
 	f.has("# by a script\n" + undone + "int16 last")
-	f.shows("#together-bar", "Nobody else is here")
+	f.is("nobody else is here", `document.querySelector("#people-bar").hidden`)
+	f.shows("#room-bar", "somebody")
+	inFile("# by a script\n" + both)
+	f.saves()
 	inFile("# by a script\n" + undone + "int16 last")
 }
 
@@ -129,25 +151,27 @@ func TestFlowTogetherOffline(t *testing.T) {
 	f.together()
 	g.together()
 	gate.shut()
-	f.shows("#together-bar", "No connection")
+	f.shows("#room-bar", "No connection")
 	f.caret(1)
 	f.types("entifier")
-	f.shows("#together-bar", "your changes are kept and sent later")
+	f.shows("#room-bar", "your changes are kept and sent later")
+	f.press("Ctrl+S")
+	f.shows(".toasts", "No connection: it is saved once the server is back")
 	g.caret(3)
 	g.types(" # of the hero")
-	g.shows("#together-bar", "In the file")
+	g.saves()
 	gate.open()
 	want := strings.Replace(strings.Replace(togetherText, "id", "identifier", 1), "level", "level # of the hero", 1)
 	f.has(want)
 	g.has(want)
-	f.shows("#together-bar", "In the file")
+	f.together()
 
 	// A page that is closed without a connection keeps what was typed for the next time.
 	gate.shut()
-	f.shows("#together-bar", "No connection")
+	f.shows("#room-bar", "No connection")
 	f.caret(2)
 	f.types("s")
-	f.shows("#together-bar", "your changes are kept and sent later")
+	f.shows("#room-bar", "your changes are kept and sent later")
 	g.caret(1)
 	g.types("s")
 	gate.open()
@@ -166,15 +190,15 @@ func TestFlowTogetherVersions(t *testing.T) {
 		f.do(`{ const view = document.querySelector(".definition-editor .cm-content").cmTile.root.view; view.dispatch({changes: {from: view.state.doc.length, insert: "uint64 more\n"}}) }`)
 	}
 	add()
-	f.shows("#together-bar", "Not in the file")
-	f.page().Click("button", "Back to the file")
+	f.press("Ctrl+S")
+	f.shows("#room-bar", "Not saved: C_JOIN.1 is an older version")
+	f.page().Click("button", "Back to the saved text")
 	f.has(togetherText)
-	f.shows("#together-bar", "In the file")
+	f.is("nothing is wrong", `document.querySelector("#room-bar").hidden`)
 	add()
-	f.shows("#together-bar", "Not in the file")
 	f.page().Click("button", "New version")
 	f.page().Visible("heading", "C_JOIN.3.def")
-	f.shows("#together-bar", "In the file")
+	f.together()
 	servertest.Stands(t, dir, "C_JOIN.1.def", togetherText)
 	servertest.Stands(t, dir, "C_JOIN.3.def", togetherText+"uint64 more\n")
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
@@ -200,12 +224,12 @@ func TestFlowTogetherRename(t *testing.T) {
 	want := strings.Replace(togetherText, "id", "identifier", 1)
 	f.has(want)
 	g.has(want)
-	f.shows("#together-bar", "In the file")
+	f.together()
 	g.caret(3)
 	g.types(" # of the hero")
 	want = strings.Replace(want, "level", "level # of the hero", 1)
 	f.has(want)
-	f.shows("#together-bar", "In the file")
+	f.saves()
 	servertest.Stands(t, dir, "C_ENTER.1.def", want)
 	f.command("History of the definition …")
 	f.page().Visible("dialog", "History of C_ENTER.1.def")
@@ -227,7 +251,7 @@ func TestFlowTogetherRestart(t *testing.T) {
 	g.has(strings.Replace(togetherText, "id", "identifier", 1))
 	gate.shut()
 	s.Close()
-	f.shows("#together-bar", "No connection")
+	f.shows("#room-bar", "No connection")
 	f.types("s")
 	g.caret(3)
 	g.types(" # of the hero")
@@ -236,7 +260,7 @@ func TestFlowTogetherRestart(t *testing.T) {
 	want := strings.Replace(strings.Replace(togetherText, "id", "identifiers", 1), "level", "level # of the hero", 1)
 	f.has(want)
 	g.has(want)
-	f.shows("#together-bar", "In the file")
+	f.saves()
 	servertest.Stands(t, dir, "C_JOIN.1.def", want)
 }
 
@@ -328,12 +352,13 @@ func TestFlowTogetherAtOnce(t *testing.T) {
 		for j := range all {
 			f.is(fmt.Sprint("the last line of ", j, " at ", i), fmt.Sprintf(`%s.includes("# p%d 60\n")`, documentText, j))
 		}
-		f.shows("#together-bar", "In the file")
+		f.together()
 		texts[browsertest.Value[string](t, f.ctx, documentText)] = true
 	}
 	if len(texts) != 1 {
 		t.Errorf("different texts: %q", slices.Collect(maps.Keys(texts)))
 	}
+	first.saves()
 	for text := range texts {
 		servertest.Stands(t, dir, "C_JOIN.1.def", text)
 	}
@@ -400,7 +425,7 @@ func togetherSpeed(t *testing.T, pages int) {
 	t.Logf("%d changes: own paint %.0f ms at the median, 95%% %.0f; %d seen by others: %.0f ms, 95%% %.0f", len(own), own[len(own)/2], own[len(own)*95/100], len(others), others[len(others)/2], others[len(others)*95/100])
 	texts := map[string]bool{}
 	for _, f := range all {
-		f.shows("#together-bar", "In the file")
+		f.together()
 		texts[browsertest.Value[string](t, f.ctx, documentText)] = true
 	}
 	if len(texts) != 1 {
@@ -413,10 +438,10 @@ func TestFlowFollow(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("uint32 a\n", 200)
 	f, srv, _ := begin(t, map[string]string{"C_JOIN.1.def": long, "C_LEAVE.1.def": "byte why\n", "protocol.1.map": "C_JOIN 1\nC_LEAVE 2\n"}, "/p/one/definitions/C_JOIN.1")
-	f.do(`localStorage.setItem("wirebench.name", "Ann")`)
 	f.together()
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	g.together()
+	f.named("Ann")
 	f.caret(150)
 	g.page().In("People in this text").Click("button", "Ann")
 	visible := func(line int) string {

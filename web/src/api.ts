@@ -1053,6 +1053,9 @@ export interface RoomsMessage {
   people?: RoomsSeen[];
   nobody?: boolean;
   file?: RoomsFileState;
+  unsaved?: RoomsUnsaved;
+  /** the outcome of a wish to write the file */
+  saved?: RoomsSaved;
   /** the outcome of a merge, after its updates: done, or unknown if it was not merged */
   merged?: string;
 }
@@ -1061,6 +1064,8 @@ export interface RoomsMessage {
 export interface RoomsStart {
   room: string;
   you: string;
+  /** of the person, as others see it */
+  name: string;
   version: number;
   text?: string;
   /** why the text is sent again */
@@ -1105,6 +1110,34 @@ export interface RoomsFileState {
   problem?: string;
   /** of the text of Version */
   hash: number;
+}
+
+/** RoomsUnsaved says which lines of a text are not in its file, and whose they are. */
+export interface RoomsUnsaved {
+  /** of the text */
+  version: number;
+  /** the people */
+  who: string[];
+  /** in order */
+  lines: RoomsUnsavedLines[];
+  more?: number;
+}
+
+/** RoomsSaved is the outcome of a wish to write the file: it has the text, unless there is a problem. */
+export interface RoomsSaved {
+  /** it had the text already */
+  same?: boolean;
+  problem?: string;
+}
+
+/** RoomsUnsavedLines are lines of a text of which a person has changed parts, or between which something was removed. */
+export interface RoomsUnsavedLines {
+  /** the first one; 1 is the first of the text */
+  from: number;
+  /** the last one */
+  to: number;
+  /** index in Who; -1 if nobody knows */
+  by: number;
 }
 
 /** RowsAnswer and mapAnswer identify their list. */

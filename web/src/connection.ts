@@ -8,8 +8,8 @@ export interface ChannelEvents {
   /** The channel is open, for the first time or again: the server has no state of earlier connections. */
   open(): void;
   message(message: never): void;
-  /** The channel is closed until the next open. */
-  lost(): void;
+  /** The channel is closed until the next open, for a reason of the server, or "" without a connection. */
+  lost(why: string): void;
 }
 
 export interface Channel {
@@ -105,21 +105,21 @@ export class Connection {
       if (closed === undefined) {
         channel?.events.message(message as never);
       } else if (channel !== undefined) {
-        this.lose(channel);
+        this.lose(channel, closed);
         setTimeout(() => this.start(channel), pauseAfter(++channel.tries));
       }
     });
     socket.addEventListener("close", () => {
       this.socket = undefined;
       this.tries++;
-      this.channels.forEach((channel) => this.lose(channel));
+      this.channels.forEach((channel) => this.lose(channel, ""));
       this.again(pauseAfter(this.tries));
     });
   }
 
-  private lose(channel: Opened): void {
+  private lose(channel: Opened, why: string): void {
     channel.id = 0;
-    channel.events.lost();
+    channel.events.lost(why);
   }
 
   private again(after: number): void {

@@ -26,6 +26,7 @@ import { type Bookmark, bookmarkList, drawBookmarks, movedBookmarks, packBookmar
 import type { ByteFind } from "./hex/find";
 import { HexGrid, type HexSettings } from "./hex/index";
 import { hexNumber, hexOf } from "./hex/text";
+import { apiOf, request } from "./http";
 import { Inspector } from "./inspector";
 import { Layout } from "./layout";
 import { linkedElement, Links, type Target } from "./link";
@@ -177,7 +178,7 @@ export class Page {
     if (this.capture) {
       Object.assign(this.controls, { bycode: true, form: "hex", name: "", input: "", edits: {}, frame: { kind: "", dir: "", group: "", name: "" } });
     }
-    if (asked.definition !== undefined) {
+    if (asked.definition !== undefined && asked.definition !== this.controls.message) {
       this.controls.message = asked.definition;
       this.controls.definition = "";
       this.controls.base = "";
@@ -203,6 +204,7 @@ export class Page {
     const typed = typedBefore(this.workspace, this.controls.message); // the address may be older than what was typed
     const draft = takeDraft(this.workspace, this.controls.message) ?? typed;
     if (draft !== undefined) {
+      this.own = draft;
       this.controls.definition = draft.text;
       this.controls.base = draft.base;
     } else if (asked.text !== undefined && this.isNew) {
@@ -299,8 +301,14 @@ export class Page {
       editor: this.editor,
       text: () => this.editor.text,
       message: () => this.controls.message,
-      edited: () => this.edited,
-      base: () => this.controls.base,
+      own: () => this.own,
+      taken: () => {
+        this.own = undefined;
+        keepDraft(this.workspace, this.controls.message, undefined);
+      },
+      discard: () => void this.discard(),
+      beginSuggestion: () => void this.beginSuggestion(),
+      endSuggestion: () => this.endSuggestion(),
       beside: (why, text) => this.showBeside(why, text),
       changed: (shared) => {
         this.controls.shared = shared;
@@ -327,10 +335,8 @@ export class Page {
       edited: () => this.edited,
       shared: () => this.together.active,
       base: () => this.controls.base,
-      discard: () => {
-        keepDraft(this.workspace, this.controls.message, undefined);
-        return this.press("stored").then(() => undefined);
-      },
+      discard: () => this.endSuggestion(),
+      part: () => this.beginSuggestion(),
       go: (message, line) => this.openMessage(message, line),
       restore: (text) => this.restore(text),
       selection: () => this.chosenBytes(main.dataset["capture"]),
@@ -563,10 +569,11 @@ export class Page {
 
   private typed(text: string): void {
     if (this.opening !== undefined) { // typed into the definition being closed
-      keepDraft(this.workspace, this.controls.message, { text, base: this.controls.base });
+      this.keepTyped(this.controls.message, { text, base: this.controls.base });
       return;
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean the stored one
+    this.own = this.together.active ? undefined : { text: this.controls.definition, base: this.controls.base };
     this.cuts?.changed(text);
     this.edited = true;
     const saved = document.querySelector("#facts .ok");
@@ -691,10 +698,46 @@ export class Page {
     this.back(this.undone, this.done, "Nothing to redo");
   }
 
-  /** Saves the definition; a shared text is written to its file at once. */
+  private own: { text: string; base: string } | undefined; // typed here, and not in the room of the definition
+
+  /** Puts the saved text in the place of the open one; undo takes that back. */
+  private async discard(): Promise<void> {
+    const { message } = this.controls;
+    if (!this.together.active) {
+      keepDraft(this.workspace, message, undefined);
+      await this.press("stored");
+      return;
+    }
+    const others = this.together.othersUnsaved;
+    if (others.length > 0 && !(await confirmDialog(`Discard all that is not saved of this definition? Lines of ${others.join(", ")} are among it.`, "Discard"))) {
+      return;
+    }
+    const stored = await request<{ text: string }>(`${apiOf(this.workspace)}/definitions/${encodeURIComponent(this.openFile)}`);
+    if (stored.ok && message === this.controls.message) {
+      this.editor.replace(stored.answer.text.replaceAll("\r\n", "\n"));
+    } else if (!stored.ok) {
+      notify(stored.why, "err");
+    }
+  }
+
+  /** Begins a suggestion: a text of one's own, made of the saved one, until it is sent or discarded. */
+  private async beginSuggestion(): Promise<void> {
+    this.together.part(true);
+    await this.press("stored");
+    this.editor.focus();
+  }
+
+  /** Goes back to the text of all, without the suggestion. */
+  private endSuggestion(): void {
+    keepDraft(this.workspace, this.controls.message, undefined);
+    this.own = undefined;
+    this.together.part(false);
+  }
+
+  /** Saves the definition. */
   private async save(): Promise<void> {
     if (this.together.active) {
-      this.together.write();
+      this.together.save();
     } else {
       await this.press("save");
     }
@@ -879,6 +922,7 @@ export class Page {
   /** The controls needed by the server before another definition opens: the text of the current one. */
   private leave(message: string): { definition: string; base: string } {
     const draft = takeDraft(this.workspace, message);
+    this.own = draft;
     this.opening = draft?.text ?? "";
     return { definition: this.opening, base: draft?.base ?? "" };
   }
@@ -908,9 +952,6 @@ export class Page {
     }
     const renamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true && set.definition === undefined;
     Object.assign(this.controls, set, { name: "" });
-    if (answer.older !== true) {
-      this.takeDefinition(set, before, renamed);
-    }
     if (set.input !== undefined) {
       const area = field<HTMLTextAreaElement>("input");
       if (area !== null && area.value !== set.input) {
@@ -932,6 +973,9 @@ export class Page {
     }
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
+    }
+    if (answer.older !== true) {
+      this.takeDefinition(set, before, renamed);
     }
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
     this.draw(answer, this.controls.definition);
@@ -1036,7 +1080,10 @@ export class Page {
       this.controls.definition = opening;
       this.editor.open(opening);
     } else if (set.definition !== undefined) {
-      if (set.reset === true) {
+      if (set.reset === true && this.together.has(this.openFile)) { // another message of the same text
+        this.controls.definition = this.editor.text;
+        this.socket.set({ definition: this.controls.definition });
+      } else if (set.reset === true) {
         this.editor.open(set.definition);
       } else {
         this.editor.replace(set.definition);
@@ -1213,7 +1260,7 @@ export class Page {
     if (this.capture) {
       return; // the list is being loaded
     }
-    writeAddress(this.shown());
+    writeAddress({ ...this.shown(), ...(this.together.active ? { text: undefined } : {}) }); // what is typed is in the room
   }
 
   private shown(): Shown {
@@ -1576,6 +1623,10 @@ export class Page {
       if (menu !== null && !button.value.startsWith("drop")) {
         menu.open = false;
       }
+      if (this.together.active && (button.value === "save" || button.value === "stored")) {
+        void (button.value === "save" ? this.save() : this.discard());
+        return;
+      }
       if (button.value === "stored" || button.value === "theirs") {
         keepDraft(this.workspace, this.controls.message, undefined);
       }
@@ -1705,12 +1756,11 @@ export class Page {
       { id: "rename-field", title: "Rename the selected field", group: "Definition", keys: ["F2"], enabled: () => onParts(), run: () => void this.renameField() },
       { id: "mistakes", title: "List all mistakes of the definition", group: "Definition", keys: ["Shift+F8"], enabled: () => document.querySelector(".strip .problems") !== null, run: () => this.listMistakes() },
       { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.save() },
-      { id: "together", title: "Edit definitions together, or alone again", group: "Definition", run: () => this.together.toggle() },
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
       { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },
       { id: "new", title: "New definition", group: "Definition", run: () => void this.beginNew("").then(() => focus("name")()) },
-      { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => { keepDraft(this.workspace, this.controls.message, undefined); void this.press("stored"); } },
+      { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => void this.discard() },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
       { id: "layout-text", title: "Layout as text", group: "Definition", run: () => void this.press("text") },
       { id: "build", title: "Build a message from scratch", group: "Message", run: () => void this.press("build") },

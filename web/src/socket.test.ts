@@ -66,9 +66,9 @@ test("socket: what is shown is about earlier texts if the connection is lost bef
         if (when === "answered") {
           events?.message({ n: 2 } as never);
         }
-        events?.lost();
+        events?.lost("");
       } else {
-        events?.lost();
+        events?.lost("");
         equal([change, when, socket.isBehind], [change, when, false]);
         if (when === "later") {
           socket.later(change, 0);

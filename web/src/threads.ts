@@ -18,9 +18,10 @@ export interface ThreadsHost {
   readonly editor: DefinitionField;
   line(): number; // of the caret
   edited(): boolean; // the text is not that of the file
-  shared(): boolean; // it is edited together
+  shared(): boolean; // others see it
   base(): string; // revision of the file whose text was edited
-  discard(): Promise<void>; // of the edited text
+  discard(): void; // the edited text, which was suggested
+  part(): Promise<void>; // begins a text of one's own
   go(message: string, line: number): Promise<void>;
   restore(text: string): void;
   selection(): { capture: string; frame: number; offset: number; length: number } | undefined; // bytes of a frame
@@ -47,6 +48,7 @@ export class Threads {
       { id: "comment", title: "Comment on the line …", group: "Definition", keys: ["Ctrl+Alt+M"], anywhere: true, enabled: () => free() && this.file !== "", run: () => void this.comment() },
       { id: "comment-bytes", title: "Comment on the selected bytes of the frame …", group: "Definition", enabled: () => free() && host.selection() !== undefined, run: () => this.commentBytes() },
       { id: "suggest", title: "Suggest the edited text …", group: "Definition", enabled: () => free() && this.file !== "" && host.edited() && !host.shared(), run: () => void this.suggest() },
+      { id: "suggestion", title: "Suggest a change of the definition", group: "Definition", enabled: () => free() && this.file !== "" && host.shared(), run: () => void host.part() },
     );
   }
 
@@ -110,7 +112,7 @@ export class Threads {
   private async comment(): Promise<void> {
     const line = this.host.line();
     let at = line;
-    if (this.host.edited() && !this.host.shared()) {
+    if (this.host.edited()) {
       const stored = await this.stored();
       if (stored === undefined) {
         return;

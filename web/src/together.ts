@@ -1,20 +1,20 @@
-// Editing a definition together: the connection of the open text with the room of its file, and the people in it. The text itself is in
-// editor/shared.ts.
+// The room of the open definition: the server has its text, which all see who have it open. The text itself is in editor/shared.ts.
 //
-//   #together-bar > .together-people > (button.peer-N, a.together-frame) ..., .together-state, button.together-name
+//   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
+//   #room-bar > .together-state, button                                         what is not as it should be
 
-import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsSeen, TextMessage } from "./api";
+import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage } from "./api";
 import { onChanged } from "./changes";
+import { find } from "./commands";
 import type { Channel, Connection } from "./connection";
 import { copyText } from "./copy/index";
 import { make } from "./dom";
 import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
-import { askText } from "./frames/notebox";
 import { apiOf, request } from "./http";
 import { notify } from "./notify";
 import { choosePersonName, personName } from "./person";
-import { remember, remembered } from "./remember";
+import { lookOnly } from "./role";
 import { frameAddress } from "./score";
 
 /** The page. */
@@ -24,10 +24,13 @@ export interface TogetherHost {
   readonly editor: DefinitionField;
   text(): string; // of the open definition
   message(): string; // its name
-  edited(): boolean; // it differs from the file
-  base(): string; // the revision of the file that it was made of
+  own(): { text: string; base: string } | undefined; // typed here, and not in the room yet, of a revision of the file
+  taken(): void; // what is typed here is in the room, or on its way
   beside(why: string, text: string): Promise<void>; // shows a text that cannot be merged
   changed(shared: boolean): void;
+  beginSuggestion(): void;
+  endSuggestion(): void;
+  discard(): void; // asks for the saved text in place of this one
   go(message: string): void;
   goFrame(at: RoomsLook): boolean; // false if the frame is not one of the page
   peers(colors: ReadonlyMap<number, number>): void; // of others, by the lines where they are
@@ -44,7 +47,6 @@ interface Kept {
   changes: unknown[]; // from the one to the other
 }
 
-const key = "together"; // whether texts are edited together
 const mostName = 40;
 const keepAfter = 1000; // milliseconds without a confirmation
 const lookAfter = 200; // milliseconds that a frame is shown until others are told
@@ -70,12 +72,24 @@ function store(name: string, value: string | undefined): void {
   }
 }
 
+/** How many lines are not saved, in words. */
+function linesOf({ lines, more }: RoomsUnsaved): string {
+  const all = new Set(lines.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i)));
+  return `${all.size === 1 ? "1 line" : `${all.size} lines`}${(more ?? 0) > 0 ? " and more" : ""}`;
+}
+
+/** Gives an element other children, unless they are the same: the focus stays then. */
+function replaced(element: HTMLElement, parts: readonly HTMLElement[]): void {
+  if (element.childElementCount !== parts.length || !parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
+    element.replaceChildren(...parts);
+  }
+}
+
 export class Together {
   private readonly host: TogetherHost;
-  private readonly bar = document.getElementById("together-bar");
+  private readonly bar = document.getElementById("room-bar");
+  private readonly peopleBar = document.getElementById("people-bar");
   private readonly client = crypto.getRandomValues(new Uint32Array(4)).join("-"); // randomUUID needs TLS
-  // Where people sign in, others are there; alone, a text is one's own until it is saved.
-  private on = remembered(key, document.getElementById("together-bar")?.dataset["team"] !== undefined);
   private file = "";
   private channel: Channel | undefined;
   private shared: Shared | undefined;
@@ -84,21 +98,27 @@ export class Together {
   private state: RoomsFileState | undefined;
   private people: readonly RoomsSeen[] = [];
   private known = false; // the name is that of an account
+  private name = ""; // as others see it
+  private unsaved: RoomsUnsaved = { version: 0, who: [], lines: [] };
   private isLost = false;
+  private refused = ""; // why the server does not give the text
   private timer: ReturnType<typeof setTimeout> | undefined;
   private queue: Promise<void> = Promise.resolve(); // messages are taken one after the other
 
   constructor(host: TogetherHost) {
     this.host = host;
-    document.addEventListener("wb:morphed", () => this.mark());
     addEventListener("pagehide", () => this.keep());
     onChanged("people", () => this.goAlong());
-    this.mark();
   }
 
-  /** Whether the open text is shared: it is in its file soon after it is typed. */
+  /** Whether the open text is that of a room: what is typed is there. */
   get active(): boolean {
     return this.shared !== undefined;
+  }
+
+  /** Whether the text in the editor is that of the room of a file. */
+  has(file: string): boolean {
+    return this.active && file === this.file;
   }
 
   /** The number of others in the text. */
@@ -106,28 +126,36 @@ export class Together {
     return this.people.length;
   }
 
-  /** Turns editing together on or off. */
-  toggle(): void {
-    this.on = !this.on;
-    remember(key, this.on);
-    const { file } = this;
-    this.leave();
-    this.follow(file);
-    this.mark();
-    if (this.on && file === "") {
-      notify("Definitions that are stored are edited together from now on");
-    }
-  }
-
   /** The page has another file open; "" for a text without one. */
   follow(file: string): void {
     if (file !== this.file) {
       this.leave();
       this.file = file;
+      this.isApart = stored(this.apartKey) !== null;
+      this.draw();
     }
-    if (this.on && file !== "" && this.channel === undefined) {
+    if (file !== "" && this.channel === undefined && !this.isApart) {
       this.join();
     }
+  }
+
+  private isApart = false;
+
+  /** Whether the open text is a suggestion that is being written: others do not see it. */
+  get apart(): boolean {
+    return this.isApart;
+  }
+
+  private get apartKey(): string {
+    return `wirebench.apart\n${this.host.workspace}\n${this.file}`;
+  }
+
+  /** Leaves the room for a suggestion, or comes back to it. */
+  part(isApart: boolean): void {
+    const { file } = this;
+    store(this.apartKey, isApart ? "1" : undefined);
+    this.leave();
+    this.follow(file);
   }
 
   private frame: RoomsLook | undefined; // that is shown
@@ -187,10 +215,39 @@ export class Together {
     });
   }
 
-  /** Writes the file now. */
-  write(): void {
-    this.send({ write: true });
-    this.draw();
+  private saving: "" | "wanted" | "sent" = "";
+
+  /** Saves the text, once all that is typed here is in the room. */
+  save(): void {
+    if (this.isLost) {
+      notify("No connection: it is saved once the server is back", "warn");
+    }
+    this.saving = "wanted";
+    this.trySave();
+  }
+
+  private trySave(): void {
+    if (this.saving === "wanted" && this.shared?.pending === 0 && !this.isLost) {
+      this.saving = "sent";
+      this.send({ write: true });
+    }
+  }
+
+  private saved({ same, problem }: RoomsSaved): void {
+    if (this.saving === "sent") { // else it is wanted again
+      this.saving = "";
+    }
+    const file = this.file.replace(/^.*\//, "");
+    if (problem !== undefined) {
+      notify(`Not saved: ${problem}`, "err");
+    } else {
+      notify(same === true ? "No changes to save." : `Saved ${file}.`);
+    }
+  }
+
+  /** The people, others than oneself, whose lines are not saved. */
+  get othersUnsaved(): string[] {
+    return this.unsaved.who.filter((name) => name !== this.name);
   }
 
   private send(message: TextMessage): void {
@@ -221,8 +278,9 @@ export class Together {
           this.drained(channel, message);
         }
       },
-      lost: () => {
+      lost: (why) => {
         if (this.channel === channel) {
+          this.refused = why;
           asked.have = this.shared === undefined ? {} : { room: this.room, version: this.shared.version };
           this.isLost = true;
           this.draw();
@@ -233,7 +291,7 @@ export class Together {
     this.draw();
   }
 
-  /** The text is becoming a new version. What the file refuses is in that one; the room of this one gets back the text of the file. */
+  /** The text is becoming a new version: what is not saved is in that one, and the room of this one gets back the text of the file. */
   isVersioned = false;
 
   private readonly draining = new Map<Channel, { left: number; key: string }>();
@@ -246,7 +304,7 @@ export class Together {
       this.draining.set(channel, { left: shared.pending, key: this.keptKey });
       this.send({ push: { client: this.client, version: shared.version, changes: shared.changes } }); // those that are there already are left out
       setTimeout(() => this.draining.delete(channel) && channel.close(), drainTime);
-    } else if (this.isVersioned && (this.state?.problem ?? "") !== "") {
+    } else if (this.isVersioned && channel !== undefined) {
       this.send({ revert: true });
       setTimeout(() => channel?.close(), drainTime);
     } else {
@@ -262,6 +320,11 @@ export class Together {
     }
     this.people = [];
     this.tellPeers();
+    if (this.saving !== "" && this.isLost) {
+      notify(`${this.file} is not saved: there was no connection`, "err");
+    }
+    this.saving = "";
+    this.takeUnsaved({ version: 0, who: [], lines: [] });
     this.state = undefined;
     this.isLost = false;
     this.file = "";
@@ -283,12 +346,14 @@ export class Together {
   }
 
   private async take(message: RoomsMessage): Promise<void> {
-    const { start, updates, merged, people, nobody, file } = message;
+    const { start, updates, merged, people, nobody, file, unsaved, saved } = message;
     if (start !== undefined) {
       this.isLost = false;
+      this.refused = "";
       this.room = start.room;
       this.writes = start.writes;
       this.known = start.account === true;
+      this.name = start.name;
       if (start.notice !== undefined) {
         notify(start.notice, "warn");
       }
@@ -297,6 +362,9 @@ export class Together {
       } else {
         this.shared.again();
       }
+      if (this.saving === "sent") {
+        this.saving = "wanted"; // nobody knows whether it was
+      }
       this.sendUnmerged();
       if (this.frame !== undefined) {
         this.tellFrame();
@@ -304,6 +372,9 @@ export class Together {
     }
     if (updates !== undefined) {
       this.shared?.receive(updates);
+      if (updates.some(({ clientID }) => clientID.startsWith("outside "))) {
+        notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`);
+      }
     }
     if (merged !== undefined) {
       this.merged(merged);
@@ -312,6 +383,13 @@ export class Together {
       this.state = file;
       this.check(file);
     }
+    if (unsaved !== undefined) {
+      this.takeUnsaved(unsaved);
+    }
+    if (saved !== undefined) {
+      this.saved(saved);
+    }
+    this.trySave();
     if (people !== undefined || nobody === true) {
       this.people = people ?? [];
       this.shared?.show(this.people);
@@ -322,13 +400,15 @@ export class Together {
     this.draw();
   }
 
+  private takeUnsaved(unsaved: RoomsUnsaved): void {
+    this.unsaved = unsaved;
+    this.host.editor.setUnsaved(unsaved.lines.map(({ from, to, by }) => ({ from, to, who: unsaved.who[by] ?? "", own: unsaved.who[by] === this.name })));
+  }
+
   /** Takes the text of the server; undefined: the one that is kept. What this page has and the server has not becomes a change of it. */
   private async begin(text: string | undefined, version: number, why: string): Promise<void> {
     const { shared: was } = this;
     const mine = was === undefined ? this.kept() : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
-    if (was === undefined && mine === undefined && this.host.edited() && this.writes) {
-      this.toMerge({ revision: this.host.base(), text: this.host.text() }); // the draft goes
-    }
     const now = text ?? mine?.base ?? "";
     const shared = await this.host.editor.share({ text: now, version, client: this.client }, {
       push: (at, changes) => this.send({ push: { client: this.client, version: at, changes } }),
@@ -338,8 +418,19 @@ export class Together {
       return;
     }
     this.shared = shared;
-    this.host.editor.setReadOnly(this.writes ? null : "View only: you see what others type");
+    const own = was === undefined && mine === undefined ? this.host.own() : undefined;
+    if (own !== undefined && this.writes && shared.before !== now) {
+      this.toMerge({ revision: own.base, text: shared.before }); // also what was typed while the editor was being loaded
+    }
+    if (this.writes) {
+      this.host.taken();
+    } else if (own !== undefined && !lookOnly("commenter")) {
+      this.part(true); // with what was typed
+      return;
+    }
+    this.host.editor.setReadOnly(this.writes ? null : "View only");
     this.host.changed(true);
+    shared.again(); // others are told where this page is
     this.whyMerged = why;
     if (mine === undefined || !this.writes) {
       return;
@@ -431,26 +522,27 @@ export class Together {
     notify(made.ok ? `${said}; it is kept as a suggestion` : said, "warn", copy);
   }
 
-  /** Marks the button. */
-  private mark(): void {
-    document.querySelector(".together-button")?.setAttribute("aria-pressed", String(this.on));
-  }
-
+  /** What is to be known of the text, "" if it is as everybody expects. */
   private get says(): { text: string; kind: "" | "warn" } {
     const problem = this.state?.problem ?? "";
+    const others = this.othersUnsaved;
     switch (true) {
-      case this.channel === undefined:
+      case this.isApart:
+        return { text: "Your suggestion: only you see this text", kind: "warn" };
+      case this.channel === undefined || this.shared === undefined && !this.isLost:
         return { text: "", kind: "" };
+      case !this.writes:
+        return { text: "View only: you see what others type", kind: "" };
+      case this.isLost && this.refused !== "":
+        return { text: `${this.shared === undefined ? "Only you see what you type: " : "Your changes are kept and sent later: "}${this.refused}`, kind: "warn" };
       case this.isLost:
         return { text: (this.shared?.pending ?? 0) > 0 ? "No connection: your changes are kept and sent later" : "No connection", kind: "warn" };
-      case this.shared === undefined:
-        return { text: "Connecting…", kind: "" };
       case problem !== "":
-        return { text: `Not in the file: ${problem}`, kind: "warn" };
-      case !this.writes:
-        return { text: "You see what others type", kind: "" };
+        return { text: `Not saved: ${problem}`, kind: "warn" };
+      case others.length > 0:
+        return { text: `Not saved: ${linesOf(this.unsaved)}, typed by ${this.unsaved.who.map((name) => (name === this.name ? "you" : name)).join(", ")}`, kind: "" };
       default:
-        return { text: this.state?.version === this.shared?.version && (this.shared?.pending ?? 0) === 0 ? "In the file" : "Writing…", kind: "" };
+        return { text: "", kind: "" };
     }
   }
 
@@ -512,19 +604,46 @@ export class Together {
   }
 
   private drawBar(): void {
+    this.drawPeople();
     const { bar } = this;
     if (bar === null) {
       return;
     }
-    bar.hidden = this.channel === undefined;
-    const people = make("span", "together-people");
-    people.setAttribute("role", "group");
-    people.setAttribute("aria-label", "People in this text");
+    const { text, kind } = this.says;
+    bar.hidden = text === "";
+    bar.dataset["state"] = this.shared === undefined ? "" : this.isLost ? "lost" : this.shared.pending > 0 ? "pending" : "open";
+    const state = make("span", `together-state ${kind === "" ? "dim" : kind}`, text);
+    const back = this.button("Back to the saved text", "Replaces the text, for all; Undo takes that back", () => this.host.discard());
+    back.hidden = (this.state?.problem ?? "") === "" || !this.writes || this.shared === undefined || this.isLost;
+    const more = this.isApart ? [
+      this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it", () => find("suggest")?.run()),
+      this.button("Back to the text of all", "Your text is discarded", () => this.host.endSuggestion()),
+    ] : this.shared !== undefined && !this.writes && !lookOnly("commenter") ? [
+      this.button("Suggest a change", "Your changes of the text are shown to others when you send them", () => this.host.beginSuggestion()),
+    ] : [];
+    replaced(bar, [state, back, ...more]);
+  }
+
+  private button(text: string, title: string, act: () => void): HTMLElement {
+    const button = make("button", "btn quiet", text);
+    button.setAttribute("type", "button");
+    button.title = title;
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  /** Draws who else is there, and one's own name, for them. */
+  private drawPeople(): void {
+    const bar = this.peopleBar;
+    if (bar === null) {
+      return;
+    }
+    bar.hidden = this.people.length === 0;
+    const parts: HTMLElement[] = [];
     for (const one of this.people) {
-      const button = make("button", `btn quiet peer-${one.color}`);
+      const button = make("button", `btn quiet peer-${one.color}`, one.name);
       button.setAttribute("type", "button");
       button.dataset["peer"] = one.id;
-      button.textContent = one.name;
       const followed = this.followed?.id === one.id;
       button.setAttribute("aria-pressed", String(followed));
       button.title = [one.account === true ? "" : "the name is self-chosen", one.writes === true ? "" : "reads only", followed ? "a click ends following" : "a click goes there, and follows until you type"].filter((t) => t !== "").join(", ");
@@ -533,32 +652,34 @@ export class Together {
         this.goAlong();
         this.draw();
       });
-      people.append(button);
+      parts.push(button);
       if (one.look !== undefined) {
-        people.append(this.frameOf(one.name, one.look));
+        parts.push(this.frameOf(one.name, one.look));
       }
     }
-    const { text, kind } = this.says;
-    const state = make("span", `together-state ${kind === "" ? "dim" : kind}`);
-    state.textContent = text;
-    const name = make("button", "btn quiet together-name");
-    name.setAttribute("type", "button");
-    name.textContent = personName() || "Say who you are";
-    name.title = "The name that others see";
+    const name = document.activeElement?.matches(".together-name") === true ? (document.activeElement as HTMLInputElement) : this.nameField();
     name.hidden = this.known;
-    name.addEventListener("click", () => askText(name, { label: "Your name, for others", text: personName(), button: "Use it", most: mostName }, (to) => this.rename(to)));
-    const back = make("button", "btn quiet", "Back to the file");
-    back.setAttribute("type", "button");
-    back.title = "Replaces the text by that of the file, for all";
-    back.hidden = (this.state?.problem ?? "") === "" || !this.writes || this.shared === undefined;
-    back.addEventListener("click", () => this.send({ revert: true }));
-    const alone = make("span", "dim");
-    alone.textContent = this.people.length === 0 ? "Nobody else is here" : "";
-    const parts = [people, alone, state, back, name];
-    const same = bar.childElementCount === parts.length && parts.every((part, i) => bar.children[i]?.outerHTML === part.outerHTML);
-    if (!same) { // otherwise the focus stays
-      bar.replaceChildren(...parts);
-    }
+    replaced(bar, [...parts, name]);
+  }
+
+  /** The field with one's own name. */
+  private nameField(): HTMLInputElement {
+    const name = document.createElement("input");
+    name.className = "together-name";
+    name.setAttribute("aria-label", "Your name, for others");
+    name.title = "Your name, as others see it";
+    name.placeholder = "your name";
+    name.defaultValue = personName();
+    name.maxLength = mostName;
+    name.size = Math.max(personName().length, 9);
+    name.addEventListener("change", () => this.rename(name.value));
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        name.blur();
+      }
+    });
+    return name;
   }
 
   /** Returns a link to the frame that somebody looks at. */

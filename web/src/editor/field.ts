@@ -1,7 +1,7 @@
 // The text field of a definition, which the editor replaces once it is loaded: it is large, and the page works without it.
 
 import { load } from "../load";
-import type { DefinitionEditor, EditorOptions, LineScore, LineThreads, Mistake, Shared, SharedEvents, SharedStart } from "./index";
+import type { DefinitionEditor, EditorOptions, LineScore, LineThreads, Mistake, Shared, SharedEvents, SharedStart, UnsavedMark } from "./index";
 
 /** The definition's text, in its text field or in the editor. The methods are those of DefinitionEditor. */
 export class DefinitionField {
@@ -124,6 +124,10 @@ export class DefinitionField {
 
   setThreads(lines: readonly LineThreads[], open: (id: string) => void): void {
     this.call("threads", (editor) => editor.setThreads(lines, open));
+  }
+
+  setUnsaved(list: readonly UnsavedMark[]): void {
+    this.call("unsaved", (editor) => editor.setUnsaved(list));
   }
 
   setLineHelp(help: ReadonlyMap<number, string>): void {

@@ -29,12 +29,14 @@ import { theme } from "./theme";
 import { type LineThreads, lineThreads, setLineThreads } from "./threads";
 import { tips } from "./tips";
 import { typeOver } from "./typeover";
+import { setUnsaved, type UnsavedMark, unsavedLines } from "./unsaved";
 import { coloring, type Language, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
 export type { LineScore } from "./score";
 export type { LineThreads } from "./threads";
 export type { Shared, SharedEvents, SharedStart } from "./shared";
+export type { UnsavedMark } from "./unsaved";
 export type { Language, Word } from "./words";
 
 /** Events of the editor. Lines count from 1. */
@@ -144,11 +146,13 @@ export class DefinitionEditor {
   /** Makes the text one that others edit at the same time, and takes the text of the server. */
   share(start: SharedStart, events: SharedEvents): Shared {
     this.unshare();
+    const before = this.text;
     const changes = changesTo(this.view.state.doc, start.text);
     if (changes.length > 0) {
-      this.view.dispatch({ changes, annotations: [outside.of(true), Transaction.addToHistory.of(false)] });
+      this.view.dispatch({ changes, annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)] });
     }
     this.shared = new Shared(this.view, start, events);
+    this.shared.before = before;
     this.view.dispatch({ effects: this.sharing.reconfigure(this.shared.extension(start.version)) });
     return this.shared;
   }
@@ -185,6 +189,11 @@ export class DefinitionEditor {
   /** Marks the lines that have open comments and suggestions. */
   setThreads(lines: readonly LineThreads[], open: (id: string) => void): void {
     setLineThreads(this.view, lines, open);
+  }
+
+  /** Marks the lines that are not saved. */
+  setUnsaved(list: readonly UnsavedMark[]): void {
+    setUnsaved(this.view, list);
   }
 
   /** Sets tooltips for the names of lines, by line. */
@@ -291,6 +300,7 @@ export class DefinitionEditor {
       linkedLines(words),
       coloring(o.language),
       lineNumbers(),
+      unsavedLines,
       highlightActiveLine(),
       highlightActiveLineGutter(),
       highlightSpecialChars(invisible),

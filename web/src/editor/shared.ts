@@ -79,6 +79,7 @@ export class Shared {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private others: readonly RoomsSeen[] = [];
   private ended = false;
+  before = ""; // the text of the editor before that of the room
   private last: number; // version at the end
 
   /** The editor has the text of start already. */

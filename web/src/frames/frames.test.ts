@@ -38,7 +38,7 @@ class Wire implements Channel {
   }
   lose(): void {
     this.isOpen = false;
-    this.events.lost();
+    this.events.lost("");
   }
   say(message: object): void {
     this.events.message(message as never);
