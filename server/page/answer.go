@@ -135,16 +135,16 @@ type LayoutRow struct {
 
 // Cell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing.
 type Cell struct {
-	Caption string             `json:"caption,omitempty"` // "" for one that a kind describes
-	Width   int                `json:"width,omitempty"`   // columns; 0 for a caption
-	Row     int                `json:"row,omitempty"`     // rows between the row after that of the previous cell and its own
-	Bits    int                `json:"bits,omitempty"`    // number of rows that share these bytes
-	Kind    templates.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,packed,at,then"`
-	Alt     bool               `json:"alt,omitempty"`  // the second tint of its family
-	Path    string             `json:"path,omitempty"` // of an element that is drawn by itself
-	Bit     int64              `json:"bit,omitempty"`  // and its place in its list
-	Text    string             `json:"text,omitempty"`
-	Plain   string             `json:"plain,omitempty"` // instead of all else: cells that only have a width, a letter each; see plainLetter
+	Caption string        `json:"caption,omitempty"` // "" for one that a kind describes
+	Width   int           `json:"width,omitempty"`   // columns; 0 for a caption
+	Row     int           `json:"row,omitempty"`     // rows between the row after that of the previous cell and its own
+	Bits    int           `json:"bits,omitempty"`    // number of rows that share these bytes
+	Kind    view.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,packed,at,then"`
+	Alt     bool          `json:"alt,omitempty"`  // the second tint of its family
+	Path    string        `json:"path,omitempty"` // of an element that is drawn by itself
+	Bit     int64         `json:"bit,omitempty"`  // and its place in its list
+	Text    string        `json:"text,omitempty"`
+	Plain   string        `json:"plain,omitempty"` // instead of all else: cells that only have a width, a letter each; see plainLetter
 }
 
 // maxLayout bounds the rows sent to a page.
@@ -201,12 +201,12 @@ func layoutRows(list []view.LayoutRow) []LayoutRow {
 }
 
 func diagramCells(l *view.LayoutInfo) []Cell {
-	cells := templates.Diagram(l)
+	cells := l.Cells()
 	out, next := make([]Cell, 0, len(cells)), 0
 	for _, c := range cells {
 		x := Cell{Caption: c.Caption, Width: c.Width, Bits: len(c.Bits), Kind: c.Kind, Alt: c.Alt, Path: c.Path, Bit: c.Bit}
 		switch {
-		case c.Kind == templates.CellCut:
+		case c.Kind == view.CellCut:
 			x.Text = c.Top
 		case c.Width == 0 && c.Kind != "":
 			x.Caption, x.Text = "", c.Low
@@ -230,11 +230,11 @@ func diagramCells(l *view.LayoutInfo) []Cell {
 // is 0 for other cells.
 func plainLetter(c Cell) byte {
 	switch c {
-	case Cell{Kind: templates.CellAt}:
+	case Cell{Kind: view.CellAt}:
 		return '!'
-	case Cell{Kind: templates.CellBody, Width: 16}:
+	case Cell{Kind: view.CellBody, Width: 16}:
 		return '#'
-	case Cell{Kind: templates.CellBody, Width: 16, Alt: true}:
+	case Cell{Kind: view.CellBody, Width: 16, Alt: true}:
 		return '$'
 	}
 	letter := byte('0' + c.Width - 1)
@@ -242,7 +242,7 @@ func plainLetter(c Cell) byte {
 	if rest.Alt = c.Alt; c.Alt {
 		letter += 16
 	}
-	if c.Kind == templates.CellMore {
+	if c.Kind == view.CellMore {
 		letter += 32
 		rest.Kind, rest.Row = c.Kind, -1
 	}
@@ -390,19 +390,18 @@ func (l *livePage) value() *ValueAnswer {
 	out := &ValueAnswer{N: l.n}
 	v := &out.Value
 	v.Path, v.Role = l.form.path, l.form.role
-	view := templates.Workbench{}
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, pastes: &l.pastes}
+	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &templates.Workbench{}, good: l.good, pastes: &l.pastes}
 	p.form.action = ""
 	p.open()
 	p.show()
-	m := view.Shown
+	m := p.view.Shown
 	if m == nil || m.Status == "error" {
 		v.Failed = "no message"
 		return out
 	}
 	v.Message = m.Message
 	if v.Role == codec.RoleValue.String() || v.Role == "" {
-		v.Type = m.Types[templates.WithoutIndexes(v.Path)]
+		v.Type = m.Types[view.WithoutIndexes(v.Path)]
 		at, err := value.FindJSON(m.Value, v.Path)
 		if err != nil {
 			v.Failed = err.Error()

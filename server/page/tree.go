@@ -122,11 +122,11 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 	if gap {
 		k.path = f.Type
 	} else if f.Field == codec.NoField {
-		k.path = templates.Indexless(f.Path)
+		k.path = view.Indexless(f.Path)
 	}
 	n := b.part(k, func() Part {
 		p := Part{
-			Path: templates.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: k.overlaps, Packed: k.packed, Bad: k.bad,
+			Path: view.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: k.overlaps, Packed: k.packed, Bad: k.bad,
 		}
 		if p.Role == codec.RoleValue.String() {
 			p.Role = ""
@@ -201,11 +201,11 @@ func (b *treeBuilder) enter(around []string) {
 	}
 	b.open = b.open[:same]
 	for i := same; i < len(around); i++ {
-		path := templates.Indexless(joinSteps(around[:i+1]))
+		path := view.Indexless(joinSteps(around[:i+1]))
 		n := b.part(partKind{field: codec.NoField, role: roleGroup, path: path, depth: i}, func() Part {
 			p := Part{Path: path, Role: roleGroup, Depth: i, Unlined: true}
 			if name := around[i]; name[0] != '[' {
-				p.Type = b.message.Types[templates.WithoutIndexes(path)]
+				p.Type = b.message.Types[view.WithoutIndexes(path)]
 				if name != lastName(path) {
 					p.Name = name
 				}

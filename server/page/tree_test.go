@@ -108,12 +108,12 @@ func TestPlainCells(t *testing.T) {
 	list := withPlain([]ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{
 		{Width: 4},
 		{Width: 1, Alt: true},
-		{Width: 3, Row: -1, Kind: templates.CellMore, Alt: true},
+		{Width: 3, Row: -1, Kind: view.CellMore, Alt: true},
 		{Caption: "members"},
 		{Width: 2, Row: 2},
 		{Width: 16},
-		{Kind: templates.CellAt},
-		{Width: 16, Kind: templates.CellBody, Alt: true},
+		{Kind: view.CellAt},
+		{Width: 16, Kind: view.CellBody, Alt: true},
 	}}})
 	want := []ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{{Plain: "3@b"}, {Caption: "members"}, {Width: 2, Row: 2}, {Plain: "?!$"}}}}
 	if diff := cmp.Diff(want, list); diff != "" {
