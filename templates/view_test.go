@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"wirebench/codec/view"
 	"wirebench/defs/diag"
 )
@@ -101,25 +99,6 @@ func TestMarkupIsEscaped(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "<img src=x") || !strings.Contains(b.String(), "&lt;img src=x") {
 		t.Error("markup of a message is markup of the page")
-	}
-}
-
-func TestChanges(t *testing.T) {
-	for _, test := range []struct {
-		was, is string
-		want    [][2]int
-	}{
-		{"abcdef", "abcdef", nil},
-		{"abcdef", "aXcdYZ", [][2]int{{1, 2}, {4, 6}}},
-		{"abcdef", "abXXcdef", [][2]int{{2, 4}}},
-		{"abcdefghij", "aXcdefghYYij", [][2]int{{1, 2}, {8, 10}}},
-		{"abcdef", "abef", [][2]int{{2, 2}}},
-		{"aaa", "aaaa", [][2]int{{3, 4}}},
-		{"", "ab", [][2]int{{0, 2}}},
-	} {
-		if got := Changes([]byte(test.was), []byte(test.is)); !cmp.Equal(got, test.want) {
-			t.Errorf("%q to %q: %v, want %v", test.was, test.is, got, test.want)
-		}
 	}
 }
 
