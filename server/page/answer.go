@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
-	"strings"
 
-	"wirebench/codec"
-	"wirebench/codec/value"
-	codecview "wirebench/codec/view"
 	"wirebench/defs/diag"
 	"wirebench/server/view"
 	"wirebench/server/workspace"
@@ -113,11 +109,12 @@ type Layout struct {
 }
 
 // layout sends the layout, except for the parts that the page has.
-func (l *livePage) layout(out *Answer, w *templates.Workbench) {
+func (l *livePage) layout(out *Answer, p *work) {
 	rows, cells := []view.LayoutRow{}, []view.Cell{}
-	if w.Layout != nil {
-		rows, cells = view.LayoutRows(w.Layout.Rows), view.Cells(w.Layout)
+	if p.text != nil {
+		rows, cells = p.text.Rows, p.text.Cells
 	}
+	w := p.view
 	x := &Layout{Rows: patched(l, "layout", rows), Cells: view.PlainCells(patchedApart(l, "cells", cells, view.CellsApart)), Stale: w.Layout == nil || w.Stale}
 	for _, h := range w.Holes {
 		if h.Kept {
@@ -205,8 +202,11 @@ func (l *livePage) same(id, is string) bool {
 }
 
 // mistakes sends the mistakes in the text, unless the page has the same ones.
-func (l *livePage) mistakes(out *Answer, d *templates.Definition) {
-	list := append([]diag.Info{}, d.Diagnostics[:min(len(d.Diagnostics), maxProblems)]...)
+func (l *livePage) mistakes(out *Answer, p *work) {
+	list := []diag.Info{}
+	if p.text != nil {
+		list = p.text.Mistakes()
+	}
 	text, _ := json.Marshal(list) // cannot fail: it has only texts and numbers
 	if !l.same("mistakes", string(text)) {
 		out.Mistakes = &list
@@ -218,65 +218,8 @@ func first(p *work) *Answer {
 	l := &livePage{seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{}}
 	status := templates.StatusText(*p.view)
 	out := &Answer{Status: &status}
-	l.mistakes(out, &p.view.Definition)
-	l.layout(out, p.view)
+	l.mistakes(out, p)
+	l.layout(out, p)
 	l.message(out, p)
-	return out
-}
-
-// ValueAnswer is a value of the shown message, for copying or editing.
-type ValueAnswer struct {
-	N     int `json:"n"`
-	Value struct {
-		Path    string          `json:"path"`
-		Role    string          `json:"role"`
-		Message string          `json:"message"`
-		Type    string          `json:"type"`
-		Value   json.RawMessage `json:"value"`
-		Typed   string          `json:"typed"` // in the form in which a user would type it
-		Failed  string          `json:"failed,omitempty"`
-	} `json:"value"`
-}
-
-// value looks up a value of the shown message.
-func (l *livePage) value() *ValueAnswer {
-	out := &ValueAnswer{N: l.n}
-	v := &out.Value
-	v.Path, v.Role = l.form.path, l.form.role
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &templates.Workbench{}, good: l.good, pastes: &l.pastes}
-	p.form.action = ""
-	p.open()
-	p.show()
-	m := p.view.Shown
-	if m == nil || m.Status == "error" {
-		v.Failed = "no message"
-		return out
-	}
-	v.Message = m.Message
-	if v.Role == codec.RoleValue.String() || v.Role == "" {
-		v.Type = m.Types[codecview.WithoutIndexes(v.Path)]
-		at, err := value.FindJSON(m.Value, v.Path)
-		if err != nil {
-			v.Failed = err.Error()
-			return out
-		}
-		v.Value = m.Value[at.From:at.To]
-	} else {
-		for _, f := range m.Fields {
-			if f.Path == v.Path && f.Role == v.Role && (l.form.arg == "" || l.form.arg == fmt.Sprint(f.BitOffset)) {
-				v.Type, v.Value = f.Type, f.Value
-				break
-			}
-		}
-		if v.Value == nil {
-			v.Failed = "the value does not exist"
-			return out
-		}
-	}
-	v.Typed = string(v.Value)
-	var text string
-	if json.Unmarshal(v.Value, &text) == nil && !strings.ContainsAny(text, "\n\r\x00\ufffd") {
-		v.Typed = text
-	}
 	return out
 }

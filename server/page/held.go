@@ -67,4 +67,5 @@ func (l *livePage) hold() error {
 func (l *livePage) leave() {
 	_ = l.bench.held.change(access.Of(l.opener).Key(), l.holds, 0)
 	l.holds = 0
+	l.bench.texts.Forget(l.snap) // the other pages analyze their text once more
 }
