@@ -87,7 +87,7 @@ func (p *work) open() {
 	p.chosen(t)
 	p.def, p.use = def, t.Use
 	if !def.Broken() {
-		p.good = def
+		p.good, p.weight = def, t.Held()
 	}
 	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {

@@ -147,6 +147,7 @@ type livePage struct {
 
 	// Used by answer only.
 	holds  int64         // bytes that are charged to the person; see held
+	weight int           // bytes of good
 	of     store.Capture // the settings of the capture
 	snap   *workspace.Snapshot
 	form   form
@@ -372,7 +373,7 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 
 // begun returns work on the form of the page, with what the page keeps.
 func (l *livePage) begun(v *templates.Workbench) *work {
-	return &work{ws: spaceOf(l.ws, l.of, &l.bench.texts), form: l.form, view: v, good: l.good, pastes: &l.pastes}
+	return &work{ws: spaceOf(l.ws, l.of, &l.bench.texts), form: l.form, view: v, good: l.good, weight: l.weight, pastes: &l.pastes}
 }
 
 // work processes a message: it returns an *Answer, or the answer of an action that only asks.
@@ -406,7 +407,10 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	p := l.begun(&view)
 	p.whole, p.fitted, p.live, p.railed, p.who = l.whole, &l.fitted, true, l.railed, authors(l.opener)
 	p.work()
-	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
+	l.form, l.good, l.weight, l.whole, l.railed = p.form, p.good, p.weight, p.whole, p.railed
+	if err := l.hold(); err != nil {
+		return nil, err
+	}
 	if now := p.ws.Snapshot; now != l.snap {
 		l.bench.texts.Forget(l.snap)
 		l.snap = now

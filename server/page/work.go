@@ -29,6 +29,7 @@ type work struct {
 	use    *workspace.Definition // definition for decoding: def or, while it has mistakes, the last one without
 	text   *view.Text            // what the page shows of the text, nil without a definition
 	good   *workspace.Definition // the last one without mistakes, from the previous work of the page; nil if there is none
+	weight int                   // bytes of good
 	pastes *workspace.PasteCache // from the previous work of the page, or nil
 	whole  whole                 // from the previous work of the page
 	fitted *fitCache             // from the previous work of the page, or nil

@@ -7,16 +7,10 @@ import (
 	"wirebench/server/workspace"
 )
 
-// Bounds of a cache. The bytes of a text were measured; see TestCacheIsBounded.
+// Bounds of a cache.
 const (
 	maxTexts = 64
 	maxBytes = 32 << 20
-
-	perText  = 25       // bytes for each byte of an edited text: it and its tree
-	perField = 3_000    // for each of its fields in a program, of which lists of texts need most
-	perRow   = 450      // for each row of a layout
-	perCell  = 190      // for each cell of a diagram
-	perDraft = 16 << 10 // for its snapshot
 )
 
 // Cache keeps the analyses of texts, so that each version of a text is analyzed once for all pages that show it, even if all ask at once. The
@@ -129,24 +123,4 @@ func (c *Cache) Forget(snap *workspace.Snapshot) {
 		}
 		return k.Snap == snap
 	})
-}
-
-// bytes returns the most bytes that a text keeps in memory.
-func (t *Text) bytes() int {
-	n := perCell * len(t.Cells)
-	if t.Layout != nil {
-		n += perRow * len(t.Layout.Rows)
-	}
-	of := func(def *workspace.Definition) {
-		if def == nil || !def.Edited {
-			return
-		}
-		if n += perDraft + perText*len(def.File.Text); def.Program != nil {
-			n += perField * len(def.Program.Fields)
-		}
-	}
-	if of(t.Def); t.Use != t.Def {
-		of(t.Use)
-	}
-	return max(n, 1)
 }
