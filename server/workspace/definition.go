@@ -17,7 +17,7 @@ import (
 // MaxDefinition is the maximum size of an unsaved definition in bytes.
 const MaxDefinition = 4 << 20
 
-// Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place. It is immutable.
+// Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place. It is immutable and safe for concurrent use.
 type Definition struct {
 	Snap        *Snapshot
 	File        *source.File
@@ -25,6 +25,8 @@ type Definition struct {
 	Program     *codec.Program  // nil without a message, and if the message is too large for a program
 	Diagnostics []diag.Info     // of the file
 	Edited      bool            // the text differs from the stored one
+
+	searches searches
 }
 
 // Open returns the stored definition of a message, or parses text as if it were stored in its place.
