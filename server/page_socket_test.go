@@ -19,6 +19,7 @@ import (
 	"wirebench/server/page"
 	"wirebench/server/servertest"
 	"wirebench/server/socket"
+	"wirebench/server/view"
 	"wirebench/server/wsconn"
 )
 
@@ -88,8 +89,8 @@ type shownData struct {
 	Rows   []int
 	Bits   []uint32
 	Texts  []string
-	Parts  []page.Part
-	Layout []page.LayoutRow
+	Parts  []view.Part
+	Layout []view.LayoutRow
 }
 
 func (d *shownData) take(c *page.Data) {
@@ -102,7 +103,7 @@ func (d *shownData) take(c *page.Data) {
 }
 
 // patched applies the patches of a list, as web/src/patch.ts does.
-func patched[T any](list []T, patches []page.ListPatch[T]) []T {
+func patched[T any](list []T, patches []view.ListPatch[T]) []T {
 	for _, p := range slices.Backward(patches) {
 		if p.Remove < 0 {
 			return p.New
@@ -306,7 +307,7 @@ func TestPageTextEdits(t *testing.T) {
 	joined, _ := json.Marshal(servertest.JoinText)
 	p.do(`"set":{"definition":` + string(joined) + `,"input":"12000100080039304c0061006e006e000000","value":"","edits":{}}`)
 	p.do(edit(35, 8, "word", "string channel_name # where\nuint16 word\n"))
-	if p.last.Resend || !slices.ContainsFunc(p.data.Layout, func(r page.LayoutRow) bool { return r.Path == "word" }) {
+	if p.last.Resend || !slices.ContainsFunc(p.data.Layout, func(r view.LayoutRow) bool { return r.Path == "word" }) {
 		t.Fatalf("%+v", p.data.Layout)
 	}
 	for _, refused := range []string{

@@ -6,18 +6,6 @@ import (
 	"wirebench/codec/bytediff"
 )
 
-// Changes returns the changed and inserted ranges of a message, as start and end offsets in bytes. An empty range is the position of removed
-// bytes.
-func Changes(was, data []byte) [][2]int {
-	var out [][2]int
-	for _, run := range bytediff.Of(was, data) {
-		if run.Kind != bytediff.Equal {
-			out = append(out, [2]int{run.B, run.B + run.BSize})
-		}
-	}
-	return out
-}
-
 // changedText says how many bytes of the shown message were changed, inserted and removed.
 func changedText(m *Message) string {
 	if m.Was == nil {

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ const svgHatch = `<defs><pattern id="hatch" width="10" height="10" patternUnits=
 
 // LayoutSVG is the diagram of a layout as an SVG document.
 func LayoutSVG(name string, l *view.LayoutInfo) string {
-	width := 2*svgMargin + columns*svgColumn
+	width := 2*svgMargin + view.Columns*svgColumn
 	var body strings.Builder
 	y, col := svgHeading, 0
 	open := false // a row of cells has begun
@@ -46,14 +47,14 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 		}
 		col, open = 0, false
 	}
-	for _, c := range Diagram(l) {
+	for _, c := range l.Cells() {
 		if c.Width == 0 {
 			endRow()
 			fmt.Fprintf(&body, "<text class=\"small\" x=\"%d\" y=\"%d\">%s</text>\n", svgMargin, y+16, svgText(c.Caption, width-2*svgMargin))
 			y += svgCaption
 			continue
 		}
-		if col+c.Width > columns {
+		if col+c.Width > view.Columns {
 			endRow()
 		}
 		x, w := svgMargin+col*svgColumn, c.Width*svgColumn-svgGap
@@ -61,16 +62,16 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 		if len(c.Bits) > 0 {
 			top = strings.Join(c.Bits, " · ")
 		}
-		class := svgClass(c.Class)
+		class := svgClass(c)
 		place := fmt.Sprintf("x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"", x, y, w, svgRow)
 		fmt.Fprintf(&body, "<g><title>%s</title><rect class=\"%s\" %s rx=\"4\"/>", escaped(c.Title), class, place)
-		if strings.HasSuffix(class, "var") {
+		if c.Kind.Variable() {
 			fmt.Fprintf(&body, "<rect class=\"hatched\" %s rx=\"4\"/>", place)
 		}
 		// A nested picture clips text drawn in a wider font than expected.
 		fmt.Fprintf(&body, "<svg %s><text x=\"6\" y=\"16\">%s</text><text class=\"small\" x=\"6\" y=\"31\">%s</text></svg></g>\n", place, svgText(top, w-10), svgText(c.Low, w-10))
 		col, open = col+c.Width, true
-		if col == columns {
+		if col == view.Columns {
 			endRow()
 		}
 	}
@@ -79,7 +80,7 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" class=\"layout\">\n<title>%s</title>\n<style>%s</style>\n%s\n", width, height, width, height, escaped(layoutTitle(name, l)), svgStyle, svgHatch)
 	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\" stroke=\"none\"/>\n<text class=\"title\" x=\"%d\" y=\"20\">%s</text>\n", width, height, svgMargin, svgText(layoutTitle(name, l), (width-2*svgMargin)*11/13))
-	for i := range columns {
+	for i := range view.Columns {
 		fmt.Fprintf(&b, "<text class=\"small\" text-anchor=\"middle\" x=\"%d\" y=\"%d\">%x</text>\n", svgMargin+i*svgColumn+svgColumn/2, svgHeading-6, i)
 	}
 	b.WriteString(body.String())
@@ -90,22 +91,21 @@ func LayoutSVG(name string, l *view.LayoutInfo) string {
 // layoutTitle is the name of the message and its size.
 func layoutTitle(name string, l *view.LayoutInfo) string {
 	if name == "" {
-		return layoutSummary(l)
+		return l.Summary()
 	}
-	return name + " · " + layoutSummary(l)
+	return name + " · " + l.Summary()
 }
 
 // svgClass is the class of a cell: its family, its tint, and whether its size is variable.
-func svgClass(class string) string {
-	family, rest := "none", ""
-	for _, c := range strings.Fields(class) {
-		if name, ok := strings.CutPrefix(c, "t-"); ok {
-			family = name
-		} else if c == "alt" || c == "var" {
-			rest += " " + c
-		}
+func svgClass(c view.Cell) string {
+	class := cmp.Or(string(c.Family), "none")
+	if c.Alt {
+		class += " alt"
 	}
-	return family + rest
+	if c.Kind.Variable() {
+		class += " var"
+	}
+	return class
 }
 
 // svgText is a text cut to a width in pixels, escaped.
@@ -145,7 +145,7 @@ func LayoutText(name string, l *view.LayoutInfo) string {
 		}
 		row, col = textRow{}, 0
 	}
-	for _, c := range Diagram(l) {
+	for _, c := range l.Cells() {
 		if c.Width == 0 {
 			flush()
 			if above != "" {
@@ -155,11 +155,11 @@ func LayoutText(name string, l *view.LayoutInfo) string {
 			fmt.Fprintf(&b, "\n%s\n", plain(c.Caption))
 			continue
 		}
-		if col+c.Width > columns {
+		if col+c.Width > view.Columns {
 			flush()
 		}
 		row.cells = append(row.cells, c)
-		if col += c.Width; col == columns {
+		if col += c.Width; col == view.Columns {
 			flush()
 		}
 	}
@@ -179,14 +179,14 @@ const textColumn = 5
 
 func textHeads() string {
 	var b strings.Builder
-	for i := range columns {
+	for i := range view.Columns {
 		fmt.Fprintf(&b, "%*x", textColumn, i)
 	}
 	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
 // textRow is a row of cells being drawn.
-type textRow struct{ cells []Cell }
+type textRow struct{ cells []view.Cell }
 
 // write draws a row below the border above, which gets the corners of both rows; it returns the border below.
 func (r *textRow) write(b *strings.Builder, above string) string {
@@ -198,7 +198,7 @@ func (r *textRow) write(b *strings.Builder, above string) string {
 			name = strings.Join(c.Bits, "/")
 		}
 		end := "|"
-		if strings.Contains(c.Class, "var") {
+		if c.Kind.Variable() {
 			end = ":"
 		}
 		border += strings.Repeat("-", n) + "+"

@@ -3,8 +3,6 @@ package templates
 import (
 	"fmt"
 	"strings"
-
-	"wirebench/codec/view"
 )
 
 // maxSiteHex is the maximum number of bytes shown of a message in a page without a server.
@@ -27,6 +25,3 @@ func siteHex(data []byte) string {
 	}
 	return b.String()
 }
-
-// LayoutSummary is the size of a message: a formula such as "12 bytes + 8 × members + name", or a range.
-func LayoutSummary(l *view.LayoutInfo) string { return layoutSummary(l) }

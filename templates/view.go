@@ -463,17 +463,6 @@ const (
 
 func asset(name string) string { return static.URL(name) }
 
-// tint is the color class of a family; alt distinguishes neighbors.
-func tint(f view.Family, alt bool) string {
-	if f == "" {
-		f = view.FamilyInt
-	}
-	if alt {
-		return "t-" + string(f) + " alt"
-	}
-	return "t-" + string(f)
-}
-
 // Family is the family of a field's color.
 func Family(f *view.FieldValue) string {
 	if f.Family == "" {
@@ -506,14 +495,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// sizeText is a number of bits in bytes, or in bits if it is not whole bytes.
-func sizeText(bits int64) string {
-	if bits%8 != 0 {
-		return strconv.FormatInt(bits, 10) + " bit"
-	}
-	return strconv.FormatInt(bits/8, 10)
 }
 
 // severityClass is the class of an error or of a warning.

@@ -114,6 +114,7 @@ server/frames < server/workspace server/live server/admit codec/bytediff codec/c
 server/captures < server/frames
 server/rooms    < server/admit server/collab server/workspace defs/edit
 server/socket   < server/wsconn server/supervise
+server/view     < server/workspace codec/bytediff
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns
@@ -126,7 +127,7 @@ cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
 server/api < server/access server/runs server/projects server/rooms server/scores server/publish server/git
 
-server/page < server/api server/socket
+server/page < server/api server/socket server/view
 
 server/servertest < server/access server/projects server/relay server/workspace/workspacetest cmd/wirebench/demo/regatta web/docs
 

@@ -89,7 +89,8 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 		After: strings.TrimPrefix(r.Offset, r.At.Text()), Packed: r.Packed,
 	}
 	if r.At.Fixed() && r.Offset != "" {
-		row.BitOffset = &r.At.Bits
+		bits := r.At.Bits // a pointer into r would keep all rows of the program
+		row.BitOffset = &bits
 	}
 	if r.Field != codec.NoField && r.Role == codec.RoleValue {
 		row.Doc = p.Fields[r.Field].Doc

@@ -22,7 +22,6 @@ import (
 	"wirebench/server/live"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
-	"wirebench/templates"
 )
 
 func (s *API) registerMarkers(api huma.API) {
@@ -290,7 +289,7 @@ func (r *relation) places(i int, f *transport.Frame, msg *schema.Message, t *Rel
 	if rec := r.m.Shown(); rec != nil && len(f.Bytes) <= workspace.MaxDescribe {
 		for _, v := range view.Fields(rec) {
 			if v.Role == codec.RoleValue.String() && sameValue(string(v.Value), r.value) {
-				path := templates.Indexless(v.Path)
+				path := view.Indexless(v.Path)
 				add(path, "*."+strings.ReplaceAll(path, "[]", ""), string(v.Value))
 			}
 		}

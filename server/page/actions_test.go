@@ -85,7 +85,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 }
 
 // testWorkbench returns a workbench with a workspace "one" of a definition with a sample, and its directory.
-func testWorkbench(t *testing.T) (b *Workbench, dir string, log *bytes.Buffer) {
+func testWorkbench(t testing.TB) (b *Workbench, dir string, log *bytes.Buffer) {
 	t.Helper()
 	files, dir := workspacetest.Dir(t, map[string]string{
 		"C_JOIN.1.def": "string channel_name\nuint16 password\n", "protocol.1.map": "C_JOIN 1\n",

@@ -8,23 +8,24 @@ import (
 	"testing"
 
 	"wirebench/codec"
-	"wirebench/codec/view"
+	codecview "wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/view"
 	"wirebench/templates"
 )
 
-// layoutOf compiles a definition, as the page does.
-func layoutOf(t *testing.T, text string) *view.LayoutInfo {
+// layoutOf returns the work of a page that shows a definition.
+func layoutOf(t *testing.T, text string) *work {
 	t.Helper()
 	s, _ := defs.Load([]*source.File{source.New("C_LIST.1.def", text)}, defs.Dialects[0].Name, schema.Options{})
 	p, err := codec.Compile(s.Messages[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := view.Layout(p)
-	return &info
+	info := codecview.Layout(p)
+	return &work{view: &templates.Workbench{Layout: &info}, text: &view.Text{Rows: view.LayoutRows(info.Rows), Cells: view.Cells(&info)}}
 }
 
 // The layout sent to a page and its picture are at most a small multiple of the definition.
@@ -35,15 +36,15 @@ func TestLayoutBudget(t *testing.T) {
 		fmt.Fprintf(&lists, "array a%d\n- string b\n", i)
 	}
 	for name, text := range map[string]string{"texts": strs.String(), "lists": lists.String(), "bytes": "byte[9999][999] a\nint32 b\n"} {
-		info := layoutOf(t, text)
+		p := layoutOf(t, text)
 		l := &livePage{seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{}}
 		var out Answer
-		l.layout(&out, &templates.Workbench{Layout: info})
+		l.layout(&out, p)
 		sent, err := json.Marshal(out.Layout)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, n := range map[string]int{"page": len(sent), "picture": len(templates.LayoutSVG("X", info)), "text": len(templates.LayoutText("X", info))} {
+		for what, n := range map[string]int{"page": len(sent), "picture": len(templates.LayoutSVG("X", p.view.Layout)), "text": len(templates.LayoutText("X", p.view.Layout))} {
 			if n > 100*len(text)+1<<18 {
 				t.Errorf("%s: %d bytes of %s for a definition of %d", name, n, what, len(text))
 			}
@@ -67,7 +68,7 @@ func TestLayoutOfMovedFields(t *testing.T) {
 	l := &livePage{seed: maphash.MakeSeed(), sent: map[string]uint64{}, lists: sentLists{}}
 	size := func(text string) int {
 		var out Answer
-		l.layout(&out, &templates.Workbench{Layout: layoutOf(t, text)})
+		l.layout(&out, layoutOf(t, text))
 		sent, err := json.Marshal(out.Layout)
 		if err != nil {
 			t.Fatal(err)

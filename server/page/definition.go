@@ -15,6 +15,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/defs/text"
 	"wirebench/server/store"
+	"wirebench/server/view"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -28,7 +29,7 @@ func textRevision(text string) string {
 func (p *work) open() {
 	f := &p.form
 	p.follow()
-	p.def, p.use = nil, nil
+	p.text, p.def, p.use = nil, nil, nil
 	p.view.Layout, p.view.Stale, p.view.Holes, p.view.Message = nil, false, nil, f.message
 	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Snapshot.Dialect.Language, New: f.message, NewLabel: p.ws.newLabel()}
 	p.view.Targets = nil
@@ -67,11 +68,13 @@ func (p *work) open() {
 	case err != nil && f.base != "" && f.name == "":
 		d.Conflict = &templates.Conflict{Deleted: true}
 	}
-	def, err := p.ws.Snapshot.Open(f.message, text)
+	t, err := p.ws.texts.Of(view.Asked{Snap: p.ws.Snapshot, Name: f.message, Part: f.part, Text: text, Good: p.good})
 	if err != nil {
 		p.notice(sentence("The definition cannot be read: " + err.Error()))
 		return
 	}
+	p.text = t
+	def := t.Def
 	if stored != nil { // the name under which it is stored; the text may have another one now
 		p.view.Message = p.ws.NameOf(stored)
 	}
@@ -81,8 +84,11 @@ func (p *work) open() {
 		p.openedEnvelope(def)
 		return
 	}
-	p.chooseOne(def)
-	p.def, p.use = def, def
+	p.chosen(t)
+	p.def, p.use = def, t.Use
+	if !def.Broken() {
+		p.good, p.weight = def, t.Held()
+	}
 	if def.Message != nil {
 		if stored == nil && p.ws.Snapshot.Dialect.Versions {
 			p.view.Message = def.Snap.NameOf(def.Message)
@@ -93,9 +99,10 @@ func (p *work) open() {
 			d.Moves = !p.ws.KeepsLayout(stored, def.File.Text)
 		}
 	}
-	p.useGood(def)
-	info := p.use.Layout()
-	p.view.Layout = &info
+	p.view.Layout, p.view.Stale = t.Layout, t.Stale
+	for _, h := range t.Holes {
+		p.view.Holes = append(p.view.Holes, templates.Hole{Line: h.Line, Kept: h.Kept})
+	}
 }
 
 // stored finds a stored definition by the name of its message, and its file; or an envelope, which has no message.
@@ -125,26 +132,17 @@ func (p *work) follow() {
 	}
 }
 
-// chooseOne opens the requested message of a text with several. A stored message is referred to by name from then on.
-func (p *work) chooseOne(def *workspace.Definition) {
+// chosen lists the messages of a text with several. A stored message is referred to by name from now on.
+func (p *work) chosen(t *view.Text) {
 	f, d := &p.form, &p.view.Definition
-	all := def.Messages()
-	if len(all) < 2 {
-		f.part = 0
-		return
+	if all := t.Def.Messages(); len(all) > 1 {
+		for _, m := range all {
+			d.Several = append(d.Several, templates.MessageLine{Name: t.Def.Snap.NameOf(m), Line: m.Span.Pos().Line})
+		}
+		d.Part = slices.Index(all, t.Def.Message)
 	}
-	for _, m := range all {
-		d.Several = append(d.Several, templates.MessageLine{Name: def.Snap.NameOf(m), Line: m.Span.Pos().Line})
-	}
-	if f.part > len(all) {
-		f.part = 0
-	}
-	if f.part > 0 {
-		def.Choose(f.part - 1)
-	}
-	d.Part = slices.Index(all, def.Message)
-	if m, err := p.ws.Find(def.Snap.NameOf(def.Message)); err == nil && m.Span.File.Name == def.File.Name {
-		p.view.Message, f.message, f.part = p.ws.NameOf(m), p.ws.NameOf(m), 0
+	if f.part = t.Part; t.Name != f.message {
+		p.view.Message, f.message = t.Name, t.Name
 	}
 }
 
@@ -154,40 +152,6 @@ func (ws *space) newLabel() string {
 		return "Name of the new message, with its version"
 	}
 	return "Name of the new file"
-}
-
-// useGood uses the definition without its lines with errors, or the last one without errors, while the open one has some.
-func (p *work) useGood(def *workspace.Definition) {
-	if !def.Broken() {
-		p.good = def
-		return
-	}
-	g := p.good
-	if g != nil && g.File.Name != def.File.Name {
-		g = nil
-	}
-	if g == nil && def.Edited {
-		if stored, err := p.ws.Snapshot.Open(p.form.message, ""); err == nil && !stored.Broken() { // the stored text may be valid
-			g = stored
-		}
-	}
-	good := ""
-	if g != nil {
-		good = g.File.Text
-	}
-	if mended, holes := def.Mended(p.ws.Snapshot, p.form.message, good); mended != nil {
-		if p.form.part > 0 {
-			mended.Choose(p.form.part - 1)
-		}
-		p.use = mended
-		for _, h := range holes {
-			p.view.Holes = append(p.view.Holes, templates.Hole{Line: h.Line, Kept: h.Kept})
-		}
-		return
-	}
-	if g != nil {
-		p.use, p.view.Stale, p.good = g, true, g
-	}
 }
 
 // openAnother opens another definition. Bytes entered by the user stay and are decoded with it; a sample is replaced by one of the new

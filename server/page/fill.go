@@ -33,7 +33,7 @@ const maxFormValue = 256 << 10
 // formed describes the values for a form.
 func (l *livePage) formed() *FormAnswer {
 	page := templates.Workbench{}
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &page, good: l.good, pastes: &l.pastes}
+	p := l.begun(&page)
 	p.form.action = ""
 	p.open()
 	out := p.valuesForm()

@@ -15,7 +15,7 @@ type HitsAnswer struct {
 
 // found finds the typed text in the shown message. The argument of the action says what it is: "text", "hex" or "value".
 func (l *livePage) found(ctx context.Context) *HitsAnswer {
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &templates.Workbench{}, good: l.good, pastes: &l.pastes}
+	p := l.begun(&templates.Workbench{})
 	p.form.action = ""
 	p.open()
 	var data []byte

@@ -24,7 +24,7 @@ func TestHeaderOfUnknownFrame(t *testing.T) {
 	frame := &FrameForm{Kind: "message", Dir: "c2s", Group: "clmsg", Alternate: true, Offer: "unknown_07"}
 	base := form{input: "ff 07 08 00 03 05 06 00", byCode: true, frame: frame}
 	run := func(f form) *work {
-		return spaceOf(ws, store.Capture{}).fill(&templates.Workbench{}, f, nil, nil)
+		return spaceOf(ws, store.Capture{}, nil).fill(&templates.Workbench{}, f, nil, nil)
 	}
 	p := run(base)
 	m := p.view.Shown

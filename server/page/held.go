@@ -11,9 +11,8 @@ import (
 const (
 	maxHeld = 256 << 20 // bytes of one person
 
-	heldBase       = 32 << 10 // of a page without texts: the parts it was sent
-	heldDefinition = 7        // bytes for each byte of a definition: its text, tree, program and layout
-	heldText       = 2        // bytes for each byte of another text: it and what was read from it
+	heldBase = 32 << 10 // of a page without texts: the parts it was sent
+	heldText = 2        // bytes for each byte of a text: it and what was read from it
 )
 
 // held counts what the open pages of each person keep. The zero value is empty.
@@ -44,18 +43,14 @@ func (h *held) change(who string, was, now int64) error {
 	return nil
 }
 
-// hold charges what the page keeps to its person.
+// hold charges what the page keeps to its person: its texts, and the newest definition without mistakes, which other pages may share.
 func (l *livePage) hold() error {
 	f := &l.form
-	texts := len(f.input) + len(f.value) + len(f.base)
+	texts := len(f.definition) + len(f.input) + len(f.value) + len(f.base)
 	for _, data := range f.edits {
 		texts += len(data)
 	}
-	definitions := len(f.definition)
-	if l.good != nil && l.good.Edited && l.good.File.Text != f.definition { // the newest one without mistakes
-		definitions += len(l.good.File.Text)
-	}
-	now := int64(heldBase + heldDefinition*definitions + heldText*texts)
+	now := int64(heldBase + heldText*texts + l.weight)
 	if err := l.bench.held.change(access.Of(l.opener).Key(), l.holds, now); err != nil {
 		return err
 	}
@@ -67,4 +62,5 @@ func (l *livePage) hold() error {
 func (l *livePage) leave() {
 	_ = l.bench.held.change(access.Of(l.opener).Key(), l.holds, 0)
 	l.holds = 0
+	l.bench.texts.Forget(l.snap) // the other pages analyze their text once more
 }

@@ -18,6 +18,7 @@ import (
 	"wirebench/server/relay"
 	"wirebench/server/scores"
 	"wirebench/server/store"
+	"wirebench/server/view"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -33,21 +34,25 @@ type Workbench struct {
 	Log      *slog.Logger
 	Changed  func(r *http.Request, action string, status int) // called for actions that change something, or are refused; nil: not
 
-	held held // by open pages
+	held  held       // by open pages
+	texts view.Cache // of all pages
 }
 
 // space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.
 type space struct {
 	*workspace.Workspace
 	*workspace.Snapshot
-	of store.Capture // on the page of a capture, its settings
+	of    store.Capture // on the page of a capture, its settings
+	texts *view.Cache   // nil: none
 }
 
 // spaceOf returns a workspace with its current library, as a capture is read with.
-func spaceOf(w *workspace.Workspace, of store.Capture) *space { return &space{w, w.For(of), of} }
+func spaceOf(w *workspace.Workspace, of store.Capture, texts *view.Cache) *space {
+	return &space{w, w.For(of), of, texts}
+}
 
 // again returns the workspace with its library of now.
-func (ws *space) again() *space { return spaceOf(ws.Workspace, ws.of) }
+func (ws *space) again() *space { return spaceOf(ws.Workspace, ws.of, ws.texts) }
 
 // space returns the workspace named in the address, nil if there is none.
 func (b *Workbench) space(r *http.Request) *space {
@@ -55,7 +60,7 @@ func (b *Workbench) space(r *http.Request) *space {
 	if w == nil {
 		return nil
 	}
-	return spaceOf(w, store.Capture{})
+	return spaceOf(w, store.Capture{}, &b.texts)
 }
 
 // Home redirects to the definitions of the first project, or to the list of projects.

@@ -134,7 +134,7 @@ type ChoicesAnswer struct {
 // choices lists the types of a range.
 func (l *livePage) choices() *ChoicesAnswer {
 	view := templates.Workbench{}
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, pastes: &l.pastes}
+	p := l.begun(&view)
 	p.form.action = ""
 	p.open()
 	return &ChoicesAnswer{l.n, p.types()}

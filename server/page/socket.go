@@ -147,7 +147,9 @@ type livePage struct {
 
 	// Used by answer only.
 	holds  int64         // bytes that are charged to the person; see held
+	weight int           // bytes of good
 	of     store.Capture // the settings of the capture
+	snap   *workspace.Snapshot
 	form   form
 	n      int
 	good   *workspace.Definition
@@ -369,6 +371,11 @@ func (l *livePage) begin(ctx context.Context) (done func(), err error) {
 	}
 }
 
+// begun returns work on the form of the page, with what the page keeps.
+func (l *livePage) begun(v *templates.Workbench) *work {
+	return &work{ws: spaceOf(l.ws, l.of, &l.bench.texts), form: l.form, view: v, good: l.good, weight: l.weight, pastes: &l.pastes}
+}
+
 // work processes a message: it returns an *Answer, or the answer of an action that only asks.
 func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if !l.take(m) {
@@ -397,9 +404,17 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	had := l.form.has(l.edited)
 	view := templates.Workbench{Frame: l.frame, Notice: why}
-	p := &work{ws: spaceOf(l.ws, l.of), form: l.form, view: &view, good: l.good, whole: l.whole, fitted: &l.fitted, pastes: &l.pastes, live: true, typed: l.bench.typed(l.ws), railed: l.railed, who: authors(l.opener)}
+	p := l.begun(&view)
+	p.whole, p.fitted, p.live, p.typed, p.railed, p.who = l.whole, &l.fitted, true, l.bench.typed(l.ws), l.railed, authors(l.opener)
 	p.work()
-	l.form, l.good, l.whole, l.railed = p.form, p.good, p.whole, p.railed
+	l.form, l.good, l.weight, l.whole, l.railed = p.form, p.good, p.weight, p.whole, p.railed
+	if err := l.hold(); err != nil {
+		return nil, err
+	}
+	if now := p.ws.Snapshot; now != l.snap {
+		l.bench.texts.Forget(l.snap)
+		l.snap = now
+	}
 	l.form.action, l.form.arg, l.form.name = "", "", ""
 	if view.Message != "" {
 		l.form.message = view.Message
@@ -416,8 +431,8 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	l.controls(&out, p, had)
 	out.Renamed, l.rename = l.ws.RenamedSince(l.rename)
-	l.mistakes(&out, &view.Definition)
-	l.layout(&out, &view)
+	l.mistakes(&out, p)
+	l.layout(&out, p)
 	l.message(&out, p)
 	l.want(p.use)
 	return &out, nil

@@ -179,3 +179,60 @@ func (p *work) startValue() []byte {
 	var rec codec.Record
 	return p.def.Snap.Decode(&rec, data, workspace.Request{Message: p.def.Message}).Value
 }
+
+// ValueAnswer is a value of the shown message, for copying or editing.
+type ValueAnswer struct {
+	N     int `json:"n"`
+	Value struct {
+		Path    string          `json:"path"`
+		Role    string          `json:"role"`
+		Message string          `json:"message"`
+		Type    string          `json:"type"`
+		Value   json.RawMessage `json:"value"`
+		Typed   string          `json:"typed"` // in the form in which a user would type it
+		Failed  string          `json:"failed,omitempty"`
+	} `json:"value"`
+}
+
+// value looks up a value of the shown message.
+func (l *livePage) value() *ValueAnswer {
+	out := &ValueAnswer{N: l.n}
+	v := &out.Value
+	v.Path, v.Role = l.form.path, l.form.role
+	p := l.begun(&templates.Workbench{})
+	p.form.action = ""
+	p.open()
+	p.show()
+	m := p.view.Shown
+	if m == nil || m.Status == "error" {
+		v.Failed = "no message"
+		return out
+	}
+	v.Message = m.Message
+	if v.Role == codec.RoleValue.String() || v.Role == "" {
+		v.Type = m.Types[view.WithoutIndexes(v.Path)]
+		at, err := value.FindJSON(m.Value, v.Path)
+		if err != nil {
+			v.Failed = err.Error()
+			return out
+		}
+		v.Value = m.Value[at.From:at.To]
+	} else {
+		for _, f := range m.Fields {
+			if f.Path == v.Path && f.Role == v.Role && (l.form.arg == "" || l.form.arg == fmt.Sprint(f.BitOffset)) {
+				v.Type, v.Value = f.Type, f.Value
+				break
+			}
+		}
+		if v.Value == nil {
+			v.Failed = "the value does not exist"
+			return out
+		}
+	}
+	v.Typed = string(v.Value)
+	var text string
+	if json.Unmarshal(v.Value, &text) == nil && !strings.ContainsAny(text, "\n\r\x00\ufffd") {
+		v.Typed = text
+	}
+	return out
+}

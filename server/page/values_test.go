@@ -20,7 +20,7 @@ func TestStartOfBoundedValues(t *testing.T) {
 	} {
 		files, _ := workspacetest.Dir(t, map[string]string{"game.def": "group: svmsg\n\npacket: made\n   __group = svmsg\n   " + c.field + "\n"})
 		ws := workspacetest.Open(t, workspace.Config{Dialect: "muta", Files: files})
-		p := &work{ws: spaceOf(ws, store.Capture{}), form: form{message: "made"}, view: &templates.Workbench{}}
+		p := &work{ws: spaceOf(ws, store.Capture{}, nil), form: form{message: "made"}, view: &templates.Workbench{}}
 		p.open()
 		if p.def == nil || p.def.Program == nil {
 			t.Fatalf("%s is no definition: %+v", c.field, p.view.Definition.Diagnostics)

@@ -11,10 +11,11 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
-	"wirebench/codec/view"
+	codecview "wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/access"
 	"wirebench/server/frames"
+	"wirebench/server/view"
 	"wirebench/server/workspace"
 	"wirebench/templates"
 )
@@ -26,7 +27,9 @@ type work struct {
 	view   *templates.Workbench
 	def    *workspace.Definition            // the open definition, nil if none is
 	use    *workspace.Definition            // definition for decoding: def or, while it has mistakes, the last one without
+	text   *view.Text                       // what the page shows of the text, nil without a definition
 	good   *workspace.Definition            // the last one without mistakes, from the previous work of the page; nil if there is none
+	weight int                              // bytes of good
 	pastes *workspace.PasteCache            // from the previous work of the page, or nil
 	whole  whole                            // from the previous work of the page
 	fitted *fitCache                        // from the previous work of the page, or nil
@@ -263,13 +266,13 @@ func (p *work) about(m *templates.Message, f *FrameForm) {
 
 // withReason inserts the reason of a transport before the problems found by decoding, unless one has the same text with a position and a
 // line.
-func withReason(list []view.ProblemInfo, reason string) []view.ProblemInfo {
+func withReason(list []codecview.ProblemInfo, reason string) []codecview.ProblemInfo {
 	for _, x := range list {
 		if x.Message != "" && strings.HasSuffix(reason, x.Message) {
 			return list
 		}
 	}
-	return append([]view.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
+	return append([]codecview.ProblemInfo{{Severity: "error", Code: "stream", Message: reason}}, list...)
 }
 
 // show decodes the input by the open definition, or by the code of each message.
@@ -339,7 +342,7 @@ func (p *work) message(i int) *templates.Message {
 		return m
 	}
 	m.Types = fieldTypes(j.Rec.Program)
-	if rest, ok := view.Rest(&j.Rec); ok && j.Request.Fields && (m.Message != "" || m.Status == "unknown") {
+	if rest, ok := codecview.Rest(&j.Rec); ok && j.Request.Fields && (m.Message != "" || m.Status == "unknown") {
 		m.Fields = append(m.Fields, rest)
 	}
 	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
@@ -356,7 +359,7 @@ func sameMessage(a, b *schema.Message) bool {
 	return a.Name == b.Name && a.Version == b.Version && a.Key.Group == b.Key.Group && a.Key.Dir == b.Key.Dir
 }
 
-func hasProblem(list []view.ProblemInfo, code string) bool {
+func hasProblem(list []codecview.ProblemInfo, code string) bool {
 	for _, p := range list {
 		if p.Code == code {
 			return true

@@ -264,7 +264,7 @@ func (s *Site) message(e *entry, secret *hiding) (templates.SiteMessage, templat
 				}
 			}
 			if i == 0 {
-				row.Size = templates.LayoutSummary(&l)
+				row.Size = l.Summary()
 			}
 			if i+1 < len(e.versions) {
 				if before, err := s.Snap.Program(e.versions[i+1]); err == nil {

@@ -17,7 +17,7 @@ import (
 // MaxDefinition is the maximum size of an unsaved definition in bytes.
 const MaxDefinition = 4 << 20
 
-// Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place.
+// Definition is the definition that a request is about, in its library: the stored text, or an unsaved text in its place. It is immutable and safe for concurrent use.
 type Definition struct {
 	Snap        *Snapshot
 	File        *source.File
@@ -25,6 +25,8 @@ type Definition struct {
 	Program     *codec.Program  // nil without a message, and if the message is too large for a program
 	Diagnostics []diag.Info     // of the file
 	Edited      bool            // the text differs from the stored one
+
+	searches searches
 }
 
 // Open returns the stored definition of a message, or parses text as if it were stored in its place.
@@ -49,11 +51,7 @@ func (s *Snapshot) Open(name, text string) (*Definition, error) {
 		d.Snap, d.File = s.With(s.FileName(name), text)
 		d.Message = d.same(s, name, m)
 	}
-	d.Diagnostics = []diag.Info{}
-	for _, x := range d.Snap.DiagnosticsOf(d.File) {
-		d.Diagnostics = append(d.Diagnostics, x.Info())
-	}
-	d.Compile()
+	d.compile()
 	return d, nil
 }
 
@@ -80,17 +78,23 @@ func (d *Definition) Messages() []*schema.Message {
 	return d.Snap.MessagesOf(d.File)
 }
 
-// Choose chooses a message of the text, by its index.
-func (d *Definition) Choose(i int) {
-	if all := d.Messages(); i < len(all) && all[i] != d.Message {
-		d.Message = all[i]
-		d.Compile()
+// Chosen returns the definition with another message of the text, by its index.
+func (d *Definition) Chosen(i int) *Definition {
+	all := d.Messages()
+	if i >= len(all) || all[i] == d.Message {
+		return d
 	}
+	other := &Definition{Snap: d.Snap, File: d.File, Message: all[i], Edited: d.Edited}
+	other.compile()
+	return other
 }
 
-// Compile compiles the program of the message.
-func (d *Definition) Compile() {
-	d.Program = nil
+// compile compiles the program of the message, and lists what is wrong with the text.
+func (d *Definition) compile() {
+	d.Diagnostics = []diag.Info{}
+	for _, x := range d.Snap.DiagnosticsOf(d.File) {
+		d.Diagnostics = append(d.Diagnostics, x.Info())
+	}
 	if d.Message == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -164,11 +166,62 @@ func evidenceOf(rec *codec.Record) (f Fit) {
 }
 
 // OtherSetting returns a value of an option of the dialect with which a definition explains all bytes of a message that it does not explain
-// with the current value, such as "patch 73"; "" if there is none, or none was found in 50 ms.
+// with the current value, such as "patch 73"; "" if there is none, or none was found in 50 ms. What was found for the last messages is kept
+// with the definition, since several pages may show both.
 func (d *Definition) OtherSetting(data []byte, session codec.Session) (option, value string) {
 	if d.Message == nil || len(data) > maxFitSize {
 		return "", ""
 	}
+	s := d.searches.of(data, session, func() otherSetting { return d.searchSetting(data, session) })
+	found := s.found()
+	if !found.complete {
+		d.searches.forget(s)
+	}
+	return found.option, found.value
+}
+
+// maxSearches is the number of messages for which a definition keeps what was found.
+const maxSearches = 8
+
+// searches are those for other settings of a definition, for the last messages, newest first.
+type searches struct {
+	mu   sync.Mutex // guards list; not held while one is searched
+	list []*search
+}
+
+type search struct {
+	data    []byte // not copied
+	session codec.Session
+	found   func() otherSetting // searches on the first call
+}
+
+type otherSetting struct {
+	option, value string
+	complete      bool // false: the search took too long
+}
+
+// of returns the search for a message, which others may have begun.
+func (s *searches) of(data []byte, session codec.Session, find func() otherSetting) *search {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.list {
+		if x.session == session && bytes.Equal(x.data, data) {
+			return x
+		}
+	}
+	x := &search{data, session, sync.OnceValue(find)}
+	s.list = slices.Insert(s.list[:min(len(s.list), maxSearches-1)], 0, x)
+	return x
+}
+
+func (s *searches) forget(x *search) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = slices.DeleteFunc(s.list, func(o *search) bool { return o == x })
+}
+
+// searchSetting implements OtherSetting.
+func (d *Definition) searchSetting(data []byte, session codec.Session) otherSetting {
 	s := d.Snap
 	until := time.Now().Add(maxFitTime)
 	for _, o := range s.Dialect.Options {
@@ -181,18 +234,18 @@ func (d *Definition) OtherSetting(data []byte, session codec.Session) (option, v
 				continue
 			}
 			if time.Now().After(until) {
-				return "", ""
+				return otherSetting{}
 			}
 			options := s.Options
 			options.Values = map[string]string{}
 			maps.Copy(options.Values, s.Options.Values)
 			options.Values[o.Name] = value
 			if explainedWith(s.Dialect, options, d, data, session) {
-				return o.Name, value
+				return otherSetting{o.Name, value, true}
 			}
 		}
 	}
-	return "", ""
+	return otherSetting{complete: true}
 }
 
 func explainedWith(dialect defs.Dialect, options schema.Options, d *Definition, data []byte, session codec.Session) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -78,6 +79,50 @@ func TestOtherSetting(t *testing.T) {
 		if option, value := d.OtherSetting(data, codec.Session{}); option+" "+value != c.want {
 			t.Errorf("%s: %q, want %q", c.hex, option+" "+value, c.want)
 		}
+	}
+}
+
+// Pages that show the same message by the same text search once, even at once, and a search that took too long is not kept.
+func TestOtherSettingIsSearchedOnce(t *testing.T) {
+	d, err := built(t, fitFiles()).Open("C_SKILL.1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	found := otherSetting{"patch", "73", true}
+	ask := func(message byte) otherSetting {
+		s := d.searches.of([]byte{message}, codec.Session{}, func() otherSetting {
+			n++
+			return found
+		})
+		got := s.found()
+		if !got.complete {
+			d.searches.forget(s)
+		}
+		return got
+	}
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() { ask(1) })
+	}
+	all.Wait()
+	if ask(1) != found || n != 1 {
+		t.Errorf("%d searches", n)
+	}
+	for i := range 2 * maxSearches {
+		ask(byte(2 + i))
+	}
+	if len(d.searches.list) != maxSearches {
+		t.Errorf("%d messages are kept", len(d.searches.list))
+	}
+	found.complete = false
+	if ask(100); len(d.searches.list) != maxSearches-1 {
+		t.Errorf("a search that took too long is kept")
+	}
+	data := []byte{14, 0, 4, 0, 10, 0, 7, 0, 0, 0, 65, 0, 0, 0}
+	d.OtherSetting(data, codec.Session{})
+	if again := testing.AllocsPerRun(5, func() { d.OtherSetting(data, codec.Session{}) }); again > 5 {
+		t.Errorf("a known message costs %v allocations", again)
 	}
 }
 

@@ -170,8 +170,8 @@ export interface DiagInfo {
 
 /** PageLayout is the layout of the open message, without the parts that the page has. */
 export interface PageLayout {
-  rows?: PageListPatchLayoutRow[];
-  cells?: PageListPatchCell[];
+  rows?: ViewListPatchLayoutRow[];
+  cells?: ViewListPatchCell[];
   /** the line numbers are of an older text */
   stale?: boolean;
   /** lines that are shown as they were before their mistakes */
@@ -180,19 +180,19 @@ export interface PageLayout {
 
 /** PageData is the shown message: its bytes, and the rows of its tree. The parts that the page has are missing. */
 export interface PageData {
-  bytes?: PageBytesPatch;
+  bytes?: ViewBytesPatch;
   /** there was no message before */
   built?: boolean;
   changed?: [number, number][];
-  parts?: PageListPatchPart[];
+  parts?: ViewListPatchPart[];
   /** index in Parts */
-  rows?: PageListPatchInt[];
+  rows?: ViewListPatchInt[];
   /** length of each run of bits: of each row that is not a group */
-  bits?: PageListPatchUint32[];
+  bits?: ViewListPatchUint32[];
   /** and its value */
-  texts?: PageListPatchString[];
-  jumps?: PageListPatchJump[];
-  named?: PageListPatchNamed[];
+  texts?: ViewListPatchString[];
+  jumps?: ViewListPatchJump[];
+  named?: ViewListPatchNamed[];
   /** the shown layout is that of the message */
   linked?: boolean;
   /** the line numbers of the parts are of an older text */
@@ -226,22 +226,22 @@ export interface DiagFixInfo {
   text: string;
 }
 
-/** PageListPatchLayoutRow is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchLayoutRow {
+/** ViewListPatchLayoutRow is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchLayoutRow {
   at: number;
   remove?: number;
-  new?: PageLayoutRow[];
+  new?: ViewLayoutRow[];
 }
 
-/** PageListPatchCell is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchCell {
+/** ViewListPatchCell is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchCell {
   at: number;
   remove?: number;
-  new?: PageCell[];
+  new?: ViewCell[];
 }
 
-/** PageBytesPatch is a change of the bytes: New replaces Remove of them from At on. */
-export interface PageBytesPatch {
+/** ViewBytesPatch is a change of the bytes: New replaces Remove of them from At on. */
+export interface ViewBytesPatch {
   at?: number;
   /** -1 for all */
   remove?: number;
@@ -249,46 +249,46 @@ export interface PageBytesPatch {
   new: string;
 }
 
-/** PageListPatchPart is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchPart {
+/** ViewListPatchPart is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchPart {
   at: number;
   remove?: number;
-  new?: PagePart[];
+  new?: ViewPart[];
 }
 
-/** PageListPatchInt is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchInt {
-  at: number;
-  remove?: number;
-  new?: number[];
-}
-
-/** PageListPatchUint32 is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchUint32 {
+/** ViewListPatchInt is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchInt {
   at: number;
   remove?: number;
   new?: number[];
 }
 
-/** PageListPatchString is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchString {
+/** ViewListPatchUint32 is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchUint32 {
+  at: number;
+  remove?: number;
+  new?: number[];
+}
+
+/** ViewListPatchString is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchString {
   at: number;
   remove?: number;
   new?: string[];
 }
 
-/** PageListPatchJump is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchJump {
+/** ViewListPatchJump is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchJump {
   at: number;
   remove?: number;
-  new?: PageJump[];
+  new?: ViewJump[];
 }
 
-/** PageListPatchNamed is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
-export interface PageListPatchNamed {
+/** ViewListPatchNamed is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending order; At counts in the list before all of them. */
+export interface ViewListPatchNamed {
   at: number;
   remove?: number;
-  new?: PageNamed[];
+  new?: ViewNamed[];
 }
 
 /** PageExport is a file to save. */
@@ -298,8 +298,8 @@ export interface PageExport {
   Text: string;
 }
 
-/** PageLayoutRow is a row of a layout. What follows from the row before is missing. */
-export interface PageLayoutRow {
+/** ViewLayoutRow is a row of a layout. What follows from the row before is missing. */
+export interface ViewLayoutRow {
   path: string;
   /** "" for a value */
   role?: string;
@@ -331,8 +331,8 @@ export interface PageLayoutRow {
   placed?: boolean;
 }
 
-/** PageCell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing. */
-export interface PageCell {
+/** ViewCell is a cell of the diagram of a layout, or a caption above cells. What follows from its row and from the cell before is missing. */
+export interface ViewCell {
   /** "" for one that a kind describes */
   caption?: string;
   /** columns; 0 for a caption */
@@ -353,8 +353,8 @@ export interface PageCell {
   plain?: string;
 }
 
-/** PagePart describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups. */
-export interface PagePart {
+/** ViewPart describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups. */
+export interface ViewPart {
   /** without indexes: members[].name */
   path: string;
   /** "" for a value */
@@ -377,16 +377,16 @@ export interface PagePart {
   bad?: string;
 }
 
-/** PageJump is a run of bits that does not begin at the end of the run before. */
-export interface PageJump {
+/** ViewJump is a run of bits that does not begin at the end of the run before. */
+export interface ViewJump {
   /** since the previous jump */
   runs: number;
   /** from there to its first bit */
   bits: number;
 }
 
-/** PageNamed is the row of an element whose index does not follow that of the element before, or of a first one that is not 0. */
-export interface PageNamed {
+/** ViewNamed is the row of an element whose index does not follow that of the element before, or of a first one that is not 0. */
+export interface ViewNamed {
   /** since the previous of these */
   rows: number;
   index: number;

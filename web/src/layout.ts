@@ -1,6 +1,6 @@
 // The layout of the open message: a diagram, sixteen bytes per row, and a table. The server sends the rows, and what the cells show of them.
 
-import type { PageCell, PageLayoutRow, PageListPatchCell } from "./api";
+import type { ViewCell, ViewLayoutRow, ViewListPatchCell } from "./api";
 import { roleSign } from "./roles";
 import { make, put, write } from "./dom";
 import type { Bits } from "./model";
@@ -9,16 +9,16 @@ import { type Items, VirtualList } from "./virtual";
 
 /** The layout, as merged by the socket. */
 export interface LayoutData {
-  rows: readonly PageLayoutRow[];
-  cells: readonly PageCell[];
+  rows: readonly ViewLayoutRow[];
+  cells: readonly ViewCell[];
   stale: boolean; // the line numbers are of an older text
   holes: ReadonlySet<number>; // lines that are shown as they were before their mistakes
 }
 
 /** A change of cells in which those that are sent as letters are cells; see plainLetter in server/page. */
-export function withPlain(patch: PageListPatchCell): PageListPatchCell {
-  const contents: Record<string, PageCell> = { "!": { kind: "at" }, "#": { width: 16, kind: "body" }, $: { width: 16, kind: "body", alt: true } };
-  const one = (letter: string): PageCell => {
+export function withPlain(patch: ViewListPatchCell): ViewListPatchCell {
+  const contents: Record<string, ViewCell> = { "!": { kind: "at" }, "#": { width: 16, kind: "body" }, $: { width: 16, kind: "body", alt: true } };
+  const one = (letter: string): ViewCell => {
     const special = contents[letter];
     if (special !== undefined) {
       return special;
@@ -58,7 +58,7 @@ function offsetText(inside: string, bits: number, after: string): string {
   return inside === "" ? own + after : bits > 0 || after === "" ? `${inside} + ${own}${after}` : inside + after;
 }
 
-function complete(list: readonly PageLayoutRow[]): Row[] {
+function complete(list: readonly ViewLayoutRow[]): Row[] {
   const ends = [0]; // by depth: where the next row begins if it follows the one before
   let line = 0;
   return list.map((r) => {
@@ -136,7 +136,7 @@ function labelOf(r: Row): [top: string, low: string] {
 }
 
 /** The text of a caption. */
-function captionOf(cell: PageCell, r: Row | undefined): string {
+function captionOf(cell: ViewCell, r: Row | undefined): string {
   if (cell.caption !== undefined || r === undefined) {
     return cell.caption ?? "";
   }
@@ -167,7 +167,7 @@ function inWrittenOrder(rows: readonly Row[]): Row[] {
 
 /** A line of the diagram: cells, or a caption. */
 interface Line {
-  cells: { cell: PageCell; row: number; done: number }[]; // index in the rows, -1 for none; bytes before this part of the cell, NaN if unknown
+  cells: { cell: ViewCell; row: number; done: number }[]; // index in the rows, -1 for none; bytes before this part of the cell, NaN if unknown
 }
 
 /** Columns of the cells as sent. */
@@ -177,7 +177,7 @@ const columns = 16;
 const leastColumn = 58;
 
 /** Arranges cells in lines of 8 or 16 columns. Of a cell that a line divides, the part after it is a further part. */
-function linesOf(cells: readonly PageCell[], wide: boolean): Line[] {
+function linesOf(cells: readonly ViewCell[], wide: boolean): Line[] {
   const lines: Line[] = [];
   const most = wide ? columns : columns / 2;
   let column = columns; // as sent
@@ -222,7 +222,7 @@ export class Layout {
   private readonly diagram: VirtualList;
   private rows: readonly Row[] = []; // in wire order
   private ordered: readonly Row[] = []; // as in the table
-  private cells: readonly PageCell[] = [];
+  private cells: readonly ViewCell[] = [];
   private lines: readonly Line[] = [];
   private isWide = true;
   private readonly marked: Record<Mark, ReadonlySet<string>> = { lit: noKeys, picked: noKeys }; // keys
@@ -446,7 +446,7 @@ export class Layout {
   }
 
   /** The part that a cell shows: a row, or one element of a list that is drawn in full. */
-  private shown(cell: PageCell, row: Row, index: number): Row {
+  private shown(cell: ViewCell, row: Row, index: number): Row {
     const list = cell.path === undefined ? undefined : this.rows.slice(0, index).findLast((r) => r.depth < row.depth);
     if (cell.path === undefined || list === undefined) {
       return row;
@@ -465,7 +465,7 @@ export class Layout {
     return after !== "" ? "" : `${inside === "" ? "" : "+"}${offsetOf(Math.floor(at / 8) + first.done)}`;
   }
 
-  private cell(cell: PageCell, index: number): HTMLElement {
+  private cell(cell: ViewCell, index: number): HTMLElement {
     const row = this.rows[index];
     if (cell.width === undefined) {
       return make("div", "cap", captionOf(cell, row));

@@ -1,18 +1,18 @@
 // The message shown on the page, as described by the server: its bytes, and the rows of its tree. A row is a run of bits, or a group with
 // rows inside: a list, an element or a structure.
 
-import type { PageData, PageJump, PageNamed, PagePart } from "./api";
+import type { PageData, ViewJump, ViewNamed, ViewPart } from "./api";
 import type { HexMessage } from "./hex/index";
 
 /** The shown message, as merged by the socket. */
 export interface MessageData extends Omit<PageData, "bytes" | "parts" | "rows" | "bits" | "texts" | "jumps" | "named"> {
   bytes: Uint8Array;
-  parts: readonly PagePart[];
+  parts: readonly ViewPart[];
   rows: readonly number[]; // index of the part of each row
   bits: readonly number[]; // length of each run
   texts: readonly string[]; // its value
-  jumps: readonly PageJump[];
-  named: readonly PageNamed[];
+  jumps: readonly ViewJump[];
+  named: readonly ViewNamed[];
 }
 
 /** No message. */
@@ -40,7 +40,7 @@ export interface Part {
 }
 
 /** The parts with everything that the server leaves out. */
-function complete(parts: readonly PagePart[]): Part[] {
+function complete(parts: readonly ViewPart[]): Part[] {
   let line = 0;
   return parts.map((p) => {
     const role = p.role ?? "value";

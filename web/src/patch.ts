@@ -1,6 +1,6 @@
 // Changes of lists, texts and bytes, as the server sends them.
 
-import type { PageBytesPatch, PageSplice } from "./api";
+import type { ViewBytesPatch, PageSplice } from "./api";
 
 /** A change of a list: `new` replaces `remove` elements from `at` on, all if it is -1. */
 export interface Patch<T> {
@@ -38,7 +38,7 @@ export function spliced(text: string, { at, remove = 0, insert = "" }: PageSplic
 }
 
 /** Applies the change of bytes. */
-export function patchedBytes(bytes: Uint8Array, patch: PageBytesPatch | undefined): Uint8Array {
+export function patchedBytes(bytes: Uint8Array, patch: ViewBytesPatch | undefined): Uint8Array {
   if (patch === undefined) {
     return bytes;
   }

@@ -1,11 +1,10 @@
-package page
+package view
 
 import (
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/view"
-	"wirebench/templates"
 )
 
 // Part describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups.
@@ -38,26 +37,26 @@ type Named struct {
 // roleGroup is the role of lists, elements and groups, which have rows inside.
 const roleGroup = "group"
 
-// tree is a message as rows, in wire order. Lists, elements and groups have their own rows, above their first field; a group whose fields are
-// apart on the wire has several rows.
-type tree struct {
-	parts []Part
-	rows  []int    // index in parts
-	bits  []uint32 // by row that is a run of bits: its length
-	texts []string // and its value
-	jumps []Jump   // runs that do not begin at the end of the run before
-	named []Named  // elements that do not follow the element before
+// Tree is a message as rows, in wire order. Lists, elements and groups have their own rows, above their first field; a group whose fields are
+// apart on the wire has several rows. No list is nil.
+type Tree struct {
+	Parts []Part
+	Rows  []int    // index in Parts
+	Bits  []uint32 // by row that is a run of bits: its length
+	Texts []string // and its value
+	Jumps []Jump   // runs that do not begin at the end of the run before
+	Named []Named  // elements that do not follow the element before
 }
 
-// treeOf returns the rows of a message; an empty tree without one.
-func treeOf(m *templates.Message) tree {
-	b := treeBuilder{numbers: map[partKind]int{}}
-	b.rows, b.bits, b.texts, b.jumps, b.named = []int{}, []uint32{}, []string{}, []Jump{}, []Named{}
+// TreeOf returns the rows of a decoded message; an empty tree for nil. Types are those of its fields, by path without indexes. The lines of
+// its definition are left out unless it is linked.
+func TreeOf(m *view.Result, types map[string]string, linked bool) Tree {
+	b := treeBuilder{numbers: map[partKind]int{}, types: types, linked: linked}
+	b.Tree = Tree{[]Part{}, []int{}, []uint32{}, []string{}, []Jump{}, []Named{}}
 	if m == nil {
-		b.parts = []Part{}
-		return b.tree
+		return b.Tree
 	}
-	b.message, b.bad = m, worstProblems(m.Problems)
+	b.bad = worstProblems(m.Problems)
 	end := uint32(0)
 	for i := range m.Fields {
 		f := &m.Fields[i]
@@ -67,13 +66,13 @@ func treeOf(m *templates.Message) tree {
 		}
 		b.enter(around)
 		if f.BitOffset != end {
-			b.jumps = append(b.jumps, Jump{i - b.jumped, int(f.BitOffset) - int(end)})
+			b.Jumps = append(b.Jumps, Jump{i - b.jumped, int(f.BitOffset) - int(end)})
 			b.jumped = i
 		}
 		end = f.BitOffset + f.BitLength
 		b.run(f, name)
 	}
-	return b.tree
+	return b.Tree
 }
 
 // partKind is what the rows of a part have in common.
@@ -87,8 +86,9 @@ type partKind struct {
 }
 
 type treeBuilder struct {
-	tree
-	message *templates.Message
+	Tree
+	types   map[string]string
+	linked  bool
 	bad     map[[2]uint32]string // severity of the worst problem, by exact place
 	numbers map[partKind]int     // index in parts
 	open    []openRow            // rows around the next one, outermost first
@@ -108,9 +108,9 @@ type openRow struct {
 func (b *treeBuilder) part(k partKind, describe func() Part) int {
 	n, ok := b.numbers[k]
 	if !ok {
-		n = len(b.parts)
+		n = len(b.Parts)
 		b.numbers[k] = n
-		b.parts = append(b.parts, describe())
+		b.Parts = append(b.Parts, describe())
 	}
 	return n
 }
@@ -122,11 +122,11 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 	if gap {
 		k.path = f.Type
 	} else if f.Field == codec.NoField {
-		k.path = templates.Indexless(f.Path)
+		k.path = view.Indexless(f.Path)
 	}
 	n := b.part(k, func() Part {
 		p := Part{
-			Path: templates.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: k.overlaps, Packed: k.packed, Bad: k.bad,
+			Path: view.Indexless(f.Path), Role: f.Role, Type: f.Type, Family: string(f.Family), Depth: len(b.open), Unlined: true, Overlaps: k.overlaps, Packed: k.packed, Bad: k.bad,
 		}
 		if p.Role == codec.RoleValue.String() {
 			p.Role = ""
@@ -137,7 +137,7 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 		if !gap && !isIndex(name) && name != lastName(p.Path) {
 			p.Name = name
 		}
-		if b.message.Linked && f.Line > 0 {
+		if b.linked && f.Line > 0 {
 			p.Unlined, p.Skip = false, f.Line-b.line-1
 			b.line = f.Line
 		}
@@ -146,7 +146,7 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 	if f.Role == codec.RoleValue.String() && isIndex(name) {
 		b.element(name)
 	}
-	b.rows, b.bits, b.texts = append(b.rows, n), append(b.bits, f.BitLength), append(b.texts, f.Text)
+	b.Rows, b.Bits, b.Texts = append(b.Rows, n), append(b.Bits, f.BitLength), append(b.Texts, f.Text)
 }
 
 // element counts an element of the innermost open row.
@@ -160,8 +160,8 @@ func (b *treeBuilder) element(name string) {
 		list = &b.open[len(b.open)-1]
 	}
 	if list.next != index {
-		b.named = append(b.named, Named{len(b.rows) - b.renamed, index})
-		b.renamed = len(b.rows)
+		b.Named = append(b.Named, Named{len(b.Rows) - b.renamed, index})
+		b.renamed = len(b.Rows)
 	}
 	list.next = index + 1
 }
@@ -201,11 +201,11 @@ func (b *treeBuilder) enter(around []string) {
 	}
 	b.open = b.open[:same]
 	for i := same; i < len(around); i++ {
-		path := templates.Indexless(joinSteps(around[:i+1]))
+		path := view.Indexless(joinSteps(around[:i+1]))
 		n := b.part(partKind{field: codec.NoField, role: roleGroup, path: path, depth: i}, func() Part {
 			p := Part{Path: path, Role: roleGroup, Depth: i, Unlined: true}
 			if name := around[i]; name[0] != '[' {
-				p.Type = b.message.Types[templates.WithoutIndexes(path)]
+				p.Type = b.types[view.WithoutIndexes(path)]
 				if name != lastName(path) {
 					p.Name = name
 				}
@@ -217,7 +217,7 @@ func (b *treeBuilder) enter(around []string) {
 		if isIndex(around[i]) {
 			b.element(around[i])
 		}
-		b.rows = append(b.rows, n)
+		b.Rows = append(b.Rows, n)
 		b.open = append(b.open, openRow{around[i], 0})
 	}
 }

@@ -1,4 +1,4 @@
-package page
+package view
 
 import (
 	"fmt"
@@ -10,25 +10,24 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/view"
-	"wirebench/templates"
 )
 
 // drawnTree is a tree as text, as web/src/model.ts makes it of what the page gets.
-func drawnTree(m *templates.Message) []string {
-	x := treeOf(m)
+func drawnTree(m view.Result, types map[string]string) []string {
+	x := TreeOf(&m, types, true)
 	var out []string
 	run, end, line, jumped, renamed := 0, 0, 0, 0, 0
-	lines := make([]int, len(x.parts))
-	for i, p := range x.parts {
+	lines := make([]int, len(x.Parts))
+	for i, p := range x.Parts {
 		if !p.Unlined {
 			line += p.Skip + 1
 			lines[i] = line
 		}
 	}
-	jumps, named := slices.Clone(x.jumps), slices.Clone(x.named)
+	jumps, named := slices.Clone(x.Jumps), slices.Clone(x.Named)
 	next := map[int]int{}
-	for row, n := range x.rows {
-		p := x.parts[n]
+	for row, n := range x.Rows {
+		p := x.Parts[n]
 		name := p.Name
 		switch {
 		case p.Role == "gap":
@@ -51,12 +50,12 @@ func drawnTree(m *templates.Message) []string {
 				end, jumped = end+jumps[0].Bits, run
 				jumps = jumps[1:]
 			}
-			text += fmt.Sprintf("|%s|%d:%d", x.texts[run], end, x.bits[run])
+			text += fmt.Sprintf("|%s|%d:%d", x.Texts[run], end, x.Bits[run])
 			if lines[n] > 0 {
 				text += fmt.Sprintf("|%d", lines[n])
 			}
 			text += strings.TrimRight("|"+p.Bad, "|")
-			end += int(x.bits[run])
+			end += int(x.Bits[run])
 			run++
 		}
 		out = append(out, strings.TrimRight(text, "|"))
@@ -68,20 +67,17 @@ func TestTree(t *testing.T) {
 	field := func(path, role string, off, bits uint32) view.FieldValue {
 		return view.FieldValue{Path: path, Role: role, Type: "t", BitOffset: off, BitLength: bits, Text: "v", Line: 1, Field: codec.NoField}
 	}
-	m := &templates.Message{
-		Types: map[string]string{"l": "array", "l[].push": "object"}, Linked: true,
-		Result: view.Result{
-			Fields: []view.FieldValue{
-				field("length", "length", 0, 16), field("l", "count", 16, 16), field("o.s", "offset", 32, 16), field("l[0]", "here", 48, 16),
-				field("l[0].push.x", "value", 64, 8), field("l[0].push.y", "value", 72, 8), field("l[0].n", "offset", 80, 16), field("l[1].push.x", "value", 96, 3),
-				field("b[3]", "value", 104, 3),
-				{Role: "gap", BitOffset: 107, BitLength: 5, Field: codec.NoField},
-				field("b[4]", "value", 112, 8),
-				{Role: "gap", BitOffset: 120, BitLength: 8, Field: codec.NoField},
-				field("o.s", "value", 128, 16),
-			},
-			Problems: []view.ProblemInfo{{Severity: "warning", BitOffset: 64, BitLength: 8}, {Severity: "error", BitOffset: 64, BitLength: 8}},
+	m := view.Result{
+		Fields: []view.FieldValue{
+			field("length", "length", 0, 16), field("l", "count", 16, 16), field("o.s", "offset", 32, 16), field("l[0]", "here", 48, 16),
+			field("l[0].push.x", "value", 64, 8), field("l[0].push.y", "value", 72, 8), field("l[0].n", "offset", 80, 16), field("l[1].push.x", "value", 96, 3),
+			field("b[3]", "value", 104, 3),
+			{Role: "gap", BitOffset: 107, BitLength: 5, Field: codec.NoField},
+			field("b[4]", "value", 112, 8),
+			{Role: "gap", BitOffset: 120, BitLength: 8, Field: codec.NoField},
+			field("o.s", "value", 128, 16),
 		},
+		Problems: []view.ProblemInfo{{Severity: "warning", BitOffset: 64, BitLength: 8}, {Severity: "error", BitOffset: 64, BitLength: 8}},
 	}
 	want := []string{
 		"length|t|v|0:16|1", "l|t|v|16:16|1", "o.s|t|v|32:16|1",
@@ -89,7 +85,7 @@ func TestTree(t *testing.T) {
 		"    n|t|v|80:16|1", "  [1]", "    push|object", "      x|t|v|96:3|1",
 		"b", "  [3]|t|v|104:3|1", "  unexplained|||107:5", "  [4]|t|v|112:8|1", "unexplained|||120:8", "o", "  s|t|v|128:16|1",
 	}
-	if diff := cmp.Diff(want, drawnTree(m)); diff != "" {
+	if diff := cmp.Diff(want, drawnTree(m, map[string]string{"l": "array", "l[].push": "object"})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -98,22 +94,22 @@ func TestTree(t *testing.T) {
 func TestTreeOfOddPaths(t *testing.T) {
 	for _, path := range []string{"", ".", "[", "]", "a[", "a]", "[0", "[0]", "a[0", "a[0]]", "a..b", "a[0][1]", "[0].a", "a[99999999999999999999]"} {
 		for _, role := range []string{"value", "count", path} {
-			drawnTree(&templates.Message{Result: view.Result{Fields: []view.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}})
+			drawnTree(view.Result{Fields: []view.FieldValue{{Path: path, Role: role, BitLength: 8}, {Path: "x." + path, Role: role, BitOffset: 8, BitLength: 8}}}, nil)
 		}
 	}
 }
 
 // Cells that only have a width are letters, in their places between others.
 func TestPlainCells(t *testing.T) {
-	list := withPlain([]ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{
+	list := PlainCells([]ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{
 		{Width: 4},
 		{Width: 1, Alt: true},
-		{Width: 3, Row: -1, Kind: templates.CellMore, Alt: true},
+		{Width: 3, Row: -1, Kind: view.CellMore, Alt: true},
 		{Caption: "members"},
 		{Width: 2, Row: 2},
 		{Width: 16},
-		{Kind: templates.CellAt},
-		{Width: 16, Kind: templates.CellBody, Alt: true},
+		{Kind: view.CellAt},
+		{Width: 16, Kind: view.CellBody, Alt: true},
 	}}})
 	want := []ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{{Plain: "3@b"}, {Caption: "members"}, {Width: 2, Row: 2}, {Plain: "?!$"}}}}
 	if diff := cmp.Diff(want, list); diff != "" {

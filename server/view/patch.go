@@ -1,6 +1,10 @@
-package page
+package view
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"wirebench/codec/bytediff"
+)
 
 // ListPatch is a change of a list of the page: New replaces Remove of its elements from At on. A list may have several patches, in ascending
 // order; At counts in the list before all of them.
@@ -10,25 +14,18 @@ type ListPatch[T any] struct {
 	New    []T `json:"new,omitempty"`
 }
 
-// sentLists holds the hashes of the elements that a page has, by list.
-type sentLists map[string][]uint32
-
-// patched returns the changes that make the list of the page equal to items, nil if it is equal.
-func patched[T comparable](l *livePage, id string, items []T) []ListPatch[T] {
-	return patchedApart(l, id, items, minCommon)
-}
-
-// patchedApart is patched with the least number of elements between two changes; fewer are sent again.
-func patchedApart[T comparable](l *livePage, id string, items []T, apart int) []ListPatch[T] {
+// Sums returns the hashes of the elements of a list: a page keeps those instead of the list it has.
+func Sums[T comparable](seed maphash.Seed, items []T) []uint32 {
 	sums := make([]uint32, len(items))
 	for i, x := range items {
-		sums[i] = uint32(maphash.Comparable(l.seed, x))
+		sums[i] = uint32(maphash.Comparable(seed, x))
 	}
-	old, known := l.lists[id]
-	l.lists[id] = sums
-	if !known {
-		return []ListPatch[T]{{0, -1, items}} // the list of the page came with the page
-	}
+	return sums
+}
+
+// ListPatches returns the changes that make a list with the hashes old equal to items, whose hashes are sums; nil if it is equal. With fewer
+// equal elements than apart between two changes they become one.
+func ListPatches[T any](old, sums []uint32, items []T, apart int) []ListPatch[T] {
 	var out []ListPatch[T]
 	for _, h := range hunks(old, sums, apart) {
 		out = append(out, ListPatch[T]{h.at, h.remove, items[h.from:h.to]})
@@ -36,15 +33,17 @@ func patchedApart[T comparable](l *livePage, id string, items []T, apart int) []
 	return out
 }
 
+// Elements between two changes.
+const (
+	Apart      = 3
+	CellsApart = 12 // of cells: a plain one is a letter
+)
+
 // hunk is a difference of two lists: elements [from, to) of the new one replace remove elements of the old one, from at on.
 type hunk struct{ at, remove, from, to int }
 
-// Bounds of the comparison of two lists.
-const (
-	maxDifferent = 300 // elements; lists that differ more are replaced between their common start and end
-	minCommon    = 3   // elements between two changes
-	commonCells  = 12  // cells between two changes: a plain one is a letter
-)
+// maxDifferent bounds the comparison of two lists: those that differ in more elements are replaced between their common start and end.
+const maxDifferent = 300
 
 // hunks compares two lists: a shortest edit script by Myers's algorithm.
 func hunks(old, now []uint32, apart int) []hunk {
@@ -135,6 +134,37 @@ func walkBack(x, y, d int, furthest func(d, k int) int, step func(d, k int) (int
 	}
 	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+// BytesPatch is a change of the bytes: New replaces Remove of them from At on.
+type BytesPatch struct {
+	At     int    `json:"at,omitempty"`
+	Remove int    `json:"remove,omitempty"` // -1 for all
+	New    []byte `json:"new"`              // base64
+}
+
+// ChangedBytes returns the change between two messages: the bytes between their common start and end.
+func ChangedBytes(was, now []byte) *BytesPatch {
+	start, end := 0, 0
+	for start < min(len(was), len(now)) && was[start] == now[start] {
+		start++
+	}
+	for end < min(len(was), len(now))-start && was[len(was)-1-end] == now[len(now)-1-end] {
+		end++
+	}
+	return &BytesPatch{start, len(was) - start - end, now[start : len(now)-end]}
+}
+
+// Changes returns the changed and inserted ranges of a message, as start and end offsets in bytes. An empty range is the position of removed
+// bytes.
+func Changes(was, data []byte) [][2]int {
+	var out [][2]int
+	for _, run := range bytediff.Of(was, data) {
+		if run.Kind != bytediff.Equal {
+			out = append(out, [2]int{run.B, run.B + run.BSize})
+		}
 	}
 	return out
 }

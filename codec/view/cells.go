@@ -1,24 +1,25 @@
-package templates
+package view
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
-
-	"wirebench/codec/view"
 )
 
 // Cell is a box of a diagram, or a caption above boxes.
 type Cell struct {
-	Caption         string
-	Width           int      // columns, 1 to 16; 0 for a caption
-	Row             int      // of the layout; -1 for none
-	Bits            []string // instead of Top: the names of the parts, from Row on, that share these bytes
-	Kind            CellKind // what it shows of the row
-	Alt             bool     // the second tint of its family
-	Path            string   // of an element of a list that is drawn in full, with its index
-	Bit             int64    // and its place: bits after the start of the list
-	Class, Top, Low string
-	Title           string
+	Caption  string
+	Width    int      // columns, 1 to 16; 0 for a caption
+	Row      int      // of the layout; -1 for none
+	Bits     []string // instead of Top: the names of the parts, from Row on, that share these bytes
+	Kind     CellKind // what it shows of the row
+	Alt      bool     // the second tint of its family
+	Path     string   // of an element of a list that is drawn in full, with its index
+	Bit      int64    // and its place: bits after the start of the list
+	Family   Family   // its color; "" for none
+	Top, Low string
+	Title    string
 }
 
 // CellKind is what a cell shows of its row.
@@ -39,19 +40,24 @@ const (
 	CellThen   CellKind = "then"   // above the part after them
 )
 
-// columns is the number of bytes per row.
-const columns = 16
+// Variable reports whether a cell stands for a number of bytes that its width does not say.
+func (k CellKind) Variable() bool {
+	return k == CellCut || k == CellBody || k == CellPointer || k == CellNext
+}
+
+// Columns is the number of bytes per row of a diagram.
+const Columns = 16
 
 // wholeRows is the largest field drawn in full, in bytes.
-const wholeRows = 3 * columns
+const wholeRows = 3 * Columns
 
 // maxElements is the number of cells of the longest list of fixed size whose elements are drawn in full.
 const maxElements = 16
 
-// Diagram draws a layout as rows of sixteen bytes. A part of variable size fills the rest of its row, and the elements of a list have their
+// Cells draws the layout as rows of sixteen bytes. A part of variable size fills the rest of its row, and the elements of a list have their
 // own rows below a caption.
-func Diagram(l *view.LayoutInfo) []Cell {
-	d := drawing{rows: l.Rows, alt: map[view.Family]bool{}, room: 1<<17 + 24*l.Source}
+func (l *LayoutInfo) Cells() []Cell {
+	d := drawing{rows: l.Rows, alt: map[Family]bool{}, room: 1<<17 + 24*l.Source}
 	for i := 0; i < len(d.rows); {
 		i = d.scope(i, d.rows[i].Depth)
 	}
@@ -62,10 +68,10 @@ func Diagram(l *view.LayoutInfo) []Cell {
 }
 
 type drawing struct {
-	rows  []view.LayoutRow
+	rows  []LayoutRow
 	cells []Cell
 	col   int // column of the next cell
-	alt   map[view.Family]bool
+	alt   map[Family]bool
 	note  string // condition of the rows being drawn
 	room  int    // bytes of HTML left to draw: the diagram stays a small multiple of the definition
 	drawn int    // rows
@@ -108,14 +114,13 @@ func (d *drawing) scope(i, depth int) int {
 			size := d.elementSize(i+1, r.Depth+1)
 			d.caption(Cell{Row: i, Kind: CellList, Low: size, Caption: fmt.Sprintf("%s · %s · each element%s", r.Path, at(r), size)})
 			i = d.scope(i+1, r.Depth+1)
-			d.fill(Cell{Row: -1, Kind: CellNext, Class: "var", Top: "next element …"})
+			d.fill(Cell{Row: -1, Kind: CellNext, Top: "next element …"})
 			continue
 		case variable(r):
 			d.pointer(i)
 			d.caption(Cell{Row: i, Kind: CellAt, Caption: fmt.Sprintf("%s · %s", r.Path, at(r))})
 			c := d.tinted(i)
-			c.Width, c.Kind, c.Top, c.Low = columns, CellBody, shortName(r.Path), fmt.Sprintf("%s, %s", r.Type, sizeRange(r))
-			c.Class += " var"
+			c.Width, c.Kind, c.Top, c.Low = Columns, CellBody, shortName(r.Path), fmt.Sprintf("%s, %s", r.Type, r.SizeWords())
 			d.add(c)
 			moved = true
 			i++
@@ -137,7 +142,7 @@ func (d *drawing) scope(i, depth int) int {
 // isList reports whether a row's elements are the rows after it.
 func (d *drawing) isList(i int) bool { return i+1 < len(d.rows) && d.rows[i+1].Depth > d.rows[i].Depth }
 
-func variable(r view.LayoutRow) bool { return r.Placed || r.MaxBits == nil || *r.MaxBits != r.MinBits }
+func variable(r LayoutRow) bool { return r.Placed || r.MaxBits == nil || *r.MaxBits != r.MinBits }
 
 // caption adds a line of text, which ends the row above.
 func (d *drawing) caption(c Cell) {
@@ -149,13 +154,13 @@ func (d *drawing) caption(c Cell) {
 func (d *drawing) add(c Cell) {
 	d.cells = append(d.cells, c)
 	d.room -= 200 + len(c.Top) + len(c.Low) + len(c.Title)
-	d.col = (d.col + c.Width) % columns
+	d.col = (d.col + c.Width) % Columns
 }
 
 // fill adds a cell to the end of the row, if its text fits.
 func (d *drawing) fill(c Cell) {
-	if d.col > 0 && d.col <= columns-3 {
-		c.Width = columns - d.col
+	if d.col > 0 && d.col <= Columns-3 {
+		c.Width = Columns - d.col
 		d.add(c)
 	}
 	d.col = 0
@@ -164,7 +169,7 @@ func (d *drawing) fill(c Cell) {
 // pointer marks a part of variable size at the end of a row.
 func (d *drawing) pointer(i int) {
 	r := d.rows[i]
-	d.fill(Cell{Row: i, Kind: CellPointer, Class: "var", Top: shortName(r.Path) + " …", Low: at(r), Title: title(r)})
+	d.fill(Cell{Row: i, Kind: CellPointer, Top: shortName(r.Path) + " …", Low: at(r), Title: title(r)})
 }
 
 // fixed draws a field of whole bytes across rows; of a long field only the first and the last row.
@@ -181,20 +186,20 @@ func (d *drawing) run(c Cell, left int64) {
 		if !first {
 			c.Kind, c.Top, c.Low = CellMore, "… "+strings.TrimPrefix(c.Top, "… "), ""
 		}
-		if !first && left > wholeRows-columns {
-			skip := left - left%columns
+		if !first && left > wholeRows-Columns {
+			skip := left - left%Columns
 			if skip == left {
-				skip -= columns
+				skip -= Columns
 			}
-			if skip > columns {
+			if skip > Columns {
 				cut := c
-				cut.Width, cut.Kind, cut.Top, cut.Class = columns, CellCut, fmt.Sprintf("… %d bytes", skip), c.Class+" var"
+				cut.Width, cut.Kind, cut.Top = Columns, CellCut, fmt.Sprintf("… %d bytes", skip)
 				d.add(cut)
 				left -= skip
 				continue
 			}
 		}
-		c.Width = int(min(left, int64(columns-d.col)))
+		c.Width = int(min(left, int64(Columns-d.col)))
 		d.add(c)
 		left -= int64(c.Width)
 	}
@@ -264,7 +269,7 @@ func (d *drawing) bits(i int) int {
 	}
 	c.Low = strings.Join(sizes, "+") + " bits"
 	for left := (total + 7) / 8; left > 0; {
-		c.Width = int(min(left, int64(columns-d.col)))
+		c.Width = int(min(left, int64(Columns-d.col)))
 		d.add(c)
 		left -= int64(c.Width)
 		if len(c.Bits) > 0 {
@@ -280,7 +285,7 @@ func (d *drawing) tinted(i int) Cell {
 	r := d.rows[i]
 	alt := d.alt[r.Family]
 	d.alt[r.Family] = !alt
-	return Cell{Row: i, Alt: alt, Class: tint(r.Family, alt), Title: title(r)}
+	return Cell{Row: i, Alt: alt, Family: cmp.Or(r.Family, FamilyInt), Title: title(r)}
 }
 
 // elementSize is the size of the element that begins at row i: ", 8 bytes".
@@ -295,11 +300,11 @@ func (d *drawing) elementSize(i, depth int) string {
 	if bits%8 != 0 {
 		return fmt.Sprintf(", %d bits", bits)
 	}
-	return ", " + count(int(bits/8), "byte")
+	return ", " + bytesText(bits/8)
 }
 
 // label is the name of a part in its scope, and its type or role.
-func label(r view.LayoutRow) (top, low string) {
+func label(r LayoutRow) (top, low string) {
 	switch {
 	case r.Role == "value":
 		return shortName(r.Path), r.Type
@@ -322,12 +327,12 @@ func shortName(path string) string {
 	return path
 }
 
-func title(r view.LayoutRow) string {
+func title(r LayoutRow) string {
 	t := r.Path + ": " + r.Type
 	if r.Role != "value" {
 		t = r.Path + ", " + r.Role + ": " + r.Type
 	}
-	t += ", " + at(r) + ", " + sizeRange(r)
+	t += ", " + at(r) + ", " + r.SizeWords()
 	if r.Note != "" {
 		t += ", " + r.Note
 	}
@@ -338,41 +343,41 @@ func title(r view.LayoutRow) string {
 }
 
 // at is the offset of a part in words.
-func at(r view.LayoutRow) string { return "at " + r.Offset }
+func at(r LayoutRow) string { return "at " + r.Offset }
 
-// sizeRange is the size of a part in words.
-func sizeRange(r view.LayoutRow) string {
+// SizeWords is the size of the part in words.
+func (r *LayoutRow) SizeWords() string {
 	unit := " bytes"
 	if r.MinBits%8 != 0 {
-		unit = "" // sizeText includes it
+		unit = "" // SizeText includes it
 	}
 	switch {
 	case r.MaxBits == nil && r.MinBits == 0:
 		return "any size"
 	case r.MaxBits == nil:
-		return sizeText(r.MinBits) + unit + " or more"
+		return SizeText(r.MinBits) + unit + " or more"
 	case *r.MaxBits != r.MinBits:
-		return sizeText(r.MinBits) + " to " + sizeText(*r.MaxBits) + unit
+		return SizeText(r.MinBits) + " to " + SizeText(*r.MaxBits) + unit
 	case r.MinBits == 8:
 		return "1 byte"
 	}
-	return sizeText(r.MinBits) + unit
+	return SizeText(r.MinBits) + unit
 }
 
 // maxTerms bounds the parts of variable size in a formula.
 const maxTerms = 4
 
-// layoutSummary is the size of a message: a formula such as "12 bytes + 8 × members + name", or a range.
-func layoutSummary(l *view.LayoutInfo) string {
+// Summary is the size of the message: a formula such as "12 bytes + 8 × members + name", or a range.
+func (l *LayoutInfo) Summary() string {
 	if l.MaxSize != nil && *l.MaxSize == l.MinSize {
-		return count(int(l.MinSize), "byte")
+		return bytesText(l.MinSize)
 	}
 	fixed, terms := int64(0), []string{}
 	d := drawing{rows: l.Rows}
 	for i, r := range l.Rows {
 		switch {
 		case r.Note != "":
-			return sizeWords(l)
+			return l.sizeWords()
 		case r.Depth > 0:
 		case variable(r):
 			term := r.Path
@@ -390,14 +395,24 @@ func layoutSummary(l *view.LayoutInfo) string {
 		}
 	}
 	if len(terms) > maxTerms || fixed%8 != 0 {
-		return sizeWords(l)
+		return l.sizeWords()
 	}
-	return strings.Join(append([]string{count(int(fixed/8), "byte")}, terms...), " + ")
+	return strings.Join(append([]string{bytesText(fixed / 8)}, terms...), " + ")
 }
 
-func sizeWords(l *view.LayoutInfo) string {
+func (l *LayoutInfo) sizeWords() string {
 	if l.MaxSize == nil {
-		return count(int(l.MinSize), "byte") + " or more"
+		return bytesText(l.MinSize) + " or more"
 	}
 	return fmt.Sprintf("%d to %d bytes", l.MinSize, *l.MaxSize)
+}
+
+func bytesText(n int64) string { return fmt.Sprintf("%d %s", n, bytesWord(int(n))) }
+
+// SizeText is a number of bits in bytes, or in bits if it is not whole bytes.
+func SizeText(bits int64) string {
+	if bits%8 != 0 {
+		return strconv.FormatInt(bits, 10) + " bit"
+	}
+	return strconv.FormatInt(bits/8, 10)
 }

@@ -1,10 +1,11 @@
-package page
+package view
 
 import (
 	"hash/maphash"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -25,11 +26,14 @@ func apply[T any](list []T, patches []ListPatch[T]) []T {
 // For any sequence of lists the page has the list after each change, and nothing is sent without a change.
 func TestListPatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := &livePage{seed: maphash.MakeSeed(), lists: sentLists{}}
-		page := []string{"came with the page"}
+		seed := maphash.MakeSeed()
+		var page []string
+		var sums []uint32 // of what the page has
 		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abc]"), 0, 12), 1, 6).Draw(t, "lists")
 		for i, list := range lists {
-			patches := patched(l, "x", list)
+			now := Sums(seed, list)
+			patches := ListPatches(sums, now, list, Apart)
+			sums = now
 			if page = apply(page, patches); !slices.Equal(page, list) {
 				t.Fatalf("the page has %q, not %q, after %+v", page, list, patches)
 			}
@@ -42,17 +46,16 @@ func TestListPatches(t *testing.T) {
 
 // Changes at distant places are sent alone, and lists that differ everywhere are compared in bounded time.
 func TestListPatchesAreSmall(t *testing.T) {
-	l := &livePage{seed: maphash.MakeSeed(), lists: sentLists{}}
+	seed := maphash.MakeSeed()
 	list := make([]int, 5000)
 	for i := range list {
 		list[i] = i
 	}
-	patched(l, "x", list)
 	now := slices.Insert(slices.Clone(list), 100, -1)
 	now = slices.Delete(now, 4000, 4001)
 	now[2000] = -2
 	sent := 0
-	patches := patched(l, "x", now)
+	patches := ListPatches(Sums(seed, list), Sums(seed, now), now, Apart)
 	for _, p := range patches {
 		sent += len(p.New)
 	}
@@ -62,7 +65,26 @@ func TestListPatchesAreSmall(t *testing.T) {
 	for i := range now {
 		now[i] += 10_000
 	}
-	if patches := patched(l, "x", now); len(patches) != 1 || len(patches[0].New) != len(now) {
+	if patches := ListPatches(Sums(seed, list), Sums(seed, now), now, Apart); len(patches) != 1 || len(patches[0].New) != len(now) {
 		t.Errorf("%d patches of lists that have nothing in common", len(patches))
+	}
+}
+
+func TestChanges(t *testing.T) {
+	for _, test := range []struct {
+		was, is string
+		want    [][2]int
+	}{
+		{"abcdef", "abcdef", nil},
+		{"abcdef", "aXcdYZ", [][2]int{{1, 2}, {4, 6}}},
+		{"abcdef", "abXXcdef", [][2]int{{2, 4}}},
+		{"abcdefghij", "aXcdefghYYij", [][2]int{{1, 2}, {8, 10}}},
+		{"abcdef", "abef", [][2]int{{2, 2}}},
+		{"aaa", "aaaa", [][2]int{{3, 4}}},
+		{"", "ab", [][2]int{{0, 2}}},
+	} {
+		if got := Changes([]byte(test.was), []byte(test.is)); !cmp.Equal(got, test.want) {
+			t.Errorf("%q to %q: %v, want %v", test.was, test.is, got, test.want)
+		}
 	}
 }
