@@ -305,7 +305,6 @@ type Definition struct {
 	File, Text  string
 	New         string // proposed name of a new definition
 	Edited      bool   // the text differs from the stored one
-	Shared      bool   // several people edit it, and its file follows the text: see package rooms
 	Stored      bool   // it is stored
 	Envelope    bool   // it is an envelope, without messages
 	Versioned   bool   // the file is one version of its message

@@ -16,6 +16,7 @@ import (
 // Answer is the response to an open page: the changes of its parts. Missing parts are unchanged.
 type Answer struct {
 	N        int               `json:"n"`                  // number of the last message that it takes into account
+	Of       *uint32           `json:"of,omitempty"`       // sum32 of the text of the room that it is about, without a line feed at its end
 	HTML     map[string]string `json:"html,omitempty"`     // parts of the page by element id
 	Patches  map[string]Splice `json:"patches,omitempty"`  // changes of parts that the page has
 	Resend   bool              `json:"resend,omitempty"`   // send the message again with all texts: it changes texts that the server does not have

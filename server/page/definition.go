@@ -55,7 +55,7 @@ func (p *work) open() {
 		return
 	case err == nil && (text == "" || source.UnixLines(disk.Text) == text):
 		text, f.base = "", revision
-	case err == nil && f.shared:
+	case err == nil && f.shared != "":
 		f.base = revision
 	case err == nil && f.base != "" && f.base != revision && textRevision(text) == f.base:
 		// The text was not edited, and another program has written the file.
@@ -79,7 +79,7 @@ func (p *work) open() {
 		p.view.Message = p.ws.NameOf(stored)
 	}
 	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, disk != nil, def.Diagnostics
-	d.Base, d.Shared = f.base, f.shared && disk != nil
+	d.Base = f.base
 	if workspace.IsEnvelope(f.message) {
 		p.openedEnvelope(def)
 		return

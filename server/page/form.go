@@ -25,7 +25,7 @@ type form struct {
 	filter     string // of the list of messages
 	definition string // text of the definition, possibly edited; empty for the stored text
 	base       string // textRevision of the stored text on which the edit is based
-	shared     bool   // the text is edited by several people: package rooms writes the file, and merges it; over a websocket only
+	shared     string // the file whose room has the text; over a websocket only
 	input      string // bytes in any form
 	form       string // form of the input, "" for automatic detection
 	byCode     bool   // decode by the code of each message instead of the open definition

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -18,6 +19,7 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/api"
+	"wirebench/server/rooms"
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
@@ -47,7 +49,7 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 		}
 		page := b.newLivePage(ws, r)
 		defer page.leave()
-		page.capture = of.Capture
+		page.capture, page.client = of.Capture, of.Client
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		var listening supervise.Group
@@ -66,6 +68,7 @@ func (b *Workbench) Channel(ws *workspace.Workspace, r *http.Request) socket.Kin
 // Opened is the argument with which a page opens the channel.
 type Opened struct {
 	Capture string `json:"capture,omitempty"` // id of the capture that the page shows: its settings apply
+	Client  string `json:"client,omitempty"`  // identifies the copy of the text that the page has, as in TextMessage
 }
 
 // Message is a message of the page: changed controls, and an action. Missing fields are unchanged.
@@ -76,7 +79,7 @@ type Message struct {
 		Name       *string            `json:"name,omitempty"`
 		Definition *string            `json:"definition,omitempty"`
 		Base       *string            `json:"base,omitempty"`
-		Shared     *bool              `json:"shared,omitempty"` // the text is one of package rooms, which writes the file
+		Shared     *string            `json:"shared,omitempty"` // the file whose room has the text: then the page does not send it
 		Input      *string            `json:"input,omitempty"`
 		Form       *string            `json:"form,omitempty"`
 		ByCode     *bool              `json:"bycode,omitempty"`
@@ -138,7 +141,9 @@ type livePage struct {
 	bench   *Workbench
 	opener  *http.Request // the request that opened the page: its principal performs the actions
 	frame   templates.Frame
-	capture string // id of the capture that the page shows, "" for none
+	capture string         // id of the capture that the page shows, "" for none
+	client  string         // of the page's copy of the text
+	room    *rooms.Watcher // of the text; nil if the page sends it
 	wake    chan struct{}
 	scored  chan scored // see want
 
@@ -252,6 +257,9 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	noted, stopNotes := l.followCapture()
 	defer stopNotes()
 	started := false
+	defer l.unfollow()
+	pause := time.NewTimer(time.Hour)
+	defer pause.Stop()
 	for {
 		m, ok := l.next()
 		if !ok {
@@ -260,6 +268,12 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 				return ctx.Err()
 			case <-l.wake:
 				continue
+			case <-l.typedInRoom():
+				if wait := l.patience(); wait > 0 {
+					pause.Reset(wait)
+					continue
+				}
+			case <-pause.C:
 			case <-changed:
 			case <-noted:
 				if !l.readSettings() {
@@ -280,6 +294,57 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 			return err
 		}
 	}
+}
+
+// remotePause is the pause for each person, until layout and fields follow what others type; one's own keys are not delayed.
+const remotePause = 60 * time.Millisecond
+
+// typedInRoom returns a channel that receives a value when the text of the room has changed; nil without a room.
+func (l *livePage) typedInRoom() <-chan struct{} {
+	if l.room == nil {
+		return nil
+	}
+	return l.room.Changed()
+}
+
+// patience returns how long the page can wait for what is typed in the room.
+func (l *livePage) patience() time.Duration {
+	if l.room.Own() {
+		return 0
+	}
+	return remotePause * time.Duration(l.room.Others())
+}
+
+// follow follows the room of a file, or none.
+func (l *livePage) follow(file string) {
+	l.unfollow()
+	if file != "" {
+		l.room = l.bench.API.Rooms.Watch(l.ws, file, l.client)
+	}
+}
+
+func (l *livePage) unfollow() {
+	if l.room != nil {
+		l.room.Close()
+		l.room = nil
+	}
+}
+
+// takeTyped takes the text of the room.
+func (l *livePage) takeTyped() {
+	if l.room == nil {
+		return
+	}
+	if l.ws.Now().FileName(l.form.message) != l.room.File() { // another definition is open, as that of a frame
+		l.unfollow()
+		return
+	}
+	text := l.room.Text()
+	if text == "" {
+		text = "\n" // an empty text would mean the stored one
+	}
+	l.typed = l.typed || text != l.form.definition
+	l.form.definition = text
 }
 
 // followCapture reads the settings of the capture, and returns a channel that receives a value when its description has changed.
@@ -344,6 +409,11 @@ func (l *livePage) take(m Message) bool {
 	for i := range m.Edit {
 		l.behind = l.behind || !f.edit(&m.Edit[i])
 	}
+	if s.Shared != nil {
+		l.follow(*s.Shared)
+		l.behind = l.behind || f.shared != "" && l.room == nil && !m.hasTexts() // its text is needed
+	}
+	l.takeTyped()
 	f.action, f.arg, _ = cutAction(m.Action)
 	f.path, f.role, f.typed, f.exactly, f.about, f.field = m.Path, m.Role, m.Typed, m.Exactly, m.About, strings.TrimSpace(m.Field)
 	l.n = max(l.n, m.N)
@@ -403,6 +473,11 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 		return l.formed(), nil
 	}
 	had := l.form.has(l.edited)
+	var of *uint32
+	if l.room != nil {
+		sum := sum32(strings.TrimSuffix(l.form.definition, "\n"))
+		of = &sum
+	}
 	view := templates.Workbench{Frame: l.frame, Notice: why}
 	p := l.begun(&view)
 	p.whole, p.fitted, p.live, p.typed, p.railed, p.who = l.whole, &l.fitted, true, l.bench.typed(l.ws), l.railed, authors(l.opener)
@@ -419,7 +494,10 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if view.Message != "" {
 		l.form.message = view.Message
 	}
-	out := Answer{N: l.n, Export: p.export, Failed: p.failed, Line: p.line}
+	if l.form.message != had.message {
+		of = nil // it is about another text
+	}
+	out := Answer{N: l.n, Of: of, Export: p.export, Failed: p.failed, Line: p.line}
 	if status := templates.StatusText(view); !l.same("status", status) {
 		out.Status = &status
 	}

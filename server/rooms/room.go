@@ -58,6 +58,7 @@ type Room struct {
 	savers     []saver       // who wants the file to be written
 	fileText   string        // raw with the line ends of the room
 	members    map[*Member]struct{}
+	watchers   map[*Watcher]struct{}
 	lastID     int
 	peopleNews int
 	markNews   int
@@ -221,6 +222,7 @@ func (r *Room) receive(who, client string, version int, changes []collab.Change)
 		return err
 	}
 	r.entries = append(r.entries, e)
+	r.wakeWatchers()
 	r.remark()
 	if !slices.Contains(r.authors, who) {
 		r.authors = append(r.authors, who)

@@ -48,7 +48,7 @@ func TestFlowLinkAndDraft(t *testing.T) {
 	f.has(draft)
 	f.page().Click("button", "Discard it")
 	f.has(draft)
-	f.is("the address has the draft", `location.hash.includes("identity")`)
+	f.is("the address has no text any more", `!location.hash.includes("text=")`)
 	f.goes(besideLink(srv.URL, "uint64 other\n"))
 	f.page().Visible("dialog", besideDialog)
 	f.page().Click("button", "Take it")

@@ -402,9 +402,14 @@ func TestFlowAddress(t *testing.T) {
 	a.types("_shared")
 	a.shows("#layout-rows", "password_shared")
 	a.focus(row("password_shared"))
-	a.is("the selection is in the address", `location.hash.includes("sel=6+2") && location.hash.includes("password_shared")`)
-	address := browsertest.Value[string](t, a.ctx, `location.href`)
-	a.do(`localStorage.clear()`)
+	a.is("the selection is in the address, and the text is in the room", `location.hash.includes("sel=6+2") && !location.hash.includes("password_shared")`)
+	a.do(`window.copied = []; navigator.clipboard.writeText = (text) => { window.copied.push(text); return Promise.resolve() }`)
+	a.press("l")
+	a.shows(".toasts", "Copied a link to this view")
+	address := browsertest.Value[string](t, a.ctx, `copied[0]`)
+	a.command("Discard unsaved changes")
+	a.lacks("#definition-head .unsaved")
+	a.together()
 	b := flow{t, browsertest.OpenTab(t, a.ctx, address, openSelector)}
 	b.is("the selection", `[...document.querySelectorAll(".hx.sel")].map(e => e.textContent).join("") === "0930"`)
 	b.page().Click("button", "Take it") // the text of a link stays beside that of the file until then

@@ -30,6 +30,9 @@ func TestFlowLinkCarriesDefinition(t *testing.T) {
 	if len(link) > 60_000 || !strings.Contains(link, "textz=") {
 		t.Errorf("a link of %d characters", len(link))
 	}
+	f.command("Discard unsaved changes")
+	f.lacks("#definition-head .unsaved")
+	f.together()
 	g := flow{t, browsertest.Open(t, srv.URL+link[strings.Index(link, "/p/one"):], openSelector)}
 	g.page().Click("button", "Take it") // the text of a link stays beside that of the file until then
 	g.shows("#layout-head", "12008 bytes")

@@ -459,3 +459,50 @@ func TestFlowFollow(t *testing.T) {
 	g.is("nobody is followed", `document.querySelector("[data-peer][aria-pressed=true]") === null`)
 	f.has("byte whyx\n")
 }
+
+// A key in a definition that five pages show goes to the server once, as a change, and each page gets what changes, and no text.
+func TestFlowKeyOfFive(t *testing.T) {
+	t.Parallel()
+	var long strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&long, "uint32 field%d\n", i)
+	}
+	first, srv, _ := begin(t, map[string]string{"C_LONG.1.def": long.String()}, "/p/one/definitions/C_LONG.1")
+	all := []flow{first}
+	for len(all) < 5 {
+		all = append(all, flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_LONG.1", openSelector)})
+	}
+	for _, f := range all {
+		f.together()
+	}
+	first.caret(3)
+	first.types("a") // the first one: buttons become enabled
+	for _, f := range all {
+		f.is("the layout", `document.querySelector("#layout-body").textContent.includes("field2a")`)
+		f.shows("#definition-head", "not saved")
+		f.settled()
+	}
+	var traffics []*traffic
+	for _, f := range all {
+		traffics = append(traffics, f.traffic())
+	}
+	first.types("b")
+	for i, f := range all {
+		f.is("the layout", `document.querySelector("#layout-body").textContent.includes("field2ab")`)
+		f.settled()
+		up, down, messages := traffics[i].take()
+		pushes := 0
+		for _, m := range messages {
+			if strings.HasPrefix(m, "> ") && strings.Contains(m, `"push"`) {
+				pushes++
+			}
+			if strings.HasPrefix(m, "> ") && strings.Contains(m, `"definition"`) {
+				t.Errorf("page %d sends the text: %.300s", i, m)
+			}
+		}
+		t.Logf("page %d: %d bytes up, %d down", i, up, down)
+		if want := map[bool]int{true: 1}[i == 0]; pushes != want || i > 0 && up > 0 || up+down > 1500 {
+			t.Errorf("page %d: %d bytes up, %d down, %d changes sent\n%.3000s", i, up, down, pushes, strings.Join(messages, "\n"))
+		}
+	}
+}

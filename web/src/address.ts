@@ -128,10 +128,10 @@ export async function linkTo(shown: Shown): Promise<{ href: string; left: string
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Writes a state to the address, after a short delay. */
-export function writeAddress(shown: Shown): void {
+/** Writes a state to the address, after a short delay, or now. */
+export function writeAddress(shown: Shown, now = false): void {
   clearTimeout(timer);
-  timer = setTimeout(() => {
+  const write = (): void => {
     const { hash } = fragmentOf(shown, mostWritten);
     const url = new URL(location.href);
     const asked = shown.stored ? messageIn(url) : url.searchParams.get("new");
@@ -139,7 +139,12 @@ export function writeAddress(shown: Shown): void {
     if (other || hash !== location.hash) {
       history.replaceState(history.state, "", other ? addressOf(location.href, shown.workspace, shown.definition, shown.stored) + hash : hash);
     }
-  }, 150);
+  };
+  if (now) {
+    write();
+  } else {
+    timer = setTimeout(write, 150);
+  }
 }
 
 /** The state in the address; code is the compressed text of the definition. */

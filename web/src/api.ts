@@ -24,6 +24,8 @@ export interface SocketDown {
 export interface PageOpened {
   /** id of the capture that the page shows: its settings apply */
   capture?: string;
+  /** identifies the copy of the text that the page has, as in TextMessage */
+  client?: string;
 }
 
 /** PageMessage is a message of the page: changed controls, and an action. Missing fields are unchanged. */
@@ -35,7 +37,7 @@ export interface PageMessage {
     name?: string;
     definition?: string;
     base?: string;
-    shared?: boolean;
+    shared?: string;
     input?: string;
     form?: string;
     bycode?: boolean;
@@ -102,6 +104,8 @@ export interface FramesAbout {
 export interface PageAnswer {
   /** number of the last message that it takes into account */
   n: number;
+  /** sum32 of the text of the room that it is about, without a line feed at its end */
+  of?: number;
   /** parts of the page by element id */
   html?: Record<string, string>;
   /** changes of parts that the page has */

@@ -47,9 +47,9 @@ import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
 import { startPeople } from "./people";
 import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
-import { type Action, type Answer, type Controls, isAnswer, Socket, type State } from "./socket";
+import { type Action, type Answer, type Controls, isAnswer, Socket, type State, sumOfText } from "./socket";
 import { Threads } from "./threads";
-import { Together } from "./together";
+import { clientID, Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
 
 function field<T extends HTMLElement>(id: string): T | null {
@@ -114,7 +114,7 @@ function selectionText(data: Uint8Array, start: number, end: number): string {
   return `${n} ${n === 1 ? "byte" : "bytes"} (${hexNumber(n)}) selected at ${hexNumber(start)}, sum ${sum} (${hexNumber(sum)})`;
 }
 
-const remotePause = 60; // milliseconds for each person, until layout and fields follow what others type; one's own keys are not delayed
+const mostRecent = 100; // texts of a room
 
 /** The page of a workspace. */
 export class Page {
@@ -162,7 +162,7 @@ export class Page {
       name: value("name"),
       definition: text?.value ?? "",
       base: value("base"),
-      shared: false,
+      shared: "",
       score: scoresShown(),
       input: value("input"),
       form: value("form"),
@@ -227,7 +227,7 @@ export class Page {
         },
         remote: (now) => {
           this.controls.definition = now === "" ? "\n" : now;
-          this.socket.later({ definition: this.controls.definition }, remotePause * (this.together.others + 1));
+          this.recall(now);
           this.cuts?.changed(now);
           this.together.typed();
         },
@@ -286,7 +286,7 @@ export class Page {
     this.connected = new Connection(socketOf(this.workspace));
     this.socket = new Socket(
       this.connected,
-      main.dataset["capture"],
+      { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
@@ -301,6 +301,7 @@ export class Page {
       editor: this.editor,
       text: () => this.editor.text,
       message: () => this.controls.message,
+      confirmed: (text) => this.recall(text),
       own: () => this.own,
       taken: () => {
         this.own = undefined;
@@ -310,9 +311,16 @@ export class Page {
       beginSuggestion: () => void this.beginSuggestion(),
       endSuggestion: () => this.endSuggestion(),
       beside: (why, text) => this.showBeside(why, text),
-      changed: (shared) => {
-        this.controls.shared = shared;
-        this.socket.set({ shared });
+      changed: (file, isAway = false) => {
+        if (file === this.controls.shared) {
+          return;
+        }
+        this.controls.shared = file;
+        this.recent.clear();
+        this.recall(this.editor.text);
+        if (!isAway) { // otherwise it gets everything when it is back
+          this.socket.set({ shared: file });
+        }
       },
       go: (message) => void this.openMessage(message),
       goFrame: ({ capture, frame }) => {
@@ -583,7 +591,10 @@ export class Page {
     }
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
-    this.socket.set({ definition: this.controls.definition, ...begun });
+    this.recall(text);
+    if (this.controls.shared === "") {
+      this.socket.set({ definition: this.controls.definition, ...begun });
+    }
     this.keepTyped(this.controls.message, { text: this.controls.definition, base: this.controls.base });
     this.together.typed();
   }
@@ -597,6 +608,30 @@ export class Page {
     this.controls.message = name;
     this.host?.begun?.(name, "");
     return { name };
+  }
+
+  private readonly recent = new Map<number, string>(); // texts of the room, by their sums, oldest first
+
+  /** Keeps a text that answers may be about. */
+  private recall(text: string): void {
+    if (this.controls.shared !== "") {
+      const sum = sumOfText(text);
+      this.recent.delete(sum);
+      this.recent.set(sum, text);
+      const [oldest] = this.recent.keys();
+      if (this.recent.size > mostRecent && oldest !== undefined) {
+        this.recent.delete(oldest);
+      }
+      queueMicrotask(() => this.socket.retake()); // the editor may be taking the text
+    }
+  }
+
+  /** Takes what an action has made of an earlier text: others may have typed meanwhile. */
+  private rewrite(of: number, text: string): void {
+    const was = this.recent.get(of);
+    if (was === undefined || !this.editor.rewrite(was, text)) {
+      notify("The text has changed meanwhile: try again", "warn");
+    }
   }
 
   private partShown = ""; // of a text with several messages: the file, and the first line of the message
@@ -754,6 +789,9 @@ export class Page {
   }
 
   private async press(action: string, more: Partial<Action> = {}, anchor?: HTMLElement): Promise<Answer> {
+    if (this.together.pending && !/^(open|new):/.test(action)) {
+      await this.together.settled(); // what is done is done with all that is typed
+    }
     const [name] = action.split(":");
     if (name === "save") {
       this.rename(); // the name field may still have the focus
@@ -903,6 +941,7 @@ export class Page {
     if (taken === true && message === this.controls.message) {
       this.restore(text);
     }
+    this.address(true); // without that text: it is not shown again when the page is loaded again
   }
 
   /** Copies the draft of another tab into the editor; undo restores the text before. A shared text is merged with it. */
@@ -920,11 +959,12 @@ export class Page {
   }
 
   /** The controls needed by the server before another definition opens: the text of the current one. */
-  private leave(message: string): { definition: string; base: string } {
+  private leave(message: string): { definition: string; base: string; shared: string } {
     const draft = takeDraft(this.workspace, message);
     this.own = draft;
     this.opening = draft?.text ?? "";
-    return { definition: this.opening, base: draft?.base ?? "" };
+    this.controls.shared = "";
+    return { definition: this.opening, base: draft?.base ?? "", shared: "" };
   }
 
   /** Shows the list of all mistakes over the text, or hides it. */
@@ -978,9 +1018,13 @@ export class Page {
       this.takeDefinition(set, before, renamed);
     }
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
-    this.draw(answer, this.controls.definition);
+    if (answer.rewritten !== undefined) {
+      this.rewrite(answer.of ?? 0, answer.rewritten);
+    }
+    this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();
     this.together.follow(this.openFile);
+    this.together.share();
     this.isAnswered = true;
     this.showLinked();
     this.threads.follow(this.openFile, this.controls.base);
@@ -1082,7 +1126,6 @@ export class Page {
     } else if (set.definition !== undefined) {
       if (set.reset === true && this.together.has(this.openFile)) { // another message of the same text
         this.controls.definition = this.editor.text;
-        this.socket.set({ definition: this.controls.definition });
       } else if (set.reset === true) {
         this.editor.open(set.definition);
       } else {
@@ -1251,7 +1294,7 @@ export class Page {
     this.address();
   }
 
-  private address(): void {
+  private address(now = false): void {
     const { start, end } = this.hex.selection;
     if (this.host !== undefined) {
       this.host.selected(end > start ? { start, end } : undefined);
@@ -1260,7 +1303,7 @@ export class Page {
     if (this.capture) {
       return; // the list is being loaded
     }
-    writeAddress({ ...this.shown(), ...(this.together.active ? { text: undefined } : {}) }); // what is typed is in the room
+    writeAddress({ ...this.shown(), ...(this.together.active ? { text: undefined } : {}) }, now); // what is typed is in the room
   }
 
   private shown(): Shown {

@@ -7,7 +7,7 @@ const long = "uint32 field\n".repeat(50);
 
 test("socket: what the server does not have is sent again, whole, with its action and what was typed since", () => {
   const controls: Controls = {
-    message: "A.1", name: "", definition: long, base: "", shared: false, input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true,
+    message: "A.1", name: "", definition: long, base: "", shared: "", input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true,
   };
   const sent: PageMessage[] = [];
   let events: ChannelEvents | undefined;
@@ -20,7 +20,7 @@ test("socket: what the server does not have is sent again, whole, with its actio
   } as unknown as Connection;
   const tell = (answer: Answer): void => events?.message(answer as never);
   (globalThis as { document?: unknown }).document ??= { getElementById: () => null, documentElement: { classList: { toggle: () => {} } } };
-  const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {}, () => {});
+  const socket = new Socket(connection, { client: "", text: () => controls.definition, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
   events?.open();
   tell({ n: 1 });
   equal(sent[0]?.set.definition, long);
@@ -57,7 +57,7 @@ test("socket: what is shown is about earlier texts if the connection is lost bef
   const changes: Partial<Controls>[] = [{ definition: `${long}a` }, { input: "00" }, { edits: { 0: "00" } }, { form: "hex" }, { bycode: true }];
   for (const change of [...changes, { values: true }]) {
     for (const when of ["unsent", "unanswered", "answered", "later"]) {
-      const socket = new Socket(connection, undefined, () => ({ ...controls }), () => {}, () => {}, () => {});
+      const socket = new Socket(connection, { client: "", text: () => controls.definition, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
       events?.open();
       events?.message({ n: 1 } as never);
       if (when === "unanswered" || when === "answered") {

@@ -5,7 +5,7 @@ import type { Channel, Connection } from "./connection";
 import { type LayoutData, noLayout, withPlain } from "./layout";
 import { type MessageData, noData } from "./model";
 import { patched, patchedBytes, spliced } from "./patch";
-import { Texts } from "./texts";
+import { sum32, Texts } from "./texts";
 
 /** The controls of the page whose values the server needs. */
 export type Controls = Omit<Required<PageMessage["set"]>, "frame"> & Pick<PageMessage["set"], "frame">; // frame: of a page of a capture
@@ -21,6 +21,7 @@ export interface Answer extends Omit<PageAnswer, "layout" | "data" | "status"> {
   hits?: FramesHits;
   form?: PageValuesForm;
   older?: boolean; // than the page's text of the definition
+  rewritten?: string; // the text that an action has made of an older one, of
   data?: MessageData;
   layout?: LayoutData;
 }
@@ -34,9 +35,18 @@ export type State = "connecting" | "open" | "lost";
 
 const judged: readonly (keyof Controls)[] = ["definition", "input", "edits", "form", "bycode"]; // what the panes are about
 
+const mostAhead = 500; // milliseconds that an answer waits for the text that it is about
+
+/** The sum of a text by which an answer says what it is about. */
+export function sumOfText(text: string): number {
+  return sum32(text.replace(/\n$/, ""));
+}
+
 /** The channel. `all` returns every control, for the first message of a connection. */
 export class Socket {
   private readonly all: () => Controls;
+  private readonly text: () => string;
+  private readonly knows: (of: number) => boolean;
   private readonly answered: (answer: Answer) => void;
   private readonly changed: (state: State) => void;
   private readonly scored: (score: PageScoreAnswer["score"]) => void;
@@ -56,13 +66,16 @@ export class Socket {
   private readonly parts = new Map<string, string>(); // of the page, as sent
   state: State = "connecting";
 
-  /** `capture` is the id of the capture that the page shows, whose settings apply. */
-  constructor(connection: Connection, capture: string | undefined, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
+  /** `capture` is the id of the capture that the page shows, whose settings apply, `client` identifies its copy of the text. */
+  constructor(connection: Connection, with_: { capture?: string | undefined; client: string; text: () => string; knows: (of: number) => boolean }, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
     this.all = all;
+    this.text = with_.text;
+    this.knows = with_.knows;
     this.answered = answered;
     this.changed = changed;
     this.scored = scored;
-    this.channel = connection.channel("page", capture === undefined ? undefined : { capture }, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
+    const { capture, client } = with_;
+    this.channel = connection.channel("page", { client, ...(capture === undefined ? {} : { capture }) }, { open: () => this.open(), message: (m) => this.take(m), lost: () => this.lost() });
   }
 
   /** Whether what is shown is about earlier texts or bytes, and there is no connection to ask again. */
@@ -91,6 +104,7 @@ export class Socket {
     this.parts.clear();
     this.told.clear();
     this.unanswered.clear();
+    this.ahead.length = 0;
     // The server has no state of earlier connections: it gets everything.
     this.dirty = this.all();
     this.turn("open");
@@ -150,7 +164,35 @@ export class Socket {
     this.flush(resolve);
   }
 
+  private readonly ahead: (PageAnswer & { score?: PageScoreAnswer["score"] })[] = []; // about a text of the room that has not come yet, or after such a one
+  private aheadTimer: ReturnType<typeof setTimeout> | undefined;
+
   private take(from: PageAnswer & { score?: PageScoreAnswer["score"] }): void {
+    if (this.ahead.length > 0 || this.isAhead(from)) {
+      this.ahead.push(from);
+      this.aheadTimer ??= setTimeout(() => this.retake(true), mostAhead);
+    } else {
+      this.process(from);
+    }
+  }
+
+  private isAhead({ of }: PageAnswer): boolean {
+    return of !== undefined && !this.knows(of);
+  }
+
+  /** Takes the answers that waited for a text which has come; all of them, if it does not come. */
+  retake(all = false): void {
+    for (let next = this.ahead[0]; next !== undefined && (all || !this.isAhead(next)); next = this.ahead[0]) {
+      this.ahead.shift();
+      this.process(next);
+    }
+    if (this.ahead.length === 0) {
+      clearTimeout(this.aheadTimer);
+      this.aheadTimer = undefined;
+    }
+  }
+
+  private process(from: PageAnswer & { score?: PageScoreAnswer["score"] }): void {
     if (from.score !== undefined) { // of the text before, if a later one is on its way
       if ((this.sentAt.get("definition") ?? 0) <= from.n && !("definition" in this.dirty)) {
         this.scored(from.score);
@@ -180,7 +222,11 @@ export class Socket {
       for (const key of Object.keys(set).filter(newer)) {
         delete set[key];
       }
-      answer.older = newer("definition");
+      answer.older = newer("definition") || (answer.of !== undefined && answer.of !== sumOfText(this.text()));
+      if (answer.older && answer.of !== undefined && typeof set["definition"] === "string") {
+        answer.rewritten = set["definition"];
+        delete set["definition"];
+      }
       this.late = answer.older ? set : {};
       answer.set = answer.older ? {} : set;
       if (newer("edits")) {
@@ -200,6 +246,9 @@ export class Socket {
 
   /** Sends changed controls; several changes at once are one message. */
   set(change: Partial<Controls>): void {
+    if (change.shared !== undefined) {
+      this.told.clear(); // the server takes the text from the room, or not any more
+    }
     Object.assign(this.dirty, change);
     this.behind();
     this.wakeUp();

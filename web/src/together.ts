@@ -25,9 +25,10 @@ export interface TogetherHost {
   text(): string; // of the open definition
   message(): string; // its name
   own(): { text: string; base: string } | undefined; // typed here, and not in the room yet, of a revision of the file
+  confirmed(text: string): void; // that the room has
   taken(): void; // what is typed here is in the room, or on its way
   beside(why: string, text: string): Promise<void>; // shows a text that cannot be merged
-  changed(shared: boolean): void;
+  changed(file: string, isAway?: boolean): void; // whose room has the text, "" for none; the server is away
   beginSuggestion(): void;
   endSuggestion(): void;
   discard(): void; // asks for the saved text in place of this one
@@ -85,11 +86,14 @@ function replaced(element: HTMLElement, parts: readonly HTMLElement[]): void {
   }
 }
 
+/** Identifies the copy of the text of this page. */
+export const clientID = Array.from(crypto.getRandomValues(new Uint32Array(3)), (n) => n.toString(36)).join(""); // randomUUID needs TLS
+
 export class Together {
   private readonly host: TogetherHost;
   private readonly bar = document.getElementById("room-bar");
   private readonly peopleBar = document.getElementById("people-bar");
-  private readonly client = crypto.getRandomValues(new Uint32Array(4)).join("-"); // randomUUID needs TLS
+  private readonly client = clientID;
   private file = "";
   private channel: Channel | undefined;
   private shared: Shared | undefined;
@@ -217,6 +221,32 @@ export class Together {
 
   private saving: "" | "wanted" | "sent" = "";
 
+  /** Tells the page whose room has its text, after it has opened another message of it. */
+  share(): void {
+    if (this.shared !== undefined && !this.isLost) {
+      this.host.changed(this.file);
+    }
+  }
+
+  /** Whether something that is typed here is not in the room yet. */
+  get pending(): boolean {
+    return this.shared !== undefined && this.shared.pending > 0 && !this.isLost;
+  }
+
+  /** Resolves once all that is typed here is in the room, or there is no connection. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.shared === undefined || this.shared.pending === 0 || this.isLost) {
+          resolve();
+        } else {
+          setTimeout(look, 5);
+        }
+      };
+      look();
+    });
+  }
+
   /** Saves the text, once all that is typed here is in the room. */
   save(): void {
     if (this.isLost) {
@@ -283,6 +313,7 @@ export class Together {
           this.refused = why;
           asked.have = this.shared === undefined ? {} : { room: this.room, version: this.shared.version };
           this.isLost = true;
+          this.host.changed("", why === ""); // until the room is back
           this.draw();
         }
       },
@@ -316,7 +347,7 @@ export class Together {
       this.host.editor.unshare();
       this.host.editor.setReadOnly(null);
       this.shared = undefined;
-      this.host.changed(false);
+      this.host.changed("");
     }
     this.people = [];
     this.tellPeers();
@@ -361,6 +392,7 @@ export class Together {
         await this.begin(start.text, start.version, start.why ?? "");
       } else {
         this.shared.again();
+        this.host.changed(this.file);
       }
       if (this.saving === "sent") {
         this.saving = "wanted"; // nobody knows whether it was
@@ -372,6 +404,9 @@ export class Together {
     }
     if (updates !== undefined) {
       this.shared?.receive(updates);
+      if ((this.shared?.pending ?? 0) > 0) { // otherwise it is the text of the editor
+        this.host.confirmed(this.shared?.base ?? "");
+      }
       if (updates.some(({ clientID }) => clientID.startsWith("outside "))) {
         notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`);
       }
@@ -429,7 +464,7 @@ export class Together {
       return;
     }
     this.host.editor.setReadOnly(this.writes ? null : "View only");
-    this.host.changed(true);
+    this.host.changed(this.file);
     shared.again(); // others are told where this page is
     this.whyMerged = why;
     if (mine === undefined || !this.writes) {

@@ -114,6 +114,10 @@ export class DefinitionField {
     }
   }
 
+  rewrite(of: string, text: string): boolean {
+    return this.editor?.rewrite(of, text) ?? false;
+  }
+
   setMistakes(list: readonly Mistake[], of: string): void {
     this.call("mistakes", (editor) => editor.setMistakes(list, of));
   }

@@ -3,7 +3,7 @@
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { nextDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
+import { Annotation, ChangeSet, Compartment, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -141,6 +141,17 @@ export class DefinitionEditor {
     } else if (this.text !== was) {
       this.events.change(this.text, 0);
     }
+  }
+
+  /** Replaces a recent text by another one: what has changed since stays. Returns false if the text is not a recent one. */
+  rewrite(of: string, text: string): boolean {
+    const since = this.past.since(unified(of).text, this.view.state);
+    if (since === undefined) {
+      return false;
+    }
+    const changes = ChangeSet.of(changesTo(since.before, unified(text).text), since.before.length).map(since.changes);
+    this.view.dispatch({ changes, annotations: [outside.of(true), isolateHistory.of("full")], userEvent: "input.replace" });
+    return true;
   }
 
   /** Makes the text one that others edit at the same time, and takes the text of the server. */

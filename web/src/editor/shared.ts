@@ -75,7 +75,7 @@ export class Shared {
   private confirmed: Text; // the text of the server's version
   private pushed = 0; // changes on their way
   private receiving = false; // some of the updates that have come are not in the editor yet
-  private pointed = ""; // the selection that was sent
+  private pointed: { anchor: number; head: number } | undefined; // the selection that others see: the one that was sent, moved along with the text
   private timer: ReturnType<typeof setTimeout> | undefined;
   private others: readonly RoomsSeen[] = [];
   private ended = false;
@@ -116,6 +116,9 @@ export class Shared {
 
   private updated(update: ViewUpdate): void {
     if (update.docChanged) {
+      if (this.pointed !== undefined) {
+        this.pointed = { anchor: update.changes.mapPos(this.pointed.anchor, 1), head: update.changes.mapPos(this.pointed.head, 1) }; // as the server moves it
+      }
       this.push();
     }
     if (update.docChanged || update.selectionSet || update.focusChanged) {
@@ -138,7 +141,7 @@ export class Shared {
   /** The connection is there again: what was on its way may have been lost. */
   again(): void {
     this.pushed = 0;
-    this.pointed = "";
+    this.pointed = undefined;
     this.push();
     this.point();
   }
@@ -180,9 +183,8 @@ export class Shared {
         return; // receive comes here again
       }
       const { anchor, head } = this.view.state.selection.main;
-      const at = `${this.version} ${anchor} ${head}`;
-      if (at !== this.pointed) {
-        this.pointed = at;
+      if (anchor !== this.pointed?.anchor || head !== this.pointed.head) {
+        this.pointed = { anchor, head };
         this.events.at(this.version, anchor, head);
       }
     }, pointPause);

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-W4D4PQK2.js";import"./chunk-R5NHXRP3.js";import"./chunk-SY5L7VRX.js";import"./chunk-G6LE6XKK.js";import"./chunk-VJRJTXAD.js";import"./chunk-56N5HD5X.js";import"./chunk-6DHFEWGX.js";export{b as canName,a as nameCode};
