@@ -87,13 +87,18 @@ func TestPanes(t *testing.T) {
 		"values_encoded": valuesBody(Workbench{Values: Values{Offered: true, Text: `{}`, Code: "0x1234", Encoded: "Encoded: 10 bytes."}}),
 		"page_empty":     WorkbenchPage(Workbench{Frame: Frame{Title: "Wirebench: One", Workspace: "one", Projects: []Project{{"one", "One"}}}, Rail: Rail{Ext: ".def"}}),
 		"page_missing":   NotFound(Frame{Title: "Wirebench: nothing here", Projects: []Project{{"one", "One"}}}, "/x"),
-		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, Ext: ".def", Versions: true, Count: 3, More: 1, Groups: []Group{
-			{"Client → server", []Item{
-				{Name: "C_LIST", Code: "0x1234", State: "ok", Current: true, Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_LIST.2", Sampled: true}, {Number: 1, Href: "/w/one?message=C_LIST.1", Current: true}}},
-				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_OLD.2", State: "error"}}},
-				{Name: "C_NO_CODE", State: "ok", Unmapped: true, Versions: []ItemVersion{{Number: 1, Href: "/p/one/definitions/C_NO_CODE.1"}}},
+		"rail": rail(Workbench{Frame: Frame{Workspace: "one"}, Message: "C_LIST.1", Rail: Rail{Drawn: true, State: "s1", Ext: ".def", Versions: true, Count: 3, Earlier: "/p/one/definitions?list=0", Later: "/p/one/definitions?list=120", EnvelopeFrom: "day.pcap", Groups: []Group{
+			{Title: "Envelope", Count: 2, Envelopes: true, Items: []Item{
+				{Name: "a.envelope", State: "error", Unused: true, Versions: []ItemVersion{{Href: "/p/one/definitions/a.envelope"}}},
+				{Name: "protocol.envelope", New: true, Versions: []ItemVersion{{Href: "/p/one/definitions/protocol.envelope"}}},
 			}},
-		}, Undefined: []Undefined{{"C_TODO", "0x0001", "/p/one/definitions?new=C_TODO.1"}}, UndefinedCount: 2, Maps: []string{"protocol.1.map", "protocol.2.map"}, MapName: "protocol.2.map", Names: 9, Notes: []string{"a note"}, NoteCount: 2}}),
+			{Title: "Client → server", Count: 4, Items: []Item{
+				{Name: "C_LIST", Code: "0x1234", Sampled: true, Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_LIST.2"}, {Number: 1, Href: "/p/one/definitions/C_LIST.1", Current: true}}},
+				{Name: "C_OLD", State: "error", Versions: []ItemVersion{{Number: 2, Href: "/p/one/definitions/C_OLD.2"}}},
+				{Name: "C_NO_CODE", Unmapped: true, File: "many.def", Versions: []ItemVersion{{Number: 1, Href: "/p/one/definitions/C_NO_CODE.1"}}},
+			}},
+			{Title: "No definition", Count: 2, Undefined: true, Items: []Item{{Name: "C_TODO", Code: "0x0001", Versions: []ItemVersion{{Number: 1, Href: "/p/one/definitions?new=C_TODO.1"}}}}},
+		}, Maps: []string{"protocol.1.map", "protocol.2.map"}, MapName: "protocol.2.map", Notes: []string{"a note"}, NoteCount: 2}}),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, c) })
 	}

@@ -221,41 +221,31 @@ func (f FormState) EditsJSON() string {
 	return string(text)
 }
 
-// Rail is the list of the library's messages.
+// Rail is the list of the library's messages, and what belongs to the library as a whole.
 type Rail struct {
-	Drawn  bool   // false: unchanged since the last drawing, and the lists are empty
-	State  string // of the library
-	Groups []Group
-	Filter string
-	Count  int // definitions of messages in the library
-	More   int // matching names that are not listed
+	Drawn bool   // false: unchanged since the last drawing, and what is below the list is empty
+	Had   bool   // an open page came with what is below the list
+	State string // of the library
+	Count int    // definitions of messages in the library
 
-	Enveloped    bool       // messages travel as an envelope says
-	Envelopes    []Envelope // of the library
-	EnvelopeFrom string     // capture in which one was found, for a library without one; "" for none
-	NewEnvelope  string     // address of a new one
+	Rows     []byte  // all rows, as JSON without <, > and &
+	Groups   []Group // of the rows that are drawn
+	Versions bool    // messages have versions
+	Filter   string
+	Earlier  string // address of the rows before those, "" for none
+	Later    string // and after them
 
-	Undefined      []Undefined // names of the code map without a definition
-	UndefinedCount int
+	EnvelopeFrom string // capture in which an envelope was found, for a library without one; "" for none
 
 	Ext       string     // extension of definitions, ".def"
-	Versions  bool       // messages have versions
 	Codes     bool       // codes of messages are in code maps
 	Constants *Constants // nil if the dialect has none
 	Maps      []string   // code maps of the library
 	MapName   string     // in use
 	Options   []Option   // of the dialect
 	SaveTyped bool       // definitions are saved as people type
-	Names     int        // in the code map
 	Notes     []string   // diagnostics of the library as a whole
 	NoteCount int
-}
-
-// Envelope is an envelope of the library.
-type Envelope struct {
-	Name, Href, State string
-	Current           bool
-	Unused            bool // another one applies
 }
 
 // Option is an option of a dialect, for a setting.
@@ -274,31 +264,32 @@ type Constants struct {
 // Group is a heading in the list of messages.
 type Group struct {
 	Title string
+	Count int // items of the group
 	Items []Item
+
+	Envelopes bool // the items are envelopes
+	Undefined bool // or names of the code map without a definition
 }
 
-// Item is a message of the library.
+// Item is a message of the library in all its versions, or another name.
 type Item struct {
 	Name     string
 	Code     string        // "0x1234", or ""
 	Unmapped bool          // the code map lacks the name
-	State    string        // "ok", or the worst severity in its files: "warning", "error"
+	State    string        // the worst severity in its files: "", "warning", "error"
+	Sampled  bool          // the newest version has samples
 	File     string        // of a file with several messages
+	Unused   bool          // envelope: another one applies
+	New      bool          // envelope: there is none yet
 	Versions []ItemVersion // newest first
-	Current  bool
 }
 
 // ItemVersion is one definition of a message.
 type ItemVersion struct {
 	Number  int
 	Href    string
-	State   string // "" for ok
 	Current bool
-	Sampled bool // it has samples
 }
-
-// Undefined is a name with a code but without a definition.
-type Undefined struct{ Name, Code, Href string }
 
 // Definition is the open definition.
 type Definition struct {

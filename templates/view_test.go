@@ -66,6 +66,12 @@ func TestNoGameIsNamed(t *testing.T) {
 	}
 }
 
+// evilGroups has an item in a group of each kind.
+func evilGroups(evil string) []Group {
+	items := []Item{{Name: evil, Code: evil, State: "error", File: evil, Versions: []ItemVersion{{Href: evil}, {Href: evil}}}}
+	return []Group{{Title: evil, Items: items}, {Title: evil, Items: items, Envelopes: true}, {Title: evil, Items: items, Undefined: true}}
+}
+
 // Values of a message are escaped.
 func TestMarkupIsEscaped(t *testing.T) {
 	evil := `<img src=x onerror=alert(1)>"'`
@@ -74,8 +80,7 @@ func TestMarkupIsEscaped(t *testing.T) {
 	w := Workbench{
 		Frame: Frame{Title: evil, Workspace: "one", Projects: []Project{{evil, evil}}}, Message: evil, Notice: evil,
 		Rail: Rail{
-			Filter: evil, Groups: []Group{{evil, []Item{{Name: evil, Code: evil, State: "error", Versions: []ItemVersion{{Href: evil, State: evil}, {Href: evil}}}}}},
-			Undefined: []Undefined{{evil, evil, evil}}, UndefinedCount: 1, Maps: []string{evil, evil}, MapName: evil, Options: []Option{{Name: evil, Title: evil, Doc: evil, Value: evil}, {Name: evil, Choices: []string{evil}}}, Notes: []string{evil}, NoteCount: 1,
+			Filter: evil, Groups: evilGroups(evil), State: evil, Earlier: evil, Later: evil, EnvelopeFrom: evil, Maps: []string{evil, evil}, MapName: evil, Options: []Option{{Name: evil, Title: evil, Doc: evil, Value: evil}, {Name: evil, Choices: []string{evil}}}, Notes: []string{evil}, NoteCount: 1,
 		},
 		Samples:    Samples{Rows: []SampleRow{{Message: evil, About: evil, Other: true}}, CanKeep: true},
 		Form:       FormState{From: evil, Base: evil, Edits: map[string]string{evil: evil}},

@@ -20,6 +20,7 @@ type Answer struct {
 	HTML     map[string]string `json:"html,omitempty"`     // parts of the page by element id
 	Patches  map[string]Splice `json:"patches,omitempty"`  // changes of parts that the page has
 	Resend   bool              `json:"resend,omitempty"`   // send the message again with all texts: it changes texts that the server does not have
+	List     *view.ListChange  `json:"list,omitempty"`     // messages of the library
 	Set      *Controls         `json:"set,omitempty"`      // controls changed by the server
 	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // all mistakes in the text of the page
 	Layout   *Layout           `json:"layout,omitempty"`

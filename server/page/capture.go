@@ -26,7 +26,7 @@ func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
 	view := templates.Workbench{Frame: b.Frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
 	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID)
 	view.Frame.Nonce = allowStyles(w)
-	ws.fill(&view, form{byCode: true, frame: &FrameForm{}}, authors(r), nil)
+	b.list(ws.fill(&view, form{byCode: true, frame: &FrameForm{}}, authors(r), nil), r)
 	b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 }
 

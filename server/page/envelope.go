@@ -4,12 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"wirebench/defs/diag"
 	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 	"wirebench/server/store"
+	"wirebench/server/view"
 	"wirebench/server/workspace"
-	"wirebench/templates"
 )
 
 // maxNames bounds the names that the editor of an envelope completes.
@@ -41,7 +40,7 @@ func (ws *space) envelopeLanguage() schema.Language {
 		}
 	}
 	for m := range ws.Messages() {
-		add(schema.Name{Name: m.Name, Kind: "message", Of: setTitle(m.Key.Group, m.Key.Dir)})
+		add(schema.Name{Name: m.Name, Kind: "message", Of: view.SetTitle(m.Key.Group, m.Key.Dir)})
 	}
 	for m := range ws.Messages() {
 		if m.Body == nil {
@@ -55,30 +54,6 @@ func (ws *space) envelopeLanguage() schema.Language {
 		}
 	}
 	return l
-}
-
-// railEnvelopes lists the envelopes of the library.
-func (p *work) railEnvelopes() {
-	r, snap := &p.view.Rail, p.ws.Snapshot
-	if r.Enveloped = snap.HasEnvelopes(); !r.Enveloped {
-		return
-	}
-	for _, f := range snap.Library.Envelopes {
-		x := templates.Envelope{Name: f.Name, Href: templates.ProjectPath(p.ws.Name, "definitions", f.Name), State: "ok", Unused: f != snap.EnvelopeFile}
-		x.Current = !p.live && p.view.Message == f.Name
-		for _, d := range snap.CheckEnvelope(f) {
-			if d.Severity == diag.Error || x.State == "ok" {
-				x.State = d.Severity.String()
-			}
-		}
-		r.Envelopes = append(r.Envelopes, x)
-	}
-	if len(r.Envelopes) == 0 {
-		r.NewEnvelope = templates.ProjectPath(p.ws.Name, "definitions", workspace.EnvelopeName)
-		if x, ok := p.ws.foundEnvelope(); ok {
-			r.EnvelopeFrom = x.Name
-		}
-	}
 }
 
 // foundEnvelope returns the newest capture in which an envelope was found.

@@ -22,7 +22,6 @@ type form struct {
 	message    string // open definition, as from workspace.NameOf
 	part       int    // number of a message in a text with several, from 1; 0 selects it by name
 	name       string // of a new definition
-	filter     string // of the list of messages
 	definition string // text of the definition, possibly edited; empty for the stored text
 	base       string // textRevision of the stored text on which the edit is based
 	shared     string // the file whose room has the text; over a websocket only
@@ -122,8 +121,8 @@ func writeEdits(edits map[int][]byte) map[string]string {
 // addressForm returns the form for the query of an address: a message and, if there is one, its first sample. An empty query selects a
 // sample, so that a first visit shows something.
 func (ws *space) addressForm(message string, q url.Values) form {
-	f := form{message: message, filter: q.Get("filter")}
-	if f.message == "" && f.filter == "" && !q.Has("new") {
+	f := form{message: message}
+	if f.message == "" && q.Get("filter") == "" && !q.Has("list") && !q.Has("new") {
 		f.message = ws.firstShown()
 	}
 	if q.Has("new") {

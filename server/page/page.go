@@ -36,6 +36,7 @@ type Workbench struct {
 
 	held  held       // by open pages
 	texts view.Cache // of all pages
+	lists view.Lists // of messages
 }
 
 // space is a workspace with one snapshot: a request sees the same library throughout, even while it changes.

@@ -23,6 +23,7 @@ import (
 	"wirebench/server/socket"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
+	"wirebench/server/view"
 	"wirebench/server/workspace"
 	"wirebench/server/wsconn"
 	"wirebench/templates"
@@ -93,7 +94,7 @@ type Message struct {
 		Frame      *FrameForm         `json:"frame,omitempty"`
 	} `json:"set"`
 	Edit   []TextEdit `json:"edit,omitempty"`   // after set: changes of texts that the server has, at most maxTextEdits
-	Have   string     `json:"have,omitempty"`   // state of the library with which the page was rendered
+	Have   string     `json:"have,omitempty"`   // state of the library whose messages the page lists
 	Action string     `json:"action,omitempty"` // as of a button: "save", "show:3"
 
 	// For the actions "set", "insert", "remove", "copy" and "value", for those on fields of the definition, and for "find".
@@ -162,7 +163,8 @@ type livePage struct {
 	fitted fitCache
 	pastes workspace.PasteCache
 	railed string
-	rename int // number of renamings known to the page
+	list   *view.List // messages that the page lists; nil if that is not known
+	rename int        // number of renamings known to the page
 	seed   maphash.Seed
 	sent   map[string]uint64 // hashes of the parts that the page has
 	lists  sentLists         // and of each list
@@ -418,7 +420,7 @@ func (l *livePage) take(m Message) bool {
 	f.path, f.role, f.typed, f.exactly, f.about, f.field = m.Path, m.Role, m.Typed, m.Exactly, m.About, strings.TrimSpace(m.Field)
 	l.n = max(l.n, m.N)
 	if m.Have != "" {
-		l.railed = m.Have
+		l.railed, l.list = m.Have, l.bench.lists.Known(m.Have)
 	}
 	return !l.behind
 }
@@ -481,6 +483,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	view := templates.Workbench{Frame: l.frame, Notice: why}
 	p := l.begun(&view)
 	p.whole, p.fitted, p.live, p.typed, p.railed, p.who = l.whole, &l.fitted, true, l.bench.typed(l.ws), l.railed, authors(l.opener)
+	p.told = l.sent["library-settings"] != 0
 	p.work()
 	l.form, l.good, l.weight, l.whole, l.railed = p.form, p.good, p.weight, p.whole, p.railed
 	if err := l.hold(); err != nil {
@@ -507,6 +510,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if err := l.parts(&out, view); err != nil {
 		return nil, err
 	}
+	l.listed(&out, p.ws.Snapshot, view.Rail.Had)
 	l.controls(&out, p, had)
 	out.Renamed, l.rename = l.ws.RenamedSince(l.rename)
 	l.mistakes(&out, p)
@@ -533,6 +537,9 @@ func (l *livePage) parts(out *Answer, view templates.Workbench) error {
 			continue
 		}
 		l.sent[f.ID] = sum
+		if f.Library && view.Rail.Had {
+			continue // it came with the page
+		}
 		l.part(out, f.ID, buf.String())
 	}
 	return nil

@@ -43,6 +43,7 @@ type work struct {
 	former string                           // name of the open message before it was renamed, "" if it was not
 	typed  func(file string) (string, bool) // the text of a file as people have typed it, if that is not saved; nil: none
 	railed string                           // ID of the snapshot whose list of messages the page has
+	told   bool                             // and it is known what the page has below the list
 }
 
 // Export is a file to save.

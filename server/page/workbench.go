@@ -37,7 +37,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 	view.Frame.Nonce = allowStyles(w)
 	view.Frame.First = view.Frame.Relays && view.Frame.Samples && !view.Frame.LookOnly
 	if r.Method != http.MethodPost {
-		ws.fill(&view, ws.addressForm(messageOf(r), r.URL.Query()), authors(r), b.typed(ws.Workspace))
+		b.list(ws.fill(&view, ws.addressForm(messageOf(r), r.URL.Query()), authors(r), b.typed(ws.Workspace)), r)
 		b.Render(w, r, http.StatusOK, templates.WorkbenchPage(view))
 		return
 	}
@@ -66,6 +66,7 @@ func (b *Workbench) Page(w http.ResponseWriter, r *http.Request) {
 		p.export.send(w)
 		return
 	}
+	b.list(p, r)
 	b.Render(w, r, status, templates.WorkbenchPage(view))
 }
 

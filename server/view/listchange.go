@@ -117,7 +117,7 @@ func compareRowsAt(a, b []ListRow, i, j int) int {
 // Bounds of the lists that are kept.
 const (
 	maxKeptLists = 64
-	maxKeptRows  = 200_000 // of all but the newest
+	maxKeptRows  = 100_000 // of all but the newest
 )
 
 // Lists makes the lists of snapshots: each once for all pages. The zero value is ready for use, and safe for concurrent use.

@@ -144,5 +144,103 @@ func TestFlowLibraryAtAddress(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	f, _, _ := begin(t, libraryOf(400), "/p/one/definitions/"+libraryName(311)+".1")
-	f.is("the list is at the message", `(a => { const box = document.querySelector(".rail-scroll").getBoundingClientRect(), at = a?.getBoundingClientRect(); return at !== undefined && at.top >= box.top && at.bottom <= box.bottom })(document.querySelector("#rail-list a[aria-current]"))`)
+	f.is("the list is at the message", openInView)
 }
+
+// sayBothWays has messages of one name in both directions, and one with a mistake.
+const sayBothWays = `{"types": {}, "play": {
+"toServer": {"types": {
+  "packet_say": ["container", [{"name": "text", "type": "u8"}]],
+  "packet_bad": ["container", [{"name": "text", "type": "nothing"}]],
+  "packet": ["container", [
+    {"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0x01": "say", "0x02": "bad"}}]},
+    {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"say": "packet_say", "bad": "packet_bad"}}]}]]}},
+"toClient": {"types": {
+  "packet_say": ["container", [{"name": "text", "type": "u8"}]],
+  "packet": ["container", [
+    {"name": "name", "type": ["mapper", {"type": "varint", "mappings": {"0x01": "say"}}]},
+    {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"say": "packet_say"}}]}]]}}}}`
+
+// The rows that scripts draw are those that the server draws, and the open message is at the same place in the view before and after.
+func TestFlowLibraryDrawnAsSent(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	tera := libraryOf(400)
+	tera["protocol.1.map"] += "S_TODO 4000\n"
+	tera["C_MESSAGE_0310.2.def"], tera["C_MESSAGE_0312.1.def"], tera["C_UNMAPPED.1.def"], tera["own.envelope"] = "in32 wrong\n", "in32 wrong\n", "byte a\n", "code u16\n"
+	tera["C_MESSAGE_0314.1.samples.jsonl"] = `{"message":"C_MESSAGE_0314.1","hex":"0800010007000000"}` + "\n"
+	for _, c := range []struct {
+		what, dialect, open string
+		files               map[string]string
+	}{
+		{"versions", "tera", "/" + libraryName(312) + ".1", tera},
+		{"a name without a definition", "tera", "?filter=todo", tera},
+		{"an envelope, and the start", "tera", "/" + libraryName(0) + ".1", tera},
+		{"codes and several messages in a file", "protodef", "/c2s%2Fsay", map[string]string{"game.json": sayBothWays}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			f, _ := beginAs(t, c.dialect, c.files, "/p/one/definitions"+c.open)
+			const at = `Math.round((a => a === null ? 0 : a.getBoundingClientRect().top)(document.querySelector("#rail-list a[aria-current]")))`
+			browsertest.Run(t, f.ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Reload(), chromedp.WaitVisible("#rail-list .item"))
+			browsertest.Run(t, f.ctx, chromedp.Evaluate(`document.documentElement.classList.add("js")`, nil)) // as the first script does
+			before := browsertest.Value[int](t, f.ctx, at)
+			browsertest.Run(t, f.ctx, emulation.SetScriptExecutionDisabled(false))
+			browsertest.Reload(t, f.ctx, openSelector)
+			f.is("the open message stays where it is", fmt.Sprintf(`Math.abs(%s - %d) <= 1`, at, before))
+			f.do(`window.differ = undefined`)
+			f.do(fmt.Sprintf(`(async () => {
+				const clean = (e) => { for (const name of ["aria-setsize", "aria-posinset", "style"]) e.removeAttribute(name); e.classList.remove("apart"); e.querySelectorAll("a").forEach((a) => a.removeAttribute("data-people")); return e.outerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll("> ", ">").replaceAll(" <", "<") }
+				const sent = new DOMParser().parseFromString(await (await fetch(%q)).text(), "text/html")
+				const of = (d) => new Map([...d.querySelectorAll("#rail-list .item")].map((e) => [e.parentElement.parentElement.querySelector("h2").textContent.trim() + e.dataset.name, clean(e.cloneNode(true))]))
+				const [a, b] = [of(sent), of(document)]
+				const both = [...a.keys()].filter((k) => b.has(k))
+				window.differ = both.length === 0 ? "few rows: " + both : both.filter((k) => a.get(k) !== b.get(k)).map((k) => a.get(k) + "\n" + b.get(k)).join("\n")
+			})()`, "/p/one/definitions"+c.open))
+			f.is("the rows are compared", `window.differ !== undefined`)
+			if differ := browsertest.Value[string](t, f.ctx, `window.differ`); differ != "" {
+				t.Errorf("sent and drawn rows differ:\n%s", differ)
+			}
+		})
+	}
+}
+
+// A library of as many definitions as there may be: the page opens, the filter answers at once, and a change by somebody else is drawn in the
+// list, which has few elements.
+func TestFlowLibraryLargest(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	const n = 19_990
+	s, _ := filesServer(t, libraryOf(n))
+	srv := serve(t, s)
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/"+libraryName(12_345)+".1", openSelector)}
+	const took = `(%s)(performance.getEntriesByType("navigation")[0], performance.getEntriesByName("first-contentful-paint")[0])`
+	t.Logf("painted after %.0f ms, ready after %.0f ms", browsertest.Value[float64](t, f.ctx, fmt.Sprintf(took, `(n, p) => p.startTime - n.responseStart`)), browsertest.Value[float64](t, f.ctx, fmt.Sprintf(took, `(n) => n.domContentLoadedEventEnd - n.responseStart`)))
+	f.is("the list is at the message", openInView)
+	f.is("few elements", `document.querySelectorAll("#rail-list .item").length < 150`)
+	filter := func(text string) float64 {
+		t.Helper()
+		return browsertest.Value[float64](t, f.ctx, fmt.Sprintf(`(() => {
+			const box = document.querySelector("#filter"), from = performance.now()
+			box.value = %q
+			box.dispatchEvent(new Event("input", {bubbles: true}))
+			document.body.offsetHeight
+			return performance.now() - from
+		})()`, text))
+	}
+	for _, text := range []string{"c", "message 99", ""} {
+		ms := filter(text)
+		t.Logf("filtered by %q in %.0f ms", text, ms)
+		if ms > 1000 {
+			t.Errorf("filtered by %q in %.0f ms", text, ms)
+		}
+	}
+	filter("19987")
+	if _, err := s.Projects.Find("one").Save(libraryName(19_987)+".1.def", []byte("in32 wrong\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	f.is("the mistake is in the list", `document.querySelector('#rail-list .item[data-name="`+libraryName(19_987)+`"] .dot.err') !== null`)
+	f.is("no other row", `document.querySelectorAll("#rail-list .item").length === 1`)
+}
+
+// openInView is true if the list shows the open message.
+const openInView = `(a => { const box = document.querySelector(".rail-scroll").getBoundingClientRect(), at = a?.getBoundingClientRect(); return at !== undefined && at.top >= box.top && at.bottom <= box.bottom })(document.querySelector("#rail-list a[aria-current]"))`

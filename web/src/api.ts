@@ -52,7 +52,7 @@ export interface PageMessage {
   };
   /** after set: changes of texts that the server has, at most maxTextEdits */
   edit?: PageTextEdit[];
-  /** state of the library with which the page was rendered */
+  /** state of the library whose messages the page lists */
   have?: string;
   /** as of a button: "save", "show:3" */
   action?: string;
@@ -112,6 +112,8 @@ export interface PageAnswer {
   patches?: Record<string, PageSplice>;
   /** send the message again with all texts: it changes texts that the server does not have */
   resend?: boolean;
+  /** messages of the library */
+  list?: ViewListChange;
   /** controls changed by the server */
   set?: PageControls;
   /** all mistakes in the text of the page */
@@ -137,6 +139,22 @@ export interface PageSplice {
   at: number;
   remove?: number;
   insert?: string;
+}
+
+/** ViewListChange makes one list of another. */
+export interface ViewListChange {
+  /** of the new list */
+  state: string;
+  /** the other list is empty, whatever the page has */
+  whole?: boolean;
+  /** messages have versions */
+  versions?: boolean;
+  /** names of the library beyond those of the list */
+  more?: number;
+  /** ids of the sections, if the new list has others, or in another order */
+  order?: string[];
+  /** new and changed ones */
+  sections?: ViewListSectionChange[];
 }
 
 /** PageControls are the controls of a page that the server may change. Missing ones are unchanged. */
@@ -217,6 +235,17 @@ export interface PageExports {
 export interface WorkspaceRenaming {
   from: string;
   to: string;
+}
+
+/** ViewListSectionChange is a change of a section, or a new section. */
+export interface ViewListSectionChange {
+  id: string;
+  /** "" if it is unchanged */
+  title?: string;
+  /** names of rows */
+  gone?: string[];
+  /** new and changed ones, in order */
+  rows?: ViewListPut[];
 }
 
 /** DiagFixInfo is a Fix in JSON, with positions as in Info. */
@@ -300,6 +329,33 @@ export interface PageExport {
   Name: string;
   Type: string;
   Text: string;
+}
+
+/** ViewListPut puts a row into a section, after those that are gone have left it: in the place of the row with its name, else at its own place. */
+export interface ViewListPut {
+  name: string;
+  /** the name in addresses, if it is not NAME, or in a list with versions NAME.NUMBER */
+  id?: string;
+  /** in a list with versions */
+  number?: number;
+  /** "0x1234" */
+  code?: string;
+  /** the worst severity in its files */
+  state?: "error" | "warning";
+  /** the code map lacks the name */
+  unmapped?: boolean;
+  /** the newest version has samples */
+  sampled?: boolean;
+  /** of a file with several messages */
+  file?: string;
+  /** envelope: another one applies */
+  unused?: boolean;
+  /** envelope: there is none yet */
+  new?: boolean;
+  /** from new to old */
+  older?: ViewListVersion[];
+  /** the place of a new row in the new section, from 1; 0 for the end of the rows so far */
+  at?: number;
 }
 
 /** ViewLayoutRow is a row of a layout. What follows from the row before is missing. */
@@ -394,6 +450,14 @@ export interface ViewNamed {
   /** since the previous of these */
   rows: number;
   index: number;
+}
+
+/** ViewListVersion is a version of a message. */
+export interface ViewListVersion {
+  /** the name in addresses, if it is not NAME, or in a list with versions NAME.NUMBER */
+  id?: string;
+  /** in a list with versions */
+  number?: number;
 }
 
 /** PageValueAnswer is a value of the shown message, for copying or editing. */

@@ -1,8 +1,7 @@
 // Drafts: unsaved texts of definitions, stored in this browser, so that closing the page or opening another definition loses nothing. Each tab
 // has its own drafts; those of closed tabs go to the next tab that opens the definition.
 
-import { pathOf } from "./address";
-import { listedLink } from "./messages";
+import { listedFile } from "./messages";
 import { notify } from "./notify";
 
 export interface Draft {
@@ -74,8 +73,7 @@ const fileOfKey = (key: string): string => key.replace(/\n.*/, "");
 
 /** The file of a draft: the list has the messages of files with several. */
 function fileOf(workspace: string, message: string): string {
-  const link = listedLink(pathOf(workspace, "definitions", message));
-  return `${prefix}${workspace}.${link?.closest<HTMLElement>(".item")?.dataset["file"] ?? message}`;
+  return `${prefix}${workspace}.${listedFile(message) ?? message}`;
 }
 
 const atOnce = 1 << 14; // characters written at each keystroke; a reloaded page may get no other chance

@@ -4,13 +4,13 @@
 //   [data-definition="ID"]                   a button that runs a command for the open definition
 
 import { hexOf } from "./hex/text";
-import { messageIn, pathOf } from "./address";
+import { messageIn } from "./address";
 import { giveCode, hasCodes } from "./codes";
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
 import { apiOf } from "./http";
 import { type Anchor, openMenu } from "./menu";
-import { listedLink, listedLinks } from "./messages";
+import { listedMessages, listedVersions } from "./messages";
 import { openPage } from "./page";
 import { lookOnly, roleItem } from "./role";
 
@@ -38,18 +38,12 @@ function chosen(): string {
   return messageOf(document.activeElement) || stored();
 }
 
-/** All stored versions of a message, as in the list. */
-function versions(message: string): string[] {
-  const link = listedLink(pathOf(workspace(), "definitions", message));
-  return Array.from(link?.closest(".item")?.querySelectorAll<HTMLAnchorElement>("a[href]") ?? [], (a) => messageIn(new URL(a.href)) ?? "").filter((name) => name !== "");
-}
-
 function rename(message: string): void {
-  void dialogs().then((d) => d?.renameDialog(workspace(), message, versions(message), hasCodes()));
+  void dialogs().then((d) => d?.renameDialog(workspace(), message, listedVersions(message), hasCodes()));
 }
 
 function copy(message: string): void {
-  void dialogs().then((d) => d?.copyDialog(workspace(), message, versions(message))).then((made) => {
+  void dialogs().then((d) => d?.copyDialog(workspace(), message, listedVersions(message))).then((made) => {
     if (made !== undefined && made !== "") {
       void openPage()?.openMessage(made);
     }
@@ -58,9 +52,8 @@ function copy(message: string): void {
 
 function compare(message: string): void {
   const page = openPage();
-  const names = listedLinks().map((a) => messageIn(new URL(a.href)) ?? "").filter((name) => name !== "");
   const edited = page?.editedText(message);
-  void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: versions(message), edited, names, go: (to, line) => void page?.openMessage(to, line) }));
+  void dialogs().then((d) => d?.compareDialog({ workspace: workspace(), message, versions: listedVersions(message), edited, names: listedMessages(), go: (to, line) => void page?.openMessage(to, line) }));
 }
 
 function history(): void {

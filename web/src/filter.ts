@@ -1,23 +1,7 @@
 // The filter of the message list: input[data-filter] hides the messages whose name lacks a typed word. Enter opens the first visible message,
 // arrow keys move through them.
 
-import { firstShown, focusNext, narrow as narrowList } from "./messages";
-
-function narrow(box: HTMLInputElement): void {
-  const words = box.value.toLowerCase().split(/\s+/).filter((w) => w !== "");
-  const any = narrowList(words);
-  const none = document.querySelector<HTMLElement>("#rail-list [data-filter-none]");
-  if (none !== null) {
-    none.hidden = any || words.length === 0;
-  }
-}
-
-/** Filters the list again, after it was redrawn. */
-export function refilter(): void {
-  for (const box of document.querySelectorAll<HTMLInputElement>("input[data-filter]")) {
-    narrow(box);
-  }
-}
+import { firstShown, focusNext, narrow, wordsOf } from "./messages";
 
 function onFilterKey(event: KeyboardEvent, box: HTMLInputElement): void {
   if (event.key === "Enter" || event.key === "ArrowDown") {
@@ -33,7 +17,7 @@ function onFilterKey(event: KeyboardEvent, box: HTMLInputElement): void {
     }
   } else if (event.key === "Escape") {
     box.value = "";
-    narrow(box);
+    narrow([]);
     box.blur();
   }
 }
@@ -52,7 +36,7 @@ function onListKey(event: KeyboardEvent, link: HTMLElement): void {
 export function startFilter(): void {
   document.addEventListener("input", (event) => {
     if (event.target instanceof HTMLInputElement && event.target.dataset["filter"] !== undefined) {
-      narrow(event.target);
+      narrow(wordsOf(event.target.value));
     }
   });
   document.addEventListener("keydown", (event) => {

@@ -4,13 +4,13 @@ import { Idiomorph } from "idiomorph";
 
 const large = 100_000; // characters of HTML above which a part is replaced as a whole: comparing would take longer than drawing
 
-/** Replaces the element with an id. The HTML comes from our own templates. The lists of messages keep their items. */
-export function morph(id: string, html: string | Element): void {
+/** Replaces the element with an id. The HTML comes from our own templates. */
+export function morph(id: string, html: string): void {
   const old = document.getElementById(id);
   if (old === null) {
     return;
   }
-  if (typeof html === "string" && html.length > large) {
+  if (html.length > large) {
     replace(old, html);
     return;
   }
@@ -19,7 +19,6 @@ export function morph(id: string, html: string | Element): void {
     // Typed text stays. Other focused elements would keep their old content.
     ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
     callbacks: {
-      beforeNodeMorphed: (old: Node) => !(old instanceof Element && old.matches("#rail-list .virtual")),
       beforeAttributeUpdated: (name: string, node: Element) => {
         // Open menus and details stay open; highlighted elements stay so until redrawn.
         return !(name === "open" && node instanceof HTMLDetailsElement);

@@ -15,7 +15,6 @@ import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore
 import { put } from "./dom";
 import { DefinitionField } from "./editor/field";
 import type { Language } from "./editor/index";
-import { refilter } from "./filter";
 import { CodeArea } from "./codearea";
 import { FormPane } from "./formpane";
 import type { FieldsHost, Subject } from "./fields";
@@ -34,7 +33,7 @@ import { literal } from "./frames/filters";
 import { type MenuItem, openMenu } from "./menu";
 import type { Cuts } from "./envelope";
 import { load, prefetch } from "./load";
-import { listedLink, listedLinks, markMessage, update as updateMessages } from "./messages";
+import { listedEntries, listedVersions, markMessage, update as updateMessages } from "./messages";
 import { type Bits, Message } from "./model";
 import { morph } from "./morph";
 import { notify } from "./notify";
@@ -915,7 +914,7 @@ export class Page {
   /** Whether the address names a definition that is not stored. */
   private get isNew(): boolean {
     const { message } = this.controls;
-    return messageIn(new URL(location.href)) === null && listedLink(pathOf(this.workspace, "definitions", message)) === undefined;
+    return messageIn(new URL(location.href)) === null && listedVersions(message).length === 0;
   }
 
   /** Shows the text of the address beside that of the editor: nobody may replace a text by a link. */
@@ -1010,6 +1009,9 @@ export class Page {
     const name = field<HTMLInputElement>("name");
     if (name !== null && message !== "" && document.activeElement !== name) {
       name.value = message;
+    }
+    if (answer.list !== undefined) {
+      updateMessages(answer.list);
     }
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
@@ -1141,12 +1143,12 @@ export class Page {
 
   /** Marks the open definition in the list, which the server draws the same for all pages. */
   private markOpen(): void {
-    markMessage(pathOf(this.workspace, "definitions", this.controls.message));
+    markMessage(this.controls.message);
   }
 
-  /** Follows a link to a definition, or to a new one, in this page. Returns false for other links. */
-  private openLink(link: HTMLAnchorElement): boolean {
-    const url = new URL(link.href);
+  /** Opens the address of a definition, or of a new one, in this page. Returns false for other addresses. */
+  private openAt(href: string): boolean {
+    const url = new URL(href, location.href);
     const message = messageIn(url);
     const name = url.searchParams.get("new");
     if (message !== null) {
@@ -1166,11 +1168,6 @@ export class Page {
   }
 
   private part(id: string, html: string): void {
-    if (id === "rail-list") {
-      updateMessages(html);
-      refilter();
-      return;
-    }
     morph(id, html);
     if (id === "tree-problems") {
       this.numberProblems();
@@ -1712,7 +1709,7 @@ export class Page {
       }
       const link = event.target.closest<HTMLAnchorElement>(".rail a[href],.fits a");
       if (link !== null && this.socket.state === "open" && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
-        if (this.openLink(link)) {
+        if (this.openAt(link.href)) {
           event.preventDefault();
         }
         return;
@@ -1840,12 +1837,12 @@ export class Page {
     addProvider({
       group: "Messages",
       entries: () =>
-        listedLinks().map((link) => ({
-          title: link.closest<HTMLElement>(".item")?.dataset["name"] ?? "",
-          hint: link.querySelector("small")?.textContent?.trim() ?? link.textContent?.trim() ?? "",
+        listedEntries().map(({ name, note, href }) => ({
+          title: name,
+          hint: note,
           run: () => {
-            if (this.socket.state !== "open" || !this.openLink(link)) {
-              location.assign(link.href);
+            if (this.socket.state !== "open" || !this.openAt(href)) {
+              location.assign(href);
             }
           },
         })),

@@ -2,25 +2,10 @@
 //
 //   #rail-list a[data-people]    the names of those who have opened it, for a mark and the tooltip
 
-import { pathOf } from "./address";
 import type { PeopleList } from "./api";
 import { onChanged } from "./changes";
 import { apiOf, request } from "./http";
-import { listedLink } from "./messages";
-
-let marked: readonly { message: string; names: string }[] = [];
-
-function mark(workspace: string): void {
-  for (const link of document.querySelectorAll<HTMLElement>("#rail-list a[data-people]")) {
-    delete link.dataset["people"];
-  }
-  for (const { message, names } of marked) {
-    const link = listedLink(pathOf(workspace, "definitions", message));
-    if (link != null) {
-      link.dataset["people"] = names;
-    }
-  }
-}
+import { markPeople } from "./messages";
 
 async function look(workspace: string): Promise<void> {
   const reply = await request<PeopleList>(`${apiOf(workspace)}/people`);
@@ -35,12 +20,10 @@ async function look(workspace: string): Promise<void> {
       }
     }
   }
-  marked = [...names].map(([message, list]) => ({ message, names: list.join(", ") }));
-  mark(workspace);
+  markPeople(new Map([...names].map(([message, list]) => [message, list.join(", ")])));
 }
 
 /** Marks the messages of the list that people edit, from now on. */
 export function startPeople(workspace: string): void {
   onChanged("people", () => void look(workspace));
-  document.addEventListener("wb:morphed", () => mark(workspace));
 }

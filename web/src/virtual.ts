@@ -97,14 +97,16 @@ export class VirtualList {
     this.draw();
   }
 
-  /** Scrolls an item into view; in the middle if it is not there yet. */
-  reveal(i: number): void {
+  /** Scrolls an item into view; in the middle if it is not there yet, or to a number of pixels below the top of the view. */
+  reveal(i: number, at?: number): void {
     this.look(false);
     const top = (this.tops[i] ?? 0) + this.view.offset;
     const bottom = (this.tops[i + 1] ?? 0) + this.view.offset;
     const { scrollTop, clientHeight } = this.scroller;
     const head = this.headHeight();
-    if (top < scrollTop + head || bottom > scrollTop + clientHeight) {
+    if (at !== undefined) {
+      this.scroller.scrollTop = top - at;
+    } else if (top < scrollTop + head || bottom > scrollTop + clientHeight) {
       this.scroller.scrollTop = Math.max(0, top - Math.max(head, (clientHeight - (bottom - top)) / 2));
     }
     this.look();

@@ -4,7 +4,7 @@ import type { CodeReport, SettingsInUse } from "../api";
 import { Button, dialog, Field, Says } from "../dialog";
 import { readCode } from "../codetable";
 import { apiOf, request } from "../http";
-import { listed } from "../messages";
+import { listedNames } from "../messages";
 import { undoOffer } from "../journal";
 import { hexNumber } from "../hex/text";
 import { notify } from "../notify";
@@ -28,7 +28,7 @@ export async function codeDialog(workspace: string, known: GivenCode): Promise<b
   const map = signal(maps[0] ?? "");
   let done = false;
   const taken = signal(false); // another message has the code
-  const names = listed().map((e) => e.dataset["name"] ?? "");
+  const names = listedNames();
 
   await dialog("Give a message a code", (d) => {
     const edit = (to: { value: string }) => (event: { currentTarget: HTMLInputElement }): void => {

@@ -5,7 +5,7 @@ import { shortConnection } from "../frames/text";
 import { hexOf } from "../hex/text";
 import type { Operate } from "../operate";
 import { apiOf, ask } from "../http";
-import { listed } from "../messages";
+import { listedNames } from "../messages";
 import { Fragment, h, signal } from "../ui";
 import { type Content, MessageDraft, MessageForm } from "./messageform";
 
@@ -48,7 +48,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
   const conn = signal(String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
   const off = signal(!operate.on.value);
   const draft = new MessageDraft();
-  const names = listed().map((item) => item.dataset["name"] ?? "");
+  const names = listedNames();
   const d = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message", (d) => {
     const fill = async (text: string): Promise<void> => {
       name.value = text.trim();
