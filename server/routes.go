@@ -60,11 +60,15 @@ func (s *Server) routes() chi.Router {
 // leastCompressed is the size in bytes below which compressing an answer takes longer than sending it.
 const leastCompressed = 1400
 
+// compressibles are the types of compressed answers. The middleware ignores what is not a whole type, such as "text/".
+var compressibles = []string{
+	"text/html", "text/plain", "text/csv", "text/tab-separated-values", "text/xml",
+	"application/json", "application/problem+json", "application/javascript", "application/yaml", "application/openapi", "application/x-ndjson", "image/svg+xml",
+}
+
 // compressed compresses answers of texts.
 func compressed() func(http.Handler) http.Handler {
-	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(gzip.DefaultCompression), gzhttp.ContentTypes([]string{
-		"text/", "application/json", "application/problem+json", "application/javascript", "application/yaml", "application/openapi", "application/x-ndjson", "image/svg+xml",
-	}))
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(gzip.DefaultCompression), gzhttp.ContentTypes(compressibles))
 	if err != nil {
 		panic(err) // a wrong option
 	}

@@ -356,7 +356,9 @@ export function startMessages(): void {
   for (const part of root.querySelectorAll(":scope > :is(section, details, .rail-page)")) {
     part.remove();
   }
-  update(JSON.parse(document.getElementById("rail-rows")?.textContent ?? "") as ViewListChange);
+  const all = document.getElementById("rail-rows");
+  all?.remove();
+  update(JSON.parse(all?.textContent ?? "") as ViewListChange);
   // What is above a part may open or grow.
   let begun = false;
   const moved = new ResizeObserver(() => {
