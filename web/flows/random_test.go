@@ -41,7 +41,7 @@ type crowd struct {
 // all pages exactly once, and in the file after the last save.
 func TestFlowRandom(t *testing.T) {
 	t.Parallel()
-	seed, steps := uint64(1), 60
+	seed, steps := uint64(1), 150
 	if n, err := strconv.ParseUint(os.Getenv(randomSeed), 10, 64); err == nil {
 		if seed = n; n == 0 {
 			seed = uint64(time.Now().UnixNano())

@@ -349,7 +349,7 @@ export class Page {
       selection: () => this.chosenBytes(main.dataset["capture"]),
     });
     pushes(this.connected);
-    startPeople(this.workspace);
+    startPeople(this.workspace, (file, id) => this.together.is(file, id));
     this.connection("connecting");
     this.listen();
     this.commands();

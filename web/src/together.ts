@@ -103,6 +103,7 @@ export class Together {
   private people: readonly RoomsSeen[] = [];
   private known = false; // the name is that of an account
   private name = ""; // as others see it
+  private you = ""; // in the room
   private unsaved: RoomsUnsaved = { version: 0, who: [], lines: [] };
   private isLost = false;
   private refused = ""; // why the server does not give the text
@@ -118,6 +119,11 @@ export class Together {
   /** Whether the open text is that of a room: what is typed is there. */
   get active(): boolean {
     return this.shared !== undefined;
+  }
+
+  /** Whether a person in a room is this page. */
+  is(file: string, id: string): boolean {
+    return this.shared !== undefined && file === this.file && id === this.you;
   }
 
   /** Whether the text in the editor is that of the room of a file. */
@@ -385,6 +391,7 @@ export class Together {
       this.writes = start.writes;
       this.known = start.account === true;
       this.name = start.name;
+      this.you = start.you;
       if (start.notice !== undefined) {
         notify(start.notice, "warn");
       }
