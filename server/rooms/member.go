@@ -229,9 +229,9 @@ func (m *Member) news() (out Message, some bool, err error) {
 		m.file, some = r.fileNews, true
 	}
 	if m.marks < r.markNews && r.logged == r.doc.Version() {
-		u := unsavedLines(collab.NewText(r.fileText), r.doc.Text(), r.unsaved, r.marks, r.logged)
+		u := r.unsavedNow()
 		if m.marks = r.markNews; !u.same(m.unsaved) {
-			out.Unsaved, m.unsaved, some = &u, &u, true
+			out.Unsaved, m.unsaved, some = u, u, true
 		}
 	}
 	if m.saved != nil {

@@ -62,6 +62,8 @@ type Room struct {
 	lastID     int
 	peopleNews int
 	markNews   int
+	shown      *Unsaved    // what was told last
+	shownNews  int         // and which news it was
 	remarked   bool        // what is not saved has changed since it was told
 	moved      bool        // people have, since they were told
 	told       time.Time   // when people were told last

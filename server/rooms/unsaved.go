@@ -149,6 +149,15 @@ func unsavedLines(file, text collab.Text, c collab.Change, marks []mark, version
 	return out
 }
 
+// unsavedNow returns what is not saved, found once for all who are told. The caller holds the lock.
+func (r *Room) unsavedNow() *Unsaved {
+	if r.shown == nil || r.shownNews != r.markNews || r.shown.Version != r.logged {
+		u := unsavedLines(collab.NewText(r.fileText), r.doc.Text(), r.unsaved, r.marks, r.logged)
+		r.shown, r.shownNews = &u, r.markNews
+	}
+	return r.shown
+}
+
 // same reports whether two texts have the same lines that are not saved: pages move them as the text changes.
 func (u *Unsaved) same(as *Unsaved) bool {
 	return as != nil && slices.Equal(u.Who, as.Who) && slices.Equal(u.Lines, as.Lines) && u.More == as.More

@@ -300,6 +300,7 @@ export class Page {
       editor: this.editor,
       text: () => this.editor.text,
       message: () => this.controls.message,
+      rewrite: (of, text) => this.rewrite(of, text),
       confirmed: (text) => this.recall(text),
       own: () => this.own,
       taken: () => {
@@ -626,8 +627,7 @@ export class Page {
   }
 
   /** Takes what an action has made of an earlier text: others may have typed meanwhile. */
-  private rewrite(of: number, text: string): void {
-    const was = this.recent.get(of);
+  private rewrite(was: string | undefined, text: string): void {
     if (was === undefined || !this.editor.rewrite(was, text)) {
       notify("The text has changed meanwhile: try again", "warn");
     }
@@ -1021,7 +1021,7 @@ export class Page {
     }
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
     if (answer.rewritten !== undefined) {
-      this.rewrite(answer.of ?? 0, answer.rewritten);
+      this.rewrite(this.recent.get(answer.of ?? 0), answer.rewritten);
     }
     this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();

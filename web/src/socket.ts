@@ -61,6 +61,7 @@ export class Socket {
   private readonly sentAt = new Map<string, number>(); // by control, its last message
   private skipped: MessageData | undefined; // of bytes older than the typed ones, the server's last state
   private late: PageControls = {}; // of answers older than the text
+  private lateOf: number | undefined; // the sum of the text that the last of these is about, which may come again
   private data = noData; // merged; the server sends changes of this and the layout
   private layout = noLayout;
   private readonly parts = new Map<string, string>(); // of the page, as sent
@@ -180,8 +181,14 @@ export class Socket {
     return of !== undefined && !this.knows(of);
   }
 
-  /** Takes the answers that waited for a text which has come; all of them, if it does not come. */
+  /** Takes what waited for a text which has come; all answers, if it does not come. */
   retake(all = false): void {
+    if (this.lateOf !== undefined && this.lateOf === sumOfText(this.text())) {
+      const set = this.late;
+      this.late = {};
+      this.lateOf = undefined;
+      this.answered({ n: this.known, set });
+    }
     for (let next = this.ahead[0]; next !== undefined && (all || !this.isAhead(next)); next = this.ahead[0]) {
       this.ahead.shift();
       this.process(next);
@@ -228,6 +235,7 @@ export class Socket {
         delete set["definition"];
       }
       this.late = answer.older ? set : {};
+      this.lateOf = answer.older ? answer.of : undefined;
       answer.set = answer.older ? {} : set;
       if (newer("edits")) {
         this.skipped = answer.data ?? this.skipped;

@@ -14,7 +14,7 @@ import type { Shared } from "./editor/index";
 import { apiOf, request } from "./http";
 import { notify } from "./notify";
 import { choosePersonName, personName } from "./person";
-import { lookOnly } from "./role";
+import { lookOnly, lookOnlyWhy } from "./role";
 import { frameAddress } from "./score";
 
 /** The page. */
@@ -27,6 +27,7 @@ export interface TogetherHost {
   own(): { text: string; base: string } | undefined; // typed here, and not in the room yet, of a revision of the file
   confirmed(text: string): void; // that the room has
   taken(): void; // what is typed here is in the room, or on its way
+  rewrite(of: string, text: string): void; // replaces a recent text, and leaves what has changed since
   beside(why: string, text: string): Promise<void>; // shows a text that cannot be merged
   changed(file: string, isAway?: boolean): void; // whose room has the text, "" for none; the server is away
   beginSuggestion(): void;
@@ -204,6 +205,14 @@ export class Together {
     }
   }
 
+  private tookBack = { before: "", after: "" }; // the texts around the last updates
+
+  /** Takes back the last updates, and leaves what has been typed since. */
+  private undo(): { title: string; run: () => void } | undefined {
+    const { before, after } = this.tookBack;
+    return this.writes ? { title: "Undo", run: () => this.host.rewrite(after, before) } : undefined;
+  }
+
   /** The server has merged a text, or cannot. */
   private merged(outcome: string): void {
     const { unmerged, file } = this;
@@ -214,7 +223,7 @@ export class Together {
     const key = this.keptStart + unmerged.client;
     if (outcome === "done") {
       store(key, undefined);
-      notify(this.whyMerged === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${this.whyMerged}`);
+      notify(this.whyMerged === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${this.whyMerged}`, "ok", this.undo());
       return;
     }
     const why = "Your unsaved text was made of one that nobody knows any more, so that it cannot be merged.";
@@ -255,6 +264,10 @@ export class Together {
 
   /** Saves the text, once all that is typed here is in the room. */
   save(): void {
+    if (!this.writes) {
+      notify(lookOnlyWhy(), "warn");
+      return;
+    }
     if (this.isLost) {
       notify("No connection: it is saved once the server is back", "warn");
     }
@@ -410,12 +423,14 @@ export class Together {
       }
     }
     if (updates !== undefined) {
+      const before = this.host.text();
       this.shared?.receive(updates);
+      this.tookBack = { before, after: this.host.text() };
       if ((this.shared?.pending ?? 0) > 0) { // otherwise it is the text of the editor
         this.host.confirmed(this.shared?.base ?? "");
       }
       if (updates.some(({ clientID }) => clientID.startsWith("outside "))) {
-        notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`);
+        notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`, "ok", this.undo());
       }
     }
     if (merged !== undefined) {
