@@ -580,7 +580,11 @@ func (r *Room) locked(f func()) {
 // mergeLocked makes the text what was merged of it and of the text of the file, raw.
 func (r *Room) mergeLocked(raw string, file, merged collab.Text) error {
 	if change := collab.Between(r.doc.Text(), merged); !change.IsEmpty() {
-		if err := r.receive(workspace.Outside, "outside "+rand.Text(), r.doc.Version(), []collab.Change{change}); err != nil {
+		client := "outside "
+		if r.ws.WrittenHere(r.file, raw) {
+			client = "here "
+		}
+		if err := r.receive(workspace.Outside, client+rand.Text(), r.doc.Version(), []collab.Change{change}); err != nil {
 			return err
 		}
 	}

@@ -245,8 +245,15 @@ func (w *Workspace) recordText(file, before, after string) {
 	who, typed := []string{Outside}, false
 	if slices.Contains(w.by.files, file) {
 		who, typed = w.by.who, w.by.typed
+		w.here.Store(file, after)
 	}
 	w.history.changed(file, source.UnixLines(before), source.UnixLines(after), who, typed, time.Now())
+}
+
+// WrittenHere reports whether the text of a file was written through this program, and not by another one.
+func (w *Workspace) WrittenHere(file, text string) bool {
+	last, ok := w.here.Load(file)
+	return ok && last == text
 }
 
 // runHistory writes the history until done is closed.

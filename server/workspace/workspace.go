@@ -67,7 +67,8 @@ type Workspace struct {
 	settings    settings.Settings
 	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
-	by          by // of what is read next
+	by          by       // of what is read next
+	here        sync.Map // by file: the text that was written last through this program
 
 	historyMu sync.Mutex // held while the files of the history are read or written
 	history   history

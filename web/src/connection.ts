@@ -86,8 +86,8 @@ export class Connection {
   }
 
   private send({ id }: Opened, what: Omit<SocketUp, "id">): void {
-    if (id > 0) {
-      this.socket?.send(JSON.stringify({ id, ...what }));
+    if (id > 0 && this.socket?.readyState === WebSocket.OPEN) { // otherwise the channel is about to be lost
+      this.socket.send(JSON.stringify({ id, ...what }));
     }
   }
 

@@ -112,7 +112,7 @@ export function notify(text: string, kind: Kind = "ok", offer?: Offer): () => vo
     toast.append(act);
   }
   toast.append(shut);
-  if (performance.now() - came > together) {
+  if (performance.now() - came > together && region.querySelector(":scope > .toast > .btn") === null) { // what can be undone stays
     close();
   } else {
     while (region.childElementCount >= most) {

@@ -737,6 +737,7 @@ export class Page {
   /** Puts the saved text in the place of the open one; undo takes that back. */
   private async discard(): Promise<void> {
     const { message } = this.controls;
+    await this.together.settled();
     if (!this.together.active) {
       keepDraft(this.workspace, message, undefined);
       await this.press("stored");
@@ -1025,8 +1026,14 @@ export class Page {
     }
     this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();
+    if (this.openFile === "" && this.together.active && message === before) { // its file is gone, and with it the room
+      this.own = { text: this.controls.definition, base };
+      keepDraft(this.workspace, message, this.own);
+    }
     this.together.follow(this.openFile);
-    this.together.share();
+    if (this.opening === undefined) {
+      this.together.share();
+    }
     this.isAnswered = true;
     this.showLinked();
     this.threads.follow(this.openFile, this.controls.base);
@@ -1101,8 +1108,8 @@ export class Page {
     const another = message !== before && !renamed;
     this.edited = set.edited ?? this.edited;
     const { opening } = this;
-    this.opening = undefined;
     if (another) {
+      this.opening = undefined; // an answer that was on its way is about the definition before
       setTimeout(() => this.tellOthers());
       if (!this.capture) {
         document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
@@ -1139,6 +1146,9 @@ export class Page {
       this.cuts?.changed(set.definition);
     }
     this.keepTyped(message, this.edited ? { text: this.controls.definition, base } : undefined);
+    if (!this.edited) {
+      this.own = undefined; // it is saved
+    }
   }
 
   /** Marks the open definition in the list, which the server draws the same for all pages. */

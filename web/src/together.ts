@@ -248,11 +248,11 @@ export class Together {
     return this.shared !== undefined && this.shared.pending > 0 && !this.isLost;
   }
 
-  /** Resolves once all that is typed here is in the room, or there is no connection. */
+  /** Resolves once the page is in the room and all that is typed here, too, or there is no connection. */
   settled(): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.shared === undefined || this.shared.pending === 0 || this.isLost) {
+        if (this.channel === undefined || this.shared?.pending === 0 || this.isLost) {
           resolve();
         } else {
           setTimeout(look, 5);
@@ -429,8 +429,9 @@ export class Together {
       if ((this.shared?.pending ?? 0) > 0) { // otherwise it is the text of the editor
         this.host.confirmed(this.shared?.base ?? "");
       }
-      if (updates.some(({ clientID }) => clientID.startsWith("outside "))) {
-        notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`, "ok", this.undo());
+      const isOutside = updates.some(({ clientID }) => clientID.startsWith("outside "));
+      if (isOutside || updates.some(({ clientID }) => clientID.startsWith("here "))) {
+        notify(`${this.file.replace(/^.*\//, "")} has changed on disk: what has changed is in the text`, "ok", isOutside ? this.undo() : undefined);
       }
     }
     if (merged !== undefined) {

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-ORTTGJVO.js";import"./chunk-AFFYVHH4.js";import"./chunk-SY5L7VRX.js";import"./chunk-G6LE6XKK.js";import"./chunk-7MIY5J65.js";import"./chunk-56N5HD5X.js";import"./chunk-6DHFEWGX.js";export{b as canName,a as nameCode};
