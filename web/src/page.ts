@@ -1017,6 +1017,10 @@ export class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
+    if (set.definition !== undefined && set.reset !== true && answer.of === undefined && this.together.has(this.openFile)) {
+      delete set.definition; // it was made before the server took the text from the room, which has it, too
+      this.controls.definition = this.editor.text;
+    }
     if (answer.older !== true) {
       this.takeDefinition(set, before, renamed);
     }
