@@ -64,7 +64,6 @@ var actions = map[string]action{
 	"drop":    {after: func(p *work) { p.dropSample(p.form.number()) }},
 }
 
-// dropEdit opens the stored definition and discards the edited text.
 // mergeMine joins the text with the one that the file has got meanwhile. Without the text that it was made of it stays as it is.
 func (p *work) mergeMine() {
 	f := &p.form
@@ -81,6 +80,7 @@ func (p *work) mergeMine() {
 	f.base = ""
 }
 
+// dropEdit opens the stored definition and discards the edited text.
 func (p *work) dropEdit() { p.form.definition, p.form.base = "", "" }
 
 // maxActionLogged bounds the name of an action in the log, which clients can choose.

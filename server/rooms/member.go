@@ -301,6 +301,9 @@ func (m *Member) Push(client string, version int, changes []collab.Change) error
 	if err := m.mayWrite(); err != nil {
 		return err
 	}
+	if strings.Contains(client, " ") { // the room's own changes, which say what they are before a space
+		return collab.ErrChange
+	}
 	before := r.doc.Work()
 	err := r.receive(m.Name, client, version, changes)
 	r.spend(m.Key, float64(r.doc.Work()-before))

@@ -193,6 +193,9 @@ func TestTogether(t *testing.T) {
 	if ann.file.Hash != ann.text.Hash() {
 		t.Error("another hash")
 	}
+	if err := ann.Push("outside x", ann.version, nil); !errors.Is(err, collab.ErrChange) {
+		t.Errorf("a change under the name of another program: %v", err)
+	}
 	ann.Point(ann.version, 3, 5)
 	bob.until("the selection of ann", func() bool { return len(bob.people) == 1 && bob.people[0].Anchor == 3 && bob.people[0].Head == 5 })
 	ann.LookAt(Look{"20261126-065531-68d085785eb57b29", 41})
