@@ -1,4 +1,4 @@
-// The room of the open definition: the server has its text, which all see who have it open. The text itself is in editor/shared.ts.
+// The room of the open definition: the server has its text, and every page with the definition open shows it. The text itself is in editor/shared.ts.
 //
 //   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
