@@ -2,10 +2,8 @@ package stream
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"wirebench/codec/transport"
 	"wirebench/defs/envelope"
@@ -240,10 +238,17 @@ func sizeOf(f *envelope.Framing, code uint64) *envelope.CodeSize {
 	if n > 0 && sizes[n-1].Other {
 		n--
 	}
-	i, ok := slices.BinarySearchFunc(sizes[:n], code, func(c envelope.CodeSize, code uint64) int { return cmp.Compare(c.Code, code) })
+	from, to := 0, n
+	for from < to { // slices.BinarySearchFunc copies the entries
+		if mid := (from + to) / 2; sizes[mid].Code < code {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
 	switch {
-	case ok:
-		return &sizes[i]
+	case from < n && sizes[from].Code == code:
+		return &sizes[from]
 	case n < len(sizes):
 		return &sizes[n]
 	}

@@ -213,7 +213,7 @@ func (x *form) codeless(wire []byte) (message []byte, is bool) {
 		return wire, false
 	}
 	v, n := readNumber(&x.code.Number, wire[x.code.At:])
-	return wire, n < 0 || n > 0 && v < uint64(len(x.codes.low)) && !x.codes.low[v]
+	return wire, n < 0 || n > 0 && !x.codes.has(v)
 }
 
 // none reports whether certainly no message starts with some bytes. It is cheap, and true of most places.
@@ -668,7 +668,7 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		return measures
 	}
 	if h := l.state(way).Header[way]; h != nil && h.Checks() > 0 {
-		if key, _, ok := l.code(way, message); resync.codes != nil && len(message) > small && (!ok || l.message(way, key) == nil) {
+		if resync.codes != nil && len(message) > small && !t.fits(l, w, message) {
 			return min(n, 0) - misfit // too many places look so to sum all their bytes
 		}
 		if resync.work += len(message); resync.blind {
@@ -699,7 +699,7 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		return n + max(seen, listed)
 	}
 	var m *schema.Message
-	if key.Code >= 256 || known.low[key.Code] {
+	if known.has(uint64(key.Code)) {
 		m = l.message(way, key)
 	}
 	if m == nil && seen > 0 {
@@ -723,10 +723,55 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 	return n + bits.Len(uint(len(message)))
 }
 
+// fits reports whether a message has a definition that it fits exactly.
+func (t *Transport) fits(l *leg, w *way, message []byte) bool {
+	key, _, ok := l.code(w.index, message)
+	if !ok {
+		return false
+	}
+	m := l.message(w.index, key)
+	if m == nil {
+		return false
+	}
+	fits := l.exact(m, message)
+	w.resync.work += l.fields.rec.Used
+	return fits
+}
+
 // codes are those with definitions in a state and direction.
 type codes struct {
-	bits int       // the binary logarithm of their number, at least 1; 0 if there are none
-	low  [256]bool // those below 256
+	bits  int       // the binary logarithm of their number, at least 1; 0 if there are none
+	low   [256]bool // those below 256
+	of    schema.Key
+	defs  Definitions
+	words []twoBytes // of all other codes of two bytes; nil: none was looked up
+}
+
+type twoBytes struct{ asked, found uint64 } // each code is a bit
+
+// has reports whether a code has a definition. In noise most have none.
+func (c *codes) has(v uint64) bool {
+	if v < uint64(len(c.low)) {
+		return c.low[v]
+	}
+	return c.hasLong(v)
+}
+
+func (c *codes) hasLong(v uint64) bool {
+	c.of.Code = uint32(v)
+	if v >= 1<<16 {
+		return v < 1<<32 && c.defs.Lookup(c.of) != nil
+	}
+	if c.words == nil {
+		c.words = make([]twoBytes, 1<<16/64)
+	}
+	w, bit := &c.words[v/64], uint64(1)<<(v%64)
+	if w.asked&bit == 0 {
+		if w.asked |= bit; c.defs.Lookup(c.of) != nil {
+			w.found |= bit
+		}
+	}
+	return w.found&bit != 0
 }
 
 // known returns the codes with definitions in a state.
@@ -736,7 +781,7 @@ func (t *Transport) known(l *leg, s *envelope.State, way int) *codes {
 	if c := l.lib.codes[of]; c != nil {
 		return c
 	}
-	c := new(codes)
+	c := &codes{of: of, defs: l.lib.defs}
 	most := uint32(256)
 	if number.Kind == envelope.NoNumber {
 		most = 0
