@@ -48,6 +48,7 @@ type TextMessage struct {
 		Head    int `json:"head"`
 	} `json:"at,omitempty"`
 	Look   *rooms.Look `json:"look,omitempty"`   // the frame that is shown; one without a capture if none is
+	Name   string      `json:"name,omitempty"`   // the new name, in addresses, of a definition that was begun and not saved
 	Write  bool        `json:"write,omitempty"`  // write the file now
 	Revert bool        `json:"revert,omitempty"` // take the text of the file
 }
@@ -76,7 +77,7 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		may := func(message string) bool { return who.MayNow("text "+message, ws.Name) }
-		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(s.listenText(ctx, c, m, may)) })
+		supervise.Go("shared text", func(err error) { cancel(err) }, func() { cancel(s.listenText(ctx, c, ws, m, may)) })
 		for {
 			news, err := m.Next(ctx)
 			if err == nil {
@@ -90,6 +91,20 @@ func (s *Server) textChannel(ws *workspace.Workspace, who access.Principal) sock
 			}
 		}
 	}}
+}
+
+// nameText gives a definition that was begun another name. Why it cannot have that is news for the member.
+func (s *Server) nameText(ws *workspace.Workspace, m *rooms.Member, name string) error {
+	if len(name) > maxMessageName {
+		return fmt.Errorf("a name has at most %d bytes", maxMessageName)
+	}
+	err := s.rooms.MoveBegun(ws, m.File(), rooms.Moved{File: ws.Now().FileName(name), Message: name})
+	var bad *workspace.NameError
+	if errors.Is(err, rooms.ErrTaken) || errors.As(err, &bad) {
+		m.Refuse(err)
+		return nil
+	}
+	return err
 }
 
 // personOf returns a person as others see them. Without accounts people choose their names.
@@ -109,6 +124,8 @@ func (m *TextMessage) kind() string {
 		return "push"
 	case m.Merge != nil:
 		return "merge"
+	case m.Name != "":
+		return "name"
 	case m.Write:
 		return "write"
 	case m.Revert:
@@ -121,7 +138,7 @@ func (m *TextMessage) kind() string {
 
 // listenText takes the messages of the page that its person may send when they come. Somebody whose changes cost much waits for the next one;
 // others do not.
-func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Member, may func(message string) bool) error {
+func (s *Server) listenText(ctx context.Context, c *socket.Channel, ws *workspace.Workspace, m *rooms.Member, may func(message string) bool) error {
 	for {
 		text, err := c.Receive(ctx)
 		if err == nil {
@@ -148,6 +165,8 @@ func (s *Server) listenText(ctx context.Context, c *socket.Channel, m *rooms.Mem
 			m.Point(said.At.Version, said.At.Anchor, said.At.Head)
 		case said.Look != nil:
 			m.LookAt(*said.Look)
+		case said.Name != "":
+			err = s.nameText(ws, m, said.Name)
 		case said.Write:
 			err = m.Write()
 		case said.Revert:

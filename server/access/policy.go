@@ -65,6 +65,7 @@ var policy = map[string]Role{
 	"text look":                         Viewer,
 	"text push":                         Author,
 	"text merge":                        Author,
+	"text name":                         Author,
 	"text write":                        Author,
 	"text revert":                       Author,
 

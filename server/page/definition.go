@@ -270,7 +270,7 @@ func (p *work) save() {
 		expect = workspace.Revision(f)
 		text = edit.Restore(f.Text, text)
 	} else {
-		text = p.ws.likeOthers(text)
+		text = p.ws.LikeOthers(text)
 	}
 	if _, err := p.ws.SaveBy(p.who, d.File, []byte(text), &expect); err != nil {
 		p.notSaved(err)
@@ -278,22 +278,6 @@ func (p *work) save() {
 	}
 	p.keepOpen(p.def)
 	p.continueStored("Saved " + d.File + ".")
-}
-
-// likeOthers returns the text of a new file with the line ends of the library, if all its definitions have the same.
-func (ws *space) likeOthers(text string) string {
-	some := false
-	for _, f := range ws.Library.Files {
-		crlf := strings.Count(f.Text, "\r\n")
-		if crlf != strings.Count(f.Text, "\n") {
-			return text
-		}
-		some = some || crlf > 0
-	}
-	if some {
-		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
-	}
-	return text
 }
 
 // keepOpen keeps the same message of a text open after it has been stored, under its new name.

@@ -36,6 +36,7 @@ type entry struct {
 	File    string          `json:"file,omitempty"` // revision of the file
 	Will    string          `json:"will,omitempty"` // revision of the file that is written next
 	Marks   []mark          `json:"m,omitempty"`    // of a base: whose the parts are that are not in the file
+	New     bool            `json:"new,omitempty"`  // a state of the file: there is none yet
 	Gone    bool            `json:"gone,omitempty"` // the file does not exist any more; the history has what was not in it
 	Who     string          `json:"who,omitempty"`
 	Client  string          `json:"c,omitempty"`
@@ -53,6 +54,27 @@ const (
 
 // asideFile has what could not be read of logs.
 func (p place) asideFile() string { return logFolder + "/" + p.file + asideEnding }
+
+// readLog returns the log, nil if there is none.
+func (p place) readLog() (*store.File, error) {
+	if p.ws.Home == nil {
+		return nil, nil
+	}
+	f, err := p.ws.Home.Read(p.logFile())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the log of a text: %w", err)
+	}
+	return &f, nil
+}
+
+// isBegun reports whether a log is that of a definition that was begun and not saved.
+func isBegun(log []byte) bool {
+	p, _ := readLog(log, "")
+	return p.doc != nil && p.begun
+}
 
 // removeLog removes the log, if there is one.
 func (p place) removeLog() error { return p.remove(p.logFile()) }
@@ -180,6 +202,7 @@ type past struct {
 	who   []string   // authors of what is not in the file
 	marks []mark     // whose it is
 	gone  bool
+	begun bool // there was no file yet
 
 	size    int
 	plain   bool // without checksums
@@ -233,7 +256,7 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 	at := fileText{rev: store.Revision(e.File + e.Will)}
 	switch {
 	case e.Room != "" && e.Text != nil:
-		p.room, p.doc, p.gone = e.Room, collab.New(collab.NewText(*e.Text), e.Version), false
+		p.room, p.doc, p.gone, p.begun = e.Room, collab.New(collab.NewText(*e.Text), e.Version), false, false
 		p.files = []fileText{{text: p.doc.Text().String()}}
 		p.marks, p.who = e.Marks, authorsOf(e.Marks)
 		return nil
@@ -246,6 +269,9 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 		at.text, e.File = p.doc.Text().String(), string(rev)
 	case p.doc == nil:
 		return errors.New("its base is missing")
+	case e.New:
+		p.begun, p.files = true, []fileText{{rev: store.RevisionOf(nil)}}
+		return nil
 	case e.Version-len(e.Updates) != p.doc.Version():
 		return errGap
 	case e.Gone:
@@ -262,7 +288,7 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 		return err
 	}
 	if e.File != "" {
-		p.files = nil
+		p.files, p.begun = nil, false
 		if at.text == p.doc.Text().String() {
 			p.who, p.marks = nil, nil
 		}
@@ -345,22 +371,19 @@ func (s *Set) Check(ws *workspace.Workspace) {
 	if ws.Home == nil || s.Log == nil {
 		return
 	}
-	names, err := ws.Home.Below(logFolder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	files, err := logsOf(ws)
+	if err != nil {
 		s.Log.Error("the logs of texts cannot be read", "project", ws.Name, "error", err)
 	}
-	for _, name := range names {
-		file, ok := strings.CutSuffix(strings.TrimPrefix(name, logFolder+"/"), logEnding)
-		if !ok || strings.HasSuffix(name, asideEnding) {
-			continue
-		}
+	for _, file := range files {
+		at := place{ws, file}
 		raw := ""
 		if f := ws.Now().File(file); f != nil {
 			raw = f.Text
 		}
-		f, err := ws.Home.Read(name)
+		f, err := at.readLog()
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // its room has ended
+		case f == nil && err == nil: // its room has ended
 			continue
 		case err == nil && len(f.Text) == 0:
 			err = errors.New("it is empty")
@@ -374,7 +397,7 @@ func (s *Set) Check(ws *workspace.Workspace) {
 			}
 		}
 		if err != nil {
-			s.Log.Error("damaged file: the log of a shared text; what can be read of it is used when the text is opened, and it is kept aside then", "file", ws.Home.Path(name), "error", err)
+			s.Log.Error("damaged file: the log of a shared text; what can be read of it is used when the text is opened, and it is kept aside then", "file", ws.Home.Path(at.logFile()), "error", err)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Person struct {
 type Have struct {
 	Room    string `json:"room,omitempty"`
 	Version int    `json:"version,omitempty"`
+
+	Begin *string `json:"begin,omitempty"` // the text of a definition that may not have been begun yet
 }
 
 // Seen is a person as others see it.
@@ -57,8 +59,25 @@ type Message struct {
 	Nobody  bool            `json:"nobody,omitempty"`
 	File    *FileState      `json:"file,omitempty"`
 	Unsaved *Unsaved        `json:"unsaved,omitempty"`
-	Saved   *Saved          `json:"saved,omitempty"`  // the outcome of a wish to write the file
-	Merged  string          `json:"merged,omitempty"` // the outcome of a merge, after its updates: done, or unknown if it was not merged
+	Saved   *Saved          `json:"saved,omitempty"`   // the outcome of a wish to write the file
+	Merged  string          `json:"merged,omitempty"`  // the outcome of a merge, after its updates: done, or unknown if it was not merged
+	Moved   *Moved          `json:"moved,omitempty"`   // the last news of this room
+	Refused string          `json:"refused,omitempty"` // why the definition does not get another name
+}
+
+// Refuse tells the client why its wish for another name has no effect.
+func (m *Member) Refuse(why error) {
+	m.room.locked(func() { m.refused = why.Error() })
+	m.wakeUp()
+}
+
+// File returns the name of the file.
+func (m *Member) File() string { return m.room.file }
+
+// Moved is the new name of a definition that was begun and not saved.
+type Moved struct {
+	File    string `json:"file"`
+	Message string `json:"message"` // the name in addresses
 }
 
 // Start is the state of the text at the beginning. Text is missing if the client has it: then updates follow.
@@ -103,6 +122,7 @@ type Member struct {
 	// Guarded by the room.
 	started bool
 	fresh   bool // it needs the text
+	moved   bool // it knows where the text is
 	version int  // of the updates that were sent
 	people  int  // news of people that were sent
 	file    int  // news of the file that were sent
@@ -112,6 +132,8 @@ type Member struct {
 	saved    *Saved   // the outcome that is to be sent
 	merged   string   // the outcome of a merge that is to be sent once version mergedAt was
 	mergedAt int
+
+	refused string // why the definition does not get another name
 
 	why   string // why the text is sent again
 	at    [2]int // the selection in the text that is on disk
@@ -134,6 +156,12 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 	}
 	if len(r.members) >= maxMembers {
 		return nil, ErrFull
+	}
+	if have.Begin != nil && *have.Begin != "" && r.begun && r.doc.Version() == 0 {
+		text := collab.NewText(*have.Begin)
+		if err := r.receive(who.Name, "here "+rand.Text(), 0, []collab.Change{collab.Between(nil, text)}); err != nil {
+			return nil, err
+		}
 	}
 	r.lastID++
 	m := &Member{Person: who, room: r, id: strconv.Itoa(r.lastID), wake: make(chan struct{}, 1), fresh: true, at: nowhere, people: -1, file: -1, marks: -1}
@@ -195,6 +223,10 @@ func (m *Member) news() (out Message, some bool, err error) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.failed != nil && r.movedTo != nil && !m.moved {
+		m.moved = true
+		return Message{Moved: r.movedTo}, true, nil
+	}
 	if r.failed != nil {
 		return out, false, r.failed
 	}
@@ -233,6 +265,9 @@ func (m *Member) news() (out Message, some bool, err error) {
 		if m.marks = r.markNews; !u.same(m.unsaved) {
 			out.Unsaved, m.unsaved, some = u, u, true
 		}
+	}
+	if m.refused != "" {
+		out.Refused, m.refused, some = m.refused, "", true
 	}
 	if m.saved != nil {
 		out.Saved, m.saved, some = m.saved, nil, true

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
@@ -76,6 +75,9 @@ type Room struct {
 	failed     error  // why no change is accepted any more
 	notice     string // for everyone who comes
 	stop       chan struct{}
+	begun      bool        // there is no file yet: nobody has saved the definition
+	saidFile   func()      // there is one now; nil for a room that nobody joins
+	movedTo    *Moved      // where the text is, of a room that ends with that
 	moving     atomic.Bool // the room ends, as its file gets another name
 
 	// Used by run only.
@@ -88,20 +90,23 @@ type Room struct {
 	logSize int
 }
 
-// open opens the room of a file: with the text of its log, if that has changes that are not in the file, merged with the file.
-func open(at place, log *slog.Logger) (*Room, error) {
+// open opens the room of a file: with the text of its log, if that has changes that are not in the file, merged with the file. Without a file it
+// is that of a definition that was begun and not saved, or, with begin, one that is begun now.
+func open(at place, begin bool, log *slog.Logger) (*Room, error) {
 	f := at.ws.Now().File(at.file)
-	if f == nil {
-		return nil, ErrNoFile
+	raw := ""
+	if f != nil {
+		raw = f.Text
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	r := &Room{
 		place: at, id: rand.Text(), log: log.With("project", at.ws.Name, "file", at.file), ended: make(chan struct{}), stop: make(chan struct{}),
-		work: make(chan struct{}, 1), now: make(chan struct{}, 1), members: map[*Member]struct{}{}, raw: f.Text, fileText: source.UnixLines(f.Text), tried: -1,
+		work: make(chan struct{}, 1), now: make(chan struct{}, 1), members: map[*Member]struct{}{}, raw: raw, fileText: source.UnixLines(raw), tried: -1,
+		begun: f == nil,
 	}
-	if err := r.recover(); err != nil {
+	if err := r.recover(begin); err != nil {
 		return nil, err
 	}
 	if len(r.doc.Text()) > maxText {
@@ -113,18 +118,21 @@ func open(at place, log *slog.Logger) (*Room, error) {
 }
 
 // recover makes the text: that of the file and, if there is a log, what it has and the file lacks.
-func (r *Room) recover() error {
+func (r *Room) recover(begin bool) error {
 	now := collab.NewText(source.UnixLines(r.raw))
 	r.doc, r.unsaved = collab.New(now, 0), keep(len(now)) // the log begins with the first change
-	if r.ws.Home == nil {
-		return nil
-	}
-	f, err := r.ws.Home.Read(r.logFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	f, err := r.readLog()
 	if err != nil {
-		return fmt.Errorf("read the log of a text: %w", err)
+		return err
+	}
+	if r.begun && (f == nil || !isBegun(f.Text)) { // the log of a file that is gone has nothing to do with a new one
+		if !begin {
+			return ErrNoFile
+		}
+		f = nil
+	}
+	if f == nil {
+		return nil
 	}
 	p, problems := readLog(f.Text, r.raw)
 	r.logSize = p.size
@@ -194,6 +202,9 @@ func (r *Room) join3(p *past, now collab.Text) error {
 
 // fileEntry is the entry for the present state of the file.
 func (r *Room) fileEntry() entry {
+	if r.begun {
+		return entry{Version: r.doc.Version(), New: true}
+	}
 	e := entry{Version: r.doc.Version(), File: string(store.RevisionOf([]byte(r.raw)))}
 	if text := source.UnixLines(r.raw); collab.NewText(text).String() != r.doc.Text().String() {
 		e.Text = &text
@@ -347,7 +358,7 @@ func (r *Room) isSettled() bool {
 	var text string
 	var done bool
 	r.locked(func() {
-		text, done = r.doc.Text().String(), r.ending || r.unsaved.IsEmpty() || r.state.Problem != ""
+		text, done = r.doc.Text().String(), r.ending || r.begun || r.unsaved.IsEmpty() || r.state.Problem != ""
 	})
 	return done || !r.ws.SavesTyped(r.file, text)
 }
@@ -431,6 +442,9 @@ func (r *Room) run() {
 		timer.Reset(r.writeFile(now))
 	}
 	r.flush()
+	if r.isBegun() {
+		r.endBegun()
+	}
 }
 
 // flush writes the changes that have arrived to the log, and confirms them.
@@ -503,6 +517,9 @@ func (r *Room) followFile(now bool) bool {
 	there, text := f != nil, ""
 	if there {
 		text = f.Text
+	} else if r.isBegun() {
+		r.outside = outside{}
+		return true
 	}
 	if there && text == r.raw {
 		r.outside = outside{}
@@ -589,6 +606,7 @@ func (r *Room) mergeLocked(raw string, file, merged collab.Text) error {
 		}
 	}
 	r.raw, r.fileText, r.unsaved, r.tried, r.wills = raw, source.UnixLines(raw), collab.Between(file, merged), -1, nil
+	r.hasFile()
 	if r.unsaved.IsEmpty() {
 		r.since, r.authors, r.marks = time.Time{}, nil, nil
 	}
@@ -636,7 +654,7 @@ func (r *Room) writeFile(now bool) time.Duration {
 		return never
 	}
 	if len(savers) == 0 {
-		if !r.ws.SavesTyped(r.file, text) {
+		if r.isBegun() || !r.ws.SavesTyped(r.file, text) {
 			return never
 		}
 		due := latest.Add(restTime)
@@ -650,8 +668,10 @@ func (r *Room) writeFile(now bool) time.Duration {
 			return wait
 		}
 	}
-	was := store.RevisionOf([]byte(r.raw))
-	w := fileText{raw: edit.Restore(r.raw, text), text: text, version: version}
+	w, was := fileText{raw: edit.Restore(r.raw, text), text: text, version: version}, store.RevisionOf([]byte(r.raw))
+	if r.isBegun() {
+		w.raw, was = r.ws.LikeOthers(text), ""
+	}
 	err := r.announce(w)
 	if err == nil {
 		err = r.save(savers, who, w.raw, was)
@@ -738,6 +758,7 @@ func (r *Room) wrote(w fileText) bool {
 		r.unsaved = next
 	}
 	r.raw, r.fileText, r.tried, r.wills = w.raw, source.UnixLines(w.raw), -1, nil
+	r.hasFile()
 	r.since, r.authors, r.marks = time.Time{}, nil, nil
 	if !r.unsaved.IsEmpty() {
 		r.since, r.marks, r.authors = r.latest, r.late, authorsOf(r.late)

@@ -73,14 +73,18 @@ type place struct {
 	file string
 }
 
-// Join opens the text of a file for a person, until Leave.
+// Join opens the text of a file for a person, until Leave. Without a file that is a definition that was begun and not saved; a person who has a
+// text to begin with begins one.
 func (s *Set) Join(ctx context.Context, ws *workspace.Workspace, file string, who Person, have Have) (*Member, error) {
 	if len(who.Name) > maxName {
 		return nil, fmt.Errorf("a name has at most %d bytes", maxName)
 	}
 	at := place{ws, file}
+	if !who.Writes {
+		have.Begin = nil
+	}
 	for {
-		r, ending, err := s.room(ctx, at)
+		r, ending, err := s.room(ctx, at, have.Begin)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +150,7 @@ func (s *Set) Rename(ws *workspace.Workspace, files []workspace.Renaming, rename
 	}
 	slices.Sort(names) // so that two of them never wait for each other
 	for _, name := range slices.Compact(names) {
-		leave, err := s.occupy(place{ws, name})
+		leave, err := s.occupy(place{ws, name}, nil)
 		if err != nil {
 			return err
 		}
@@ -175,8 +179,9 @@ func moveBack(ws *workspace.Workspace, moved []workspace.Renaming) (err error) {
 	return err
 }
 
-// occupy ends the room of a place, without writing its file, and keeps others from opening one until leave.
-func (s *Set) occupy(at place) (leave func(), err error) {
+// occupy ends the room of a place, without writing its file, and keeps others from opening one until leave. People are told where the text is
+// then, if that is known.
+func (s *Set) occupy(at place, moved *Moved) (leave func(), err error) {
 	for {
 		x, mine, err := s.enter(at, false)
 		if err != nil {
@@ -187,6 +192,7 @@ func (s *Set) occupy(at place) (leave func(), err error) {
 		}
 		<-x.ready
 		if r := x.room; r != nil {
+			r.locked(func() { r.movedTo = moved })
 			r.moving.Store(true)
 			r.end(ErrClosed)
 			<-r.ended
@@ -203,7 +209,7 @@ func (s *Set) Typed(ws *workspace.Workspace, file string) (text string, ok bool)
 	}
 	if mine { // nobody has it open
 		defer s.leave(at, x)
-		r, err := open(at, s.Log)
+		r, err := open(at, false, s.Log)
 		if err != nil {
 			return "", false
 		}
@@ -231,7 +237,7 @@ func (s *Set) Forget(ws *workspace.Workspace, file string) error {
 		return at.remove(at.asideFile())
 	}
 	defer s.leave(at, x)
-	r, err := open(at, s.Log)
+	r, err := open(at, false, s.Log)
 	switch {
 	case errors.Is(err, ErrNoFile), errors.Is(err, ErrLarge): // no room can use it
 		err = at.removeLog()
@@ -318,7 +324,7 @@ func (s *Set) leave(at place, x *slot) {
 }
 
 // room returns the room of a text, or a channel that is closed when the room that is ending has ended.
-func (s *Set) room(ctx context.Context, at place) (r *Room, ending <-chan struct{}, err error) {
+func (s *Set) room(ctx context.Context, at place, begin *string) (r *Room, ending <-chan struct{}, err error) {
 	x, mine, err := s.enter(at, true)
 	if err != nil {
 		return nil, nil, err
@@ -346,10 +352,15 @@ func (s *Set) room(ctx context.Context, at place) (r *Room, ending <-chan struct
 			s.leave(at, x)
 		}
 	}()
-	if r, err = open(at, s.Log); err != nil {
+	if begin != nil {
+		if err = s.mayBegin(at, *begin); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r, err = open(at, begin != nil, s.Log); err != nil {
 		return nil, nil, err
 	}
-	r.spend = s.works().Spend
+	r.spend, r.saidFile = s.works().Spend, func() { s.changed(at.ws.Name) }
 	x.room = r
 	close(x.ready)
 	supervise.Go("shared text", nil, func() {

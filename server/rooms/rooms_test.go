@@ -251,7 +251,7 @@ func TestCrash(t *testing.T) {
 		t.Errorf("%q", again.text(t, name))
 	}
 	// Ann comes back with a change that was never confirmed.
-	m, err := s.Join(t.Context(), again.Workspace, name, ann.Person, Have{ann.room, ann.version})
+	m, err := s.Join(t.Context(), again.Workspace, name, ann.Person, Have{Room: ann.room, Version: ann.version})
 	if err != nil {
 		t.Fatal(err)
 	}

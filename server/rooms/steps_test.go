@@ -258,7 +258,7 @@ func TestDamagedLog(t *testing.T) {
 		if err := lib.Reload(); err != nil {
 			t.Fatal(err)
 		}
-		r, err := open(place{lib.Workspace, name}, nil)
+		r, err := open(place{lib.Workspace, name}, false, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

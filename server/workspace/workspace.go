@@ -365,6 +365,25 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	return nil
 }
 
+// CheckNew returns why a definition with a text cannot have a file name. That there is a file is no reason.
+func (w *Workspace) CheckNew(name string, text []byte) error { return w.checkName(name, text) }
+
+// LikeOthers returns the text of a new file with the line ends of the library, if all its definitions have the same.
+func (w *Workspace) LikeOthers(text string) string {
+	some := false
+	for _, f := range w.Now().Library.Files {
+		crlf := strings.Count(f.Text, "\r\n")
+		if crlf != strings.Count(f.Text, "\n") {
+			return text
+		}
+		some = some || crlf > 0
+	}
+	if some {
+		return strings.ReplaceAll(source.UnixLines(text), "\n", "\r\n")
+	}
+	return text
+}
+
 // extension returns the extension of definitions.
 func (w *Workspace) extension() string { return w.Now().Dialect.Ext }
 

@@ -1,0 +1,137 @@
+package rooms
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"wirebench/server/workspace"
+)
+
+// A definition that was begun and not saved has a room and a log, and no file: everybody can open it, and what is typed is safe. It gets its file
+// once somebody saves it, and is gone when people leave it without a text.
+
+// maxBegun bounds the definitions of a project that were begun and not saved.
+const maxBegun = 500
+
+// ErrTaken is the error for a name that another definition has.
+var ErrTaken = errors.New("there is a definition of that name already")
+
+// Begun returns the names of the files that definitions would have which were begun in a project and not saved, in order.
+func (s *Set) Begun(ws *workspace.Workspace) (files []string) {
+	for _, r := range s.openIn(func(of *workspace.Workspace) bool { return of == ws }) {
+		if r.isBegun() {
+			files = append(files, r.file)
+		}
+	}
+	names, _ := logsOf(ws)
+	for _, name := range names {
+		if ws.Now().File(name) != nil || slices.Contains(files, name) {
+			continue
+		}
+		if f, err := (place{ws, name}).readLog(); err == nil && f != nil && isBegun(f.Text) {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// logsOf returns the names of the files that have a log.
+func logsOf(ws *workspace.Workspace) (files []string, err error) {
+	if ws.Home == nil {
+		return nil, nil
+	}
+	names, err := ws.Home.Below(logFolder)
+	for _, name := range names {
+		if file, ok := strings.CutSuffix(strings.TrimPrefix(name, logFolder+"/"), logEnding); ok && !strings.HasSuffix(name, asideEnding) {
+			files = append(files, file)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return files, err
+}
+
+// mayBegin returns why no definition can be begun with a file name and a text.
+func (s *Set) mayBegin(at place, text string) error {
+	if at.ws.Now().File(at.file) != nil {
+		return nil // it is opened
+	}
+	if err := at.ws.CheckNew(at.file, []byte(text)); err != nil {
+		return err
+	}
+	if f, err := at.readLog(); err != nil || f != nil {
+		return err
+	}
+	if n := len(s.Begun(at.ws)); n >= maxBegun {
+		return fmt.Errorf("%d definitions of the project are not saved: save or discard some", n)
+	}
+	return nil
+}
+
+// MoveBegun gives a definition that was begun and not saved another name. People who have it open are told.
+func (s *Set) MoveBegun(ws *workspace.Workspace, from string, to Moved) error {
+	if from == to.File {
+		return nil
+	}
+	if err := ws.CheckNew(to.File, nil); err != nil {
+		return err
+	}
+	if s.isTaken(ws, to.File) {
+		return ErrTaken
+	}
+	names := []string{from, to.File}
+	slices.Sort(names) // so that two of them never wait for each other
+	for _, name := range names {
+		var moved *Moved
+		if name == from {
+			moved = &to
+		}
+		leave, err := s.occupy(place{ws, name}, moved)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	if s.isTaken(ws, to.File) { // since then
+		return ErrTaken
+	}
+	return place{ws, from}.moveLog(to.File)
+}
+
+// isTaken reports whether a name is that of a definition, saved or not.
+func (s *Set) isTaken(ws *workspace.Workspace, file string) bool {
+	return ws.Now().File(file) != nil || slices.Contains(s.Begun(ws), file)
+}
+
+// hasFile takes that there is a file. The caller holds the lock.
+func (r *Room) hasFile() {
+	if !r.begun {
+		return
+	}
+	if r.begun = false; r.saidFile != nil {
+		r.saidFile()
+	}
+}
+
+// isBegun reports whether there is no file yet.
+func (r *Room) isBegun() (is bool) {
+	r.locked(func() { is = r.begun })
+	return is
+}
+
+// endBegun removes the log of a definition without a text.
+func (r *Room) endBegun() {
+	empty := false
+	r.locked(func() { empty = r.logged == r.doc.Version() && strings.TrimSpace(r.doc.Text().String()) == "" })
+	if !empty {
+		return
+	}
+	if err := r.removeLog(); err != nil {
+		r.log.Error("the log of a definition without a text stays", "error", err)
+	}
+}

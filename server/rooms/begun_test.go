@@ -1,0 +1,211 @@
+package rooms
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/server/workspace"
+)
+
+const fresh = "S_NEW.1.def"
+
+// begin begins a definition, or opens the one that somebody else has begun.
+func (l library) begin(t *testing.T, s *Set, file, name, text string) *client {
+	t.Helper()
+	m, err := s.Join(t.Context(), l.Workspace, file, Person{Name: name, Writes: true}, Have{Begin: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{Member: m, t: t, name: name}
+	c.until("the text", func() bool { return c.room != "" })
+	return c
+}
+
+// wait waits until no room is open.
+func wait(t *testing.T, s *Set) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); s.Open() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a room is still open")
+		}
+	}
+}
+
+// lost takes messages until the room ends.
+func (c *client) lost() (moved *Moved, err error) {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
+	defer cancel()
+	for {
+		m, err := c.Next(ctx)
+		if err != nil {
+			return moved, err
+		}
+		if m.Moved != nil {
+			moved = m.Moved
+		}
+		c.take(m)
+	}
+}
+
+// Two people write a definition that nobody has saved. Everybody can open it, what they type survives a crash, and the first one who saves makes
+// the file, with the line ends of the others.
+func TestBegun(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\r\n"})
+	s := newSet(t)
+	ann := l.begin(t, s, fresh, "ann", "# chat\n")
+	ann.has("# chat\n")
+	bob := l.begin(t, s, fresh, "bob", "# of bob\n") // too late: it has a text
+	bob.has("# chat\n")
+	bob.replace("# chat\n", "# chat\nuint32 id\n")
+	ann.has("# chat\nuint32 id\n")
+	if got := s.Begun(l.Workspace); !slices.Equal(got, []string{fresh}) || l.Now().File(fresh) != nil {
+		t.Errorf("begun: %q", got)
+	}
+	ann.until("whose it is", func() bool { return slices.Equal(ann.unsaved.Who, []string{"ann", "bob"}) })
+
+	s = newSet(t) // after a crash
+	if got := s.Begun(l.Workspace); !slices.Equal(got, []string{fresh}) {
+		t.Errorf("begun after a crash: %q", got)
+	}
+	if text, ok := s.Typed(l.Workspace, fresh); !ok || text != "# chat\nuint32 id\n" {
+		t.Errorf("%q, %t", text, ok)
+	}
+	eve := l.join(t, s, fresh, "eve")
+	if err := eve.Write(); err != nil {
+		t.Fatal(err)
+	}
+	eve.until("it is saved", func() bool { return eve.saved != nil })
+	if *eve.saved != (Saved{}) || l.text(t, fresh) != "# chat\r\nuint32 id\r\n" {
+		t.Errorf("%+v, %q", *eve.saved, l.text(t, fresh))
+	}
+	if got := s.Begun(l.Workspace); len(got) > 0 {
+		t.Errorf("still begun: %q", got)
+	}
+}
+
+// A definition that people leave without a text is gone. One with a text stays, however often it is opened.
+func TestBegunWithoutText(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := &Set{}
+	for range 2 {
+		ann := l.begin(t, s, fresh, "ann", "x")
+		ann.has("x")
+		ann.Leave()
+		wait(t, s)
+		if got := s.Begun(l.Workspace); !slices.Equal(got, []string{fresh}) {
+			t.Errorf("begun: %q", got)
+		}
+	}
+	ann := l.begin(t, s, fresh, "ann", "ignored")
+	ann.has("x")
+	ann.replace("x", "\n")
+	ann.has("\n")
+	ann.Leave()
+	wait(t, s)
+	if got := s.Begun(l.Workspace); len(got) > 0 {
+		t.Errorf("begun: %q", got)
+	}
+	if all, err := filepath.Glob(filepath.Join(l.home, logFolder, "*")); err != nil || len(all) > 0 {
+		t.Errorf("%q, %v", all, err)
+	}
+	if _, err := s.Join(t.Context(), l.Workspace, fresh, Person{Name: "ann", Writes: true}, Have{}); !errors.Is(err, ErrNoFile) {
+		t.Error(err)
+	}
+	begin := "x"
+	if _, err := s.Join(t.Context(), l.Workspace, fresh, Person{Name: "viewer"}, Have{Begin: &begin}); !errors.Is(err, ErrNoFile) {
+		t.Error(err)
+	}
+	for _, bad := range []string{"../x.def", "x.txt", ".x.def", "texts/../../x.def", ""} {
+		if m, err := s.Join(t.Context(), l.Workspace, bad, Person{Name: "ann", Writes: true}, Have{Begin: &begin}); err == nil {
+			m.Leave()
+			t.Errorf("%q was begun", bad)
+		}
+	}
+}
+
+// Another program writes the file of a definition that people are writing: both texts are there, and nothing is lost.
+func TestBegunElsewhere(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := newSet(t)
+	ann := l.begin(t, s, fresh, "ann", "uint32 mine\n")
+	ann.has("uint32 mine\n")
+	if err := os.WriteFile(filepath.Join(l.files, fresh), []byte("uint32 theirs\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ann.until("both", func() bool {
+		text := ann.text.String()
+		return strings.Count(text, "uint32 mine\n") == 1 && strings.Count(text, "uint32 theirs\n") == 1
+	})
+	if got := s.Begun(l.Workspace); len(got) > 0 {
+		t.Errorf("still begun: %q", got)
+	}
+}
+
+// A file that is deleted makes no definition that was begun of its unsaved text: the history has that.
+func TestBegunIsNotGone(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := &Set{}
+	ann := l.join(t, s, name, "ann")
+	ann.replace("id", "one")
+	ann.has("uint32 one\n")
+	if err := os.Remove(filepath.Join(l.files, name)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ann.lost(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	ann.Leave()
+	wait(t, s)
+	if got := s.Begun(l.Workspace); len(got) > 0 {
+		t.Errorf("begun: %q", got)
+	}
+	bob := l.begin(t, s, name, "bob", "uint64 other\n")
+	bob.has("uint64 other\n")
+}
+
+// People who write a definition find it under its new name, with what they have not confirmed yet.
+func TestMoveBegun(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := newSet(t)
+	ann := l.begin(t, s, fresh, "ann", "uint32 id\n")
+	ann.has("uint32 id\n")
+	ann.replace("id", "one") // is on its way
+	to := Moved{"S_OTHER.1.def", "S_OTHER.1"}
+	if err := s.MoveBegun(l.Workspace, fresh, to); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := ann.lost(); moved == nil || *moved != to || !errors.Is(err, ErrClosed) {
+		t.Fatalf("%+v, %v", moved, err)
+	}
+	if got := s.Begun(l.Workspace); !slices.Equal(got, []string{to.File}) {
+		t.Errorf("begun: %q", got)
+	}
+	m, err := s.Join(t.Context(), l.Workspace, to.File, ann.Person, Have{Room: ann.room, Version: ann.version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann.Member = m
+	ann.has("uint32 one\n")
+
+	bob := l.begin(t, s, fresh, "bob", "uint64 x\n") // the old name is free
+	bob.has("uint64 x\n")
+	for _, taken := range []string{name, to.File} {
+		if err := s.MoveBegun(l.Workspace, fresh, Moved{taken, strings.TrimSuffix(taken, ".def")}); !errors.Is(err, ErrTaken) {
+			t.Errorf("%s: %v", taken, err)
+		}
+	}
+	var bad *workspace.NameError
+	if err := s.MoveBegun(l.Workspace, fresh, Moved{"x.txt", "x"}); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+	bob.replace("x", "y") // it goes on
+	bob.has("uint64 y\n")
+	ann.replace("one", "two")
+	ann.has("uint32 two\n")
+}
