@@ -84,23 +84,12 @@ func (s *Set) MoveBegun(ws *workspace.Workspace, from string, to Moved) error {
 	if s.isTaken(ws, to.File) {
 		return ErrTaken
 	}
-	names := []string{from, to.File}
-	slices.Sort(names) // so that two of them never wait for each other
-	for _, name := range names {
-		var moved *Moved
-		if name == from {
-			moved = &to
+	return s.move(ws, map[string]*Moved{from: &to, to.File: nil}, func() error {
+		if s.isTaken(ws, to.File) { // since then
+			return ErrTaken
 		}
-		leave, err := s.occupy(place{ws, name}, moved)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
-	if s.isTaken(ws, to.File) { // since then
-		return ErrTaken
-	}
-	return place{ws, from}.moveLog(to.File)
+		return place{ws, from}.moveLog(to.File)
+	})
 }
 
 // isTaken reports whether a name is that of a definition, saved or not.

@@ -209,3 +209,45 @@ func TestMoveBegun(t *testing.T) {
 	ann.replace("one", "two")
 	ann.has("uint32 two\n")
 }
+
+// People are told where a text is once its file has another name, and not before: a renaming may fail.
+func TestRenameTells(t *testing.T) {
+	for _, fails := range []error{nil, errors.New("the disk is full")} {
+		l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+		s := newSet(t)
+		ann := l.join(t, s, name, "ann")
+		ann.replace("id", "one") // is on its way
+		const to = "C_B.1.def"
+		err := s.Rename(l.Workspace, []workspace.Renaming{{From: name, To: to}}, func() error {
+			if !ann.Member.room.isEnding() {
+				t.Error("the room is open")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if m, err := ann.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("told before it is decided: %+v, %v", m, err)
+			}
+			if fails != nil {
+				return fails
+			}
+			return errors.Join(os.Rename(filepath.Join(l.files, name), filepath.Join(l.files, to)), l.Reload())
+		})
+		if !errors.Is(err, fails) {
+			t.Error(err)
+		}
+		at := name
+		moved, err := ann.lost()
+		if fails == nil {
+			at = to
+		}
+		if (moved != nil) != (fails == nil) || !errors.Is(err, ErrClosed) || moved != nil && moved.File != to {
+			t.Errorf("%+v, %v", moved, err)
+		}
+		m, err := s.Join(t.Context(), l.Workspace, at, ann.Person, Have{Room: ann.room, Version: ann.version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann.Member = m
+		ann.has("uint32 one\n")
+	}
+}

@@ -74,10 +74,10 @@ func (m *Member) Refuse(why error) {
 // File returns the name of the file.
 func (m *Member) File() string { return m.room.file }
 
-// Moved is the new name of a definition that was begun and not saved.
+// Moved is the new name of a file.
 type Moved struct {
 	File    string `json:"file"`
-	Message string `json:"message"` // the name in addresses
+	Message string `json:"message,omitempty"` // the name in addresses, of a definition that was begun and not saved
 }
 
 // Start is the state of the text at the beginning. Text is missing if the client has it: then updates follow.
@@ -223,6 +223,9 @@ func (m *Member) news() (out Message, some bool, err error) {
 	r := m.room
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.moving {
+		return out, false, nil
+	}
 	if r.failed != nil && r.movedTo != nil && !m.moved {
 		m.moved = true
 		return Message{Moved: r.movedTo}, true, nil

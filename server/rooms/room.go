@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"wirebench/defs/edit"
@@ -75,10 +74,10 @@ type Room struct {
 	failed     error  // why no change is accepted any more
 	notice     string // for everyone who comes
 	stop       chan struct{}
-	begun      bool        // there is no file yet: nobody has saved the definition
-	saidFile   func()      // there is one now; nil for a room that nobody joins
-	movedTo    *Moved      // where the text is, of a room that ends with that
-	moving     atomic.Bool // the room ends, as its file gets another name
+	begun      bool   // there is no file yet: nobody has saved the definition
+	saidFile   func() // there is one now; nil for a room that nobody joins
+	movedTo    *Moved // where the text is, of a room that ends with that
+	moving     bool   // the room ends, as its file gets another name: members wait
 
 	// Used by run only.
 	raw     string // the file on disk, without the changes in outside
@@ -363,6 +362,12 @@ func (r *Room) isSettled() bool {
 	return done || !r.ws.SavesTyped(r.file, text)
 }
 
+// isMoving reports whether the file gets another name.
+func (r *Room) isMoving() (is bool) {
+	r.locked(func() { is = r.moving })
+	return is
+}
+
 // isEnding reports whether the room is ending. It does not wait for a room that is busy.
 func (r *Room) isEnding() bool {
 	select {
@@ -424,7 +429,7 @@ func (r *Room) run() {
 		case <-timer.C:
 		}
 		r.flush()
-		if r.moving.Load() {
+		if r.isMoving() {
 			return
 		}
 		if !r.followFile(ended) {

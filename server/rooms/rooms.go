@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -140,22 +141,19 @@ func (s *Set) Settle(ws *workspace.Workspace) {
 // settleTime bounds the wait of Settle.
 const settleTime = 2 * time.Second
 
-// Rename moves the texts of files that rename gives other names, with what is not saved of them. People who have one open lose it, and find it
-// under the new name.
+// Rename moves the texts of files that rename gives other names, with what is not saved of them. People who have one open are told.
 func (s *Set) Rename(ws *workspace.Workspace, files []workspace.Renaming, rename func() error) error {
 	s.Settle(ws)
-	var names []string
+	to := map[string]*Moved{}
 	for _, f := range files {
-		names = append(names, f.From, f.To)
+		to[f.To] = to[f.To]
+		to[f.From] = &Moved{File: f.To}
 	}
-	slices.Sort(names) // so that two of them never wait for each other
-	for _, name := range slices.Compact(names) {
-		leave, err := s.occupy(place{ws, name}, nil)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
+	return s.move(ws, to, func() error { return moveTexts(ws, files, rename) })
+}
+
+// moveTexts moves the logs of files that rename gives other names.
+func moveTexts(ws *workspace.Workspace, files []workspace.Renaming, rename func() error) error {
 	var moved []workspace.Renaming
 	for _, f := range files {
 		if ws.Now().File(f.To) != nil { // a name that is taken is refused
@@ -179,25 +177,50 @@ func moveBack(ws *workspace.Workspace, moved []workspace.Renaming) (err error) {
 	return err
 }
 
-// occupy ends the room of a place, without writing its file, and keeps others from opening one until leave. People are told where the text is
-// then, if that is known.
-func (s *Set) occupy(at place, moved *Moved) (leave func(), err error) {
+// move calls act while no text of some files is open. It is told where the texts are then, nil for those that stay: people who have one open are
+// told after act, if it succeeds.
+func (s *Set) move(ws *workspace.Workspace, to map[string]*Moved, act func() error) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(to)) { // in order, so that two of them never wait for each other
+		x, was, busy := s.occupy(place{ws, name})
+		if busy != nil {
+			return busy
+		}
+		defer func() {
+			s.leave(place{ws, name}, x)
+			for _, r := range was {
+				r.settleMove(to[name], err)
+			}
+		}()
+	}
+	return act()
+}
+
+// occupy ends the room of a place, without writing its file, and keeps others from opening one until leave. was has those that have ended: their
+// members wait until settleMove.
+func (s *Set) occupy(at place) (x *slot, was []*Room, err error) {
 	for {
 		x, mine, err := s.enter(at, false)
-		if err != nil {
-			return nil, err
-		}
-		if mine {
-			return func() { s.leave(at, x) }, nil
+		if err != nil || mine {
+			return x, was, err
 		}
 		<-x.ready
 		if r := x.room; r != nil {
-			r.locked(func() { r.movedTo = moved })
-			r.moving.Store(true)
+			r.locked(func() { r.moving = true })
 			r.end(ErrClosed)
 			<-r.ended
+			was = append(was, r)
 		}
 	}
+}
+
+// settleMove tells the members of a room that has ended where its text is; that it is where it was if err is not nil.
+func (r *Room) settleMove(to *Moved, err error) {
+	r.locked(func() {
+		if r.moving = false; err == nil {
+			r.movedTo = to
+		}
+		r.wakeAll()
+	})
 }
 
 // Typed returns the text of a file as people have typed it, if that is not saved.
