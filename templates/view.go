@@ -228,9 +228,10 @@ type Rail struct {
 	State string // of the library
 	Count int    // definitions of messages in the library
 
-	Rows     []byte  // all rows, as JSON without <, > and &
-	Groups   []Group // of the rows that are drawn
-	Versions bool    // messages have versions
+	Rows     []byte   // all rows, as JSON without <, > and &
+	Groups   []Group  // of the rows that are drawn
+	Begun    []string // names of definitions that were begun and not saved
+	Versions bool     // messages have versions
 	Filter   string
 	Earlier  string // address of the rows before those, "" for none
 	Later    string // and after them
@@ -297,6 +298,8 @@ type Definition struct {
 	New         string // proposed name of a new definition
 	Edited      bool   // the text differs from the stored one
 	Stored      bool   // it is stored
+	Begun       bool   // it is not, but a text that everybody has
+	Place       string // the file that it has, or would have
 	Envelope    bool   // it is an envelope, without messages
 	Versioned   bool   // the file is one version of its message
 	NewLabel    string // label of the name of a new definition
@@ -307,6 +310,7 @@ type Definition struct {
 	Conflict    *Conflict // the file on disk changed during editing
 	Diagnostics []diag.Info
 	Language    schema.Language
+	Begin       string        // how a new text begins, with $NAME for its name
 	Several     []MessageLine // the messages of a text with several
 	Part        int           // index of the open one
 }

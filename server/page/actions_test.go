@@ -19,7 +19,9 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/admit"
+	"wirebench/server/api"
 	"wirebench/server/projects"
+	"wirebench/server/rooms"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
@@ -98,7 +100,7 @@ func testWorkbench(t testing.TB) (b *Workbench, dir string, log *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	log = &bytes.Buffer{}
-	return &Workbench{Projects: set, Budget: admit.New(1 << 30), Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
+	return &Workbench{Projects: set, Budget: admit.New(1 << 30), API: &api.API{Rooms: &rooms.Set{}}, Log: slog.New(slog.NewTextHandler(log, nil))}, dir, log
 }
 
 // stored returns the texts of the files in a directory.

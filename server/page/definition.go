@@ -31,7 +31,7 @@ func (p *work) open() {
 	p.follow()
 	p.text, p.def, p.use = nil, nil, nil
 	p.view.Layout, p.view.Stale, p.view.Holes, p.view.Message = nil, false, nil, f.message
-	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Snapshot.Dialect.Language, New: f.message, NewLabel: p.ws.newLabel()}
+	p.view.Definition = templates.Definition{Text: f.definition, Language: p.ws.Snapshot.Dialect.Language, Begin: p.ws.Dialect.Begin, New: f.message, NewLabel: p.ws.newLabel()}
 	p.view.Targets = nil
 	for _, t := range emit.Targets {
 		p.view.Targets = append(p.view.Targets, templates.Target{Name: t.Name, Title: t.Title})
@@ -44,7 +44,7 @@ func (p *work) open() {
 	}
 	switch {
 	case text == "" && f.message == "":
-		d.New = p.ws.newName("")
+		d.New = p.newName()
 		return
 	case strings.TrimSpace(text) == "" && err != nil && f.name != "": // nothing is written yet under the name that the page proposes
 		d.New, p.view.Message = f.name, ""
@@ -78,6 +78,7 @@ func (p *work) open() {
 	if stored != nil { // the name under which it is stored; the text may have another one now
 		p.view.Message = p.ws.NameOf(stored)
 	}
+	_, d.Begun = p.begun(f.message)
 	d.File, d.Text, d.Edited, d.Stored, d.Diagnostics = def.File.Name, source.UnixLines(def.File.Text), def.Edited, disk != nil, def.Diagnostics
 	d.Base = f.base
 	if workspace.IsEnvelope(f.message) {
@@ -121,14 +122,33 @@ func (p *work) stored(name string) (*schema.Message, *source.File, error) {
 	return nil, f, nil
 }
 
-// follow continues with the new name of a stored message that has been renamed.
+// follow continues with the new name of a stored message that has been renamed, or of a definition that somebody has saved since it was begun.
 func (p *work) follow() {
 	f := &p.form
-	if f.message == "" || f.name != "" || f.base == "" && f.definition != "" { // none, or a new one
+	if f.message == "" || f.name != "" {
+		return
+	}
+	if f.base == "" && f.definition != "" { // a new one
+		p.followSaved()
 		return
 	}
 	if name := p.ws.NewName(f.message); name != "" {
 		p.former, f.message = f.message, name
+	}
+}
+
+// followSaved opens the message of a file that has the text of the page by now: its name may be another one than that of the file.
+func (p *work) followSaved() {
+	f := &p.form
+	file := p.ws.File(f.shared)
+	if file == nil {
+		return
+	}
+	if _, _, err := p.stored(f.message); err == nil {
+		return
+	}
+	if all := p.ws.MessagesOf(file); len(all) > 0 {
+		f.message = p.ws.NameOf(all[min(max(f.part, 1), len(all))-1])
 	}
 }
 
@@ -178,14 +198,26 @@ func (p *work) openAnother(message string) {
 // openTyped opens a definition with what people have typed and not saved, unless the form has a text.
 func (p *work) openTyped() {
 	f := &p.form
-	if p.typed == nil || f.definition != "" {
+	if f.message == "" || f.definition != "" {
 		return
 	}
-	if _, disk, err := p.stored(f.message); err == nil {
+	if _, disk, err := p.stored(f.message); err != nil {
+		if text, ok := p.begun(f.message); ok {
+			f.definition, f.base, f.name = text, "", f.message
+		}
+	} else if p.typed != nil {
 		if text, ok := p.typed(disk.Name); ok {
 			f.definition, f.base = text, textRevision(disk.Text)
 		}
 	}
+}
+
+// begun returns the text of a definition that was begun and not saved.
+func (p *work) begun(name string) (text string, ok bool) {
+	if p.typed == nil || p.ws.has(name) {
+		return "", false
+	}
+	return p.typed(p.ws.Snapshot.FileName(name))
 }
 
 // isSample reports whether a text is a stored sample of a message.
@@ -203,17 +235,21 @@ func (ws *space) isSample(message, text string) bool {
 	return false
 }
 
-// beginNew begins an unsaved definition with the given name, or with an unused one.
-func (p *work) beginNew(name string) {
+// beginNew begins an unsaved definition with the given name, or with an unused one. It opens the one that somebody has begun under the name.
+func (p *work) beginNew(name string) (begun bool) {
 	f := &p.form
 	if name == "" || p.ws.has(name) {
-		name = p.ws.newName("")
+		name = p.newName()
 	}
-	f.message, f.part, f.name, f.base, f.definition = name, 0, name, "", p.ws.aboutNew(name)
+	f.message, f.part, f.name, f.base = name, 0, name, ""
+	if f.definition, begun = p.begun(name); !begun {
+		f.definition = p.ws.aboutNew(name)
+	}
 	f.made, f.code = sumOf(f.value), ""
 	if p.ws.isSample(f.message, f.input) {
 		f.input = ""
 	}
+	return begun
 }
 
 // rename sets the name of an unsaved definition.
@@ -230,7 +266,7 @@ func (p *work) rename() {
 			f.action = ""
 		}
 	default:
-		if said := p.ws.aboutNew(f.message); strings.HasPrefix(f.definition, said) {
+		if said := p.ws.aboutNew(f.message); f.shared == "" && strings.HasPrefix(f.definition, said) { // the pages do it in a room
 			f.definition = p.ws.aboutNew(f.name) + strings.TrimPrefix(f.definition, said)
 		}
 		f.message = f.name
@@ -346,20 +382,15 @@ func (p *work) newVersion() {
 }
 
 // newName returns an unused name for a definition.
-func (ws *space) newName(like string) string {
-	if like != "" {
-		return like
-	}
+func (p *work) newName() string {
 	for i := 1; ; i++ {
-		name := ws.Dialect.New
+		name := p.ws.Dialect.New
 		if i > 1 {
 			name += "_" + strconv.Itoa(i)
 		}
-		if ws.Dialect.Versions && len(ws.Named(name)) == 0 {
-			return name + ".1"
-		}
-		if !ws.Dialect.Versions && !ws.has(name) {
-			return name
+		full := p.ws.FirstVersion(name)
+		if _, begun := p.begun(full); !begun && len(p.ws.Named(name)) == 0 && !p.ws.has(full) {
+			return full
 		}
 	}
 }

@@ -37,6 +37,9 @@ func (b *Workbench) list(p *work, r *http.Request) {
 	if open < 0 {
 		d.open = ""
 	}
+	for _, file := range b.API.Rooms.Begun(p.ws.Workspace) {
+		d.rail.Begun = append(d.rail.Begun, p.ws.Snapshot.NameOfNew(file))
+	}
 	if from > 0 {
 		d.rail.Earlier = d.page(max(0, from-listDrawn))
 	}

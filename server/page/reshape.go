@@ -192,8 +192,7 @@ func (p *work) beginFrom(name string) {
 	p.job.Request.Message, p.job.Definition = nil, nil
 	p.job.Decode(f.show)
 	of := p.unknown()
-	p.beginNew(name)
-	if begin := p.ws.Dialect.Edits; begin != nil {
+	if begin := p.ws.Dialect.Edits; !p.beginNew(name) && begin != nil {
 		bare, _, _ := strings.Cut(f.message, ".")
 		f.definition = begin.Begin(bare, of)
 	}

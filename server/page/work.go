@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -104,6 +105,7 @@ func (p *work) work() {
 		does.after(p)
 	}
 	p.show()
+	p.view.Definition.Place = p.ws.Snapshot.FileName(cmp.Or(p.view.Message, p.form.message, p.view.Definition.New))
 	p.noteWhole()
 	p.values()
 	p.samples()

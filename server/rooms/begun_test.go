@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/collab"
 	"wirebench/server/workspace"
 )
 
@@ -250,4 +251,27 @@ func TestRenameTells(t *testing.T) {
 		ann.Member = m
 		ann.has("uint32 one\n")
 	}
+}
+
+// A page that is closed before its first change is confirmed has the updates later, when the room has been closed, too: it leaves out what has
+// arrived.
+func TestFirstChangeIsKnown(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := &Set{}
+	ann := l.join(t, s, name, "ann")
+	room := ann.room
+	ann.replace("id", "ide")
+	ann.until("logged", func() bool { return ann.version > 0 })
+	ann.Leave()
+	wait(t, s)
+	m, err := s.Join(t.Context(), l.Workspace, name, ann.Person, Have{Room: room, Version: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &client{Member: m, t: t, name: "ann", text: collab.NewText("uint32 id\n")}
+	again.next()
+	if again.room != room || again.text.String() != "uint32 ide\n" || again.version != 1 {
+		t.Errorf("%q, version %d", again.text.String(), again.version)
+	}
+	m.Leave()
 }

@@ -329,10 +329,20 @@ func (p *past) base(now string) (base string, ok bool) {
 
 // beginLog begins the log with the present text and the state of the file.
 func (r *Room) beginLog(text string, version int, marks []mark, file entry) error {
+	return r.writeLog(r.beginning(text, version, marks, file))
+}
+
+// beginning returns the entries with which a log begins.
+func (r *Room) beginning(text string, version int, marks []mark, file entry) []entry {
 	entries := []entry{{Room: r.id, Version: version, Text: &text, Marks: marks}, file}
 	for _, w := range r.wills {
 		entries = append(entries, entry{Version: version, Will: string(w.rev), Text: &w.text})
 	}
+	return entries
+}
+
+// writeLog replaces the log.
+func (r *Room) writeLog(entries []entry) error {
 	line, err := sealed(entries)
 	if err != nil {
 		return err

@@ -84,6 +84,7 @@ type Room struct {
 	outside outside
 	wills   []fileText // texts that the file may have got, whose writing failed
 	hasLog  bool       // lines may be appended to the log; otherwise it begins anew
+	first   []entry    // how the log of a room without one begins: with the text before the first change
 	tried   int        // version of the text that the library has refused, -1 for none
 	retry   time.Time
 	logSize int
@@ -113,6 +114,9 @@ func open(at place, begin bool, log *slog.Logger) (*Room, error) {
 	}
 	r.doc.Limit, r.doc.Most, r.logged = maxText, collab.MaxSteps, r.doc.Version()
 	r.setState(r.state)
+	if !r.hasLog && r.logSize == 0 {
+		r.first = r.beginning(r.doc.Text().String(), r.logged, nil, r.fileEntry())
+	}
 	return r, nil
 }
 
@@ -472,9 +476,14 @@ func (r *Room) flush() {
 	if r.ws.Home != nil && r.hasLog && r.logSize < maxLog {
 		err = r.append(entries)
 	}
-	if r.ws.Home != nil && (!r.hasLog || r.logSize >= maxLog || errors.Is(err, store.ErrTooLarge)) {
+	switch {
+	case r.ws.Home == nil:
+	case r.first != nil && !forget:
+		err = r.writeLog(append(r.first, entries...))
+	case !r.hasLog || r.logSize >= maxLog || errors.Is(err, store.ErrTooLarge):
 		err = r.beginLog(text.String(), version, marks, file)
 	}
+	r.first = nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {

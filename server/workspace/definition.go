@@ -177,6 +177,14 @@ func (s *Snapshot) FileName(message string) string {
 	return s.FirstVersion(message) + s.Dialect.Ext
 }
 
+// NameOfNew returns the name of a message that would be stored in a file, as FileName: the file has none yet.
+func (s *Snapshot) NameOfNew(file string) string {
+	if IsEnvelope(file) {
+		return file
+	}
+	return strings.TrimSuffix(file, s.Dialect.Ext)
+}
+
 // FirstVersion returns the full name of a new message: with a version, if the dialect has versions.
 func (s *Snapshot) FirstVersion(message string) string {
 	if s.Dialect.Versions && !strings.Contains(message, ".") {

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/server/servertest"
@@ -89,29 +88,34 @@ func TestFlowDrafts(t *testing.T) {
 	f.types("uint32 mine")
 	f.shows("#layout-rows", "mine")
 	const begun = "# description of C_NEW_MESSAGE.1\n\nuint32 mine"
+	f.together()
 	f.open("C_WIDE.1")
 	f.is("no field for a name", `!document.querySelector("#name").checkVisibility()`)
 	f.click("[data-new]")
-	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
+	f.shows("#definition-head", "C_NEW_MESSAGE_2.1.def") // another one
+	f.openBegun("C_NEW_MESSAGE.1")
 	f.says("what was begun", begun)
-	f.is("it is in the address", `location.search === "?new=C_NEW_MESSAGE.1" && location.hash.includes("uint32+mine")`)
+	f.is("its name is in the address", `location.search === "?new=C_NEW_MESSAGE.1" && !location.hash.includes("mine")`)
 	f.reload()
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
 	f.says("what was begun, after a reload", begun)
+	f.together()
 
 	f.rename("C_JOIN.1")
-	f.shows("#notices", "A definition of C_JOIN.1 exists already")
+	f.shows(".toasts", "there is a definition of that name already")
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
-	f.press("Ctrl+S")
-	f.is("answered", `!document.querySelector("#facts").innerText.includes("decoding")`)
+	f.is("its name", `document.querySelector("#name").value === "C_NEW_MESSAGE.1"`)
 	f.says("what was begun, under its old name", begun)
 	f.rename("C_MINE.1")
 	f.shows("#definition-head", "C_MINE.1.def")
-	f.says("with its name", "# description of C_MINE.1\n\nuint32 mine")
+	f.is("the list has its name", `[...document.querySelectorAll("#rail-list .item")].filter((e) => e.innerText.includes("not saved")).map((e) => e.dataset.name).join() === "C_MINE.1"`)
+	const named = "# description of C_MINE.1\n\nuint32 mine"
+	f.says("what was begun, under its new name", named)
 	f.press("Ctrl+S")
-	f.shows("#rail-list", "C_MINE")
+	f.shows("#facts", "saved")
 	f.is("it is stored", `location.pathname.endsWith("/definitions/C_MINE.1") && !document.querySelector("#name").checkVisibility()`)
-	servertest.Stands(t, dir, "C_MINE.1.def", "# description of C_MINE.1\n\nuint32 mine")
+	servertest.Stands(t, dir, "C_MINE.1.def", named)
+	f.is("the list has it once", `[...document.querySelectorAll("#rail-list .item")].filter((e) => e.innerText.includes("C_MINE")).length === 1`)
 	if _, err := os.Stat(filepath.Join(dir, "C_NEW_MESSAGE.1.def")); err == nil {
 		t.Error("it is stored under its first name too")
 	}
@@ -125,6 +129,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.caret(0)
 	f.types("byte nobody")
 	f.shows("#layout-rows", "nobody")
+	f.together()
 	f.open("C_WIDE.1")
 	f.do(`document.querySelector(".undefined a").click()`)
 	f.says("what was begun of it", "# description of C_NOBODY.1\n\nbyte nobody")
@@ -136,10 +141,20 @@ func TestFlowDrafts(t *testing.T) {
 	f.shows("#definition-head", "C_WIDE.2.def")
 }
 
-// A browser that cannot store the text of a new definition says so, and asks before the page is closed. One that is stored is on the server.
+// openBegun opens a definition that is not saved from the list.
+func (f flow) openBegun(name string) {
+	f.Helper()
+	f.is(name+" in the list", `document.querySelector('#rail-list a[href$="?new=`+name+`"]') !== null`)
+	f.do(`document.querySelector('#rail-list a[href$="?new=` + name + `"]').click()`)
+	f.shows("#definition-head", name+".def")
+}
+
+// What is typed is on the server, also that of a new definition. Without a connection a browser that cannot store it says so, and asks before
+// the page is closed.
 func TestFlowDraftsWithoutStorage(t *testing.T) {
 	t.Parallel()
-	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	f, _, gate := gated(t, "/p/one/definitions/C_JOIN.1")
+	f.together()
 	asks := `(() => { const e = new Event("beforeunload", {cancelable: true}); dispatchEvent(e); return e.defaultPrevented })()`
 	f.do(`Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") }`)
 	f.caret(2)
@@ -151,11 +166,16 @@ func TestFlowDraftsWithoutStorage(t *testing.T) {
 	f.shows("#definition-head", "C_NEW_MESSAGE.1.def")
 	f.caret(0)
 	f.types("byte b")
+	f.together()
+	f.is("it does not ask either", "!"+asks)
+	gate.shut()
+	f.shows("#room-bar", "No connection")
+	f.types("c")
 	f.shows(".toasts", "This browser cannot store unsaved text")
 	f.is("it asks", asks)
-	f.press("Ctrl+S")
-	f.shows("#facts", "saved")
-	f.is("it does not ask after saving", "!"+asks)
+	gate.open()
+	f.together()
+	f.is("it does not ask any more", "!"+asks)
 }
 
 // rename enters the name of a new definition.
@@ -166,11 +186,85 @@ func (f flow) rename(name string) {
 	f.types(name + "\r")
 }
 
-// Tabs of one browser have one text of a stored definition, and each its own one of a new definition, also a copy of a tab.
+// gated opens a page of a server whose connection can be cut, and another page of it.
+func gated(t *testing.T, path string) (f, other flow, g *gate) {
+	t.Helper()
+	s, _ := filesServer(t, flowFiles())
+	g = newGate(t, s)
+	f = flow{t, browsertest.OpenAllowing(t, g.URL+path, openSelector, regexp.MustCompile(`^(WebSocket connection to .* failed|Failed to load resource)`))}
+	return f, flow{t, browsertest.Open(t, g.other+"/p/one/definitions/C_LIST.1", openSelector)}, g
+}
+
+// Two people write one new definition, see each other, and have it under the name that one of them gives it. The file is there once one of them
+// saves it.
+func TestFlowBeginTogether(t *testing.T) {
+	t.Parallel()
+	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions?new=C_MINE.1")
+	b := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	b.together()
+	a.caret(0)
+	a.types("byte a")
+	b.openBegun("C_MINE.1")
+	b.has("# description of C_MINE.1\n\nbyte a")
+	b.together()
+	a.is("b is there", `document.querySelectorAll("#people-bar [data-peer]").length === 1`)
+	b.caret(0)
+	b.types("\nbyte b")
+	a.has("# description of C_MINE.1\n\nbyte a\n\nbyte b")
+	a.shows("#layout-rows", "b")
+	a.rename("C_OURS.1")
+	for who, f := range map[string]flow{"a": a, "b": b} {
+		f.shows("#definition-head", "C_OURS.1.def")
+		f.is("the address of "+who, `location.search === "?new=C_OURS.1"`)
+		f.together()
+	}
+	b.caret(0)
+	b.types("\nbyte c")
+	const text = "# description of C_OURS.1\n\nbyte a\n\nbyte b\n\nbyte c"
+	a.has(text)
+	b.saves()
+	servertest.Stands(t, dir, "C_OURS.1.def", text)
+	for _, f := range []flow{a, b} {
+		f.is("it is stored", `location.pathname.endsWith("/definitions/C_OURS.1") && !document.querySelector("#definition-head").innerText.includes("not saved")`)
+		f.is("it is in the list once", `[...document.querySelectorAll("#rail-list .item")].filter((e) => /C_(OURS|MINE)/.test(e.innerText)).length === 1`)
+	}
+	a.caret(0)
+	a.types("c")
+	b.has(text + "c")
+
+	// One that is left without a text is gone.
+	a.goes(srv.URL + "/p/one/definitions?new=C_GONE.1")
+	a.caret(0)
+	a.types("byte x")
+	a.together()
+	b.is("it is there", `document.querySelector('#rail-list a[href$="?new=C_GONE.1"]') !== null`)
+	a.press("Ctrl+A")
+	a.press("Delete")
+	a.together()
+	a.open("C_LIST.1")
+	b.is("it is gone", `document.querySelector('#rail-list a[href$="?new=C_GONE.1"]') === null`)
+}
+
+// A new definition that is typed without a connection is there when the page is opened again.
+func TestFlowBeginOffline(t *testing.T) {
+	t.Parallel()
+	f, g, gate := gated(t, "/p/one/definitions?new=C_MINE.1")
+	gate.shut()
+	f.caret(0)
+	f.types("byte a")
+	f.shows("#room-bar", "your changes are kept and sent later")
+	gate.open()
+	browsertest.Reload(t, f.ctx, openSelector)
+	f.has("# description of C_MINE.1\n\nbyte a")
+	f.together()
+	g.openBegun("C_MINE.1")
+	g.has("# description of C_MINE.1\n\nbyte a")
+}
+
+// Tabs of one browser have one text of a definition.
 func TestFlowDraftsOfTabs(t *testing.T) {
 	t.Parallel()
-	a, srv, dir := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
-	const address = "/p/one/definitions?new=C_MINE.1"
+	a, srv, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	b := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
 	a.together()
 	b.together()
@@ -182,45 +276,6 @@ func TestFlowDraftsOfTabs(t *testing.T) {
 	a.has("string channel_name # where b\nuint16 password_a\n")
 	a.reload()
 	a.has("string channel_name # where b\nuint16 password_a\n")
-
-	for tab, f := range map[string]flow{"a": a, "b": b} {
-		f.goes(srv.URL + address)
-		f.caret(0)
-		f.types("byte " + tab)
-		f.shows("#layout-rows", tab)
-	}
-	text := func(end string) string { return "# description of C_MINE.1\n\nbyte " + end }
-	a.reload()
-	a.says("its own", text("a"))
-	b.reload()
-	b.says("its own", text("b"))
-
-	// A duplicated tab begins with the stored text of its original.
-	c := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
-	id := browsertest.Value[string](t, a.ctx, `sessionStorage.getItem("wirebench.tab.")`)
-	c.do(`sessionStorage.setItem("wirebench.tab.", ` + jsText(id) + `)`)
-	c.reload()
-	c.goes(srv.URL + address)
-	c.says("the text of its original", text("a"))
-	c.caret(0)
-	c.types("c")
-	c.shows("#layout-rows", "ac")
-	a.reload()
-	a.says("its own beside a copy", text("a"))
-
-	// The palette lists unsaved texts of other tabs, and a closed tab leaves its text to the next one.
-	d := flow{t, browsertest.OpenTab(t, a.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
-	d.press("Ctrl+K")
-	d.types("unsaved text")
-	d.is("three drafts", `[...document.querySelectorAll("dialog [role=option]")].filter((e) => e.innerText.includes("C_MINE.1")).length >= 3`)
-	d.press("Enter")
-	d.is("one of them", documentText+`.startsWith("# description of C_MINE.1\n\nbyte ")`)
-	taken := browsertest.Value[string](t, d.ctx, documentText)
-	browsertest.Run(t, b.ctx, page.Close())
-	d.press("Ctrl+S")
-	d.is("saved", `!document.querySelector("#definition-head").innerText.includes("not saved")`)
-	servertest.Stands(t, dir, "C_MINE.1.def", taken)
-	d.is("its own is gone", `!Object.keys(localStorage).some((key) => key.endsWith("\n" + sessionStorage.getItem("wirebench.tab.")))`)
 }
 
 // What was typed and not saved comes with the page, also while the server does not answer afterwards.

@@ -1077,6 +1077,8 @@ export interface TextOpened {
 export interface RoomsHave {
   room?: string;
   version?: number;
+  /** the text of a definition that may not have been begun yet */
+  begin?: string;
 }
 
 /** TextMessage is a message of a page about a shared text; one of its parts. */
@@ -1099,6 +1101,8 @@ export interface TextMessage {
   };
   /** the frame that is shown; one without a capture if none is */
   look?: RoomsLook;
+  /** the new name, in addresses, of a definition that was begun and not saved */
+  name?: string;
   /** write the file now */
   write?: boolean;
   /** take the text of the file */
@@ -1126,6 +1130,10 @@ export interface RoomsMessage {
   saved?: RoomsSaved;
   /** the outcome of a merge, after its updates: done, or unknown if it was not merged */
   merged?: string;
+  /** the last news of this room */
+  moved?: RoomsMoved;
+  /** why the definition does not get another name */
+  refused?: string;
 }
 
 /** RoomsStart is the state of the text at the beginning. Text is missing if the client has it: then updates follow. */
@@ -1196,6 +1204,13 @@ export interface RoomsSaved {
   /** it had the text already */
   same?: boolean;
   problem?: string;
+}
+
+/** RoomsMoved is the new name of a file. */
+export interface RoomsMoved {
+  file: string;
+  /** the name in addresses, of a definition that was begun and not saved */
+  message?: string;
 }
 
 /** RoomsUnsavedLines are lines of a text of which a person has changed parts, or between which something was removed. */
@@ -2143,12 +2158,22 @@ export interface ScoresCaptureScore {
 export interface PeopleList {
   /** definitions that somebody has open, by name */
   files: RoomsFilePeople[];
+  /** definitions that were begun and not saved */
+  begun?: Begun[];
 }
 
 /** RoomsFilePeople are the people who have a file open. */
 export interface RoomsFilePeople {
   file: string;
   people: RoomsSeen[];
+}
+
+/** Begun is a definition that was begun and not saved. */
+export interface Begun {
+  /** the name that its file would have */
+  file: string;
+  /** the name of the definition */
+  message: string;
 }
 
 /** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */

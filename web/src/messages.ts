@@ -5,7 +5,7 @@
 import { messageIn, pathOf } from "./address";
 import type { ViewListChange } from "./api";
 import { make } from "./dom";
-import { changed, type List, messagesOf, noList, type Row } from "./list";
+import { changed, type List, messagesOf, noList, type Row, type Section } from "./list";
 import { remembered } from "./remember";
 import { type Items, VirtualList } from "./virtual";
 
@@ -20,6 +20,7 @@ interface Part {
 }
 
 let list: List = noList;
+let begun: readonly Row[] = []; // definitions that are not saved yet
 let parts: readonly Part[] = [];
 let rows = new Map<string, Row>(); // by the names of its versions in addresses
 let words: readonly string[] = []; // of the filter
@@ -56,7 +57,7 @@ export function listedFile(message: string): string | undefined {
 
 /** The entries of the list for a menu: name, version or code, and address. */
 export function listedEntries(): { name: string; note: string; href: string }[] {
-  return list.sections.flatMap(({ id, rows }) => rows.flatMap((row) => messagesOf(list, row).map((message, i) => ({
+  return sectionsOf().flatMap(({ id, rows }) => rows.flatMap((row) => messagesOf(list, row).map((message, i) => ({
     name: row.name, note: i === 0 ? noteOf(id, row) : `v${row.older?.[i - 1]?.number ?? 0}`, href: hrefOf(id, message),
   }))));
 }
@@ -64,13 +65,16 @@ export function listedEntries(): { name: string; note: string; href: string }[] 
 // 2. Rows.
 
 function hrefOf(section: string, message: string): string {
-  return section === "undefined" ? `${pathOf(workspace(), "definitions")}?new=${encodeURIComponent(message)}` : pathOf(workspace(), "definitions", message);
+  return section === "undefined" || section === "begun" ? `${pathOf(workspace(), "definitions")}?new=${encodeURIComponent(message)}` : pathOf(workspace(), "definitions", message);
 }
 
 /** What is beside the name. */
 function noteOf(section: string, row: Row): string {
   if (section === "envelope") {
     return row.unused === true ? "not used" : row.new === true && field("[data-envelope-from]") !== null ? "found" : "";
+  }
+  if (section === "begun") {
+    return "not saved";
   }
   return section !== "undefined" && list.versions ? `v${row.number ?? 0}` : row.code ?? "";
 }
@@ -83,6 +87,9 @@ function envelopeTitle({ name, state, unused }: Row): string {
 function titleOf(section: string, row: Row): string {
   if (section === "undefined") {
     return `Write a definition of ${row.name}`;
+  }
+  if (section === "begun") {
+    return `${row.name}: nobody has saved this definition yet`;
   }
   if (section === "envelope" && row.new === true) {
     const from = field("[data-envelope-from]")?.dataset["envelopeFrom"];
@@ -100,7 +107,7 @@ function dotOf(section: string, { state, unmapped, unused, new: missing }: Row):
   if (state !== undefined) {
     return state === "error" ? "err" : "warn";
   }
-  return section === "undefined" || unmapped === true || unused === true || missing === true ? "none" : "ok";
+  return section === "undefined" || section === "begun" || unmapped === true || unused === true || missing === true ? "none" : "ok";
 }
 
 function linkTo(href: string, title: string, className = "", text = ""): HTMLAnchorElement {
@@ -243,16 +250,34 @@ function made(id: string, scroller: HTMLElement): Part {
 
 /** Replaces the list by the one after a change. */
 export function update(change: ViewListChange): void {
+  list = changed(list, change);
+  redraw();
+}
+
+/** Lists the definitions that were begun and not saved, by their names in addresses. */
+export function listBegun(names: readonly string[]): void {
+  if (names.join("\n") !== begun.map(({ name }) => name).join("\n")) {
+    begun = names.map((name) => ({ name, id: name }));
+    redraw();
+  }
+}
+
+/** All sections: those of the library, and before them what is not saved. */
+function sectionsOf(): readonly Section[] {
+  return begun.length === 0 ? list.sections : [{ id: "begun", title: "Not saved", rows: begun }, ...list.sections];
+}
+
+function redraw(): void {
   const root = field("");
   const scroller = root?.closest<HTMLElement>(".rail-scroll");
   if (root == null || scroller == null) {
     return;
   }
-  list = changed(list, change);
   root.dataset["state"] = list.state;
-  rows = new Map(list.sections.flatMap(({ id, rows }) => id === "undefined" ? [] : rows.flatMap((row) => messagesOf(list, row).map((message) => [message, row] as const))));
+  const sections = sectionsOf();
+  rows = new Map(sections.flatMap(({ id, rows }) => id === "undefined" ? [] : rows.flatMap((row) => messagesOf(list, row).map((message) => [message, row] as const))));
   const before = parts;
-  parts = list.sections.map(({ id, title, rows }) => {
+  parts = sections.map(({ id, title, rows }) => {
     const part = known.get(id) ?? made(id, scroller);
     known.set(id, part);
     part.rows = rows;
@@ -353,6 +378,7 @@ export function startMessages(): void {
   const at = placeOf(current, scroller);
   open = current === null ? "" : messageIn(new URL(current.href)) ?? "";
   words = wordsOf(document.querySelector<HTMLInputElement>("input[data-filter]")?.value ?? "");
+  begun = Array.from(root.querySelectorAll<HTMLElement>(":scope > [data-begun] .item"), ({ dataset }) => ({ name: dataset["name"] ?? "", id: dataset["name"] ?? "" }));
   for (const part of root.querySelectorAll(":scope > :is(section, details, .rail-page)")) {
     part.remove();
   }
@@ -360,13 +386,13 @@ export function startMessages(): void {
   all?.remove();
   update(JSON.parse(all?.textContent ?? "") as ViewListChange);
   // What is above a part may open or grow.
-  let begun = false;
+  let isMeasured = false;
   const moved = new ResizeObserver(() => {
     for (const { list } of parts) {
       list.moved();
     }
-    if (!begun) { // the sizes are known
-      begun = true;
+    if (!isMeasured) { // the sizes are known
+      isMeasured = true;
       reveal(at);
     }
   });

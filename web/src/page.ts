@@ -11,7 +11,6 @@ import { Connection, socketOf } from "./connection";
 import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
 import { askDialog, confirmDialog } from "./dialog";
 import { dialogs } from "./dialogs";
-import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
 import { put } from "./dom";
 import { DefinitionField } from "./editor/field";
 import type { Language } from "./editor/index";
@@ -38,9 +37,11 @@ import { type Bits, Message } from "./model";
 import { morph } from "./morph";
 import { notify } from "./notify";
 import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "./numbers";
+import { type OldDraft, oldDrafts } from "./olddrafts";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import type { FrameOffer } from "./frames/protocol";
+import { keepPasted, pastedBefore } from "./reload";
 import { lookOnly } from "./role";
 import { roleWord } from "./roles";
 import { searchLibrary } from "./search";
@@ -138,7 +139,7 @@ export class Page {
   private resting = ""; // the status line without hover
   private edited = false;
   private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
-  private opening: string | undefined; // the text of the definition being opened, "" for the stored one
+  private isOpening = false; // another definition
 
   private readonly envelope: boolean; // the text is an envelope
   private cuts: Cuts | undefined; // the frames beside it
@@ -200,16 +201,7 @@ export class Page {
     if (asked.bookmarks !== undefined && before === undefined) {
       this.bookmarks = unpackBookmarks(asked.bookmarks);
     }
-    const typed = typedBefore(this.workspace, this.controls.message); // the address may be older than what was typed
-    const draft = takeDraft(this.workspace, this.controls.message) ?? typed;
-    if (draft !== undefined) {
-      this.own = draft;
-      this.controls.definition = draft.text;
-      this.controls.base = draft.base;
-    } else if (asked.text !== undefined && this.isNew) {
-      this.controls.definition = asked.text; // there is no other text
-    }
-    this.linked = typed === undefined ? asked.text : undefined;
+    this.linked = asked.text;
     this.links = new Links((target, picked) => this.tell(target, picked));
     this.editor = new DefinitionField(code ?? document.createElement("div"), text ?? document.createElement("textarea"), {
       text: this.controls.definition,
@@ -302,11 +294,15 @@ export class Page {
       message: () => this.controls.message,
       rewrite: (of, text) => this.rewrite(of, text),
       confirmed: (text) => this.recall(text),
-      own: () => this.own,
-      taken: () => {
-        this.own = undefined;
-        keepDraft(this.workspace, this.controls.message, undefined);
+      revision: () => this.controls.base,
+      showApart: (own, revision) => {
+        this.editor.open(own);
+        this.controls.base = revision;
+        this.socket.set({ base: revision });
+        this.typed(own);
       },
+      named: (name) => this.named(name),
+      saved: () => void this.giveCode(this.controls.message),
       discard: () => void this.discard(),
       beginSuggestion: () => void this.beginSuggestion(),
       endSuggestion: () => this.endSuggestion(),
@@ -350,7 +346,7 @@ export class Page {
       selection: () => this.chosenBytes(main.dataset["capture"]),
     });
     pushes(this.connected);
-    startPeople(this.workspace, (file, id) => this.together.is(file, id));
+    startPeople(this.workspace, (file, id) => this.together.isSelf(file, id));
     this.connection("connecting");
     this.listen();
     this.commands();
@@ -358,21 +354,17 @@ export class Page {
     if (first !== "" && !this.capture) {
       this.draw(this.socket.first(JSON.parse(first) as PageAnswer), text?.value ?? "");
     }
-    if (draft !== undefined) {
-      this.socket.set({ definition: draft.text }); // what came with the page is about the file
-    }
     this.pendingSelection = asked.selection;
     if (asked.code !== undefined) {
       void unpacked(asked.code).then((text) => {
         if (text === undefined) {
           notify("The definition in this link cannot be read", "err");
         } else {
-          this.linked = typed === undefined ? text : undefined;
+          this.linked = text;
           this.showLinked();
         }
       });
     }
-    this.tellOthers();
     if (this.envelope) {
       void this.startCuts();
     }
@@ -570,18 +562,20 @@ export class Page {
     return stored === undefined ? "" : (file ?? "");
   }
 
-  /** Keeps the unsaved text in this browser; undefined forgets it. A shared text is on the server. */
-  private keepTyped(message: string, draft: { text: string; base: string } | undefined): void {
-    keepDraft(this.workspace, message, this.together.active ? undefined : draft);
+  /** The file whose room has the text, or would have it. */
+  private get place(): { file: string; is: "stored" | "begun" | "" } {
+    const { file, stored, begun } = field("definition-head")?.dataset ?? {};
+    return { file: this.controls.message === "" ? "" : file ?? "", is: stored !== undefined ? "stored" : begun !== undefined ? "begun" : "" };
   }
 
   private typed(text: string): void {
-    if (this.opening !== undefined) { // typed into the definition being closed
-      this.keepTyped(this.controls.message, { text, base: this.controls.base });
+    if (!this.together.active) {
+      this.together.alone(this.controls.definition, text);
+    }
+    if (this.isOpening) { // typed into the definition being closed
       return;
     }
     this.controls.definition = text === "" ? "\n" : text; // an empty text would mean the stored one
-    this.own = this.together.active ? undefined : { text: this.controls.definition, base: this.controls.base };
     this.cuts?.changed(text);
     this.edited = true;
     const saved = document.querySelector("#facts .ok");
@@ -595,7 +589,6 @@ export class Page {
     if (this.controls.shared === "") {
       this.socket.set({ definition: this.controls.definition, ...begun });
     }
-    this.keepTyped(this.controls.message, { text: this.controls.definition, base: this.controls.base });
     this.together.typed();
   }
 
@@ -720,7 +713,7 @@ export class Page {
     }
     this.socket.set({ show, input, form, bycode, edits });
     if (message !== this.controls.message) {
-      this.socket.set({ message, ...this.leave(message) });
+      this.socket.set({ message, ...this.leave() });
     }
   }
 
@@ -732,19 +725,21 @@ export class Page {
     this.back(this.undone, this.done, "Nothing to redo");
   }
 
-  private own: { text: string; base: string } | undefined; // typed here, and not in the room of the definition
-
   /** Puts the saved text in the place of the open one; undo takes that back. */
   private async discard(): Promise<void> {
     const { message } = this.controls;
     await this.together.settled();
     if (!this.together.active) {
-      keepDraft(this.workspace, message, undefined);
+      this.together.forget();
       await this.press("stored");
       return;
     }
     const others = this.together.othersUnsaved;
     if (others.length > 0 && !(await confirmDialog(`Discard all that is not saved of this definition? Lines of ${others.join(", ")} are among it.`, "Discard"))) {
+      return;
+    }
+    if (this.openFile === "") { // it is gone when everybody has left it
+      this.editor.replace("");
       return;
     }
     const stored = await request<{ text: string }>(`${apiOf(this.workspace)}/definitions/${encodeURIComponent(this.openFile)}`);
@@ -764,14 +759,13 @@ export class Page {
 
   /** Goes back to the text of all, without the suggestion. */
   private endSuggestion(): void {
-    keepDraft(this.workspace, this.controls.message, undefined);
-    this.own = undefined;
     this.together.part(false);
   }
 
   /** Saves the definition. */
   private async save(): Promise<void> {
     if (this.together.active) {
+      this.rename(); // the name field may still have the focus
       this.together.save();
     } else {
       await this.press("save");
@@ -807,9 +801,6 @@ export class Page {
     this.acting.add(acting);
     const answer = await acting.finally(() => this.acting.delete(acting));
     this.together.isVersioned = false;
-    if (name === "version" && this.controls.message !== before.message) {
-      keepDraft(this.workspace, before.message, undefined); // the text now belongs to the new version
-    }
     if (changes && JSON.stringify(this.step()) === JSON.stringify(before)) {
       this.done.pop(); // it changed nothing, so there is nothing to undo
     }
@@ -850,17 +841,17 @@ export class Page {
     });
   }
 
-  /** Opens another definition. Unsaved text is kept as a draft. */
+  /** Opens another definition. */
   private open(message: string, push = true): Promise<void> {
     if (!this.capture && isEnvelope(message) !== this.envelope) {
       return this.leaveFor(pathOf(this.workspace, "definitions", message));
     }
     this.caretLine = null;
-    this.socket.set(this.leave(message));
+    this.socket.set(this.leave());
     const before = this.step();
     this.remember();
     return this.press(`open:${message}`).then((answer) => {
-      this.opening = undefined;
+      this.isOpening = false;
       if (JSON.stringify({ ...this.step(), message: "" }) === JSON.stringify({ ...before, message: "" })) {
         this.done.pop(); // the bytes stay
       }
@@ -872,7 +863,7 @@ export class Page {
     });
   }
 
-  /** Goes to a text in another language, on a page of its own. The unsaved text is kept as a draft. */
+  /** Goes to a text in another language, on a page of its own. */
   private leaveFor(address: string): Promise<void> {
     location.assign(address);
     return new Promise(() => undefined);
@@ -889,23 +880,51 @@ export class Page {
   /** Applies the typed name to an unsaved definition. */
   private rename(): void {
     const name = field<HTMLInputElement>("name")?.value.trim() ?? "";
-    if (this.controls.base === "" && name !== "" && name !== this.controls.message) {
-      keepDraft(this.workspace, this.controls.message, undefined);
-      this.host?.begun?.(name, this.controls.message);
-      const offer = this.begun.get(this.controls.message);
-      if (offer !== undefined) {
-        this.begun.delete(this.controls.message);
-        this.begun.set(name, offer);
-      }
+    if (this.controls.base !== "" || name === "" || name === this.controls.message) {
+      return;
+    }
+    this.wanted = name;
+    this.together.rename(name);
+    if (!this.together.active) {
+      this.begunAs(name);
       this.socket.set({ name, definition: this.controls.definition || "\n" });
     }
   }
 
-  /** Reports once that another tab has unsaved text of the open definition. */
-  private tellOthers(): void {
-    const [other] = this.controls.message === "" ? [] : otherDrafts(this.workspace, this.controls.message);
-    if (other !== undefined && other.text !== this.controls.definition) {
-      notify(`Another tab has unsaved text of ${this.controls.message}`, "warn", { title: "Show here", run: () => this.copyDraft(other) });
+  /** Gives the definition, which was begun, another name in this page. */
+  private begunAs(name: string): void {
+    const { message } = this.controls;
+    this.host?.begun?.(name, message);
+    const offer = this.begun.get(message);
+    if (offer !== undefined) {
+      this.begun.delete(message);
+      this.begun.set(name, offer);
+    }
+  }
+
+  private wanted = ""; // the name that this page asks for
+
+  /** Takes the name that somebody has given the open definition, which is not saved yet. */
+  private named(name: string): void {
+    const { message } = this.controls;
+    if (name !== message) {
+      const begin = field("code")?.dataset["begin"] ?? ""; // of the text of a new definition, with its name
+      const said = begin.replaceAll("$NAME", message);
+      if (name === this.wanted && said !== begin && this.editor.text.startsWith(said)) {
+        this.editor.replace(begin.replaceAll("$NAME", name) + this.editor.text.slice(said.length));
+      }
+      this.begunAs(name);
+      this.controls.message = name;
+      this.socket.set({ name });
+      if (!this.capture) {
+        document.title = `${name} · Wirebench`;
+        history.replaceState(history.state, "", addressOf(location.href, this.workspace, name, false));
+      }
+    }
+    this.wanted = "";
+    const input = field<HTMLInputElement>("name");
+    if (input !== null) {
+      input.value = name;
     }
   }
 
@@ -944,27 +963,22 @@ export class Page {
     this.address(true); // without that text: it is not shown again when the page is loaded again
   }
 
-  /** Copies the draft of another tab into the editor; undo restores the text before. A shared text is merged with it. */
-  private copyDraft({ message, text, base }: Kept): void {
-    void (message === this.controls.message ? Promise.resolve() : base === "" ? this.beginNew(message) : this.open(message)).then(() => {
-      if (this.together.active) {
-        this.together.merge(text, base);
-        return;
-      }
-      this.editor.replace(text);
-      this.controls.base = base;
-      this.socket.set({ base });
-      this.typed(text);
-    });
+  /** Opens a definition that an earlier version of the program has kept in this browser. */
+  private async openOld({ key, message, text, base }: OldDraft): Promise<void> {
+    if (base !== "") {
+      await this.open(message); // where it is merged
+      return;
+    }
+    await this.beginNew(message);
+    this.editor.replace(text);
+    localStorage.removeItem(key);
   }
 
   /** The controls needed by the server before another definition opens: the text of the current one. */
-  private leave(message: string): { definition: string; base: string; shared: string } {
-    const draft = takeDraft(this.workspace, message);
-    this.own = draft;
-    this.opening = draft?.text ?? "";
+  private leave(): { definition: string; base: string; shared: string } {
+    this.isOpening = true;
     this.controls.shared = "";
-    return { definition: this.opening, base: draft?.base ?? "", shared: "" };
+    return { definition: "", base: "", shared: "" };
   }
 
   /** Shows the list of all mistakes over the text, or hides it. */
@@ -987,9 +1001,6 @@ export class Page {
     }
     const set = answer.set ?? {};
     const before = this.controls.message;
-    for (const { from, to } of answer.renamed ?? []) {
-      moveDrafts(this.workspace, from, to);
-    }
     const renamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true && set.definition === undefined;
     Object.assign(this.controls, set, { name: "" });
     if (set.input !== undefined) {
@@ -1017,7 +1028,7 @@ export class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
-    if (set.definition !== undefined && set.reset !== true && answer.of === undefined && this.together.has(this.openFile)) {
+    if (set.definition !== undefined && set.reset !== true && answer.of === undefined && this.together.has(this.place.file)) {
       delete set.definition; // it was made before the server took the text from the room, which has it, too
       this.controls.definition = this.editor.text;
     }
@@ -1030,12 +1041,9 @@ export class Page {
     }
     this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();
-    if (this.openFile === "" && this.together.active && message === before) { // its file is gone, and with it the room
-      this.own = { text: this.controls.definition, base };
-      keepDraft(this.workspace, message, this.own);
-    }
-    this.together.follow(this.openFile);
-    if (this.opening === undefined) {
+    const { file, is } = this.place;
+    this.together.follow(file, is);
+    if (!this.isOpening) {
       this.together.share();
     }
     this.isAnswered = true;
@@ -1111,33 +1119,18 @@ export class Page {
     }
     const another = message !== before && !renamed;
     this.edited = set.edited ?? this.edited;
-    const { opening } = this;
+    const { isOpening } = this;
     if (another) {
-      this.opening = undefined; // an answer that was on its way is about the definition before
-      setTimeout(() => this.tellOthers());
+      this.isOpening = false; // an answer that was on its way is about the definition before
       if (!this.capture) {
         document.title = message === "" ? "Wirebench" : `${message} · Wirebench`;
       }
-      if (opening === undefined && !this.capture) { // a new one, or the one of the message
+      if (!isOpening && !this.capture) { // a new one, or the one of the message
         history.pushState({}, "", addressOf(location.href, this.workspace, message, base !== ""));
       }
-      // The draft is restored, whoever opened the definition: for a new message, or one of the shown bytes.
-      const begun = base === "" || (opening === undefined && !this.edited) ? takeDraft(this.workspace, message) : undefined;
-      if (begun !== undefined && set.definition !== undefined && begun.text !== set.definition) {
-        this.editor.open(begun.text);
-        if (base !== "") {
-          this.controls.base = begun.base; // if the revision differs now, the server says so
-          this.socket.set({ base: begun.base });
-        }
-        this.typed(begun.text);
-        return;
-      }
     }
-    if (set.definition === undefined && another && opening !== undefined && opening !== "") {
-      this.controls.definition = opening;
-      this.editor.open(opening);
-    } else if (set.definition !== undefined) {
-      if (set.reset === true && this.together.has(this.openFile)) { // another message of the same text
+    if (set.definition !== undefined) {
+      if (set.reset === true && this.together.has(this.place.file)) { // another message of the same text
         this.controls.definition = this.editor.text;
       } else if (set.reset === true) {
         this.editor.open(set.definition);
@@ -1149,9 +1142,8 @@ export class Page {
     if (set.definition !== undefined) {
       this.cuts?.changed(set.definition);
     }
-    this.keepTyped(message, this.edited ? { text: this.controls.definition, base } : undefined);
     if (!this.edited) {
-      this.own = undefined; // it is saved
+      this.together.forget(); // it is saved
     }
   }
 
@@ -1314,7 +1306,7 @@ export class Page {
     if (this.capture) {
       return; // the list is being loaded
     }
-    writeAddress({ ...this.shown(), ...(this.together.active ? { text: undefined } : {}) }, now); // what is typed is in the room
+    writeAddress({ ...this.shown(), text: undefined }, now); // what is typed is in the room
   }
 
   private shown(): Shown {
@@ -1682,7 +1674,7 @@ export class Page {
         return;
       }
       if (button.value === "stored" || button.value === "theirs") {
-        keepDraft(this.workspace, this.controls.message, undefined);
+        this.together.forget();
       }
       void this.press(button.value);
     });
@@ -1746,8 +1738,8 @@ export class Page {
       if (message !== null && message !== this.controls.message) {
         void this.open(message, false);
       } else if (begun !== null && begun !== "" && begun !== this.controls.message) {
-        this.opening = "";
-        void this.beginNew(begun).then(() => { this.opening = undefined; });
+        this.isOpening = true;
+        void this.beginNew(begun).then(() => { this.isOpening = false; });
       }
     });
     addEventListener("hashchange", () => {
@@ -1868,9 +1860,8 @@ export class Page {
     });
     addProvider({ group: "Bookmarks", entries: () => this.marked.map((b) => ({ title: b.name, hint: `${numberOf(b.end - b.start)} at ${offsetOf(b.start)}`, run: () => this.goToBookmark(b) })) });
     addProvider({
-      group: "Other tabs",
-      entries: () =>
-        otherDrafts(this.workspace).map((other) => ({ title: other.message, hint: `unsaved text, ${new Date(other.at).toLocaleString()}`, run: () => this.copyDraft(other) })),
+      group: "Unsaved texts of an earlier version",
+      entries: () => oldDrafts(this.workspace).map((old) => ({ title: old.message, hint: "in this browser", run: () => void this.openOld(old) })),
     });
     addProvider({
       group: "Samples",

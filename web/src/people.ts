@@ -1,11 +1,11 @@
-// Who has which definitions open: names beside the messages in the list.
+// Who has which definitions open: names beside the messages in the list, and definitions that were begun and not saved above it.
 //
 //   #rail-list a[data-people]    the names of the others who have opened it, for a mark and the tooltip
 
 import type { PeopleList } from "./api";
 import { onChanged } from "./changes";
 import { apiOf, request } from "./http";
-import { markPeople } from "./messages";
+import { listBegun, markPeople } from "./messages";
 
 async function look(workspace: string, isOwn: (file: string, id: string) => boolean): Promise<void> {
   const reply = await request<PeopleList>(`${apiOf(workspace)}/people`);
@@ -20,6 +20,7 @@ async function look(workspace: string, isOwn: (file: string, id: string) => bool
       }
     }
   }
+  listBegun((reply.answer.begun ?? []).map(({ message }) => message));
   markPeople(new Map([...names].map(([message, list]) => [message, list.join(", ")])));
 }
 

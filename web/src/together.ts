@@ -3,7 +3,7 @@
 //   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
 
-import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage } from "./api";
+import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
 import { onChanged } from "./changes";
 import { find } from "./commands";
 import type { Channel, Connection } from "./connection";
@@ -13,6 +13,7 @@ import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
 import { apiOf, request } from "./http";
 import { notify } from "./notify";
+import { oldDrafts } from "./olddrafts";
 import { choosePersonName, personName } from "./person";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { frameAddress } from "./score";
@@ -24,12 +25,14 @@ export interface TogetherHost {
   readonly editor: DefinitionField;
   text(): string; // of the open definition
   message(): string; // its name
-  own(): { text: string; base: string } | undefined; // typed here, and not in the room yet, of a revision of the file
+  revision(): string; // of the file, that the text was made of
   confirmed(text: string): void; // that the room has
-  taken(): void; // what is typed here is in the room, or on its way
   rewrite(of: string, text: string): void; // replaces a recent text, and leaves what has changed since
   beside(why: string, text: string): Promise<void>; // shows a text that cannot be merged
   changed(file: string, isAway?: boolean): void; // whose room has the text, "" for none; the server is away
+  showApart(text: string, revision: string): void; // a suggestion, and the revision that it was made of
+  named(message: string): void; // the name of the definition, which is not saved yet
+  saved(): void;
   beginSuggestion(): void;
   endSuggestion(): void;
   discard(): void; // asks for the saved text in place of this one
@@ -40,7 +43,7 @@ export interface TogetherHost {
 
 /** What is kept of a text whose changes were not confirmed when its page was closed or showed another one. */
 interface Kept {
-  room: string;
+  room: string; // "" if it was typed before the room was there
   version: number;
   client: string;
   base: string; // the text of the version
@@ -62,15 +65,17 @@ function stored(name: string): string | null {
   }
 }
 
-function store(name: string, value: string | undefined): void {
+/** Stores a text, or removes it. Returns whether that is possible: the storage may be full, or not permitted. */
+function store(name: string, value: string | undefined): boolean {
   try {
     if (value === undefined) {
       localStorage.removeItem(name);
     } else {
       localStorage.setItem(name, value);
     }
+    return true;
   } catch {
-    // Not permitted, or full.
+    return value === undefined;
   }
 }
 
@@ -114,6 +119,12 @@ export class Together {
   constructor(host: TogetherHost) {
     this.host = host;
     addEventListener("pagehide", () => this.keep());
+    addEventListener("beforeunload", (event) => {
+      this.keep();
+      if (this.isUnkept) {
+        event.preventDefault(); // the browser asks
+      }
+    });
     onChanged("people", () => this.goAlong());
   }
 
@@ -123,7 +134,7 @@ export class Together {
   }
 
   /** Whether a person in a room is this page. */
-  is(file: string, id: string): boolean {
+  isSelf(file: string, id: string): boolean {
     return this.shared !== undefined && file === this.file && id === this.you;
   }
 
@@ -137,17 +148,53 @@ export class Together {
     return this.people.length;
   }
 
-  /** The page has another file open; "" for a text without one. */
-  follow(file: string): void {
-    if (file !== this.file) {
+  private is: "stored" | "begun" | "" = "";
+
+  /** The page has a file open; "" for none. It is stored, or was begun and not saved, or there is no text of it. */
+  follow(file: string, is: "stored" | "begun" | ""): void {
+    const isGone = this.is === "stored" && is === "";
+    if (file !== this.file || isGone) {
+      const own = this.isRenamed ? this.own : undefined; // goes along
+      if (own !== undefined) {
+        this.own = undefined;
+        store(this.keptKey, undefined);
+      }
       this.leave();
       this.file = file;
-      this.isApart = stored(this.apartKey) !== null;
+      this.own = own;
+      const apart = this.apartText();
+      this.isApart = apart !== undefined;
+      if (apart?.text !== undefined) {
+        this.host.showApart(apart.text, apart.base ?? "");
+      }
       this.draw();
     }
-    if (file !== "" && this.channel === undefined && !this.isApart) {
+    this.isRenamed = false;
+    this.is = is;
+    if (file !== "" && this.channel === undefined && !this.isApart && (is !== "" || this.own !== undefined || this.kept() !== undefined)) {
       this.join();
     }
+  }
+
+  private own: { base: string; text: string } | undefined; // typed here while the text was not that of a room
+
+  /** Takes what is typed while the text is not that of a room. */
+  alone(base: string, text: string): void {
+    if (this.isApart) {
+      store(this.apartKey, JSON.stringify({ text, base: this.host.revision() }));
+      return;
+    }
+    this.own = { base: this.own?.base ?? base, text };
+    if (this.file !== "" && this.channel === undefined) {
+      this.join();
+    }
+    this.keepLater();
+  }
+
+  /** What was typed alone is not wanted any more, as it is in the file. */
+  forget(): void {
+    this.own = undefined;
+    this.keep();
   }
 
   private isApart = false;
@@ -161,12 +208,21 @@ export class Together {
     return `wirebench.apart\n${this.host.workspace}\n${this.file}`;
   }
 
+  /** The suggestion that is being written, undefined for none; without a text at its beginning. */
+  private apartText(): { text?: string; base?: string } | undefined {
+    try {
+      return (JSON.parse(stored(this.apartKey) ?? "null") as { text?: string; base?: string } | null) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Leaves the room for a suggestion, or comes back to it. */
   part(isApart: boolean): void {
     const { file } = this;
-    store(this.apartKey, isApart ? "1" : undefined);
+    store(this.apartKey, isApart ? "{}" : undefined);
     this.leave();
-    this.follow(file);
+    this.follow(file, this.is);
   }
 
   private frame: RoomsLook | undefined; // that is shown
@@ -185,12 +241,6 @@ export class Together {
 
   private unmerged: Kept | undefined; // a text that the server is to merge, until it says so
   private whyMerged = "";
-
-  /** Merges a text that was made of a revision of the file. */
-  merge(text: string, revision: string): void {
-    this.toMerge({ revision, text });
-    this.sendUnmerged();
-  }
 
   /** Keeps a text until the server says that it is merged. Its client is its own, so that it is merged once, however often it is sent. */
   private toMerge(of: { base?: string; revision?: string; text: string }): void {
@@ -275,8 +325,21 @@ export class Together {
     this.trySave();
   }
 
+  private isNaming = false; // the server is asked for another name
+  private isRenamed = false; // the next file is this one with another name
+
+  /** Gives the definition, which is not saved yet, another name. */
+  rename(message: string): void {
+    if (this.shared === undefined) {
+      this.isRenamed = true;
+    } else if (this.writes && !this.isLost) {
+      this.isNaming = true;
+      this.send({ name: message });
+    }
+  }
+
   private trySave(): void {
-    if (this.saving === "wanted" && this.shared?.pending === 0 && !this.isLost) {
+    if (this.saving === "wanted" && this.shared?.pending === 0 && !this.isLost && !this.isNaming) {
       this.saving = "sent";
       this.send({ write: true });
     }
@@ -291,6 +354,7 @@ export class Together {
       notify(`Not saved: ${problem}`, "err");
     } else {
       notify(same === true ? "No changes to save." : `Saved ${file}.`);
+      this.host.saved();
     }
   }
 
@@ -314,9 +378,11 @@ export class Together {
 
   private join(): void {
     const { file } = this;
-    const kept = this.kept();
-    const asked: { file: string; message: string; name: string; have: { room?: string; version?: number } } = {
-      file, message: this.host.message(), name: personName(), have: kept === undefined ? {} : { room: kept.room, version: kept.version },
+    const own = this.own === undefined ? this.kept() : { ...this.own, room: "", version: 0 };
+    this.sent = own?.text;
+    const asked: TextOpened = {
+      file, message: this.host.message(), name: personName(),
+      have: this.shared !== undefined ? { room: this.room, version: this.shared.version } : own === undefined ? {} : { room: own.room, version: own.version, begin: own.text },
     };
     const channel: Channel = this.host.connection.channel("text", asked, {
       open: () => undefined,
@@ -330,7 +396,9 @@ export class Together {
       lost: (why) => {
         if (this.channel === channel) {
           this.refused = why;
-          asked.have = this.shared === undefined ? {} : { room: this.room, version: this.shared.version };
+          if (this.shared !== undefined) {
+            asked.have = { room: this.room, version: this.shared.version };
+          }
           this.isLost = true;
           this.host.changed("", why === ""); // until the room is back
           this.draw();
@@ -343,6 +411,21 @@ export class Together {
 
   /** The text is becoming a new version: what is not saved is in that one, and the room of this one gets back the text of the file. */
   isVersioned = false;
+
+  private sent: string | undefined; // the text with which a definition begins that has no room yet
+
+  /** The file has another name, and its room is there. */
+  private moved({ file, message }: RoomsMoved): void {
+    store(this.keptKey, undefined);
+    this.channel?.close();
+    this.file = file;
+    this.isNaming = false;
+    this.join();
+    this.keep();
+    if (message !== undefined) {
+      this.host.named(message);
+    }
+  }
 
   private readonly draining = new Map<Channel, { left: number; key: string }>();
 
@@ -361,6 +444,8 @@ export class Together {
       channel?.close();
     }
     this.channel = undefined;
+    this.own = undefined; // likewise
+    this.isNaming = false;
     this.unmerged = undefined; // it is kept
     if (shared !== undefined) {
       this.host.editor.unshare();
@@ -396,7 +481,17 @@ export class Together {
   }
 
   private async take(message: RoomsMessage): Promise<void> {
-    const { start, updates, merged, people, nobody, file, unsaved, saved } = message;
+    const { start, updates, merged, people, nobody, file, unsaved, saved, moved, refused } = message;
+    if (moved !== undefined) {
+      this.moved(moved);
+      return;
+    }
+    if (refused !== undefined) {
+      this.isNaming = false;
+      this.saving = "";
+      notify(`The name is not changed: ${refused}`, "err");
+      this.host.named(this.host.message());
+    }
     if (start !== undefined) {
       this.isLost = false;
       this.refused = "";
@@ -466,9 +561,16 @@ export class Together {
   /** Takes the text of the server; undefined: the one that is kept. What this page has and the server has not becomes a change of it. */
   private async begin(text: string | undefined, version: number, why: string): Promise<void> {
     const { shared: was } = this;
-    const mine = was === undefined ? this.kept() : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
+    const kept = was === undefined && this.own === undefined ? this.kept() : undefined;
+    const mine = was === undefined ? kept : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
     const now = text ?? mine?.base ?? "";
-    const shared = await this.host.editor.share({ text: now, version, client: this.client }, {
+    let own: typeof this.own; // with what was typed while the editor was being loaded
+    let keeps = false;
+    const shared = await this.host.editor.share({ text: now, version, client: this.client, keep: () => {
+      own = this.own;
+      keeps = was === undefined && own !== undefined && (now === own.base || now === this.sent); // nobody else has changed the text
+      return keeps;
+    } }, {
       push: (at, changes) => this.send({ push: { client: this.client, version: at, changes } }),
       at: (at, anchor, head) => this.send({ at: { version: at, anchor, head } }),
     });
@@ -476,16 +578,18 @@ export class Together {
       return;
     }
     this.shared = shared;
-    const own = was === undefined && mine === undefined ? this.host.own() : undefined;
-    if (own !== undefined && this.writes && shared.before !== now) {
-      this.toMerge({ revision: own.base, text: shared.before }); // also what was typed while the editor was being loaded
-    }
-    if (this.writes) {
-      this.host.taken();
-    } else if (own !== undefined && !lookOnly("commenter")) {
-      this.part(true); // with what was typed
+    if (own !== undefined && !this.writes && !lookOnly("commenter")) {
+      this.own = undefined;
+      store(this.keptKey, undefined);
+      this.part(true);
+      this.host.showApart(own.text, this.host.revision());
       return;
     }
+    if (own !== undefined && was === undefined && this.writes && !keeps && shared.before !== now) {
+      this.toMerge({ base: own.base, text: shared.before });
+    }
+    this.own = undefined;
+    this.takeOld();
     this.host.editor.setReadOnly(this.writes ? null : "View only");
     this.host.changed(this.file);
     shared.again(); // others are told where this page is
@@ -507,6 +611,16 @@ export class Together {
     }
   }
 
+  /** Merges what an earlier version of the program has kept of the text in this browser. */
+  private takeOld(): void {
+    const message = this.host.message();
+    const old = this.writes && this.unmerged === undefined ? oldDrafts(this.host.workspace).find((old) => old.message === message) : undefined;
+    if (old !== undefined) {
+      this.toMerge({ revision: old.base, text: old.text });
+      store(old.key, undefined);
+    }
+  }
+
   /** What was kept of this text, by this tab or another one: the server leaves out what it has of it already. */
   private kept(): Kept | undefined {
     try {
@@ -519,10 +633,23 @@ export class Together {
 
   /** Keeps the text while changes are not confirmed. */
   private keep(): void {
-    const { shared } = this;
-    if (shared !== undefined) {
+    const { shared, own } = this;
+    if (own !== undefined && this.file !== "") {
+      const kept: Kept = { room: "", version: 0, client: this.client, ...own, changes: [] };
+      this.stores(own.text === own.base ? undefined : JSON.stringify(kept));
+    } else if (shared !== undefined) {
       const kept: Kept = { room: this.room, version: shared.version, client: this.client, base: shared.base, text: this.host.text(), changes: shared.changes };
-      store(this.keptKey, shared.pending > 0 ? JSON.stringify(kept) : undefined);
+      this.stores(shared.pending > 0 ? JSON.stringify(kept) : undefined);
+    }
+  }
+
+  private isUnkept = false; // what is typed lasts only as long as the page
+
+  private stores(kept: string | undefined): void {
+    const was = this.isUnkept;
+    this.isUnkept = !store(this.keptKey, kept);
+    if (this.isUnkept && !was) {
+      notify("This browser cannot store unsaved text: its storage is full or disabled. Do not close the page before the server is back.", "err");
     }
   }
 
@@ -531,7 +658,7 @@ export class Together {
     this.timer = setTimeout(() => {
       this.keep();
       if ((this.shared?.pending ?? 0) > 0) {
-        this.keepLater();
+        this.keepLater(); // a text of one's own is kept until it is typed in again
       }
     }, keepAfter);
   }
@@ -560,7 +687,7 @@ export class Together {
     if (mine >>> 0 !== hash) {
       const { file } = this;
       this.leave();
-      this.follow(file);
+      this.follow(file, this.is);
       void this.keepApart(file, text);
     }
   }
@@ -587,6 +714,8 @@ export class Together {
     switch (true) {
       case this.isApart:
         return { text: "Your suggestion: only you see this text", kind: "warn" };
+      case this.own !== undefined && this.host.connection.tries > 0:
+        return { text: "No connection: your changes are kept and sent later", kind: "warn" };
       case this.channel === undefined || this.shared === undefined && !this.isLost:
         return { text: "", kind: "" };
       case !this.writes:
@@ -730,7 +859,7 @@ export class Together {
     name.defaultValue = personName();
     name.maxLength = mostName;
     name.size = Math.max(personName().length, 9);
-    name.addEventListener("change", () => this.rename(name.value));
+    name.addEventListener("change", () => this.callOneself(name.value));
     name.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
         event.preventDefault();
@@ -753,10 +882,10 @@ export class Together {
     return link;
   }
 
-  private rename(name: string): void {
+  private callOneself(name: string): void {
     choosePersonName(name.trim().slice(0, mostName));
     const { file } = this;
     this.leave();
-    this.follow(file);
+    this.follow(file, this.is);
   }
 }

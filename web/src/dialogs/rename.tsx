@@ -2,7 +2,6 @@
 
 import type { DefinitionBody, WorkspaceRenamed } from "../api";
 import { Button, dialog, Field, type Open, Says } from "../dialog";
-import { moveDrafts } from "../drafts";
 import { apiOf, request } from "../http";
 import { undoOffer } from "../journal";
 import { notify } from "../notify";
@@ -17,13 +16,7 @@ interface Names {
 /** Renames definitions; returns the report, or why it failed. */
 async function rename(workspace: string, names: Names): Promise<WorkspaceRenamed | string> {
   const reply = await request<WorkspaceRenamed>(`${apiOf(workspace)}/rename`, { body: names });
-  if (!reply.ok) {
-    return reply.why;
-  }
-  for (const { from, to } of reply.answer.messages) {
-    moveDrafts(workspace, from, to);
-  }
-  return reply.answer;
+  return reply.ok ? reply.answer : reply.why;
 }
 
 const bare = (name: string): string => name.replace(/^.*\//, "").replace(/\.\d+$/, "");

@@ -158,13 +158,18 @@ export class DefinitionEditor {
   share(start: SharedStart, events: SharedEvents): Shared {
     this.unshare();
     const before = this.text;
-    const changes = changesTo(this.view.state.doc, start.text);
+    const keeps = start.keep?.() === true;
+    const { doc, selection } = this.view.state;
+    const changes = changesTo(doc, start.text);
     if (changes.length > 0) {
       this.view.dispatch({ changes, annotations: [Transaction.remote.of(true), Transaction.addToHistory.of(false)] });
     }
     this.shared = new Shared(this.view, start, events);
     this.shared.before = before;
     this.view.dispatch({ effects: this.sharing.reconfigure(this.shared.extension(start.version)) });
+    if (keeps && changes.length > 0) {
+      this.view.dispatch({ changes: changesTo(this.view.state.doc, doc.toString()), selection, annotations: [outside.of(true), Transaction.addToHistory.of(false)] });
+    }
     return this.shared;
   }
 

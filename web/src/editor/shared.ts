@@ -12,6 +12,7 @@ export interface SharedStart {
   text: string;
   version: number;
   client: string; // identifies this copy
+  keep?(): boolean; // asked before the editor takes the text: what the editor has is made of that text: the differences are changes that the server does not have
 }
 
 /** What goes to the server. */
