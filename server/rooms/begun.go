@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"wirebench/defs/source"
+	"wirebench/server/collab"
 	"wirebench/server/workspace"
 )
 
 // A definition that was begun and not saved has a room and a log, and no file: everybody can open it, and what is typed is safe. It gets its file
-// once somebody saves it, and is gone when people leave it without a text.
+// once somebody saves it, and is gone when people leave it without a text. One whose file was deleted while lines of it were not saved is the
+// same: its text stays, and is merged with the file if that comes back.
 
 // maxBegun bounds the definitions of a project that were begun and not saved.
 const maxBegun = 500
@@ -99,12 +102,44 @@ func (s *Set) isTaken(ws *workspace.Workspace, file string) bool {
 
 // hasFile takes that there is a file. The caller holds the lock.
 func (r *Room) hasFile() {
-	if !r.begun {
-		return
+	if r.begun {
+		r.begun, r.former = false, nil
+		r.sayFile()
 	}
-	if r.begun = false; r.saidFile != nil {
+}
+
+// sayFile says that there is a file now, or none. The caller holds the lock.
+func (r *Room) sayFile() {
+	if r.saidFile != nil {
 		r.saidFile()
 	}
+}
+
+// keepGone keeps a text that is not saved without its file. It returns false if all of it is saved.
+func (r *Room) keepGone() (kept bool) {
+	r.locked(func() {
+		if kept = !r.unsaved.IsEmpty(); !kept {
+			return
+		}
+		former := r.fileText
+		r.begun, r.former, r.raw, r.fileText, r.wills, r.outside = true, &former, "", "", nil, outside{}
+		r.unsaved = collab.Between(nil, r.doc.Text())
+		r.entries = append(r.entries, r.fileEntry())
+		r.setState(FileState{})
+		r.sayFile()
+	})
+	if kept {
+		r.flush()
+	}
+	return kept
+}
+
+// baseOf returns the text of which another program has made a new text of the file.
+func (r *Room) baseOf(raw string) string {
+	if r.former == nil {
+		return r.fileText
+	}
+	return nearest([]fileText{{text: *r.former}, {}}, source.UnixLines(raw))
 }
 
 // isBegun reports whether there is no file yet.

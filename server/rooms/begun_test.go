@@ -148,26 +148,39 @@ func TestBegunElsewhere(t *testing.T) {
 	}
 }
 
-// A file that is deleted makes no definition that was begun of its unsaved text: the history has that.
-func TestBegunIsNotGone(t *testing.T) {
-	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
-	s := &Set{}
-	ann := l.join(t, s, name, "ann")
+// A file that is deleted with all that people have typed is gone. With lines that are not saved it is a definition that is not saved, whose
+// name no other file gets.
+func TestBegunWhenGone(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n", "C_B.1.def": "byte b\n"})
+	s := newSet(t)
+	ann, bob := l.join(t, s, name, "ann"), l.join(t, s, "C_B.1.def", "bob")
 	ann.replace("id", "one")
 	ann.has("uint32 one\n")
-	if err := os.Remove(filepath.Join(l.files, name)); err != nil {
+	bob.replace("b\n", "c\n")
+	bob.written()
+	if err := errors.Join(os.Remove(filepath.Join(l.files, name)), os.Remove(filepath.Join(l.files, "C_B.1.def"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ann.lost(); !errors.Is(err, ErrClosed) {
+	if _, err := bob.lost(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	ann.Leave()
-	wait(t, s)
-	if got := s.Begun(l.Workspace); len(got) > 0 {
-		t.Errorf("begun: %q", got)
+	ann.until("it is not saved", func() bool { return slices.Equal(s.Begun(l.Workspace), []string{name}) })
+	ann.replace("one", "two")
+	ann.has("uint32 two\n")
+	if err := os.WriteFile(filepath.Join(l.files, "C_C.1.def"), []byte("byte c\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	bob := l.begin(t, s, name, "bob", "uint64 other\n")
-	bob.has("uint64 other\n")
+	if err := s.Rename(l.Workspace, []workspace.Renaming{{From: "C_C.1.def", To: name}}, func() error { return nil }); !errors.Is(err, ErrTaken) {
+		t.Error(err)
+	}
+	ann = l.join(t, s, name, "ann")
+	if err := ann.Write(); err != nil {
+		t.Fatal(err)
+	}
+	ann.until("it is saved", func() bool { return ann.saved != nil })
+	if got := l.text(t, name); got != "uint32 two\n" || len(s.Begun(l.Workspace)) > 0 {
+		t.Errorf("%q, begun: %q", got, s.Begun(l.Workspace))
+	}
 }
 
 // People who write a definition find it under its new name, with what they have not confirmed yet.

@@ -1,10 +1,10 @@
 package rooms
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,23 +14,6 @@ import (
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
 )
-
-// ends waits until the room of the client ends.
-func (c *client) ends() {
-	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
-	defer cancel()
-	for {
-		m, err := c.Next(ctx)
-		if errors.Is(err, ErrClosed) {
-			return
-		}
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		c.take(m)
-	}
-}
 
 // A file, or its whole folder, is away for a while, and people type meanwhile: what is confirmed is in the file that comes back.
 func TestGoneForAWhile(t *testing.T) {
@@ -53,7 +36,12 @@ func TestGoneForAWhile(t *testing.T) {
 		"a branch without it, for long": {
 			func(_, file string) error { return os.Rename(file, file+"~") },
 			func(_, file string) error { return os.Rename(file+"~", file) },
-			0, true, "",
+			goneTime + 500*time.Millisecond, false, "",
+		},
+		"a branch without it, for so long that nobody has it open": {
+			func(_, file string) error { return os.Rename(file, file+"~") },
+			func(_, file string) error { return os.Rename(file+"~", file) },
+			goneTime + 500*time.Millisecond, true, "",
 		},
 		"the folder is away": {
 			func(folder, _ string) error { return os.Rename(folder, folder+"~") },
@@ -65,7 +53,7 @@ func TestGoneForAWhile(t *testing.T) {
 				return errors.Join(os.Rename(folder, folder+"~"), os.Mkdir(folder, 0o777))
 			},
 			func(folder, _ string) error { return errors.Join(os.Remove(folder), os.Rename(folder+"~", folder)) },
-			0, true, "",
+			goneTime + 500*time.Millisecond, true, "",
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -85,14 +73,19 @@ func TestGoneForAWhile(t *testing.T) {
 			}
 			ann.replace("uint32", "(2) uint32")
 			ann.until("confirmed without the file", func() bool { return strings.Contains(ann.text.String(), "(2)") })
+			time.Sleep(x.away)
 			if x.closes {
-				ann.ends()
 				ann.Leave()
-			} else {
-				time.Sleep(x.away)
+				wait(t, s)
+				if got := s.Begun(l.Workspace); !slices.Equal(got, []string{name}) {
+					t.Errorf("begun: %q", got)
+				}
 			}
 			if err := errors.Join(x.back(folder, file), l.Reload()); err != nil {
 				t.Fatal(err)
+			}
+			if got := s.Begun(l.Workspace); x.closes && len(got) > 0 {
+				t.Errorf("with its file, begun: %q", got)
 			}
 			if x.closes {
 				ann = l.join(t, s, name, "ann")
@@ -105,35 +98,39 @@ func TestGoneForAWhile(t *testing.T) {
 	}
 }
 
-// Another file of the name of one that was deleted gets nothing of it; what was not in the file is in the history.
+// Another file of the name of one that was deleted stands beside what was not saved: nothing of either is lost, and the file has only its own.
 func TestAnotherFileOfTheName(t *testing.T) {
-	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
-	s := newSet(t)
-	ann := l.join(t, s, name, "ann")
-	if err := errors.Join(os.Remove(filepath.Join(l.files, name)), l.Reload()); err != nil {
-		t.Fatal(err)
-	}
-	ann.replace("id", "account")
-	ann.ends()
-	ann.Leave()
-	if err := errors.Join(os.WriteFile(filepath.Join(l.files, name), []byte("byte level\n"), 0o666), l.Reload()); err != nil {
-		t.Fatal(err)
-	}
-	m, err := s.Join(t.Context(), l.Workspace, name, Person{Name: "bob"}, Have{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	news, err := m.Next(t.Context())
-	if err != nil || news.Start == nil || *news.Start.Text != "byte level\n" || !strings.Contains(news.Start.Notice, "history") {
-		t.Errorf("%+v %v", news.Start, err)
-	}
-	list, err := l.History(name)
-	for _, r := range list {
-		if text, err := l.RevisionText(name, r.ID); err == nil && text == "uint32 account\n" && strings.Join(r.Who, " ") == "ann" {
-			return
+	for _, closes := range []bool{false, true} {
+		l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+		s := newSet(t)
+		ann := l.join(t, s, name, "ann")
+		ann.replace("id", "account")
+		ann.has("uint32 account\n")
+		if err := errors.Join(os.Remove(filepath.Join(l.files, name)), l.Reload()); err != nil {
+			t.Fatal(err)
+		}
+		if closes { // at once, so that the deletion is seen when the log is read
+			ann.Leave()
+			wait(t, s)
+		} else {
+			time.Sleep(goneTime + 500*time.Millisecond)
+		}
+		if got := s.Begun(l.Workspace); !slices.Equal(got, []string{name}) {
+			t.Errorf("begun: %q", got)
+		}
+		if err := errors.Join(os.WriteFile(filepath.Join(l.files, name), []byte("byte level\n"), 0o666), l.Reload()); err != nil {
+			t.Fatal(err)
+		}
+		if closes {
+			ann = l.join(t, s, name, "ann")
+		}
+		ann.until("both", func() bool {
+			return strings.Count(ann.text.String(), "uint32 account\n") == 1 && strings.Count(ann.text.String(), "byte level\n") == 1
+		})
+		if got := l.text(t, name); got != "byte level\n" {
+			t.Errorf("the file has %q", got)
 		}
 	}
-	t.Errorf("the text of ann is not in the history: %+v %v", list, err)
 }
 
 // A write that is said to have failed after the file has the text is not the change of another program.

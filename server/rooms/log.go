@@ -26,7 +26,7 @@ import (
 //     its own bytes say whether it was written.
 //   - A line has a checksum. A line that cannot be read is skipped, and with it what depends on it: an update fits one version only. The text
 //     goes on at the next line that names the text of the file. What was skipped is kept aside and named.
-//   - The log is removed when its text is in the file, or else in the history.
+//   - The log is removed when its file is, and all of its text was in that.
 
 // entry is a part of a line of the log: the base, updates, or a state of the file. A line has what was synced at once, as an array.
 type entry struct {
@@ -36,8 +36,8 @@ type entry struct {
 	File    string          `json:"file,omitempty"` // revision of the file
 	Will    string          `json:"will,omitempty"` // revision of the file that is written next
 	Marks   []mark          `json:"m,omitempty"`    // of a base: whose the parts are that are not in the file
-	New     bool            `json:"new,omitempty"`  // a state of the file: there is none yet
-	Gone    bool            `json:"gone,omitempty"` // the file does not exist any more; the history has what was not in it
+	New     bool            `json:"new,omitempty"`  // a state of the file: there is none; Text is the one that it had, if there was one
+	Gone    bool            `json:"gone,omitempty"` // of earlier programs: there is no file, and the history has what was not in it
 	Who     string          `json:"who,omitempty"`
 	Client  string          `json:"c,omitempty"`
 	At      int64           `json:"at,omitempty"` // Unix time in ms
@@ -70,10 +70,14 @@ func (p place) readLog() (*store.File, error) {
 	return &f, nil
 }
 
-// isBegun reports whether a log is that of a definition that was begun and not saved.
+// isBegun reports whether a log without a file is that of a definition that was begun and not saved, or of which lines were not saved.
 func isBegun(log []byte) bool {
 	p, _ := readLog(log, "")
-	return p.doc != nil && p.begun
+	if p.doc == nil || p.gone || len(p.files) == 0 {
+		return false
+	}
+	text := p.doc.Text().String()
+	return p.begun || !slices.ContainsFunc(p.files, func(f fileText) bool { return f.text == text })
 }
 
 // removeLog removes the log, if there is one.
@@ -202,7 +206,9 @@ type past struct {
 	who   []string   // authors of what is not in the file
 	marks []mark     // whose it is
 	gone  bool
-	begun bool // there was no file yet
+	begun bool // there was no file
+
+	former *string // of one that was begun: the text of the file that was deleted
 
 	size    int
 	plain   bool // without checksums
@@ -270,7 +276,10 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 	case p.doc == nil:
 		return errors.New("its base is missing")
 	case e.New:
-		p.begun, p.files = true, []fileText{{rev: store.RevisionOf(nil)}}
+		p.begun, p.former, p.files = true, e.Text, []fileText{{rev: store.RevisionOf(nil)}}
+		if e.Text != nil {
+			p.files = append(p.files, fileText{text: *e.Text})
+		}
 		return nil
 	case e.Version-len(e.Updates) != p.doc.Version():
 		return errGap
@@ -288,7 +297,7 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 		return err
 	}
 	if e.File != "" {
-		p.files, p.begun = nil, false
+		p.files, p.begun, p.former = nil, false, nil
 		if at.text == p.doc.Text().String() {
 			p.who, p.marks = nil, nil
 		}
@@ -311,9 +320,14 @@ func (p *past) base(now string) (base string, ok bool) {
 	if p.damaged || p.gone {
 		return "", false
 	}
-	// Another program has changed the file since. Of two texts that it may have changed it is the one that is nearer.
+	// Another program has changed the file since.
+	return nearest(p.files, text), len(p.files) > 0
+}
+
+// nearest returns that of the texts of a file, of which another program may have made a new one, which is nearest to that.
+func nearest(files []fileText, text string) (base string) {
 	best := -1
-	for _, f := range p.files {
+	for _, f := range files {
 		n := 0
 		for _, s := range collab.Between(collab.NewText(f.text), collab.NewText(text)) {
 			if !s.Keep {
@@ -324,7 +338,7 @@ func (p *past) base(now string) (base string, ok bool) {
 			base, best = f.text, n
 		}
 	}
-	return base, best >= 0
+	return base
 }
 
 // beginLog begins the log with the present text and the state of the file.

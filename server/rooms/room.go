@@ -74,10 +74,11 @@ type Room struct {
 	failed     error  // why no change is accepted any more
 	notice     string // for everyone who comes
 	stop       chan struct{}
-	begun      bool   // there is no file yet: nobody has saved the definition
-	saidFile   func() // there is one now; nil for a room that nobody joins
-	movedTo    *Moved // where the text is, of a room that ends with that
-	moving     bool   // the room ends, as its file gets another name: members wait
+	begun      bool    // there is no file: nobody has saved the definition, or somebody has deleted what was saved
+	former     *string // the text of the file before it was deleted
+	saidFile   func()  // there is one now; nil for a room that nobody joins
+	movedTo    *Moved  // where the text is, of a room that ends with that
+	moving     bool    // the room ends, as its file gets another name: members wait
 
 	// Used by run only.
 	raw     string // the file on disk, without the changes in outside
@@ -128,7 +129,7 @@ func (r *Room) recover(begin bool) error {
 	if err != nil {
 		return err
 	}
-	if r.begun && (f == nil || !isBegun(f.Text)) { // the log of a file that is gone has nothing to do with a new one
+	if r.begun && (f == nil || !isBegun(f.Text)) { // the log of a file that was deleted with all that people had typed
 		if !begin {
 			return ErrNoFile
 		}
@@ -149,7 +150,15 @@ func (r *Room) recover(begin bool) error {
 	if p.missing {
 		r.notice = "A part of what was typed here cannot be read any more; the server has kept it aside in " + r.asideFile()
 	}
-	if p.doc != nil {
+	switch {
+	case p.doc == nil:
+	case r.begun:
+		r.goOn(&p, nil)
+		r.former = p.former
+		if !p.begun { // the file was deleted while nobody had it open
+			r.former, r.hasLog = &p.files[0].text, false
+		}
+	default:
 		if err := r.join3(&p, now); err != nil {
 			return fmt.Errorf("merge the file with its log: %w", err)
 		}
@@ -173,40 +182,43 @@ func (r *Room) join3(p *past, now collab.Text) error {
 		r.log.Error("a text could not be merged with its file: it is in the history")
 		return r.ws.Keep(r.file, source.UnixLines(r.raw), p.doc.Text().String(), p.who)
 	}
-	r.id, r.doc, r.authors, r.marks = p.room, p.doc, p.who, p.marks
-	if r.id == "" { // its line is damaged
-		r.id = rand.Text()
-	}
 	// What was written outside since is a change of the text that the file had.
-	var err error
-	change := collab.Between(r.doc.Text(), collab.Merge(collab.NewText(base), r.doc.Text(), now))
+	change := collab.Between(p.doc.Text(), collab.Merge(collab.NewText(base), p.doc.Text(), now))
 	if !change.IsEmpty() {
-		_, err = r.doc.Receive(r.doc.Version(), "outside "+rand.Text(), []collab.Change{change})
-		r.marks = marked(r.marks, change, workspace.Outside)
+		if _, err := p.doc.Receive(p.doc.Version(), "outside "+rand.Text(), []collab.Change{change}); err != nil {
+			return err
+		}
+		p.marks = marked(p.marks, change, workspace.Outside)
 	}
-	if err != nil {
-		return err
-	}
+	r.goOn(p, now)
 	if !change.IsEmpty() {
 		r.hasLog = false
 		if err := r.ws.Keep(r.file, base, source.UnixLines(r.raw), []string{workspace.Outside}); err != nil {
 			r.log.Error("what another program has written is not in the history", "error", err)
 		}
 	}
-	r.unsaved = collab.Between(now, r.doc.Text())
+	return nil
+}
+
+// goOn goes on with the text of a log.
+func (r *Room) goOn(p *past, file collab.Text) {
+	r.id, r.doc, r.authors, r.marks = p.room, p.doc, p.who, p.marks
+	if r.id == "" { // its line is damaged
+		r.id = rand.Text()
+	}
+	r.unsaved = collab.Between(file, r.doc.Text())
 	if r.unsaved.IsEmpty() {
 		r.authors, r.marks = nil, nil
 	} else {
 		r.since = time.Now()
 		r.latest = r.since
 	}
-	return nil
 }
 
 // fileEntry is the entry for the present state of the file.
 func (r *Room) fileEntry() entry {
 	if r.begun {
-		return entry{Version: r.doc.Version(), New: true}
+		return entry{Version: r.doc.Version(), New: true, Text: r.former}
 	}
 	e := entry{Version: r.doc.Version(), File: string(store.RevisionOf([]byte(r.raw)))}
 	if text := source.UnixLines(r.raw); collab.NewText(text).String() != r.doc.Text().String() {
@@ -439,8 +451,8 @@ func (r *Room) run() {
 		if !r.followFile(ended) {
 			r.end(ErrClosed)
 			r.flush()
-			if err := r.fileGone(); err != nil {
-				r.log.Error("the text of a deleted definition stays in its log", "error", err)
+			if err := r.removeLog(); err != nil {
+				r.log.Error("the log of a deleted definition stays", "error", err)
 			}
 			return
 		}
@@ -499,28 +511,8 @@ func (r *Room) flush() {
 	r.wakeAll()
 }
 
-// fileGone keeps what was not in the file: in the history, and in the log if the file comes back as it was. Another file of the name has
-// nothing to do with it.
-func (r *Room) fileGone() error {
-	var text string
-	var version int
-	var empty bool
-	var who []string
-	r.locked(func() { text, version, empty, who = r.doc.Text().String(), r.logged, r.unsaved.IsEmpty(), r.authors })
-	if empty || r.ws.Home == nil {
-		return r.removeLog()
-	}
-	if err := r.ws.Keep(r.file, r.fileText, text, who); err != nil {
-		return err
-	}
-	if time.Since(r.outside.since) < goneTime { // it may be written just now
-		return nil
-	}
-	return r.append([]entry{{Version: version, Gone: true}})
-}
-
-// followFile merges what other programs have written, once it is steady or at once with now. It returns false if the file is gone: many
-// programs remove a file before they write it, so that it is gone when it stays so.
+// followFile merges what other programs have written, once it is steady or at once with now. It returns false if the file is gone, with all that
+// people have typed: many programs remove a file before they write it, so that it is gone when it stays so.
 func (r *Room) followFile(now bool) bool {
 	if r.outside.steady() {
 		if err := r.ws.Reload(); err != nil { // the file may have been written since the library was told
@@ -546,7 +538,7 @@ func (r *Room) followFile(now bool) bool {
 		r.outside.text, r.outside.gone, r.outside.same = text, !there, time.Now()
 	}
 	if !there {
-		return !now && time.Since(r.outside.since) < goneTime
+		return !now && time.Since(r.outside.since) < goneTime || r.keepGone()
 	}
 	for _, w := range r.wills {
 		if w.raw == text { // it was written by this room, although that was said to have failed
@@ -572,7 +564,7 @@ const maxMergeTries = 3
 
 // merge merges the text that another program has written into the shared one.
 func (r *Room) merge(text string) bool {
-	base, theirs := collab.NewText(source.UnixLines(r.raw)), collab.NewText(source.UnixLines(text))
+	base, theirs := collab.NewText(r.baseOf(text)), collab.NewText(source.UnixLines(text))
 	var err error
 	for done, tries := false, 0; !done && err == nil; tries++ {
 		var now collab.Text

@@ -159,7 +159,14 @@ func moveTexts(ws *workspace.Workspace, files []workspace.Renaming, rename func(
 		if ws.Now().File(f.To) != nil { // a name that is taken is refused
 			continue
 		}
-		if err := (place{ws, f.From}).moveLog(f.To); err != nil {
+		log, err := place{ws, f.To}.readLog()
+		if err == nil && log != nil && isBegun(log.Text) {
+			err = ErrTaken
+		}
+		if err == nil {
+			err = place{ws, f.From}.moveLog(f.To)
+		}
+		if err != nil {
 			return errors.Join(err, moveBack(ws, moved))
 		}
 		moved = append(moved, f)

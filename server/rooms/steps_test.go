@@ -201,9 +201,11 @@ func TestEveryStepAndAnotherProgram(t *testing.T) {
 			if err := os.Remove(file); err != nil {
 				return err
 			}
-			if _, err := (&Set{}).Join(t.Context(), openLibrary(t, filepath.Dir(file), filepath.Join(filepath.Dir(file), "../home")).Workspace, name, Person{}, Have{}); !errors.Is(err, ErrNoFile) {
+			s := &Set{}
+			if _, err := s.Join(t.Context(), openLibrary(t, filepath.Dir(file), filepath.Join(filepath.Dir(file), "../home")).Workspace, name, Person{}, Have{}); err != nil && !errors.Is(err, ErrNoFile) {
 				return fmt.Errorf("without a file: %w", err)
 			}
+			s.Close()
 			return os.WriteFile(file, []byte(text), 0o666)
 		},
 		"renamed over": func(file, text string) error {

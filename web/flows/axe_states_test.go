@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/defs/benchtest"
@@ -353,12 +352,6 @@ func TestFlowAxeChanges(t *testing.T) {
 	outside()
 	f.shows("#definition-notes", "no longer on disk")
 	f.axe("a file that another program has deleted")
-	other := flow{t, browsertest.OpenTab(t, f.ctx, srv.URL+"/p/one/definitions/C_LIST.1", openSelector)}
-	other.press("Ctrl+K")
-	other.page().Type("unsaved text")
-	other.is("the draft", `[...document.querySelectorAll("#palette-list [role=option]")].some((e) => e.innerText.includes("C_JOIN.1"))`)
-	other.dialog("unsaved texts of other tabs")
-	browsertest.Run(t, other.ctx, page.Close())
 
 	p.RightClick("link", "C_WIDE…")
 	p.Click("menuitem", "Rename…")

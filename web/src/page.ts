@@ -764,7 +764,7 @@ export class Page {
 
   /** Saves the definition. */
   private async save(): Promise<void> {
-    if (this.together.active) {
+    if (this.together.joins) {
       this.rename(); // the name field may still have the focus
       this.together.save();
     } else {

@@ -133,6 +133,11 @@ export class Together {
     return this.shared !== undefined;
   }
 
+  /** Whether the text is that of a room, or will be. */
+  get joins(): boolean {
+    return this.channel !== undefined && this.refused === "";
+  }
+
   /** Whether a person in a room is this page. */
   isSelf(file: string, id: string): boolean {
     return this.shared !== undefined && file === this.file && id === this.you;
@@ -152,7 +157,7 @@ export class Together {
 
   /** The page has a file open; "" for none. It is stored, or was begun and not saved, or there is no text of it. */
   follow(file: string, is: "stored" | "begun" | ""): void {
-    const isGone = this.is === "stored" && is === "";
+    const isGone = this.is === "stored" && is === "" && this.unsaved.lines.length === 0 && !this.pending; // otherwise the room stays
     if (file !== this.file || isGone) {
       const own = this.isRenamed ? this.own : undefined; // goes along
       if (own !== undefined) {
@@ -396,6 +401,10 @@ export class Together {
       lost: (why) => {
         if (this.channel === channel) {
           this.refused = why;
+          if (why !== "" && this.shared === undefined && this.saving !== "") {
+            this.saving = "";
+            this.saved({ problem: why });
+          }
           if (this.shared !== undefined) {
             asked.have = { room: this.room, version: this.shared.version };
           }
@@ -406,6 +415,7 @@ export class Together {
       },
     });
     this.channel = channel;
+    this.refused = "";
     this.draw();
   }
 
