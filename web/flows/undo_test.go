@@ -173,3 +173,43 @@ func TestFlowElements(t *testing.T) {
 	f.lacks(".value-edit")
 	inTree("Escape", row("flags"))
 }
+
+// What one has typed can be taken back after another definition, a reload and a lost connection; what others have typed since stays.
+func TestFlowUndoStays(t *testing.T) {
+	t.Parallel()
+	f, g, gate := gated(t, "/p/one/definitions/C_JOIN.1")
+	g.goes(gate.other + "/p/one/definitions/C_JOIN.1")
+	const join = "string channel_name # where\nuint16 password\n"
+	for _, away := range []func(){
+		func() { f.open("C_LIST.1"); f.open("C_JOIN.1") },
+		func() { f.reload() },
+		func() {
+			gate.shut()
+			f.shows("#room-bar", "No connection")
+			gate.open()
+		},
+	} {
+		f.together()
+		g.together()
+		f.caret(2)
+		f.types("_typed")
+		f.together()
+		g.has(strings.Replace(join, "password", "password_typed", 1))
+		away()
+		f.together()
+		g.caret(1)
+		g.types(" by g")
+		const both = "string channel_name # where by g\nuint16 password"
+		f.has(both + "_typed\n")
+		f.caret(1)
+		f.press("Ctrl+Z")
+		f.has(both + "\n")
+		f.press("Ctrl+Y")
+		f.has(both + "_typed\n")
+		f.press("Ctrl+Z")
+		g.has(both + "\n")
+		g.caret(1)
+		g.press("Ctrl+Z")
+		f.has(join)
+	}
+}

@@ -208,6 +208,7 @@ export class Page {
       language: JSON.parse(code?.dataset["language"] ?? '{"comment":"#","words":[]}') as Language,
       nonce: main.dataset["nonce"] ?? "",
       label: this.envelope ? "Envelope text" : "Definition text",
+      of: () => (this.place.file === "" ? "" : `${this.workspace}/${this.place.file}${this.together.apart ? " apart" : ""}`),
       events: {
         change: (now, line) => {
           if (line > 0) {

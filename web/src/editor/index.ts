@@ -29,6 +29,7 @@ import { theme } from "./theme";
 import { type LineThreads, lineThreads, setLineThreads } from "./threads";
 import { tips } from "./tips";
 import { typeOver } from "./typeover";
+import { Undos } from "./undo";
 import { setUnsaved, type UnsavedMark, unsavedLines } from "./unsaved";
 import { coloring, type Language, wordsOf } from "./words";
 
@@ -59,6 +60,7 @@ export interface EditorOptions {
   nonce: string; // of the page's content security policy, for the editor's style sheet
   label: string; // accessible name
   caret?: number; // its initial offset
+  of?(): string; // names the text, so that its history is kept while others are open; "" for one without a name
   events: EditorEvents;
 }
 
@@ -100,6 +102,9 @@ export class DefinitionEditor {
   private scored = false; // there is a column of figures
   private shared: Shared | undefined;
   private readonly past = new Past();
+  private readonly undos = new Undos();
+  private readonly of: () => string;
+  private name: string; // of the text
   private crlf = false;
   private reason: string | null = null;
   private names: readonly string[] = [];
@@ -107,6 +112,12 @@ export class DefinitionEditor {
 
   constructor(host: HTMLElement, o: EditorOptions) {
     this.events = o.events;
+    this.of = o.of ?? (() => "");
+    this.name = this.of();
+    addEventListener("pagehide", () => {
+      this.undos.keep(this.name, this.view.state);
+      this.undos.store();
+    });
     host.classList.add("definition-editor");
     this.extensions = this.extend(o);
     this.view = new EditorView({ state: this.newState(o.text, o.caret), parent: host });
@@ -119,10 +130,12 @@ export class DefinitionEditor {
     return this.crlf ? text.replaceAll("\n", "\r\n") : text;
   }
 
-  /** Opens another document, with an empty history and without a change event. */
+  /** Opens another document, with the history that it had when it was left, and without a change event. */
   open(text: string): void {
     this.shared?.end();
     this.shared = undefined;
+    this.undos.keep(this.name, this.view.state);
+    this.name = this.of();
     this.past.clear();
     this.line = 1;
     this.scored = false;
@@ -273,11 +286,9 @@ export class DefinitionEditor {
   private newState(text: string, caret = 0): EditorState {
     const { text: doc, crlf } = unified(text);
     this.crlf = crlf;
-    return EditorState.create({
-      doc,
-      selection: { anchor: Math.min(caret, doc.length) },
-      extensions: [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([]), this.scoring.of(this.scores())],
-    });
+    const extensions = [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([]), this.scoring.of(this.scores())];
+    const selection = { anchor: Math.min(caret, doc.length) };
+    return this.undos.state(this.name, doc, { extensions })?.update({ selection }).state ?? EditorState.create({ doc, selection, extensions });
   }
 
   private scores(): Extension {
