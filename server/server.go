@@ -93,6 +93,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{Config: cfg, lists: lists{what: "captures", most: maxListed}, texts: lists{what: "definitions", most: maxTexts}, panes: lists{what: "panes", most: maxPanes}}
 	s.rates.PerSecond, s.rates.AtOnce = ratePerSecond, rateAtOnce
 	s.rooms.Log, s.rooms.Changed = cfg.Log, func(project string) { s.pushes.Tell(project, page.TopicPeople) }
+	s.rooms.Suggested = func(project string) { s.pushes.Tell(project, api.TopicThreads) }
 	if cfg.Memory == 0 {
 		cfg.Memory = defaultBudget()
 	}

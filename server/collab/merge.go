@@ -11,6 +11,12 @@ import (
 // the same way is there once. Where they have changed a place in different ways, both are there, those of theirs first; of a line that both have
 // changed, its parts are joined, where that is possible.
 func Merge(base, mine, theirs Text) Text {
+	merged, _ := MergeClearly(base, mine, theirs)
+	return merged
+}
+
+// MergeClearly is Merge. It reports whether no line of the common text has become two.
+func MergeClearly(base, mine, theirs Text) (merged Text, isClear bool) {
 	lines := func(t Text) []string { return strings.Split(t.String(), "\n") }
 	of := lines(base)
 	m := merging{base: of, mine: hunksOf(of, lines(mine)), theirs: hunksOf(of, lines(theirs))}
@@ -18,7 +24,7 @@ func Merge(base, mine, theirs Text) Text {
 		m.place()
 	}
 	m.out = append(m.out, of[m.at:]...)
-	return NewText(strings.Join(m.out, "\n"))
+	return NewText(strings.Join(m.out, "\n")), !m.clash
 }
 
 // lineHunk is a difference from a common text: lines in place of its lines from, inclusive, to to.
@@ -55,6 +61,7 @@ type merging struct {
 	mine, theirs []lineHunk // those to come
 	at           int        // lines of the base that are done
 	out          []string
+	clash        bool // a line of the base has become two
 }
 
 // place merges the next place: the hunks of both that change the same lines, or that touch each other and have lines in common.
@@ -128,7 +135,8 @@ func (m *merging) both(base, mine, theirs []string) {
 			onlyTheirs[theirs[e.New-1]]++
 		}
 	}
-	var behind []string // mine, which follow theirs
+	from, own := len(m.out), 0 // lines that only one of them has
+	var behind []string        // mine, which follow theirs
 	for _, e := range edits {
 		switch {
 		case e.New == 0:
@@ -137,6 +145,7 @@ func (m *merging) both(base, mine, theirs []string) {
 				onlyTheirs[line]--
 			} else if !slices.Contains(base, line) {
 				behind = append(behind, line)
+				own++
 			}
 		case e.Old == 0:
 			if line := theirs[e.New-1]; onlyMine[line] > 0 || !slices.Contains(base, line) {
@@ -148,6 +157,14 @@ func (m *merging) both(base, mine, theirs []string) {
 		}
 	}
 	m.out = append(m.out, behind...)
+	m.clash = m.clash || own > 0 && changed(base, mine) && changed(base, theirs) && slices.ContainsFunc(m.out[from:], func(line string) bool {
+		return !slices.Contains(base, line) && !slices.Contains(mine, line)
+	})
+}
+
+// changed reports whether a line of the base is not among others any more.
+func changed(base, lines []string) bool {
+	return slices.ContainsFunc(base, func(line string) bool { return !slices.Contains(lines, line) })
 }
 
 // aligned reports whether the lines that two places have in common are at the same lines of them.
@@ -178,13 +195,13 @@ func (m *merging) line(base, mine, theirs string) {
 		both, err = change.Apply(now)
 	}
 	if err != nil || base == "" || overlap(own, other) { // an empty line has no parts
-		m.out = append(m.out, theirs, mine)
+		m.out, m.clash = append(m.out, theirs, mine), m.clash || base != ""
 		return
 	}
 	m.out = append(m.out, both.String())
 }
 
-// overlap reports whether two changes of one line change the same part of it.
+// overlap reports whether two changes of one line change the same part of it, or one goes on behind what the other replaces.
 func overlap(a, b Change) bool {
 	part := func(c Change) (from, to int) {
 		i := slices.IndexFunc(c, func(s Span) bool { return !s.Keep })
@@ -195,5 +212,5 @@ func overlap(a, b Change) bool {
 	}
 	from, to := part(a)
 	from2, to2 := part(b)
-	return from < to2 && from2 < to
+	return from < to2 && from2 < to || from < to && to == from2 && from2 == to2 || from2 < to2 && to2 == from && from == to
 }

@@ -28,8 +28,12 @@ func TestMerge(t *testing.T) {
 		{"id\nname\n", "account\nname\n", "id\nlevel\nname\n", "account\nlevel\nname\n"},
 		{"id\nname\n", "id\nlevel\nname\n", "id\ntitle\n", "id\nlevel\ntitle\n"},
 	} {
-		if got := Merge(NewText(x.base), NewText(x.mine), NewText(x.theirs)).String(); got != x.want {
-			t.Errorf("%q, mine %q, theirs %q: %q, not %q", x.base, x.mine, x.theirs, got, x.want)
+		got, is := MergeClearly(NewText(x.base), NewText(x.mine), NewText(x.theirs))
+		if got.String() != x.want {
+			t.Errorf("%q, mine %q, theirs %q: %q, not %q", x.base, x.mine, x.theirs, got.String(), x.want)
+		}
+		if !is {
+			t.Errorf("%q, mine %q, theirs %q: not clear", x.base, x.mine, x.theirs)
 		}
 	}
 }
@@ -82,6 +86,19 @@ func TestMergeLosesNothing(t *testing.T) {
 			if got := Merge(text(same.base), text(same.mine), text(same.theirs)); got.String() != text(same.want).String() {
 				t.Fatalf("seed %d: %q, %q, %q: %q", seed, same.base, same.mine, same.theirs, got.String())
 			}
+		}
+	}
+}
+
+// Where both have changed a line in ways that cannot be joined, both lines are there, which is told.
+func TestMergeIsNotClear(t *testing.T) {
+	for _, x := range []struct{ base, mine, theirs, want string }{
+		{"uint32 id\n", "uint32 account\n", "uint32 identifier\n", "uint32 identifier\nuint32 account\n"},
+		{"a\nuint32 id\n", "a\nuint32 account\nmine\n", "a\nuint16 other\n", "a\nuint16 other\nuint32 account\nmine\n"},
+		{"a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\n", "a\ntheirs\nmine\n"},
+	} {
+		if got, is := MergeClearly(NewText(x.base), NewText(x.mine), NewText(x.theirs)); got.String() != x.want || is {
+			t.Errorf("%q, mine %q, theirs %q: %q, clear %t", x.base, x.mine, x.theirs, got.String(), is)
 		}
 	}
 }

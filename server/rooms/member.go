@@ -10,6 +10,7 @@ import (
 
 	"wirebench/server/collab"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // Person is somebody who has the text open.
@@ -350,8 +351,9 @@ func (m *Member) Push(client string, version int, changes []collab.Change) error
 
 // Outcomes of a merge.
 const (
-	Merged   = "done"    // it is in the text, and on disk
-	NoCommon = "unknown" // nothing knows the text that it was made of
+	Merged    = "done"      // it is in the text, and on disk
+	Suggested = "suggested" // others have changed the same lines: it is a suggestion
+	NoCommon  = "unknown"   // nothing knows the text that it was made of
 )
 
 // MergeOf is Merge for a text that was made of a revision of the file. If neither the file nor its history has it, nothing is merged, which
@@ -366,13 +368,14 @@ func (m *Member) MergeOf(client, revision, text string) error {
 }
 
 // Merge takes a text that was made of an earlier one while there was no connection, when the updates since then are not known any more. The
-// differences are merged into the present text, once for each client.
+// differences are merged into the present text, once for each client. Where others have changed the same lines in other ways, the text becomes a
+// suggestion of the member.
 func (m *Member) Merge(client, base, text string) error {
-	if err := m.merge(client, base, text); err != nil {
-		return err
+	what, err := m.merge(client, base, text)
+	if err == nil {
+		m.outcome(what, m.room.version())
 	}
-	m.outcome(Merged, m.room.version())
-	return nil
+	return err
 }
 
 // outcome tells the client the outcome of a merge, once it has the updates up to a version.
@@ -389,11 +392,11 @@ func (r *Room) version() int {
 	return r.doc.Version()
 }
 
-func (m *Member) merge(client, base, text string) error {
+func (m *Member) merge(client, base, text string) (outcome string, err error) {
 	r := m.room
 	from, to := collab.NewText(base), collab.NewText(text)
 	if len(from) > maxText || len(to) > maxText {
-		return ErrLarge
+		return "", ErrLarge
 	}
 	client = "merge " + string(store.RevisionOf([]byte(client+"\x00"+base+"\x00"+text))) // not the one of other changes
 	for {
@@ -401,17 +404,44 @@ func (m *Member) merge(client, base, text string) error {
 		now, version, has := r.doc.Text(), r.doc.Version(), r.doc.Has(client)
 		r.mu.Unlock()
 		if has { // the connection was lost before its confirmation
-			return nil
+			return Merged, nil
 		}
 		r.spend(m.Key, float64((len(from)+len(to)+len(now))/textUnits))
-		change := collab.Between(now, collab.Merge(from, to, now))
+		merged, isClear := collab.MergeClearly(from, to, now)
+		if !isClear && m.suggest(base, text) {
+			return Suggested, nil
+		}
+		change := collab.Between(now, merged)
 		if change.IsEmpty() {
-			return nil
+			return Merged, nil
 		}
 		if done, err := m.take(client, version, change); done || err != nil {
-			return err
+			return Merged, err
 		}
 	}
+}
+
+// suggest makes a text a suggestion of the member, unless it is one already. It returns false if that is not possible.
+func (m *Member) suggest(base, text string) bool {
+	r := m.room
+	var may error
+	r.locked(func() { may = m.mayWrite() })
+	all, err := r.ws.Threads()
+	if may != nil || err != nil {
+		return false
+	}
+	for _, x := range all {
+		if s := x.Suggestion; s != nil && x.File == r.file && s.Base == base && s.Text == text { // the connection was lost before this was told
+			return true
+		}
+	}
+	_, err = r.ws.Begin(m.Name, workspace.NewThread{
+		File: r.file, Text: "Typed without a connection, while others changed the same lines", Suggestion: &workspace.Suggestion{Base: base, Text: text},
+	})
+	if err == nil && r.suggested != nil {
+		r.suggested()
+	}
+	return err == nil
 }
 
 // take takes a change of the text of a version, unless the text has changed since.

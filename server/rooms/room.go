@@ -76,7 +76,8 @@ type Room struct {
 	stop       chan struct{}
 	begun      bool    // there is no file: nobody has saved the definition, or somebody has deleted what was saved
 	former     *string // the text of the file before it was deleted
-	saidFile   func()  // there is one now; nil for a room that nobody joins
+	saidFile   func()  // there is one now, or none any more; nil for a room that nobody joins
+	suggested  func()  // there is a suggestion; nil if nobody is to be told
 	movedTo    *Moved  // where the text is, of a room that ends with that
 	moving     bool    // the room ends, as its file gets another name: members wait
 

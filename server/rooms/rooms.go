@@ -38,6 +38,8 @@ type Set struct {
 	Log     *slog.Logger
 	Changed func(project string) // somebody has opened or left a text; may be nil
 
+	Suggested func(project string) // there is a suggestion; may be nil
+
 	// Work bounds the work that changes of one person cost, in all texts.
 	work     admit.Rate
 	workOnce sync.Once
@@ -391,6 +393,9 @@ func (s *Set) room(ctx context.Context, at place, begin *string) (r *Room, endin
 		return nil, nil, err
 	}
 	r.spend, r.saidFile = s.works().Spend, func() { s.changed(at.ws.Name) }
+	if s.Suggested != nil {
+		r.suggested = func() { s.Suggested(at.ws.Name) }
+	}
 	x.room = r
 	close(x.ready)
 	supervise.Go("shared text", nil, func() {

@@ -575,3 +575,37 @@ func TestMessageJSON(t *testing.T) {
 		}
 	}
 }
+
+// A text that was typed without a connection becomes a suggestion, once, where others have changed the same lines in other ways.
+func TestMergeThatClashes(t *testing.T) {
+	const text = "uint32 id\nstring name\n"
+	l := newLibrary(t, map[string]string{name: text})
+	told := 0
+	s := newSet(t)
+	s.Suggested = func(string) { told++ }
+	ann := l.join(t, s, name, "ann")
+	ann.replace("id", "identifier")
+	const now = "uint32 identifier\nstring name\n"
+	ann.has(now)
+	mine := strings.Replace(text, "id", "account", 1) + "byte mine\n"
+	for range 2 { // the connection may be lost before the outcome is told
+		if err := ann.Merge("ann-1", text, mine); err != nil {
+			t.Fatal(err)
+		}
+		for m := (Message{}); m.Merged == ""; ann.take(m) {
+			var err error
+			if m, err = ann.Next(t.Context()); err != nil || m.Merged != "" && m.Merged != Suggested {
+				t.Fatalf("%+v, %v", m, err)
+			}
+		}
+	}
+	ann.has(now)
+	all, err := l.Threads()
+	if err != nil || len(all) != 1 || all[0].By != "ann" || all[0].File != name || all[0].Suggestion.Text != mine || told != 1 {
+		t.Fatalf("%+v, %v, told %d times", all, err, told)
+	}
+	if err := ann.Merge("ann-2", text, text+"byte last\n"); err != nil {
+		t.Fatal(err)
+	}
+	ann.has(now + "byte last\n")
+}

@@ -957,9 +957,9 @@ export class Page {
 
   private async showBeside(why: string, text: string): Promise<void> {
     const { message } = this.controls;
-    const taken = await (await dialogs())?.besideDialog({ workspace: this.workspace, message, why, now: this.editor.text, text });
-    if (taken === true && message === this.controls.message) {
-      this.restore(text);
+    const taken = await (await dialogs())?.besideDialog({ workspace: this.workspace, file: this.openFile, message, why, now: this.editor.text, text });
+    if (taken !== undefined && message === this.controls.message) {
+      this.restore(taken);
     }
     this.address(true); // without that text: it is not shown again when the page is loaded again
   }

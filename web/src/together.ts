@@ -281,6 +281,11 @@ export class Together {
       notify(this.whyMerged === "" ? "Your changes are merged with those of others" : `Your text is merged with that of the others: ${this.whyMerged}`, "ok", this.undo());
       return;
     }
+    if (outcome === "suggested") {
+      store(key, undefined);
+      notify("Others have changed the same lines as you: your text is kept as a suggestion", "warn", { title: "Show", run: () => find("threads")?.run() });
+      return;
+    }
     const why = "Your unsaved text was made of one that nobody knows any more, so that it cannot be merged.";
     void this.host.beside(why, unmerged.text).then(() => {
       if (file === this.file) {

@@ -126,7 +126,7 @@ export function takenBack(lines: readonly Line[], start: number): string {
 }
 
 /** The lines of both texts. `back`, if it is given, gets the new text without a part of the changes. */
-export function TextLines({ of, only, back }: { of: ComparedDefinitions; only: boolean; back?: ((text: string) => void) | undefined }) {
+export function TextLines({ of, only, back, backText = "Take back" }: { of: ComparedDefinitions; only: boolean; back?: ((text: string) => void) | undefined; backText?: string }) {
   const all = of.lines ?? [];
   const begins = new Set(all.filter((line, i) => !isSame(line) && (i === 0 || isSame(all[i - 1] ?? line))));
   return (
@@ -141,7 +141,7 @@ export function TextLines({ of, only, back }: { of: ComparedDefinitions; only: b
               <td class="num">{line.new ?? ""}</td>
               <td class="value">
                 {line.old === undefined ? "+ " : line.new === undefined ? "− " : "  "}{line.text}
-                {back === undefined || !begins.has(line) ? null : <button type="button" class="btn quiet take-back" title="These lines as they were, in the text of now" onClick={() => back(takenBack(all, all.indexOf(line)))}>Take back</button>}
+                {back === undefined || !begins.has(line) ? null : <button type="button" class="btn quiet take-back" title="These lines as they are in the old text" onClick={() => back(takenBack(all, all.indexOf(line)))}>{backText}</button>}
               </td>
             </tr>
           ))}
