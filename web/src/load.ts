@@ -1,4 +1,5 @@
-// Code loaded on demand, see web/build. It is prefetched while the page is idle, so that its first use does not wait.
+// Code loaded on demand, see web/build. From the first press of a key or a button on, it is prefetched while the page is idle, so that its first
+// use does not wait; a page that is only read does without it.
 
 import { notify } from "./notify";
 
@@ -7,12 +8,12 @@ type Module<T> = () => Promise<T>;
 
 const later: Module<unknown>[] = [];
 
-/** Prefetches a module once the page is idle. */
+/** Prefetches a module once the page is used, and idle. */
 export function prefetch(module: Module<unknown>): void {
   later.push(module);
 }
 
-/** Starts prefetching. */
+/** Prefetches once the page is used. */
 export function startPrefetching(): void {
   const next = (): void => {
     const module = later.shift();
@@ -27,7 +28,13 @@ export function startPrefetching(): void {
       setTimeout(next, 200); // Safari
     }
   };
-  soon();
+  const used = new AbortController();
+  for (const kind of ["keydown", "pointerdown"]) {
+    addEventListener(kind, () => {
+      used.abort();
+      soon();
+    }, { capture: true, passive: true, signal: used.signal });
+  }
 }
 
 const recovered = new Map<string, unknown>(); // modules loaded after a failure, by address

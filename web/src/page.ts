@@ -38,6 +38,7 @@ import { type Bits, Message } from "./model";
 import { morph } from "./morph";
 import { notify } from "./notify";
 import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "./numbers";
+import { startedPage } from "./opened";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import type { FrameOffer } from "./frames/protocol";
@@ -1996,18 +1997,11 @@ export class Page {
   }
 }
 
-let opened: Page | undefined;
-
-/** The page, once started. */
-export function openPage(): Page | undefined {
-  return opened;
-}
-
 /** Starts the workbench page, if it is one. */
 export function startPage(): void {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
   if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
-    opened = new Page(main, form);
+    startedPage(new Page(main, form));
   }
 }
