@@ -8,9 +8,8 @@ import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameFor
 import { pushes } from "./changes";
 import { register } from "./commands";
 import { Connection, socketOf } from "./connection";
-import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
-import { askDialog, confirmDialog } from "./dialog";
-import { dialogs } from "./dialogs";
+import { copyText } from "./copy/index";
+import { askDialog, confirmDialog, copyMenus, dialogs } from "./dialogs";
 import { keepDraft, keepPasted, type Kept, moveDrafts, otherDrafts, pastedBefore, takeDraft, typedBefore } from "./drafts";
 import { put } from "./dom";
 import { DefinitionField } from "./editor/field";
@@ -1572,7 +1571,7 @@ export class Page {
     const value = await this.valueOf(row);
     if (value !== undefined) {
       const name = value.path.slice(Math.max(value.path.lastIndexOf("."), value.path.lastIndexOf("[") - 1) + 1);
-      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type, role: value.role }, { notify });
+      (await copyMenus())?.copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type, role: value.role }, { notify });
     }
   }
 
@@ -1584,7 +1583,7 @@ export class Page {
     const { start, end } = this.hex.selection;
     const whole = end <= start;
     const dir = m.dir === "c2s" || m.dir === "s2c" ? m.dir : "";
-    copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name, dir, notify });
+    void copyMenus().then((c) => c?.copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name, dir, notify }));
   }
 
   // 5. Listeners and commands.

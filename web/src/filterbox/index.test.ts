@@ -267,6 +267,7 @@ test("a preset is saved, used and deleted", async () => {
   await b.settle();
   equal([b.box.text, b.root.querySelector(".filterbox-preset .btn")?.getAttribute("aria-pressed")], ["@party", "true"]);
   press(".filterbox-preset .btn + .btn");
+  await b.settle(); // its menu is loaded
   const items = [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')];
   items.find((i) => i.textContent?.includes("Delete"))?.click();
   await b.settle();

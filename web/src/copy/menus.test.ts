@@ -1,5 +1,5 @@
 import { equal, test } from "../testing";
-import { beginning, copyBytesMenu, copyValueMenu } from "./index";
+import { beginning, copyBytesMenu, copyValueMenu } from "./menus";
 
 /** Replaces the clipboard of the page, or removes it, as on pages without HTTPS. */
 async function withClipboard(writeText: ((text: string) => Promise<void>) | undefined, run: () => Promise<void>): Promise<void> {

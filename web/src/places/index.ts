@@ -10,22 +10,41 @@ import { pathOf } from "../address";
 import { register } from "../commands";
 import { pushes } from "../changes";
 import { Connection, socketOf } from "../connection";
+import { button } from "../dom";
 import { closeFirstSteps } from "../firststeps";
+import { load } from "../load";
 import { addProvider } from "../palette";
-import { changed as panesChanged } from "../panes";
 import { openRelays } from "../relays";
 import { lookOnly } from "../role";
-import { effect, h, render } from "../ui";
 import { chooseCapture, chooseFiles } from "../upload";
-import { Cards, watchDemo } from "./cards";
-import { CaptureList, CapturesPlace, OpenCapture, pageOf } from "./captures";
-import { LivePlace } from "./listeners";
-import { away, captures, sessions } from "./state";
+import { CaptureList, moreTitle, pageOf } from "./list";
+
+/** Writes the name of the open capture in the top bar, also after it was deleted, with a button for its menu. */
+function drawOpen(place: HTMLElement, workspace: string, id: string, list: CaptureList): void {
+  const x = list.captures?.find((c) => c.id === id);
+  const name = place.querySelector<HTMLElement>(".name");
+  if (name !== null && x !== undefined) {
+    name.textContent = name.title = x.name;
+  }
+  const more = place.querySelector<HTMLButtonElement>("button") ?? button("⋯", () => {
+    const now = list.captures?.find((c) => c.id === id);
+    if (now !== undefined) {
+      void load(() => import("./captures")).then((m) => m?.openCaptureMenu(more, workspace, now, true));
+    }
+  }, moreTitle);
+  more.dataset["captureMenu"] = id;
+  more.ariaLabel = `More about ${x?.name ?? ""}`;
+  if (x === undefined) {
+    more.remove();
+  } else if (!more.isConnected) {
+    place.append(more);
+  }
+}
 
 /** Starts the lists of captures and listeners, and what shows them. */
 export function startPlaces(): void {
   const main = document.getElementById("main");
-  const { workspace, capture, captureName = "", demo: hasDemo } = main?.dataset ?? {};
+  const { workspace, capture, demo: hasDemo } = main?.dataset ?? {};
   if (workspace === undefined || document.getElementById("captures-count") === null) {
     return;
   }
@@ -35,47 +54,29 @@ export function startPlaces(): void {
     pushes(new Connection(socketOf(workspace)));
   }
   const relays = openRelays();
-  relays?.watch((all) => {
-    away.value = false;
-    sessions.value = all;
-  });
-  relays?.watchAway(() => {
-    away.value = true;
-  });
-  new CaptureList(workspace, capture);
+  const list = new CaptureList(workspace, capture);
 
-  const count = (id: string, n: () => number): void => {
+  const count = (id: string, n: number): void => {
     const element = document.getElementById(id);
-    effect(() => {
-      if (element !== null) {
-        element.textContent = n() === 0 ? "" : String(n());
-      }
-    });
+    if (element !== null) {
+      element.textContent = n === 0 ? "" : String(n);
+    }
   };
-  count("captures-count", () => captures.value?.length ?? 0);
-  count("live-count", () => sessions.value.length);
+  list.watch(({ captures = [] }) => count("captures-count", captures.length));
+  relays?.watch((sessions) => count("live-count", sessions.length));
 
   const open = document.getElementById("open-capture");
   if (open !== null && capture !== undefined) {
     closeFirstSteps();
-    render(<OpenCapture workspace={workspace} shown={capture} name={captureName} />, open);
+    list.watch(() => drawOpen(open, workspace, capture, list));
   }
-  if (place?.dataset["place"] === "captures") {
-    render(<CapturesPlace workspace={workspace} demo={demo} />, place);
-  } else if (place !== null && relays !== undefined) {
-    render(<LivePlace workspace={workspace} relays={relays} demo={demo} />, place);
-    if (location.hash === "#live-listen") {
-      document.getElementById("live-listen")?.focus();
-    }
-  }
-  const first = document.getElementById("first-steps-cards");
-  if (first !== null) {
-    render(<Cards workspace={workspace} demo={demo} />, first);
-    document.querySelector("#first-steps > button")?.addEventListener("click", () => {
-      closeFirstSteps();
-      panesChanged();
-      document.getElementById("main")?.focus();
-    });
+  document.querySelector("#first-steps > button")?.addEventListener("click", () => {
+    closeFirstSteps();
+    dispatchEvent(new Event("resize")); // the panes have more room
+    document.getElementById("main")?.focus();
+  });
+  if (place !== null || document.getElementById("first-steps-cards") !== null) {
+    void load(() => import("./views")).then((views) => views?.drawPlaces({ workspace, demo, list, relays }));
   }
 
   const go = (...to: string[]): void => location.assign(pathOf(workspace, ...to));
@@ -85,11 +86,11 @@ export function startPlaces(): void {
     { id: "place.live", title: "Live traffic", group: "Go to", run: () => go("live") },
     { id: "captures.open", title: "Open a capture file …", group: "Captures", enabled: () => !lookOnly(), run: chooseCapture },
     { id: "files.add", title: "Add files of definitions …", group: "Definition", enabled: () => !lookOnly(), run: chooseFiles },
-    { id: "live.demo", title: "Watch the demo game", group: "Live", enabled: () => demo && !lookOnly("operator"), run: watchDemo },
+    { id: "live.demo", title: "Watch the demo game", group: "Live", enabled: () => demo && !lookOnly("operator"), run: () => void relays?.startDemo() },
     { id: "live.start", title: "Start a listener …", group: "Live", enabled: () => !lookOnly("operator"), run: () => location.assign(`${pathOf(workspace, "live")}#live-listen`) },
   );
   addProvider({
     group: "Captures",
-    entries: () => (captures.value ?? []).filter(({ id }) => id !== capture).slice(0, 200).map((x) => ({ title: x.name, hint: new Date(x.added).toLocaleString(), run: () => location.assign(pageOf(workspace, x.id)) })),
+    entries: () => (list.captures ?? []).filter(({ id }) => id !== capture).slice(0, 200).map((x) => ({ title: x.name, hint: new Date(x.added).toLocaleString(), run: () => location.assign(pageOf(workspace, x.id)) })),
   });
 }

@@ -1,4 +1,5 @@
-import { firstLines, type MenuItem, openMenu } from "./menu";
+import type { MenuItem } from "./menu";
+import { firstLines, openMenu } from "./popup";
 import { equal, test } from "./testing";
 
 function press(key: string, more: KeyboardEventInit = {}): void {
