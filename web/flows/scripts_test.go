@@ -26,8 +26,8 @@ var loads = []struct {
 	page      string
 	most, aim int
 }{
-	{"workbench", 236_000, 180_000},
-	{"capture", 302_000, 240_000},
+	{"workbench", 216_200, 180_000},
+	{"capture", 280_000, 240_000},
 	{"places", 45_500, 45_000},
 	{"docs", 10_100, 20_000},
 }

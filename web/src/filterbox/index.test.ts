@@ -69,7 +69,8 @@ async function bench(more: Partial<FilterBoxOptions> = {}): Promise<Bench> {
     place: storage(),
     ...more,
   });
-  let input: HTMLElement | null = null; // not the input before the editor
+  box.focus(); // the editor replaces the input
+  let input: HTMLElement | null = null;
   while ((input = host.querySelector<HTMLElement>("[role=textbox]")) === null) {
     await new Promise((done) => setTimeout(done, 5));
   }
