@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,11 +75,15 @@ var imports = func() map[string][]string {
 	return all
 }()
 
-// Imports returns the addresses of the scripts that a script imports when it is loaded. A page that names them loads all at once.
-func Imports(name string) []string {
+// Imports returns the addresses of the scripts that scripts import when they are loaded, each once. A page that names them loads all at once.
+func Imports(names ...string) []string {
 	var urls []string
-	for _, i := range imports[name] {
-		urls = append(urls, URL(i))
+	for _, name := range names {
+		for _, i := range imports[name] {
+			if url := URL(i); !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
 	}
 	return urls
 }

@@ -103,7 +103,7 @@ func Access(v AccessPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = head("Wirebench: "+v.Title).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = head(Frame{Title: "Wirebench: " + v.Title}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -86,6 +86,19 @@ func (w Workbench) frame() Frame {
 	return f
 }
 
+// scripts returns the names of the modules of the page, in the order in which they run.
+func (f Frame) scripts() []string {
+	switch {
+	case f.Messages == "capture-messages": // the fold beside a list of frames
+		return []string{"app.js", "workbench.js", "capture.js"}
+	case f.Messages != "":
+		return []string{"app.js", "workbench.js"}
+	case f.Place != "":
+		return []string{"app.js", "place.js"}
+	}
+	return []string{"app.js"}
+}
+
 // projectTitle returns the title of the open project.
 func (f Frame) projectTitle() string {
 	for _, p := range f.Projects {

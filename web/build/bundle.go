@@ -38,12 +38,13 @@ func bundle(web string) (bundled, error) {
 	out := bundled{files: map[string][]byte{}}
 	early := []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}
 	modules := []api.EntryPoint{{InputPath: "src/main.ts", OutputPath: "app"}}
-	for _, optional := range []struct {
-		list        *[]api.EntryPoint
-		entry, name string
-	}{{&early, "src/early.ts", "early"}, {&modules, "src/capture.ts", "capture"}} { // a test has main.ts only
-		if _, err := os.Stat(filepath.Join(web, optional.entry)); err == nil {
-			*optional.list = append(*optional.list, api.EntryPoint{InputPath: optional.entry, OutputPath: optional.name})
+	for _, name := range []string{"early", "place", "workbench", "capture"} { // a test has main.ts only
+		list, entry := &modules, "src/"+name+".ts"
+		if name == "early" {
+			list = &early
+		}
+		if _, err := os.Stat(filepath.Join(web, entry)); err == nil {
+			*list = append(*list, api.EntryPoint{InputPath: entry, OutputPath: name})
 		}
 	}
 	if err := out.build(web, early, api.FormatIIFE); err != nil {

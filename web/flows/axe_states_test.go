@@ -61,7 +61,7 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/page.ts", `dialog.question[aria-label^="Discard all"]`, "TestFlowTogether"},
 	{"web/src/page.ts", `dialog.question[aria-label*=" from the disk?"]`, "TestFlowAxeChanges"},
 	{"web/src/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
-	{"web/src/palette.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
+	{"web/src/finder.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
 	{"web/src/pasted.tsx", `dialog[aria-label="Pasted text"]`, "TestFlowAxeCapture"},
 	{"web/src/places/captures.tsx", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
 }
@@ -141,7 +141,7 @@ func TestAxeShown(t *testing.T) {
 		}
 	}
 	count("templates", regexp.MustCompile(`@page\(|<main class="access"`))
-	count("web/src", regexp.MustCompile(`\b(dialog|askDialog|confirmDialog)\(|\.showModal\(`), "web/src/dialog.tsx")
+	count("web/src", regexp.MustCompile(`\b(dialog|askDialog|confirmDialog)\(|\.showModal\(`), "web/src/dialog.tsx", "web/src/dialogs.ts")
 }
 
 // The states of projects, settings and code maps.

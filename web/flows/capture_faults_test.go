@@ -271,7 +271,7 @@ func TestFlowPasteKept(t *testing.T) {
 		f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.querySelector(%s).dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text), jsText(selector)))
 	}
 	const asks = `[...document.querySelectorAll("dialog.operate")].map(e => e.innerText).join()`
-	put(".filterbox-input .cm-content", "n > 5")
+	put(".filterbox-input :is(input, .cm-content)", "n > 5")
 	put(".frames-scroll", "Dear diary,\nnothing happened today.\n")
 	f.shows(".toasts", "Nothing recognized in the pasted text")
 	if got := browsertest.Value[string](t, f.ctx, asks); got != "" {

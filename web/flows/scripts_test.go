@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,9 +26,10 @@ var loads = []struct {
 	page      string
 	most, aim int
 }{
-	{"workbench", 290_000, 180_000},
-	{"capture", 385_000, 240_000},
-	{"docs", 113_500, 20_000},
+	{"workbench", 216_200, 180_000},
+	{"capture", 280_000, 240_000},
+	{"places", 45_500, 45_000},
+	{"docs", 10_100, 20_000},
 }
 
 // Pages do not load more scripts than their budget, those that are fetched ahead of their use included.
@@ -34,7 +39,7 @@ func TestFlowScriptsOfPages(t *testing.T) {
 	s := captureServer(t, "muta", map[string]string{"game.def": corpora.Own().Text(t, "captures/muta-session.def")})
 	id := servertest.Keep(t, s, "muta-session.pcapng", corpora.Own().Read(t, "captures/muta-session.pcapng")).ID
 	srv := serve(t, s)
-	paths := map[string]string{"workbench": "/p/one/definitions/clmsg_login", "capture": "/p/one/captures/" + id, "docs": "/docs"}
+	paths := map[string]string{"workbench": "/p/one/definitions/clmsg_login", "capture": "/p/one/captures/" + id, "places": "/p/one/captures", "docs": "/docs"}
 	for _, l := range loads {
 		f := flow{t, browsertest.Open(t, srv.URL+paths[l.page], "main")}
 		names := f.scripts()
@@ -53,6 +58,44 @@ func TestFlowScriptsOfPages(t *testing.T) {
 			t.Errorf("%s loads %v", l.page, names)
 		}
 	}
+}
+
+// Keys that are pressed before the part of the page is there that they are for are not lost: a command opens a dialog, and what is typed goes there.
+func TestFlowKeysBeforeParts(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	s, _ := filesServer(t, flowFiles())
+	parts := map[string]chan struct{}{"finder": make(chan struct{}), "dialog": make(chan struct{}), "popup": make(chan struct{})}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/chunks/"), "-")
+		if late := parts[name]; late != nil {
+			<-late
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	arrive := map[string]func(){}
+	for name, late := range parts {
+		arrive[name] = sync.OnceFunc(func() { close(late) })
+		t.Cleanup(arrive[name]) // also after a failure: the server waits for its handlers
+	}
+	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1#d=C_JOIN.1&hex="+joinHex, openSelector, regexp.MustCompile(`Close received after close`))}
+	p := f.page()
+	f.bytes(joinHex)
+	p.Press("Ctrl+G")
+	p.Type("3")
+	p.Press("Enter")
+	arrive["dialog"]()
+	f.shows("#pointed", "@ 0x02 +2") // the field of the offset
+	p.Press("Ctrl+K")
+	p.Type("copy bytes")
+	p.Press("Enter")
+	arrive["finder"]()
+	p.Gone("dialog", "Go to anything")
+	f.is("no menu yet", `document.querySelector("[role=menu]") === null`)
+	p.Press("End", "ArrowUp")
+	arrive["popup"]()
+	f.is("the keys move in the menu", `(rows => rows.length > 2 && document.activeElement === rows.at(-2))([...document.querySelectorAll("[role=menuitem]")])`)
 }
 
 // scripts returns the names of the scripts that the page has requested once it requests no more for two seconds.

@@ -5,7 +5,7 @@
 
 import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
-import { copyBytesMenu, copyText } from "./copy/index";
+import { copyText } from "./copy/index";
 import { canName, nameCode } from "./define";
 import { button } from "./dom";
 import { FilterBox, localPlace } from "./filterbox/index";
@@ -20,14 +20,15 @@ import { LiveBar } from "./live";
 import type { Held } from "./held";
 import type { Shown } from "./operate";
 import { load } from "./load";
-import { type FieldForFilter, openPage, type Page } from "./page";
+import { openPage } from "./opened";
+import type { FieldForFilter, Page } from "./page";
 import { markersOf, openRelays } from "./relays";
 import { openSettings } from "./settings";
 import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketTabs } from "./packets";
 import { focusPane, showPane } from "./panes";
-import { dialogs } from "./dialogs";
+import { copyMenus, dialogs } from "./dialogs";
 import { lookOnly, roleItem } from "./role";
 
 const mostExported = 20_000; // characters of an address that lists frames
@@ -624,7 +625,7 @@ class CapturePage implements Shown {
   private async copy(row: FrameRow, anchor: Anchor): Promise<void> {
     const frame = this.shown?.n === row.n ? this.shown : await this.frames.socket.ask("frame", { n: row.n });
     const data = Uint8Array.from(frame.hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-    copyBytesMenu(anchor, data, { offset: 0, name: row.name ?? `frame_${row.n}`, dir: row.dir ?? "", notify });
+    (await copyMenus())?.copyBytesMenu(anchor, data, { offset: 0, name: row.name ?? `frame_${row.n}`, dir: row.dir ?? "", notify });
   }
 
   private link(row: FrameRow): void {

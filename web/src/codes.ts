@@ -2,7 +2,7 @@
 
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
-import { openPage } from "./page";
+import { openPage } from "./opened";
 import { lookOnly } from "./role";
 
 /** Whether the protocol has code maps. */

@@ -11,7 +11,7 @@ import { dialogs } from "./dialogs";
 import { apiOf } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { listedMessages, listedVersions } from "./messages";
-import { openPage } from "./page";
+import { openPage } from "./opened";
 import { lookOnly, roleItem } from "./role";
 
 function workspace(): string {

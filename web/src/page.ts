@@ -8,9 +8,8 @@ import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameFor
 import { pushes } from "./changes";
 import { register } from "./commands";
 import { Connection, socketOf } from "./connection";
-import { copyBytesMenu, copyText, copyValueMenu } from "./copy/index";
-import { askDialog, confirmDialog } from "./dialog";
-import { dialogs } from "./dialogs";
+import { copyText } from "./copy/index";
+import { askDialog, confirmDialog, copyMenus, dialogs } from "./dialogs";
 import { put } from "./dom";
 import { DefinitionField } from "./editor/field";
 import type { Language } from "./editor/index";
@@ -38,6 +37,7 @@ import { morph } from "./morph";
 import { notify } from "./notify";
 import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "./numbers";
 import { type OldDraft, oldDrafts } from "./olddrafts";
+import { startedPage } from "./opened";
 import { addProvider } from "./palette";
 import { showPane } from "./panes";
 import type { FrameOffer } from "./frames/protocol";
@@ -1564,7 +1564,7 @@ export class Page {
     const value = await this.valueOf(row);
     if (value !== undefined) {
       const name = value.path.slice(Math.max(value.path.lastIndexOf("."), value.path.lastIndexOf("[") - 1) + 1);
-      copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type, role: value.role }, { notify });
+      (await copyMenus())?.copyValueMenu(at, { path: value.path, name: name || value.message, message: value.message, value: value.value, type: value.type, role: value.role }, { notify });
     }
   }
 
@@ -1576,7 +1576,7 @@ export class Page {
     const { start, end } = this.hex.selection;
     const whole = end <= start;
     const dir = m.dir === "c2s" || m.dir === "s2c" ? m.dir : "";
-    copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name, dir, notify });
+    void copyMenus().then((c) => c?.copyBytesMenu(at, whole ? m.data : m.data.subarray(start, end), { offset: whole ? 0 : start, name: m.name, dir, notify }));
   }
 
   // 5. Listeners and commands.
@@ -1988,18 +1988,11 @@ export class Page {
   }
 }
 
-let opened: Page | undefined;
-
-/** The page, once started. */
-export function openPage(): Page | undefined {
-  return opened;
-}
-
 /** Starts the workbench page, if it is one. */
 export function startPage(): void {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
   if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
-    opened = new Page(main, form);
+    startedPage(new Page(main, form));
   }
 }

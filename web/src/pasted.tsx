@@ -1,13 +1,9 @@
 // Pasted texts with several messages: they can be kept as a capture, which lists them with direction and time.
-//
-//   #verdict [data-keep-capture]    on the workbench, beside the recognized form of the pasted text
-//   Ctrl+V on the page of a capture, outside text fields: describes the clipboard and offers to keep it
 
 import { pathOf } from "./address";
 import type { PasteInfo } from "./api";
 import { arrow, Button, dialog } from "./dialog";
 import { apiOf, request } from "./http";
-import { isTyping } from "./keys";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { Fragment, h } from "./ui";
@@ -40,7 +36,8 @@ export function whatIsIn(pasted: PasteInfo): string {
   ].filter((part) => part !== "").join(", ");
 }
 
-function keep(workspace: string, title: string, text: string): void {
+/** Keeps a text as a capture. */
+export function keep(workspace: string, title: string, text: string): void {
   void keepCaptures(workspace, [new File([text], `${title.replaceAll(/[^\p{L}\p{N}.,()-]+/gu, " ").trim() || "pasted"}.txt`)]);
 }
 
@@ -68,33 +65,12 @@ function ask(workspace: string, text: string, pasted: PasteInfo): void {
   });
 }
 
-export function startPasted(take: (workspace: string, files: File[]) => void): void {
-  const main = (): DOMStringMap => document.getElementById("main")?.dataset ?? {};
-  document.addEventListener("click", (event) => {
-    const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-keep-capture]") : null;
-    const input = document.getElementById("input");
-    if (pressed !== null && input instanceof HTMLTextAreaElement) {
-      keep(main()["workspace"] ?? "", pressed.dataset["keepCapture"] ?? "", input.value);
-    }
-  });
-  document.addEventListener("paste", (event) => {
-    const { workspace, capture } = main();
-    if (workspace === undefined || capture === undefined || event.defaultPrevented || isTyping(event.target) || document.querySelector("dialog[open]") !== null) {
-      return;
-    }
-    const files = Array.from(event.clipboardData?.files ?? []);
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (text.trim() === "") {
-      if (files.length > 0) {
-        event.preventDefault();
-        take(workspace, files);
-      }
-      return;
-    }
-    event.preventDefault();
-    readPasted(workspace, text).then(
-      (pasted) => typeof pasted === "string" ? notify(`Nothing recognized in the pasted text: ${pasted}`, "warn") : ask(workspace, text, pasted),
-      () => notify("The pasted text was not sent: the server cannot be reached", "err"),
-    );
-  });
+/** Describes a pasted text and offers to keep it, once the server has recognized it. */
+export async function offer(workspace: string, text: string): Promise<void> {
+  const pasted = await readPasted(workspace, text);
+  if (typeof pasted === "string") {
+    notify(`Nothing recognized in the pasted text: ${pasted}`, "warn");
+  } else {
+    ask(workspace, text, pasted);
+  }
 }

@@ -1,157 +1,10 @@
-// Settings of the library, and files dropped on the page. Definitions, maps and zips go to the library, captures to the captures, bytes in
-// other files to the input.
+// Files and texts that the user drops, chooses or pastes, and the forms of the library. intake.ts does something with them.
 
-import type { UploadReport } from "./api";
-import { dialogs } from "./dialogs";
 import { make } from "./dom";
-import { hexOf } from "./hex/text";
-import { apiOf, failure, request } from "./http";
-import { undoOffer } from "./journal";
-import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
-import { notify } from "./notify";
-import { readPasted, startPasted } from "./pasted";
-import { lookOnly, lookOnlyWhy } from "./role";
+import { isTyping } from "./keys";
+import { load, prefetch } from "./load";
 
-const definitions = /\.(def|map|envelope|zip|jsonl)$/i;
-const byContents = /\.(json|ya?ml)$/i; // definitions or captures
-const mostText = 4 << 20;
-const likeOne = 4096; // bytes: a raw file up to this size is decoded as one message without asking
-
-async function upload(workspace: string, files: File[], replace: boolean): Promise<void> {
-  if (lookOnly()) {
-    notify(lookOnlyWhy(), "warn");
-    return;
-  }
-  if (document.getElementById("main")?.dataset["samples"] !== undefined && (await (await dialogs())?.projectDialog(files)) !== true) {
-    return;
-  }
-  const body = new FormData();
-  for (const file of files) {
-    body.append("files", file, file.name);
-  }
-  const done = notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
-  const reply = await request<UploadReport>(`${apiOf(workspace)}/upload${replace ? "?replace=true" : ""}`, { body });
-  done();
-  const { files: report = [] } = reply.answer;
-  const counts = new Map<string, number>();
-  for (const file of report) {
-    counts.set(file.result, (counts.get(file.result) ?? 0) + 1);
-  }
-  const text = [...counts].map(([result, count]) => `${count} ${result}`).join(", ") || (reply.ok ? "No changes" : failure("The upload failed", reply));
-  const bad = report.filter((f) => f.result === "error" || f.result === "skipped" || f.result === "exists");
-  const why = bad.slice(0, 3).map((f) => `${f.file}: ${f.reason ?? f.result}`).join("; ");
-  notify(why === "" ? text : `${text}. ${why}${bad.length > 3 ? ` and ${bad.length - 3} more` : ""}`, !reply.ok ? "err" : bad.length === 0 ? "ok" : "warn", undoOffer(workspace, reply.answer.undo));
-}
-
-/** Sends the settings of the library; the changed parts of the page come over the websocket. */
-async function settings(form: HTMLFormElement): Promise<void> {
-  const body = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) {
-    body.append(name, typeof value === "string" ? value : "");
-  }
-  try {
-    const response = await fetch(form.action, { method: "POST", body });
-    if (response.ok) {
-      notify("Settings saved");
-      return;
-    }
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    notify(`The settings were not changed: ${page.querySelector("main p")?.textContent?.trim() ?? response.statusText}`, "err");
-  } catch {
-    notify("The settings were not saved: the server cannot be reached", "err");
-  }
-}
-
-/** The contents of a file for pasting: text, or other bytes as hex. */
-async function asText(file: File): Promise<string> {
-  const data = new Uint8Array(await file.arrayBuffer());
-  return isText(data) ? new TextDecoder("utf-8").decode(data) : hexOf(data, " ");
-}
-
-/** Pastes a file into the input, if this page has one. */
-async function paste(workspace: string, file: File): Promise<void> {
-  const input = document.getElementById("input");
-  if (!(input instanceof HTMLTextAreaElement)) {
-    notify(`${file.name} is not a capture`, "err");
-    return;
-  }
-  if (file.size > mostText) {
-    notify(`${file.name} has ${file.size} bytes; at most ${mostText} can be decoded at once`, "err");
-    return;
-  }
-  const text = await asText(file);
-  const held = await readPasted(workspace, text);
-  if (typeof held === "string") { // keep the earlier input
-    notify(`${file.name} is not a capture and has no bytes to decode: ${held}`, "err");
-    return;
-  }
-  input.value = text;
-  input.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromDrop" }));
-}
-
-/** Takes other files: captures are stored, and the first of the others is decoded. */
-async function takeOthers(workspace: string, files: File[]): Promise<void> {
-  const captures: File[] = [];
-  let first: File | undefined;
-  for (const file of files) {
-    if (file.size === 0) {
-      notify(`${file.name} is empty`, "err");
-    } else if (file.size > mostCapture) {
-      notify(`${file.name} has ${file.size} bytes; a capture has at most ${mostCapture}`, "err");
-    } else if ((await isCapture(file)) || (await showsConversation(workspace, file))) {
-      captures.push(file);
-    } else if (first === undefined && captures.length === 0) {
-      first = file;
-    } else {
-      notify(`${file.name} is not a capture; only one file can be decoded at a time`, "warn");
-    }
-  }
-  if (captures.length > 0) {
-    if (first !== undefined) {
-      notify(`${first.name} is not a capture; only one file can be decoded at a time`, "warn");
-    }
-    await keepCaptures(workspace, captures);
-    return;
-  }
-  if (first === undefined) {
-    return;
-  }
-  const head = new Uint8Array(await first.slice(0, 4096).arrayBuffer());
-  const shown = first.size <= likeOne && document.getElementById("input") !== null;
-  if (isText(head) || shown || !(await keepRaw(workspace, first))) {
-    await paste(workspace, first);
-  }
-}
-
-/** Takes files from a drop or a picker and distributes them. */
-function take(workspace: string, files: File[]): void {
-  void Promise.all(files.map(isOurs)).then((found) => {
-    const ours = files.filter((_, i) => found[i] === true);
-    if (ours.length > 0) {
-      void upload(workspace, ours, false);
-    }
-    const others = files.filter((_, i) => found[i] !== true);
-    if (others.length > 0) {
-      takeOthers(workspace, others).catch(() => notify(`${others[0]?.name ?? "The file"} cannot be read`, "err"));
-    }
-  });
-}
-
-const definitionText = /"types"\s*:\s*\{|:\s*\[\s*"(container|switch|mapper|array|option|pstring|buffer|bitfield|bitflags|count)"\s*,\s*[[{]|^\^[\w.]+:|^!import:|^\s+\w+\??: (native|varint|\S+ (=>|\?))\s*$/m;
-const bundleText = /^\ufeff?\s*\{\s*"(maps|protocol|deprecated)"\s*:\s*\{/;
-
-/** Whether a file may belong to the library: definitions of types, unlike captures, name some of their language. The server decides. */
-async function isOurs(file: File): Promise<boolean> {
-  if (!byContents.test(file.name)) {
-    return definitions.test(file.name);
-  }
-  try {
-    const start = await file.slice(0, 256 << 10).text();
-    return definitionText.test(start) || bundleText.test(start);
-  } catch {
-    return false;
-  }
-}
+const intake = () => import("./intake");
 
 const captureFiles = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
@@ -184,8 +37,42 @@ function choose(ariaLabel: string, accept: string): void {
   picker.click();
 }
 
+function take(workspace: string, files: File[]): void {
+  void load(intake).then((m) => m?.take(workspace, files));
+}
+
+/** Follows what is pasted: on the workbench, the button beside the recognized form of the text; on the page of a capture, outside text fields,
+ *  the clipboard. */
+function startPasted(): void {
+  const main = (): DOMStringMap => document.getElementById("main")?.dataset ?? {};
+  document.addEventListener("click", (event) => {
+    const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-keep-capture]") : null;
+    const input = document.getElementById("input");
+    if (pressed !== null && input instanceof HTMLTextAreaElement) {
+      const text = input.value;
+      void load(intake).then((m) => m?.keep(main()["workspace"] ?? "", pressed.dataset["keepCapture"] ?? "", text));
+    }
+  });
+  document.addEventListener("paste", (event) => {
+    const { workspace, capture } = main();
+    if (workspace === undefined || capture === undefined || event.defaultPrevented || isTyping(event.target) || document.querySelector("dialog[open]") !== null) {
+      return;
+    }
+    const files = Array.from(event.clipboardData?.files ?? []);
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.trim() !== "") {
+      event.preventDefault();
+      void load(intake).then((m) => m?.offer(workspace, text));
+    } else if (files.length > 0) {
+      event.preventDefault();
+      take(workspace, files);
+    }
+  });
+}
+
 export function startUpload(): void {
-  startPasted(take);
+  startPasted();
+  prefetch(intake);
   const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
   let depth = 0;
   const mark = (on: boolean): void => {
@@ -222,7 +109,7 @@ export function startUpload(): void {
     const form = event.target;
     if (form instanceof HTMLFormElement && form.id === "library-settings") {
       event.preventDefault();
-      void settings(form);
+      void load(intake).then((m) => m?.settings(form));
       return;
     }
     const workspace = main()?.dataset["workspace"];
@@ -233,7 +120,8 @@ export function startUpload(): void {
     const picked = form.elements.namedItem("files");
     if (picked instanceof HTMLInputElement && picked.files !== null && picked.files.length > 0) {
       event.preventDefault();
-      void upload(workspace, Array.from(picked.files), replace instanceof HTMLInputElement && replace.checked).then(() => form.reset());
+      const files = Array.from(picked.files);
+      void load(intake).then((m) => m?.upload(workspace, files, replace instanceof HTMLInputElement && replace.checked).then(() => form.reset()));
     }
   });
 }

@@ -11,15 +11,12 @@ import {
   type CompletionContext,
   type CompletionResult,
 } from "@codemirror/autocomplete";
-import { type EditorState, type Extension, Facet, Prec } from "@codemirror/state";
+import { type EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap, type Command } from "@codemirror/view";
 
 import { isYAML, namedFields, namedTypes, treeOffer } from "./json";
 import { explained } from "./lines";
-import { codeOf, isType, type Language, type Name, type Word, wordBefore, type Words } from "./words";
-
-/** Names in other definitions, offered besides those of the document. */
-export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
+import { codeOf, isType, type Language, type Name, otherNames, type Word, wordBefore, type Words } from "./words";
 
 /** The kind of word at a position. */
 interface Offer {

@@ -1,8 +1,6 @@
 // The editor of a definition.
 
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
-import { nextDiagnostic } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, ChangeSet, Compartment, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
 import {
   drawSelection,
@@ -13,14 +11,15 @@ import {
   keymap,
   lineNumbers,
   rectangularSelection,
+  runScopeHandlers,
   showPanel,
   type ViewUpdate,
 } from "@codemirror/view";
 
+import { load, prefetch } from "../load";
 import { changesTo, Past } from "./changes";
 import { deleteDash, newLine, renameWord } from "./commands";
 import { typedDashes } from "./dashes";
-import { completion, otherNames } from "./completion";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
 import { type LineScore, lineScores, setLineScores } from "./score";
@@ -31,7 +30,7 @@ import { tips } from "./tips";
 import { typeOver } from "./typeover";
 import { Undos } from "./undo";
 import { setUnsaved, type UnsavedMark, unsavedLines } from "./unsaved";
-import { coloring, type Language, wordsOf } from "./words";
+import { coloring, type Language, otherNames, wordsOf } from "./words";
 
 export type { Mistake } from "./mistakes";
 export type { LineScore } from "./score";
@@ -90,15 +89,24 @@ function locked(reason: string): Extension {
   });
 }
 
+// What is only needed once somebody works in the editor, or something is wrong with its text.
+const assistance = () => import("./assistance");
+const assistanceKeys = /^(Ctrl-[dfgm ]|Ctrl-Alt-g|Alt-Enter|F3|F8)$/i;
+
 /** An editor for one definition at a time. It fills its element. */
 export class DefinitionEditor {
   private readonly view: EditorView;
   private readonly events: EditorEvents;
+  private readonly language: Language;
   private readonly extensions: Extension;
   private readonly lock = new Compartment();
   private readonly known = new Compartment();
   private readonly sharing = new Compartment();
   private readonly scoring = new Compartment();
+  private readonly assisting = new Compartment();
+  private assisted: Extension | undefined;
+  private typing = false; // the last change was typed
+  private readonly early: KeyboardEvent[] = []; // keys for the assistance, until it is there
   private scored = false; // there is a column of figures
   private shared: Shared | undefined;
   private readonly past = new Past();
@@ -112,12 +120,14 @@ export class DefinitionEditor {
 
   constructor(host: HTMLElement, o: EditorOptions) {
     this.events = o.events;
+    this.language = o.language;
     this.of = o.of ?? (() => "");
     this.name = this.of();
     addEventListener("pagehide", () => {
       this.undos.keep(this.name, this.view.state);
       this.undos.store();
     });
+    prefetch(assistance);
     host.classList.add("definition-editor");
     this.extensions = this.extend(o);
     this.view = new EditorView({ state: this.newState(o.text, o.caret), parent: host });
@@ -200,7 +210,10 @@ export class DefinitionEditor {
     const { state } = this.view;
     const since = this.past.since(unified(of).text, state);
     if (since !== undefined) {
-      this.view.dispatch(showMistakes(state, list, since.before, since.changes));
+      this.view.dispatch(showMistakes(list, since.before, since.changes));
+    }
+    if (list.length > 0) {
+      void load(assistance).then((m) => this.assist(m));
     }
   }
 
@@ -268,7 +281,10 @@ export class DefinitionEditor {
   /** Focuses the text, with the caret at the next mistake. */
   nextMistake(): void {
     this.view.focus();
-    nextDiagnostic(this.view);
+    void load(assistance).then((m) => {
+      this.assist(m);
+      m?.nextDiagnostic(this.view);
+    });
   }
 
   /** Focuses the text, with the caret at its end. */
@@ -286,9 +302,33 @@ export class DefinitionEditor {
   private newState(text: string, caret = 0): EditorState {
     const { text: doc, crlf } = unified(text);
     this.crlf = crlf;
-    const extensions = [this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([]), this.scoring.of(this.scores())];
+    const extensions = [this.assisting.of(this.assisted ?? []), this.extensions, this.lock.of(this.locking()), this.known.of(otherNames.of(this.names)), this.sharing.of([]), this.scoring.of(this.scores())];
     const selection = { anchor: Math.min(caret, doc.length) };
     return this.undos.state(this.name, doc, { extensions })?.update({ selection }).state ?? EditorState.create({ doc, selection, extensions });
+  }
+
+  /** Adds what completes, searches and underlines, once it is loaded. */
+  private assist(module: Awaited<ReturnType<typeof assistance>> | undefined): void {
+    if (module === undefined) {
+      this.early.length = 0; // the failure is reported
+    } else if (this.assisted === undefined) {
+      this.assisted = module.assist(this.language);
+      this.view.dispatch({ effects: this.assisting.reconfigure(this.assisted) });
+      module.underline(this.view);
+      if (this.typing) {
+        module.offer(this.view);
+      }
+      this.early.splice(0).forEach((event) => runScopeHandlers(this.view, event, "editor"));
+    }
+  }
+
+  /** Keeps a key for the assistance that is being loaded. */
+  private keepEarly(event: KeyboardEvent): boolean {
+    const is = this.assisted === undefined && assistanceKeys.test(`${event.ctrlKey || event.metaKey ? "Ctrl-" : ""}${event.altKey ? "Alt-" : ""}${event.key}`);
+    if (is) {
+      this.early.push(event);
+    }
+    return is;
   }
 
   private scores(): Extension {
@@ -321,7 +361,6 @@ export class DefinitionEditor {
           { key: "Backspace", run: deleteDash },
         ]),
       ),
-      completion(o.language, words),
       mistakes(),
       lineThreads,
       linkedLines(words),
@@ -331,18 +370,17 @@ export class DefinitionEditor {
       highlightActiveLine(),
       highlightActiveLineGutter(),
       highlightSpecialChars(invisible),
-      highlightSelectionMatches({ wholeWords: true, minSelectionLength: 2 }),
       drawSelection(),
       rectangularSelection(),
       history(),
       typeOver,
       typedDashes,
-      search({ top: true }),
       tips(),
       // Tab is not bound: it leaves the editor, and dashes make levels, not white space.
-      keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+      keymap.of([...historyKeymap, ...defaultKeymap]),
       theme,
       EditorView.updateListener.of((update) => this.updated(update)),
+      EditorView.domEventHandlers({ keydown: (event) => this.keepEarly(event) }),
     ];
   }
 
@@ -355,6 +393,7 @@ export class DefinitionEditor {
         before = tr.newDoc;
       }
     }
+    this.typing = update.docChanged ? update.transactions.some((tr) => tr.isUserEvent("input.type")) : this.typing && !update.selectionSet;
     const line = state.doc.lineAt(state.selection.main.head).number;
     if (update.docChanged && this.events.remote !== undefined && update.transactions.every((tr) => !tr.docChanged || tr.annotation(Transaction.remote) === true)) {
       this.events.remote(this.text);
@@ -365,6 +404,9 @@ export class DefinitionEditor {
       this.events.left?.();
     }
     const came = update.focusChanged && update.view.hasFocus;
+    if (came && this.assisted === undefined) {
+      void load(assistance).then((m) => this.assist(m));
+    }
     if (line !== this.line || came) {
       this.line = line;
       if (!update.transactions.some((tr) => tr.annotation(outside) === true || tr.annotation(Transaction.remote) === true)) {

@@ -1,7 +1,9 @@
 // A line of text with completion: an input, which OneLine replaces once it is loaded.
 
-import { load } from "../load";
+import { load, prefetch } from "../load";
 import type { OneLine, OneLineOptions } from "./oneline";
+
+const module = () => import("./oneline");
 
 /** The line in its input or in the editor. The methods are those of OneLine. */
 export class Line {
@@ -9,6 +11,8 @@ export class Line {
   private readonly input = document.createElement("input");
   private readonly options: OneLineOptions;
   private line: OneLine | undefined;
+  private typed = false; // into the input
+  private mistake: { from: number; to: number; message: string } | undefined;
 
   constructor(o: OneLineOptions) {
     this.options = o;
@@ -22,32 +26,43 @@ export class Line {
     input.setAttribute("aria-label", o.label);
     input.setAttribute("aria-describedby", o.describedBy);
     input.autocomplete = "off";
-    input.addEventListener("input", () => o.change());
+    input.addEventListener("input", () => {
+      this.typed = true;
+      o.change();
+    });
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) {
         event.preventDefault();
         o.enter(event.shiftKey);
       } else if (event.key === "Escape") {
         o.escape();
+      } else if (event.key === "ArrowDown") {
+        this.showPast();
       }
     });
-    input.addEventListener("focus", () => void this.start()); // again after a failure
-    void this.start();
+    input.addEventListener("focus", () => void this.start());
+    prefetch(module);
   }
 
   private async start(): Promise<void> {
-    const module = await load(() => import("./oneline"));
-    if (module === undefined || this.line !== undefined) {
+    const loaded = await load(module);
+    if (loaded === undefined || this.line !== undefined) {
       return;
     }
+    const { value, selectionStart, selectionEnd } = this.input;
     const focused = document.activeElement === this.input;
-    const line = (this.line = new module.OneLine(this.options));
-    if (this.input.value !== "") {
-      line.text = this.input.value;
+    const line = (this.line = new loaded.OneLine(this.options));
+    if (value !== "") {
+      line.text = value;
     }
+    line.mark(this.mistake);
     this.element.replaceChildren(line.element);
     if (focused) {
       line.focus();
+      line.select(selectionStart ?? value.length, selectionEnd ?? value.length);
+      if (this.typed) {
+        line.offer();
+      }
     }
   }
 
@@ -85,10 +100,11 @@ export class Line {
   }
 
   showPast(): void {
-    this.line?.showPast();
+    void this.start().then(() => this.line?.showPast());
   }
 
   mark(mistake?: { from: number; to: number; message: string }): void {
+    this.mistake = mistake;
     this.input.setAttribute("aria-invalid", String(mistake !== undefined));
     this.line?.mark(mistake);
   }

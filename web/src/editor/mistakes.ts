@@ -1,9 +1,8 @@
-// The mistakes of a definition: underlines, marks beside line numbers, messages after lines, and fixes.
+// The mistakes of a definition: marks beside line numbers, and messages after lines. underlines.ts has the rest.
 
 import type { DiagInfo } from "../api";
-import { nextDiagnostic, openLintPanel, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { type ChangeDesc, type EditorState, type Extension, RangeSetBuilder, StateEffect, StateField, type Text, type TransactionSpec } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, GutterMarker, gutterLineClass, keymap, WidgetType } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView, GutterMarker, gutterLineClass, WidgetType } from "@codemirror/view";
 
 /** A range of text: lines and columns from 1, columns in Unicode characters, the end exclusive. */
 interface Place {
@@ -17,7 +16,7 @@ interface Place {
 export type Mistake = DiagInfo;
 
 /** A mistake in the current document; offsets in UTF-16. */
-interface Found {
+export interface Found {
   readonly id: number;
   readonly mistake: Mistake;
   readonly from: number;
@@ -60,9 +59,11 @@ function moved(found: Found, changes: ChangeDesc): Found {
   };
 }
 
-const setFound = StateEffect.define<readonly Found[]>();
+/** Replaces the mistakes. */
+export const setFound = StateEffect.define<readonly Found[]>();
 
-const foundField = StateField.define<readonly Found[]>({
+/** The mistakes. */
+export const foundField = StateField.define<readonly Found[]>({
   create: () => [],
   update(list, tr) {
     for (const effect of tr.effects) {
@@ -129,50 +130,13 @@ function messages(state: EditorState): DecorationSet {
   );
 }
 
-function applyFix(view: EditorView, id: number): boolean {
-  const fix = view.state.field(foundField).find((found) => found.id === id)?.fix;
-  if (fix === undefined || view.state.readOnly) {
-    return false;
-  }
-  view.dispatch({ changes: { from: fix.from, to: fix.to, insert: fix.text }, scrollIntoView: true, userEvent: "input.fix" });
-  return true;
-}
-
-function fixName(fix: { from: number; to: number; text: string }, doc: Text): string {
-  const shown = (text: string): string => (/\S/.test(text) ? `“${text.trim()}”` : "white space");
-  if (fix.text === "") {
-    return `Remove ${shown(doc.sliceString(fix.from, fix.to))}`;
-  }
-  return fix.from === fix.to ? `Insert ${shown(fix.text)}` : `Write ${shown(fix.text)}`;
-}
-
 /** Shows mistakes in a document that has changed since `before`, to which they refer. */
-export function showMistakes(state: EditorState, list: readonly Mistake[], before: Text, changes: ChangeDesc): TransactionSpec {
+export function showMistakes(list: readonly Mistake[], before: Text, changes: ChangeDesc): TransactionSpec {
   const found = list.map((mistake, id): Found => {
     const fix = mistake.fix === undefined ? undefined : { ...range(before, mistake.fix), text: mistake.fix.text };
     return moved({ id, mistake, ...range(before, mistake), fix }, changes);
   });
-  const diagnostics = found.map(({ id, mistake, from, to, fix }): Diagnostic => {
-    const help = mistake.help === undefined || mistake.help === "" ? "" : `\n${mistake.help}`;
-    return {
-      from,
-      to,
-      severity: mistake.severity,
-      message: mistake.message + help,
-      actions: fix === undefined ? [] : [{ name: fixName(fix, state.doc), apply: (view) => void applyFix(view, id) }],
-    };
-  });
-  const spec = setDiagnostics(state, diagnostics);
-  return { effects: [setFound.of(found), ...[spec.effects ?? []].flat()] };
-}
-
-/** Applies the fix at the caret or on its line; without one opens the list of mistakes. */
-function repair(view: EditorView): boolean {
-  const { head } = view.state.selection.main;
-  const line = view.state.doc.lineAt(head);
-  const here = view.state.field(foundField).filter((found) => found.fix !== undefined && found.from <= line.to && found.to >= line.from);
-  const fix = here.find((found) => found.from <= head && found.to >= head) ?? here[0];
-  return (fix !== undefined && applyFix(view, fix.id)) || openLintPanel(view);
+  return { effects: setFound.of(found) };
 }
 
 /** The extension that shows mistakes. */
@@ -187,10 +151,5 @@ export function mistakes(): Extension {
       }
       return marks.finish();
     }),
-    keymap.of([
-      { key: "F8", run: nextDiagnostic, shift: previousDiagnostic, preventDefault: true },
-      { key: "Alt-Enter", run: repair, preventDefault: true },
-      { key: "Mod-Shift-m", run: openLintPanel, preventDefault: true },
-    ]),
   ];
 }

@@ -163,12 +163,21 @@ export class OneLine {
   focus(all = false): void {
     this.#view.focus();
     if (all) {
-      this.#view.dispatch({ selection: { anchor: 0, head: this.#view.state.doc.length } });
+      this.select(0, this.#view.state.doc.length);
     }
+  }
+
+  select(from: number, to: number): void {
+    this.#view.dispatch({ selection: { anchor: from, head: to } });
   }
 
   blur(): void {
     this.#view.contentDOM.blur();
+  }
+
+  /** Lists what may be at the caret. */
+  offer(): void {
+    startCompletion(this.#view);
   }
 
   /** Lists the earlier texts, or closes the open list. */

@@ -3,7 +3,7 @@
 //   - type[marks] name ... # comment        a word is a type at the start of its line, inside "<>", and after ":" or "="
 
 import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { EditorState, Facet } from "@codemirror/state";
 import { tags } from "@lezer/highlight";
 
 import { isYAML, treeStart, treeToken, type TreePlace } from "./json";
@@ -34,6 +34,9 @@ export interface Language {
 
 /** The words of a language by name. */
 export type Words = ReadonlyMap<string, Word>;
+
+/** Names in other definitions, offered besides those of the document. */
+export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
 
 /** The words of a language by name. */
 export function wordsOf(language: Language): Words {

@@ -69,7 +69,8 @@ async function bench(more: Partial<FilterBoxOptions> = {}): Promise<Bench> {
     place: storage(),
     ...more,
   });
-  let input: HTMLElement | null = null; // not the input before the editor
+  box.focus(); // the editor replaces the input
+  let input: HTMLElement | null = null;
   while ((input = host.querySelector<HTMLElement>("[role=textbox]")) === null) {
     await new Promise((done) => setTimeout(done, 5));
   }
@@ -267,6 +268,7 @@ test("a preset is saved, used and deleted", async () => {
   await b.settle();
   equal([b.box.text, b.root.querySelector(".filterbox-preset .btn")?.getAttribute("aria-pressed")], ["@party", "true"]);
   press(".filterbox-preset .btn + .btn");
+  await b.settle(); // its menu is loaded
   const items = [...document.querySelectorAll<HTMLElement>('[role="menuitem"]')];
   items.find((i) => i.textContent?.includes("Delete"))?.click();
   await b.settle();

@@ -1,30 +1,26 @@
-// The captures of a project: the list, which other pages, listeners and programs also change; its place; the menu of a capture.
+// The place of the captures of a project, and the menu of a capture.
 
 import { pathOf } from "../address";
-import { lookAtCaptures, onLookAtCaptures, tellDeleted } from "../captures";
-import type { CaptureList as Captures } from "../api";
-import { onChanged } from "../changes";
+import { lookAtCaptures } from "../captures";
 import { confirmDialog } from "../dialog";
 import { dialogs } from "../dialogs";
 import { askText } from "../frames/notebox";
 import { bytes, counted } from "../frames/text";
 import { openMenu } from "../menu";
 import { notify } from "../notify";
-import { apiOf, ask, request } from "../http";
+import { apiOf, ask } from "../http";
 import { lookOnly, roleItem } from "../role";
 import { Fragment, h, useLayoutEffect, useRef } from "../ui";
 import { chooseCapture } from "../upload";
 import { Cards } from "./cards";
-import { captures, type Listed, quota, recorded, sessions, settingsText } from "./state";
+import { type Listed, moreTitle, pageOf } from "./list";
+import { captures, quota, recorded, sessions, settingsText } from "./state";
 
 const mostName = 200; // maximum length, as on the server
 const mostListed = 500; // maximum number of captures
 
-export function pageOf(workspace: string, id: string): string {
-  return pathOf(workspace, "captures", id);
-}
-
-function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
+/** Opens the menu of a capture; `shown`: of the one that the page shows. */
+export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
   const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
   const rename = (name: string): void => {
     if (name !== "" && name !== x.name) {
@@ -60,23 +56,10 @@ function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, show
   });
 }
 
-function More({ workspace, x, shown = false }: { workspace: string; x: Listed; shown?: boolean }) {
+function More({ workspace, x }: { workspace: string; x: Listed }) {
   return (
-    <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title="Rename, decode as, replay, save, delete"
-      onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x, shown)}>⋯</button>
-  );
-}
-
-/** The name of the open capture, in the top bar. */
-export function OpenCapture({ workspace, shown, name }: { workspace: string; shown: string; name: string }) {
-  const x = captures.value?.find(({ id }) => id === shown);
-  const last = useRef(name);
-  last.current = x?.name ?? last.current; // also after it was deleted
-  return (
-    <>
-      <span class="name" title={last.current}>{last.current}</span>
-      {x === undefined ? null : <More workspace={workspace} x={x} shown />}
-    </>
+    <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title={moreTitle}
+      onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x, false)}>⋯</button>
   );
 }
 
@@ -127,59 +110,4 @@ export function CapturesPlace({ workspace, demo }: { workspace: string; demo: bo
       {all.length > listed.length ? <p class="empty" data-more>{counted(all.length - listed.length, "capture")} more; GET /api/…/captures lists all.</p> : null}
     </>
   );
-}
-
-/** Keeps the list up to date. */
-export class CaptureList {
-  private readonly api: string;
-  private readonly shown: string | undefined;
-  private tag = ""; // of the shown list
-  private looking = false;
-  private again = false; // a change arrived during a request
-
-  constructor(workspace: string, shown: string | undefined) {
-    this.api = `${apiOf(workspace)}/captures`;
-    this.shown = shown;
-    document.addEventListener("visibilitychange", () => void this.look());
-    onLookAtCaptures(() => void this.look());
-    onChanged("captures", () => void this.look());
-    onChanged("growth", () => void this.look());
-    void this.look();
-  }
-
-  private async look(): Promise<void> {
-    this.again = this.looking;
-    if (document.visibilityState !== "visible" || this.looking) {
-      return;
-    }
-    this.looking = true;
-    do {
-      this.again = false;
-      const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
-      if (reply.ok) {
-        this.took(reply.answer);
-      } // The page itself reports that the server is away.
-    } while (this.again as boolean);
-    this.looking = false;
-  }
-
-  private took(answer: Captures): void {
-    if (answer.same === true) {
-      return;
-    }
-    this.tag = answer.tag ?? "";
-    quota.value = answer.quota ?? 0; // before the list: the line of the quota is above it
-    captures.value = answer.captures;
-    if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {
-      void this.check(this.shown);
-    }
-  }
-
-  /** Checks whether a capture exists: the list may be some seconds old, and the capture new. */
-  private async check(id: string): Promise<void> {
-    const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
-    if (reply.ok && !reply.answer.captures.some((x) => x.id === id)) {
-      tellDeleted(id);
-    } // After a failure the next change of the list repeats it.
-  }
 }

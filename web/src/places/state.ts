@@ -1,11 +1,8 @@
 // The captures and listeners of the project, as the server has listed them.
 
-import type { StoreCapture } from "../api";
 import type { Session } from "../relays";
 import { computed, signal } from "../ui";
-
-/** A capture, as in GET /api/v1/{ws}/captures. */
-export type Listed = Omit<StoreCapture, "notes">;
+import type { Listed } from "./list";
 
 /** Bytes that the captures may take together, 0 for any number. */
 export const quota = signal(0);

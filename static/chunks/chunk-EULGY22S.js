@@ -1,0 +1,1 @@
+var e=["Blue","Green","Amber","Violet","Cyan","Rose","Olive","Gray"];export{e as a};

@@ -1,0 +1,23 @@
+// Scripting of the workbench and of the pages of captures.
+
+import { startFilter } from "./filter";
+import { startMessages } from "./messages";
+import { startPage } from "./page";
+import { startPanes } from "./panes";
+import { startProject } from "./project";
+import { takeEarlier } from "./projects";
+import { startRelays } from "./relays";
+import { startRemember } from "./remember";
+import { startUpload } from "./upload";
+
+startPanes();
+startFilter();
+startRemember();
+startUpload();
+document.addEventListener("DOMContentLoaded", () => {
+  takeEarlier();
+  startMessages();
+  startPage();
+  startRelays();
+  startProject();
+});
