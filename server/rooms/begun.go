@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"wirebench/defs/source"
 	"wirebench/server/collab"
@@ -16,8 +17,11 @@ import (
 // once somebody saves it, and is gone when people leave it without a text. One whose file was deleted while lines of it were not saved is the
 // same: its text stays, and is merged with the file if that comes back.
 
-// maxBegun bounds the definitions of a project that were begun and not saved.
-const maxBegun = 500
+// Bounds of definitions that were begun and not saved.
+const (
+	maxBegun     = 500    // of a project
+	maxBegunLogs = 10_000 // of which it is known whether they are
+)
 
 // ErrTaken is the error for a name that another definition has.
 var ErrTaken = errors.New("there is a definition of that name already")
@@ -31,15 +35,43 @@ func (s *Set) Begun(ws *workspace.Workspace) (files []string) {
 	}
 	names, _ := logsOf(ws)
 	for _, name := range names {
-		if ws.Now().File(name) != nil || slices.Contains(files, name) {
-			continue
-		}
-		if f, err := (place{ws, name}).readLog(); err == nil && f != nil && isBegun(f.Text) {
+		if ws.Now().File(name) == nil && !slices.Contains(files, name) && s.hasBegun(place{ws, name}) {
 			files = append(files, name)
 		}
 	}
 	slices.Sort(files)
 	return files
+}
+
+// begunLog is what is known of a log without a file, until the log changes.
+type begunLog struct {
+	size  int64
+	at    time.Time
+	begun bool
+}
+
+// hasBegun reports whether the log of a place is that of a definition that was begun. A log is read again when it has changed.
+func (s *Set) hasBegun(at place) bool {
+	x, err := at.ws.Home.Stat(at.logFile())
+	if err != nil {
+		return false
+	}
+	now := begunLog{size: x.Size(), at: x.ModTime()}
+	s.begunMu.Lock()
+	k, ok := s.begun[at]
+	s.begunMu.Unlock()
+	if ok && k.size == now.size && k.at.Equal(now.at) {
+		return k.begun
+	}
+	f, err := at.readLog()
+	now.begun = err == nil && f != nil && isBegun(f.Text)
+	s.begunMu.Lock()
+	defer s.begunMu.Unlock()
+	if s.begun == nil || len(s.begun) > maxBegunLogs {
+		s.begun = map[place]begunLog{}
+	}
+	s.begun[at] = now
+	return now.begun
 }
 
 // logsOf returns the names of the files that have a log.

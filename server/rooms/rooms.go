@@ -50,6 +50,9 @@ type Set struct {
 	rooms map[place]*slot
 	ended bool
 	all   supervise.Group
+
+	begunMu sync.Mutex
+	begun   map[place]begunLog // guarded by begunMu, which is held for a moment
 }
 
 // slot holds the room of a place: while it is opened, or its log is begun anew without it, others wait for ready.

@@ -240,6 +240,20 @@ func (d *Dir) Read(name string) (File, error) {
 	return File{name, text, RevisionOf(text)}, nil
 }
 
+// Stat describes a file. The error is fs.ErrNotExist if there is none.
+func (d *Dir) Stat(name string) (fs.FileInfo, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	p, err := d.place(name, false)
+	if err != nil {
+		return nil, failure("stat", name, err)
+	}
+	defer p.close()
+	x, err := p.dir.Lstat(p.base)
+	return x, failure("stat", name, err)
+}
+
 // Names returns the names of the regular files in a folder below, without hidden ones. The error is fs.ErrNotExist if there is none.
 func (d *Dir) Names(folder string) ([]string, error) {
 	root, err := d.root()

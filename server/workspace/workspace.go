@@ -40,6 +40,7 @@ type Home interface {
 	Move(from, to string) error
 	Names(folder string) ([]string, error)
 	Below(folder string) ([]string, error)
+	Stat(name string) (fs.FileInfo, error)
 	Path(name string) string
 }
 
