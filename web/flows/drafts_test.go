@@ -108,7 +108,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.says("what was begun, under its old name", begun)
 	f.rename("C_MINE.1")
 	f.shows("#definition-head", "C_MINE.1.def")
-	f.is("the list has its name", `[...document.querySelectorAll("#rail-list .item")].filter((e) => e.innerText.includes("not saved")).map((e) => e.dataset.name).join() === "C_MINE.1"`)
+	f.is("the list has its name", `[...document.querySelectorAll('#rail-list .item:has(> a[href*="?new=C_"])')].map((e) => e.dataset.name).filter((name) => !name.startsWith("C_NOBODY")).join() === "C_MINE.1"`)
 	const named = "# description of C_MINE.1\n\nuint32 mine"
 	f.says("what was begun, under its new name", named)
 	f.press("Ctrl+S")

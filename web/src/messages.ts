@@ -127,7 +127,7 @@ function drawn(section: string, row: Row): HTMLElement {
   const [newest = "", ...older] = messagesOf(list, row);
   const link = linkTo(hrefOf(section, newest), titleOf(section, row));
   link.append(make("i", `dot ${dotOf(section, row)}`), " ", make("span", "name", row.new === true ? "New envelope" : row.name), " ");
-  const note = noteOf(section, row);
+  const note = section === "begun" ? "" : noteOf(section, row); // the heading says it
   if (note !== "" || section !== "envelope") {
     const small = make("small", "", note);
     if (row.sampled === true) {
