@@ -2054,6 +2054,8 @@ export interface PullBody {
 export interface GitStatus {
   /** the definitions are in no repository */
   none?: boolean;
+  /** they are in one, but the server has no git program */
+  missing?: boolean;
   /** empty without one */
   branch: string;
   /** the last one, abbreviated; absent before the first */

@@ -2,6 +2,7 @@
 
 import { startCodes } from "./codes";
 import { startFiles } from "./files";
+import { startGit } from "./git";
 import { startJournal } from "./journal";
 import { startPlaces } from "./places/index";
 import { startProjects } from "./projects";
@@ -14,5 +15,6 @@ export function startProject(): void {
   startSettings();
   startCodes();
   startFiles();
+  startGit();
   startJournal();
 }
