@@ -2,6 +2,7 @@
 //
 //   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
+//   #unsaved-lines, #unsaved-fact                                               how many lines are not saved, and whose they are
 
 import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
 import { onChanged } from "./changes";
@@ -126,6 +127,11 @@ export class Together {
       }
     });
     onChanged("people", () => this.goAlong());
+    document.addEventListener("click", ({ target }) => {
+      if (target instanceof Element && target.closest("#unsaved-lines") !== null) {
+        this.host.editor.goTo(Math.min(...this.unsaved.lines.map(({ from }) => from)));
+      }
+    });
   }
 
   /** Whether the open text is that of a room: what is typed is there. */
@@ -725,7 +731,6 @@ export class Together {
   /** What is to be known of the text, "" if it is as everybody expects. */
   private get says(): { text: string; kind: "" | "warn" } {
     const problem = this.state?.problem ?? "";
-    const others = this.othersUnsaved;
     switch (true) {
       case this.isApart:
         return { text: "Your suggestion: only you see this text", kind: "warn" };
@@ -741,8 +746,6 @@ export class Together {
         return { text: (this.shared?.pending ?? 0) > 0 ? "No connection: your changes are kept and sent later" : "No connection", kind: "warn" };
       case problem !== "":
         return { text: `Not saved: ${problem}`, kind: "warn" };
-      case others.length > 0:
-        return { text: `Not saved: ${linesOf(this.unsaved)}, typed by ${this.unsaved.who.map((name) => (name === this.name ? "you" : name)).join(", ")}`, kind: "" };
       default:
         return { text: "", kind: "" };
     }
@@ -805,8 +808,25 @@ export class Together {
     }
   }
 
+  /** Says beside the Save button and in the status line what is not saved. A click on the first goes to its first line. */
+  private drawUnsaved(): void {
+    const { lines, who } = this.unsaved;
+    const button = document.getElementById("unsaved-lines");
+    const isHere = this.isLost && (this.shared?.pending ?? 0) > 0; // the server has not counted these lines
+    const names = who.map((name) => (name === this.name ? "you" : name)).join(", ");
+    const said = lines.length === 0 || isHere ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
+    document.getElementById("unsaved-fact")?.replaceChildren(said);
+    if (button !== null) {
+      const [count = ""] = said.split(" ", 1);
+      button.hidden = said === "";
+      button.title = `${said}. A click goes to the first line.`;
+      button.replaceChildren(make("span", "", count), make("span", "words", said.slice(count.length)));
+    }
+  }
+
   private drawBar(): void {
     this.drawPeople();
+    this.drawUnsaved();
     const { bar } = this;
     if (bar === null) {
       return;
