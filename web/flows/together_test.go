@@ -174,6 +174,23 @@ func TestFlowUnsavedLines(t *testing.T) {
 	p.Gone("button", "2 lines not saved")
 }
 
+// A name that somebody is typing is whole, although others come and choose names meanwhile.
+func TestFlowTogetherName(t *testing.T) {
+	t.Parallel()
+	f, srv, _ := begin(t, map[string]string{"C_JOIN.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	f.together()
+	g.together()
+	g.page().Visible("button", "somebody")
+	g.page().Click("textbox", "Your name, for others")
+	g.types("Mi")
+	f.named("Ada")
+	g.page().Visible("button", "Ada")
+	g.types("a")
+	g.press("Enter")
+	f.page().In("People in this text").Visible("button", "Mia")
+}
+
 // Without a connection both type; when it is back, both have everything.
 func TestFlowTogetherOffline(t *testing.T) {
 	t.Parallel()

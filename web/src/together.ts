@@ -86,11 +86,20 @@ function linesOf({ lines, more }: RoomsUnsaved): string {
   return `${all.size === 1 ? "1 line" : `${all.size} lines`}${(more ?? 0) > 0 ? " and more" : ""}`;
 }
 
-/** Gives an element other children, unless they are the same: the focus stays then. */
+/** Gives an element other children, unless they are the same. The focus stays: a field that is moved would take half a name. */
 function replaced(element: HTMLElement, parts: readonly HTMLElement[]): void {
-  if (element.childElementCount !== parts.length || !parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
-    element.replaceChildren(...parts);
+  if (element.childElementCount === parts.length && parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
+    return;
   }
+  const at = parts.findIndex((part) => part === document.activeElement);
+  const kept = parts[at];
+  if (kept?.parentElement !== element) {
+    element.replaceChildren(...parts);
+    return;
+  }
+  [...element.children].filter((child) => child !== kept).forEach((child) => child.remove());
+  kept.before(...parts.slice(0, at));
+  kept.after(...parts.slice(at + 1));
 }
 
 /** Identifies the copy of the text of this page. */
@@ -860,7 +869,7 @@ export class Together {
     if (bar === null) {
       return;
     }
-    bar.hidden = this.people.length === 0;
+    bar.hidden = this.people.length === 0 && !bar.contains(document.activeElement);
     const parts: HTMLElement[] = [];
     for (const one of this.people) {
       const button = make("button", `btn quiet peer-${one.color}`, one.name);
@@ -895,6 +904,7 @@ export class Together {
     name.maxLength = mostName;
     name.size = Math.max(personName().length, 9);
     name.addEventListener("change", () => this.callOneself(name.value));
+    name.addEventListener("blur", () => this.draw());
     name.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
         event.preventDefault();
