@@ -25,11 +25,10 @@ export function startGit(): void {
     }
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
-  onChanged("git", () => {
+  onChanged("git", () => { // also once the page is connected
     clearTimeout(timer);
     timer = setTimeout(() => void look(), rest);
   });
-  void look();
 }
 
 function show(button: HTMLElement, { branch, changes }: GitStatus): void {
