@@ -459,6 +459,11 @@ export class Page {
     });
   }
 
+  /** Shows the comments and suggestions that concern the person of the page. */
+  openThreads(): void {
+    this.threads.open("", true);
+  }
+
   private peers: ReadonlyMap<number, number> = new Map(); // colors of others, by the lines where they are
 
   /** Marks the bytes of the lines where others are. */

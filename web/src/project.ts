@@ -1,6 +1,7 @@
 // What all pages of a project have.
 
 import { startCodes } from "./codes";
+import { startConcerns } from "./concerns";
 import { startFiles } from "./files";
 import { startGit } from "./git";
 import { startJournal } from "./journal";
@@ -16,5 +17,6 @@ export function startProject(): void {
   startCodes();
   startFiles();
   startGit();
+  startConcerns();
   startJournal();
 }

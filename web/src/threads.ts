@@ -91,10 +91,10 @@ export class Threads {
     this.host.editor.setThreads([...lines].map(([line, threads]) => ({ line, threads })), (id) => this.open(id));
   }
 
-  /** Opens the dialog, at a thread. */
-  open(id = ""): void {
+  /** Opens the dialog, at a thread, or with those that concern the person. */
+  open(id = "", mine = false): void {
     const { workspace } = this.host;
-    void dialogs().then((d) => d?.threadsDialog({ workspace, id, file: this.file, go: (message, line) => void this.host.go(message, line), edit: (message, text) => this.edit(message, text) }));
+    void dialogs().then((d) => d?.threadsDialog({ workspace, id, mine, file: this.file, go: (message, line) => void this.host.go(message, line), edit: (message, text) => this.edit(message, text) }));
   }
 
   /** Puts a text into the editor, of the open definition. */
