@@ -48,6 +48,7 @@ import { searchLibrary } from "./search";
 import { startPeople } from "./people";
 import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State, sumOfText } from "./socket";
+import { markStale } from "./stale";
 import { Threads } from "./threads";
 import { clientID, Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
@@ -278,7 +279,7 @@ export class Page {
     this.connected = new Connection(socketOf(this.workspace));
     this.socket = new Socket(
       this.connected,
-      { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
+      { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, waits: () => this.together.waits, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
@@ -588,6 +589,7 @@ export class Page {
     if (saved !== null && this.socket.state !== "open") { // the server cannot say so
       put(saved, "className", "warn");
       put(saved, "textContent", "not saved");
+      document.querySelector('#definition-head button[value="save"]')?.toggleAttribute("disabled", !this.together.active);
     }
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
@@ -1209,6 +1211,10 @@ export class Page {
 
   private connection(state: State): void {
     document.documentElement.classList.toggle("live", state === "open");
+    markStale(state === "lost" && this.connected.opened);
+    if (state === "lost") {
+      this.tell(null, false); // what it says may be of an earlier text
+    }
     // The page was loaded, but websockets are blocked: it works by its forms.
     const forms = state === "lost" && this.connected.tries >= 2 && !this.connected.opened;
     document.documentElement.classList.toggle("forms", forms);
@@ -1235,7 +1241,7 @@ export class Page {
       return;
     }
     if (target === null || (target.path === "" && target.ranges.length === 0)) {
-      line.textContent = this.resting;
+      line.textContent = this.socket.isBehind ? "" : this.resting;
       return;
     }
     const name = this.message?.name ?? this.controls.message;
@@ -1655,7 +1661,7 @@ export class Page {
         }
         return; // never connected: the page works as a form
       }
-      if (this.socket.state !== "open") {
+      if (this.socket.state !== "open" && !(this.together.active && button.value === "save")) { // the room saves it later
         // Without a server, submitting the form would lose the typed text.
         event.preventDefault();
         notify("The server cannot be reached. Your changes are kept; try again later.", "err");

@@ -18,6 +18,7 @@ import { oldDrafts } from "./olddrafts";
 import { choosePersonName, personName } from "./person";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { frameAddress } from "./score";
+import { clock } from "./stale";
 
 /** The page. */
 export interface TogetherHost {
@@ -122,6 +123,7 @@ export class Together {
   private you = ""; // in the room
   private unsaved: RoomsUnsaved = { version: 0, who: [], lines: [] };
   private isLost = false;
+  private lostAt = ""; // the time
   private refused = ""; // why the server does not give the text
   private timer: ReturnType<typeof setTimeout> | undefined;
   private queue: Promise<void> = Promise.resolve(); // messages are taken one after the other
@@ -137,7 +139,7 @@ export class Together {
     });
     onChanged("people", () => this.goAlong());
     document.addEventListener("click", ({ target }) => {
-      if (target instanceof Element && target.closest("#unsaved-lines") !== null) {
+      if (target instanceof Element && target.closest("#unsaved-lines") !== null && this.unsaved.lines.length > 0) {
         this.host.editor.goTo(Math.min(...this.unsaved.lines.map(({ from }) => from)));
       }
     });
@@ -323,6 +325,11 @@ export class Together {
     return this.shared !== undefined && this.shared.pending > 0 && !this.isLost;
   }
 
+  /** Whether something that is typed here is not confirmed, also without a connection. */
+  get waits(): boolean {
+    return (this.shared?.pending ?? 0) > 0;
+  }
+
   /** Resolves once the page is in the room and all that is typed here, too, or there is no connection. */
   settled(): Promise<void> {
     return new Promise((resolve) => {
@@ -428,6 +435,7 @@ export class Together {
           if (this.shared !== undefined) {
             asked.have = { room: this.room, version: this.shared.version };
           }
+            this.lostAt = this.isLost ? this.lostAt : clock();
           this.isLost = true;
           this.host.changed("", why === ""); // until the room is back
           this.draw();
@@ -752,7 +760,7 @@ export class Together {
       case this.isLost && this.refused !== "":
         return { text: `${this.shared === undefined ? "Only you see what you type: " : "Your changes are kept and sent later: "}${this.refused}`, kind: "warn" };
       case this.isLost:
-        return { text: (this.shared?.pending ?? 0) > 0 ? "No connection: your changes are kept and sent later" : "No connection", kind: "warn" };
+        return { text: `No connection since ${this.lostAt}${this.waits ? ": your changes are kept and sent later" : ""}`, kind: "warn" };
       case problem !== "":
         return { text: `Not saved: ${problem}`, kind: "warn" };
       default:
@@ -821,14 +829,14 @@ export class Together {
   private drawUnsaved(): void {
     const { lines, who } = this.unsaved;
     const button = document.getElementById("unsaved-lines");
-    const isHere = this.isLost && (this.shared?.pending ?? 0) > 0; // the server has not counted these lines
+    const isHere = this.isLost && this.waits; // the server has not counted these lines
     const names = who.map((name) => (name === this.name ? "you" : name)).join(", ");
-    const said = lines.length === 0 || isHere ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
+    const said = isHere ? "not saved" : lines.length === 0 ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
     document.getElementById("unsaved-fact")?.replaceChildren(said);
     if (button !== null) {
-      const [count = ""] = said.split(" ", 1);
+      const count = /^\d*/.exec(said)?.[0] ?? "";
       button.hidden = said === "";
-      button.title = `${said}. A click goes to the first line.`;
+      button.title = isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`;
       button.replaceChildren(make("span", "", count), make("span", "words", said.slice(count.length)));
     }
   }
@@ -846,7 +854,9 @@ export class Together {
     const state = make("span", `together-state ${kind === "" ? "dim" : kind}`, text);
     const back = this.button("Back to the saved text", "Replaces the text, for all; Undo takes that back", () => this.host.discard());
     back.hidden = (this.state?.problem ?? "") === "" || !this.writes || this.shared === undefined || this.isLost;
-    const more = this.isApart ? [
+    const more = this.isLost && this.refused === "" ? [
+      this.button("Try now", "Connect again, without waiting for the next attempt", () => this.host.connection.retry()),
+    ] : this.isApart ? [
       this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it", () => find("suggest")?.run()),
       this.button("Back to the text of all", "Your text is discarded", () => this.host.endSuggestion()),
     ] : this.shared !== undefined && !this.writes && !lookOnly("commenter") ? [
