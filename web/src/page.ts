@@ -775,6 +775,8 @@ export class Page {
     if (this.together.joins) {
       this.rename(); // the name field may still have the focus
       this.together.save();
+    } else if (this.together.apart && document.querySelector("#definition-notes > .notice") === null) { // it may restore a file
+      this.threads.send();
     } else {
       await this.press("save");
     }

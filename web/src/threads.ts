@@ -47,7 +47,7 @@ export class Threads {
       { id: "threads", title: "Comments and suggestions of the project …", group: "Definition", enabled: () => host.workspace !== "", run: () => this.open() },
       { id: "comment", title: "Comment on the line …", group: "Definition", keys: ["Ctrl+Alt+M"], anywhere: true, enabled: () => free() && this.file !== "", run: () => void this.comment() },
       { id: "comment-bytes", title: "Comment on the selected bytes of the frame …", group: "Definition", enabled: () => free() && host.selection() !== undefined, run: () => this.commentBytes() },
-      { id: "suggest", title: "Suggest the edited text …", group: "Definition", enabled: () => free() && this.file !== "" && host.edited() && !host.shared(), run: () => void this.suggest() },
+      { id: "suggest", title: "Suggest the edited text …", group: "Definition", enabled: () => free() && this.file !== "" && host.edited() && !host.shared(), run: () => this.send() },
       { id: "suggestion", title: "Suggest a change of the definition", group: "Definition", enabled: () => free() && this.file !== "" && host.shared(), run: () => void host.part() },
     );
   }
@@ -146,6 +146,15 @@ export class Threads {
       await this.load();
     }
     return made;
+  }
+
+  /** Suggests the edited text. */
+  send(): void {
+    if (this.host.edited()) {
+      void this.suggest();
+    } else {
+      notify("There is nothing to suggest yet: the text is the saved one", "warn");
+    }
   }
 
   private async suggest(): Promise<void> {

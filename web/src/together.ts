@@ -850,6 +850,7 @@ export class Together {
     }
     const { text, kind } = this.says;
     bar.hidden = text === "";
+    bar.parentElement?.toggleAttribute("data-apart", this.isApart);
     bar.dataset["state"] = this.shared === undefined ? "" : this.isLost ? "lost" : this.shared.pending > 0 ? "pending" : "open";
     const state = make("span", `together-state ${kind === "" ? "dim" : kind}`, text);
     const back = this.button("Back to the saved text", "Replaces the text, for all; Undo takes that back", () => this.host.discard());
@@ -857,7 +858,7 @@ export class Together {
     const more = this.isLost && this.refused === "" ? [
       this.button("Try now", "Connect again, without waiting for the next attempt", () => this.host.connection.retry()),
     ] : this.isApart ? [
-      this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it", () => find("suggest")?.run()),
+      this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it (Ctrl+S)", () => find("suggest")?.run(), "btn primary"),
       this.button("Back to the text of all", "Your text is discarded", () => this.host.endSuggestion()),
     ] : this.shared !== undefined && !this.writes && !lookOnly("commenter") ? [
       this.button("Suggest a change", "Your changes of the text are shown to others when you send them", () => this.host.beginSuggestion()),
@@ -865,8 +866,8 @@ export class Together {
     replaced(bar, [state, back, ...more]);
   }
 
-  private button(text: string, title: string, act: () => void): HTMLElement {
-    const button = make("button", "btn quiet", text);
+  private button(text: string, title: string, act: () => void, className = "btn quiet"): HTMLElement {
+    const button = make("button", className, text);
     button.setAttribute("type", "button");
     button.title = title;
     button.addEventListener("click", act);
