@@ -131,6 +131,7 @@ export class Page {
   private readonly socket: Socket;
   readonly connected: Connection;
   private readonly together: Together;
+  private readonly markPeople: (() => void) | undefined; // in the list
   private readonly threads: Threads;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
@@ -320,6 +321,7 @@ export class Page {
           this.socket.set({ shared: file });
         }
       },
+      joined: () => this.markPeople?.(),
       go: (message) => void this.openMessage(message),
       goFrame: ({ capture, frame }) => {
         const here = capture === main.dataset["capture"];
@@ -348,7 +350,7 @@ export class Page {
       selection: () => this.chosenBytes(main.dataset["capture"]),
     });
     pushes(this.connected);
-    startPeople(this.workspace, (file, id) => this.together.isSelf(file, id));
+    this.markPeople = startPeople(this.workspace, (file, id) => this.together.isSelf(file, id));
     this.connection("connecting");
     this.listen();
     this.commands();

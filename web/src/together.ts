@@ -1,6 +1,6 @@
 // The room of the open definition: the server has its text, and every page with the definition open shows it. The text itself is in editor/shared.ts.
 //
-//   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
+//   #people-bar > (button.peer-N, a.together-frame) ..., span > input           who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
 //   #unsaved-lines, #unsaved-fact                                               how many lines are not saved, and whose they are
 
@@ -38,6 +38,7 @@ export interface TogetherHost {
   beginSuggestion(): void;
   endSuggestion(): void;
   discard(): void; // asks for the saved text in place of this one
+  joined(): void; // the server has said who this page is in the room
   go(message: string): void;
   goFrame(at: RoomsLook): boolean; // false if the frame is not one of the page
   peers(colors: ReadonlyMap<number, number>): void; // of others, by the lines where they are
@@ -92,7 +93,7 @@ function replaced(element: HTMLElement, parts: readonly HTMLElement[]): void {
   if (element.childElementCount === parts.length && parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
     return;
   }
-  const at = parts.findIndex((part) => part === document.activeElement);
+  const at = parts.findIndex((part) => part.contains(document.activeElement));
   const kept = parts[at];
   if (kept?.parentElement !== element) {
     element.replaceChildren(...parts);
@@ -157,7 +158,7 @@ export class Together {
 
   /** Whether a person in a room is this page. */
   isSelf(file: string, id: string): boolean {
-    return this.shared !== undefined && file === this.file && id === this.you;
+    return file === this.file && id === this.you;
   }
 
   /** Whether the text in the editor is that of the room of a file. */
@@ -538,6 +539,7 @@ export class Together {
       this.known = start.account === true;
       this.name = start.name;
       this.you = start.you;
+      this.host.joined();
       if (start.notice !== undefined) {
         notify(start.notice, "warn");
       }
@@ -899,13 +901,17 @@ export class Together {
         parts.push(this.frameOf(one.name, one.look));
       }
     }
-    const name = document.activeElement?.matches(".together-name") === true ? (document.activeElement as HTMLInputElement) : this.nameField();
-    name.hidden = this.known;
-    replaced(bar, [...parts, name]);
+    if (!this.known) {
+      parts.push((this.field ??= this.nameField()));
+    }
+    replaced(bar, parts);
   }
 
+  private field: HTMLElement | undefined; // the same one all the time: somebody may be typing in it
+
   /** The field with one's own name. */
-  private nameField(): HTMLInputElement {
+  private nameField(): HTMLElement {
+    const you = make("span", "together-you dim", "you: ");
     const name = document.createElement("input");
     name.className = "together-name";
     name.setAttribute("aria-label", "Your name, for others");
@@ -922,7 +928,8 @@ export class Together {
         name.blur();
       }
     });
-    return name;
+    you.append(name);
+    return you;
   }
 
   /** Returns a link to the frame that somebody looks at. */
