@@ -164,10 +164,24 @@ func (s *Server) guard() access.Guard {
 	return g
 }
 
-// follow notifies pages of changes of the captures of a project, by this server and by other programs, until the context is done.
+// follow notifies pages of changes of a project, by this server and by other programs, until the context is done: of its captures, and of
+// definitions in a git repository.
 func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
 	supervise.After(ctx, "score", func() { s.scores.Drop(ws) })
 	s.rooms.Check(ws)
+	changed, stop := ws.Changed()
+	supervise.Go("git", func(error) { stop() }, func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+				if s.api.GitOf(ws) != nil {
+					s.pushes.Tell(ws.Name, api.TopicGit)
+				}
+			}
+		}
+	})
 	if ws.Captures == nil {
 		return
 	}

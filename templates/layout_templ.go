@@ -152,7 +152,7 @@ func layoutHead(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = unchecked().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = unchecked("layout as of").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -552,7 +552,7 @@ func fieldsHead(w Workbench) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = unchecked().Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = unchecked("fields as of").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -37,7 +38,25 @@ type Frame struct {
 	Relays     bool     // the project has storage for captures, and listeners
 	Demo       bool     // the demo game can be played
 	NoEnvelope bool     // messages travel as an envelope says, and there is none without mistakes
+	Git        *Git     // the repository of the definitions, nil for none
 	First      bool     // the page of the samples says how to see frames, until the browser has seen some
+}
+
+// Git is the repository that the definitions of a project are in.
+type Git struct {
+	Branch  string // "" without one
+	Missing bool   // the server has no git program
+}
+
+// branch is the branch in words.
+func (g *Git) branch() string { return cmp.Or(g.Branch, "no branch") }
+
+// title says what the control of the repository is for. Scripts add what has changed.
+func (g *Git) title() string {
+	if g.Missing {
+		return "The definitions are in a git repository, but this server has no git program: changes are not shown, and nothing can be committed here"
+	}
+	return "What has changed since the last commit, commit and pull"
 }
 
 // project returns the attributes of the open project besides its name.

@@ -23,17 +23,44 @@ func (s *API) registerGit(api huma.API) {
 	add(api, "POST /api/v1/{ws}/git/pull", "git-pull", "Take the commits of the branch from the remote that the operator has chosen; with texts for files that both sides have changed", s.gitPull, status(403, 409, 422))
 }
 
+// folderOf returns the folder of the definitions of a workspace, "" if they are in none, and the one above which no repository counts: that of
+// the project, if the definitions are in it.
+func folderOf(ws *workspace.Workspace) (dir, top string) {
+	in, ok := ws.Files.(interface{ Path(name string) string })
+	if !ok {
+		return "", ""
+	}
+	if ws.Home != nil {
+		top = ws.Home.Path("")
+	}
+	return in.Path(""), top
+}
+
+// GitOf returns the repository that the definitions of a workspace are in, nil for none.
+func (s *API) GitOf(ws *workspace.Workspace) *git.Here {
+	dir, top := folderOf(ws)
+	if dir == "" {
+		return nil
+	}
+	return git.Look(dir, top)
+}
+
+// TopicGit is the topic of changes of files that may be in a git repository, and of its commits.
+const TopicGit = "git"
+
 // repo returns the repository of a workspace.
 func (s *API) repo(ctx context.Context, name string) (*space, *git.Repo, error) {
 	ws, err := s.workspaceNamed(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, ok := ws.Workspace.Files.(interface{ Path(name string) string })
-	if !ok {
+	switch here := s.GitOf(ws.Workspace); {
+	case here == nil:
 		return ws, nil, git.ErrNone
+	case here.Missing:
+		return ws, nil, git.ErrMissing
 	}
-	dir := in.Path("")
+	dir, _ := folderOf(ws.Workspace)
 	if known, ok := s.repos.Load(dir); ok {
 		return ws, known.(*git.Repo), nil
 	}
@@ -50,7 +77,7 @@ func gitProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, git.ErrNone):
+	case errors.Is(err, git.ErrNone), errors.Is(err, git.ErrMissing):
 		return huma.Error404NotFound(err.Error())
 	case errors.As(err, &no):
 		return huma.NewError(http.StatusConflict, err.Error())
@@ -63,8 +90,8 @@ type gitOutput struct{ Body *git.Status }
 // gitStatus returns the state of the repository.
 func (s *API) gitStatus(ctx context.Context, in *workspaceInput) (*gitOutput, error) {
 	ws, r, err := s.repo(ctx, in.Workspace)
-	if ws != nil && errors.Is(err, git.ErrNone) {
-		return &gitOutput{&git.Status{None: true, Changes: []git.Change{}}}, nil
+	if none := errors.Is(err, git.ErrNone); ws != nil && (none || errors.Is(err, git.ErrMissing)) {
+		return &gitOutput{&git.Status{None: none, Missing: !none, Changes: []git.Change{}}}, nil
 	}
 	if err != nil {
 		return nil, gitProblem(err)
@@ -126,6 +153,7 @@ func (s *API) gitCommit(ctx context.Context, in *commitInput) (*gitOutput, error
 	if err := r.Commit(ctx, in.Body.Files, in.Body.Message, by, s.coAuthors(ctx, ws, r, in.Body.Files, by.Name)); err != nil {
 		return nil, gitProblem(err)
 	}
+	s.Tell(ws.Workspace.Name, TopicGit)
 	out, err := r.Status(ctx, workspace.IsLibraryFile)
 	return &gitOutput{out}, gitProblem(err)
 }
@@ -195,5 +223,6 @@ func (s *API) gitPull(ctx context.Context, in *pullInput) (*pullOutput, error) {
 			s.Log.Error("reload the library", "project", ws.Workspace.Name, "error", err)
 		}
 	}
+	s.Tell(ws.Workspace.Name, TopicGit)
 	return &pullOutput{out}, nil
 }

@@ -25,6 +25,7 @@ func (s *API) registerThreads(api huma.API) {
 type ThreadList struct {
 	Threads []workspace.Thread `json:"threads" doc:"the newest change first"`
 	Open    int                `json:"open" doc:"how many are open, of the whole project"`
+	You     string             `json:"you" doc:"the name of the person who asks; empty if they have none"`
 }
 
 type threadsInput struct {
@@ -32,12 +33,14 @@ type threadsInput struct {
 	File      string `query:"file" maxLength:"500" doc:"only those on this definition"`
 	Capture   string `query:"capture" maxLength:"100" doc:"only those on bytes of this capture"`
 	Closed    bool   `query:"closed" doc:"also those that are resolved, accepted or declined"`
+	Mine      bool   `query:"mine" doc:"only those that concern the person who asks"`
+	Name      string `query:"name" maxLength:"200" doc:"of that person, where people do not sign in"`
 }
 
 type threadsOutput struct{ Body ThreadList }
 
 // listThreads lists comments and suggestions.
-func (s *API) listThreads(_ context.Context, in *threadsInput) (*threadsOutput, error) {
+func (s *API) listThreads(ctx context.Context, in *threadsInput) (*threadsOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
@@ -47,11 +50,16 @@ func (s *API) listThreads(_ context.Context, in *threadsInput) (*threadsOutput, 
 		return nil, threadProblem(err)
 	}
 	out := &threadsOutput{ThreadList{Threads: []workspace.Thread{}}}
+	if access.From(ctx).ID != "" || in.Name != "" {
+		out.Body.You = author(ctx, in.Name)
+	}
+	concerns := workspace.Concerning(out.Body.You, access.From(ctx).May("POST /api/v1/{ws}/threads/{id}/accept", ws.Workspace.Name))
 	for _, x := range all {
+		x.Concerns = concerns(x)
 		if x.Open {
 			out.Body.Open++
 		}
-		if (x.Open || in.Closed) && (in.File == "" || x.File == in.File) && (in.Capture == "" || x.Capture == in.Capture) {
+		if (x.Open || in.Closed) && (x.Concerns || !in.Mine) && (in.File == "" || x.File == in.File) && (in.Capture == "" || x.Capture == in.Capture) {
 			out.Body.Threads = append(out.Body.Threads, x)
 		}
 	}

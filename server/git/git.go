@@ -33,27 +33,27 @@ type Error struct{ Reason string }
 
 func (e *Error) Error() string { return e.Reason }
 
-// ErrNone reports that a folder is in no repository, or that there is no git.
+// ErrNone reports that a folder is in no repository.
 var ErrNone = errors.New("the definitions are in no git repository")
+
+// ErrMissing reports that a folder is in a repository, but that the server cannot use it.
+var ErrMissing = errors.New("this server has no git program")
 
 // Repo is the part of a repository below a folder. One call runs at a time.
 type Repo struct {
 	dir    string // the folder
 	prefix string // from the top of the repository to it, with slashes; "" or ending in "/"
 	remote string // "" for none
-	mu     sync.Mutex
+
+	mu    sync.Mutex
+	last  *Status   // of the last call of Status
+	begun time.Time // when that call began to look
 }
 
 // Open returns the repository that a folder is in. remote is the name of the remote from which Pull takes, "" for none.
 func Open(ctx context.Context, dir, remote string) (*Repo, error) {
-	if _, err := exec.LookPath("git"); err != nil {
-		return nil, ErrNone
-	}
 	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return nil, ErrNone
-	}
-	if !inRepository(dir) {
+	if err != nil || dotGit(dir, "") == "" {
 		return nil, ErrNone
 	}
 	r := &Repo{dir: dir, remote: remote}
@@ -77,18 +77,59 @@ func Open(ctx context.Context, dir, remote string) (*Repo, error) {
 
 var nameOfRemote = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// inRepository reports whether a folder or one above it has a .git, which saves a call for most folders.
-func inRepository(dir string) bool {
+// dotGit returns the .git of a folder or of one above it, up to the folder top if that is one of them; "" if none has one.
+func dotGit(dir, top string) string {
 	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
+		at := filepath.Join(dir, ".git")
+		if _, err := os.Lstat(at); err == nil {
+			return at
 		}
 		up := filepath.Dir(dir)
-		if up == dir {
-			return false
+		if up == dir || dir == top {
+			return ""
 		}
 		dir = up
 	}
+}
+
+func isMissing() bool {
+	_, err := exec.LookPath("git")
+	return err != nil
+}
+
+// Here is the repository of a folder, as far as its files tell without git.
+type Here struct {
+	Branch  string // "" without one
+	Missing bool   // the server has no git program
+}
+
+// Look returns the repository that a folder is in, nil for none. Repositories above the folder top do not count, if it is one above dir: a data
+// folder may lie in a repository of something else.
+func Look(dir, top string) *Here {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(top); err == nil {
+		top = real
+	}
+	at := dotGit(dir, top)
+	if at == "" {
+		return nil
+	}
+	h := &Here{Missing: isMissing()}
+	if text, err := os.ReadFile(at); err == nil { // of a work tree: the repository is elsewhere
+		to := strings.TrimPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(at), to)
+		}
+		at = to
+	}
+	head, _ := os.ReadFile(filepath.Join(at, "HEAD"))
+	if branch, ok := strings.CutPrefix(string(head), "ref: refs/heads/"); ok {
+		h.Branch = shown(strings.TrimSpace(branch))
+	}
+	return h
 }
 
 // harmlessNames are the settings that a repository may have: none of them runs a program, or leads elsewhere.
@@ -215,6 +256,7 @@ type Change struct {
 // Status is the state of the folder.
 type Status struct {
 	None      bool     `json:"none,omitempty" doc:"the definitions are in no repository"`
+	Missing   bool     `json:"missing,omitempty" doc:"they are in one, but the server has no git program"`
 	Branch    string   `json:"branch" doc:"empty without one"`
 	Commit    string   `json:"commit,omitempty" doc:"the last one, abbreviated; absent before the first"`
 	Subject   string   `json:"subject,omitempty" doc:"of the last commit"`
@@ -225,11 +267,19 @@ type Status struct {
 	Elsewhere bool     `json:"elsewhere,omitempty" doc:"other parts of the repository have changes, too"`
 }
 
-// Status returns the state of the folder. keep says which files matter, by their names in the folder.
+// Status returns the state of the folder; it may not be changed. keep says which files matter, by their names in the folder, and is the same in
+// all calls: many pages ask at once after a save, and those that wait share one look.
 func (r *Repo) Status(ctx context.Context, keep func(file string) bool) (*Status, error) {
+	asked := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.status(ctx, keep)
+	if r.last != nil && r.begun.After(asked) {
+		return r.last, nil
+	}
+	begun := time.Now()
+	s, err := r.status(ctx, keep)
+	r.last, r.begun = s, begun
+	return s, err
 }
 
 func (r *Repo) status(ctx context.Context, keep func(file string) bool) (*Status, error) {

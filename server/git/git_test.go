@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // sh runs git as a user does.
@@ -257,5 +258,55 @@ func TestPull(t *testing.T) {
 	cancel()
 	if _, err := r.Pull(ctx, Person{"ann"}, nil); err == nil {
 		t.Error("pulled although nobody waits")
+	}
+}
+
+// The branch is known without git, also in a work tree elsewhere, and a repository above the data folder of the server is that of something else.
+func TestLook(t *testing.T) {
+	top, defs := repository(t)
+	if got := Look(defs, ""); got == nil || *got != (Here{Branch: "main"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := Look(defs, defs); got != nil {
+		t.Errorf("beyond the top: %+v", got)
+	}
+	if got := Look(defs, t.TempDir()); got == nil {
+		t.Error("a top that is not above the folder")
+	}
+	if got := Look(t.TempDir(), ""); got != nil {
+		t.Errorf("no repository: %+v", got)
+	}
+	beside := filepath.Join(t.TempDir(), "beside")
+	sh(t, top, "worktree", "add", "--quiet", "-b", "feature/x", beside)
+	if got := Look(filepath.Join(beside, "defs"), ""); got == nil || got.Branch != "feature/x" {
+		t.Errorf("a work tree: %+v", got)
+	}
+	sh(t, top, "checkout", "--quiet", "--detach")
+	t.Setenv("PATH", t.TempDir())
+	if got := Look(defs, ""); got == nil || *got != (Here{Missing: true}) {
+		t.Errorf("no branch, no git: %+v", got)
+	}
+}
+
+// Those who have waited for git share the look that began after they asked; later ones get a look of their own.
+func TestStatusShared(t *testing.T) {
+	_, defs := repository(t)
+	r, err := Open(t.Context(), defs, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(string) bool { return true }
+	first, err := r.Status(t.Context(), keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, defs, "C_NEW.1.def", "uint32 b\n")
+	r.begun = time.Now().Add(time.Hour)
+	if s, err := r.Status(t.Context(), keep); err != nil || s != first {
+		t.Errorf("not the look that began later: %+v %v", s, err)
+	}
+	r.begun = time.Now()
+	if s, err := r.Status(t.Context(), keep); err != nil || len(s.Changes) != 1 {
+		t.Errorf("a later call: %+v %v", s, err)
 	}
 }

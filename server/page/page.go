@@ -84,6 +84,9 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	}
 	if w := b.Projects.Find(ws); w != nil {
 		f.NoEnvelope = w.Now().HasEnvelopes() && w.Now().Envelope == nil
+		if here := b.API.GitOf(w); here != nil {
+			f.Git = &templates.Git{Branch: here.Branch, Missing: here.Missing}
+		}
 	}
 	for _, w := range b.Projects.Seen(who.Sees).All() {
 		f.Projects = append(f.Projects, templates.Project{Name: w.Name, Title: w.Title()})

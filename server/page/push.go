@@ -20,7 +20,7 @@ const (
 	TopicHeld      = "held:"     // held messages of a session
 	TopicReplay    = "replay:"   // state of a replay
 	TopicProjects  = "projects"  // the list of projects
-	TopicPeople    = "people"    // who edits which definitions; api.TopicThreads is one more
+	TopicPeople    = "people"    // who edits which definitions; api.TopicThreads and api.TopicGit are others
 )
 
 // Bounds of notifications.

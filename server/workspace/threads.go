@@ -48,6 +48,7 @@ type Thread struct {
 	Length  int    `json:"length,omitempty" doc:"bytes"`
 
 	Open       bool        `json:"open"`
+	Concerns   bool        `json:"concerns,omitempty" doc:"it is open, and mentions the person who asks or is a suggestion of another one that they may accept"`
 	By         string      `json:"by" doc:"who began it"`
 	At         time.Time   `json:"at"`
 	Changed    time.Time   `json:"changed"`
@@ -302,6 +303,16 @@ func (w *Workspace) Threads() ([]Thread, error) {
 }
 
 var mention = regexp.MustCompile(`(?:^|[\s(,;])@([\p{L}\p{N}_.-]{1,60})`)
+
+// Concerning returns whether a thread concerns a person: it is open, and mentions them, or is a suggestion of somebody else and they may accept it.
+// The name is "" for somebody who has none.
+func Concerning(name string, accepts bool) func(Thread) bool {
+	at := regexp.MustCompile(`(?i)(?:^|[\s(,;])@` + regexp.QuoteMeta(name) + `[.-]*(?:$|[^\p{L}\p{N}_.-])`) // names of accounts may have spaces
+	return func(x Thread) bool {
+		return x.Open && (accepts && x.Suggestion != nil && (name == "" || x.By != name) ||
+			name != "" && slices.ContainsFunc(x.Remarks, func(r Remark) bool { return at.MatchString(r.Text) }))
+	}
+}
 
 // remark checks a text.
 func remark(by, text string) (Remark, error) {

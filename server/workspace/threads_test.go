@@ -202,3 +202,36 @@ func TestThreadsRandom(t *testing.T) {
 		}
 	}
 }
+
+// A mention concerns the one whose name it is, whole and in any case; a suggestion those who may accept it, but not the one who has made it.
+func TestConcerning(t *testing.T) {
+	comment := func(text string) Thread {
+		return Thread{Open: true, By: "ann", Remarks: []Remark{{By: "ann", Text: "first"}, {By: "ann", Text: text}}}
+	}
+	suggestion := Thread{Open: true, By: "ann", Remarks: []Remark{{By: "ann", Text: "better"}}, Suggestion: &Suggestion{State: "open"}}
+	closed := comment("@bob")
+	closed.Open = false
+	for _, c := range []struct {
+		name    string
+		accepts bool
+		thread  Thread
+		want    bool
+	}{
+		{"bob", true, comment("what is this, @bob?"), true},
+		{"Bob", false, comment("@bob."), true},
+		{"bob", true, comment("@bobby and me@bob"), false},
+		{"bob", true, comment("@bob-2, @bob.jr"), false},
+		{"Ada Lovelace", true, comment("(@ada lovelace)"), true},
+		{"a.c", true, comment("@abc"), false},
+		{"", true, comment("@ bob"), false},
+		{"bob", true, closed, false},
+		{"bob", true, suggestion, true},
+		{"bob", false, suggestion, false},
+		{"ann", true, suggestion, false},
+		{"", true, suggestion, true},
+	} {
+		if got := Concerning(c.name, c.accepts)(c.thread); got != c.want {
+			t.Errorf("%q, %v: %q concerns them: %v", c.name, c.accepts, c.thread.Remarks[len(c.thread.Remarks)-1].Text, got)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wirebench/web/browsertest"
 )
 
 // gitIn runs git as a user does.
@@ -83,4 +85,50 @@ func TestFlowGit(t *testing.T) {
 	if said := gitIn(t, dir, "status", "--porcelain"); strings.Contains(said, ".def") {
 		t.Error(said)
 	}
+}
+
+// Where definitions are in a repository, the bar has the branch and the number of files that are not committed, as they change, and opens the
+// dialog. A server without git says so.
+func TestFlowGitBar(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": "uint32 id\n", "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
+	p := f.page()
+	if n := p.Count("button", "Git…"); n != 0 {
+		t.Errorf("%d controls of git without a repository", n)
+	}
+	gitIn(t, dir, "init", "--quiet", "--initial-branch=main")
+	gitIn(t, dir, "add", ".")
+	gitIn(t, dir, "commit", "--quiet", "-m", "first")
+	f.reload()
+	p.Visible("button", "Git: main")
+	f.is("the title", `document.querySelector("#git").title.startsWith("main: everything is committed")`)
+	const right = `document.querySelector("#git").getBoundingClientRect().right`
+	was := browsertest.Value[float64](t, f.ctx, right)
+	f.caret(1)
+	f.press("Enter")
+	f.types("byte level")
+	f.saves()
+	p.Visible("button", "Git: main 1 not committed")
+	if now := browsertest.Value[float64](t, f.ctx, right); now != was {
+		t.Errorf("what is beside the control has moved: %v → %v", was, now)
+	}
+	f.look("git-bar")
+	f.axe("a project in a git repository")
+	p.Click("button", "Git: main 1 not committed")
+	p.In("Git").Fill("textbox", "Message of the commit", "Add the level")
+	p.In("Git").Click("button", "Commit 1 file")
+	f.shows(".git-dialog", "Nothing has changed")
+	f.press("Escape")
+	p.Visible("button", "Git: main")
+
+	t.Setenv("PATH", t.TempDir())
+	f.reload()
+	p.Visible("button", "Git: main")
+	f.is("the title", `document.querySelector("#git").title.includes("no git program")`)
+	p.Click("button", "Git: main")
+	f.shows(".git-dialog .operate-says", "this server has no git program")
+	f.look("git-missing")
+	f.axe("a server without git")
 }

@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"fmt"
 	"testing"
 
 	"wirebench/server/servertest"
@@ -27,7 +28,7 @@ func TestFlowThreads(t *testing.T) {
 	f.page().Press("Enter")
 	g.is("the mark", `document.querySelector(".line-thread")?.closest(".cm-line").textContent.startsWith("byte more")`)
 	f.look("threads-mark")
-	g.page().Click("button", "Comment on line 4")
+	g.page().Click("button", "1 comment on line 4")
 	g.is("the comment", `document.querySelector(".thread .remark")?.textContent.includes("Is this there at all, @Bob?") && document.querySelector(".remark mark.me") !== null`)
 	g.page().Fill("textbox", "Answer", "No.")
 	g.page().Click("button", "Answer")
@@ -81,4 +82,54 @@ func TestFlowThreads(t *testing.T) {
 	f.press("Escape")
 	f.has("uint32 id\nuint32 kind\nstring text\n")
 	f.is("no mark", `document.querySelector(".line-thread") === null`)
+}
+
+// The bar counts what concerns a person, as it comes and goes: comments with their name, and suggestions of others. A click lists it.
+func TestFlowThreadsForYou(t *testing.T) {
+	t.Parallel()
+	f, srv, _ := begin(t, map[string]string{"C_JOIN.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	f.together()
+	g.together()
+	f.named("Ann")
+	f.page().In("People in this text").Visible("button", "somebody")
+	g.named("Bob")
+	f.page().In("People in this text").Visible("button", "Bob")
+	comment := func(line int, text string) {
+		t.Helper()
+		f.caret(line)
+		f.press("Ctrl+Alt+M")
+		f.page().Fill("textbox", fmt.Sprintf("Comment on line %d", line), text)
+		f.page().Press("Enter")
+	}
+	comment(1, "of the account")
+	g.is("the mark", `document.querySelector(".line-thread") !== null`)
+	comment(2, "Is this there at all, @bob?")
+	g.page().Visible("button", "1 open")
+	f.command("Suggest a change of the definition")
+	f.shows("#room-bar", "Your suggestion: only you see this text")
+	f.page().Gone("button", "Save")
+	f.caret(3)
+	f.types("2")
+	f.press("Ctrl+S") // as the button
+	f.page().Fill("textbox", "Why this text?", "another name")
+	f.page().Press("Enter")
+	g.page().Visible("button", "2 open")
+	f.is("no count for the one who has written all of it", `document.querySelector("#concerns").hidden`)
+	g.look("threads-count")
+	g.axe("a count of what is open")
+	g.page().Click("button", "2 open")
+	g.is("what concerns them", `document.querySelectorAll(".threads-dialog [role=option]").length === 2 && !document.querySelector(".threads-dialog .history-list").textContent.includes("of the account")`)
+	g.look("threads-for-you")
+	g.dialog("what is open for somebody")
+	g.page().Click("button", "2 open")
+	g.page().Click("option", "C_JOIN.1.def:2…")
+	g.is("the mention", `document.querySelector(".remark mark.me")?.textContent === "@bob"`)
+	g.page().Click("button", "Resolve")
+	g.press("Escape")
+	g.page().Visible("button", "1 open")
+	g.page().Click("button", "1 open")
+	g.page().Click("button", "Accept")
+	g.press("Escape")
+	g.page().Gone("button", "1 open")
 }

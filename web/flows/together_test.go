@@ -66,7 +66,7 @@ func TestFlowTogether(t *testing.T) {
 	g.shows("#layout-head", "bytes")
 	g.is("the layout has the new name", `document.querySelector("#layout-body").textContent.includes("identifier")`)
 	g.is("the caret of the other", `document.querySelector(".peer-caret .peer-name")?.textContent === "Ann" && document.querySelector(".peer-caret").closest(".cm-line").textContent.startsWith("uint32 identifier")`)
-	g.shows("#room-bar", "Not saved: 1 line, typed by Ann")
+	g.page().Visible("button", "1 line not saved (Ann)")
 	g.is("its mark", `document.querySelector(".cm-unsaved:not(.own)")?.title === "Not saved: typed by Ann"`)
 	f.is("its mark", `document.querySelector(".cm-unsaved.own") !== null`)
 	// With the answer that brings the bytes, not with a later one: nobody may type any more.
@@ -89,7 +89,7 @@ func TestFlowTogether(t *testing.T) {
 	const both = "uint32 identifier\nstring names\nbyte level # of the hero\n"
 	f.has(both)
 	g.has(both)
-	g.shows("#room-bar", "Not saved: 3 lines, typed by Ann, you")
+	g.page().Visible("button", "3 lines not saved (Ann, you)")
 	file := filepath.Join(dir, "C_JOIN.1.def")
 	inFile := func(want string) {
 		t.Helper()
@@ -135,10 +135,60 @@ func TestFlowTogether(t *testing.T) {
 	g.goes(srv.URL + "/healthz")
 	f.has("# by a script\n" + undone + "int16 last")
 	f.is("nobody else is here", `document.querySelector("#people-bar").hidden`)
-	f.shows("#room-bar", "somebody")
+	f.page().Visible("button", "2 lines not saved (you, somebody)")
 	inFile("# by a script\n" + both)
 	f.saves()
 	inFile("# by a script\n" + undone + "int16 last")
+}
+
+// What is not saved is counted beside the Save button, also for one who is alone; nothing moves when the count comes, and it leads to the line.
+func TestFlowUnsavedLines(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
+	f.together()
+	p := f.page()
+	places := func() string {
+		return browsertest.Value[string](t, f.ctx, `[...document.querySelectorAll("#definition-head .actions button:not(#unsaved-lines), #definition-body, #layout-pane")].filter(e => e.checkVisibility()).map(e => e.textContent.slice(0, 12) + Object.values(e.getBoundingClientRect().toJSON()).join(" ")).join("\n")`)
+	}
+	was := places()
+	f.caret(3)
+	f.types(" # of the hero")
+	p.Visible("button", "1 line not saved")
+	f.caret(2)
+	f.types("s")
+	p.Visible("button", "2 lines not saved")
+	f.shows("#facts", "2 lines not saved")
+	f.lacks("#room-bar:not([hidden])")
+	if now := places(); now != was {
+		t.Errorf("what is there moves:\n%s\n%s", was, now)
+	}
+	f.axe("lines that are not saved")
+	f.narrow("lines that are not saved")
+	f.caret(1)
+	p.Click("button", "2 lines not saved")
+	f.is("at the first line", `document.activeElement.matches(".cm-content") && document.querySelector(".definition-editor .cm-activeLine").textContent.startsWith("string names")`)
+	f.types("2")
+	p.Visible("button", "2 lines not saved")
+
+	f.saves()
+	p.Gone("button", "2 lines not saved")
+}
+
+// A name that somebody is typing is whole, although others come and choose names meanwhile.
+func TestFlowTogetherName(t *testing.T) {
+	t.Parallel()
+	f, srv, _ := begin(t, map[string]string{"C_JOIN.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+	f.together()
+	g.together()
+	g.page().Visible("button", "somebody")
+	g.page().Click("textbox", "Your name, for others")
+	g.types("Mi")
+	f.named("Ada")
+	g.page().Visible("button", "Ada")
+	g.types("a")
+	g.press("Enter")
+	f.page().In("People in this text").Visible("button", "Mia")
 }
 
 // Without a connection both type; when it is back, both have everything.

@@ -1855,6 +1855,8 @@ export interface ThreadList {
   threads: WorkspaceThread[];
   /** how many are open, of the whole project */
   open: number;
+  /** the name of the person who asks; empty if they have none */
+  you: string;
 }
 
 /** WorkspaceThread is a comment with its answers, or a suggestion. */
@@ -1881,6 +1883,8 @@ export interface WorkspaceThread {
   /** bytes */
   length?: number;
   open: boolean;
+  /** it is open, and mentions the person who asks or is a suggestion of another one that they may accept */
+  concerns?: boolean;
   /** who began it */
   by: string;
   at: string;
@@ -2054,6 +2058,8 @@ export interface PullBody {
 export interface GitStatus {
   /** the definitions are in no repository */
   none?: boolean;
+  /** they are in one, but the server has no git program */
+  missing?: boolean;
   /** empty without one */
   branch: string;
   /** the last one, abbreviated; absent before the first */

@@ -1,7 +1,7 @@
 // Change notifications that the server pushes over the socket of the page. Scripts that show a topic then request it once; the listeners
 // come with the notification.
 //
-// The topics are those of server/page/push.go: "captures", "growth", "listeners", "traffic", "held:ID", "replay:ID", "people".
+// The topics are those of server/page/push.go: "captures", "growth", "listeners", "traffic", "held:ID", "replay:ID", "people", "threads", "git".
 
 import type { ListenerList, PagePushed, PagePushedOpened } from "./api";
 import type { Connection } from "./connection";

@@ -122,6 +122,11 @@ export class Connection {
     channel.events.lost(why);
   }
 
+  /** Tries to connect now. */
+  retry(): void {
+    this.again(0);
+  }
+
   private again(after: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

@@ -19,6 +19,7 @@ export function morph(id: string, html: string): void {
     // Typed text stays. Other focused elements would keep their old content.
     ignoreActiveValue: document.activeElement?.matches("input, textarea, select") === true,
     callbacks: {
+      beforeNodeMorphed: (node: Node) => !(node instanceof Element && node.hasAttribute("data-scripted")), // scripts have drawn it
       beforeAttributeUpdated: (name: string, node: Element) => {
         // Open menus and details stay open; highlighted elements stay so until redrawn.
         return !(name === "open" && node instanceof HTMLDetailsElement);

@@ -48,6 +48,7 @@ import { searchLibrary } from "./search";
 import { startPeople } from "./people";
 import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
 import { type Action, type Answer, type Controls, isAnswer, Socket, type State, sumOfText } from "./socket";
+import { markStale } from "./stale";
 import { Threads } from "./threads";
 import { clientID, Together } from "./together";
 import { editValue, startTree, Tree } from "./tree";
@@ -130,6 +131,7 @@ export class Page {
   private readonly socket: Socket;
   readonly connected: Connection;
   private readonly together: Together;
+  private readonly markPeople: (() => void) | undefined; // in the list
   private readonly threads: Threads;
   private message: Message | null = null;
   private drawn: Message | null = null; // in the hex grid
@@ -278,7 +280,7 @@ export class Page {
     this.connected = new Connection(socketOf(this.workspace));
     this.socket = new Socket(
       this.connected,
-      { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
+      { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, waits: () => this.together.waits, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
       () => ({ ...this.controls }),
       (answer) => this.take(answer),
       (state) => this.connection(state),
@@ -319,6 +321,7 @@ export class Page {
           this.socket.set({ shared: file });
         }
       },
+      joined: () => this.markPeople?.(),
       go: (message) => void this.openMessage(message),
       goFrame: ({ capture, frame }) => {
         const here = capture === main.dataset["capture"];
@@ -347,7 +350,7 @@ export class Page {
       selection: () => this.chosenBytes(main.dataset["capture"]),
     });
     pushes(this.connected);
-    startPeople(this.workspace, (file, id) => this.together.isSelf(file, id));
+    this.markPeople = startPeople(this.workspace, (file, id) => this.together.isSelf(file, id));
     this.connection("connecting");
     this.listen();
     this.commands();
@@ -457,6 +460,11 @@ export class Page {
         this.editor.focus();
       }
     });
+  }
+
+  /** Shows the comments and suggestions that concern the person of the page. */
+  openThreads(): void {
+    this.threads.open("", true);
   }
 
   private peers: ReadonlyMap<number, number> = new Map(); // colors of others, by the lines where they are
@@ -583,6 +591,7 @@ export class Page {
     if (saved !== null && this.socket.state !== "open") { // the server cannot say so
       put(saved, "className", "warn");
       put(saved, "textContent", "not saved");
+      document.querySelector('#definition-head button[value="save"]')?.toggleAttribute("disabled", !this.together.active);
     }
     const begun = this.controls.message === "" ? this.beginTyped() : {};
     this.tellDraft();
@@ -768,6 +777,8 @@ export class Page {
     if (this.together.joins) {
       this.rename(); // the name field may still have the focus
       this.together.save();
+    } else if (this.together.apart && document.querySelector("#definition-notes > .notice") === null) { // it may restore a file
+      this.threads.send();
     } else {
       await this.press("save");
     }
@@ -1204,6 +1215,10 @@ export class Page {
 
   private connection(state: State): void {
     document.documentElement.classList.toggle("live", state === "open");
+    markStale(state === "lost" && this.connected.opened);
+    if (state === "lost") {
+      this.tell(null, false); // what it says may be of an earlier text
+    }
     // The page was loaded, but websockets are blocked: it works by its forms.
     const forms = state === "lost" && this.connected.tries >= 2 && !this.connected.opened;
     document.documentElement.classList.toggle("forms", forms);
@@ -1230,7 +1245,7 @@ export class Page {
       return;
     }
     if (target === null || (target.path === "" && target.ranges.length === 0)) {
-      line.textContent = this.resting;
+      line.textContent = this.socket.isBehind ? "" : this.resting;
       return;
     }
     const name = this.message?.name ?? this.controls.message;
@@ -1650,7 +1665,7 @@ export class Page {
         }
         return; // never connected: the page works as a form
       }
-      if (this.socket.state !== "open") {
+      if (this.socket.state !== "open" && !(this.together.active && button.value === "save")) { // the room saves it later
         // Without a server, submitting the form would lose the typed text.
         event.preventDefault();
         notify("The server cannot be reached. Your changes are kept; try again later.", "err");

@@ -1,7 +1,9 @@
 // What all pages of a project have.
 
 import { startCodes } from "./codes";
+import { startConcerns } from "./concerns";
 import { startFiles } from "./files";
+import { startGit } from "./git";
 import { startJournal } from "./journal";
 import { startPlaces } from "./places/index";
 import { startProjects } from "./projects";
@@ -14,5 +16,7 @@ export function startProject(): void {
   startSettings();
   startCodes();
   startFiles();
+  startGit();
+  startConcerns();
   startJournal();
 }

@@ -20,7 +20,7 @@ test("socket: what the server does not have is sent again, whole, with its actio
   } as unknown as Connection;
   const tell = (answer: Answer): void => events?.message(answer as never);
   (globalThis as { document?: unknown }).document ??= { getElementById: () => null, documentElement: { classList: { toggle: () => {} } } };
-  const socket = new Socket(connection, { client: "", text: () => controls.definition, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
+  const socket = new Socket(connection, { client: "", text: () => controls.definition, waits: () => false, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
   events?.open();
   tell({ n: 1 });
   equal(sent[0]?.set.definition, long);
@@ -57,7 +57,8 @@ test("socket: what is shown is about earlier texts if the connection is lost bef
   const changes: Partial<Controls>[] = [{ definition: `${long}a` }, { input: "00" }, { edits: { 0: "00" } }, { form: "hex" }, { bycode: true }];
   for (const change of [...changes, { values: true }]) {
     for (const when of ["unsent", "unanswered", "answered", "later"]) {
-      const socket = new Socket(connection, { client: "", text: () => controls.definition, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
+      let waits = false; // in the room of the text
+      const socket = new Socket(connection, { client: "", text: () => controls.definition, waits: () => waits, knows: () => true }, () => ({ ...controls }), () => {}, () => {}, () => {});
       events?.open();
       events?.message({ n: 1 } as never);
       if (when === "unanswered" || when === "answered") {
@@ -77,6 +78,8 @@ test("socket: what is shown is about earlier texts if the connection is lost bef
         }
       }
       equal([change, when, socket.isBehind], [change, when, when !== "answered" && changes.includes(change)]);
+      waits = true;
+      equal([change, when, socket.isBehind], [change, when, true]);
       events?.open();
       equal([change, when, socket.isBehind], [change, when, false]);
     }

@@ -47,6 +47,7 @@ export class Socket {
   private readonly all: () => Controls;
   private readonly text: () => string;
   private readonly knows: (of: number) => boolean;
+  private readonly waits: () => boolean;
   private readonly answered: (answer: Answer) => void;
   private readonly changed: (state: State) => void;
   private readonly scored: (score: PageScoreAnswer["score"]) => void;
@@ -67,11 +68,13 @@ export class Socket {
   private readonly parts = new Map<string, string>(); // of the page, as sent
   state: State = "connecting";
 
-  /** `capture` is the id of the capture that the page shows, whose settings apply, `client` identifies its copy of the text. */
-  constructor(connection: Connection, with_: { capture?: string | undefined; client: string; text: () => string; knows: (of: number) => boolean }, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
+  /** `capture` is the id of the capture that the page shows, whose settings apply, `client` identifies its copy of the text, and `waits` tells
+   *  whether something is typed there that the server has not confirmed. */
+  constructor(connection: Connection, with_: { capture?: string | undefined; client: string; text: () => string; waits: () => boolean; knows: (of: number) => boolean }, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
     this.all = all;
     this.text = with_.text;
     this.knows = with_.knows;
+    this.waits = with_.waits;
     this.answered = answered;
     this.changed = changed;
     this.scored = scored;
@@ -82,7 +85,7 @@ export class Socket {
   /** Whether what is shown is about earlier texts or bytes, and there is no connection to ask again. */
   get isBehind(): boolean {
     const changed = [this.dirty, ...[...this.unanswered.values()].map(({ set }) => set)];
-    return this.state === "lost" && changed.some((set) => judged.some((key) => key in set));
+    return this.state === "lost" && (this.waits() || changed.some((set) => judged.some((key) => key in set)));
   }
 
   private turn(state: State): void {
@@ -91,7 +94,7 @@ export class Socket {
     this.behind();
   }
 
-  /** Marks the panes whose content is about earlier texts; see unchecked in templates/definition.templ. */
+  /** Marks the panes whose content is about earlier texts; see stale.ts. */
   private behind(): void {
     document.documentElement.classList.toggle("behind", this.isBehind);
   }

@@ -47,7 +47,7 @@ export class Threads {
       { id: "threads", title: "Comments and suggestions of the project …", group: "Definition", enabled: () => host.workspace !== "", run: () => this.open() },
       { id: "comment", title: "Comment on the line …", group: "Definition", keys: ["Ctrl+Alt+M"], anywhere: true, enabled: () => free() && this.file !== "", run: () => void this.comment() },
       { id: "comment-bytes", title: "Comment on the selected bytes of the frame …", group: "Definition", enabled: () => free() && host.selection() !== undefined, run: () => this.commentBytes() },
-      { id: "suggest", title: "Suggest the edited text …", group: "Definition", enabled: () => free() && this.file !== "" && host.edited() && !host.shared(), run: () => void this.suggest() },
+      { id: "suggest", title: "Suggest the edited text …", group: "Definition", enabled: () => free() && this.file !== "" && host.edited() && !host.shared(), run: () => this.send() },
       { id: "suggestion", title: "Suggest a change of the definition", group: "Definition", enabled: () => free() && this.file !== "" && host.shared(), run: () => void host.part() },
     );
   }
@@ -91,10 +91,10 @@ export class Threads {
     this.host.editor.setThreads([...lines].map(([line, threads]) => ({ line, threads })), (id) => this.open(id));
   }
 
-  /** Opens the dialog, at a thread. */
-  open(id = ""): void {
+  /** Opens the dialog, at a thread, or with those that concern the person. */
+  open(id = "", mine = false): void {
     const { workspace } = this.host;
-    void dialogs().then((d) => d?.threadsDialog({ workspace, id, file: this.file, go: (message, line) => void this.host.go(message, line), edit: (message, text) => this.edit(message, text) }));
+    void dialogs().then((d) => d?.threadsDialog({ workspace, id, mine, file: this.file, go: (message, line) => void this.host.go(message, line), edit: (message, text) => this.edit(message, text) }));
   }
 
   /** Puts a text into the editor, of the open definition. */
@@ -146,6 +146,15 @@ export class Threads {
       await this.load();
     }
     return made;
+  }
+
+  /** Suggests the edited text. */
+  send(): void {
+    if (this.host.edited()) {
+      void this.suggest();
+    } else {
+      notify("There is nothing to suggest yet: the text is the saved one", "warn");
+    }
   }
 
   private async suggest(): Promise<void> {

@@ -1,7 +1,8 @@
 // The room of the open definition: the server has its text, and every page with the definition open shows it. The text itself is in editor/shared.ts.
 //
-//   #people-bar > (button.peer-N, a.together-frame) ..., input.together-name    who else is there, at the title
+//   #people-bar > (button.peer-N, a.together-frame) ..., span > input           who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
+//   #unsaved-lines, #unsaved-fact                                               how many lines are not saved, and whose they are
 
 import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
 import { onChanged } from "./changes";
@@ -17,6 +18,7 @@ import { oldDrafts } from "./olddrafts";
 import { choosePersonName, personName } from "./person";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { frameAddress } from "./score";
+import { clock } from "./stale";
 
 /** The page. */
 export interface TogetherHost {
@@ -36,6 +38,7 @@ export interface TogetherHost {
   beginSuggestion(): void;
   endSuggestion(): void;
   discard(): void; // asks for the saved text in place of this one
+  joined(): void; // the server has said who this page is in the room
   go(message: string): void;
   goFrame(at: RoomsLook): boolean; // false if the frame is not one of the page
   peers(colors: ReadonlyMap<number, number>): void; // of others, by the lines where they are
@@ -85,11 +88,20 @@ function linesOf({ lines, more }: RoomsUnsaved): string {
   return `${all.size === 1 ? "1 line" : `${all.size} lines`}${(more ?? 0) > 0 ? " and more" : ""}`;
 }
 
-/** Gives an element other children, unless they are the same: the focus stays then. */
+/** Gives an element other children, unless they are the same. The focus stays: a field that is moved would take half a name. */
 function replaced(element: HTMLElement, parts: readonly HTMLElement[]): void {
-  if (element.childElementCount !== parts.length || !parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
-    element.replaceChildren(...parts);
+  if (element.childElementCount === parts.length && parts.every((part, i) => element.children[i] === part || element.children[i]?.outerHTML === part.outerHTML)) {
+    return;
   }
+  const at = parts.findIndex((part) => part.contains(document.activeElement));
+  const kept = parts[at];
+  if (kept?.parentElement !== element) {
+    element.replaceChildren(...parts);
+    return;
+  }
+  [...element.children].filter((child) => child !== kept).forEach((child) => child.remove());
+  kept.before(...parts.slice(0, at));
+  kept.after(...parts.slice(at + 1));
 }
 
 /** Identifies the copy of the text of this page. */
@@ -112,6 +124,7 @@ export class Together {
   private you = ""; // in the room
   private unsaved: RoomsUnsaved = { version: 0, who: [], lines: [] };
   private isLost = false;
+  private lostAt = ""; // the time
   private refused = ""; // why the server does not give the text
   private timer: ReturnType<typeof setTimeout> | undefined;
   private queue: Promise<void> = Promise.resolve(); // messages are taken one after the other
@@ -126,6 +139,11 @@ export class Together {
       }
     });
     onChanged("people", () => this.goAlong());
+    document.addEventListener("click", ({ target }) => {
+      if (target instanceof Element && target.closest("#unsaved-lines") !== null && this.unsaved.lines.length > 0) {
+        this.host.editor.goTo(Math.min(...this.unsaved.lines.map(({ from }) => from)));
+      }
+    });
   }
 
   /** Whether the open text is that of a room: what is typed is there. */
@@ -140,7 +158,7 @@ export class Together {
 
   /** Whether a person in a room is this page. */
   isSelf(file: string, id: string): boolean {
-    return this.shared !== undefined && file === this.file && id === this.you;
+    return file === this.file && id === this.you;
   }
 
   /** Whether the text in the editor is that of the room of a file. */
@@ -308,6 +326,11 @@ export class Together {
     return this.shared !== undefined && this.shared.pending > 0 && !this.isLost;
   }
 
+  /** Whether something that is typed here is not confirmed, also without a connection. */
+  get waits(): boolean {
+    return (this.shared?.pending ?? 0) > 0;
+  }
+
   /** Resolves once the page is in the room and all that is typed here, too, or there is no connection. */
   settled(): Promise<void> {
     return new Promise((resolve) => {
@@ -413,6 +436,7 @@ export class Together {
           if (this.shared !== undefined) {
             asked.have = { room: this.room, version: this.shared.version };
           }
+            this.lostAt = this.isLost ? this.lostAt : clock();
           this.isLost = true;
           this.host.changed("", why === ""); // until the room is back
           this.draw();
@@ -515,6 +539,7 @@ export class Together {
       this.known = start.account === true;
       this.name = start.name;
       this.you = start.you;
+      this.host.joined();
       if (start.notice !== undefined) {
         notify(start.notice, "warn");
       }
@@ -725,7 +750,6 @@ export class Together {
   /** What is to be known of the text, "" if it is as everybody expects. */
   private get says(): { text: string; kind: "" | "warn" } {
     const problem = this.state?.problem ?? "";
-    const others = this.othersUnsaved;
     switch (true) {
       case this.isApart:
         return { text: "Your suggestion: only you see this text", kind: "warn" };
@@ -738,11 +762,9 @@ export class Together {
       case this.isLost && this.refused !== "":
         return { text: `${this.shared === undefined ? "Only you see what you type: " : "Your changes are kept and sent later: "}${this.refused}`, kind: "warn" };
       case this.isLost:
-        return { text: (this.shared?.pending ?? 0) > 0 ? "No connection: your changes are kept and sent later" : "No connection", kind: "warn" };
+        return { text: `No connection since ${this.lostAt}${this.waits ? ": your changes are kept and sent later" : ""}`, kind: "warn" };
       case problem !== "":
         return { text: `Not saved: ${problem}`, kind: "warn" };
-      case others.length > 0:
-        return { text: `Not saved: ${linesOf(this.unsaved)}, typed by ${this.unsaved.who.map((name) => (name === this.name ? "you" : name)).join(", ")}`, kind: "" };
       default:
         return { text: "", kind: "" };
     }
@@ -805,20 +827,40 @@ export class Together {
     }
   }
 
+  /** Says beside the Save button and in the status line what is not saved. A click on the first goes to its first line. */
+  private drawUnsaved(): void {
+    const { lines, who } = this.unsaved;
+    const button = document.getElementById("unsaved-lines");
+    const isHere = this.isLost && this.waits; // the server has not counted these lines
+    const names = who.map((name) => (name === this.name ? "you" : name)).join(", ");
+    const said = isHere ? "not saved" : lines.length === 0 ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
+    document.getElementById("unsaved-fact")?.replaceChildren(said);
+    if (button !== null) {
+      const count = /^\d*/.exec(said)?.[0] ?? "";
+      button.hidden = said === "";
+      button.title = isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`;
+      button.replaceChildren(make("span", "", count), make("span", "words", said.slice(count.length)));
+    }
+  }
+
   private drawBar(): void {
     this.drawPeople();
+    this.drawUnsaved();
     const { bar } = this;
     if (bar === null) {
       return;
     }
     const { text, kind } = this.says;
     bar.hidden = text === "";
+    bar.parentElement?.toggleAttribute("data-apart", this.isApart);
     bar.dataset["state"] = this.shared === undefined ? "" : this.isLost ? "lost" : this.shared.pending > 0 ? "pending" : "open";
     const state = make("span", `together-state ${kind === "" ? "dim" : kind}`, text);
     const back = this.button("Back to the saved text", "Replaces the text, for all; Undo takes that back", () => this.host.discard());
     back.hidden = (this.state?.problem ?? "") === "" || !this.writes || this.shared === undefined || this.isLost;
-    const more = this.isApart ? [
-      this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it", () => find("suggest")?.run()),
+    const more = this.isLost && this.refused === "" ? [
+      this.button("Try now", "Connect again, without waiting for the next attempt", () => this.host.connection.retry()),
+    ] : this.isApart ? [
+      this.button("Suggest it …", "Others see it under Comments and suggestions, and can accept it (Ctrl+S)", () => find("suggest")?.run(), "btn primary"),
       this.button("Back to the text of all", "Your text is discarded", () => this.host.endSuggestion()),
     ] : this.shared !== undefined && !this.writes && !lookOnly("commenter") ? [
       this.button("Suggest a change", "Your changes of the text are shown to others when you send them", () => this.host.beginSuggestion()),
@@ -826,8 +868,8 @@ export class Together {
     replaced(bar, [state, back, ...more]);
   }
 
-  private button(text: string, title: string, act: () => void): HTMLElement {
-    const button = make("button", "btn quiet", text);
+  private button(text: string, title: string, act: () => void, className = "btn quiet"): HTMLElement {
+    const button = make("button", className, text);
     button.setAttribute("type", "button");
     button.title = title;
     button.addEventListener("click", act);
@@ -840,7 +882,7 @@ export class Together {
     if (bar === null) {
       return;
     }
-    bar.hidden = this.people.length === 0;
+    bar.hidden = this.people.length === 0 && !bar.contains(document.activeElement);
     const parts: HTMLElement[] = [];
     for (const one of this.people) {
       const button = make("button", `btn quiet peer-${one.color}`, one.name);
@@ -859,13 +901,17 @@ export class Together {
         parts.push(this.frameOf(one.name, one.look));
       }
     }
-    const name = document.activeElement?.matches(".together-name") === true ? (document.activeElement as HTMLInputElement) : this.nameField();
-    name.hidden = this.known;
-    replaced(bar, [...parts, name]);
+    if (!this.known) {
+      parts.push((this.field ??= this.nameField()));
+    }
+    replaced(bar, parts);
   }
 
+  private field: HTMLElement | undefined; // the same one all the time: somebody may be typing in it
+
   /** The field with one's own name. */
-  private nameField(): HTMLInputElement {
+  private nameField(): HTMLElement {
+    const you = make("span", "together-you dim", "you: ");
     const name = document.createElement("input");
     name.className = "together-name";
     name.setAttribute("aria-label", "Your name, for others");
@@ -875,13 +921,15 @@ export class Together {
     name.maxLength = mostName;
     name.size = Math.max(personName().length, 9);
     name.addEventListener("change", () => this.callOneself(name.value));
+    name.addEventListener("blur", () => this.draw());
     name.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
         event.preventDefault();
         name.blur();
       }
     });
-    return name;
+    you.append(name);
+    return you;
   }
 
   /** Returns a link to the frame that somebody looks at. */

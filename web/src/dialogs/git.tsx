@@ -12,6 +12,8 @@ import { LayoutRows, Strips, TextLines } from "./compare";
 
 const signs = { added: "+", changed: "~", deleted: "−", conflict: "!" } as const;
 
+const noGit = "The definitions of this project are in a git repository, but this server has no git program: install git where the server runs to see changes and to commit. The Docker image has none.";
+
 const files = (n: number): string => `${n} ${n === 1 ? "file" : "files"}`;
 
 /** Opens the dialog. */
@@ -26,6 +28,7 @@ export async function gitDialog(workspace: string): Promise<void> {
   const choices = signal<Readonly<Record<string, string>>>({});
   const message = signal("");
   const busy = signal(false);
+  const absent = signal(false); // there is no repository, or no git
   let n = 0;
   await dialog("Git", (d) => {
     const take = (s: Status | undefined): void => {
@@ -43,9 +46,10 @@ export async function gitDialog(workspace: string): Promise<void> {
     const load = async (): Promise<void> => {
       const reply = await request<Status>(base);
       if (reply.ok) {
-        const { none } = reply.answer;
-        d.say(none === true ? "The definitions of this project are in no git repository. Start the server with --library and a folder of one." : "", none === true);
-        take(none === true ? undefined : reply.answer);
+        const { none = false, missing = false } = reply.answer;
+        absent.value = none || missing;
+        d.say(none ? "The definitions of this project are in no git repository. Start the server with --library and a folder of one." : missing ? noGit : "", absent.value);
+        take(absent.value ? undefined : reply.answer);
       } else {
         d.say(failure("Git", reply));
       }
@@ -148,7 +152,7 @@ export async function gitDialog(workspace: string): Promise<void> {
           </p>
         )}
         <Says d={d} />
-        <div class="history-parts">
+        {absent.value ? null : <div class="history-parts">
           <div class="history-list" role="group" aria-label="Changed files">
             {conflicts.value.length > 0
               ? conflicts.value.map((c) => (
@@ -179,7 +183,7 @@ export async function gitDialog(workspace: string): Promise<void> {
               {shown.value === undefined ? null : layout.value ? <><Strips rows={shown.value.rows ?? []} /><LayoutRows of={shown.value} only go={() => undefined} /></> : <TextLines of={shown.value} only />}
             </div>
           </div>
-        </div>
+        </div>}
         {may && conflicts.value.length === 0 && s !== undefined ? <textarea rows={2} aria-label="Message of the commit" placeholder="Message of the commit" value={message.value} onInput={(event) => { message.value = event.currentTarget.value; }} /> : null}
         <div class="row">
           {may && conflicts.value.length === 0 && s !== undefined ? <Button text={`Commit ${files(picked.value.size)}`} primary disabled={busy.value || picked.value.size === 0 || message.value.trim() === ""} run={() => void commit()} /> : null}

@@ -18,12 +18,13 @@ import { LayoutRows, Strips, TextLines } from "./compare";
 export interface ThreadsSubject {
   workspace: string;
   id: string; // of a thread, "" for the first
+  mine: boolean; // only those that concern the person, at first
   file: string; // the open definition, "" if none is
   go(message: string, line: number): void;
   edit(message: string, text: string): void;
 }
 
-type Filter = "open" | "file" | "all";
+type Filter = "mine" | "open" | "file" | "all";
 
 interface Proposed {
   id: string;
@@ -57,13 +58,15 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
   const base = `${apiOf(workspace)}/threads`;
   const list = signal<readonly Thread[] | undefined>(undefined);
   const chosen = signal(subject.id);
-  const filter = signal<Filter>("open");
+  const you = signal("");
+  const filter = signal<Filter>(subject.mine ? "mine" : "open");
   const layout = signal(false);
   const shown = signal<Proposed | undefined>(undefined);
   let d: Open | undefined;
   let again = 0;
 
-  const mine = (): readonly Thread[] => (list.value ?? []).filter((t) => (filter.value === "all" ? true : filter.value === "open" ? t.open || t.id === chosen.value : t.file === subject.file && (t.open || t.id === chosen.value)));
+  const has: Readonly<Record<Filter, (t: Thread) => boolean>> = { mine: (t) => t.concerns === true, open: (t) => t.open, file: (t) => t.open && t.file === subject.file, all: () => true };
+  const mine = (): readonly Thread[] => (list.value ?? []).filter((t) => has[filter.value](t) || (t.id === chosen.value && (filter.value !== "file" || t.file === subject.file)));
   const current = (): Thread | undefined => mine().find(({ id }) => id === chosen.value) ?? mine()[0];
 
   /** Compares the present text with that of the suggestion, then judges both. */
@@ -99,8 +102,9 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
     }
   };
   const load = async (): Promise<void> => {
-    const answer = await ask<ThreadList>(`${base}?closed=true`);
+    const answer = await ask<ThreadList>(`${base}?closed=true&name=${encodeURIComponent(personName())}`);
     list.value = answer?.threads ?? [];
+    you.value = answer?.you ?? "";
     if (chosen.value !== "" && current()?.id !== chosen.value && list.value.some(({ id }) => id === chosen.value)) {
       filter.value = "all";
     }
@@ -147,7 +151,7 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
         notify(`Accepted: ${t.file ?? ""} has the text`);
       }
     };
-    const filters: readonly (readonly [Filter, string])[] = [["open", "Open"], ...(subject.file === "" ? [] : [["file", "Of this definition"] as const]), ["all", "All"]];
+    const filters: readonly (readonly [Filter, string])[] = [["mine", "For you"], ["open", "Open"], ...(subject.file === "" ? [] : [["file", "Of this definition"] as const]), ["all", "All"]];
     return (
       <>
         <div class="row">
@@ -165,10 +169,10 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
                 <span class="dim">{t.open ? (t.remarks.length > 1 ? (t.remarks.length === 2 ? "1 answer" : `${t.remarks.length - 1} answers`) : "") : state(t)}</span>
               </div>
             ))}
-            {list.value !== undefined && threads.length === 0 ? <p class="dim thread-none">{filter.value === "all" ? "None yet. Ctrl+Alt+M in a definition comments on its line; “Suggest the edited text” in the palette suggests another text." : "None are open."}</p> : null}
+            {list.value !== undefined && threads.length === 0 ? <p class="dim thread-none">{filter.value === "all" ? "None yet. Ctrl+Alt+M in a definition comments on its line; “Suggest the edited text” in the palette suggests another text." : filter.value === "mine" ? "Nothing is open for you: no suggestion of somebody else, and no comment with your name after an @." : "None are open."}</p> : null}
           </div>
           <div class="history-shown">
-            {thread === undefined ? null : <Shown key={thread.id} thread={thread} proposed={shown.value?.id === thread.id ? shown.value : undefined} layout={layout} subject={subject} close={open.close} act={act} accept={accept} />}
+            {thread === undefined ? null : <Shown key={thread.id} thread={thread} proposed={shown.value?.id === thread.id ? shown.value : undefined} layout={layout} you={you.value} subject={subject} close={open.close} act={act} accept={accept} />}
           </div>
         </div>
         <div class="row"><Button text="Close" run={open.close} /></div>
@@ -182,13 +186,14 @@ interface ShownProps {
   thread: Thread;
   proposed: Proposed | undefined;
   layout: { value: boolean };
+  you: string; // the name of the person, "" if they have none
   subject: ThreadsSubject;
   close(): void;
   act(path: string, method: string, body: object): Promise<boolean>;
   accept(thread: Thread): Promise<void>;
 }
 
-function Shown({ thread, proposed, layout, subject, close, act, accept }: ShownProps) {
+function Shown({ thread, proposed, layout, you, subject, close, act, accept }: ShownProps) {
   const { workspace } = subject;
   const { id, message = "", line, open, suggestion, was, now, capture } = thread;
   const mayComment = !lookOnly("commenter");
@@ -219,7 +224,7 @@ function Shown({ thread, proposed, layout, subject, close, act, accept }: ShownP
       </p>
       {capture === undefined && suggestion === undefined ? <p class="thread-line"><code>{now ?? was ?? ""}</code>{now !== undefined && was !== undefined && now !== was ? <span class="dim"> was <code>{was}</code></span> : null}</p> : null}
       <div class="thread-remarks" tabIndex={0} role="group" aria-label="Remarks">
-        {thread.remarks.map((r, i) => <OneRemark key={i} remark={r} />)}
+        {thread.remarks.map((r, i) => <OneRemark key={i} remark={r} you={you} />)}
       </div>
       {suggestion === undefined ? null : (
         <>
@@ -237,7 +242,7 @@ function Shown({ thread, proposed, layout, subject, close, act, accept }: ShownP
       )}
       {mayComment ? (
         <div class="thread-answer">
-          <textarea rows={2} aria-label="Answer" placeholder="Answer; Ctrl+Enter sends" onKeyDown={send} />
+          <textarea rows={2} aria-label="Answer" placeholder="Answer; @name mentions somebody; Ctrl+Enter sends" onKeyDown={send} />
           <span class="row">
             <button type="button" class="btn" onClick={(event) => answer(event.currentTarget.closest(".thread-answer")?.querySelector("textarea"))}>Answer</button>
             {suggestion?.state === "open" && !lookOnly() ? <Button text="Accept" title="Write these changes into the definition (a)" primary run={() => void accept(thread)} /> : null}
@@ -251,13 +256,12 @@ function Shown({ thread, proposed, layout, subject, close, act, accept }: ShownP
   );
 }
 
-function OneRemark({ remark: { by, at, text, mentions = [] } }: { remark: Remark }) {
-  const mine = personName();
+function OneRemark({ remark: { by, at, text, mentions = [] }, you }: { remark: Remark; you: string }) {
   const parts = text.split(/(@[\p{L}\p{N}_.-]+)/u);
   return (
     <div class="remark">
       <strong>{by}</strong> <span class="dim">{when(at)}</span>
-      <p>{parts.map((part, i) => (part.startsWith("@") && mentions.some((name) => part.startsWith(`@${name}`)) ? <mark key={i} class={part === `@${mine}` ? "me" : ""}>{part}</mark> : part))}</p>
+      <p>{parts.map((part, i) => (part.startsWith("@") && mentions.some((name) => part.startsWith(`@${name}`)) ? <mark key={i} class={you !== "" && part.toLowerCase() === `@${you.toLowerCase()}` ? "me" : ""}>{part}</mark> : part))}</p>
     </div>
   );
 }

@@ -150,6 +150,11 @@ export class DefinitionField {
     this.call("reveal", (editor) => editor.reveal(line));
   }
 
+  goTo(line: number): void {
+    this.focus();
+    this.call("go", (editor) => editor.goTo(line));
+  }
+
   setReadOnly(reason: string | null): void {
     this.call("lock", (editor) => editor.setReadOnly(reason));
   }

@@ -287,6 +287,12 @@ export class DefinitionEditor {
     });
   }
 
+  /** Focuses the text, with the caret at the end of a line. */
+  goTo(line: number): void {
+    this.view.focus();
+    this.view.dispatch({ selection: { anchor: this.view.state.doc.line(Math.min(Math.max(line, 1), this.view.state.doc.lines)).to }, scrollIntoView: true });
+  }
+
   /** Focuses the text, with the caret at its end. */
   focusEnd(): void {
     this.view.focus();

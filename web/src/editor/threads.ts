@@ -32,7 +32,7 @@ class ThreadMark extends WidgetType {
     mark.className = "line-thread";
     mark.textContent = `${threads.some(({ suggestion }) => suggestion) ? "✎ " : ""}${threads.length}`;
     mark.title = threads.map(({ text }) => text).join("\n");
-    mark.setAttribute("aria-label", `${threads.length === 1 ? "Comment" : `${threads.length} comments`} on line ${this.line.line}`);
+    mark.setAttribute("aria-label", `${mark.textContent ?? ""} ${threads.length === 1 ? "comment" : "comments"} on line ${this.line.line}`);
     mark.addEventListener("mousedown", (event) => event.preventDefault()); // the caret stays
     mark.addEventListener("click", () => this.open(threads[0]?.id ?? ""));
     const gap = document.createElement("span"); // the caret at the end of the line is at its left
