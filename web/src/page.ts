@@ -1054,7 +1054,7 @@ export class Page {
     this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();
     const { file, is } = this.place;
-    this.together.follow(file, is);
+    this.together.follow(file, is, renamed);
     if (!this.isOpening) {
       this.together.share();
     }
