@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/history"
 	"wirebench/server/workspace"
 )
 
@@ -20,7 +21,7 @@ type changesOutput struct{ Body ChangeList }
 
 // ChangeList is the journal of a project.
 type ChangeList struct {
-	Changes []workspace.Step `json:"changes" doc:"newest first: uploads, new names of messages, codes, deleted files"`
+	Changes []history.Step `json:"changes" doc:"newest first: uploads, new names of messages, codes, deleted files"`
 }
 
 // listChanges lists the journal of a project.
@@ -30,7 +31,7 @@ func (s *API) listChanges(_ context.Context, in *workspaceInput) (*changesOutput
 		return nil, err
 	}
 	out := &changesOutput{}
-	out.Body.Changes = ws.Steps()
+	out.Body.Changes = ws.History.Steps()
 	return out, nil
 }
 
@@ -40,7 +41,7 @@ type changeInput struct {
 	Rest      bool   `query:"rest" doc:"leave files that have changed since, instead of refusing"`
 }
 
-type changeOutput struct{ Body workspace.Step }
+type changeOutput struct{ Body history.Step }
 
 // ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since.
 type ChangeProblem struct {
@@ -65,13 +66,13 @@ func (s *API) redoChange(ctx context.Context, in *changeInput) (*changeOutput, e
 }
 
 // turnChange undoes or redoes a change.
-func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (workspace.Step, error)) (*changeOutput, error) {
+func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (history.Step, error)) (*changeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	var step workspace.Step
-	if err := s.Rooms.Rename(ws.Workspace, ws.Moves(in.ID, undo), func() (err error) {
+	var step history.Step
+	if err := s.Rooms.Rename(ws.Workspace, ws.History.Moves(in.ID, undo), func() (err error) {
 		step, err = turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
 		return err
 	}); err != nil {
@@ -80,8 +81,8 @@ func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn f
 	return &changeOutput{step}, nil
 }
 
-// stepProblem converts a *workspace.StepError to an error with a status.
-func stepProblem(e *workspace.StepError) error {
+// stepProblem converts a *history.StepError to an error with a status.
+func stepProblem(e *history.StepError) error {
 	if e.Gone {
 		return huma.Error404NotFound(e.Error())
 	}

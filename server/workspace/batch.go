@@ -11,6 +11,7 @@ import (
 	"wirebench/codec"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
@@ -52,9 +53,8 @@ var ErrTime = errors.New("not stored: out of time")
 //
 // The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
 // in no folder or its name determines the message that it defines: of two such files only one would be used.
-func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) (_ []SaveResult, step *Step, err error) {
-	defer w.settled(&step)
-	defer w.writeHistory("", false)
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) (_ []SaveResult, step *history.Step, err error) {
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
@@ -64,11 +64,11 @@ func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, 
 	b.index()
 	b.plan()
 	b.keepOlder()
-	changes := b.changes()
-	step = w.record(aboutFiles(changes), nil, doing{Who: who}, changes)
-	b.write(ctx)
-	step = w.amend(step, changes, b.done)
-	return b.results, step, w.reloadBy(byChanges(who, b.done))
+	step = w.History.DoParts(history.Act{Who: who, Changes: b.changes()}, func() []history.Change {
+		b.write(ctx)
+		return b.done
+	})
+	return b.results, step, w.reload(false)
 }
 
 // batch is the work of one SaveAll.
@@ -78,8 +78,8 @@ type batch struct {
 	files   []NewFile
 	replace bool
 	results []SaveResult
-	planned []int    // indexes of files to write
-	done    []change // by write
+	planned []int            // indexes of files to write
+	done    []history.Change // by write
 
 	known  map[string]string   // texts of the library by name
 	byBase map[string][]string // names in the library by their last element
@@ -263,10 +263,10 @@ func (b *batch) write(ctx context.Context) {
 }
 
 // changes returns what writing the planned files will do.
-func (b *batch) changes() []change {
-	out := make([]change, len(b.planned))
+func (b *batch) changes() []history.Change {
+	out := make([]history.Change, len(b.planned))
 	for k, i := range b.planned {
-		out[k] = change{b.results[i].Name, b.stored(b.results[i].Name), textOf(string(b.files[i].Text))}
+		out[k] = history.Change{Name: b.results[i].Name, Before: b.stored(b.results[i].Name), After: history.TextOf(string(b.files[i].Text))}
 	}
 	return out
 }
@@ -282,14 +282,14 @@ func (b *batch) stored(name string) []byte {
 // writeOne writes a file. Another program may have changed it since the library was read, so the outcome is decided again.
 func (b *batch) writeOne(r *SaveResult, text []byte) {
 	was := b.stored(r.Name)
-	expect := revisionOf(was)
+	expect := history.RevisionOf(was)
 	for range 3 {
 		rev, err := b.w.Files.Write(r.Name, text, &expect)
 		if rev != "" {
 			if r.Outcome, r.Err = Replaced, err; expect == "" {
 				r.Outcome = Created
 			}
-			b.done = append(b.done, change{r.Name, was, textOf(string(text))})
+			b.done = append(b.done, history.Change{Name: r.Name, Before: was, After: history.TextOf(string(text))})
 			return
 		}
 		r.Outcome, r.Err = Refused, err

@@ -18,6 +18,7 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/defs/corpora"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -122,7 +123,7 @@ func TestUndoOfAnUpload(t *testing.T) {
 	}
 	sameFiles(t, "redone", dir, next)
 	again := workspacetest.Open(t, workspace.Config{Files: w.Files, Home: home})
-	if list := again.Steps(); len(list) != 1 || list[0].ID != step.ID || list[0].Undone {
+	if list := again.History.Steps(); len(list) != 1 || list[0].ID != step.ID || list[0].Undone {
 		t.Fatalf("steps after a restart: %+v", list)
 	}
 	if _, err := again.Undo(step.ID, false); err != nil {
@@ -141,7 +142,7 @@ func TestUndoOfTheRest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "C_B.1.def"), []byte("int64 b\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var why *workspace.StepError
+	var why *history.StepError
 	if _, err := w.Undo(step.ID, false); !errors.As(err, &why) || !slices.Equal(why.Changed, []string{"C_B.1.def"}) || why.Files != 3 {
 		t.Fatalf("%v, %+v", err, why)
 	}
@@ -183,7 +184,7 @@ func TestJournalIsBounded(t *testing.T) {
 			t.Fatal(step, err)
 		}
 	}
-	list := w.Steps()
+	list := w.History.Steps()
 	if len(list) != 20 {
 		t.Fatalf("%d steps", len(list))
 	}
@@ -222,7 +223,7 @@ func TestDamagedJournal(t *testing.T) {
 	if _, err := home.Write("changes.json", []byte(`[{"id":"../../x"},{"id":"`+step.ID+`"}]`), nil); err != nil {
 		t.Fatal(err)
 	}
-	if list := w.Steps(); len(list) != 1 {
+	if list := w.History.Steps(); len(list) != 1 {
 		t.Errorf("%+v", list)
 	}
 	sameFiles(t, "nothing is written", dir, map[string]string{})
@@ -310,7 +311,7 @@ func TestUndoAfterACrash(t *testing.T) {
 		if len(texts) == 2 {
 			halves++
 		}
-		list := w.Steps()
+		list := w.History.Steps()
 		if len(list) == 0 {
 			t.Fatal("no steps")
 		}
@@ -328,7 +329,8 @@ func TestUndoAfterACrash(t *testing.T) {
 	t.Logf("%d of 4 were killed between two writes", halves)
 }
 
-// A renaming is a step, too; files that include the definition, or list its versions of the game, follow. Pages follow the undo.
+// A renaming is a step, too; files that include the definition, or list its versions of the game, follow, as do its history and comments. Pages
+// follow the undo.
 func TestUndoOfARenaming(t *testing.T) {
 	files := map[string]string{
 		"C_OLD.1.def": "\ufeff# C_OLD stays\r\nint32 a", "C_OLD.2.def": "int32 b\n", "C_OLDER.1.def": "@include C_OLD.1.def # C_OLD.1.def\n",
@@ -336,7 +338,23 @@ func TestUndoOfARenaming(t *testing.T) {
 		"deprecated.json": "{\n\t\"C_OLD\" : {\"1\": {\"max\": 90}},\n\t\"C_OLDER\": {}}",
 	}
 	w, dir, _ := both(t, files)
-	done, err := w.Rename(workspace.Renames{Files: []workspace.Renaming{{"C_OLD.1.def", "C_NEW.1.def"}, {"C_OLD.2.def", "C_NEW.2.def"}}, Codes: true})
+	if _, err := w.SaveBy([]string{"ann"}, "C_OLD.2.def", []byte("int32 b\n# more\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	files["C_OLD.2.def"] += "# more\n"
+	if _, err := w.Begin("ann", workspace.NewThread{File: "C_OLD.2.def", Line: 1, Text: "why"}); err != nil {
+		t.Fatal(err)
+	}
+	// follows checks that the history and the comments of a definition are those of its present name.
+	follows := func(name string) {
+		t.Helper()
+		list, err := w.History.Of(name)
+		threads, _ := w.Threads()
+		if err != nil || len(list) != 2 || threads[0].File != name {
+			t.Errorf("%s: %d revisions %v, a comment on %s", name, len(list), err, threads[0].File)
+		}
+	}
+	done, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_OLD.1.def", To: "C_NEW.1.def"}, {From: "C_OLD.2.def", To: "C_NEW.2.def"}}, Codes: true})
 	if err != nil || done.Undo == nil || done.Undo.About != "C_OLD.1.def renamed to C_NEW.1.def, and 1 more" {
 		t.Fatal(done, err)
 	}
@@ -345,10 +363,12 @@ func TestUndoOfARenaming(t *testing.T) {
 		"protocol.1.map":  "# C_OLD\r\nC_NEW = 16\r\nC_OLDER = 17",
 		"deprecated.json": "{\n\t\"C_NEW\" : {\"1\": {\"max\": 90}},\n\t\"C_OLDER\": {}}",
 	})
+	follows("C_NEW.2.def")
 	if _, err := w.Undo(done.Undo.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undone", dir, files)
+	follows("C_OLD.2.def")
 	if name := w.NewName("C_NEW.2"); name != "C_OLD.2" {
 		t.Errorf("C_NEW.2 is now %q", name)
 	}

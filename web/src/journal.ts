@@ -1,6 +1,6 @@
 // Changes of many files that can be undone: what messages about them offer, and commands.
 
-import type { ChangeList, ChangeProblem, WorkspaceStep as Step } from "./api";
+import type { ChangeList, ChangeProblem, HistoryStep as Step } from "./api";
 import { register } from "./commands";
 import { apiOf, failure, request } from "./http";
 import type { Anchor } from "./menu";

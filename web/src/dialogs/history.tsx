@@ -1,7 +1,7 @@
 // The dialog with the history of a definition: who changed it and when, each revision compared with the one before or with the present text,
 // and its text to restore.
 
-import type { ComparedDefinitions, HistoryList, ScoresScore, WorkspacePastRevision as Revision } from "../api";
+import type { ComparedDefinitions, HistoryList, ScoresScore, HistoryPastRevision as Revision } from "../api";
 import { Button, dialog, Says } from "../dialog";
 import { askText } from "../frames/notebox";
 import { ask, apiOf, request } from "../http";

@@ -1,0 +1,316 @@
+package history
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"wirebench/server/store"
+)
+
+// Change is what a step does to a file: its texts before and after, nil if there is no file.
+type Change struct {
+	Name          string
+	Before, After []byte
+}
+
+func same(a, b Change) bool {
+	return a.Name == b.Name && RevisionOf(a.Before) == RevisionOf(b.Before) && RevisionOf(a.After) == RevisionOf(b.After)
+}
+
+// TextOf returns the text of a file that is there, which is not nil even if it is empty.
+func TextOf(text string) []byte { return append([]byte{}, text...) }
+
+// RevisionOf is store.RevisionOf for a text that is nil if there is no file.
+func RevisionOf(text []byte) store.Revision {
+	if text == nil {
+		return ""
+	}
+	return store.RevisionOf(text)
+}
+
+// other stands for the revision of a file that has neither text of a change.
+const other store.Revision = "other"
+
+// Act is what becomes a step.
+type Act struct {
+	About   string     // what people read; "": how many files become what
+	Who     []string   // the people
+	Renamed []Renaming // new names of messages
+	Files   []Renaming // new names of definitions, which histories follow
+	Changes []Change
+}
+
+// Do records a step and does it, wholly or not at all. The step is nil if it cannot be undone. The caller holds the lock under which files
+// change, and calls Write without it.
+func (h *History) Do(a Act) (*Step, error) {
+	s := h.record(a)
+	now := make([]store.Revision, len(a.Changes))
+	for i, c := range a.Changes {
+		now[i] = RevisionOf(c.Before)
+	}
+	err := h.carryOut(doing{Who: a.Who, Files: a.Files}, a.Renamed, a.Changes, now)
+	if s == nil {
+		return nil, err
+	}
+	if err != nil {
+		h.forget(s.ID)
+		return nil, err
+	}
+	h.over(s.ID)
+	return s, nil
+}
+
+// DoParts is Do for changes that do not depend on each other: write writes what can be written, and returns what it has done.
+func (h *History) DoParts(a Act, write func() (done []Change)) *Step {
+	s := h.record(a)
+	done := write()
+	h.saved(done, a.Who, false)
+	if s = h.amend(s, a.Changes, done); s != nil {
+		h.over(s.ID)
+	}
+	return s
+}
+
+// saved records the revisions of files that were replaced, with again unless their histories end with them.
+func (h *History) saved(done []Change, who []string, again bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range done {
+		if c.Before == nil || c.After == nil {
+			continue
+		}
+		r := newRevision(c.Name, string(c.Before), string(c.After), who)
+		r.again = again
+		h.here[c.Name] = string(c.After)
+		h.add(r, false)
+	}
+}
+
+// carryOut gives the files of a step their texts of after; what belongs to files with new names follows them.
+func (h *History) carryOut(d doing, renamed []Renaming, changes []Change, now []store.Revision) error {
+	done, err := h.apply(changes, now)
+	h.saved(done, d.Who, false)
+	if err != nil {
+		return err
+	}
+	h.move(d.Files)
+	if d.Undo {
+		renamed = slices.Clone(renamed)
+		for i, r := range renamed {
+			renamed[i] = Renaming{r.To, r.From}
+		}
+	}
+	if h.Moved != nil {
+		h.Moved(d.Files, renamed)
+	}
+	return nil
+}
+
+// apply gives files their texts of after. now are their present revisions; those of other texts are left as they are. If one cannot be
+// written, those before it get their texts of before. It returns what it has changed. A file that changes its name exists under one of the
+// names all the time.
+func (h *History) apply(changes []Change, now []store.Revision) (done []Change, err error) {
+	for _, write := range []bool{true, false} {
+		for i, c := range changes {
+			if now[i] == other || now[i] == RevisionOf(c.After) || (c.After != nil) != write {
+				continue
+			}
+			there, err := h.put(c.Name, c.After, now[i])
+			if there {
+				done = append(done, c)
+			}
+			if err != nil {
+				left, failed := h.takeBack(done)
+				return left, errors.Join(err, failed)
+			}
+		}
+	}
+	return done, nil
+}
+
+// takeBack gives files their texts of before. It returns the changes that could not be taken back.
+func (h *History) takeBack(done []Change) (left []Change, err error) {
+	for _, c := range slices.Backward(done) {
+		there, failed := h.put(c.Name, c.Before, RevisionOf(c.After))
+		if !there {
+			left = append(left, c)
+		}
+		err = errors.Join(err, failed)
+	}
+	return left, err
+}
+
+// put writes a file, or removes it if its text is nil. done with an error means that the change may be lost if the power fails now.
+func (h *History) put(name string, text []byte, expect store.Revision) (done bool, err error) {
+	if text == nil {
+		err = h.Files.Remove(name, &expect)
+		return err == nil, err
+	}
+	rev, err := h.Files.Write(name, text, &expect)
+	return rev != "", err
+}
+
+// Turn undoes a step, or redoes it. Undo gives its files their texts of before; files that it made are removed, files that it removed are made.
+// If some have other texts than the step left, nothing is changed and the error is a *StepError that names them; with rest these files are
+// left as they are. A step that was interrupted by a crash can be undone, too, and an interrupted Turn repeated. The caller holds the lock
+// under which files change, and calls Write without it.
+func (h *History) Turn(id string, undo, rest bool, who []string) (Step, error) {
+	changes, err := h.changesOf(id, undo)
+	if err != nil {
+		return Step{}, err
+	}
+	now, err := h.unchangedSince(changes, rest)
+	if err != nil {
+		return Step{}, err
+	}
+	d := doing{Undo: undo, Who: who, Files: moves(changes)}
+	s, err := h.mark(id, func(s *kept) error { s.Doing = &d; return nil })
+	if err != nil {
+		return Step{}, err
+	}
+	defer h.over(id)
+	if err := h.carryOut(d, s.Renamed, changes, now); err != nil {
+		return Step{}, err
+	}
+	return h.mark(id, func(s *kept) error { s.Undone = undo; return nil })
+}
+
+// changesOf reads the changes of a step, or those that undo it.
+func (h *History) changesOf(id string, undo bool) ([]Change, error) {
+	if h.Home == nil || !isStepID(id) {
+		return nil, goneStep()
+	}
+	var changes []Change
+	_, err := h.Home.Load(stepFile(id), func(text []byte) (err error) {
+		changes, err = unpack(text)
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, goneStep()
+	case errors.Is(err, store.ErrDamaged):
+		return nil, &StepError{Reason: "the journal of this change is damaged"}
+	}
+	for i, c := range changes {
+		if undo {
+			changes[i].Before, changes[i].After = c.After, c.Before
+		}
+	}
+	return changes, err
+}
+
+// unchangedSince returns the revisions of the files of a step. Each has its text of before or, if the program ended meanwhile, of after. With
+// rest, the revision of a file with any other text is other.
+func (h *History) unchangedSince(changes []Change, rest bool) ([]store.Revision, error) {
+	now, changed, err := h.revisionsNow(changes)
+	if err != nil || len(changed) == 0 || rest && len(changed) < len(changes) {
+		return now, err
+	}
+	more := ""
+	if len(changed) > 3 {
+		more = fmt.Sprintf(" and %d more", len(changed)-3)
+	}
+	return nil, &StepError{Files: len(changes), Changed: changed, Reason: "changed since: " + strings.Join(changed[:min(3, len(changed))], ", ") + more}
+}
+
+// revisionsNow returns the revisions of the files of a step, other for those that have neither of its texts, and the names of these.
+func (h *History) revisionsNow(changes []Change) (now []store.Revision, changed []string, err error) {
+	now = make([]store.Revision, len(changes))
+	for i, c := range changes {
+		f, err := h.Files.Read(c.Name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		if now[i] = f.Revision; now[i] != RevisionOf(c.After) && now[i] != RevisionOf(c.Before) {
+			now[i], changed = other, append(changed, c.Name)
+		}
+	}
+	return now, changed, nil
+}
+
+// Moves returns the definitions that get other names when a step is undone, or redone.
+func (h *History) Moves(id string, undo bool) []Renaming {
+	changes, _ := h.changesOf(id, undo)
+	return moves(changes)
+}
+
+// moves returns the definitions that changes give other names: each file that is made with the text, or the only one, of one that goes.
+func moves(changes []Change) (out []Renaming) {
+	var gone, made []Change
+	for _, c := range changes {
+		switch {
+		case !Keeps(c.Name):
+		case c.After == nil:
+			gone = append(gone, c)
+		case c.Before == nil:
+			made = append(made, c)
+		}
+	}
+	for _, c := range gone {
+		i := slices.IndexFunc(made, func(m Change) bool { return bytes.Equal(m.After, c.Before) })
+		if len(gone) == 1 && len(made) == 1 {
+			i = 0
+		}
+		if i >= 0 {
+			out = append(out, Renaming{From: c.Name, To: made[i].Name})
+			made = slices.Delete(made, i, i+1)
+		}
+	}
+	return out
+}
+
+// Finish completes the steps that the program was doing when it ended, and removes the files of steps that are not in the journal. It is
+// called before the library is read.
+func (h *History) Finish() {
+	list, err := h.readSteps()
+	if err != nil || h.Home == nil {
+		return // nothing is known
+	}
+	for _, s := range slices.Backward(list) {
+		if s.Doing == nil {
+			continue
+		}
+		if err := h.finish(s); err != nil { // the next start tries again
+			h.Log.Error("a change that was interrupted is not complete", "project", h.Project, "change", s.About, "error", err)
+		}
+	}
+	h.Home.Sweep(stepsFolder, stepsFile, func(name string) bool {
+		id, ok := strings.CutSuffix(name, stepsEnding)
+		return ok && isStepID(id) && !slices.ContainsFunc(list, func(s kept) bool { return s.ID == id })
+	})
+}
+
+// completed is what people read in the journal about such a step.
+const completed = " (completed after the server had ended in the middle of it)"
+
+// finish does what is left of a step. Files that other programs have changed since stay as they are.
+func (h *History) finish(s kept) error {
+	d := *s.Doing
+	changes, err := h.changesOf(s.ID, d.Undo)
+	if err != nil {
+		return err
+	}
+	now, left, err := h.revisionsNow(changes)
+	if err == nil {
+		err = h.carryOut(d, s.Renamed, changes, now)
+	}
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if now[i] == RevisionOf(c.After) {
+			h.saved([]Change{c}, d.Who, true)
+		}
+	}
+	h.Write()
+	_, err = h.mark(s.ID, func(s *kept) error {
+		s.Undone, s.Doing, s.About = d.Undo, nil, strings.TrimSuffix(s.About, completed)+completed
+		return nil
+	})
+	h.Log.Info("a change that was interrupted is complete now", "project", h.Project, "change", s.About, "left as other programs wrote them", left)
+	return err
+}

@@ -1,0 +1,127 @@
+package history
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"wirebench/server/store"
+)
+
+// Names returns the name of a definition and those that it had, by the steps that have moved it, if they are free now.
+func (h *History) Names(file string, free func(name string) bool) []string {
+	names := []string{file}
+	for i := 0; i < len(names); i++ {
+		for _, s := range h.list() {
+			for _, m := range h.Moves(s.ID, false) {
+				for _, pair := range [][2]string{{m.From, m.To}, {m.To, m.From}} { // the step may have been undone
+					if pair[0] == names[i] && !slices.Contains(names, pair[1]) && free(pair[1]) {
+						names = append(names, pair[1])
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Forget removes all that the history has of a definition, under all its names: its revisions, what was kept aside of damaged ones and of
+// steps, and its part of the steps. It returns how many revisions are gone, and how many steps can no longer be undone, or not for this
+// definition. It can be repeated after the program has ended in the middle: the steps, which have the earlier names, go last.
+func (h *History) Forget(names []string) (revisions, steps int, err error) {
+	for _, name := range names {
+		x, err := h.whole(name)
+		if err != nil {
+			return 0, 0, err
+		}
+		revisions += len(x)
+	}
+	h.files.Lock()
+	defer h.files.Unlock()
+	for _, name := range names {
+		delete(h.last, name)
+		if err := h.remove(revisionsFile(name)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := h.forgetAside(names); err != nil {
+		return 0, 0, err
+	}
+	steps, err = h.forgetSteps(names)
+	return revisions, steps, err
+}
+
+// remove removes a file, if it is there.
+func (h *History) remove(name string) error {
+	if err := h.Home.Remove(name, nil); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// forgetAside deletes what was kept aside of damaged histories of a definition, and of all steps: a damaged one may have any text.
+func (h *History) forgetAside(names []string) error {
+	for _, folder := range []string{stepsFolder, revisionsFolder} {
+		all, err := h.Home.Below(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, name := range all {
+			of, _, aside := strings.Cut(name, store.DamagedEnding)
+			if aside && (folder == stepsFolder || slices.ContainsFunc(names, func(n string) bool { return of == revisionsFile(n) })) {
+				if err := h.remove(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// forgetSteps takes a definition out of the steps. One that moved it goes as a whole, after all others, the oldest first.
+func (h *History) forgetSteps(names []string) (n int, err error) {
+	list, gone, changed := h.list(), map[string]bool{}, false
+	for _, moving := range []bool{false, true} {
+		for i := range slices.Backward(list) {
+			s := &list[i]
+			changes, err := h.changesOf(s.ID, false)
+			if moves := len(moves(changes)) > 0; moves != moving {
+				continue
+			}
+			left := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return slices.Contains(names, c.Name) })
+			if err == nil && len(left) == len(changes) && len(changes) == s.Files {
+				continue
+			}
+			changed = true
+			if err != nil || len(left) < len(changes) { // else the program ended during another Forget
+				n++
+			}
+			if err != nil || len(left) == 0 || len(left) < len(changes) && moving { // a damaged one may have any text
+				gone[s.ID] = true
+				err = h.remove(stepFile(s.ID))
+			} else {
+				err = h.pack(&s.Step, left)
+			}
+			if err != nil {
+				return n, err
+			}
+		}
+	}
+	if !changed {
+		return n, nil
+	}
+	return n, h.keepSteps(slices.DeleteFunc(list, func(s kept) bool { return gone[s.ID] }))
+}
+
+// Check reads all files of the history, so that the log of the store names the damaged ones. each calls its function with the names of the
+// files of a folder with an ending, without both.
+func (h *History) Check(each func(folder, ending string, read func(name string))) {
+	_ = h.Steps()
+	each(stepsFolder, stepsEnding, func(id string) { _, _ = h.changesOf(id, false) })
+	each(revisionsFolder, revisionsEnding, func(file string) {
+		h.files.Lock()
+		defer h.files.Unlock()
+		_, _, _ = h.read(file)
+	})
+}
