@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/history"
-	"wirebench/server/workspace"
 )
 
 func (s *API) registerChanges(api huma.API) {
@@ -58,27 +57,28 @@ func describeChangeProblem(api huma.API) {
 }
 
 func (s *API) undoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, true, (*workspace.Workspace).Undo)
+	return s.turnChange(ctx, in, true)
 }
 
 func (s *API) redoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, false, (*workspace.Workspace).Redo)
+	return s.turnChange(ctx, in, false)
 }
 
 // turnChange undoes or redoes a change.
-func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (history.Step, error)) (*changeOutput, error) {
+func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool) (*changeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	var step history.Step
-	if err := s.Rooms.Rename(ws.Workspace, ws.History.Moves(in.ID, undo), func() (err error) {
-		step, err = turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
+	out := &changeOutput{}
+	err = s.Rooms.Rename(ws.Workspace, ws.History.Moves(in.ID, undo), func() (err error) {
+		out.Body, err = ws.Turn(in.ID, undo, in.Rest, authors(ctx)...)
 		return err
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, storeProblem(err)
 	}
-	return &changeOutput{step}, nil
+	return out, nil
 }
 
 // stepProblem converts a *history.StepError to an error with a status.

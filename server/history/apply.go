@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,7 +39,6 @@ type Act struct {
 	About   string     // what people read; "": how many files become what
 	Who     []string   // the people
 	Renamed []Renaming // new names of messages
-	Files   []Renaming // new names of definitions, which histories follow
 	Changes []Change
 }
 
@@ -52,7 +50,7 @@ func (h *History) Do(a Act) (*Step, error) {
 	for i, c := range a.Changes {
 		now[i] = RevisionOf(c.Before)
 	}
-	err := h.carryOut(doing{Who: a.Who, Files: a.Files}, a.Renamed, a.Changes, now)
+	err := h.carryOut(doing{Who: a.Who}, a.Renamed, a.Changes, now)
 	if s == nil {
 		return nil, err
 	}
@@ -97,7 +95,8 @@ func (h *History) carryOut(d doing, renamed []Renaming, changes []Change, now []
 	if err != nil {
 		return err
 	}
-	h.move(d.Files)
+	files := moves(changes)
+	h.move(files)
 	if d.Undo {
 		renamed = slices.Clone(renamed)
 		for i, r := range renamed {
@@ -105,7 +104,7 @@ func (h *History) carryOut(d doing, renamed []Renaming, changes []Change, now []
 		}
 	}
 	if h.Moved != nil {
-		h.Moved(d.Files, renamed)
+		h.Moved(files, renamed)
 	}
 	return nil
 }
@@ -167,7 +166,7 @@ func (h *History) Turn(id string, undo, rest bool, who []string) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	d := doing{Undo: undo, Who: who, Files: moves(changes)}
+	d := doing{Undo: undo, Who: who}
 	s, err := h.mark(id, func(s *kept) error { s.Doing = &d; return nil })
 	if err != nil {
 		return Step{}, err
@@ -238,27 +237,25 @@ func (h *History) Moves(id string, undo bool) []Renaming {
 	return moves(changes)
 }
 
-// moves returns the definitions that changes give other names: each file that is made with the text, or the only one, of one that goes.
-func moves(changes []Change) (out []Renaming) {
-	var gone, made []Change
+// moves returns the definitions that changes give other names, in the order of the changes. A step removes some and makes others only to move
+// them.
+func moves(changes []Change) []Renaming {
+	var gone, made []string
 	for _, c := range changes {
 		switch {
 		case !Keeps(c.Name):
 		case c.After == nil:
-			gone = append(gone, c)
+			gone = append(gone, c.Name)
 		case c.Before == nil:
-			made = append(made, c)
+			made = append(made, c.Name)
 		}
 	}
-	for _, c := range gone {
-		i := slices.IndexFunc(made, func(m Change) bool { return bytes.Equal(m.After, c.Before) })
-		if len(gone) == 1 && len(made) == 1 {
-			i = 0
-		}
-		if i >= 0 {
-			out = append(out, Renaming{From: c.Name, To: made[i].Name})
-			made = slices.Delete(made, i, i+1)
-		}
+	if len(gone) != len(made) {
+		return nil
+	}
+	out := make([]Renaming, len(gone))
+	for i := range out {
+		out[i] = Renaming{gone[i], made[i]}
 	}
 	return out
 }
@@ -266,7 +263,7 @@ func moves(changes []Change) (out []Renaming) {
 // Finish completes the steps that the program was doing when it ended, and removes the files of steps that are not in the journal. It is
 // called before the library is read.
 func (h *History) Finish() {
-	list, err := h.readSteps()
+	list, err := h.list()
 	if err != nil || h.Home == nil {
 		return // nothing is known
 	}

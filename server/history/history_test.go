@@ -173,3 +173,37 @@ func TestDamagedHistory(t *testing.T) {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
+
+// The history of a file that gets the name of one that is gone follows the history of that one, once even if the program ends in between.
+func TestMovedHistory(t *testing.T) {
+	h, home := open(t)
+	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	h.recordAt("a\n", "b\n", now, false, "ann")
+	h.Write()
+	path := func(file string) string { return filepath.Join(home, "history", file+".jsonl") }
+	mine, err := os.ReadFile(path("C_A.1.def"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path("C_B.1.def"), []byte(`{"id":"old","who":["bob"],"t":"of bob\n"}`+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		h.move([]Renaming{{"C_A.1.def", "C_B.1.def"}})
+		var said []string
+		list, err := h.Of("C_B.1.def")
+		for _, r := range list {
+			text, err := h.Text("C_B.1.def", r.ID)
+			said = append(said, fmt.Sprint(r.Who, " ", text, err))
+		}
+		if want := []string{"[ann] b\n<nil>", "[] a\n<nil>", "[bob] of bob\n<nil>"}; err != nil || !slices.Equal(said, want) {
+			t.Errorf("%q, want %q, %v", said, want, err)
+		}
+		if list, err := h.Of("C_A.1.def"); err != nil || len(list) > 0 {
+			t.Errorf("%+v is left, %v", list, err)
+		}
+		if err := os.WriteFile(path("C_A.1.def"), mine, 0o666); err != nil { // as a program leaves it that ended after the first write
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -13,7 +11,7 @@ import (
 func (h *History) Names(file string, free func(name string) bool) []string {
 	names := []string{file}
 	for i := 0; i < len(names); i++ {
-		for _, s := range h.list() {
+		for _, s := range h.Steps() {
 			for _, m := range h.Moves(s.ID, false) {
 				for _, pair := range [][2]string{{m.From, m.To}, {m.To, m.From}} { // the step may have been undone
 					if pair[0] == names[i] && !slices.Contains(names, pair[1]) && free(pair[1]) {
@@ -41,7 +39,7 @@ func (h *History) Forget(names []string) (revisions, steps int, err error) {
 	defer h.files.Unlock()
 	for _, name := range names {
 		delete(h.last, name)
-		if err := h.remove(revisionsFile(name)); err != nil {
+		if err := there(h.Home.Remove(revisionsFile(name), nil)); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -52,25 +50,17 @@ func (h *History) Forget(names []string) (revisions, steps int, err error) {
 	return revisions, steps, err
 }
 
-// remove removes a file, if it is there.
-func (h *History) remove(name string) error {
-	if err := h.Home.Remove(name, nil); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // forgetAside deletes what was kept aside of damaged histories of a definition, and of all steps: a damaged one may have any text.
 func (h *History) forgetAside(names []string) error {
 	for _, folder := range []string{stepsFolder, revisionsFolder} {
 		all, err := h.Home.Below(folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if there(err) != nil {
 			return err
 		}
 		for _, name := range all {
 			of, _, aside := strings.Cut(name, store.DamagedEnding)
 			if aside && (folder == stepsFolder || slices.ContainsFunc(names, func(n string) bool { return of == revisionsFile(n) })) {
-				if err := h.remove(name); err != nil {
+				if err := there(h.Home.Remove(name, nil)); err != nil {
 					return err
 				}
 			}
@@ -79,39 +69,33 @@ func (h *History) forgetAside(names []string) error {
 	return nil
 }
 
-// forgetSteps takes a definition out of the steps. One that moved it goes as a whole, after all others, the oldest first.
+// forgetSteps takes a definition out of the steps. One that moved it goes as a whole, after all others.
 func (h *History) forgetSteps(names []string) (n int, err error) {
-	list, gone, changed := h.list(), map[string]bool{}, false
-	for _, moving := range []bool{false, true} {
-		for i := range slices.Backward(list) {
-			s := &list[i]
-			changes, err := h.changesOf(s.ID, false)
-			if moves := len(moves(changes)) > 0; moves != moving {
-				continue
-			}
-			left := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return slices.Contains(names, c.Name) })
-			if err == nil && len(left) == len(changes) && len(changes) == s.Files {
-				continue
-			}
-			changed = true
-			if err != nil || len(left) < len(changes) { // else the program ended during another Forget
-				n++
-			}
-			if err != nil || len(left) == 0 || len(left) < len(changes) && moving { // a damaged one may have any text
-				gone[s.ID] = true
-				err = h.remove(stepFile(s.ID))
-			} else {
-				err = h.pack(&s.Step, left)
-			}
-			if err != nil {
+	list, _ := h.list()
+	gone := map[string]bool{}
+	for i := range list {
+		s := &list[i]
+		changes, err := h.changesOf(s.ID, false)
+		left := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return slices.Contains(names, c.Name) })
+		if err != nil || len(left) < len(changes) { // a damaged one may have any text
+			n++
+			gone[s.ID] = err != nil || len(left) == 0 || len(moves(changes)) > 0
+		}
+		if !gone[s.ID] && len(left) != s.Files { // or the program ended during another Forget
+			if err := h.pack(&s.Step, left); err != nil {
 				return n, err
 			}
 		}
 	}
-	if !changed {
-		return n, nil
+	if len(list) > 0 {
+		err = h.change(func([]kept) []kept { return slices.DeleteFunc(list, func(s kept) bool { return gone[s.ID] }) })
 	}
-	return n, h.keepSteps(slices.DeleteFunc(list, func(s kept) bool { return gone[s.ID] }))
+	for id, is := range gone {
+		if is && err == nil {
+			err = there(h.Home.Remove(stepFile(id), nil))
+		}
+	}
+	return n, err
 }
 
 // Check reads all files of the history, so that the log of the store names the damaged ones. each calls its function with the names of the

@@ -281,37 +281,46 @@ func (h *History) Name(file, id, name string) error {
 	return h.append(file, line{Of: id, PastRevision: PastRevision{Name: name, Who: []string{}}})
 }
 
-// move gives the histories of renamed files their new names. A history that exists under the new name stays.
+// move gives the histories of renamed files their new names, each after that of a file of the name that is gone.
 func (h *History) move(files []Renaming) {
 	if h.Home == nil {
 		return
 	}
 	for _, r := range files {
 		h.write(r.From, true)
-		if err := h.moveOne(r); err != nil {
+		if err := h.moveOne(revisionsFile(r.From), revisionsFile(r.To)); err != nil {
 			h.Log.Error("the history of a renamed definition stays under its old name", "project", h.Project, "file", r.From, "error", err)
 		}
 	}
 }
 
-func (h *History) moveOne(r Renaming) error {
+func (h *History) moveOne(from, to string) error {
 	h.files.Lock()
 	defer h.files.Unlock()
-	f, err := h.Home.Read(revisionsFile(r.From))
+	clear(h.last)
+	f, err := h.Home.Read(from)
+	if err != nil {
+		return there(err)
+	}
+	has, err := h.Home.Read(to)
+	if there(err) != nil {
+		return err
+	}
+	if len(has.Text) > 0 {
+		has.Text = append(bytes.TrimSuffix(has.Text, []byte("\n")), '\n') // a torn line stays one
+	}
+	if !bytes.HasSuffix(has.Text, f.Text) || err != nil { // else the program ended before it removed the other
+		if _, err := h.Home.Write(to, append(has.Text, f.Text...), nil); err != nil {
+			return err
+		}
+	}
+	return h.Home.Remove(from, nil)
+}
+
+// there returns an error that is not that a file is missing.
+func there(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	delete(h.last, r.From)
-	delete(h.last, r.To)
-	none := store.Revision("")
-	var there *store.ConflictError
-	if _, err := h.Home.Write(revisionsFile(r.To), f.Text, &none); errors.As(err, &there) && there.Have == f.Revision {
-		err = nil // the program ended before it removed the other
-	} else if err != nil {
-		return err
-	}
-	return h.Home.Remove(revisionsFile(r.From), nil)
+	return err
 }

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -54,9 +55,8 @@ type kept struct {
 
 // doing is the mark of a step whose files are being changed: if the program ends meanwhile, the next start completes it.
 type doing struct {
-	Undo  bool       `json:"undo,omitempty"`
-	Who   []string   `json:"who,omitempty"`
-	Files []Renaming `json:"files,omitempty"` // new names, which histories and comments follow
+	Undo bool     `json:"undo,omitempty"`
+	Who  []string `json:"who,omitempty"`
 }
 
 // StepError reports why a step cannot be undone or redone. Nothing was changed.
@@ -75,27 +75,22 @@ func goneStep() error {
 
 // Steps returns the steps of the journal, newest first.
 func (h *History) Steps() []Step {
-	out := []Step{}
-	for _, s := range h.list() {
-		out = append(out, s.Step)
+	list, _ := h.list() // the store says what is wrong
+	out := make([]Step, len(list))
+	for i, s := range list {
+		out[i] = s.Step
 	}
 	return out
 }
 
-// list reads the journal; nil if it cannot be read.
-func (h *History) list() []kept {
-	out, _ := h.readSteps() // which says what is wrong
-	return out
-}
-
-func (h *History) readSteps() (out []kept, err error) {
+// list reads the journal.
+func (h *History) list() (out []kept, err error) {
 	if h.Home == nil {
 		return nil, nil
 	}
-	if _, err = h.Home.Load(stepsFile, store.JSON(&out)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+	if _, err := h.Home.Load(stepsFile, store.JSON(&out)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(out, func(s kept) bool { return !isStepID(s.ID) }), nil
@@ -108,8 +103,10 @@ func isStepID(id string) bool {
 
 func stepFile(id string) string { return stepsFolder + "/" + id + stepsEnding }
 
-// keepSteps stores the list, newest first, and drops what is beyond the bounds. The caller holds files.
-func (h *History) keepSteps(list []kept) error {
+// change changes the journal, newest first, and drops what is beyond the bounds. The caller holds files.
+func (h *History) change(with func(list []kept) []kept) error {
+	was, _ := h.list()
+	list := with(slices.Clone(was))
 	n, size := 0, 0
 	for n < min(len(list), maxSteps) && (n == 0 || size+list[n].Size <= maxStepsBytes) {
 		size += list[n].Size
@@ -119,29 +116,29 @@ func (h *History) keepSteps(list []kept) error {
 	if err == nil {
 		_, err = h.Home.Write(stepsFile, append(text, '\n'), nil)
 	}
-	if err != nil {
-		return err
+	for _, s := range was {
+		if err == nil && !slices.ContainsFunc(list[:n], func(o kept) bool { return o.ID == s.ID }) {
+			_ = h.Home.Remove(stepFile(s.ID), nil)
+		}
 	}
-	for _, s := range list[n:] {
-		_ = h.Home.Remove(stepFile(s.ID), nil)
-	}
-	return nil
+	return err
 }
 
 // mark changes a step in the journal.
-func (h *History) mark(id string, change func(s *kept) error) (Step, error) {
+func (h *History) mark(id string, with func(s *kept) error) (out Step, err error) {
 	h.files.Lock()
 	defer h.files.Unlock()
-	list := h.list()
-	i := slices.IndexFunc(list, func(s kept) bool { return s.ID == id })
-	if i < 0 {
-		return Step{}, goneStep()
-	}
-	err := change(&list[i])
-	if err == nil {
-		err = h.keepSteps(list)
-	}
-	return list[i].Step, err
+	failed := goneStep()
+	err = h.change(func(list []kept) []kept {
+		for i := range list {
+			if s := &list[i]; s.ID == id {
+				failed = with(s)
+				out = s.Step
+			}
+		}
+		return list
+	})
+	return out, errors.Join(failed, err)
 }
 
 // record stores a step before its files are written. It returns nil if the step cannot be kept.
@@ -149,28 +146,20 @@ func (h *History) record(a Act) *Step {
 	if h.Home == nil || len(a.Changes) == 0 {
 		return nil
 	}
-	s := &kept{Doing: &doing{Who: a.Who, Files: a.Files}}
-	s.Step = Step{ID: rand.Text(), At: moment(time.Now()), Renamed: a.Renamed}
+	s := kept{Step: Step{ID: rand.Text(), At: moment(time.Now()), Renamed: a.Renamed}, Doing: &doing{Who: a.Who}}
 	h.files.Lock()
 	defer h.files.Unlock()
 	err := h.pack(&s.Step, a.Changes)
-	if a.About != "" {
-		s.About = a.About
-	}
+	s.About = cmp.Or(a.About, s.About)
 	if err == nil {
-		if err = h.keepSteps(slices.Insert(h.list(), 0, *s)); err != nil {
-			_ = h.Home.Remove(stepFile(s.ID), nil)
-		}
+		err = h.change(func(list []kept) []kept { return slices.Insert(list, 0, s) })
 	}
 	if err != nil {
-		h.cannotUndo(s.About, err)
+		_ = h.Home.Remove(stepFile(s.ID), nil)
+		h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", s.About, "error", err)
 		return nil
 	}
 	return &s.Step
-}
-
-func (h *History) cannotUndo(about string, err error) {
-	h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", about, "error", err)
 }
 
 // amend limits a recorded step to what was done: files may have been refused, or written by another program before they were replaced. It
@@ -179,35 +168,29 @@ func (h *History) amend(s *Step, planned, done []Change) *Step {
 	if s == nil || slices.EqualFunc(planned, done, same) {
 		return s
 	}
-	var now Step
-	var err error
 	if len(done) > 0 {
-		now, err = h.mark(s.ID, func(k *kept) error { return h.pack(&k.Step, done) })
+		now, err := h.mark(s.ID, func(k *kept) error { return h.pack(&k.Step, done) })
+		if err == nil {
+			return &now
+		}
+		h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", s.About, "error", err)
 	}
-	if err != nil {
-		h.cannotUndo(s.About, err)
-	}
-	if err != nil || len(done) == 0 {
-		h.forget(s.ID)
-		return nil
-	}
-	return &now
+	h.forget(s.ID)
+	return nil
 }
 
 // forget drops a step.
 func (h *History) forget(id string) {
 	h.files.Lock()
 	defer h.files.Unlock()
-	if err := h.keepSteps(slices.DeleteFunc(h.list(), func(s kept) bool { return s.ID == id })); err == nil {
-		_ = h.Home.Remove(stepFile(id), nil)
-	}
+	_ = h.change(func(list []kept) []kept { return slices.DeleteFunc(list, func(s kept) bool { return s.ID == id }) }) // the next start completes it
 }
 
-// over says that the files of a step are as they stay. The next Write settles it.
-func (h *History) over(id string) {
+// over says that the files of steps are as they stay. The next Write settles them.
+func (h *History) over(ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ends = append(h.ends, id)
+	h.ends = append(h.ends, ids...)
 }
 
 // settle says that all of the steps is written, the history, too. The caller holds files.
@@ -215,51 +198,51 @@ func (h *History) settle(ids []string) {
 	if len(ids) == 0 {
 		return
 	}
-	list, changed := h.list(), false
-	for i := range list {
-		if slices.Contains(ids, list[i].ID) && list[i].Doing != nil {
-			list[i].Doing, changed = nil, true
+	err := h.change(func(list []kept) []kept {
+		for i := range list {
+			if slices.Contains(ids, list[i].ID) {
+				list[i].Doing = nil
+			}
 		}
-	}
-	if !changed {
-		return
-	}
-	if err := h.keepSteps(list); err != nil {
+		return list
+	})
+	if err != nil {
 		h.Log.Error("the end of a change is not in the journal", "project", h.Project, "error", err)
-		for _, id := range ids { // with the next write
-			h.over(id)
-		}
+		h.over(ids...) // again with the next write
 	}
 }
 
-// about describes changes of files.
-func about(changes []Change) string {
-	var replaced, added, removed int
-	for _, c := range changes {
+// about describes changes of files: 3 files replaced, 1 new.
+func about(changes []Change) (out string) {
+	if len(changes) == 1 {
+		return changes[0].Name + " " + changes[0].verb()
+	}
+	for _, verb := range []string{"replaced", "new", "deleted"} {
+		n := 0
+		for _, c := range changes {
+			if c.verb() == verb {
+				n++
+			}
+		}
 		switch {
-		case c.Before == nil:
-			added++
-		case c.After == nil:
-			removed++
+		case n == 0:
+		case out != "":
+			out += fmt.Sprintf(", %d %s", n, verb)
+		case n == 1:
+			out = "1 file " + verb
 		default:
-			replaced++
+			out = fmt.Sprintf("%d files %s", n, verb)
 		}
 	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		verb string
-	}{{replaced, "replaced"}, {added, "new"}, {removed, "deleted"}} {
-		switch {
-		case p.n == 1 && len(changes) == 1:
-			parts = append(parts, changes[0].Name+" "+p.verb)
-		case p.n == 1 && len(parts) == 0:
-			parts = append(parts, "1 file "+p.verb)
-		case p.n > 0 && len(parts) == 0:
-			parts = append(parts, fmt.Sprintf("%d files %s", p.n, p.verb))
-		case p.n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.verb))
-		}
+	return out
+}
+
+func (c *Change) verb() string {
+	switch {
+	case c.Before == nil:
+		return "new"
+	case c.After == nil:
+		return "deleted"
 	}
-	return strings.Join(parts, ", ")
+	return "replaced"
 }

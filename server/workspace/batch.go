@@ -8,7 +8,6 @@ import (
 	"path"
 	"strings"
 
-	"wirebench/codec"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/server/history"
@@ -171,10 +170,9 @@ func (b *batch) keepOlder() {
 	for _, i := range b.planned {
 		written[b.results[i].Name] = i
 	}
-	newest := b.snap.newest()
 	var older []*schema.Message
 	for _, m := range b.snap.Schema().Messages {
-		if _, ok := written[m.Span.File.Name]; ok && newest[versionsOf(m)] != m.Version {
+		if _, ok := written[m.Span.File.Name]; ok && b.snap.Newest(m) != m.Version {
 			older = append(older, m)
 		}
 	}
@@ -184,8 +182,8 @@ func (b *batch) keepOlder() {
 	next := b.next(written)
 	for _, m := range older {
 		i := written[m.Span.File.Name]
-		if r := &b.results[i]; r.Outcome == "" && !b.sameLayout(m, next) {
-			r.Outcome, r.Err = Refused, &OlderError{b.snap.NameOf(m), newest[versionsOf(m)]}
+		if r := &b.results[i]; r.Outcome == "" && !b.snap.keepsLayout(m, next) {
+			r.Outcome, r.Err = Refused, &OlderError{b.snap.NameOf(m), b.snap.Newest(m)}
 		}
 	}
 	kept := b.planned[:0]
@@ -206,33 +204,6 @@ func (b *batch) next(written map[string]int) *Snapshot {
 		}
 	}
 	return b.snap.derive("", gone, come)
-}
-
-// sameLayout reports whether a message has the same bytes and types in the next library.
-func (b *batch) sameLayout(m *schema.Message, next *Snapshot) bool {
-	was, err := b.snap.Program(m)
-	if err != nil {
-		return false
-	}
-	for _, n := range next.set.Named(m.Name) {
-		if n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
-			is, err := next.Program(n)
-			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
-		}
-	}
-	return false
-}
-
-// versionsOf returns a key shared by the versions of a message.
-func versionsOf(m *schema.Message) [2]string { return [2]string{m.Name, m.Key.Group} }
-
-// newest returns the highest versions of all messages.
-func (s *Snapshot) newest() map[[2]string]int {
-	out := map[[2]string]int{}
-	for m := range s.Messages() {
-		out[versionsOf(m)] = max(out[versionsOf(m)], m.Version)
-	}
-	return out
 }
 
 // write writes the planned files.

@@ -80,7 +80,7 @@ func TestEveryTextIsInTheHistory(t *testing.T) {
 			case "undo":
 				was := w.Now().File(file).Text
 				for _, s := range w.History.Steps() {
-					if _, err := w.Undo(s.ID, false, people...); err == nil {
+					if _, err := w.Turn(s.ID, true, false, people...); err == nil {
 						if now := w.Now().File(file).Text; now != was {
 							had(now, who)
 						}

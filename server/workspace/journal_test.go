@@ -110,7 +110,7 @@ func TestUndoOfAnUpload(t *testing.T) {
 		t.Errorf("about %q", step.About)
 	}
 	started = time.Now()
-	if s, err := w.Undo(step.ID, false); err != nil || !s.Undone {
+	if s, err := w.Turn(step.ID, true, false); err != nil || !s.Undone {
 		t.Fatal(s, err)
 	}
 	t.Logf("undone in %v", time.Since(started))
@@ -118,7 +118,7 @@ func TestUndoOfAnUpload(t *testing.T) {
 	if w.Now().File("folder/C_QUITE_NEW.1.def") != nil {
 		t.Error("the library still has the new file")
 	}
-	if _, err := w.Redo(step.ID, false); err != nil {
+	if _, err := w.Turn(step.ID, false, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "redone", dir, next)
@@ -126,7 +126,7 @@ func TestUndoOfAnUpload(t *testing.T) {
 	if list := again.History.Steps(); len(list) != 1 || list[0].ID != step.ID || list[0].Undone {
 		t.Fatalf("steps after a restart: %+v", list)
 	}
-	if _, err := again.Undo(step.ID, false); err != nil {
+	if _, err := again.Turn(step.ID, true, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undone after a restart", dir, files)
@@ -143,19 +143,19 @@ func TestUndoOfTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var why *history.StepError
-	if _, err := w.Undo(step.ID, false); !errors.As(err, &why) || !slices.Equal(why.Changed, []string{"C_B.1.def"}) || why.Files != 3 {
+	if _, err := w.Turn(step.ID, true, false); !errors.As(err, &why) || !slices.Equal(why.Changed, []string{"C_B.1.def"}) || why.Files != 3 {
 		t.Fatalf("%v, %+v", err, why)
 	}
 	sameFiles(t, "refused", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int64 b\n", "C_C.1.def": "int32 c\n"})
-	if _, err := w.Undo(step.ID, true); err != nil {
+	if _, err := w.Turn(step.ID, true, true); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "the rest", dir, map[string]string{"C_A.1.def": "byte a\n", "C_B.1.def": "int64 b\n"})
-	if _, err := w.Redo(step.ID, true); err != nil {
+	if _, err := w.Turn(step.ID, false, true); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "the rest again", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int64 b\n", "C_C.1.def": "int32 c\n"})
-	if _, err := w.Undo("ABCDEFGHIJKLMNOPQRSTUVWXYZ", false); !errors.As(err, &why) || !why.Gone {
+	if _, err := w.Turn("ABCDEFGHIJKLMNOPQRSTUVWXYZ", true, false); !errors.As(err, &why) || !why.Gone {
 		t.Error(err)
 	}
 }
@@ -170,7 +170,7 @@ func TestUndoIsWholeOrNotAtAll(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "C_B.1.def"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Undo(step.ID, false); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := w.Turn(step.ID, true, false); !errors.Is(err, store.ErrReadOnly) {
 		t.Error(err)
 	}
 	sameFiles(t, "refused", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int32 b\n"})
@@ -193,14 +193,14 @@ func TestJournalIsBounded(t *testing.T) {
 		t.Errorf("%d files, %v", len(kept), err)
 	}
 	for i, s := range list { // the newest first, each over the one before
-		if _, err := w.Undo(s.ID, false); err != nil {
+		if _, err := w.Turn(s.ID, true, false); err != nil {
 			t.Fatal(i, err)
 		}
 	}
 	if code := w.Now().Options.Codes["C_A"]; code != 9 {
 		t.Errorf("the code is %d", code)
 	}
-	if _, err := w.Redo(list[0].ID, false); err == nil {
+	if _, err := w.Turn(list[0].ID, false, false); err == nil {
 		t.Error("a step was redone over the wrong text")
 	}
 }
@@ -216,7 +216,7 @@ func TestDamagedJournal(t *testing.T) {
 		if _, err := home.Write("changes/"+step.ID+".tar.gz", []byte(text), nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Undo(step.ID, false); err == nil {
+		if _, err := w.Turn(step.ID, true, false); err == nil {
 			t.Errorf("%q was undone", text)
 		}
 	}
@@ -315,7 +315,7 @@ func TestUndoAfterACrash(t *testing.T) {
 		if len(list) == 0 {
 			t.Fatal("no steps")
 		}
-		if _, err := w.Undo(list[0].ID, false); err != nil {
+		if _, err := w.Turn(list[0].ID, true, false); err != nil {
 			t.Fatal(err)
 		}
 		clear(texts)
@@ -364,7 +364,7 @@ func TestUndoOfARenaming(t *testing.T) {
 		"deprecated.json": "{\n\t\"C_NEW\" : {\"1\": {\"max\": 90}},\n\t\"C_OLDER\": {}}",
 	})
 	follows("C_NEW.2.def")
-	if _, err := w.Undo(done.Undo.ID, false); err != nil {
+	if _, err := w.Turn(done.Undo.ID, true, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undone", dir, files)
@@ -372,7 +372,7 @@ func TestUndoOfARenaming(t *testing.T) {
 	if name := w.NewName("C_NEW.2"); name != "C_OLD.2" {
 		t.Errorf("C_NEW.2 is now %q", name)
 	}
-	if _, err := w.Redo(done.Undo.ID, false); err != nil || w.NewName("C_OLD.1") != "C_NEW.1" {
+	if _, err := w.Turn(done.Undo.ID, false, false); err != nil || w.NewName("C_OLD.1") != "C_NEW.1" {
 		t.Error(err, w.NewName("C_OLD.1"))
 	}
 }

@@ -167,26 +167,28 @@ func (x *renaming) move(f *source.File, to string) {
 	}
 	next := old
 	if follows {
-		next = renameSamples(old, was, is)
+		next = renameSamples(old, func(message string) string {
+			switch message {
+			case was:
+				return is
+			case MessageName(was):
+				return MessageName(is)
+			}
+			return message
+		})
 	}
 	x.all = append(x.all, history.Change{Name: samplesFile(to), After: history.TextOf(next)}, history.Change{Name: samples, Before: history.TextOf(old)})
 }
 
 var sampleMessage = regexp.MustCompile(`"message"\s*:\s*"([^"\\]*)"`)
 
-// renameSamples gives samples the new name of their message. Lines that are not samples of it stay as they are.
-func renameSamples(all, from, to string) string {
+// renameSamples gives the messages of samples other names. The rest of their lines stays, as do lines that are not samples.
+func renameSamples(all string, rename func(message string) string) string {
 	var b strings.Builder
 	for line := range strings.Lines(all) {
 		var s Sample
-		if json.Unmarshal([]byte(line), &s) == nil && (s.Message == from || s.Message == MessageName(from)) {
-			next := to
-			if s.Message != from {
-				next = MessageName(to)
-			}
-			if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && line[at[2]:at[3]] == s.Message { // the rest of the line stays
-				line = line[:at[2]] + next + line[at[3]:]
-			}
+		if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && json.Unmarshal([]byte(line), &s) == nil && line[at[2]:at[3]] == s.Message {
+			line = line[:at[2]] + rename(s.Message) + line[at[3]:]
 		}
 		b.WriteString(line)
 	}
@@ -314,7 +316,15 @@ func (x *renaming) planMessages(list []history.Renaming) error {
 		}
 		x.change(x.nameNow(f.Name), f, func(*source.File) string { return next })
 		if samples, ok := x.snap.Library.samples[samplesFile(f.Name)]; ok {
-			x.change(samplesFile(x.nameNow(f.Name)), source.New(samplesFile(f.Name), samples), func(s *source.File) string { return x.samplesOf(m, s.Text, r.To) })
+			x.change(samplesFile(x.nameNow(f.Name)), source.New(samplesFile(f.Name), samples), func(s *source.File) string {
+				return renameSamples(s.Text, func(message string) string {
+					if of, err := x.snap.Find(message); err != nil || of != m {
+						return message
+					}
+					start := strings.LastIndexByte(message, '/') + 1
+					return message[:start] + r.To + strings.TrimPrefix(message[start:], m.Name)
+				})
+			})
 		}
 		from, to := x.snap.NameOf(m), r.To
 		if q := x.snap.qualifier(m); q != "" {
@@ -350,24 +360,6 @@ func (x *renaming) judge(m *schema.Message, name, next string) error {
 	return nil
 }
 
-// samplesOf returns samples in which those of a message have its new name.
-func (x *renaming) samplesOf(m *schema.Message, all, name string) string {
-	var b strings.Builder
-	for line := range strings.Lines(all) {
-		var s Sample
-		if json.Unmarshal([]byte(line), &s) == nil {
-			if of, err := x.snap.Find(s.Message); err == nil && of == m {
-				if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && line[at[2]:at[3]] == s.Message { // the rest of the line stays
-					start := at[2] + strings.LastIndexByte(s.Message, '/') + 1
-					line = line[:start] + name + strings.TrimPrefix(line[start:], m.Name)
-				}
-			}
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
 // carryOut changes the files.
 func (x *renaming) carryOut() (err error) {
 	more := 0
@@ -385,7 +377,7 @@ func (x *renaming) carryOut() (err error) {
 	if len(names) > 1 {
 		about += fmt.Sprintf(", and %d more", len(names)-1)
 	}
-	x.done.Undo, err = x.w.History.Do(history.Act{About: about, Who: x.who, Renamed: x.done.Messages, Files: x.done.Files, Changes: x.all})
+	x.done.Undo, err = x.w.History.Do(history.Act{About: about, Who: x.who, Renamed: x.done.Messages, Changes: x.all})
 	return err
 }
 

@@ -264,7 +264,7 @@ func TestRenameMessages(t *testing.T) {
 			if is := w.NewName(c.give.Messages[0].From); is != c.give.Messages[0].To {
 				t.Errorf("%s is now %q", c.give.Messages[0].From, is)
 			}
-			if _, err := w.Undo(done.Undo.ID, false); err != nil {
+			if _, err := w.Turn(done.Undo.ID, true, false); err != nil {
 				t.Fatal(err)
 			}
 			if now := onDisk(t, dir); !maps.Equal(now, before) {

@@ -106,7 +106,7 @@ func TestEveryStepOfActs(t *testing.T) {
 			return w.AddCapsule(workspace.CapsuleInfo{ID: id}, []byte(`{"Files":[]}`))
 		}
 	}
-	undo := func(w *workspace.Workspace) error { return any1(w.Undo(w.History.Steps()[0].ID, false, "bob")) }
+	undo := func(w *workspace.Workspace) error { return any1(w.Turn(w.History.Steps()[0].ID, true, false, "bob")) }
 	type act = func(w *workspace.Workspace) error
 	for name, x := range map[string]struct {
 		before []act
@@ -122,7 +122,7 @@ func TestEveryStepOfActs(t *testing.T) {
 		"rename":             {before: []act{save("C_A.1.def", "uint32 now\n"), comment}, act: rename},
 		"undo of an upload":  {before: []act{upload}, act: undo},
 		"undo of a renaming": {before: []act{save("C_A.1.def", "uint32 now\n"), comment, rename}, act: undo},
-		"redo":               {before: []act{upload, undo}, act: func(w *workspace.Workspace) error { return any1(w.Redo(w.History.Steps()[0].ID, false, "bob")) }},
+		"redo":               {before: []act{upload, undo}, act: func(w *workspace.Workspace) error { return any1(w.Turn(w.History.Steps()[0].ID, false, false, "bob")) }},
 		"codes": {act: func(w *workspace.Workspace) error {
 			return any2(w.GiveCodes(workspace.GivenCodes{Map: "protocol.1.map", Codes: []workspace.GivenCode{{Message: "C_A", Code: 9}}}))
 		}},

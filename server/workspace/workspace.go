@@ -211,17 +211,8 @@ func (w *Workspace) reload(force bool) error {
 	return nil
 }
 
-// Undo undoes a step of the history: see [history.History.Turn]. With rest, files that have changed since stay as they are.
-func (w *Workspace) Undo(id string, rest bool, who ...string) (history.Step, error) {
-	return w.turn(id, true, rest, who)
-}
-
-// Redo is the inverse of Undo.
-func (w *Workspace) Redo(id string, rest bool, who ...string) (history.Step, error) {
-	return w.turn(id, false, rest, who)
-}
-
-func (w *Workspace) turn(id string, undo, rest bool, who []string) (history.Step, error) {
+// Turn undoes a step, or redoes it: see [history.History.Turn].
+func (w *Workspace) Turn(id string, undo, rest bool, who ...string) (history.Step, error) {
 	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -435,17 +426,21 @@ func (s *Snapshot) KeepsLayout(m *schema.Message, text string) bool {
 }
 
 func (s *Snapshot) sameLayout(m *schema.Message, text string) bool {
+	next, _ := s.With(m.Span.File.Name, text)
+	return s.keepsLayout(m, next)
+}
+
+// keepsLayout reports whether a message has the same bytes and types in another snapshot.
+func (s *Snapshot) keepsLayout(m *schema.Message, next *Snapshot) bool {
 	was, err := s.Program(m)
 	if err != nil {
 		return false
 	}
-	next, _ := s.With(m.Span.File.Name, text)
 	for _, n := range next.set.Named(m.Name) {
-		if n.Version != m.Version {
-			continue
+		if n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
+			is, err := next.Program(n)
+			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
 		}
-		is, err := next.Program(n)
-		return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
 	}
 	return false
 }
