@@ -659,6 +659,9 @@ func (r *Room) writeFile(now bool) time.Duration {
 		r.late = nil
 	})
 	if done {
+		if len(savers) > 0 { // the file has their text: what is typed later is another revision
+			r.ws.History.End(r.file)
+		}
 		return never
 	}
 	if len(savers) == 0 {

@@ -179,6 +179,26 @@ func TestSaveAsPeopleType(t *testing.T) {
 	}
 }
 
+// Where the file follows what people type, saving ends a revision: what the same people type next is another one.
+func TestSaveWhatIsSaved(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	if err := l.Configure(func(x *settings.Settings) { x.SaveTyped = true }); err != nil {
+		t.Fatal(err)
+	}
+	ann := l.join(t, newSet(t), name, "ann")
+	for i, word := range []string{"account", "number", "count"} {
+		ann.replace([]string{"id", "account", "number"}[i], word)
+		ann.until("the file follows", func() bool { return l.text(t, name) == "uint32 "+word+"\n" && ann.file.Version == ann.version })
+		if i < 2 {
+			ann.written()
+		}
+	}
+	list, err := l.History.Of(name)
+	if err != nil || len(list) != 4 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // What another program writes that has lines which are not saved here has them once, whoever of both writes them again.
 func TestOutsideHasTheSame(t *testing.T) {
 	l := newLibrary(t, map[string]string{name: "uint32 id\nstring name\n"})
