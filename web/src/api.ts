@@ -556,6 +556,8 @@ export interface ScoresScore {
   first?: ScoresDefect;
   /** another version of the definition that decodes these messages in the project */
   usedBy?: string;
+  /** the text has mistakes: what is valid in it was judged */
+  mistakes?: boolean;
   state: ScoresState;
   /** of its fields */
   lines?: ScoresLine[];
@@ -2248,6 +2250,8 @@ export interface ComparedDefinitions {
   rows: ViewComparedRow[];
   /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
   more?: number;
+  /** why only the lines are compared, which is so where a revision has no layout */
+  noLayout?: string;
   /** same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone */
   compat: "same" | "extended" | "broken";
   /** offset of the first part that breaks or extends the layout */
