@@ -20,9 +20,6 @@ func same(a, b Change) bool {
 	return a.Name == b.Name && RevisionOf(a.Before) == RevisionOf(b.Before) && RevisionOf(a.After) == RevisionOf(b.After)
 }
 
-// TextOf returns the text of a file that is there, which is not nil even if it is empty.
-func TextOf(text string) []byte { return append([]byte{}, text...) }
-
 // RevisionOf is store.RevisionOf for a text that is nil if there is no file.
 func RevisionOf(text []byte) store.Revision {
 	if text == nil {
@@ -90,12 +87,12 @@ func (h *History) saved(done []Change, who []string, again bool) {
 
 // carryOut gives the files of a step their texts of after; what belongs to files with new names follows them.
 func (h *History) carryOut(d doing, renamed []Renaming, changes []Change, now []store.Revision) error {
+	files := moves(changes, now)
 	done, err := h.apply(changes, now)
 	h.saved(done, d.Who, false)
 	if err != nil {
 		return err
 	}
-	files := moves(changes)
 	h.move(files)
 	if d.Undo {
 		renamed = slices.Clone(renamed)
@@ -118,8 +115,8 @@ func (h *History) apply(changes []Change, now []store.Revision) (done []Change, 
 			if now[i] == other || now[i] == RevisionOf(c.After) || (c.After != nil) != write {
 				continue
 			}
-			there, err := h.put(c.Name, c.After, now[i])
-			if there {
+			did, err := h.put(c.Name, c.After, now[i])
+			if did {
 				done = append(done, c)
 			}
 			if err != nil {
@@ -134,8 +131,8 @@ func (h *History) apply(changes []Change, now []store.Revision) (done []Change, 
 // takeBack gives files their texts of before. It returns the changes that could not be taken back.
 func (h *History) takeBack(done []Change) (left []Change, err error) {
 	for _, c := range slices.Backward(done) {
-		there, failed := h.put(c.Name, c.Before, RevisionOf(c.After))
-		if !there {
+		did, failed := h.put(c.Name, c.Before, RevisionOf(c.After))
+		if !did {
 			left = append(left, c)
 		}
 		err = errors.Join(err, failed)
@@ -233,29 +230,37 @@ func (h *History) revisionsNow(changes []Change) (now []store.Revision, changed 
 
 // Moves returns the definitions that get other names when a step is undone, or redone.
 func (h *History) Moves(id string, undo bool) []Renaming {
-	changes, _ := h.changesOf(id, undo)
-	return moves(changes)
+	changes, err := h.changesOf(id, undo)
+	if err != nil {
+		return nil
+	}
+	now, _, err := h.revisionsNow(changes)
+	if err != nil {
+		return nil
+	}
+	return moves(changes, now)
 }
 
-// moves returns the definitions that changes give other names, in the order of the changes. A step removes some and makes others only to move
-// them.
-func moves(changes []Change) []Renaming {
-	var gone, made []string
-	for _, c := range changes {
+// moves returns the definitions that changes give other names, in the order of the changes: a step removes some and makes others only to move
+// them. now are the present revisions of the files. One that has another text under one of its names stays under both, and gets other for both.
+func moves(changes []Change, now []store.Revision) (out []Renaming) {
+	var gone, made []int
+	for i, c := range changes {
 		switch {
 		case !Keeps(c.Name):
 		case c.After == nil:
-			gone = append(gone, c.Name)
+			gone = append(gone, i)
 		case c.Before == nil:
-			made = append(made, c.Name)
+			made = append(made, i)
 		}
 	}
-	if len(gone) != len(made) {
-		return nil
-	}
-	out := make([]Renaming, len(gone))
-	for i := range out {
-		out[i] = Renaming{gone[i], made[i]}
+	for k := 0; k < len(gone) && len(gone) == len(made); k++ {
+		from, to := gone[k], made[k]
+		if now[from] == other || now[to] == other {
+			now[from], now[to] = other, other
+			continue
+		}
+		out = append(out, Renaming{changes[from].Name, changes[to].Name})
 	}
 	return out
 }

@@ -12,7 +12,8 @@ func (h *History) Names(file string, free func(name string) bool) []string {
 	names := []string{file}
 	for i := 0; i < len(names); i++ {
 		for _, s := range h.Steps() {
-			for _, m := range h.Moves(s.ID, false) {
+			changes, _ := h.changesOf(s.ID, false)
+			for _, m := range moves(changes, make([]store.Revision, len(changes))) {
 				for _, pair := range [][2]string{{m.From, m.To}, {m.To, m.From}} { // the step may have been undone
 					if pair[0] == names[i] && !slices.Contains(names, pair[1]) && free(pair[1]) {
 						names = append(names, pair[1])
@@ -79,7 +80,7 @@ func (h *History) forgetSteps(names []string) (n int, err error) {
 		left := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return slices.Contains(names, c.Name) })
 		if err != nil || len(left) < len(changes) { // a damaged one may have any text
 			n++
-			gone[s.ID] = err != nil || len(left) == 0 || len(moves(changes)) > 0
+			gone[s.ID] = err != nil || len(left) == 0 || len(moves(changes, make([]store.Revision, len(changes)))) > 0
 		}
 		if !gone[s.ID] && len(left) != s.Files { // or the program ended during another Forget
 			if err := h.pack(&s.Step, left); err != nil {

@@ -105,7 +105,10 @@ func stepFile(id string) string { return stepsFolder + "/" + id + stepsEnding }
 
 // change changes the journal, newest first, and drops what is beyond the bounds. The caller holds files.
 func (h *History) change(with func(list []kept) []kept) error {
-	was, _ := h.list()
+	was, err := h.list()
+	if err != nil && !errors.Is(err, store.ErrDamaged) { // perhaps it can be read later
+		return err
+	}
 	list := with(slices.Clone(was))
 	n, size := 0, 0
 	for n < min(len(list), maxSteps) && (n == 0 || size+list[n].Size <= maxStepsBytes) {

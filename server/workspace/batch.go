@@ -237,7 +237,7 @@ func (b *batch) write(ctx context.Context) {
 func (b *batch) changes() []history.Change {
 	out := make([]history.Change, len(b.planned))
 	for k, i := range b.planned {
-		out[k] = history.Change{Name: b.results[i].Name, Before: b.stored(b.results[i].Name), After: history.TextOf(string(b.files[i].Text))}
+		out[k] = history.Change{Name: b.results[i].Name, Before: b.stored(b.results[i].Name), After: []byte(string(b.files[i].Text))} // not nil
 	}
 	return out
 }
@@ -260,7 +260,7 @@ func (b *batch) writeOne(r *SaveResult, text []byte) {
 			if r.Outcome, r.Err = Replaced, err; expect == "" {
 				r.Outcome = Created
 			}
-			b.done = append(b.done, history.Change{Name: r.Name, Before: was, After: history.TextOf(string(text))})
+			b.done = append(b.done, history.Change{Name: r.Name, Before: was, After: []byte(string(text))})
 			return
 		}
 		r.Outcome, r.Err = Refused, err

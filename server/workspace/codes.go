@@ -123,7 +123,7 @@ func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*history.Step, error
 	snap := w.Now()
 	f, c := snap.Library.mapNamed(codeMap), history.Change{Name: codeMap}
 	if f != nil {
-		c.Before = history.TextOf(f.Text)
+		c.Before = []byte(f.Text)
 	}
 	codes := make([]schema.GivenCode, len(g.Codes))
 	for i, one := range g.Codes {
@@ -136,7 +136,7 @@ func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*history.Step, error
 	if next == string(c.Before) {
 		return nil, nil
 	}
-	c.After = history.TextOf(next)
+	c.After = []byte(next)
 	if err := w.checkName(codeMap, c.After); err != nil {
 		return nil, err
 	}

@@ -377,6 +377,32 @@ func TestUndoOfARenaming(t *testing.T) {
 	}
 }
 
+// Where one of several renamed files has changed since, the others go back with their histories, and that one keeps its own.
+func TestUndoOfTheRestOfARenaming(t *testing.T) {
+	w, dir, _ := both(t, map[string]string{"C_A.1.def": "byte a\n", "C_B.1.def": "byte b\n"})
+	for _, name := range []string{"C_A.1.def", "C_B.1.def"} {
+		if _, err := w.SaveBy([]string{"ann"}, name, []byte("int32 "+name[2:3]+"\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_A.1.def", To: "C_Y.1.def"}, {From: "C_B.1.def", To: "C_Z.1.def"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "C_Z.1.def"), []byte("int64 z\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Turn(done.Undo.ID, true, true); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, "the rest", dir, map[string]string{"C_A.1.def": "int32 A\n", "C_Z.1.def": "int64 z\n"})
+	for name, want := range map[string]int{"C_A.1.def": 2, "C_Y.1.def": 0, "C_B.1.def": 0, "C_Z.1.def": 3} {
+		if list, err := w.History.Of(name); err != nil || len(list) != want {
+			t.Errorf("%s: %+v, want %d revisions, %v", name, list, want, err)
+		}
+	}
+}
+
 // Steps are told in JSON with all members that the page shows.
 func TestStepAsJSON(t *testing.T) {
 	w, _, _ := both(t, map[string]string{"C_A.1.def": "byte a\n"})

@@ -151,7 +151,7 @@ func (x *renaming) check(f *source.File, to string) error {
 
 // move plans the change of a file and its samples.
 func (x *renaming) move(f *source.File, to string) {
-	x.all = append(x.all, history.Change{Name: to, After: history.TextOf(f.Text)}, history.Change{Name: f.Name, Before: history.TextOf(f.Text)})
+	x.all = append(x.all, history.Change{Name: to, After: []byte(f.Text)}, history.Change{Name: f.Name, Before: []byte(f.Text)})
 	was, is := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name)), strings.TrimSuffix(path.Base(to), path.Ext(to))
 	follows := x.named(f.Name)
 	if follows {
@@ -177,7 +177,7 @@ func (x *renaming) move(f *source.File, to string) {
 			return message
 		})
 	}
-	x.all = append(x.all, history.Change{Name: samplesFile(to), After: history.TextOf(next)}, history.Change{Name: samples, Before: history.TextOf(old)})
+	x.all = append(x.all, history.Change{Name: samplesFile(to), After: []byte(next)}, history.Change{Name: samples, Before: []byte(old)})
 }
 
 var sampleMessage = regexp.MustCompile(`"message"\s*:\s*"([^"\\]*)"`)
@@ -232,7 +232,7 @@ func (x *renaming) planMaps() error {
 		}
 		if next != f {
 			x.done.Maps = append(x.done.Maps, f.Name)
-			x.all = append(x.all, history.Change{Name: f.Name, Before: history.TextOf(f.Text), After: history.TextOf(next.Text)})
+			x.all = append(x.all, history.Change{Name: f.Name, Before: []byte(f.Text), After: []byte(next.Text)})
 		}
 	}
 	return nil
@@ -280,9 +280,9 @@ func (x *renaming) change(name string, f *source.File, with func(f *source.File)
 	switch {
 	case next == f.Text:
 	case i >= 0:
-		x.all[i].After = history.TextOf(next)
+		x.all[i].After = []byte(next)
 	default:
-		x.all = append(x.all, history.Change{Name: name, Before: history.TextOf(f.Text), After: history.TextOf(next)})
+		x.all = append(x.all, history.Change{Name: name, Before: []byte(f.Text), After: []byte(next)})
 	}
 }
 
