@@ -47,61 +47,64 @@ func (h *History) Do(a Act) (*Step, error) {
 	for i, c := range a.Changes {
 		now[i] = RevisionOf(c.Before)
 	}
-	err := h.carryOut(doing{Who: a.Who}, a.Renamed, a.Changes, now)
-	if s == nil {
-		return nil, err
-	}
-	if err != nil {
-		h.forget(s.ID)
-		return nil, err
-	}
-	h.over(s.ID)
-	return s, nil
+	err := h.carryOut(s, a.Changes, now)
+	return h.over(s, err == nil), err
 }
 
 // DoParts is Do for changes that do not depend on each other: write writes what can be written, and returns what it has done.
 func (h *History) DoParts(a Act, write func() (done []Change)) *Step {
 	s := h.record(a)
 	done := write()
-	h.saved(done, a.Who, false)
-	if s = h.amend(s, a.Changes, done); s != nil {
-		h.over(s.ID)
-	}
-	return s
+	h.saved(s, done, false)
+	return h.over(s, h.amend(&s, a.Changes, done))
 }
 
-// saved records the revisions of files that were replaced, with again unless their histories end with them.
-func (h *History) saved(done []Change, who []string, again bool) {
+// over takes that the files of a step are as they stay: the next Write settles it, and it is dropped if it was not done. It returns the step,
+// nil if it cannot be undone.
+func (h *History) over(s kept, done bool) *Step {
+	switch {
+	case s.ID == "":
+		return nil
+	case !done:
+		h.forget(s.ID)
+		return nil
+	}
+	h.settleNext(s.ID)
+	return &s.Step
+}
+
+// saved records the revisions of files that a step has replaced, with again unless their histories end with them.
+func (h *History) saved(s kept, done []Change, again bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range done {
 		if c.Before == nil || c.After == nil {
 			continue
 		}
-		r := newRevision(c.Name, string(c.Before), string(c.After), who)
-		r.again = again
+		r := newRevision(c.Name, string(c.Before), string(c.After), s.Doing.Who)
+		r.step, r.again = s.ID, again
 		h.here[c.Name] = string(c.After)
 		h.add(r, false)
 	}
 }
 
 // carryOut gives the files of a step their texts of after; what belongs to files with new names follows them.
-func (h *History) carryOut(d doing, renamed []Renaming, changes []Change, now []store.Revision) error {
+func (h *History) carryOut(s kept, changes []Change, now []store.Revision) error {
 	files := moves(changes, now)
 	done, err := h.apply(changes, now)
-	h.saved(done, d.Who, false)
+	h.saved(s, done, false)
 	if err != nil {
 		return err
 	}
 	h.move(files)
-	if d.Undo {
-		renamed = slices.Clone(renamed)
-		for i, r := range renamed {
-			renamed[i] = Renaming{r.To, r.From}
+	messages := slices.Clone(s.Renamed)
+	for i, r := range messages {
+		if s.Doing.Undo {
+			messages[i] = Renaming{r.To, r.From}
 		}
 	}
 	if h.Moved != nil {
-		h.Moved(files, renamed)
+		h.Moved(files, messages)
 	}
 	return nil
 }
@@ -163,16 +166,16 @@ func (h *History) Turn(id string, undo, rest bool, who []string) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	d := doing{Undo: undo, Who: who}
-	s, err := h.mark(id, func(s *kept) error { s.Doing = &d; return nil })
+	s, err := h.mark(id, func(s *kept) error { s.Doing = &doing{Undo: undo, Who: who}; return nil })
 	if err != nil {
 		return Step{}, err
 	}
-	defer h.over(id)
-	if err := h.carryOut(d, s.Renamed, changes, now); err != nil {
+	defer h.settleNext(id)
+	if err := h.carryOut(s, changes, now); err != nil {
 		return Step{}, err
 	}
-	return h.mark(id, func(s *kept) error { s.Undone = undo; return nil })
+	s, err = h.mark(id, func(s *kept) error { s.Undone = undo; return nil })
+	return s.Step, err
 }
 
 // changesOf reads the changes of a step, or those that undo it.
@@ -291,26 +294,25 @@ const completed = " (completed after the server had ended in the middle of it)"
 
 // finish does what is left of a step. Files that other programs have changed since stay as they are.
 func (h *History) finish(s kept) error {
-	d := *s.Doing
-	changes, err := h.changesOf(s.ID, d.Undo)
+	changes, err := h.changesOf(s.ID, s.Doing.Undo)
 	if err != nil {
 		return err
 	}
 	now, left, err := h.revisionsNow(changes)
 	if err == nil {
-		err = h.carryOut(d, s.Renamed, changes, now)
+		err = h.carryOut(s, changes, now)
 	}
 	if err != nil {
 		return err
 	}
 	for i, c := range changes {
 		if now[i] == RevisionOf(c.After) {
-			h.saved([]Change{c}, d.Who, true)
+			h.saved(s, []Change{c}, true)
 		}
 	}
 	h.Write()
 	_, err = h.mark(s.ID, func(s *kept) error {
-		s.Undone, s.Doing, s.About = d.Undo, nil, strings.TrimSuffix(s.About, completed)+completed
+		s.Undone, s.Doing, s.About = s.Doing.Undo, nil, strings.TrimSuffix(s.About, completed)+completed
 		return nil
 	})
 	h.Log.Info("a change that was interrupted is complete now", "project", h.Project, "change", s.About, "left as other programs wrote them", left)

@@ -78,7 +78,8 @@ type revision struct {
 	file, before, text string // with "\n" at the ends of lines
 	from, at           time.Time
 	who                []string
-	again              bool // it is left out if the history ends with its text
+	step               string // id of the step that it is a part of
+	again              bool   // it is left out if the history ends with its text
 }
 
 func newRevision(file, before, after string, who []string) *revision {

@@ -36,6 +36,7 @@ type PastRevision struct {
 	Added   int       `json:"added" doc:"lines"`
 	Removed int       `json:"removed" doc:"lines"`
 	Name    string    `json:"name,omitempty" doc:"given by a person"`
+	Step    string    `json:"step,omitempty" doc:"id of the change of several files that it is a part of"`
 }
 
 // Errors of the history.
@@ -75,6 +76,7 @@ func (h *History) store(r *revision) error {
 	}
 	if r.before != r.text {
 		l := newLine(r.text, r.from, r.at, r.who)
+		l.Step = r.step
 		l.Added, l.Removed = linesChanged(r.before, r.text)
 		if len(x) == 0 || len(x)%wholeEvery != 0 {
 			l.Text, l.Change = nil, collab.Between(collab.NewText(r.before), collab.NewText(r.text))

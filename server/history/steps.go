@@ -128,7 +128,7 @@ func (h *History) change(with func(list []kept) []kept) error {
 }
 
 // mark changes a step in the journal.
-func (h *History) mark(id string, with func(s *kept) error) (out Step, err error) {
+func (h *History) mark(id string, with func(s *kept) error) (out kept, err error) {
 	h.files.Lock()
 	defer h.files.Unlock()
 	failed := goneStep()
@@ -136,7 +136,7 @@ func (h *History) mark(id string, with func(s *kept) error) (out Step, err error
 		for i := range list {
 			if s := &list[i]; s.ID == id {
 				failed = with(s)
-				out = s.Step
+				out = *s
 			}
 		}
 		return list
@@ -144,12 +144,13 @@ func (h *History) mark(id string, with func(s *kept) error) (out Step, err error
 	return out, errors.Join(failed, err)
 }
 
-// record stores a step before its files are written. It returns nil if the step cannot be kept.
-func (h *History) record(a Act) *Step {
+// record stores a step before its files are written. It has no id if it cannot be kept.
+func (h *History) record(a Act) kept {
+	s := kept{Step{ID: rand.Text(), At: moment(time.Now()), Renamed: a.Renamed}, &doing{Who: a.Who}}
 	if h.Home == nil || len(a.Changes) == 0 {
-		return nil
+		s.ID = ""
+		return s
 	}
-	s := kept{Step: Step{ID: rand.Text(), At: moment(time.Now()), Renamed: a.Renamed}, Doing: &doing{Who: a.Who}}
 	h.files.Lock()
 	defer h.files.Unlock()
 	err := h.pack(&s.Step, a.Changes)
@@ -158,28 +159,30 @@ func (h *History) record(a Act) *Step {
 		err = h.change(func(list []kept) []kept { return slices.Insert(list, 0, s) })
 	}
 	if err != nil {
+		h.cannotUndo(s, err)
 		_ = h.Home.Remove(stepFile(s.ID), nil)
-		h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", s.About, "error", err)
-		return nil
+		s.ID = ""
 	}
-	return &s.Step
+	return s
+}
+
+func (h *History) cannotUndo(s kept, err error) {
+	h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", s.About, "error", err)
 }
 
 // amend limits a recorded step to what was done: files may have been refused, or written by another program before they were replaced. It
-// returns nil if nothing is left.
-func (h *History) amend(s *Step, planned, done []Change) *Step {
-	if s == nil || slices.EqualFunc(planned, done, same) {
-		return s
+// returns false if nothing is left.
+func (h *History) amend(s *kept, planned, done []Change) bool {
+	if s.ID == "" || len(done) == 0 || slices.EqualFunc(planned, done, same) {
+		return len(done) > 0
 	}
-	if len(done) > 0 {
-		now, err := h.mark(s.ID, func(k *kept) error { return h.pack(&k.Step, done) })
-		if err == nil {
-			return &now
-		}
-		h.Log.Error("a change cannot be undone: it is not in the journal", "project", h.Project, "change", s.About, "error", err)
+	now, err := h.mark(s.ID, func(k *kept) error { return h.pack(&k.Step, done) })
+	if err != nil {
+		h.cannotUndo(*s, err)
+		return false
 	}
-	h.forget(s.ID)
-	return nil
+	*s = now
+	return true
 }
 
 // forget drops a step.
@@ -189,8 +192,8 @@ func (h *History) forget(id string) {
 	_ = h.change(func(list []kept) []kept { return slices.DeleteFunc(list, func(s kept) bool { return s.ID == id }) }) // the next start completes it
 }
 
-// over says that the files of steps are as they stay. The next Write settles them.
-func (h *History) over(ids ...string) {
+// settleNext leaves it to the next Write to settle steps.
+func (h *History) settleNext(ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ends = append(h.ends, ids...)
@@ -211,7 +214,7 @@ func (h *History) settle(ids []string) {
 	})
 	if err != nil {
 		h.Log.Error("the end of a change is not in the journal", "project", h.Project, "error", err)
-		h.over(ids...) // again with the next write
+		h.settleNext(ids...)
 	}
 }
 

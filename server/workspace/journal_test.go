@@ -139,6 +139,9 @@ func TestUndoOfTheRest(t *testing.T) {
 	if err != nil || step == nil || step.Files != 3 {
 		t.Fatal(step, err)
 	}
+	if list, err := w.History.Of("C_A.1.def"); err != nil || list[0].Step != step.ID || list[1].Step != "" {
+		t.Errorf("%+v %v", list, err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "C_B.1.def"), []byte("int64 b\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}

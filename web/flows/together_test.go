@@ -367,6 +367,7 @@ func TestFlowHistory(t *testing.T) {
 	f.command("History of the definition …")
 	p.Click("button", "Fields")
 	f.is("the values", `document.querySelector(".compare-table")?.textContent.includes("id7") === true`)
+	f.focus(".history-row[tabindex='0']")
 	p.Press("End")
 	p.Click("button", "What has changed since")
 	p.Click("button", "Text")
@@ -420,6 +421,19 @@ func TestFlowHistoryCompared(t *testing.T) {
 	p.Press("End") // the revision that it is compared with is the one before then
 	p.Press("Home")
 	f.is("compared with the one before", `document.querySelector("dialog .segments button[aria-pressed=true]").textContent === "What it changed"`)
+
+	// A revision that is a part of a change of several files says so, and the change is undone from there.
+	p.Press("Escape")
+	upload := newFiles(map[string]string{"C_HIT.1.def": servertest.HitText + "uint32 last\n", "C_OTHER.1.def": "byte a\n"})
+	if _, _, err := ws.SaveAll(t.Context(), upload, true, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	f.has(servertest.HitText + "uint32 last\n")
+	f.command("History of the definition …")
+	row(0, "1 file replaced, 1 new")
+	f.axe("a revision of a change of several files")
+	p.Click("button", "Undo: 1 file replaced, 1 new")
+	f.has(servertest.HitText + "# the same\n")
 }
 
 // Three people type at once and without a pause: all get the same text, and it is in the file.

@@ -1849,6 +1849,8 @@ export interface HistoryPastRevision {
   removed: number;
   /** given by a person */
   name?: string;
+  /** id of the change of several files that it is a part of */
+  step?: string;
 }
 
 /** ThreadList is the comments and suggestions of a project. */

@@ -1,10 +1,11 @@
 // The dialog with the history of a definition: who changed it and when, each revision compared with the one before, with the present text or with
 // any other, how many messages of the captures fit it, and its text to restore.
 
-import type { ComparedDefinitions, HistoryList, ScoresScore, HistoryPastRevision as Revision } from "../api";
+import type { ChangeList, ComparedDefinitions, HistoryList, HistoryPastRevision as Revision, HistoryStep as Step, ScoresScore } from "../api";
 import { Button, dialog, Says, Select } from "../dialog";
 import { askText } from "../frames/notebox";
 import { ask, apiOf, request } from "../http";
+import { stepOffer } from "../journal";
 import { valueOf } from "../numbers";
 import { lookOnly } from "../role";
 import { fitText, scoreText } from "../score";
@@ -66,6 +67,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
   const view = signal<"text" | "layout" | "fields">("text");
   const values = signal<readonly FieldRow[]>([]);
   const shown = signal<ComparedDefinitions | undefined>(undefined);
+  const steps = signal<ReadonlyMap<string, Step>>(new Map()); // of several files, by id
   const verdicts = signal<ReadonlyMap<string, ScoresScore | string>>(new Map()); // by revision; a text says why there is none
   const texts = new Map<string, string>();
   const textOf = async ({ revision, text }: Side): Promise<string> => {
@@ -130,6 +132,9 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
       const answer = await ask<HistoryList>(base);
       const all = answer?.revisions ?? [];
       list.value = all;
+      if (all.some((r) => r.step !== undefined)) {
+        void request<ChangeList>(`${apiOf(workspace)}/changes`).then(({ answer: { changes = [] } }) => { steps.value = new Map(changes.filter((s) => s.files > 1).map((s) => [s.id, s])); });
+      }
       if (all.length === 0) {
         d.say("It has not been changed since the history began.", false);
       } else {
@@ -153,6 +158,8 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
     };
     const nameOf = (r: Revision): string => [timeText(r.from, r.at), r.name ?? "", whoText(r, r === all.at(-1)), r.added + r.removed === 0 ? "" : `+${r.added} −${r.removed}`].filter((part) => part !== "").join(" · ");
     const others = all.slice(0, mostShown).filter((r) => r !== one).map((r) => [r.id, nameOf(r)] as const);
+    const step = steps.value.get(one?.step ?? "");
+    const offer = step === undefined || lookOnly() ? undefined : stepOffer(workspace, step);
     const score = verdicts.value.get(one?.id ?? "");
     const name = (event: Event): void => {
       if (one !== undefined && event.currentTarget instanceof HTMLElement) {
@@ -180,6 +187,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
                 <span class="history-who">{whoText(r, i === all.length - 1)}</span>
                 {r.added + r.removed === 0 ? null : <span class="dim">+{r.added} −{r.removed}</span>}
                 <Verdict of={verdicts.value.get(r.id)} />
+                {steps.value.has(r.step ?? "") ? <span class="history-step dim">{steps.value.get(r.step ?? "")?.about}</span> : null}
               </div>
             ))}
             {all.length > mostShown ? <p class="dim">{all.length - mostShown} older ones</p> : null}
@@ -209,6 +217,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
         <div class="row">
           <Button text="Close" run={d.close} />
           {one === undefined ? null : <Button text="Judge all" title="How many messages of the captures fit each revision" run={() => all.slice(0, mostShown).forEach((r) => judgeNext(r, () => true))} />}
+          {offer === undefined ? null : <Button text={offer.title} title="The change of several files that this revision is a part of" run={() => { d.close(); offer.run(); }} />}
           {one === undefined || lookOnly() ? null : (
             <>
               <button type="button" class="btn" onClick={name}>Name it…</button>
