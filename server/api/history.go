@@ -26,7 +26,7 @@ type historyOutput struct{ Body HistoryList }
 // HistoryList is the history of a definition.
 type HistoryList struct {
 	File      string                 `json:"file"`
-	Revisions []history.PastRevision `json:"revisions" doc:"newest first; changes that follow each other are one; the last one is the text before the first change"`
+	Revisions []history.PastRevision `json:"revisions" doc:"newest first; the last one is the text before the first change"`
 }
 
 // listHistory lists the revisions of a definition.

@@ -223,6 +223,7 @@ func (h *History) Base(file, text string) {
 	if h.Home == nil || typed || !Keeps(file) {
 		return
 	}
+	h.Write() // it may be the text of a revision that is not written yet
 	h.files.Lock()
 	defer h.files.Unlock()
 	if is, known := h.last[file]; known && is == r.text {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"wirebench/server/history"
@@ -112,6 +113,61 @@ func TestEveryTextIsInTheHistory(t *testing.T) {
 			if !got[x] {
 				t.Errorf("seed %d: %q is not in the history, after %q", seed, x, did)
 			}
+		}
+	}
+}
+
+// People save, upload, undo and read the history at once: nobody waits for ever, and each save is a revision of who made it.
+func TestHistoryAtOnce(t *testing.T) {
+	files, home := t.TempDir(), t.TempDir()
+	open := func(dir string) *store.Dir {
+		d, err := store.Open(dir, store.SyncLater())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	w, err := Open(Config{Name: "one", Dialect: "tera", Files: open(files), Home: open(home)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people := []string{"ann", "bob", "cat", "dan"}
+	if _, err := w.Save("C_ALL.1.def", []byte("byte a\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for _, who := range people {
+		all.Go(func() {
+			for i := range 25 {
+				text := fmt.Sprintf("# %s %d\nbyte a\n", who, i)
+				_, err := w.SaveBy([]string{who}, "C_ALL.1.def", []byte(text), nil)
+				_, step, err2 := w.SaveAll(t.Context(), []NewFile{{"C_" + strings.ToUpper(who) + ".1.def", []byte(text)}}, true, who)
+				if err != nil || err2 != nil || step == nil {
+					t.Error(err, err2, step)
+					return
+				}
+				if _, err := w.Turn(step.ID, true, false, who); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.History.Of("C_ALL.1.def"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	list, err := w.History.Of("C_ALL.1.def")
+	if err != nil || len(list) != 25*len(people)+1 {
+		t.Fatalf("%d revisions, %v", len(list), err)
+	}
+	for _, x := range list[:len(list)-1] {
+		if text, err := w.History.Text("C_ALL.1.def", x.ID); err != nil || len(x.Who) != 1 || !strings.HasPrefix(text, "# "+x.Who[0]+" ") {
+			t.Errorf("%q of %q, %v", text, x.Who, err)
+		}
+	}
+	for _, s := range w.History.Steps() {
+		if !s.Undone {
+			t.Errorf("%+v", s)
 		}
 	}
 }

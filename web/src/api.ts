@@ -1830,7 +1830,7 @@ export interface ChangeList {
 /** HistoryList is the history of a definition. */
 export interface HistoryList {
   file: string;
-  /** newest first; changes that follow each other are one; the last one is the text before the first change */
+  /** newest first; the last one is the text before the first change */
   revisions: HistoryPastRevision[];
 }
 
