@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/history"
 	"wirebench/server/view"
 	"wirebench/server/workspace"
 )
@@ -57,7 +58,7 @@ func TestPageListBudget(t *testing.T) {
 				{"an error", save("C_MESSAGE_00002.1.def", "uin32 other\n"), `"error"`},
 				{"a new definition", save("C_MESSAGE_NEW.1.def", "uint32 other\n"), `"C_MESSAGE_NEW"`},
 				{"a renaming", func() error {
-					_, err := ws.Rename(workspace.Renames{Files: []workspace.Renaming{{From: "C_MESSAGE_00004.1.def", To: "C_ANOTHER_NAME.1.def"}}, Codes: true})
+					_, err := ws.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_MESSAGE_00004.1.def", To: "C_ANOTHER_NAME.1.def"}}, Codes: true})
 					return err
 				}, `"C_ANOTHER_NAME"`},
 				{"a deletion", func() error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/history"
 	"wirebench/server/rooms"
 	"wirebench/server/servertest"
 	"wirebench/server/workspace"
@@ -135,7 +136,7 @@ func TestPurge(t *testing.T) {
 	}
 	// What others have stays: the other file of the step can be undone, the open suggestion is one for the present text.
 	var steps struct {
-		Changes []workspace.Step
+		Changes []history.Step
 	}
 	if err := json.Unmarshal(do("GET", "/changes", ""), &steps); err != nil || len(steps.Changes) != 1 || steps.Changes[0].Files != 1 || steps.Changes[0].Names[0] != "C_B.1.def" {
 		t.Fatalf("%+v %v", steps, err)

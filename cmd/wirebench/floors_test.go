@@ -102,8 +102,10 @@ server/replay < codec/view codec/filter codec/corpus codec/transport server/supe
 
 server/answer    < server/admit
 server/git
-server/workspace < codec/corpus server/settings server/collab defs codec/reshape codec/redact codec/view codec/filter codec/transport/protocols server/store
+server/history   < server/collab server/store
 server/proxy     < codec/filter server/live server/store
+
+server/workspace < codec/corpus codec/reshape codec/redact codec/filter server/settings server/history
 
 server/workspace/workspacetest < server/workspace
 server/store/storetest         < server/store

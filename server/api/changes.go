@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"wirebench/server/workspace"
+	"wirebench/server/history"
 )
 
 func (s *API) registerChanges(api huma.API) {
@@ -20,7 +20,7 @@ type changesOutput struct{ Body ChangeList }
 
 // ChangeList is the journal of a project.
 type ChangeList struct {
-	Changes []workspace.Step `json:"changes" doc:"newest first: uploads, new names of messages, codes, deleted files"`
+	Changes []history.Step `json:"changes" doc:"newest first: uploads, new names of messages, codes, deleted files"`
 }
 
 // listChanges lists the journal of a project.
@@ -30,7 +30,7 @@ func (s *API) listChanges(_ context.Context, in *workspaceInput) (*changesOutput
 		return nil, err
 	}
 	out := &changesOutput{}
-	out.Body.Changes = ws.Steps()
+	out.Body.Changes = ws.History.Steps()
 	return out, nil
 }
 
@@ -40,7 +40,7 @@ type changeInput struct {
 	Rest      bool   `query:"rest" doc:"leave files that have changed since, instead of refusing"`
 }
 
-type changeOutput struct{ Body workspace.Step }
+type changeOutput struct{ Body history.Step }
 
 // ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since.
 type ChangeProblem struct {
@@ -57,31 +57,32 @@ func describeChangeProblem(api huma.API) {
 }
 
 func (s *API) undoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, true, (*workspace.Workspace).Undo)
+	return s.turnChange(ctx, in, true)
 }
 
 func (s *API) redoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {
-	return s.turnChange(ctx, in, false, (*workspace.Workspace).Redo)
+	return s.turnChange(ctx, in, false)
 }
 
 // turnChange undoes or redoes a change.
-func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool, turn func(w *workspace.Workspace, id string, rest bool, who ...string) (workspace.Step, error)) (*changeOutput, error) {
+func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool) (*changeOutput, error) {
 	ws, err := s.workspaceNamed(in.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	var step workspace.Step
-	if err := s.Rooms.Rename(ws.Workspace, ws.Moves(in.ID, undo), func() (err error) {
-		step, err = turn(ws.Workspace, in.ID, in.Rest, authors(ctx)...)
+	out := &changeOutput{}
+	err = s.Rooms.Rename(ws.Workspace, ws.History.Moves(in.ID, undo), func() (err error) {
+		out.Body, err = ws.Turn(in.ID, undo, in.Rest, authors(ctx)...)
 		return err
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, storeProblem(err)
 	}
-	return &changeOutput{step}, nil
+	return out, nil
 }
 
-// stepProblem converts a *workspace.StepError to an error with a status.
-func stepProblem(e *workspace.StepError) error {
+// stepProblem converts a *history.StepError to an error with a status.
+func stepProblem(e *history.StepError) error {
 	if e.Gone {
 		return huma.Error404NotFound(e.Error())
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/history"
 	"wirebench/server/workspace"
 )
 
@@ -39,20 +40,20 @@ type codeOutput struct{ Body CodeReport }
 
 // CodeReport reports the code map that a message has its code from.
 type CodeReport struct {
-	Message string          `json:"message" doc:"name without a version"`
-	Code    uint32          `json:"code"`
-	Map     string          `json:"map" doc:"file name of the code map"`
-	Used    bool            `json:"used" doc:"this code map is in use"`
-	Undo    *workspace.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had the code already"`
+	Message string        `json:"message" doc:"name without a version"`
+	Code    uint32        `json:"code"`
+	Map     string        `json:"map" doc:"file name of the code map"`
+	Used    bool          `json:"used" doc:"this code map is in use"`
+	Undo    *history.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had the code already"`
 }
 
 type codesOutput struct{ Body CodesReport }
 
 // CodesReport reports the code map that messages have their codes from.
 type CodesReport struct {
-	Map  string          `json:"map" doc:"file name of the code map"`
-	Used bool            `json:"used" doc:"this code map is in use"`
-	Undo *workspace.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had all the codes already"`
+	Map  string        `json:"map" doc:"file name of the code map"`
+	Used bool          `json:"used" doc:"this code map is in use"`
+	Undo *history.Step `json:"undo,omitempty" doc:"the change of the code map, for undo; missing if it had all the codes already"`
 }
 
 // giveCode gives a message a code.
@@ -73,7 +74,7 @@ func (s *API) giveCodes(ctx context.Context, in *codesInput) (out *codesOutput, 
 	return out, err
 }
 
-func (s *API) give(ctx context.Context, project string, codes []workspace.GivenCode, to MapChoice) (codeMap string, used bool, step *workspace.Step, err error) {
+func (s *API) give(ctx context.Context, project string, codes []workspace.GivenCode, to MapChoice) (codeMap string, used bool, step *history.Step, err error) {
 	ws, err := s.workspaceNamed(project)
 	if err != nil {
 		return "", false, nil, err

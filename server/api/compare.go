@@ -21,8 +21,9 @@ func (s *API) registerCompare(api huma.API) {
 
 // ComparedDefinition is a definition to compare.
 type ComparedDefinition struct {
-	Message string `json:"message" minLength:"1" maxLength:"1000" doc:"NAME or NAME.VERSION"`
-	Text    string `json:"text,omitempty" maxLength:"4194304" doc:"unsaved text in place of the stored one"`
+	Message  string `json:"message" minLength:"1" maxLength:"1000" doc:"NAME or NAME.VERSION"`
+	Text     string `json:"text,omitempty" maxLength:"4194304" doc:"unsaved text in place of the stored one"`
+	Revision string `json:"revision,omitempty" maxLength:"40" doc:"id of a revision in the history of its file, whose text is in place of the stored one"`
 }
 
 type compareTextsInput struct {
@@ -38,6 +39,8 @@ type compareTextsOutput struct{ Body ComparedDefinitions }
 // ComparedDefinitions is a comparison of two definitions.
 type ComparedDefinitions struct {
 	view.Compared
+	NoLayout string `json:"noLayout,omitempty" doc:"why only the lines are compared, which is so where a revision has no layout"`
+
 	Compat view.Compat    `json:"compat" enum:"same,extended,broken" doc:"same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone"`
 	Where  string         `json:"where,omitempty" doc:"offset of the first part that breaks or extends the layout"`
 	Lines  []ComparedLine `json:"lines" doc:"of both texts; moved lines are removed and added"`
@@ -57,40 +60,75 @@ func (s *API) compareDefinitions(ctx context.Context, in *compareTextsInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	if err := admitted(ctx, admit.Layout, 2*(len(in.Body.Old.Text)+len(in.Body.New.Text)), admit.PerCompiled); err != nil {
+	sides := [2]ComparedDefinition{in.Body.Old, in.Body.New}
+	size := 0
+	for i := range sides {
+		if sides[i].Text, err = ws.textOr(&sides[i]); err != nil {
+			return nil, err
+		}
+		size += len(sides[i].Text)
+	}
+	if err := admitted(ctx, admit.Layout, 2*size, admit.PerCompiled); err != nil {
 		return nil, err
 	}
-	var sides [2]*workspace.Definition
-	var lines [2][]string
+	var texts [2]*workspace.Definition
 	out := &compareTextsOutput{}
 	b := &out.Body
-	for i, x := range []ComparedDefinition{in.Body.Old, in.Body.New} {
+	for i, x := range sides {
 		d, err := ws.Snapshot.Open(x.Message, x.Text)
 		if err != nil {
 			return nil, asHTTP(err)
 		}
-		if d.Program == nil {
+		switch {
+		case d.Program != nil:
+		case sides[0].Revision+sides[1].Revision == "":
 			return nil, huma.Error422UnprocessableEntity(fmt.Sprintf("%s has mistakes, so it has no layout", x.Message))
+		default:
+			b.NoLayout = fmt.Sprintf("the %s text has no layout", [2]string{"old", "new"}[i])
 		}
 		if d.Broken() {
 			b.Wrong = append(b.Wrong, x.Message)
 		}
-		sides[i], lines[i] = d, strings.Split(strings.TrimSuffix(source.UnixLines(d.File.Text), "\n"), "\n")
+		texts[i] = d
 	}
-	b.Compared = view.ComparePrograms(sides[0].Program, sides[1].Program)
+	b.Compat, b.Rows, b.Lines = view.CompatSame, []view.ComparedRow{}, comparedLines(texts[0].File, texts[1].File)
+	if b.NoLayout != "" {
+		return out, nil
+	}
+	b.Compared = view.ComparePrograms(texts[0].Program, texts[1].Program)
 	var where *view.ComparedRow
 	if b.Compat, where = b.Compared.Compat(); where != nil {
 		b.Where = cmp.Or(where.Old, where.New).Offset
 	}
-	b.Lines = []ComparedLine{}
-	for _, e := range text.Diff(lines[0], lines[1]) {
+	return out, nil
+}
+
+// textOr returns the text of a definition: that of its revision, or the one that it has.
+func (ws *space) textOr(x *ComparedDefinition) (string, error) {
+	if x.Revision == "" {
+		return x.Text, nil
+	}
+	if x.Text != "" {
+		return "", huma.Error422UnprocessableEntity("a definition has either a text or a revision")
+	}
+	text, err := ws.History.Text(ws.FileName(x.Message), x.Revision)
+	return cmp.Or(text, "\n"), historyProblem(err) // an empty text stands for the stored one
+}
+
+// comparedLines compares the lines of two files.
+func comparedLines(before, after *source.File) []ComparedLine {
+	linesOf := func(f *source.File) []string {
+		return strings.Split(strings.TrimSuffix(source.UnixLines(f.Text), "\n"), "\n")
+	}
+	olds, news, out := linesOf(before), linesOf(after), []ComparedLine{}
+	for _, e := range text.Diff(olds, news) {
 		line := ComparedLine{Old: e.Old, New: e.New}
 		if e.New > 0 {
-			line.Text = lines[1][e.New-1]
+			line.Text = news[e.New-1]
 		} else {
-			line.Text = lines[0][e.Old-1]
+			line.Text = olds[e.Old-1]
 		}
-		b.Lines = append(b.Lines, line)
+		out = append(out, line)
 	}
-	return out, nil
+	return out
 }

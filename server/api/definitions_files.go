@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/defs/source"
+	"wirebench/server/history"
 	"wirebench/server/workspace"
 )
 
@@ -22,9 +23,9 @@ func (s *API) registerDefinitionsFiles(api huma.API) {
 type renameInput struct {
 	Workspace string `path:"ws" doc:"name of the project"`
 	Body      struct {
-		Files    []workspace.Renaming `json:"files,omitempty" maxItems:"2000" doc:"from: a file, or the name of a message; to: a file name with its folder, or a name without an ending, in the same folder"`
-		Messages []workspace.Renaming `json:"messages,omitempty" maxItems:"2000" doc:"new names of messages where the text of a definition names them: the text and its samples change; one for each file"`
-		Codes    bool                 `json:"codes,omitempty" doc:"messages keep their codes: in all code maps, a name that no definition has any more follows"`
+		Files    []history.Renaming `json:"files,omitempty" maxItems:"2000" doc:"from: a file, or the name of a message; to: a file name with its folder, or a name without an ending, in the same folder"`
+		Messages []history.Renaming `json:"messages,omitempty" maxItems:"2000" doc:"new names of messages where the text of a definition names them: the text and its samples change; one for each file"`
+		Codes    bool               `json:"codes,omitempty" doc:"messages keep their codes: in all code maps, a name that no definition has any more follows"`
 	}
 }
 
@@ -49,13 +50,13 @@ func (s *API) renameDefinitions(ctx context.Context, in *renameInput) (*renameOu
 	if err != nil {
 		return nil, err
 	}
-	files := make([]workspace.Renaming, 0, len(in.Body.Files))
+	files := make([]history.Renaming, 0, len(in.Body.Files))
 	for _, r := range in.Body.Files {
 		f, err := ws.fileOf(r.From)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, workspace.Renaming{From: f.Name, To: ws.Sibling(f, r.To)})
+		files = append(files, history.Renaming{From: f.Name, To: ws.Sibling(f, r.To)})
 	}
 	var done *workspace.Renamed
 	if err := s.Rooms.Rename(ws.Workspace, files, func() (err error) {

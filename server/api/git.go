@@ -12,6 +12,7 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/git"
+	"wirebench/server/history"
 	"wirebench/server/rooms"
 	"wirebench/server/workspace"
 )
@@ -163,13 +164,13 @@ const maxCoAuthors = 20
 
 // coAuthors returns who else has changed files since their last commits.
 func (s *API) coAuthors(ctx context.Context, ws *space, r *git.Repo, files []string, but string) (out []git.Person) {
-	seen := map[string]bool{but: true, workspace.Outside: true, rooms.ChosenName(""): true}
+	seen := map[string]bool{but: true, history.Outside: true, rooms.ChosenName(""): true}
 	begun := time.Now()
 	for _, f := range files {
 		if time.Since(begun) > 2*time.Second { // of thousands of files
 			return out
 		}
-		past, err := ws.History(f)
+		past, err := ws.History.Of(f)
 		if err != nil || len(past) == 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/server/access"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -24,8 +25,8 @@ type historyOutput struct{ Body HistoryList }
 
 // HistoryList is the history of a definition.
 type HistoryList struct {
-	File      string                   `json:"file"`
-	Revisions []workspace.PastRevision `json:"revisions" doc:"newest first; changes that follow each other are one; the last one is the text before the first change"`
+	File      string                 `json:"file"`
+	Revisions []history.PastRevision `json:"revisions" doc:"newest first; the last one is the text before the first change"`
 }
 
 // listHistory lists the revisions of a definition.
@@ -35,7 +36,7 @@ func (s *API) listHistory(_ context.Context, in *historyInput) (*historyOutput, 
 		return nil, err
 	}
 	out := &historyOutput{Body: HistoryList{File: name}}
-	out.Body.Revisions, err = ws.History(name)
+	out.Body.Revisions, err = ws.History.Of(name)
 	return out, historyProblem(err)
 }
 
@@ -48,7 +49,7 @@ func (s *API) historyOf(at FilePath) (ws *space, name string, err error) {
 	if err == nil {
 		return ws, f.Name, nil
 	}
-	if list, err := ws.History(at.File); err != nil || len(list) == 0 {
+	if list, err := ws.History.Of(at.File); err != nil || len(list) == 0 {
 		return nil, "", huma.Error404NotFound("no definition, and no history, of " + at.File)
 	}
 	return ws, at.File, nil
@@ -58,7 +59,7 @@ func historyProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, workspace.ErrNoRevision), errors.Is(err, workspace.ErrNoHistory):
+	case errors.Is(err, history.ErrNoRevision), errors.Is(err, history.ErrNone):
 		return huma.Error404NotFound(err.Error())
 	}
 	return storeProblem(err)
@@ -82,7 +83,7 @@ func (s *API) readRevision(_ context.Context, in *revisionInput) (*revisionOutpu
 		return nil, err
 	}
 	out := &revisionOutput{}
-	out.Body.Text, err = ws.RevisionText(name, in.ID)
+	out.Body.Text, err = ws.History.Text(name, in.ID)
 	return out, historyProblem(err)
 }
 
@@ -100,7 +101,7 @@ func (s *API) nameRevision(_ context.Context, in *nameRevisionInput) (*struct{},
 	if err != nil {
 		return nil, err
 	}
-	return nil, historyProblem(ws.NameRevision(name, in.ID, in.Body.Name))
+	return nil, historyProblem(ws.History.Name(name, in.ID, in.Body.Name))
 }
 
 type purgedOutput struct{ Body *workspace.Purged }

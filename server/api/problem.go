@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/view"
+	"wirebench/server/history"
 	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -111,7 +112,7 @@ func storeProblem(err error) error {
 	var kind *workspace.NameError
 	var sample *workspace.SampleError
 	var code *workspace.CodeError
-	var step *workspace.StepError
+	var step *history.StepError
 	var rename *workspace.RenameError
 	var missing *workspace.NotFoundError
 	switch {

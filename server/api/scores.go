@@ -17,8 +17,9 @@ func (s *API) registerScores(api huma.API) {
 type scoreInput struct {
 	Workspace string `path:"ws" doc:"name of the project"`
 	Body      struct {
-		Message string `json:"message" maxLength:"500"`
-		Text    string `json:"text,omitempty" doc:"the text of the definition, if it is not the stored one"`
+		Message  string `json:"message" maxLength:"500"`
+		Text     string `json:"text,omitempty" doc:"the text of the definition, if it is not the stored one"`
+		Revision string `json:"revision,omitempty" maxLength:"40" doc:"id of a revision in the history of its file, whose text is judged"`
 	}
 }
 
@@ -30,7 +31,11 @@ func (s *API) score(ctx context.Context, in *scoreInput) (*scoreOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	def, err := ws.Open(in.Body.Message, in.Body.Text)
+	text, err := ws.textOr(&ComparedDefinition{in.Body.Message, in.Body.Text, in.Body.Revision})
+	if err != nil {
+		return nil, err
+	}
+	def, err := ws.Open(in.Body.Message, text)
 	if err != nil {
 		return nil, storeProblem(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"wirebench/codec/pcap"
 	"wirebench/defs"
 	"wirebench/server/admit"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -51,7 +52,7 @@ type uploadOutput struct{ Body UploadReport }
 type UploadReport struct {
 	Stored int             `json:"stored" doc:"number of new or replaced files"`
 	Files  []*UploadedFile `json:"files" doc:"in the order of the upload"`
-	Undo   *workspace.Step `json:"undo,omitempty" doc:"the change of the library, for undo"`
+	Undo   *history.Step   `json:"undo,omitempty" doc:"the change of the library, for undo"`
 }
 
 // UploadedFile is the result for one file.

@@ -8,8 +8,8 @@ import (
 	"maps"
 
 	"wirebench/defs/diag"
+	"wirebench/server/history"
 	"wirebench/server/view"
-	"wirebench/server/workspace"
 	"wirebench/templates"
 )
 
@@ -29,9 +29,9 @@ type Answer struct {
 	Failed   string            `json:"failed,omitempty"` // reason why a value or a field could not be changed
 	Line     int               `json:"line,omitempty"`   // of the changed field in the definition
 
-	Renamed []workspace.Renaming `json:"renamed,omitempty"` // messages with new names
-	Status  *string              `json:"status,omitempty"`
-	Took    string               `json:"took,omitempty"` // time of decoding
+	Renamed []history.Renaming `json:"renamed,omitempty"` // messages with new names
+	Status  *string            `json:"status,omitempty"`
+	Took    string             `json:"took,omitempty"` // time of decoding
 }
 
 // Controls are the controls of a page that the server may change. Missing ones are unchanged.

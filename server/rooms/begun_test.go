@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/workspace"
 )
 
@@ -170,7 +171,7 @@ func TestBegunWhenGone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(l.files, "C_C.1.def"), []byte("byte c\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rename(l.Workspace, []workspace.Renaming{{From: "C_C.1.def", To: name}}, func() error { return nil }); !errors.Is(err, ErrTaken) {
+	if err := s.Rename(l.Workspace, []history.Renaming{{From: "C_C.1.def", To: name}}, func() error { return nil }); !errors.Is(err, ErrTaken) {
 		t.Error(err)
 	}
 	ann = l.join(t, s, name, "ann")
@@ -232,7 +233,7 @@ func TestRenameTells(t *testing.T) {
 		ann := l.join(t, s, name, "ann")
 		ann.replace("id", "one") // is on its way
 		const to = "C_B.1.def"
-		err := s.Rename(l.Workspace, []workspace.Renaming{{From: name, To: to}}, func() error {
+		err := s.Rename(l.Workspace, []history.Renaming{{From: name, To: to}}, func() error {
 			if !ann.Member.room.isEnding() {
 				t.Error("the room is open")
 			}

@@ -15,6 +15,7 @@ import (
 
 	"wirebench/defs/source"
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -287,7 +288,7 @@ func (p *past) replay(e entry, rev store.Revision, now string) error {
 		p.gone = true
 		return nil
 	default:
-		if e.Who != workspace.Outside && !slices.Contains(p.who, e.Who) {
+		if e.Who != history.Outside && !slices.Contains(p.who, e.Who) {
 			p.who = append(p.who, e.Who)
 		}
 		_, err := p.doc.Receive(p.doc.Version(), e.Client, e.Updates)

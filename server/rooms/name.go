@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"wirebench/server/workspace"
+	"wirebench/server/history"
 )
 
 const maxChosen = 40 // bytes
@@ -21,7 +21,7 @@ func ChosenName(chosen string) string {
 		_, n := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-n]
 	}
-	if name == "" || name == workspace.Outside {
+	if name == "" || name == history.Outside {
 		return "somebody"
 	}
 	return name

@@ -13,6 +13,7 @@ import (
 	"wirebench/defs/edit"
 	"wirebench/defs/source"
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
 	"wirebench/server/workspace"
@@ -181,7 +182,7 @@ func (r *Room) join3(p *past, now collab.Text) error {
 		// Nothing tells what of the text is in the file already: it is not merged, but kept.
 		r.notice = "Changes that were not in the file could not be merged with it. They are a revision in its history"
 		r.log.Error("a text could not be merged with its file: it is in the history")
-		return r.ws.Keep(r.file, source.UnixLines(r.raw), p.doc.Text().String(), p.who)
+		return r.ws.History.Keep(r.file, source.UnixLines(r.raw), p.doc.Text().String(), p.who)
 	}
 	// What was written outside since is a change of the text that the file had.
 	change := collab.Between(p.doc.Text(), collab.Merge(collab.NewText(base), p.doc.Text(), now))
@@ -189,12 +190,12 @@ func (r *Room) join3(p *past, now collab.Text) error {
 		if _, err := p.doc.Receive(p.doc.Version(), "outside "+rand.Text(), []collab.Change{change}); err != nil {
 			return err
 		}
-		p.marks = marked(p.marks, change, workspace.Outside)
+		p.marks = marked(p.marks, change, history.Outside)
 	}
 	r.goOn(p, now)
 	if !change.IsEmpty() {
 		r.hasLog = false
-		if err := r.ws.Keep(r.file, base, source.UnixLines(r.raw), []string{workspace.Outside}); err != nil {
+		if err := r.ws.History.Keep(r.file, base, source.UnixLines(r.raw), []string{history.Outside}); err != nil {
 			r.log.Error("what another program has written is not in the history", "error", err)
 		}
 	}
@@ -605,10 +606,10 @@ func (r *Room) locked(f func()) {
 func (r *Room) mergeLocked(raw string, file, merged collab.Text) error {
 	if change := collab.Between(r.doc.Text(), merged); !change.IsEmpty() {
 		client := "outside "
-		if r.ws.WrittenHere(r.file, raw) {
+		if r.ws.History.WrittenHere(r.file, raw) {
 			client = "here "
 		}
-		if err := r.receive(workspace.Outside, client+rand.Text(), r.doc.Version(), []collab.Change{change}); err != nil {
+		if err := r.receive(history.Outside, client+rand.Text(), r.doc.Version(), []collab.Change{change}); err != nil {
 			return err
 		}
 	}
@@ -617,7 +618,7 @@ func (r *Room) mergeLocked(raw string, file, merged collab.Text) error {
 	if r.unsaved.IsEmpty() {
 		r.since, r.authors, r.marks = time.Time{}, nil, nil
 	}
-	r.authors = slices.DeleteFunc(r.authors, func(who string) bool { return who == workspace.Outside })
+	r.authors = slices.DeleteFunc(r.authors, func(who string) bool { return who == history.Outside })
 	r.entries = append(r.entries, r.fileEntry())
 	r.setState(FileState{})
 	return nil
@@ -658,6 +659,9 @@ func (r *Room) writeFile(now bool) time.Duration {
 		r.late = nil
 	})
 	if done {
+		if len(savers) > 0 { // the file has their text: what is typed later is another revision
+			r.ws.History.End(r.file)
+		}
 		return never
 	}
 	if len(savers) == 0 {

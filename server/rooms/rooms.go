@@ -13,6 +13,7 @@ import (
 
 	"wirebench/server/admit"
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 )
@@ -147,7 +148,7 @@ func (s *Set) Settle(ws *workspace.Workspace) {
 const settleTime = 2 * time.Second
 
 // Rename moves the texts of files that rename gives other names, with what is not saved of them. People who have one open are told.
-func (s *Set) Rename(ws *workspace.Workspace, files []workspace.Renaming, rename func() error) error {
+func (s *Set) Rename(ws *workspace.Workspace, files []history.Renaming, rename func() error) error {
 	s.Settle(ws)
 	to := map[string]*Moved{}
 	for _, f := range files {
@@ -158,8 +159,8 @@ func (s *Set) Rename(ws *workspace.Workspace, files []workspace.Renaming, rename
 }
 
 // moveTexts moves the logs of files that rename gives other names.
-func moveTexts(ws *workspace.Workspace, files []workspace.Renaming, rename func() error) error {
-	var moved []workspace.Renaming
+func moveTexts(ws *workspace.Workspace, files []history.Renaming, rename func() error) error {
+	var moved []history.Renaming
 	for _, f := range files {
 		if ws.Now().File(f.To) != nil { // a name that is taken is refused
 			continue
@@ -182,7 +183,7 @@ func moveTexts(ws *workspace.Workspace, files []workspace.Renaming, rename func(
 	return nil
 }
 
-func moveBack(ws *workspace.Workspace, moved []workspace.Renaming) (err error) {
+func moveBack(ws *workspace.Workspace, moved []history.Renaming) (err error) {
 	for _, f := range slices.Backward(moved) {
 		err = errors.Join(err, (place{ws, f.To}).moveLog(f.From))
 	}

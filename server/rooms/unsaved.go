@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"wirebench/server/collab"
-	"wirebench/server/workspace"
+	"wirebench/server/history"
 )
 
 // Unsaved says which lines of a text are not in its file, and whose they are.
@@ -57,7 +57,7 @@ func marked(list []mark, c collab.Change, who string) []mark {
 			pos += s.Len
 			continue
 		}
-		if who != workspace.Outside {
+		if who != history.Outside {
 			out = append(out, mark{pos, pos + len(s.Text), who})
 		}
 		pos += len(s.Text)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
@@ -100,7 +101,7 @@ func TestSaveOfTwo(t *testing.T) {
 	})
 	bob.written()
 	bob.until("nothing is unsaved", func() bool { return len(bob.unsaved.Lines) == 0 && bob.unsaved.Version == bob.version })
-	list, err := l.History(name)
+	list, err := l.History.Of(name)
 	if err != nil || strings.Join(list[0].Who, ", ") != "bob, ann" {
 		t.Errorf("%+v (%v)", list, err)
 	}
@@ -108,7 +109,7 @@ func TestSaveOfTwo(t *testing.T) {
 	if !bob.saved.Same {
 		t.Error("there was nothing to save")
 	}
-	if again, err := l.History(name); err != nil || len(again) != len(list) {
+	if again, err := l.History.Of(name); err != nil || len(again) != len(list) {
 		t.Errorf("%+v (%v)", again, err)
 	}
 }
@@ -122,7 +123,7 @@ func TestRenameWithUnsaved(t *testing.T) {
 	ann.replace("id", "account")
 	ann.has("uint32 account\n")
 	rename := func(to string) error {
-		files := []workspace.Renaming{{From: name, To: to}}
+		files := []history.Renaming{{From: name, To: to}}
 		return s.Rename(l.Workspace, files, func() error {
 			_, err := l.Workspace.Rename(workspace.Renames{Files: files})
 			return err
@@ -175,6 +176,26 @@ func TestSaveAsPeopleType(t *testing.T) {
 	s.Close()
 	if got := l.text(t, name); got != "uint32 number\n" {
 		t.Errorf("after the last one has left: %q", got)
+	}
+}
+
+// Where the file follows what people type, saving ends a revision: what the same people type next is another one.
+func TestSaveWhatIsSaved(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	if err := l.Configure(func(x *settings.Settings) { x.SaveTyped = true }); err != nil {
+		t.Fatal(err)
+	}
+	ann := l.join(t, newSet(t), name, "ann")
+	for i, word := range []string{"account", "number", "count"} {
+		ann.replace([]string{"id", "account", "number"}[i], word)
+		ann.until("the file follows", func() bool { return l.text(t, name) == "uint32 "+word+"\n" && ann.file.Version == ann.version })
+		if i < 2 {
+			ann.written()
+		}
+	}
+	list, err := l.History.Of(name)
+	if err != nil || len(list) != 4 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -24,8 +24,10 @@ type Score struct {
 	workspace.Tally
 	First  *Defect `json:"first,omitempty" doc:"the first message that is not clean"`
 	UsedBy string  `json:"usedBy,omitempty" doc:"another version of the definition that decodes these messages in the project"`
-	State  State   `json:"state"`
-	Lines  []Line  `json:"lines,omitempty" doc:"of its fields"`
+
+	Mistakes bool   `json:"mistakes,omitempty" doc:"the text has mistakes: what is valid in it was judged"`
+	State    State  `json:"state"`
+	Lines    []Line `json:"lines,omitempty" doc:"of its fields"`
 }
 
 // Defect is why a message is not clean.
@@ -254,7 +256,7 @@ func (r *Run) Score() Score {
 		s.State = r.state
 		return s
 	}
-	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.state}
+	s := Score{Frames: r.frames, Of: r.of, Tally: r.tally, State: r.state, Mistakes: r.def.Broken()}
 	if r.def.Message == nil || r.program == nil {
 		return s
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -137,4 +138,21 @@ func (d *Dir) Below(folder string) (out []string, err error) {
 		return nil
 	})
 	return out, failure("read folder", folder, err)
+}
+
+// Sweep removes files in a folder below that a crash has left. While a damaged list of them is kept aside, they stay: they may be of that list.
+func (d *Dir) Sweep(folder, list string, stray func(name string) bool) {
+	beside, err := d.Names(".")
+	if err != nil || slices.ContainsFunc(beside, func(name string) bool { return strings.HasPrefix(name, list+DamagedEnding) }) {
+		return
+	}
+	names, err := d.Names(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.log.Error("a folder of the project cannot be read", "folder", d.Path(folder), "error", err)
+	}
+	for _, name := range names {
+		if stray(name) && d.Remove(folder+"/"+name, nil) == nil {
+			d.log.Info("removed a file left by a crash", "file", d.Path(folder+"/"+name))
+		}
+	}
 }

@@ -6,8 +6,8 @@
 // A file is replaced as a whole: its new text is written to a temporary file beside it, synced and renamed. Whatever happens in between,
 // the file has its old text or its new one, and after Write has returned without an error it has the new one even if the power fails.
 //
-// An act that changes several files has a commit point, and the next start completes or removes what a crash has left of it: the journal of
-// a workspace says which step is being done, and a capture is there once its file has its name. The tests TestEveryStep... of the packages
+// An act that changes several files has a commit point, and the next start completes or removes what a crash has left of it: the history of
+// a project says which step is being done, and a capture is there once its file has its name. The tests TestEveryStep... of the packages
 // kill such acts before each step of each write; package storetest has what they share.
 //
 // Data is the folder of a server, with the folders of all its workspaces. Only one server at a time can open it. Its format has a version,

@@ -8,9 +8,9 @@ import (
 	"path"
 	"strings"
 
-	"wirebench/codec"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
@@ -52,9 +52,8 @@ var ErrTime = errors.New("not stored: out of time")
 //
 // The library may have a file of the same name in another folder. That file is replaced if it is the only one, and either the new file is
 // in no folder or its name determines the message that it defines: of two such files only one would be used.
-func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) (_ []SaveResult, step *Step, err error) {
-	defer w.settled(&step)
-	defer w.writeHistory("", false)
+func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, who ...string) (_ []SaveResult, step *history.Step, err error) {
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
@@ -64,11 +63,11 @@ func (w *Workspace) SaveAll(ctx context.Context, files []NewFile, replace bool, 
 	b.index()
 	b.plan()
 	b.keepOlder()
-	changes := b.changes()
-	step = w.record(aboutFiles(changes), nil, doing{Who: who}, changes)
-	b.write(ctx)
-	step = w.amend(step, changes, b.done)
-	return b.results, step, w.reloadBy(byChanges(who, b.done))
+	step = w.History.DoParts(history.Act{Who: who, Changes: b.changes()}, func() []history.Change {
+		b.write(ctx)
+		return b.done
+	})
+	return b.results, step, w.reload(false)
 }
 
 // batch is the work of one SaveAll.
@@ -78,8 +77,8 @@ type batch struct {
 	files   []NewFile
 	replace bool
 	results []SaveResult
-	planned []int    // indexes of files to write
-	done    []change // by write
+	planned []int            // indexes of files to write
+	done    []history.Change // by write
 
 	known  map[string]string   // texts of the library by name
 	byBase map[string][]string // names in the library by their last element
@@ -171,10 +170,9 @@ func (b *batch) keepOlder() {
 	for _, i := range b.planned {
 		written[b.results[i].Name] = i
 	}
-	newest := b.snap.newest()
 	var older []*schema.Message
 	for _, m := range b.snap.Schema().Messages {
-		if _, ok := written[m.Span.File.Name]; ok && newest[versionsOf(m)] != m.Version {
+		if _, ok := written[m.Span.File.Name]; ok && b.snap.Newest(m) != m.Version {
 			older = append(older, m)
 		}
 	}
@@ -184,8 +182,8 @@ func (b *batch) keepOlder() {
 	next := b.next(written)
 	for _, m := range older {
 		i := written[m.Span.File.Name]
-		if r := &b.results[i]; r.Outcome == "" && !b.sameLayout(m, next) {
-			r.Outcome, r.Err = Refused, &OlderError{b.snap.NameOf(m), newest[versionsOf(m)]}
+		if r := &b.results[i]; r.Outcome == "" && !b.snap.keepsLayout(m, next) {
+			r.Outcome, r.Err = Refused, &OlderError{b.snap.NameOf(m), b.snap.Newest(m)}
 		}
 	}
 	kept := b.planned[:0]
@@ -206,33 +204,6 @@ func (b *batch) next(written map[string]int) *Snapshot {
 		}
 	}
 	return b.snap.derive("", gone, come)
-}
-
-// sameLayout reports whether a message has the same bytes and types in the next library.
-func (b *batch) sameLayout(m *schema.Message, next *Snapshot) bool {
-	was, err := b.snap.Program(m)
-	if err != nil {
-		return false
-	}
-	for _, n := range next.set.Named(m.Name) {
-		if n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
-			is, err := next.Program(n)
-			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
-		}
-	}
-	return false
-}
-
-// versionsOf returns a key shared by the versions of a message.
-func versionsOf(m *schema.Message) [2]string { return [2]string{m.Name, m.Key.Group} }
-
-// newest returns the highest versions of all messages.
-func (s *Snapshot) newest() map[[2]string]int {
-	out := map[[2]string]int{}
-	for m := range s.Messages() {
-		out[versionsOf(m)] = max(out[versionsOf(m)], m.Version)
-	}
-	return out
 }
 
 // write writes the planned files.
@@ -263,10 +234,10 @@ func (b *batch) write(ctx context.Context) {
 }
 
 // changes returns what writing the planned files will do.
-func (b *batch) changes() []change {
-	out := make([]change, len(b.planned))
+func (b *batch) changes() []history.Change {
+	out := make([]history.Change, len(b.planned))
 	for k, i := range b.planned {
-		out[k] = change{b.results[i].Name, b.stored(b.results[i].Name), textOf(string(b.files[i].Text))}
+		out[k] = history.Change{Name: b.results[i].Name, Before: b.stored(b.results[i].Name), After: []byte(string(b.files[i].Text))} // not nil
 	}
 	return out
 }
@@ -282,14 +253,14 @@ func (b *batch) stored(name string) []byte {
 // writeOne writes a file. Another program may have changed it since the library was read, so the outcome is decided again.
 func (b *batch) writeOne(r *SaveResult, text []byte) {
 	was := b.stored(r.Name)
-	expect := revisionOf(was)
+	expect := history.RevisionOf(was)
 	for range 3 {
 		rev, err := b.w.Files.Write(r.Name, text, &expect)
 		if rev != "" {
 			if r.Outcome, r.Err = Replaced, err; expect == "" {
 				r.Outcome = Created
 			}
-			b.done = append(b.done, change{r.Name, was, textOf(string(text))})
+			b.done = append(b.done, history.Change{Name: r.Name, Before: was, After: []byte(string(text))})
 			return
 		}
 		r.Outcome, r.Err = Refused, err

@@ -117,7 +117,7 @@ func (w *Workspace) sweepCapsules() {
 	if err != nil && !notThere(err) {
 		return // nothing is known
 	}
-	w.sweep(capsuleFolder, capsulesFile, func(name string) bool {
+	w.Home.Sweep(capsuleFolder, capsulesFile, func(name string) bool {
 		id, ok := strings.CutSuffix(name, ".json")
 		return ok && capsuleID.MatchString(id) && !slices.ContainsFunc(list, func(x CapsuleInfo) bool { return x.ID == id })
 	})

@@ -37,15 +37,5 @@ func (w *Workspace) checkHome(done <-chan struct{}) {
 	}
 	_, _ = w.Capsules()
 	each(capsuleFolder, path.Ext(capsulesFile), func(id string) { _, _ = w.Capsule(id) })
-	_ = w.Steps()
-	each(journalFolder, stepEnding, func(id string) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		_, _ = w.changesOf(id)
-	})
-	each(historyFolder, historyEnding, func(file string) {
-		w.historyMu.Lock()
-		defer w.historyMu.Unlock()
-		_, _, _ = w.readHistory(file)
-	})
+	w.History.Check(each)
 }

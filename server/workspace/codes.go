@@ -9,6 +9,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
@@ -44,8 +45,7 @@ const maxCodeTries = 5
 // GiveCodes gives messages codes: it changes their lines in a code map, adds lines, or makes a map. Everything else in the map stays as it
 // is. It returns the name of the map, and the step that undoes it all, nil if nothing was changed. The error is a *CodeError, a *NameError,
 // or one of the disk; then nothing was changed.
-func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err error) {
-	defer w.settled(&step)
+func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *history.Step, err error) {
 	dialect := w.Now().Dialect
 	if dialect.Codes == nil {
 		return "", nil, badCode("the codes of this protocol are part of the definitions")
@@ -58,7 +58,7 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err err
 			return "", nil, badCode("the code %d is above %d", c.Code, dialect.Codes.Max)
 		}
 	}
-	defer w.writeHistory("", false)
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for try := 1; ; try++ {
@@ -76,7 +76,7 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *Step, err err
 		if err != nil {
 			return codeMap, step, err
 		}
-		return codeMap, step, w.reloadBy(by{who: g.Who, files: []string{codeMap}})
+		return codeMap, step, w.reload(false)
 	}
 }
 
@@ -119,35 +119,35 @@ func (w *Workspace) mapToChange(wanted string) (string, error) {
 }
 
 // setCodes writes the map with the codes. The caller holds the lock.
-func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*Step, error) {
+func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*history.Step, error) {
 	snap := w.Now()
-	f, c := snap.Library.mapNamed(codeMap), change{name: codeMap}
+	f, c := snap.Library.mapNamed(codeMap), history.Change{Name: codeMap}
 	if f != nil {
-		c.before = textOf(f.Text)
+		c.Before = []byte(f.Text)
 	}
 	codes := make([]schema.GivenCode, len(g.Codes))
 	for i, one := range g.Codes {
 		codes[i] = schema.GivenCode{Name: MessageName(one.Message), Code: one.Code}
 	}
-	next, other := snap.Dialect.Codes.Set(source.New(codeMap, string(c.before)), codes, g.Take)
+	next, other := snap.Dialect.Codes.Set(source.New(codeMap, string(c.Before)), codes, g.Take)
 	if other.Name != "" {
 		return nil, &CodeError{Reason: fmt.Sprintf("%s has the code %d in %s", other.Name, other.Code, codeMap), Other: other.Name}
 	}
-	if next == string(c.before) {
+	if next == string(c.Before) {
 		return nil, nil
 	}
-	c.after = textOf(next)
-	if err := w.checkName(codeMap, c.after); err != nil {
+	c.After = []byte(next)
+	if err := w.checkName(codeMap, c.After); err != nil {
 		return nil, err
 	}
-	if err := w.room(len(c.after)-len(c.before), f == nil); err != nil {
+	if err := w.room(len(c.After)-len(c.Before), f == nil); err != nil {
 		return nil, err
 	}
 	about := fmt.Sprintf("%d codes in %s", len(g.Codes), codeMap)
 	if len(g.Codes) == 1 {
 		about = fmt.Sprintf("the code of %s in %s", MessageName(g.Codes[0].Message), codeMap)
 	}
-	return w.change(about, nil, doing{Who: g.Who}, []change{c})
+	return w.History.Do(history.Act{About: about, Who: g.Who, Changes: []history.Change{c}})
 }
 
 // keepMap stores the choice of the code map in use when the library gets a second one: the only map of a library is used without a choice.

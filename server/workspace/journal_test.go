@@ -18,6 +18,7 @@ import (
 
 	"wirebench/defs/benchtest"
 	"wirebench/defs/corpora"
+	"wirebench/server/history"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 	"wirebench/server/workspace/workspacetest"
@@ -109,7 +110,7 @@ func TestUndoOfAnUpload(t *testing.T) {
 		t.Errorf("about %q", step.About)
 	}
 	started = time.Now()
-	if s, err := w.Undo(step.ID, false); err != nil || !s.Undone {
+	if s, err := w.Turn(step.ID, true, false); err != nil || !s.Undone {
 		t.Fatal(s, err)
 	}
 	t.Logf("undone in %v", time.Since(started))
@@ -117,15 +118,15 @@ func TestUndoOfAnUpload(t *testing.T) {
 	if w.Now().File("folder/C_QUITE_NEW.1.def") != nil {
 		t.Error("the library still has the new file")
 	}
-	if _, err := w.Redo(step.ID, false); err != nil {
+	if _, err := w.Turn(step.ID, false, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "redone", dir, next)
 	again := workspacetest.Open(t, workspace.Config{Files: w.Files, Home: home})
-	if list := again.Steps(); len(list) != 1 || list[0].ID != step.ID || list[0].Undone {
+	if list := again.History.Steps(); len(list) != 1 || list[0].ID != step.ID || list[0].Undone {
 		t.Fatalf("steps after a restart: %+v", list)
 	}
-	if _, err := again.Undo(step.ID, false); err != nil {
+	if _, err := again.Turn(step.ID, true, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undone after a restart", dir, files)
@@ -138,23 +139,26 @@ func TestUndoOfTheRest(t *testing.T) {
 	if err != nil || step == nil || step.Files != 3 {
 		t.Fatal(step, err)
 	}
+	if list, err := w.History.Of("C_A.1.def"); err != nil || list[0].Step != step.ID || list[1].Step != "" {
+		t.Errorf("%+v %v", list, err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "C_B.1.def"), []byte("int64 b\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var why *workspace.StepError
-	if _, err := w.Undo(step.ID, false); !errors.As(err, &why) || !slices.Equal(why.Changed, []string{"C_B.1.def"}) || why.Files != 3 {
+	var why *history.StepError
+	if _, err := w.Turn(step.ID, true, false); !errors.As(err, &why) || !slices.Equal(why.Changed, []string{"C_B.1.def"}) || why.Files != 3 {
 		t.Fatalf("%v, %+v", err, why)
 	}
 	sameFiles(t, "refused", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int64 b\n", "C_C.1.def": "int32 c\n"})
-	if _, err := w.Undo(step.ID, true); err != nil {
+	if _, err := w.Turn(step.ID, true, true); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "the rest", dir, map[string]string{"C_A.1.def": "byte a\n", "C_B.1.def": "int64 b\n"})
-	if _, err := w.Redo(step.ID, true); err != nil {
+	if _, err := w.Turn(step.ID, false, true); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "the rest again", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int64 b\n", "C_C.1.def": "int32 c\n"})
-	if _, err := w.Undo("ABCDEFGHIJKLMNOPQRSTUVWXYZ", false); !errors.As(err, &why) || !why.Gone {
+	if _, err := w.Turn("ABCDEFGHIJKLMNOPQRSTUVWXYZ", true, false); !errors.As(err, &why) || !why.Gone {
 		t.Error(err)
 	}
 }
@@ -169,7 +173,7 @@ func TestUndoIsWholeOrNotAtAll(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "C_B.1.def"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Undo(step.ID, false); !errors.Is(err, store.ErrReadOnly) {
+	if _, err := w.Turn(step.ID, true, false); !errors.Is(err, store.ErrReadOnly) {
 		t.Error(err)
 	}
 	sameFiles(t, "refused", dir, map[string]string{"C_A.1.def": "int32 a\n", "C_B.1.def": "int32 b\n"})
@@ -183,7 +187,7 @@ func TestJournalIsBounded(t *testing.T) {
 			t.Fatal(step, err)
 		}
 	}
-	list := w.Steps()
+	list := w.History.Steps()
 	if len(list) != 20 {
 		t.Fatalf("%d steps", len(list))
 	}
@@ -192,14 +196,14 @@ func TestJournalIsBounded(t *testing.T) {
 		t.Errorf("%d files, %v", len(kept), err)
 	}
 	for i, s := range list { // the newest first, each over the one before
-		if _, err := w.Undo(s.ID, false); err != nil {
+		if _, err := w.Turn(s.ID, true, false); err != nil {
 			t.Fatal(i, err)
 		}
 	}
 	if code := w.Now().Options.Codes["C_A"]; code != 9 {
 		t.Errorf("the code is %d", code)
 	}
-	if _, err := w.Redo(list[0].ID, false); err == nil {
+	if _, err := w.Turn(list[0].ID, false, false); err == nil {
 		t.Error("a step was redone over the wrong text")
 	}
 }
@@ -215,14 +219,14 @@ func TestDamagedJournal(t *testing.T) {
 		if _, err := home.Write("changes/"+step.ID+".tar.gz", []byte(text), nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Undo(step.ID, false); err == nil {
+		if _, err := w.Turn(step.ID, true, false); err == nil {
 			t.Errorf("%q was undone", text)
 		}
 	}
 	if _, err := home.Write("changes.json", []byte(`[{"id":"../../x"},{"id":"`+step.ID+`"}]`), nil); err != nil {
 		t.Fatal(err)
 	}
-	if list := w.Steps(); len(list) != 1 {
+	if list := w.History.Steps(); len(list) != 1 {
 		t.Errorf("%+v", list)
 	}
 	sameFiles(t, "nothing is written", dir, map[string]string{})
@@ -310,11 +314,11 @@ func TestUndoAfterACrash(t *testing.T) {
 		if len(texts) == 2 {
 			halves++
 		}
-		list := w.Steps()
+		list := w.History.Steps()
 		if len(list) == 0 {
 			t.Fatal("no steps")
 		}
-		if _, err := w.Undo(list[0].ID, false); err != nil {
+		if _, err := w.Turn(list[0].ID, true, false); err != nil {
 			t.Fatal(err)
 		}
 		clear(texts)
@@ -328,7 +332,8 @@ func TestUndoAfterACrash(t *testing.T) {
 	t.Logf("%d of 4 were killed between two writes", halves)
 }
 
-// A renaming is a step, too; files that include the definition, or list its versions of the game, follow. Pages follow the undo.
+// A renaming is a step, too; files that include the definition, or list its versions of the game, follow, as do its history and comments. Pages
+// follow the undo.
 func TestUndoOfARenaming(t *testing.T) {
 	files := map[string]string{
 		"C_OLD.1.def": "\ufeff# C_OLD stays\r\nint32 a", "C_OLD.2.def": "int32 b\n", "C_OLDER.1.def": "@include C_OLD.1.def # C_OLD.1.def\n",
@@ -336,7 +341,23 @@ func TestUndoOfARenaming(t *testing.T) {
 		"deprecated.json": "{\n\t\"C_OLD\" : {\"1\": {\"max\": 90}},\n\t\"C_OLDER\": {}}",
 	}
 	w, dir, _ := both(t, files)
-	done, err := w.Rename(workspace.Renames{Files: []workspace.Renaming{{"C_OLD.1.def", "C_NEW.1.def"}, {"C_OLD.2.def", "C_NEW.2.def"}}, Codes: true})
+	if _, err := w.SaveBy([]string{"ann"}, "C_OLD.2.def", []byte("int32 b\n# more\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	files["C_OLD.2.def"] += "# more\n"
+	if _, err := w.Begin("ann", workspace.NewThread{File: "C_OLD.2.def", Line: 1, Text: "why"}); err != nil {
+		t.Fatal(err)
+	}
+	// follows checks that the history and the comments of a definition are those of its present name.
+	follows := func(name string) {
+		t.Helper()
+		list, err := w.History.Of(name)
+		threads, _ := w.Threads()
+		if err != nil || len(list) != 2 || threads[0].File != name {
+			t.Errorf("%s: %d revisions %v, a comment on %s", name, len(list), err, threads[0].File)
+		}
+	}
+	done, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_OLD.1.def", To: "C_NEW.1.def"}, {From: "C_OLD.2.def", To: "C_NEW.2.def"}}, Codes: true})
 	if err != nil || done.Undo == nil || done.Undo.About != "C_OLD.1.def renamed to C_NEW.1.def, and 1 more" {
 		t.Fatal(done, err)
 	}
@@ -345,15 +366,43 @@ func TestUndoOfARenaming(t *testing.T) {
 		"protocol.1.map":  "# C_OLD\r\nC_NEW = 16\r\nC_OLDER = 17",
 		"deprecated.json": "{\n\t\"C_NEW\" : {\"1\": {\"max\": 90}},\n\t\"C_OLDER\": {}}",
 	})
-	if _, err := w.Undo(done.Undo.ID, false); err != nil {
+	follows("C_NEW.2.def")
+	if _, err := w.Turn(done.Undo.ID, true, false); err != nil {
 		t.Fatal(err)
 	}
 	sameFiles(t, "undone", dir, files)
+	follows("C_OLD.2.def")
 	if name := w.NewName("C_NEW.2"); name != "C_OLD.2" {
 		t.Errorf("C_NEW.2 is now %q", name)
 	}
-	if _, err := w.Redo(done.Undo.ID, false); err != nil || w.NewName("C_OLD.1") != "C_NEW.1" {
+	if _, err := w.Turn(done.Undo.ID, false, false); err != nil || w.NewName("C_OLD.1") != "C_NEW.1" {
 		t.Error(err, w.NewName("C_OLD.1"))
+	}
+}
+
+// Where one of several renamed files has changed since, the others go back with their histories, and that one keeps its own.
+func TestUndoOfTheRestOfARenaming(t *testing.T) {
+	w, dir, _ := both(t, map[string]string{"C_A.1.def": "byte a\n", "C_B.1.def": "byte b\n"})
+	for _, name := range []string{"C_A.1.def", "C_B.1.def"} {
+		if _, err := w.SaveBy([]string{"ann"}, name, []byte("int32 "+name[2:3]+"\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_A.1.def", To: "C_Y.1.def"}, {From: "C_B.1.def", To: "C_Z.1.def"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "C_Z.1.def"), []byte("int64 z\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Turn(done.Undo.ID, true, true); err != nil {
+		t.Fatal(err)
+	}
+	sameFiles(t, "the rest", dir, map[string]string{"C_A.1.def": "int32 A\n", "C_Z.1.def": "int64 z\n"})
+	for name, want := range map[string]int{"C_A.1.def": 2, "C_Y.1.def": 0, "C_B.1.def": 0, "C_Z.1.def": 3} {
+		if list, err := w.History.Of(name); err != nil || len(list) != want {
+			t.Errorf("%s: %+v, want %d revisions, %v", name, list, want, err)
+		}
 	}
 }
 

@@ -1,11 +1,8 @@
 package workspace
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -25,144 +22,33 @@ type Purged struct {
 	Names []string `json:"-"` // of the definition: the present one, then earlier ones
 }
 
-// Purge removes the earlier texts of a definition, for what must not stay: from its history, the journal, suggestions and comments, and with
+// Purge removes the earlier texts of a definition, for what must not stay: from its history, the steps, suggestions and comments, and with
 // the capsules that have them. The present text stays, and what people wrote in comments.
 func (w *Workspace) Purge(file string) (*Purged, error) {
-	if _, err := w.wholeHistory(file); err != nil {
+	if _, err := w.History.Of(file); err != nil {
 		return nil, err
 	}
 	out := &Purged{Capsules: []CapsuleInfo{}, Stays: []string{}}
-	w.mu.Lock()
-	names := w.namesOf(file, w.steps())
-	w.mu.Unlock()
-	out.Names = names
-	for _, name := range names {
-		if err := w.purgeHistory(name, out); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.purgeThreads(names, out); err != nil {
+	out.Names = w.History.Names(file, func(name string) bool { return w.Now().File(name) == nil })
+	if err := w.purgeThreads(out.Names, out); err != nil {
 		return nil, err
 	}
-	if err := w.purgeCapsules(names, out); err != nil {
+	if err := w.purgeCapsules(out.Names, out); err != nil {
 		return nil, err
 	}
-	if err := w.purgeAside(names, out); err != nil {
+	beside, err := w.Home.Names(".")
+	if err != nil {
 		return nil, err
 	}
-	return out, w.purgeSteps(names, out) // last: it has the earlier names, which a repeated Purge needs if the program ends before
-}
-
-// purgeAside deletes what was kept aside of damaged histories and steps, and names what was kept aside of other files.
-func (w *Workspace) purgeAside(names []string, out *Purged) error {
-	for _, folder := range []string{".", journalFolder, historyFolder} {
-		all, err := w.Home.Below(folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, name := range all {
-			of, _, aside := strings.Cut(name, store.DamagedEnding)
-			history, isHistory := strings.CutPrefix(of, historyFolder+"/")
-			switch {
-			case !aside || folder == "." && strings.Contains(name, "/"):
-			case folder == journalFolder || isHistory && slices.Contains(names, strings.TrimSuffix(history, historyEnding)):
-				if err := w.Home.Remove(name, nil); err != nil {
-					return err
-				}
-			case folder == ".":
-				out.Stays = append(out.Stays, name+" in the folder of the project, which keeps a damaged file")
-			}
+	for _, name := range beside {
+		if strings.Contains(name, store.DamagedEnding) {
+			out.Stays = append(out.Stays, name+" in the folder of the project, which keeps a damaged file")
 		}
 	}
-	return nil
-}
-
-// purgeSteps takes a definition out of the steps of the journal. A step that renamed it goes as a whole, after all others, the oldest first.
-func (w *Workspace) purgeSteps(names []string, out *Purged) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := w.steps()
-	at := make([]int, len(list))
-	for i := range at {
-		at[i] = len(list) - 1 - i
-	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(min(len(list[a].Renamed), 1), min(len(list[b].Renamed), 1)) })
-	gone, changed := map[string]bool{}, false
-	for _, i := range at {
-		s := &list[i]
-		changes, err := w.changesOf(s.ID)
-		if err == nil && !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(names, c.name) }) {
-			if len(changes) != s.Files { // the program ended during another Purge
-				s.describe(changes, s.Size)
-				changed = true
-			}
-			continue
-		}
-		// A damaged one may have any text.
-		out.Steps++
-		left := slices.DeleteFunc(changes, func(c change) bool { return slices.Contains(names, c.name) })
-		var packed []byte
-		if err == nil && len(left) > 0 && len(s.Renamed) == 0 {
-			packed, err = pack(left)
-		}
-		if err != nil || packed == nil {
-			if err := w.Home.Remove(stepFile(s.ID), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			gone[s.ID] = true
-			continue
-		}
-		if _, err := w.Home.Write(stepFile(s.ID), packed, nil); err != nil {
-			return err
-		}
-		s.describe(left, len(packed))
-	}
-	if out.Steps == 0 && !changed {
-		return nil
-	}
-	return w.keepSteps(slices.DeleteFunc(list, func(s kept) bool { return gone[s.ID] }))
-}
-
-// namesOf returns the name of a definition and those that it had, by the steps that have renamed it, if no other file has them now.
-func (w *Workspace) namesOf(file string, steps []kept) []string {
-	names := []string{file}
-	for i := 0; i < len(names); i++ {
-		for _, s := range steps {
-			if len(s.Renamed) == 0 {
-				continue
-			}
-			changes, _ := w.changesOf(s.ID)
-			at := slices.IndexFunc(changes, func(c change) bool { return c.name == names[i] })
-			if at < 0 {
-				continue
-			}
-			for _, c := range changes {
-				was, is := c, changes[at]
-				if was.before == nil { // the step was undone
-					was, is = is, was
-				}
-				if was.before != nil && was.after == nil && is.before == nil && bytes.Equal(was.before, is.after) && !slices.Contains(names, c.name) && w.Now().File(c.name) == nil {
-					names = append(names, c.name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-func (w *Workspace) purgeHistory(file string, out *Purged) error {
-	x, err := w.wholeHistory(file)
-	if err != nil {
-		return err
-	}
-	out.Revisions += len(x)
-	w.historyMu.Lock()
-	defer w.historyMu.Unlock()
-	delete(w.history.last, file)
-	if err := w.Home.Remove(historyFile(file), nil); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	out.Revisions, out.Steps, err = w.History.Forget(out.Names) // last: it has the earlier names, which a repeated Purge needs if the program ends before
+	return out, err
 }
 
 // purgeThreads removes earlier texts from the threads of a definition: places are in the present text from now on, an open suggestion is one

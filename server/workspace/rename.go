@@ -15,29 +15,24 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/text"
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
-// Renaming is a new name of a file or a message.
-type Renaming struct {
-	From string `json:"from" minLength:"1" maxLength:"500"`
-	To   string `json:"to" minLength:"1" maxLength:"500"`
-}
-
 // Renames are new names, all or none of which are given.
 type Renames struct {
-	Files    []Renaming // from a file to a path
-	Messages []Renaming // from a message to a name, in dialects whose texts name their messages
-	Who      []string   // the people, for the history
-	Codes    bool       // messages keep their codes: a name in a code map follows once no definition has it any more
+	Files    []history.Renaming // from a file to a path
+	Messages []history.Renaming // from a message to a name, in dialects whose texts name their messages
+	Who      []string           // the people, for the history
+	Codes    bool               // messages keep their codes: a name in a code map follows once no definition has it any more
 }
 
 // Renamed reports what a renaming has changed.
 type Renamed struct {
-	Files    []Renaming `json:"files" doc:"names with their folders"`
-	Messages []Renaming `json:"messages" doc:"NAME.VERSION, if the file is named after its message"`
-	Maps     []string   `json:"maps,omitempty" doc:"code maps whose names have followed"`
-	Undo     *Step      `json:"undo,omitempty" doc:"the change of all these files, for undo"`
+	Files    []history.Renaming `json:"files" doc:"names with their folders"`
+	Messages []history.Renaming `json:"messages" doc:"NAME.VERSION, if the file is named after its message"`
+	Maps     []string           `json:"maps,omitempty" doc:"code maps whose names have followed"`
+	Undo     *history.Step      `json:"undo,omitempty" doc:"the change of all these files, for undo"`
 }
 
 // RenameError reports why files cannot be renamed.
@@ -62,15 +57,13 @@ const maxRemembered = 2000
 // Rename renames definitions with their samples, and messages in the texts of definitions; files that include them or list their versions of
 // the game follow. The error is a *RenameError, a *NameError or one of the disk.
 func (w *Workspace) Rename(r Renames) (*Renamed, error) {
-	var step *Step
-	defer w.settled(&step)
-	defer w.writeHistory("", false)
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.reload(false); err != nil {
 		return nil, err
 	}
-	x := &renaming{w: w, who: r.Who, snap: w.Now(), done: &Renamed{Files: []Renaming{}, Messages: []Renaming{}}, codes: map[string]string{}}
+	x := &renaming{w: w, who: r.Who, snap: w.Now(), done: &Renamed{Files: []history.Renaming{}, Messages: []history.Renaming{}}, codes: map[string]string{}}
 	err := x.plan(r.Files)
 	x.keepNames()
 	if err == nil && r.Codes {
@@ -87,12 +80,7 @@ func (w *Workspace) Rename(r Renames) (*Renamed, error) {
 		return nil, noRename("nothing is to be renamed")
 	}
 	err = x.carryOut()
-	if step = x.done.Undo; err == nil {
-		w.renamed.add(x.done.Messages)
-		w.moveHistory(x.done.Files)
-		w.moveThreads(x.done.Files)
-	}
-	return x.done, errors.Join(err, w.reloadBy(byChanges(r.Who, x.all)))
+	return x.done, errors.Join(err, w.reload(false))
 }
 
 // renaming is the work of one Rename.
@@ -102,11 +90,11 @@ type renaming struct {
 	snap  *Snapshot
 	done  *Renamed
 	codes map[string]string // new names of messages by their old ones, without versions
-	all   []change
+	all   []history.Change
 }
 
 // plan checks the names.
-func (x *renaming) plan(list []Renaming) error {
+func (x *renaming) plan(list []history.Renaming) error {
 	leaves := map[string]bool{}
 	for _, r := range list {
 		leaves[r.From] = true
@@ -126,7 +114,7 @@ func (x *renaming) plan(list []Renaming) error {
 		if err := x.check(f, to); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(x.done.Files, func(o Renaming) bool { return o.To == to || o.From == f.Name }) {
+		if slices.ContainsFunc(x.done.Files, func(o history.Renaming) bool { return o.To == to || o.From == f.Name }) {
 			return noRename("%s appears twice", to)
 		}
 		for _, o := range x.snap.Library.All() {
@@ -138,7 +126,7 @@ func (x *renaming) plan(list []Renaming) error {
 				return taken("%s exists already, and differs only in case", o.Name)
 			}
 		}
-		x.done.Files = append(x.done.Files, Renaming{f.Name, to})
+		x.done.Files = append(x.done.Files, history.Renaming{From: f.Name, To: to})
 		x.move(f, to)
 	}
 	return nil
@@ -163,11 +151,11 @@ func (x *renaming) check(f *source.File, to string) error {
 
 // move plans the change of a file and its samples.
 func (x *renaming) move(f *source.File, to string) {
-	x.all = append(x.all, change{to, nil, textOf(f.Text)}, change{f.Name, textOf(f.Text), nil})
+	x.all = append(x.all, history.Change{Name: to, After: []byte(f.Text)}, history.Change{Name: f.Name, Before: []byte(f.Text)})
 	was, is := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name)), strings.TrimSuffix(path.Base(to), path.Ext(to))
 	follows := x.named(f.Name)
 	if follows {
-		x.done.Messages = append(x.done.Messages, Renaming{was, is})
+		x.done.Messages = append(x.done.Messages, history.Renaming{From: was, To: is})
 		if old, name := MessageName(was), MessageName(is); old != name {
 			x.codes[old] = name
 		}
@@ -179,26 +167,28 @@ func (x *renaming) move(f *source.File, to string) {
 	}
 	next := old
 	if follows {
-		next = renameSamples(old, was, is)
+		next = renameSamples(old, func(message string) string {
+			switch message {
+			case was:
+				return is
+			case MessageName(was):
+				return MessageName(is)
+			}
+			return message
+		})
 	}
-	x.all = append(x.all, change{samplesFile(to), nil, textOf(next)}, change{samples, textOf(old), nil})
+	x.all = append(x.all, history.Change{Name: samplesFile(to), After: []byte(next)}, history.Change{Name: samples, Before: []byte(old)})
 }
 
 var sampleMessage = regexp.MustCompile(`"message"\s*:\s*"([^"\\]*)"`)
 
-// renameSamples gives samples the new name of their message. Lines that are not samples of it stay as they are.
-func renameSamples(all, from, to string) string {
+// renameSamples gives the messages of samples other names. The rest of their lines stays, as do lines that are not samples.
+func renameSamples(all string, rename func(message string) string) string {
 	var b strings.Builder
 	for line := range strings.Lines(all) {
 		var s Sample
-		if json.Unmarshal([]byte(line), &s) == nil && (s.Message == from || s.Message == MessageName(from)) {
-			next := to
-			if s.Message != from {
-				next = MessageName(to)
-			}
-			if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && line[at[2]:at[3]] == s.Message { // the rest of the line stays
-				line = line[:at[2]] + next + line[at[3]:]
-			}
+		if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && json.Unmarshal([]byte(line), &s) == nil && line[at[2]:at[3]] == s.Message {
+			line = line[:at[2]] + rename(s.Message) + line[at[3]:]
 		}
 		b.WriteString(line)
 	}
@@ -209,7 +199,7 @@ func renameSamples(all, from, to string) string {
 func (x *renaming) keepNames() {
 	for old := range x.codes {
 		for _, m := range x.snap.Named(old) {
-			if !slices.ContainsFunc(x.done.Files, func(r Renaming) bool { return r.From == m.Span.File.Name }) {
+			if !slices.ContainsFunc(x.done.Files, func(r history.Renaming) bool { return r.From == m.Span.File.Name }) {
 				delete(x.codes, old)
 			}
 		}
@@ -242,7 +232,7 @@ func (x *renaming) planMaps() error {
 		}
 		if next != f {
 			x.done.Maps = append(x.done.Maps, f.Name)
-			x.all = append(x.all, change{f.Name, textOf(f.Text), textOf(next.Text)})
+			x.all = append(x.all, history.Change{Name: f.Name, Before: []byte(f.Text), After: []byte(next.Text)})
 		}
 	}
 	return nil
@@ -274,7 +264,7 @@ func (x *renaming) mention(f *source.File, from, to string, rename func(f *sourc
 
 // nameNow returns the new name of a file.
 func (x *renaming) nameNow(file string) string {
-	if i := slices.IndexFunc(x.done.Files, func(r Renaming) bool { return r.From == file }); i >= 0 {
+	if i := slices.IndexFunc(x.done.Files, func(r history.Renaming) bool { return r.From == file }); i >= 0 {
 		return x.done.Files[i].To
 	}
 	return file
@@ -282,22 +272,22 @@ func (x *renaming) nameNow(file string) string {
 
 // change plans the change of a file whose new name is name. Changes of its text that are planned already come first.
 func (x *renaming) change(name string, f *source.File, with func(f *source.File) string) {
-	i := slices.IndexFunc(x.all, func(c change) bool { return c.name == name && c.after != nil })
+	i := slices.IndexFunc(x.all, func(c history.Change) bool { return c.Name == name && c.After != nil })
 	if i >= 0 {
-		f = source.New(name, string(x.all[i].after))
+		f = source.New(name, string(x.all[i].After))
 	}
 	next := with(f)
 	switch {
 	case next == f.Text:
 	case i >= 0:
-		x.all[i].after = textOf(next)
+		x.all[i].After = []byte(next)
 	default:
-		x.all = append(x.all, change{name, textOf(f.Text), textOf(next)})
+		x.all = append(x.all, history.Change{Name: name, Before: []byte(f.Text), After: []byte(next)})
 	}
 }
 
 // planMessages plans the changes of texts that name messages, and of their samples.
-func (x *renaming) planMessages(list []Renaming) error {
+func (x *renaming) planMessages(list []history.Renaming) error {
 	seen := map[*source.File]bool{}
 	for _, r := range list {
 		m, err := x.snap.Find(r.From)
@@ -326,13 +316,21 @@ func (x *renaming) planMessages(list []Renaming) error {
 		}
 		x.change(x.nameNow(f.Name), f, func(*source.File) string { return next })
 		if samples, ok := x.snap.Library.samples[samplesFile(f.Name)]; ok {
-			x.change(samplesFile(x.nameNow(f.Name)), source.New(samplesFile(f.Name), samples), func(s *source.File) string { return x.samplesOf(m, s.Text, r.To) })
+			x.change(samplesFile(x.nameNow(f.Name)), source.New(samplesFile(f.Name), samples), func(s *source.File) string {
+				return renameSamples(s.Text, func(message string) string {
+					if of, err := x.snap.Find(message); err != nil || of != m {
+						return message
+					}
+					start := strings.LastIndexByte(message, '/') + 1
+					return message[:start] + r.To + strings.TrimPrefix(message[start:], m.Name)
+				})
+			})
 		}
 		from, to := x.snap.NameOf(m), r.To
 		if q := x.snap.qualifier(m); q != "" {
 			to = q + "/" + to
 		}
-		x.done.Messages = append(x.done.Messages, Renaming{from, to})
+		x.done.Messages = append(x.done.Messages, history.Renaming{From: from, To: to})
 	}
 	return nil
 }
@@ -362,29 +360,11 @@ func (x *renaming) judge(m *schema.Message, name, next string) error {
 	return nil
 }
 
-// samplesOf returns samples in which those of a message have its new name.
-func (x *renaming) samplesOf(m *schema.Message, all, name string) string {
-	var b strings.Builder
-	for line := range strings.Lines(all) {
-		var s Sample
-		if json.Unmarshal([]byte(line), &s) == nil {
-			if of, err := x.snap.Find(s.Message); err == nil && of == m {
-				if at := sampleMessage.FindStringSubmatchIndex(line); at != nil && line[at[2]:at[3]] == s.Message { // the rest of the line stays
-					start := at[2] + strings.LastIndexByte(s.Message, '/') + 1
-					line = line[:start] + name + strings.TrimPrefix(line[start:], m.Name)
-				}
-			}
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}
-
 // carryOut changes the files.
 func (x *renaming) carryOut() (err error) {
 	more := 0
 	for _, c := range x.all {
-		more += len(c.after) - len(c.before)
+		more += len(c.After) - len(c.Before)
 	}
 	if err := x.w.room(more, false); err != nil {
 		return err
@@ -397,18 +377,18 @@ func (x *renaming) carryOut() (err error) {
 	if len(names) > 1 {
 		about += fmt.Sprintf(", and %d more", len(names)-1)
 	}
-	x.done.Undo, err = x.w.change(about, x.done.Messages, doing{Who: x.who, Files: x.done.Files}, x.all)
+	x.done.Undo, err = x.w.History.Do(history.Act{About: about, Who: x.who, Renamed: x.done.Messages, Changes: x.all})
 	return err
 }
 
 // renames are the new names of messages, oldest first.
 type renames struct {
 	mu   sync.Mutex
-	list []Renaming
+	list []history.Renaming
 	past int // forgotten ones
 }
 
-func (r *renames) add(list []Renaming) {
+func (r *renames) add(list []history.Renaming) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.list = append(r.list, list...)
@@ -417,7 +397,7 @@ func (r *renames) add(list []Renaming) {
 }
 
 // since returns the renamings after the first n, and their number.
-func (r *renames) since(n int) ([]Renaming, int) {
+func (r *renames) since(n int) ([]history.Renaming, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.list[min(max(n-r.past, 0), len(r.list)):], r.past + len(r.list)
@@ -429,7 +409,7 @@ func (w *Workspace) NewName(old string) string {
 	return w.Now().newName(old, list)
 }
 
-func (s *Snapshot) newName(old string, list []Renaming) string {
+func (s *Snapshot) newName(old string, list []history.Renaming) string {
 	if _, err := s.Find(old); err == nil {
 		return ""
 	}
@@ -446,12 +426,12 @@ func (s *Snapshot) newName(old string, list []Renaming) string {
 }
 
 // RenamedSince returns the present names of the messages that have been renamed after the first n renamings, and the number of all.
-func (w *Workspace) RenamedSince(n int) (list []Renaming, next int) {
+func (w *Workspace) RenamedSince(n int) (list []history.Renaming, next int) {
 	all, next := w.renamed.since(n)
 	snap := w.Now()
 	for i, r := range all {
 		if to := snap.newName(r.From, all[i:]); to != "" {
-			list = append(list, Renaming{r.From, to})
+			list = append(list, history.Renaming{From: r.From, To: to})
 		}
 	}
 	return list, next

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/history"
 	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -42,7 +43,7 @@ func renameFiles() map[string]string {
 }
 
 func TestRename(t *testing.T) {
-	type r = workspace.Renaming
+	type r = history.Renaming
 	for _, c := range []struct {
 		about string
 		list  []r
@@ -50,32 +51,32 @@ func TestRename(t *testing.T) {
 		want  map[string]string // differences: "" is gone
 		err   string
 	}{
-		{"one version", []r{{"C_A.2.def", "C_NEW.1.def"}}, true, map[string]string{
+		{"one version", []r{{From: "C_A.2.def", To: "C_NEW.1.def"}}, true, map[string]string{
 			"C_A.2.def": "", "C_NEW.1.def": "\ufeffbyte a\nbyte b\n", "C_A.2.samples.jsonl": "",
 			"C_NEW.1.samples.jsonl": `{"message":"C_NEW.1","hex":"0600010001","about":"one"}` + "\nnot a sample\n",
 		}, ""},
-		{"all versions with the code", []r{{"C_A.2.def", "C_NEW.2.def"}, {"C_A.1.def", "C_NEW.1.def"}}, true, map[string]string{
+		{"all versions with the code", []r{{From: "C_A.2.def", To: "C_NEW.2.def"}, {From: "C_A.1.def", To: "C_NEW.1.def"}}, true, map[string]string{
 			"C_A.1.def": "", "C_A.2.def": "", "C_NEW.1.def": "byte a\r\n", "C_NEW.2.def": "\ufeffbyte a\nbyte b\n", "C_A.2.samples.jsonl": "",
 			"C_NEW.2.samples.jsonl": `{"message":"C_NEW.2","hex":"0600010001","about":"one"}` + "\nnot a sample\n",
 			"protocol.1.map":        "C_NEW 1 # the first\r\nC_B = 2\r\nC_KNOWN 9\r\n", "protocol.2.map": "C_B 7\nC_NEW 8",
 		}, ""},
-		{"without the code", []r{{"C_B.1.def", "S_B.1.def"}}, false, map[string]string{"C_B.1.def": "", "S_B.1.def": "byte c\n"}, ""},
-		{"another version", []r{{"C_B.1.def", "C_B.4.def"}}, true, map[string]string{"C_B.1.def": "", "C_B.4.def": "byte c\n"}, ""},
-		{"into a folder", []r{{"C_B.1.def", "mine/C_B.1.def"}}, true, map[string]string{"C_B.1.def": "", "mine/C_B.1.def": "byte c\n"}, ""},
-		{"onto another", []r{{"C_B.1.def", "C_A.1.def"}}, true, nil, "exists already"},
-		{"onto one of another folder", []r{{"C_B.1.def", "mine/C_A.1.def"}}, true, nil, "C_A.1.def exists already"},
-		{"other case", []r{{"C_B.1.def", "C_b.1.def"}}, true, nil, "case"},
-		{"onto the code of another", []r{{"C_B.1.def", "C_KNOWN.1.def"}}, true, nil, "C_KNOWN has the code 9"},
-		{"not a name", []r{{"C_B.1.def", "C B.1.def"}}, true, nil, "letters, digits and _"},
-		{"without a version", []r{{"C_B.1.def", "C_C.def"}}, true, nil, "NAME.VERSION.def"},
-		{"no definition", []r{{"C_B.1.def", "C_C.1.txt"}}, true, nil, "def"},
-		{"outside", []r{{"C_B.1.def", "../C_C.1.def"}}, true, nil, "not a path below the folder"},
-		{"a device", []r{{"C_B.1.def", "NUL.1.def"}}, true, nil, "Windows reserves"},
-		{"too long", []r{{"C_B.1.def", strings.Repeat("C", 300) + ".1.def"}}, true, nil, "at most 200"},
-		{"a map", []r{{"protocol.1.map", "protocol.3.map"}}, true, nil, "not a definition"},
-		{"unknown", []r{{"C_C.1.def", "C_D.1.def"}}, true, nil, "C_C.1.def"},
-		{"the second fails", []r{{"C_B.1.def", "C_C.1.def"}, {"C_A.1.def", "C_C.1.def"}}, true, nil, "twice"},
-		{"itself", []r{{"C_B.1.def", "C_B.1.def"}}, true, nil, "this name already"},
+		{"without the code", []r{{From: "C_B.1.def", To: "S_B.1.def"}}, false, map[string]string{"C_B.1.def": "", "S_B.1.def": "byte c\n"}, ""},
+		{"another version", []r{{From: "C_B.1.def", To: "C_B.4.def"}}, true, map[string]string{"C_B.1.def": "", "C_B.4.def": "byte c\n"}, ""},
+		{"into a folder", []r{{From: "C_B.1.def", To: "mine/C_B.1.def"}}, true, map[string]string{"C_B.1.def": "", "mine/C_B.1.def": "byte c\n"}, ""},
+		{"onto another", []r{{From: "C_B.1.def", To: "C_A.1.def"}}, true, nil, "exists already"},
+		{"onto one of another folder", []r{{From: "C_B.1.def", To: "mine/C_A.1.def"}}, true, nil, "C_A.1.def exists already"},
+		{"other case", []r{{From: "C_B.1.def", To: "C_b.1.def"}}, true, nil, "case"},
+		{"onto the code of another", []r{{From: "C_B.1.def", To: "C_KNOWN.1.def"}}, true, nil, "C_KNOWN has the code 9"},
+		{"not a name", []r{{From: "C_B.1.def", To: "C B.1.def"}}, true, nil, "letters, digits and _"},
+		{"without a version", []r{{From: "C_B.1.def", To: "C_C.def"}}, true, nil, "NAME.VERSION.def"},
+		{"no definition", []r{{From: "C_B.1.def", To: "C_C.1.txt"}}, true, nil, "def"},
+		{"outside", []r{{From: "C_B.1.def", To: "../C_C.1.def"}}, true, nil, "not a path below the folder"},
+		{"a device", []r{{From: "C_B.1.def", To: "NUL.1.def"}}, true, nil, "Windows reserves"},
+		{"too long", []r{{From: "C_B.1.def", To: strings.Repeat("C", 300) + ".1.def"}}, true, nil, "at most 200"},
+		{"a map", []r{{From: "protocol.1.map", To: "protocol.3.map"}}, true, nil, "not a definition"},
+		{"unknown", []r{{From: "C_C.1.def", To: "C_D.1.def"}}, true, nil, "C_C.1.def"},
+		{"the second fails", []r{{From: "C_B.1.def", To: "C_C.1.def"}, {From: "C_A.1.def", To: "C_C.1.def"}}, true, nil, "twice"},
+		{"itself", []r{{From: "C_B.1.def", To: "C_B.1.def"}}, true, nil, "this name already"},
 	} {
 		t.Run(strings.ReplaceAll(c.about, " ", "_"), func(t *testing.T) {
 			files, dir := workspacetest.Dir(t, renameFiles())
@@ -106,7 +107,7 @@ func TestRename(t *testing.T) {
 			}
 			var back []r
 			for i, f := range done.Files {
-				back = append(back, r{f.To, f.From})
+				back = append(back, r{From: f.To, To: f.From})
 				if m := done.Messages[i]; m.From != m.To && w.Now().File(f.From) == nil && w.NewName(m.From) != m.To {
 					t.Errorf("%s is now %q", m.From, w.NewName(m.From))
 				}
@@ -129,7 +130,7 @@ func TestRenameRestores(t *testing.T) {
 		w := workspacetest.Open(t, workspace.Config{Files: failing})
 		before := onDisk(t, dir)
 		failing.at = n
-		_, err := w.Rename(workspace.Renames{Files: []workspace.Renaming{{From: "C_A.2.def", To: "C_NEW.2.def"}, {From: "C_A.1.def", To: "C_NEW.1.def"}}, Codes: true})
+		_, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_A.2.def", To: "C_NEW.2.def"}, {From: "C_A.1.def", To: "C_NEW.1.def"}}, Codes: true})
 		if err == nil {
 			if n < 6 {
 				t.Errorf("only %d steps", n-1)
@@ -201,7 +202,7 @@ func choose(t *testing.T, w *workspace.Workspace, name string) {
 
 // A message whose text names it is renamed with its samples and its file, in one step.
 func TestRenameMessages(t *testing.T) {
-	type r = workspace.Renaming
+	type r = history.Renaming
 	muta := map[string]string{
 		"game.def":           "# hello\ngroup: c\ngroup: s\n\n# says hello\npacket: hello\n   __group = c\n   a = uint8\npacket: other\n   __group = s\n",
 		"game.samples.jsonl": `{"message":"hello","hex":"0105"}` + "\n" + `{"message":"other","hex":"01"}` + "\n",
@@ -218,22 +219,22 @@ func TestRenameMessages(t *testing.T) {
 		want           map[string]string // differences: "" is gone
 		err            string
 	}{
-		{"a packet", "muta", muta, workspace.Renames{Messages: []r{{"hello", "hi"}}}, map[string]string{
+		{"a packet", "muta", muta, workspace.Renames{Messages: []r{{From: "hello", To: "hi"}}}, map[string]string{
 			"game.def": strings.Replace(muta["game.def"], "packet: hello", "packet: hi", 1), "game.samples.jsonl": strings.Replace(muta["game.samples.jsonl"], "hello", "hi", 1),
 		}, ""},
-		{"a packet and its file", "muta", muta, workspace.Renames{Files: []r{{"game.def", "play.def"}}, Messages: []r{{"hello", "hi"}}}, map[string]string{
+		{"a packet and its file", "muta", muta, workspace.Renames{Files: []r{{From: "game.def", To: "play.def"}}, Messages: []r{{From: "hello", To: "hi"}}}, map[string]string{
 			"game.def": "", "game.samples.jsonl": "", "play.def": strings.Replace(muta["game.def"], "packet: hello", "packet: hi", 1), "play.samples.jsonl": strings.Replace(muta["game.samples.jsonl"], "hello", "hi", 1),
 		}, ""},
-		{"words of a title", "subspace", subspace, workspace.Renames{Messages: []r{{"ping_request", "sync_request"}}}, map[string]string{
+		{"words of a title", "subspace", subspace, workspace.Renames{Messages: []r{{From: "ping_request", To: "sync_request"}}}, map[string]string{
 			"game.def": strings.Replace(subspace["game.def"], "ping request", "sync request", 1), "game.samples.jsonl": strings.Replace(subspace["game.samples.jsonl"], "ping_request", "sync_request", 1),
 		}, ""},
-		{"a name in use", "muta", muta, workspace.Renames{Messages: []r{{"hello", "other"}}}, nil, "duplicate packet"},
-		{"a name in use in SubSpace", "subspace", subspace, workspace.Renames{Messages: []r{{"ping_request", "pong"}}}, nil, "pong exists already"},
-		{"not a name", "muta", muta, workspace.Renames{Messages: []r{{"hello", "hi there"}}}, nil, "letters, digits and _"},
-		{"unknown", "muta", muta, workspace.Renames{Messages: []r{{"nobody", "hi"}}}, nil, "nobody"},
-		{"the same", "muta", muta, workspace.Renames{Messages: []r{{"hello", "hello"}}}, nil, "this name already"},
+		{"a name in use", "muta", muta, workspace.Renames{Messages: []r{{From: "hello", To: "other"}}}, nil, "duplicate packet"},
+		{"a name in use in SubSpace", "subspace", subspace, workspace.Renames{Messages: []r{{From: "ping_request", To: "pong"}}}, nil, "pong exists already"},
+		{"not a name", "muta", muta, workspace.Renames{Messages: []r{{From: "hello", To: "hi there"}}}, nil, "letters, digits and _"},
+		{"unknown", "muta", muta, workspace.Renames{Messages: []r{{From: "nobody", To: "hi"}}}, nil, "nobody"},
+		{"the same", "muta", muta, workspace.Renames{Messages: []r{{From: "hello", To: "hello"}}}, nil, "this name already"},
 		{"nothing", "muta", muta, workspace.Renames{}, nil, "nothing"},
-		{"of TERA", "tera", renameFiles(), workspace.Renames{Messages: []r{{"C_A", "C_B"}}}, nil, "is that of its file"},
+		{"of TERA", "tera", renameFiles(), workspace.Renames{Messages: []r{{From: "C_A", To: "C_B"}}}, nil, "is that of its file"},
 	} {
 		t.Run(strings.ReplaceAll(c.about, " ", "_"), func(t *testing.T) {
 			files, dir := workspacetest.Dir(t, c.files)
@@ -263,7 +264,7 @@ func TestRenameMessages(t *testing.T) {
 			if is := w.NewName(c.give.Messages[0].From); is != c.give.Messages[0].To {
 				t.Errorf("%s is now %q", c.give.Messages[0].From, is)
 			}
-			if _, err := w.Undo(done.Undo.ID, false); err != nil {
+			if _, err := w.Turn(done.Undo.ID, true, false); err != nil {
 				t.Fatal(err)
 			}
 			if now := onDisk(t, dir); !maps.Equal(now, before) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/history"
 	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/store/storetest"
@@ -27,12 +28,12 @@ func standing(t *testing.T, w *workspace.Workspace, dir, home string) (s stands)
 	for _, name := range slices.Sorted(maps.Keys(storetest.Files(t, home))) {
 		file, ok := strings.CutPrefix(name, "history/")
 		if file, ok2 := strings.CutSuffix(file, ".jsonl"); ok && ok2 {
-			list, err := w.History(file)
+			list, err := w.History.Of(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range list {
-				text, err := w.RevisionText(file, r.ID)
+				text, err := w.History.Text(file, r.ID)
 				s.history += fmt.Sprintf("%s %q %q %v\n", file, r.Who, text, err)
 			}
 		}
@@ -40,7 +41,7 @@ func standing(t *testing.T, w *workspace.Workspace, dir, home string) (s stands)
 			s.journal += stepID.ReplaceAllString(name, "ID") + "\n" // also files that belong to nothing
 		}
 	}
-	for _, x := range w.Steps() {
+	for _, x := range w.History.Steps() {
 		about, _, _ := strings.Cut(x.About, " (completed")
 		s.journal += fmt.Sprintf("%s, %d files, undone %v\n", about, x.Files, x.Undone)
 	}
@@ -92,7 +93,7 @@ func TestEveryStepOfActs(t *testing.T) {
 		return func(w *workspace.Workspace) error { return any1(w.SaveBy([]string{"ann"}, name, []byte(text), nil)) }
 	}
 	rename := func(w *workspace.Workspace) error {
-		return any1(w.Rename(workspace.Renames{Files: []workspace.Renaming{{From: "C_A.1.def", To: "C_Z.1.def"}}, Codes: true, Who: []string{"ann"}}))
+		return any1(w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_A.1.def", To: "C_Z.1.def"}}, Codes: true, Who: []string{"ann"}}))
 	}
 	comment := func(w *workspace.Workspace) error {
 		return any1(w.Begin("ann", workspace.NewThread{File: "C_A.1.def", Line: 1, Text: "why"}))
@@ -105,7 +106,7 @@ func TestEveryStepOfActs(t *testing.T) {
 			return w.AddCapsule(workspace.CapsuleInfo{ID: id}, []byte(`{"Files":[]}`))
 		}
 	}
-	undo := func(w *workspace.Workspace) error { return any1(w.Undo(w.Steps()[0].ID, false, "bob")) }
+	undo := func(w *workspace.Workspace) error { return any1(w.Turn(w.History.Steps()[0].ID, true, false, "bob")) }
 	type act = func(w *workspace.Workspace) error
 	for name, x := range map[string]struct {
 		before []act
@@ -120,8 +121,8 @@ func TestEveryStepOfActs(t *testing.T) {
 		"delete":             {before: []act{comment}, act: func(w *workspace.Workspace) error { return any1(w.Delete("C_A.1.def", nil)) }},
 		"rename":             {before: []act{save("C_A.1.def", "uint32 now\n"), comment}, act: rename},
 		"undo of an upload":  {before: []act{upload}, act: undo},
-		"undo of a renaming": {before: []act{rename}, act: undo},
-		"redo":               {before: []act{upload, undo}, act: func(w *workspace.Workspace) error { return any1(w.Redo(w.Steps()[0].ID, false, "bob")) }},
+		"undo of a renaming": {before: []act{save("C_A.1.def", "uint32 now\n"), comment, rename}, act: undo},
+		"redo":               {before: []act{upload, undo}, act: func(w *workspace.Workspace) error { return any1(w.Turn(w.History.Steps()[0].ID, false, false, "bob")) }},
 		"codes": {act: func(w *workspace.Workspace) error {
 			return any2(w.GiveCodes(workspace.GivenCodes{Map: "protocol.1.map", Codes: []workspace.GivenCode{{Message: "C_A", Code: 9}}}))
 		}},

@@ -14,6 +14,7 @@ import (
 
 	"wirebench/defs/source"
 	"wirebench/server/collab"
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
@@ -575,7 +576,7 @@ func (w *Workspace) changeThreads(change func(snap *Snapshot) (*storedThread, er
 }
 
 // moveThreads makes threads follow renamed definitions.
-func (w *Workspace) moveThreads(files []Renaming) {
+func (w *Workspace) moveThreads(files []history.Renaming) {
 	if w.Home == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/server/history"
 	"wirebench/server/store"
 )
 
@@ -69,7 +70,7 @@ func TestThreadsFollow(t *testing.T) {
 	}
 	w = openThreads(t, dir, home)
 	look(5, "list[].title")
-	if _, err := w.Rename(Renames{Files: []Renaming{{From: "C_A.1.def", To: "C_B.1.def"}}}); err != nil {
+	if _, err := w.Rename(Renames{Files: []history.Renaming{{From: "C_A.1.def", To: "C_B.1.def"}}}); err != nil {
 		t.Fatal(err)
 	}
 	look(5, "list[].title")
@@ -110,7 +111,7 @@ func TestSuggestion(t *testing.T) {
 	if _, err := w.Accept("bob", x.ID); !errors.As(err, &no) {
 		t.Error(err)
 	}
-	history, err := w.History("C_A.1.def")
+	history, err := w.History.Of("C_A.1.def")
 	if err != nil || len(history) == 0 || history[0].Who[len(history[0].Who)-1] != "ann" {
 		t.Errorf("%+v %v", history, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/server/history"
 	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
@@ -25,21 +27,18 @@ import (
 
 // Files is the file store of a workspace: a folder on disk, in tests also one that fails. Its methods are safe for concurrent use.
 type Files interface {
+	history.Files
 	List() (files []store.File, skipped []string, err error)
-	Read(name string) (store.File, error)
-	Write(name string, text []byte, expect *store.Revision) (store.Revision, error)
 	Append(name string, line []byte) error
-	Remove(name string, expect *store.Revision) error
 	Watch(ctx context.Context, changed func()) error
 }
 
 // Home is the folder of a workspace, which only this program writes.
 type Home interface {
 	Files
-	Load(name string, decode func(text []byte) error) (store.File, error)
+	history.Home
 	Move(from, to string) error
 	Names(folder string) ([]string, error)
-	Below(folder string) ([]string, error)
 	Stat(name string) (fs.FileInfo, error)
 	Path(name string) string
 }
@@ -68,19 +67,14 @@ type Workspace struct {
 	settings    settings.Settings
 	listed      int // number of files in the folder when it was last read, including other files
 	listedBytes int
-	by          by       // of what is read next
-	here        sync.Map // by file: the text that was written last through this program
 
-	historyMu sync.Mutex // held while the files of the history are read or written
-	history   history
-	threads   threads
-	capsules  capsules
+	History  *history.History
+	threads  threads
+	capsules capsules
 
 	watchers watchers
 	variants variants
 	renamed  renames
-
-	doing map[string]bool // ids of steps of the journal that are being done
 }
 
 // Open reads a workspace.
@@ -90,9 +84,13 @@ func Open(c Config) (*Workspace, error) {
 	}
 	w := &Workspace{Config: c}
 	w.Retitle(c.FirstTitle)
+	w.History = history.New(history.Config{Project: c.Name, Files: c.Files, Home: c.Home, Log: c.Log, Moved: func(files, messages []history.Renaming) {
+		w.renamed.add(messages)
+		w.moveThreads(files)
+	}})
 	w.readSettings()
 	w.finishThreads()
-	w.finish()
+	w.History.Finish()
 	w.sweepCapsules()
 	if err := w.Reload(); err != nil {
 		return nil, err
@@ -113,7 +111,7 @@ func (w *Workspace) Now() *Snapshot { return w.now.Load() }
 func (w *Workspace) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	var writing supervise.Group
-	writing.Go("history", nil, func() { w.runHistory(done) })
+	writing.Go("history", nil, func() { w.History.Run(done) })
 	writing.Go("check of the stored files", nil, func() { w.checkHome(done) })
 	defer writing.Wait()
 	defer close(done)
@@ -126,7 +124,7 @@ func (w *Workspace) Run(ctx context.Context) error {
 
 // Reload reads the folder again. If it cannot be read, the library stays as it is and says so.
 func (w *Workspace) Reload() error {
-	defer w.writeHistory("", false)
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err := w.reload(false)
@@ -202,11 +200,37 @@ func (w *Workspace) reload(force bool) error {
 	if err != nil {
 		return err
 	}
-	if old != nil {
-		w.recordTexts(old.Library, lib)
+	for _, f := range slices.Concat(lib.Files, lib.Envelopes) {
+		if was := known[f.Name]; was == nil {
+			w.History.Read(f.Name, f.Text, f.Text)
+		} else if was != f {
+			w.History.Read(f.Name, was.Text, f.Text)
+		}
 	}
 	w.publish(next)
 	return nil
+}
+
+// Turn undoes a step, or redoes it: see [history.History.Turn].
+func (w *Workspace) Turn(id string, undo, rest bool, who ...string) (history.Step, error) {
+	defer w.History.Write()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.reload(false); err != nil { // what other programs have written is not of these people
+		return history.Step{}, err
+	}
+	step, err := w.History.Turn(id, undo, rest, who)
+	return step, errors.Join(err, w.reload(false))
+}
+
+// TextOf returns the text that a definition had at a revision of pages, store.RevisionOf with their line ends; ok is false if neither the file
+// nor its history has it.
+func (w *Workspace) TextOf(file, revision string) (text string, ok bool) {
+	is := func(text string) bool { return string(store.RevisionOf([]byte(text))) == revision }
+	if f := w.Now().File(file); f != nil && is(source.UnixLines(f.Text)) {
+		return source.UnixLines(f.Text), true
+	}
+	return w.History.Find(file, is)
 }
 
 // build makes a snapshot with the settings.
@@ -251,7 +275,7 @@ func (w *Workspace) Save(name string, text []byte, expect *store.Revision) (stor
 
 // SaveBy is Save by known people: a revision of its own in the history.
 func (w *Workspace) SaveBy(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
-	return w.saveAs(by{who: who, files: []string{name}}, name, text, expect)
+	return w.saveAs(who, false, name, text, expect)
 }
 
 // SavesTyped reports whether a text is to be saved in a file although nobody says so: the project is set to that, and the text has no errors.
@@ -271,14 +295,14 @@ func (w *Workspace) SavesTyped(file, text string) bool {
 
 // SaveTyped is SaveBy for a text that is saved as people type.
 func (w *Workspace) SaveTyped(who []string, name string, text []byte, expect *store.Revision) (store.Revision, error) {
-	return w.saveAs(by{who: who, files: []string{name}, typed: true}, name, text, expect)
+	return w.saveAs(who, true, name, text, expect)
 }
 
-func (w *Workspace) saveAs(of by, name string, text []byte, expect *store.Revision) (store.Revision, error) {
+func (w *Workspace) saveAs(who []string, typed bool, name string, text []byte, expect *store.Revision) (store.Revision, error) {
 	if err := w.checkName(name, text); err != nil {
 		return "", err
 	}
-	defer w.writeHistory("", false)
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.checkOlder(name, text); err != nil {
@@ -299,28 +323,22 @@ func (w *Workspace) saveAs(of by, name string, text []byte, expect *store.Revisi
 			}
 		}
 	}
-	if old != nil && inHistory(name) && old.Text != string(text) && (expect == nil || *expect == Revision(old)) {
-		w.keepBase(name, w.Now().File(name).Text)
+	if old = w.Now().File(name); old != nil && old.Text != string(text) && (expect == nil || *expect == Revision(old)) {
+		w.History.Base(name, old.Text)
 	}
 	rev, err := w.Files.Write(name, text, expect)
 	if err != nil && rev == "" {
 		return rev, err
 	}
-	return rev, errors.Join(err, w.reloadBy(of))
-}
-
-// reloadBy reads what people have written. The caller holds the lock.
-func (w *Workspace) reloadBy(of by) error {
-	w.by = of
-	err := w.reload(false)
-	w.by = by{}
-	return err
+	if old != nil {
+		w.History.Saved(name, old.Text, string(text), who, typed)
+	}
+	return rev, errors.Join(err, w.reload(false))
 }
 
 // Delete removes a file. Its samples stay, in case it is restored. The step restores it; it is nil if that is not possible.
-func (w *Workspace) Delete(name string, expect *store.Revision) (*Step, error) {
-	var step *Step
-	defer w.settled(&step)
+func (w *Workspace) Delete(name string, expect *store.Revision) (*history.Step, error) {
+	defer w.History.Write()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	was, err := w.Files.Read(name)
@@ -330,8 +348,7 @@ func (w *Workspace) Delete(name string, expect *store.Revision) (*Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone := []change{{name: name, before: was.Text}}
-	step, err = w.change(aboutFiles(gone), nil, doing{}, gone)
+	step, err := w.History.Do(history.Act{Changes: []history.Change{{Name: name, Before: was.Text}}})
 	if err != nil {
 		return nil, err
 	}
@@ -409,17 +426,21 @@ func (s *Snapshot) KeepsLayout(m *schema.Message, text string) bool {
 }
 
 func (s *Snapshot) sameLayout(m *schema.Message, text string) bool {
+	next, _ := s.With(m.Span.File.Name, text)
+	return s.keepsLayout(m, next)
+}
+
+// keepsLayout reports whether a message has the same bytes and types in another snapshot.
+func (s *Snapshot) keepsLayout(m *schema.Message, next *Snapshot) bool {
 	was, err := s.Program(m)
 	if err != nil {
 		return false
 	}
-	next, _ := s.With(m.Span.File.Name, text)
 	for _, n := range next.set.Named(m.Name) {
-		if n.Version != m.Version {
-			continue
+		if n.Version == m.Version && n.Span.File.Name == m.Span.File.Name {
+			is, err := next.Program(n)
+			return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
 		}
-		is, err := next.Program(n)
-		return err == nil && (m.Broken || !n.Broken) && codec.SameLayout(was, is)
 	}
 	return false
 }

@@ -251,7 +251,7 @@ func TestFlowOwnedFolder(t *testing.T) {
 	ask("DELETE", "/definitions/C_KEPT.1.def?force=true", "", nil)
 	delete(c.files, "definitions/C_KEPT.1.def")
 	c.has("deleted", "0 1 definitions/C_KEPT.1.def")
-	ask("POST", "/changes/"+w.Steps()[0].ID+"/undo", "", nil)
+	ask("POST", "/changes/"+w.History.Steps()[0].ID+"/undo", "", nil)
 	c.files["definitions/C_KEPT.1.def"] = "uint32 id\n"
 	delete(c.modes, "definitions/C_KEPT.1.def")
 	c.has("restored", "")

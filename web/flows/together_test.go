@@ -367,6 +367,7 @@ func TestFlowHistory(t *testing.T) {
 	f.command("History of the definition …")
 	p.Click("button", "Fields")
 	f.is("the values", `document.querySelector(".compare-table")?.textContent.includes("id7") === true`)
+	f.focus(".history-row[tabindex='0']")
 	p.Press("End")
 	p.Click("button", "What has changed since")
 	p.Click("button", "Text")
@@ -374,6 +375,65 @@ func TestFlowHistory(t *testing.T) {
 	f.axe("a part to take back")
 	f.do(`document.querySelectorAll(".take-back")[0].click()`)
 	f.has(togetherText + "\nbyte more\n")
+}
+
+// Any two revisions are compared, as lines and as layout with offsets in hex, and each says how many messages of the captures fit it.
+func TestFlowHistoryCompared(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", map[string]string{"C_HIT.1.def": servertest.HitText, "protocol.1.map": "C_HIT 4097\n"})
+	servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 400, 100))
+	ws := s.Projects.Find("one")
+	for _, text := range []string{"uint16 short\n" + servertest.HitText, "uint16 short\nuint16 more\n" + servertest.HitText, servertest.HitText + "# the same\n"} {
+		if _, err := ws.SaveBy([]string{"ann"}, "C_HIT.1.def", []byte(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := flow{t, browsertest.Open(t, serve(t, s).URL+"/p/one/definitions/C_HIT.1", openSelector)}
+	p := f.page()
+	f.command("History of the definition …")
+	row := func(n int, want string) {
+		t.Helper()
+		f.is("row "+want, fmt.Sprintf(`document.querySelectorAll(".history-row")[%d]?.textContent.includes(%s)`, n, jsText(want)))
+	}
+	row(0, "396 of 400 fit")
+	p.Press("ArrowDown")
+	row(1, "0 of 400 fit")
+	f.is("the others are not judged", `document.querySelectorAll(".history-fits").length === 2`)
+	p.Click("button", "Layout")
+	choose := func(option int) {
+		t.Helper()
+		f.do(fmt.Sprintf(`{ const s = document.querySelector("dialog select"); s.selectedIndex = %d; s.dispatchEvent(new Event("change", { bubbles: true })) }`, option))
+	}
+	choose(3) // the text before, and so the older one
+	f.shows(".compare-table", "added")
+	f.is("the rows", `[...document.querySelectorAll(".compare-table tr.c-moved")].some(e => e.textContent.includes("id") && e.cells[4].textContent === "0x06" && e.cells[5].textContent === "+0x04" && e.cells[6].textContent === "0x0a")`)
+	f.shows("dialog .operate-says", "2 added")
+	choose(1) // the newest one
+	f.shows("dialog .operate-says", "2 removed")
+	p.Click("button", "Text")
+	f.shows(".compare-table", "− uint16 more")
+	f.shows(".compare-table", "+ # the same")
+	p.Click("button", "Judge all")
+	row(3, "396 of 400 fit")
+	f.axe("two revisions")
+	f.look("history-compared")
+	f.focus(".history-row[tabindex='0']")
+	p.Press("End") // the revision that it is compared with is the one before then
+	p.Press("Home")
+	f.is("compared with the one before", `document.querySelector("dialog .segments button[aria-pressed=true]").textContent === "What it changed"`)
+
+	// A revision that is a part of a change of several files says so, and the change is undone from there.
+	p.Press("Escape")
+	upload := newFiles(map[string]string{"C_HIT.1.def": servertest.HitText + "uint32 last\n", "C_OTHER.1.def": "byte a\n"})
+	if _, _, err := ws.SaveAll(t.Context(), upload, true, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	f.has(servertest.HitText + "uint32 last\n")
+	f.command("History of the definition …")
+	row(0, "1 file replaced, 1 new")
+	f.axe("a revision of a change of several files")
+	p.Click("button", "Undo: 1 file replaced, 1 new")
+	f.has(servertest.HitText + "# the same\n")
 }
 
 // Three people type at once and without a pause: all get the same text, and it is in the file.

@@ -128,7 +128,7 @@ export interface PageAnswer {
   /** of the changed field in the definition */
   line?: number;
   /** messages with new names */
-  renamed?: WorkspaceRenaming[];
+  renamed?: HistoryRenaming[];
   status?: string;
   /** time of decoding */
   took?: string;
@@ -231,8 +231,8 @@ export interface PageExports {
   Losses: string[];
 }
 
-/** WorkspaceRenaming is a new name of a file or a message. */
-export interface WorkspaceRenaming {
+/** HistoryRenaming is a new name of a file or a message. */
+export interface HistoryRenaming {
   from: string;
   to: string;
 }
@@ -556,6 +556,8 @@ export interface ScoresScore {
   first?: ScoresDefect;
   /** another version of the definition that decodes these messages in the project */
   usedBy?: string;
+  /** the text has mistakes: what is valid in it was judged */
+  mistakes?: boolean;
   state: ScoresState;
   /** of its fields */
   lines?: ScoresLine[];
@@ -1735,7 +1737,7 @@ export interface UploadReport {
   /** in the order of the upload */
   files: UploadedFile[];
   /** the change of the library, for undo */
-  undo?: WorkspaceStep;
+  undo?: HistoryStep;
 }
 
 /** UploadedFile is the result for one file. */
@@ -1758,8 +1760,8 @@ export interface UploadedFile {
   diagnostics?: number;
 }
 
-/** WorkspaceStep is a change of the library that can be undone as a whole. */
-export interface WorkspaceStep {
+/** HistoryStep is a change of the library that can be undone as a whole. */
+export interface HistoryStep {
   id: string;
   at: string;
   /** what was done: 3 files replaced, 1 new */
@@ -1773,7 +1775,7 @@ export interface WorkspaceStep {
   /** bytes that it takes in the journal */
   size: number;
   /** new names of messages */
-  renamed?: WorkspaceRenaming[];
+  renamed?: HistoryRenaming[];
 }
 
 /** Differences counts the lines in which two texts differ. */
@@ -1794,7 +1796,7 @@ export interface CodeReport {
   /** this code map is in use */
   used: boolean;
   /** the change of the code map, for undo; missing if it had the code already */
-  undo?: WorkspaceStep;
+  undo?: HistoryStep;
 }
 
 /** CodesReport reports the code map that messages have their codes from. */
@@ -1804,36 +1806,36 @@ export interface CodesReport {
   /** this code map is in use */
   used: boolean;
   /** the change of the code map, for undo; missing if it had all the codes already */
-  undo?: WorkspaceStep;
+  undo?: HistoryStep;
 }
 
 /** WorkspaceRenamed reports what a renaming has changed. */
 export interface WorkspaceRenamed {
   /** names with their folders */
-  files: WorkspaceRenaming[];
+  files: HistoryRenaming[];
   /** NAME.VERSION, if the file is named after its message */
-  messages: WorkspaceRenaming[];
+  messages: HistoryRenaming[];
   /** code maps whose names have followed */
   maps?: string[];
   /** the change of all these files, for undo */
-  undo?: WorkspaceStep;
+  undo?: HistoryStep;
 }
 
 /** ChangeList is the journal of a project. */
 export interface ChangeList {
   /** newest first: uploads, new names of messages, codes, deleted files */
-  changes: WorkspaceStep[];
+  changes: HistoryStep[];
 }
 
 /** HistoryList is the history of a definition. */
 export interface HistoryList {
   file: string;
-  /** newest first; changes that follow each other are one; the last one is the text before the first change */
-  revisions: WorkspacePastRevision[];
+  /** newest first; the last one is the text before the first change */
+  revisions: HistoryPastRevision[];
 }
 
-/** WorkspacePastRevision is a state of a definition. */
-export interface WorkspacePastRevision {
+/** HistoryPastRevision is a state of a definition. */
+export interface HistoryPastRevision {
   id: string;
   /** first change */
   from: string;
@@ -1847,6 +1849,8 @@ export interface WorkspacePastRevision {
   removed: number;
   /** given by a person */
   name?: string;
+  /** id of the change of several files that it is a part of */
+  step?: string;
 }
 
 /** ThreadList is the comments and suggestions of a project. */
@@ -2248,6 +2252,8 @@ export interface ComparedDefinitions {
   rows: ViewComparedRow[];
   /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
   more?: number;
+  /** why only the lines are compared, which is so where a revision has no layout */
+  noLayout?: string;
   /** same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone */
   compat: "same" | "extended" | "broken";
   /** offset of the first part that breaks or extends the layout */

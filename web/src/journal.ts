@@ -1,6 +1,6 @@
 // Changes of many files that can be undone: what messages about them offer, and commands.
 
-import type { ChangeList, ChangeProblem, WorkspaceStep as Step } from "./api";
+import type { ChangeList, ChangeProblem, HistoryStep as Step } from "./api";
 import { register } from "./commands";
 import { apiOf, failure, request } from "./http";
 import type { Anchor } from "./menu";
@@ -34,6 +34,12 @@ export function undoOffer(workspace: string, step: Step | undefined): Offer | un
   return step === undefined ? undefined : { title: titles.undo, run: () => void turn(workspace, step, "undo") };
 }
 
+/** What undoes a change, or redoes it. */
+export function stepOffer(workspace: string, step: Step): Offer {
+  const way: Way = step.undone === true ? "redo" : "undo";
+  return { title: `${titles[way]}: ${step.about}`, run: () => void turn(workspace, step, way) };
+}
+
 async function steps(workspace: string): Promise<Step[]> {
   const reply = await request<ChangeList>(`${apiOf(workspace)}/changes`);
   if (!reply.ok) {
@@ -63,10 +69,9 @@ async function list(anchor: Anchor): Promise<void> {
   }
   openMenu(anchor, {
     label: "Changes of files",
-    items: all.map((s) => {
-      const way: Way = s.undone === true ? "redo" : "undo";
-      return { title: `${titles[way]}: ${s.about}`, hint: new Date(s.at).toLocaleString(), preview: () => s.names.join("\n") + (s.files > s.names.length ? `\nand ${s.files - s.names.length} more` : ""), ...roleItem(), run: () => void turn(workspace, s, way) };
-    }),
+    items: all.map((s) => ({
+      ...stepOffer(workspace, s), hint: new Date(s.at).toLocaleString(), preview: () => s.names.join("\n") + (s.files > s.names.length ? `\nand ${s.files - s.names.length} more` : ""), ...roleItem(),
+    })),
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ScoresScore } from "./api";
-import { scoreText, shortCount } from "./score";
+import { fitText, scoreText, shortCount } from "./score";
 import { equal, test } from "./testing";
 
 const state = { captures: 1, frames: 10 };
@@ -18,4 +18,16 @@ test("score: what the line says", () => {
   equal(says({ frames: 0, of: 0, clean: 0 }), "no message of its code in the captures");
   equal(says({ frames: 0, of: 0, clean: 0, state: { captures: 0, frames: 0 } }), "");
   equal(says({ clean: 0, over: 10, usedBy: "A.2" }), "0 of 10 messages clean; 10 past the end; A.2 decodes them");
+});
+
+test("score: how many messages fit", () => {
+  const says = (more: Partial<ScoresScore>): string => fitText({ ...base, ...more });
+  equal(says({ frames: 4120, of: 4120, clean: 4119 }), "4,119 of 4,120 fit");
+  equal(says({ clean: 0, mistakes: true }), "0 of 10 fit, with mistakes");
+  equal(says({ frames: 4, clean: 3 }), "3 of 4 judged so far fit");
+  equal(says({ state: { ...state, reading: 1 } }), "10 of 10 judged so far fit");
+  equal(says({ message: "", frames: 0, of: 0 }), "not known: no layout");
+  equal(says({ frames: 0, of: 0, clean: 0 }), "not known: no such messages in the captures");
+  equal(says({ frames: 0, of: 0, clean: 0, state: { captures: 0, frames: 0 } }), "not known: no captures");
+  equal(says({ frames: 0, of: 0, clean: 0, state: { ...state, reading: 1 } }), "not known yet: captures are being read");
 });

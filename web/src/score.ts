@@ -40,6 +40,19 @@ export function scoreText(score: Score): { text: string; bad: boolean } {
   return { text: `${clean.toLocaleString("en")} of ${judged} clean; ${parts.join(", ")}${other}${reading}`, bad: score.usedBy === undefined };
 }
 
+/** How many messages fit a definition, in few words, or why that is not known. */
+export function fitText({ message, frames, of, clean, mistakes, state }: Score): string {
+  const reading = (state.reading ?? 0) > 0;
+  if (message === "") {
+    return "not known: no layout";
+  }
+  if (of === 0) {
+    return reading ? "not known yet: captures are being read" : state.captures === 0 ? "not known: no captures" : "not known: no such messages in the captures";
+  }
+  const judged = frames < of || reading ? `${frames.toLocaleString("en")} judged so far` : of.toLocaleString("en");
+  return `${clean.toLocaleString("en")} of ${judged} fit${mistakes === true ? ", with mistakes" : ""}`;
+}
+
 /** The address of a frame of a capture. */
 export function frameAddress(workspace: string, capture: string, frame: number, filter = ""): string {
   const query = filter === "" ? "" : `?f=${encodeURIComponent(filter)}`;

@@ -151,13 +151,16 @@ export function TextLines({ of, only, back, backText = "Take back" }: { of: Comp
 }
 
 /** Says how many rows have changed. */
-export function summary({ rows, old, new: now, compat, where }: ComparedDefinitions): string {
+export function summary({ rows, old, new: now, compat, where, noLayout }: ComparedDefinitions): string {
+  if (noLayout !== undefined) {
+    return `Only the lines are compared: ${noLayout}`;
+  }
   const counts = (["added", "removed", "renamed", "retyped", "moved"] as const).flatMap((change) => {
     const n = (rows ?? []).filter((row) => row.change === change).length;
     return n === 0 ? [] : [`${n} ${change}`];
   });
   const size = old.size === now.size ? now.size : `${old.size} before, ${now.size} now`;
-  const verdict = { same: "", extended: "extends the layout · ", broken: `breaks the layout${where === undefined ? "" : ` at ${where}`} · ` }[compat];
+  const verdict = { same: "", extended: "extends the layout · ", broken: `breaks the layout${where === undefined ? "" : ` at ${offsetsIn(where)}`} · ` }[compat];
   return `${counts.length === 0 ? "The same bytes in both" : counts.join(", ")} · ${verdict}${size}`;
 }
 
