@@ -123,6 +123,12 @@ func TestBegunWithoutText(t *testing.T) {
 	if _, err := s.Join(t.Context(), l.Workspace, fresh, Person{Name: "viewer"}, Have{Begin: &begin}); !errors.Is(err, ErrNoFile) {
 		t.Error(err)
 	}
+	large := strings.Repeat("x", maxText+1)
+	if m, err := s.Join(t.Context(), l.Workspace, fresh, Person{Name: "ann", Writes: true}, Have{Begin: &large}); err == nil {
+		m.Leave()
+		t.Error("a text that is too large was begun")
+	}
+	wait(t, s)
 	for _, bad := range []string{"../x.def", "x.txt", ".x.def", "texts/../../x.def", ""} {
 		if m, err := s.Join(t.Context(), l.Workspace, bad, Person{Name: "ann", Writes: true}, Have{Begin: &begin}); err == nil {
 			m.Leave()

@@ -161,6 +161,9 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 	if have.Begin != nil && *have.Begin != "" && r.begun && r.doc.Version() == 0 {
 		text := collab.NewText(*have.Begin)
 		if err := r.receive(who.Name, "begin "+rand.Text(), 0, []collab.Change{collab.Between(nil, text)}); err != nil {
+			if len(r.members) == 0 {
+				r.endLocked(nil)
+			}
 			return nil, err
 		}
 	}
