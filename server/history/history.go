@@ -80,6 +80,7 @@ type revision struct {
 	who                []string
 	step               string // id of the step that it is a part of
 	again              bool   // it is left out if the history ends with its text
+	begins             bool   // it is the first of its file
 }
 
 func newRevision(file, before, after string, who []string) *revision {
@@ -105,6 +106,16 @@ func (h *History) Saved(file, before, after string, who []string, typed bool) {
 		who = slices.Sorted(slices.Values(who))
 	}
 	h.add(newRevision(file, before, after, who), typed)
+}
+
+// Begun records that people have saved a new file.
+func (h *History) Begun(file, text string, who []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.here[file] = text
+	r := newRevision(file, "", text, who)
+	r.begins = true
+	h.add(r, false)
 }
 
 // Read records that a file was read with another text than before, or for the first time: another program has written it, unless it is the text

@@ -71,14 +71,14 @@ func (h *History) store(r *revision) error {
 		return err
 	}
 	var lines []line
-	if !x.endsWith(r.before) {
+	if !r.begins && !x.endsWith(r.before) {
 		lines = append(lines, newLine(r.before, r.from, r.from, nil))
 	}
 	if r.before != r.text {
 		l := newLine(r.text, r.from, r.at, r.who)
 		l.Step = r.step
 		l.Added, l.Removed = linesChanged(r.before, r.text)
-		if len(x) == 0 || len(x)%wholeEvery != 0 {
+		if !r.begins && (len(x) == 0 || len(x)%wholeEvery != 0) {
 			l.Text, l.Change = nil, collab.Between(collab.NewText(r.before), collab.NewText(r.text))
 		}
 		lines = append(lines, l)

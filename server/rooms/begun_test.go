@@ -56,7 +56,7 @@ func (c *client) lost() (moved *Moved, err error) {
 }
 
 // Two people write a definition that nobody has saved. Everybody can open it, what they type survives a crash, and the first one who saves makes
-// the file, with the line ends of the others.
+// the file, with the line ends of the others and a revision of all.
 func TestBegun(t *testing.T) {
 	l := newLibrary(t, map[string]string{name: "uint32 id\r\n"})
 	s := newSet(t)
@@ -88,6 +88,13 @@ func TestBegun(t *testing.T) {
 	}
 	if got := s.Begun(l.Workspace); len(got) > 0 {
 		t.Errorf("still begun: %q", got)
+	}
+	list, err := l.History.Of(fresh)
+	if err != nil || len(list) != 1 || !slices.Equal(list[0].Who, []string{"eve", "ann", "bob"}) {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if text, err := l.History.Text(fresh, list[0].ID); err != nil || text != "# chat\nuint32 id\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
 

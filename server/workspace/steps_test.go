@@ -116,7 +116,7 @@ func TestEveryStepOfActs(t *testing.T) {
 	}{
 		"save":               {act: save("C_A.1.def", "uint32 now\n"), single: true},
 		"save again":         {before: []act{save("C_A.1.def", "uint32 now\n")}, act: save("C_A.1.def", "uint32 then\n"), single: true},
-		"save of a new file": {act: save("C_N.1.def", "uint32 n\n")},
+		"save of a new file": {act: save("C_N.1.def", "uint32 n\n"), single: true},
 		"upload":             {act: upload},
 		"delete":             {before: []act{comment}, act: func(w *workspace.Workspace) error { return any1(w.Delete("C_A.1.def", nil)) }},
 		"rename":             {before: []act{save("C_A.1.def", "uint32 now\n"), comment}, act: rename},
@@ -183,7 +183,8 @@ func TestEveryStepOfActs(t *testing.T) {
 							t.Errorf("killed at %s: not in the history: %s", l.At, line)
 						}
 					}
-					if old := fmt.Sprintf("%q", files["C_A.1.def"]); s.files != before.files && !strings.Contains(s.history, old) {
+					first, _, _ := strings.Cut(before.files, "\n") // C_A
+					if old := fmt.Sprintf("%q", files["C_A.1.def"]); !strings.Contains(s.files, first) && !strings.Contains(s.history, old) {
 						t.Errorf("killed at %s: the text of before is nowhere: %s", l.At, s.history)
 					}
 					if i < len(states)-1 {

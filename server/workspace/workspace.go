@@ -332,6 +332,8 @@ func (w *Workspace) saveAs(who []string, typed bool, name string, text []byte, e
 	}
 	if old != nil {
 		w.History.Saved(name, old.Text, string(text), who, typed)
+	} else if len(who) > 0 {
+		w.History.Begun(name, string(text), who)
 	}
 	return rev, errors.Join(err, w.reload(false))
 }
