@@ -152,7 +152,9 @@ func (s *Set) Rename(ws *workspace.Workspace, files []history.Renaming, rename f
 	s.Settle(ws)
 	to := map[string]*Moved{}
 	for _, f := range files {
-		to[f.To] = to[f.To]
+		if _, moves := to[f.To]; !moves {
+			to[f.To] = nil
+		}
 		to[f.From] = &Moved{File: f.To}
 	}
 	return s.move(ws, to, func() error { return moveTexts(ws, files, rename) })
