@@ -125,11 +125,9 @@ func (ws *space) addressForm(message string, q url.Values) form {
 	if f.message == "" && q.Get("filter") == "" && !q.Has("list") && !q.Has("new") {
 		f.message = ws.firstShown()
 	}
-	if name := q.Get("new"); q.Has("new") && !ws.has(name) {
-		f.action, f.arg = "new", name
+	if q.Has("new") {
+		f.action, f.arg = "new", q.Get("new")
 		return f
-	} else if q.Has("new") { // it has been saved since then
-		f.message = name
 	}
 	if f.message == workspace.EnvelopeName && ws.EnvelopeNamed(f.message) == nil {
 		f.action, f.arg = "new", f.message
