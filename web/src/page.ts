@@ -140,6 +140,7 @@ export class Page {
   private edited = false;
   private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
   private isOpening = false; // another definition
+  private isBeginning = false; // one that is not saved
 
   private readonly envelope: boolean; // the text is an envelope
   private cuts: Cuts | undefined; // the frames beside it
@@ -309,7 +310,7 @@ export class Page {
       endSuggestion: () => this.endSuggestion(),
       beside: (why, text) => this.showBeside(why, text),
       changed: (file, isAway = false) => {
-        if (file === this.controls.shared) {
+        if (file === this.controls.shared || file !== "" && (this.isOpening || this.isBeginning)) { // the answer is about another one
           return;
         }
         this.controls.shared = file;
@@ -875,7 +876,9 @@ export class Page {
     if (this.envelope && !isEnvelope(name)) {
       await this.leaveFor(`${pathOf(this.workspace, "definitions")}?new=${encodeURIComponent(name)}`);
     }
-    await this.press(`new:${name}`);
+    this.isBeginning = true;
+    await this.press(`new:${name}`).finally(() => { this.isBeginning = false; });
+    this.together.share();
   }
 
   /** Applies the typed name to an unsaved definition. */
