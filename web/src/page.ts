@@ -1005,7 +1005,7 @@ export class Page {
     }
     const set = answer.set ?? {};
     const before = this.controls.message;
-    const renamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true && set.definition === undefined;
+    const isRenamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true;
     Object.assign(this.controls, set, { name: "" });
     if (set.input !== undefined) {
       const area = field<HTMLTextAreaElement>("input");
@@ -1032,12 +1032,15 @@ export class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
+    if (isRenamed) {
+      this.together.goAlongTo(this.place.file);
+    }
     if (set.definition !== undefined && set.reset !== true && answer.of === undefined && this.together.has(this.place.file)) {
       delete set.definition; // it was made before the server took the text from the room, which has it, too
       this.controls.definition = this.editor.text;
     }
     if (answer.older !== true) {
-      this.takeDefinition(set, before, renamed);
+      this.takeDefinition(set, before, isRenamed && set.definition === undefined);
     }
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
     if (answer.rewritten !== undefined) {
