@@ -89,3 +89,15 @@ func TestPageForms(t *testing.T) {
 		t.Errorf("settings that are wrong: %d %s", status, body)
 	}
 }
+
+// The address of a definition that was not saved opens it once it is.
+func TestAddressOfWhatIsSavedNow(t *testing.T) {
+	s, _ := testServerOf(t, servertest.Files())
+	for name, want := range map[string]string{"C_JOIN.1": "password", "C_OTHER.1": "description of C_OTHER.1"} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", "/p/one/definitions?new="+name, nil))
+		if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, name+".def") || !strings.Contains(body, want) {
+			t.Errorf("%s: status %d, without %q:\n%s", name, w.Code, want, body)
+		}
+	}
+}

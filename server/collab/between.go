@@ -1,13 +1,15 @@
 package collab
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/defs/text"
 )
 
 // Between returns a change that makes one text the other. Lines that are equal stay; of a line that differs its start and end stay, so that
-// changes of others in the same line can be merged.
+// changes of others in the same line can be merged. Several lines are replaced as a whole by another number of lines, so that lines that others
+// insert between them stay whole.
 func Between(before, after Text) Change {
 	a, b := strings.SplitAfter(before.String(), "\n"), strings.SplitAfter(after.String(), "\n")
 	var out Change
@@ -52,7 +54,18 @@ func (c Change) replace(before, after Text) Change {
 	if splits(before, len(before)-end) || splits(after, len(after)-end) {
 		end--
 	}
+	if slices.Contains(before[start:len(before)-end], '\n') {
+		for !beginsLine(before, start) {
+			start--
+		}
+		for end > 0 && !(beginsLine(before, len(before)-end) && beginsLine(after, len(after)-end)) {
+			end--
+		}
+	}
 	c = c.add(Span{Len: start, Keep: true}, false)
 	c = c.add(Span{Len: len(before) - start - end, Text: after[start : len(after)-end]}, false)
 	return c.add(Span{Len: end, Keep: true}, false)
 }
+
+// beginsLine reports whether a line of a text begins at a unit.
+func beginsLine(t Text, at int) bool { return at == 0 || t[at-1] == '\n' }

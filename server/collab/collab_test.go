@@ -3,7 +3,9 @@ package collab
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -155,6 +157,36 @@ func TestBetween(t *testing.T) {
 		before, after := make(), make()
 		if got, err := Between(before, after).Apply(before); err != nil || got.String() != after.String() {
 			t.Fatalf("%q to %q: %q %v", before.String(), after.String(), got.String(), err)
+		}
+	}
+}
+
+// Lines that somebody inserts stay whole, and so do those of the other text, wherever that differs: numbered lines have much in common.
+func TestBetweenKeepsLines(t *testing.T) {
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		make := func() (out []string) {
+			for i := range 20 {
+				if r.IntN(3) == 0 {
+					out = append(out, fmt.Sprintf("byte f%d_\n", i))
+				}
+			}
+			return out
+		}
+		before, after := make(), make()
+		theirs := Between(NewText(strings.Join(before, "")), NewText(strings.Join(after, "")))
+		own := Between(NewText(strings.Join(before, "")), NewText(strings.Join(slices.Insert(slices.Clone(before), r.IntN(len(before)+1), "byte f99_\n"), "")))
+		change, err := own.Map(theirs, r.IntN(2) == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := change.Apply(NewText(strings.Join(after, "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Sorted(strings.Lines(text.String()))
+		if want := slices.Sorted(slices.Values(append(after, "byte f99_\n"))); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %q to %q: %q", seed, before, after, text.String())
 		}
 	}
 }

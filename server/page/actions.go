@@ -27,7 +27,7 @@ var actions = map[string]action{
 
 	"open":     {before: func(p *work) { p.openAnother(p.form.arg) }},
 	"begin":    {before: func(p *work) { p.beginFrom(p.form.arg) }},
-	"new":      {before: func(p *work) { p.beginNew(p.form.arg) }},
+	"new":      {before: func(p *work) { p.openNew(p.form.arg) }},
 	"stored":   {before: (*work).dropEdit},
 	"theirs":   {before: (*work).dropEdit},
 	"mine":     {before: (*work).mergeMine},

@@ -235,6 +235,16 @@ func (ws *space) isSample(message, text string) bool {
 	return false
 }
 
+// openNew begins a definition, or opens it if somebody has saved it since the page was told that it is not saved.
+func (p *work) openNew(name string) {
+	if _, _, err := p.stored(name); name == "" || err != nil {
+		p.beginNew(name)
+		return
+	}
+	p.form.definition, p.form.base = "", ""
+	p.openAnother(name)
+}
+
 // beginNew begins an unsaved definition with the given name, or with an unused one. It opens the one that somebody has begun under the name.
 func (p *work) beginNew(name string) (begun bool) {
 	f := &p.form

@@ -413,14 +413,19 @@ func (s *Snapshot) newName(old string, list []history.Renaming) string {
 	if _, err := s.Find(old); err == nil {
 		return ""
 	}
-	name := old
-	for _, r := range list {
-		if r.From == name {
-			name = r.To
+	for i, last := range slices.Backward(list) { // the last one counts, if it is not gone: another program may have written the old file again
+		if last.From != old {
+			continue
 		}
-	}
-	if m, err := s.Find(name); err == nil && name != old {
-		return s.NameOf(m)
+		name := last.To
+		for _, r := range list[i+1:] {
+			if r.From == name {
+				name = r.To
+			}
+		}
+		if m, err := s.Find(name); err == nil {
+			return s.NameOf(m)
+		}
 	}
 	return ""
 }

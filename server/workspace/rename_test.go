@@ -276,3 +276,21 @@ func TestRenameMessages(t *testing.T) {
 		})
 	}
 }
+
+// A name that another program has given a file again, as the checkout of a branch does, is followed to its last new name.
+func TestNewNameOfWhatIsThereAgain(t *testing.T) {
+	files, dir := workspacetest.Dir(t, map[string]string{"C_A.1.def": "byte a\n"})
+	home, _ := workspacetest.Dir(t, nil)
+	w := workspacetest.Open(t, workspace.Config{Files: files, Home: home})
+	for _, name := range []string{"C_B.1", "C_C.1"} {
+		if _, err := w.Rename(workspace.Renames{Files: []workspace.Renaming{{"C_A.1.def", name + ".def"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if is := w.NewName("C_A.1"); is != name {
+			t.Errorf("C_A.1 is now %q, not %q", is, name)
+		}
+		if err := errors.Join(os.Rename(filepath.Join(dir, name+".def"), filepath.Join(dir, "C_A.1.def")), w.Reload()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -286,6 +286,39 @@ func TestFlowTogetherRename(t *testing.T) {
 	f.shows(".history-list", "the text before")
 }
 
+// What is typed without a connection while somebody renames the definition is in its text under the new name, also after a reload.
+func TestFlowTogetherRenameOffline(t *testing.T) {
+	t.Parallel()
+	f, g, gate := gated(t, "/p/one/definitions/C_JOIN.1")
+	f.together()
+	g.open("C_JOIN.1")
+	want := servertest.JoinText
+	for i, name := range []string{"C_ENTER.1", "C_COME.1"} {
+		f.together()
+		g.has(want)
+		gate.shut()
+		f.shows("#room-bar", "No connection")
+		mine, theirs := fmt.Sprintf("byte mine%d\n", i), fmt.Sprintf("byte theirs%d\n", i)
+		f.inserts(mine, 0)
+		f.shows("#room-bar", "your changes are kept and sent later")
+		g.do(`document.querySelector("#definition-title").dispatchEvent(new MouseEvent("dblclick", {bubbles: true}))`)
+		g.page().Fill("textbox", "New name, with its version", name)
+		g.page().Press("Enter")
+		g.shows("#definition-head", name+".def")
+		g.together()
+		g.inserts(theirs, 0.99)
+		gate.open()
+		if i == 1 {
+			f.reload()
+		}
+		f.shows("#definition-head", name+".def")
+		f.together()
+		f.is("both lines", documentText+`.includes(`+jsText(mine)+`) && `+documentText+`.includes(`+jsText(theirs)+`)`)
+		want = browsertest.Value[string](t, f.ctx, documentText)
+	}
+	g.has(want)
+}
+
 // The server is restarted while people type: nothing is lost, and they go on.
 func TestFlowTogetherRestart(t *testing.T) {
 	t.Parallel()

@@ -142,6 +142,7 @@ export class Page {
   private edited = false;
   private confirmed: HTMLButtonElement | undefined; // whose question was confirmed
   private isOpening = false; // another definition
+  private isBeginning = false; // one that is not saved
 
   private readonly envelope: boolean; // the text is an envelope
   private cuts: Cuts | undefined; // the frames beside it
@@ -311,7 +312,7 @@ export class Page {
       endSuggestion: () => this.endSuggestion(),
       beside: (why, text) => this.showBeside(why, text),
       changed: (file, isAway = false) => {
-        if (file === this.controls.shared) {
+        if (file === this.controls.shared || file !== "" && (this.isOpening || this.isBeginning)) { // the answer is about another one
           return;
         }
         this.controls.shared = file;
@@ -886,7 +887,9 @@ export class Page {
     if (this.envelope && !isEnvelope(name)) {
       await this.leaveFor(`${pathOf(this.workspace, "definitions")}?new=${encodeURIComponent(name)}`);
     }
-    await this.press(`new:${name}`);
+    this.isBeginning = true;
+    await this.press(`new:${name}`).finally(() => { this.isBeginning = false; });
+    this.together.share();
   }
 
   /** Applies the typed name to an unsaved definition. */
@@ -1013,7 +1016,7 @@ export class Page {
     }
     const set = answer.set ?? {};
     const before = this.controls.message;
-    const renamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true && set.definition === undefined;
+    const isRenamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true;
     Object.assign(this.controls, set, { name: "" });
     if (set.input !== undefined) {
       const area = field<HTMLTextAreaElement>("input");
@@ -1040,12 +1043,15 @@ export class Page {
     for (const [id, html] of Object.entries(answer.html ?? {})) {
       this.part(id, html);
     }
+    if (isRenamed) {
+      this.together.goAlongTo(this.place.file);
+    }
     if (set.definition !== undefined && set.reset !== true && answer.of === undefined && this.together.has(this.place.file)) {
       delete set.definition; // it was made before the server took the text from the room, which has it, too
       this.controls.definition = this.editor.text;
     }
     if (answer.older !== true) {
-      this.takeDefinition(set, before, renamed);
+      this.takeDefinition(set, before, isRenamed && set.definition === undefined);
     }
     document.getElementById("took")?.replaceChildren(answer.took ?? "");
     if (answer.rewritten !== undefined) {

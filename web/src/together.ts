@@ -469,6 +469,29 @@ export class Together {
     }
   }
 
+  /** The file of the open text has another name, which the room may not have told, for want of a connection: what was typed here goes along. */
+  goAlongTo(file: string): void {
+    if (this.channel !== undefined && file !== "" && file !== this.file) {
+      this.moved({ file });
+    }
+  }
+
+  /** Takes what was kept of the room under another name of its file. */
+  private takeFormer(): void {
+    const start = `wirebench.together\n${this.host.workspace}\n`;
+    try {
+      for (const key of Object.keys(localStorage).filter((key) => key.startsWith(start) && !key.startsWith(this.keptStart))) {
+        const text = stored(key) ?? "null";
+        const kept = JSON.parse(text) as Kept | null;
+        if (kept?.room === this.room && store(this.keptStart + kept.client, text)) {
+          store(key, undefined);
+        }
+      }
+    } catch {
+      return; // this browser stores nothing
+    }
+  }
+
   private readonly draining = new Map<Channel, { left: number; key: string }>();
 
   /** Ends the connection. Changes on their way are confirmed first, or kept for the next time. */
@@ -538,6 +561,9 @@ export class Together {
       this.isLost = false;
       this.refused = "";
       this.room = start.room;
+      if (this.shared === undefined) {
+        this.takeFormer();
+      }
       this.writes = start.writes;
       this.known = start.account === true;
       this.name = start.name;

@@ -36,7 +36,9 @@ function common(a: readonly string[], b: readonly string[]): Pairs {
 const isHigh = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xd800;
 const isLow = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 
-/** The change of a range of text, without a common start and end. */
+const beginsLine = (text: string, at: number): boolean => at === 0 || text[at - 1] === "\n";
+
+/** The change of a range of text, without a common start and end. Several lines are replaced whole: others may insert lines between them. */
 function stretch(from: number, old: string, now: string): ChangeSpec[] {
   if (old === now) {
     return [];
@@ -55,6 +57,14 @@ function stretch(from: number, old: string, now: string): ChangeSpec[] {
   }
   if (end > 0 && isLow(old, old.length - end)) {
     end--;
+  }
+  if (old.slice(start, old.length - end).includes("\n")) {
+    while (!beginsLine(old, start)) {
+      start--;
+    }
+    while (end > 0 && !(beginsLine(old, old.length - end) && beginsLine(now, now.length - end))) {
+      end--;
+    }
   }
   return [{ from: from + start, to: from + old.length - end, insert: Text.of(now.slice(start, now.length - end).split("\n")) }];
 }
@@ -77,7 +87,7 @@ export function changesTo(text: Text, now: string): ChangeSpec[] {
   const b = wanted.slice(start, wanted.length - end);
   const pairs = common(a.map(plain), b.map(plain));
 
-  // Between two pairs there is one gap in each text. A line break belongs to the line before; the first gap has none before it.
+  // Between two pairs there is one gap in each text. A line break belongs to the line before it, but in the last gap, behind which there is none.
   const changes: ChangeSpec[] = [];
   let [i, j] = [0, 0];
   const joined = (lines: readonly string[], from: number, to: number, before: boolean): string => {
@@ -93,11 +103,11 @@ export function changesTo(text: Text, now: string): ChangeSpec[] {
     [i, j] = [toI + 1, toJ + 1];
   }
   if (i < a.length || j < b.length) {
-    if (start + i > 0) {
+    if (end > 0) {
+      changes.push(...stretch(offset(i), joined(a, i, a.length, false), joined(b, j, b.length, false)));
+    } else if (start + i > 0) {
       const before = text.line(start + i).to;
       changes.push(...stretch(before, joined(a, i, a.length, true), joined(b, j, b.length, true)));
-    } else if (end > 0) {
-      changes.push(...stretch(0, joined(a, 0, a.length, false), joined(b, 0, b.length, false)));
     } else {
       changes.push(...stretch(0, a.join("\n"), b.join("\n")));
     }
