@@ -1060,7 +1060,7 @@ export class Page {
     this.draw(answer, (answer.of === undefined ? undefined : this.recent.get(answer.of)) ?? this.controls.definition);
     this.markOpen();
     const { file, is } = this.place;
-    this.together.follow(file, is, renamed);
+    this.together.follow(file, is);
     if (!this.isOpening) {
       this.together.share();
     }

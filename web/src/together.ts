@@ -173,11 +173,8 @@ export class Together {
 
   private is: "stored" | "begun" | "" = "";
 
-  /** The page has a file open; "" for none. It is stored, or was begun and not saved, or there is no text of it. isRenamed: it is the one before. */
-  follow(file: string, is: "stored" | "begun" | "", isRenamed = false): void {
-    if (isRenamed && this.shared !== undefined && file !== this.file) {
-      this.moved({ file }); // its room says so, too, perhaps later
-    }
+  /** The page has a file open; "" for none. It is stored, or was begun and not saved, or there is no text of it. */
+  follow(file: string, is: "stored" | "begun" | ""): void {
     const isGone = this.is === "stored" && is === "" && this.unsaved.lines.length === 0 && !this.pending; // otherwise the room stays
     if (file !== this.file || isGone) {
       const own = this.isRenamed ? this.own : undefined; // goes along
