@@ -41,6 +41,7 @@ type TextMessage struct {
 		Text   string `json:"text"`
 
 		Revision string `json:"revision,omitempty"` // of the file, instead of Base
+		Copy     string `json:"copy,omitempty"`     // of the text, that may have begun the definition
 	} `json:"merge,omitempty"`
 	At *struct {
 		Version int `json:"version"`
@@ -160,7 +161,7 @@ func (s *Server) listenText(ctx context.Context, c *socket.Channel, ws *workspac
 		case said.Merge != nil && said.Merge.Revision != "":
 			err = m.MergeOf(said.Merge.Client, said.Merge.Revision, said.Merge.Text)
 		case said.Merge != nil:
-			err = m.Merge(said.Merge.Client, said.Merge.Base, said.Merge.Text)
+			err = m.Merge(said.Merge.Client, m.BaseOf(said.Merge.Copy, said.Merge.Base), said.Merge.Text)
 		case said.At != nil:
 			m.Point(said.At.Version, said.At.Anchor, said.At.Head)
 		case said.Look != nil:

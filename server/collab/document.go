@@ -84,6 +84,15 @@ func (d *Document) Has(client string) bool {
 	return slices.ContainsFunc(d.recent, func(u Update) bool { return u.Client == client })
 }
 
+// FirstOf returns the first change of a client, if it is among the latest updates.
+func (d *Document) FirstOf(client string) (c Change, ok bool) {
+	i := slices.IndexFunc(d.recent, func(u Update) bool { return u.Client == client })
+	if i < 0 {
+		return nil, false
+	}
+	return d.recent[i].Change, true
+}
+
 // Receive takes changes of a client that follow each other, the first one for the text of a version. It maps them over the updates since
 // then, and returns those that it accepted; of changes that it has already they are left out. With an error nothing is accepted.
 //

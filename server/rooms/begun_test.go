@@ -302,3 +302,26 @@ func TestFirstChangeIsKnown(t *testing.T) {
 	}
 	m.Leave()
 }
+
+// A page that is closed while the first key of a definition is on its way has typed more: that is merged with what has arrived, once.
+func TestBegunByACopy(t *testing.T) {
+	l := newLibrary(t, map[string]string{name: "uint32 id\n"})
+	s := newSet(t)
+	begin := "# about\n\nb"
+	m, err := s.Join(t.Context(), l.Workspace, fresh, Person{Name: "ann", Writes: true}, Have{Begin: &begin, Client: "tab-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Leave()
+	ann := l.begin(t, s, fresh, "ann", "# about\n\nbyte a")
+	ann.has(begin)
+	for range 2 {
+		if err := ann.Merge("tab-1", ann.BaseOf("tab-1", "# about\n\n"), "# about\n\nbyte a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann.has("# about\n\nbyte a")
+	if base := ann.BaseOf("tab-2", "x"); base != "x" {
+		t.Errorf("%q", base)
+	}
+}

@@ -27,7 +27,8 @@ type Have struct {
 	Room    string `json:"room,omitempty"`
 	Version int    `json:"version,omitempty"`
 
-	Begin *string `json:"begin,omitempty"` // the text of a definition that may not have been begun yet
+	Begin  *string `json:"begin,omitempty"`  // the text of a definition that may not have been begun yet
+	Client string  `json:"client,omitempty"` // identifies the copy of the text that begins it, as in Push
 }
 
 // Seen is a person as others see it.
@@ -160,7 +161,7 @@ func (r *Room) join(who Person, have Have) (*Member, error) {
 	}
 	if have.Begin != nil && *have.Begin != "" && r.begun && r.doc.Version() == 0 {
 		text := collab.NewText(*have.Begin)
-		if err := r.receive(who.Name, "begin "+rand.Text(), 0, []collab.Change{collab.Between(nil, text)}); err != nil {
+		if err := r.receive(who.Name, begins+cmp.Or(have.Client, rand.Text()), 0, []collab.Change{collab.Between(nil, text)}); err != nil {
 			if len(r.members) == 0 {
 				r.endLocked(nil)
 			}
@@ -368,6 +369,22 @@ func (m *Member) MergeOf(client, revision, text string) error {
 	}
 	m.outcome(NoCommon, 0)
 	return nil
+}
+
+// begins is how the client of the first update of a definition begins that was not saved; the copy of the text follows.
+const begins = "begin "
+
+// BaseOf returns the text that another one was made of: that with which its copy has begun the definition, if that has arrived, or else base.
+func (m *Member) BaseOf(copyOf, base string) (text string) {
+	m.room.locked(func() {
+		text = base
+		if c, ok := m.room.doc.FirstOf(begins + copyOf); ok && copyOf != "" {
+			if begun, err := c.Apply(nil); err == nil {
+				text = begun.String()
+			}
+		}
+	})
+	return text
 }
 
 // Merge takes a text that was made of an earlier one while there was no connection, when the updates since then are not known any more. The

@@ -1081,6 +1081,8 @@ export interface RoomsHave {
   version?: number;
   /** the text of a definition that may not have been begun yet */
   begin?: string;
+  /** identifies the copy of the text that begins it, as in Push */
+  client?: string;
 }
 
 /** TextMessage is a message of a page about a shared text; one of its parts. */
@@ -1095,6 +1097,7 @@ export interface TextMessage {
     base: string;
     text: string;
     revision?: string;
+    copy?: string;
   };
   at?: {
     version: number;

@@ -51,6 +51,7 @@ interface Kept {
   client: string;
   base: string; // the text of the version
   revision?: string; // of the file, instead of base
+  copy?: string; // whose text may have begun the definition
   text: string;
   changes: unknown[]; // from the one to the other
 }
@@ -266,15 +267,15 @@ export class Together {
   private whyMerged = "";
 
   /** Keeps a text until the server says that it is merged. Its client is its own, so that it is merged once, however often it is sent. */
-  private toMerge(of: { base?: string; revision?: string; text: string }): void {
+  private toMerge(of: { base?: string; revision?: string; copy?: string; text: string }): void {
     this.unmerged = { room: "", version: 0, client: `${this.client}-${Date.now().toString(36)}`, base: "", ...of, changes: [] };
     store(this.keptStart + this.unmerged.client, JSON.stringify(this.unmerged));
   }
 
   private sendUnmerged(): void {
     if (this.unmerged !== undefined) {
-      const { client, base, revision, text } = this.unmerged;
-      this.send({ merge: { client, base, text, ...(revision === undefined ? {} : { revision }) } });
+      const { client, base, revision, copy, text } = this.unmerged;
+      this.send({ merge: { client, base, text, ...(revision === undefined ? {} : { revision }), ...(copy === undefined ? {} : { copy }) } });
     }
   }
 
@@ -415,7 +416,7 @@ export class Together {
     this.sent = own?.text;
     const asked: TextOpened = {
       file, message: this.host.message(), name: personName(),
-      have: this.shared !== undefined ? { room: this.room, version: this.shared.version } : own === undefined ? {} : { room: own.room, version: own.version, begin: own.text },
+      have: this.shared !== undefined ? { room: this.room, version: this.shared.version } : own === undefined ? {} : { room: own.room, version: own.version, begin: own.text, client: this.client },
     };
     const channel: Channel = this.host.connection.channel("text", asked, {
       open: () => undefined,
@@ -652,7 +653,7 @@ export class Together {
       return;
     }
     if (own !== undefined && was === undefined && this.writes && !keeps && shared.before !== now) {
-      this.toMerge({ base: own.base, text: shared.before });
+      this.toMerge({ base: own.base, text: shared.before, copy: this.client });
     }
     this.own = undefined;
     this.takeOld();
@@ -701,7 +702,7 @@ export class Together {
   private keep(): void {
     const { shared, own } = this;
     if (own !== undefined && this.file !== "") {
-      const kept: Kept = { room: "", version: 0, client: this.client, ...own, changes: [] };
+      const kept: Kept = { room: "", version: 0, client: this.client, copy: this.client, ...own, changes: [] };
       this.stores(own.text === own.base ? undefined : JSON.stringify(kept));
     } else if (shared !== undefined) {
       const kept: Kept = { room: this.room, version: shared.version, client: this.client, base: shared.base, text: this.host.text(), changes: shared.changes };
