@@ -415,7 +415,7 @@ func TestPageConflict(t *testing.T) {
 	p.do(`"action":"mine"`)
 	p.has("mine", map[string]string{"definition-notes": "!changed on disk"})
 	p.do(`"action":"save"`)
-	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "byte mine_again\n" { // merged with what the others have changed
+	if text, _ := os.ReadFile(filepath.Join(dir, "C_JOIN.1.def")); string(text) != "byte theirs_again\nbyte mine\n" { // both: neither is a part of the other
 		t.Errorf("on disk: %q", text)
 	}
 	p.do(`"set":{"definition":"byte edited\n"}`)
