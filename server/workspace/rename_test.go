@@ -283,7 +283,7 @@ func TestNewNameOfWhatIsThereAgain(t *testing.T) {
 	home, _ := workspacetest.Dir(t, nil)
 	w := workspacetest.Open(t, workspace.Config{Files: files, Home: home})
 	for _, name := range []string{"C_B.1", "C_C.1"} {
-		if _, err := w.Rename(workspace.Renames{Files: []history.Renaming{{"C_A.1.def", name + ".def"}}}); err != nil {
+		if _, err := w.Rename(workspace.Renames{Files: []history.Renaming{{From: "C_A.1.def", To: name + ".def"}}}); err != nil {
 			t.Fatal(err)
 		}
 		if is := w.NewName("C_A.1"); is != name {
