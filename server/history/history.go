@@ -245,8 +245,8 @@ func (h *History) Base(file, text string) {
 	}
 }
 
-// Keep stores a text in the history of a definition that is in no file: that of one that was deleted while people changed it, or that cannot
-// be merged. before is the text that it was made of. It returns once the text is on disk.
+// Keep stores a text that is in no file in the history of a definition, because it cannot be merged or another program has overtaken it. before
+// is the text that it was made of. It returns once the text is on disk.
 func (h *History) Keep(file, before, text string, who []string) error {
 	if h.Home == nil {
 		return ErrNone

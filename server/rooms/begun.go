@@ -26,7 +26,7 @@ const (
 // ErrTaken is the error for a name that another definition has.
 var ErrTaken = errors.New("there is a definition of that name already")
 
-// Begun returns the names of the files that definitions would have which were begun in a project and not saved, in order.
+// Begun returns the definitions of a project that were begun and not saved: the names of their future files, in order.
 func (s *Set) Begun(ws *workspace.Workspace) (files []string) {
 	for _, r := range s.openIn(func(of *workspace.Workspace) bool { return of == ws }) {
 		if r.isBegun() {
@@ -91,7 +91,7 @@ func logsOf(ws *workspace.Workspace) (files []string, err error) {
 	return files, err
 }
 
-// mayBegin returns why no definition can be begun with a file name and a text.
+// mayBegin returns an error if no definition can be begun with a file name and a text.
 func (s *Set) mayBegin(at place, text string) error {
 	if at.ws.Now().File(at.file) != nil {
 		return nil // it is opened
@@ -127,12 +127,12 @@ func (s *Set) MoveBegun(ws *workspace.Workspace, from string, to Moved) error {
 	})
 }
 
-// isTaken reports whether a name is that of a definition, saved or not.
+// isTaken reports whether a definition has the file name, saved or not.
 func (s *Set) isTaken(ws *workspace.Workspace, file string) bool {
 	return ws.Now().File(file) != nil || slices.Contains(s.Begun(ws), file)
 }
 
-// hasFile takes that there is a file. The caller holds the lock.
+// hasFile ends the state without a file. The caller holds the lock.
 func (r *Room) hasFile() {
 	if r.begun {
 		r.begun, r.former = false, nil
@@ -140,7 +140,7 @@ func (r *Room) hasFile() {
 	}
 }
 
-// sayFile says that there is a file now, or none. The caller holds the lock.
+// sayFile announces that the file was made, or has gone. The caller holds the lock.
 func (r *Room) sayFile() {
 	if r.saidFile != nil {
 		r.saidFile()
@@ -166,7 +166,7 @@ func (r *Room) keepGone() (kept bool) {
 	return kept
 }
 
-// baseOf returns the text of which another program has made a new text of the file.
+// baseOf returns the text that another program has most likely changed into a new text of the file: its last text, or the one that was deleted.
 func (r *Room) baseOf(raw string) string {
 	if r.former == nil {
 		return r.fileText

@@ -5,6 +5,6 @@
 // What is confirmed is on disk: a log of updates in the folder of the project, synced for all changes that have arrived meanwhile at once.
 // The file has what somebody has saved; in projects that save as people type, it follows when typing rests, or after a second, while the text
 // has no errors. A room says which lines are not saved, and whose they are. A room without people is closed: what is not saved of its text
-// stays in the log, and the next room begins with it. A definition that is not saved has no file (begun.go); log.go says how the log and the file agree
-// after a crash.
+// stays in the log, and the next room begins with it. A definition that nobody has saved has a room and no file: see begun.go. How the log and
+// the file agree after a crash is in log.go.
 package rooms

@@ -325,7 +325,7 @@ func (p *past) base(now string) (base string, ok bool) {
 	return nearest(p.files, text), len(p.files) > 0
 }
 
-// nearest returns that of the texts of a file, of which another program may have made a new one, which is nearest to that.
+// nearest returns the text that differs least from a new text of the file: another program has most likely changed that one.
 func nearest(files []fileText, text string) (base string) {
 	best := -1
 	for _, f := range files {

@@ -62,7 +62,7 @@ type Message struct {
 	File    *FileState      `json:"file,omitempty"`
 	Unsaved *Unsaved        `json:"unsaved,omitempty"`
 	Saved   *Saved          `json:"saved,omitempty"`   // the outcome of a wish to write the file
-	Merged  string          `json:"merged,omitempty"`  // the outcome of a merge, after its updates: done, or unknown if it was not merged
+	Merged  string          `json:"merged,omitempty"`  // the outcome of a merge, after its updates: Merged, Suggested or NoCommon
 	Moved   *Moved          `json:"moved,omitempty"`   // the last news of this room
 	Refused string          `json:"refused,omitempty"` // why the definition does not get another name
 }
@@ -371,10 +371,10 @@ func (m *Member) MergeOf(client, revision, text string) error {
 	return nil
 }
 
-// begins is how the client of the first update of a definition begins that was not saved; the copy of the text follows.
+// begins is the start of the client of a definition's first update; the copy of the text that began the definition follows.
 const begins = "begin "
 
-// BaseOf returns the text that another one was made of: that with which its copy has begun the definition, if that has arrived, or else base.
+// BaseOf returns the base of a text of a copy: the text with which the copy began the definition, if that has arrived, else base.
 func (m *Member) BaseOf(copyOf, base string) (text string) {
 	m.room.locked(func() {
 		text = base
@@ -456,7 +456,7 @@ func (m *Member) suggest(base, text string) bool {
 		}
 	}
 	_, err = r.ws.Begin(m.Name, workspace.NewThread{
-		File: r.file, Text: "Typed without a connection, while others changed the same lines", Suggestion: &workspace.Suggestion{Base: base, Text: text},
+		File: r.file, Text: "Typed on an earlier text: others have changed the same lines since", Suggestion: &workspace.Suggestion{Base: base, Text: text},
 	})
 	if err == nil && r.suggested != nil {
 		r.suggested()

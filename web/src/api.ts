@@ -1133,7 +1133,7 @@ export interface RoomsMessage {
   unsaved?: RoomsUnsaved;
   /** the outcome of a wish to write the file */
   saved?: RoomsSaved;
-  /** the outcome of a merge, after its updates: done, or unknown if it was not merged */
+  /** the outcome of a merge, after its updates: Merged, Suggested or NoCommon */
   merged?: string;
   /** the last news of this room */
   moved?: RoomsMoved;
