@@ -101,3 +101,15 @@ func TestAddressOfWhatIsSavedNow(t *testing.T) {
 		}
 	}
 }
+
+// A page that begins a definition stays at it, although its room is still that of the definition before.
+func TestBegunBesideARoom(t *testing.T) {
+	p, _, _ := testPage(t, map[string]string{"C_JOIN.1.def": servertest.JoinText})
+	p.do(`"set":{"message":"C_NEW.1","name":"C_NEW.1","definition":"byte x\n","base":"","shared":"C_JOIN.1.def","input":"","value":"","edits":{}}`)
+	p.has("the new one", map[string]string{"definition-head": "C_NEW.1.def"})
+	p.do(`"set":{"show":0}`)
+	if to := p.last.Set.Message; to != nil && *to != "C_NEW.1" {
+		t.Errorf("the page is at %s", *to)
+	}
+	p.has("still the new one", map[string]string{"definition-head": "C_NEW.1.def"})
+}

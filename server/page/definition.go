@@ -141,7 +141,7 @@ func (p *work) follow() {
 func (p *work) followSaved() {
 	f := &p.form
 	file := p.ws.File(f.shared)
-	if file == nil {
+	if file == nil || p.ws.Snapshot.FileName(f.message) != f.shared { // or the room is still that of the definition before
 		return
 	}
 	if _, _, err := p.stored(f.message); err == nil {
