@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wirebench/server/servertest"
@@ -259,6 +261,49 @@ func TestFlowBeginOffline(t *testing.T) {
 	f.together()
 	g.openBegun("C_MINE.1")
 	g.has("# description of C_MINE.1\n\nbyte a")
+}
+
+// What one tab has kept without a connection is in the text once, and in the other tab too, which asks for the room with it and does not find it
+// any more when the answer comes.
+func TestFlowKeptByTwoTabs(t *testing.T) {
+	t.Parallel()
+	a, g, gate := gated(t, "/p/one/definitions/C_JOIN.1")
+	g.goes(gate.other + "/p/one/definitions/C_JOIN.1")
+	a.together()
+	g.together()
+	gate.shut()
+	a.caret(2)
+	a.types("_kept")
+	const key = `Object.keys(localStorage).find((key) => key.startsWith("wirebench.together"))`
+	a.is("it is kept", key+` !== undefined`)
+	kept := browsertest.Value[string](t, a.ctx, key+` + "\0" + localStorage.getItem(`+key+`)`)
+	gate.open()
+	const text = "string channel_name # where\nuint16 password_kept\n"
+	g.has(text)
+	a.is("it is not kept any more", key+` === undefined`)
+
+	b := flow{t, browsertest.OpenTab(t, a.ctx, "about:blank", "html")}
+	browsertest.Run(t, b.ctx, chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`if (location.protocol !== "about:") {
+			const [key, kept] = ` + jsText(kept) + `.split("\0")
+			localStorage.setItem(key, kept)
+			const get = Storage.prototype.getItem
+			Storage.prototype.getItem = function (name) {
+				const value = get.call(this, name)
+				if (name === key) this.removeItem(key) // as the other tab does
+				return value
+			}
+		}`).Do(ctx)
+		return err
+	}))
+	b.goes(gate.URL + "/p/one/definitions/C_JOIN.1")
+	b.together()
+	b.has(text)
+	b.caret(1)
+	b.types(" b")
+	for _, f := range []flow{a, b, g} {
+		f.has("string channel_name # where b\nuint16 password_kept\n")
+	}
 }
 
 // Tabs of one browser have one text of a definition.

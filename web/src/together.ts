@@ -129,6 +129,7 @@ export class Together {
   private refused = ""; // why the server does not give the text
   private timer: ReturnType<typeof setTimeout> | undefined;
   private queue: Promise<void> = Promise.resolve(); // messages are taken one after the other
+  private era = 0; // connections that were lost: what waits of theirs comes again
 
   constructor(host: TogetherHost) {
     this.host = host;
@@ -412,7 +413,8 @@ export class Together {
 
   private join(): void {
     const { file } = this;
-    const own = this.own === undefined ? this.kept() : { ...this.own, room: "", version: 0 };
+    this.held = this.shared === undefined && this.own === undefined ? this.kept() : undefined;
+    const own = this.own === undefined ? this.held : { ...this.own, room: "", version: 0 };
     this.sent = own?.text;
     const asked: TextOpened = {
       file, message: this.host.message(), name: personName(),
@@ -422,13 +424,18 @@ export class Together {
       open: () => undefined,
       message: (message: RoomsMessage) => {
         if (this.channel === channel) {
-          this.queue = this.queue.then(() => (this.channel === channel ? this.take(message) : undefined));
+          const { era } = this;
+          this.queue = this.queue.then(() => (this.channel === channel && (era === this.era || message.moved !== undefined) ? this.take(message) : undefined)).catch((reason: unknown) => {
+            this.enterAgain();
+            reportError(reason);
+          });
         } else {
           this.drained(channel, message);
         }
       },
       lost: (why) => {
         if (this.channel === channel) {
+          this.era++;
           this.refused = why;
           if (why !== "" && this.shared === undefined && this.saving !== "") {
             this.saving = "";
@@ -437,7 +444,7 @@ export class Together {
           if (this.shared !== undefined) {
             asked.have = { room: this.room, version: this.shared.version };
           }
-            this.lostAt = this.isLost ? this.lostAt : clock();
+          this.lostAt = this.isLost ? this.lostAt : clock();
           this.isLost = true;
           this.host.changed("", why === ""); // until the room is back
           this.draw();
@@ -452,6 +459,7 @@ export class Together {
   /** The text is becoming a new version: what is not saved is in that one, and the room of this one gets back the text of the file. */
   isVersioned = false;
 
+  private held: Kept | undefined; // what was kept when the page asked for the room: another tab may remove it before the answer
   private sent: string | undefined; // the text with which a definition begins that has no room yet
 
   /** The file has another name, and its room is there. */
@@ -628,8 +636,9 @@ export class Together {
   /** Takes the text of the server; undefined: the one that is kept. What this page has and the server has not becomes a change of it. */
   private async begin(text: string | undefined, version: number, why: string): Promise<void> {
     const { shared: was } = this;
-    const kept = was === undefined && this.own === undefined ? this.kept() : undefined;
-    const mine = was === undefined ? kept : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
+    const { held } = this;
+    this.held = undefined;
+    const mine = was === undefined ? held : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
     const now = text ?? mine?.base ?? "";
     let own: typeof this.own; // with what was typed while the editor was being loaded
     let keeps = false;
@@ -752,11 +761,17 @@ export class Together {
       mine = Math.imul(mine ^ (unit >> 8), 0x01000193);
     }
     if (mine >>> 0 !== hash) {
-      const { file } = this;
-      this.leave();
-      this.follow(file, this.is);
-      void this.keepApart(file, text);
+      this.enterAgain();
     }
+  }
+
+  /** Takes the text of the room in place of this one, which has come apart from it. */
+  private enterAgain(): void {
+    const { file } = this;
+    const text = this.host.text();
+    this.leave();
+    this.follow(file, this.is);
+    void this.keepApart(file, text);
   }
 
   /** Keeps a text that differs from that of the others as a suggestion. */
