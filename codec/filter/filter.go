@@ -100,7 +100,9 @@ func Compile(text string, env Env) (*Filter, []Mistake) {
 		f.translated = root.String()
 	}
 	if rewritten || f.translated != "" {
-		f.rewritten = root.String()
+		if f.rewritten = root.String(); len(f.rewritten) > MaxText {
+			f.rewritten = "" // it would not be read as a filter
+		}
 	}
 	f.widened = c.widened(root)
 	if w := c.wide(root); w != nil && root.short == notShort {
@@ -297,5 +299,6 @@ func (f *Filter) Widened() []string { return f.widened }
 // Wide returns the filter with the texts that it searches in bytes as UTF-16, "" if there are none: what to try if it finds nothing.
 func (f *Filter) Wide() string { return f.wide }
 
-// Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "".
+// Rewritten returns the full form of a filter in a short form (bare text, a bare number, "= 48211", ~q), or "", also for a full form of more
+// than MaxText bytes.
 func (f *Filter) Rewritten() string { return f.rewritten }

@@ -255,6 +255,7 @@ func FuzzCompile(f *testing.F) {
 		`C_CHAT.message contains "x" && !(dir == c2s)`, "all .ids in {1..5, 7}", "= 48211", "~b a", "party", "u16le(bytes[2:2]) == op", `bytes contains x"de ?? be"`, "any .members[*].items[0].id != $me + 1",
 		`.words[2][0] == "\u00e9"`, "S_*.2.x", "@.blob[1-3] == 00:01", "1..5", "time > \"10:00\"", "$sel.members.name == .author", "core.type == 3", "op in {", `r"a" 'b'`, "0b1 & 0x2 % 3 / -4.5e-7",
 		`bytes ~ r"[^]\xd0]\Q日\E(?i)日"`, "count(from) > count(via)", "tag == boss", "@.at.pos contains 00:00", "all @.path == @.at.pos", "op in {S_CHAT, S_*}", "len(@.members) > 3", "build == $build",
+		"u16" + strings.Repeat("\x96", 1000), // its full form is longer than a filter may be
 	} {
 		f.Add(text)
 	}

@@ -10,10 +10,10 @@ const (
 	maxCutSearch = 4 << 20 // bytes of a text for which more than one line is tried
 )
 
-// recogniseCut reads an invalid text without its incomplete end. It returns nil if the rest is invalid too. A text from a clipboard is
+// readCut reads an invalid text without its incomplete end. It returns nil if read finds the rest invalid too. A text from a clipboard is
 // accepted only if it is a conversation, since otherwise a mistake in the last line should be an error; for a file several messages
 // suffice.
-func recogniseCut(text string, file bool) *Paste {
+func readCut(text string, file bool, read func(text string) (*Paste, error)) *Paste {
 	t, e := newPasted(text)
 	if e != nil || strings.HasSuffix(t.s, "\n") {
 		return nil
@@ -27,7 +27,7 @@ func recogniseCut(text string, file bool) *Paste {
 			return nil
 		}
 		rest := t.s[:end+1]
-		p, err := recognise(rest)
+		p, err := read(rest)
 		if err != nil {
 			continue
 		}

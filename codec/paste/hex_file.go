@@ -15,7 +15,7 @@ const minWrapped = 16
 func RecogniseFile(text string, key func(schema.Dir, []byte) (schema.Key, bool)) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
-		if cut := recogniseCut(text, true); cut != nil {
+		if cut := readCut(text, true, recognise); cut != nil {
 			return cut, nil
 		}
 	}

@@ -76,7 +76,7 @@ func Forms() []FormInfo {
 func Recognise(text string) (*Paste, error) {
 	p, err := recognise(text)
 	if err != nil {
-		if cut := recogniseCut(text, false); cut != nil {
+		if cut := readCut(text, false, recognise); cut != nil {
 			return cut, nil
 		}
 	}
@@ -116,12 +116,22 @@ func recognise(text string) (*Paste, error) {
 	return nil, best.place(t)
 }
 
-// RecogniseAs reads any text as the form with this id. The error is an *Error.
+// RecogniseAs reads any text as the form with this id, a truncated one as Recognise does. The error is an *Error.
 func RecogniseAs(text, form string) (*Paste, error) {
 	f := formByID(form)
 	if f == nil {
 		return nil, &Error{Message: "unknown form " + scan.Quote(form)}
 	}
+	p, err := f.readText(text)
+	if err != nil {
+		if cut := readCut(text, false, f.readText); cut != nil {
+			return cut, nil
+		}
+	}
+	return p, err
+}
+
+func (f *form) readText(text string) (*Paste, error) {
 	t, e := newPasted(text)
 	if e != nil {
 		return nil, e
@@ -131,10 +141,10 @@ func RecogniseAs(text, form string) (*Paste, error) {
 		e = errWhole("there are no bytes of this form in the text")
 	}
 	if e != nil {
-		e.Form = form
+		e.Form = f.ID
 		return nil, e.place(t)
 	}
-	p.form, p.why = form, "read as chosen"
+	p.form, p.why = f.ID, "read as chosen"
 	return p.finish(t), nil
 }
 
