@@ -95,10 +95,11 @@ type Start struct {
 	Notice  string  `json:"notice,omitempty"`  // what everyone has to know of the text
 }
 
-// Saved is the outcome of a wish to write the file: it has the text, unless there is a problem.
+// Saved is the outcome of a wish to write the file: it has the text, unless there is a problem. It is also news for those whose lines are in it.
 type Saved struct {
 	Same    bool   `json:"same,omitempty"` // it had the text already
 	Problem string `json:"problem,omitempty"`
+	By      string `json:"by,omitempty"` // another person, who has saved lines of this one, who had no wish to
 }
 
 // FileState is the state of the file.

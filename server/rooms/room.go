@@ -710,6 +710,7 @@ func (r *Room) writeFile(now bool) time.Duration {
 		return retryTime
 	}
 	r.saved(savers, Saved{})
+	r.tellAuthors(savers, who)
 	if r.unsaved.IsEmpty() {
 		return never
 	}
@@ -755,6 +756,17 @@ func (r *Room) saved(list []saver, is Saved) {
 		s.wakeUp()
 	}
 	r.savers = r.savers[len(list):]
+}
+
+// tellAuthors tells the people whose lines others have saved. The caller holds the lock.
+func (r *Room) tellAuthors(savers []saver, who []string) {
+	for m := range r.members {
+		if len(savers) == 0 || m.saved != nil || !slices.Contains(who, m.Name) || slices.ContainsFunc(savers, func(s saver) bool { return s.name == m.Name }) {
+			continue
+		}
+		m.saved = &Saved{By: savers[0].name}
+		m.wakeUp()
+	}
 }
 
 // wrote takes that the file has a text of this room. It returns true.

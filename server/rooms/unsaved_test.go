@@ -101,6 +101,7 @@ func TestSaveOfTwo(t *testing.T) {
 	})
 	bob.written()
 	bob.until("nothing is unsaved", func() bool { return len(bob.unsaved.Lines) == 0 && bob.unsaved.Version == bob.version })
+	ann.until("she is told who has saved her line", func() bool { return ann.saved != nil && *ann.saved == Saved{By: "bob"} })
 	list, err := l.History.Of(name)
 	if err != nil || strings.Join(list[0].Who, ", ") != "bob, ann" {
 		t.Errorf("%+v (%v)", list, err)
@@ -111,6 +112,13 @@ func TestSaveOfTwo(t *testing.T) {
 	}
 	if again, err := l.History.Of(name); err != nil || len(again) != len(list) {
 		t.Errorf("%+v (%v)", again, err)
+	}
+	ann.saved = nil
+	bob.replace("title", "label")
+	bob.written()
+	ann.has("uint32 account\nstring label\n")
+	if ann.saved != nil {
+		t.Errorf("none of her lines is saved: %+v", ann.saved)
 	}
 }
 

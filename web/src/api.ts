@@ -1204,11 +1204,13 @@ export interface RoomsUnsaved {
   more?: number;
 }
 
-/** RoomsSaved is the outcome of a wish to write the file: it has the text, unless there is a problem. */
+/** RoomsSaved is the outcome of a wish to write the file: it has the text, unless there is a problem. It is also news for those whose lines are in it. */
 export interface RoomsSaved {
   /** it had the text already */
   same?: boolean;
   problem?: string;
+  /** another person, who has saved lines of this one, who had no wish to */
+  by?: string;
 }
 
 /** RoomsMoved is the new name of a file. */

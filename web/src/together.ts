@@ -380,7 +380,12 @@ export class Together {
     }
   }
 
-  private saved({ same, problem }: RoomsSaved): void {
+  private saved({ same, problem, by }: RoomsSaved): void {
+    if (by !== undefined) {
+      notify(`${by} has saved ${this.file.replace(/^.*\//, "")}, with your lines`);
+      this.host.saved();
+      return;
+    }
     if (this.saving === "sent") { // else it is wanted again
       this.saving = "";
     }
