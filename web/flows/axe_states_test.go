@@ -155,7 +155,7 @@ func TestFlowAxeSettings(t *testing.T) {
 	p.Visible("region", "Proposals")
 	f.axe("proposals")
 	f.narrow("proposals")
-	p.Click("button", "Decode as…")
+	captureFlow{f, s}.tool("Decode as…")
 	p.Visible("button", "Apply")
 	p.Choose("Code map", "protocol.1.map")
 	f.axe("settings that are not applied")

@@ -14,7 +14,7 @@ func TestFlowColorsAndHighlight(t *testing.T) {
 	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 100), "")
 	f.counts("100 frames")
 	f.choose(5, false)
-	f.tool("Columns ▾")
+	f.tool("Columns…")
 	f.pick("Colors of frames")
 	p := f.page()
 	p.Focused("textbox", "Filter of a new rule")

@@ -203,9 +203,16 @@ func (f captureFlow) pick(title string) {
 	f.do(fmt.Sprintf(item+".click()", jsText(title)))
 }
 
+// tool presses a tool beside the list, or one in the menu at the end of the line of the filter.
 func (f captureFlow) tool(title string) {
 	f.Helper()
-	f.do(fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s).click()`, jsText(title)))
+	tool := fmt.Sprintf(`[...document.querySelectorAll(".frames-tools .btn")].find(e => e.textContent === %s && e.checkVisibility())`, jsText(title))
+	if browsertest.Value[bool](f.T, f.ctx, tool+` !== undefined`) {
+		f.do(tool + `.click()`)
+		return
+	}
+	f.page().Click("button", "More tools")
+	f.page().Click("menuitem", title)
 }
 
 // info waits until the row of a frame contains a text.

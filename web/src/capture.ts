@@ -132,6 +132,7 @@ const proposeMillis = 300;
 const enoughFrames = 50; // of live traffic, after which it is looked at again
 
 class CapturePage implements Shown {
+  private readonly main: HTMLElement;
   private readonly api: string;
   private readonly id: string;
   private readonly page: Page;
@@ -154,6 +155,8 @@ class CapturePage implements Shown {
   constructor(main: HTMLElement, host: HTMLElement, page: Page) {
     const workspace = main.dataset["workspace"] ?? "";
     const id = main.dataset["capture"] ?? "";
+    this.main = main;
+    main.toggleAttribute("data-unchosen", this.place.number === 0);
     this.id = id;
     this.api = `${apiOf(workspace)}/captures/${encodeURIComponent(id)}`;
     this.page = page;
@@ -403,6 +406,7 @@ class CapturePage implements Shown {
     }
     this.wanted = 0;
     this.shown = undefined;
+    this.main.toggleAttribute("data-unchosen", false);
     this.heldHex = m.frame.hex;
     this.beforeHeld = this.frames.list.row?.n;
     this.packets.show(undefined);
@@ -435,6 +439,7 @@ class CapturePage implements Shown {
   /** Shows a frame in the panes. */
   private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
+    this.main.toggleAttribute("data-unchosen", row === undefined);
     if (row === undefined) {
       this.shown = undefined;
       this.page.showFrame(undefined);
@@ -656,7 +661,7 @@ class CapturePage implements Shown {
       { ...kept, title: "JSON Lines with secrets", ...roleItem(), run: save("jsonl", false, true) },
     ] : [];
     const count = chosen.reduce((sum, range) => sum + range.end - range.start, 0);
-    openMenu(document.querySelector<HTMLElement>(".frames-tools") ?? document.body, {
+    openMenu(document.querySelector<HTMLElement>(".frames-more") ?? document.body, {
       label: count > 1 ? `Export ${count} frames` : "Export the listed frames",
       items: [
         { title: "pcapng, for Wireshark", run: save("pcapng") },

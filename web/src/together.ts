@@ -643,7 +643,8 @@ export class Together {
     const { shared: was } = this;
     const { held } = this;
     this.held = undefined;
-    const mine = was === undefined ? held : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
+    const kept = held ?? (text !== undefined && this.own === undefined ? this.kept() : undefined); // the room may have said that it is of this file
+    const mine = was === undefined ? kept : was.pending > 0 ? { base: was.base, text: this.host.text() } : undefined;
     const now = text ?? mine?.base ?? "";
     let own: typeof this.own; // with what was typed while the editor was being loaded
     let keeps = false;

@@ -425,12 +425,12 @@ function Box({ box }: { box: FilterBox }) {
           {box.typed.value === "" && box.inForce.value.typed === "" ? null : (
             <button class="btn quiet" type="button" aria-label="Clear the filter" title="Clear the filter" onClick={() => box.clear()}>✕</button>
           )}
+          <button class="btn quiet" type="button" aria-label="Save as a preset" title="Save as a preset" onClick={() => (box.naming.value = !box.naming.value)}>☆</button>
+          {box.options.highlight === undefined ? null : (
+            <button class="btn quiet" type="button" aria-label="Highlight matching frames" title="Highlight matching frames among all (Shift+Enter)" onClick={() => void box.highlight()}>✦</button>
+          )}
           <button class="btn quiet" type="button" aria-label="Recent filters" title="Recent filters (Down in an empty box)" onMouseDown={(e) => e.preventDefault()} onClick={() => box.line.showPast()}>▾</button>
         </div>
-        <button class="btn quiet" type="button" aria-label="Save as a preset" title="Save as a preset" onClick={() => (box.naming.value = !box.naming.value)}>☆</button>
-        {box.options.highlight === undefined ? null : (
-          <button class="btn quiet" type="button" aria-label="Highlight matching frames" title="Highlight matching frames among all (Shift+Enter)" onClick={() => void box.highlight()}>✦</button>
-        )}
         {offered ? <button class={state === "ok" ? "btn primary" : "btn quiet"} type="button" title="Apply (Enter)" onClick={() => void box.apply()}>Apply</button> : null}
       </div>
       <p class="filterbox-says" id="filterbox-says" role="status"><span class="filterbox-said" ref={says}>{state === "waiting" ? said.current : (said.current = sentence(box))}</span></p>

@@ -183,8 +183,8 @@ export class FrameList {
     this.draw(true);
   }
 
-  /** The same rows have another order; the current frame stays in view if the user selected it. */
-  reorder(sorted: boolean, chosen = true): void {
+  /** The same rows have another order; the current frame stays in view. */
+  reorder(sorted: boolean): void {
     const { top, viewPx, rowPx } = this.scroll;
     const n = this.pages.get(this.current)?.n ?? this.currentN;
     const px = this.current * rowPx - top;
@@ -192,7 +192,7 @@ export class FrameList {
     this.reset(false);
     if (n > 0) {
       this.currentN = n;
-      this.hold = { n, px: sorted && !chosen ? Infinity : inView ? px : viewPx / 3, asks: false }; // Infinity: the list starts at its beginning
+      this.hold = { n, px: inView ? px : viewPx / 3, asks: false };
     } else if (sorted) { // start at the top of the new order
       this.hold = undefined;
       this.scroll.moveTo(0);
@@ -702,6 +702,22 @@ export class FrameList {
   clearSelection(): boolean {
     const had = this.ranges.list.length > 0;
     this.clearRanges();
+    return had;
+  }
+
+  /** Makes no row current; returns whether one was. */
+  leave(): boolean {
+    const had = this.currentN > 0 || this.current >= 0;
+    clearTimeout(this.tellTimer);
+    this.hold = undefined;
+    this.again = undefined;
+    this.current = -1;
+    this.currentN = 0;
+    this.told = { pos: -1, row: undefined };
+    this.draw(true);
+    if (had) {
+      this.events.select(undefined, -1);
+    }
     return had;
   }
 

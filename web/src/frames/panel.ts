@@ -1,9 +1,9 @@
 // The pane of a list of frames: filter, chips, find bar, list and drawers.
 //
-//   .frames > .frames-top > .frames-filter, .frames-tools
+//   .frames > .frames-top > .frames-filter, .frames-more
 //           > .frames-chips, .find-bar
-//           > .frames-body > .frames-list (+ .frames-empty), .frames-drawer > .drawer-head, the drawer
-//           > .frames-line
+//           > .frames-body > .frames-list (+ .frames-empty), .frames-drawer > .drawer-head, the drawer; .frames-tools
+//   .status > .frames-line
 
 import type { How } from "../filterbox/syntax";
 import { combine } from "../filterbox/syntax";
@@ -12,6 +12,7 @@ import { isTyping } from "../keys";
 import { load, prefetch } from "../load";
 import { type Anchor, type MenuItem, openMenu } from "../menu";
 import { announce, notify } from "../notify";
+import { Analyze } from "./analyze";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
 import { type FrameActions, offerCommands, runKey } from "./commands";
@@ -32,7 +33,6 @@ import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket"
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
-import { Toolbar } from "./toolbar";
 import { timeModes } from "./text";
 
 /** Events of the pane. */
@@ -92,15 +92,8 @@ export interface FramesOptions {
 const mostChips = 100;
 const mostMarks = 100; // frames marked by one key
 const mostIDs = 20_000; // of rows
-const mostHeight = 0.8; // of the pane, for the drawer
+const mostShare = 0.8; // of the pane, for the drawer
 const leastDrawer = 120; // pixels
-
-const leastFilter = 600; // pixels
-
-/** The room for the buttons beside the filter, in pixels, of the width of both. */
-function toolsPx(both: number): number {
-  return both < 700 ? 40 : Math.max(40, both - leastFilter);
-}
 
 const drawers = () => import("./drawers");
 
@@ -149,9 +142,9 @@ export class Frames {
   private readonly splitter = make("div", "frames-split");
   /** Above everything: proposals, see proposals.tsx. */
   readonly proposals = make("div");
-  private readonly toolbar = new Toolbar("Beside the list");
+  private readonly analyze = new Analyze();
+  private readonly more = button("⋯", () => this.moreMenu(), "More tools");
   private readonly tools = new Map<DrawerName, HTMLButtonElement>();
-  private readonly fitting = new ResizeObserver(([entry]) => this.toolbar.fit(toolsPx(entry?.contentRect.width ?? 0)));
   private readonly history = new History();
   private readonly named: NamedFrames;
   private readonly stopped = new AbortController();
@@ -188,8 +181,6 @@ export class Frames {
   private mistakesSeen: (() => void) | undefined; // of the dialog of colors, while open
   private startFrame: FrameName;
   private startNumber: number;
-  private begun = false; // an initial frame was selected
-  private given = 0; // that frame, unless the user requested one
   private going = 0; // number of moves in the list; an answer about an earlier one is void
 
   constructor(host: HTMLElement, options: FramesOptions) {
@@ -213,27 +204,13 @@ export class Frames {
     }
     this.element.setAttribute("aria-label", "Frames");
 
-    const drawer = (name: DrawerName): HTMLButtonElement => {
-      const tool = button(drawerTitles[name], () => this.toggleDrawer(name));
-      tool.setAttribute("aria-expanded", "false");
-      this.tools.set(name, tool);
-      return tool;
-    };
-    const columns = button("Columns ▾", () => this.columnsMenu(columns.hidden ? this.toolbar.element : columns, ""));
-    for (const tool of [ // those at the end are in a menu first
-      ...(["types", "problems", "timeline", "graph", "conns", "follow"] as const).map(drawer),
-      button("Find", () => this.actions().find(), "Find without hiding frames (Ctrl+F)"),
-      button("Export…", () => this.events.export([]), "Save the listed frames as a file"),
-      button("Colors…", () => void this.manageColors(), "Color frames by filters"),
-      ...(options.decodeAs === undefined ? [] : [button("Decode as…", options.decodeAs)]),
-      columns,
-      ...(["flow", "table"] as const).map(drawer),
-      ...(options.markers === undefined ? [] : [drawer("markers")]),
-    ]) {
-      this.toolbar.add(tool);
+    for (const name of ["types", "problems", "timeline", "graph", "conns", "follow", "flow", "table", ...(options.markers === undefined ? [] : ["markers" as const])] as const) {
+      this.tools.set(name, this.analyze.add(drawerTitles[name], () => this.toggleDrawer(name)));
     }
+    this.more.setAttribute("aria-haspopup", "menu");
+    this.more.classList.add("frames-more");
     const top = make("div", "frames-top");
-    top.append(this.filterHost, this.toolbar.element);
+    top.append(this.filterHost, this.more);
 
     this.chipBar = new Chips({
       remove: (chip) => this.removeChip(chip),
@@ -281,19 +258,20 @@ export class Frames {
     this.splitter.hidden = true;
     this.splitter.tabIndex = 0;
     this.splitter.setAttribute("role", "separator");
-    this.splitter.setAttribute("aria-orientation", "horizontal");
-    this.splitter.setAttribute("aria-label", "Height of the drawer");
+    this.splitter.setAttribute("aria-label", "Size of the tool");
     this.splitter.setAttribute("aria-valuenow", "50");
     this.shelf.append(head);
-    this.body.append(this.splitter, this.shelf);
+    this.body.append(this.splitter, this.shelf, this.analyze.element);
 
     const { listHost } = this;
     this.body.prepend(listHost);
     this.proposals.hidden = true;
     this.line.element.append(...(options.beside ?? []));
-    this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body, this.line.element);
+    this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body);
+    (document.querySelector(".status") ?? this.element).prepend(this.line.element);
     host.append(this.element);
-    this.element.style.setProperty("--drawer-height", this.rememberedHeight());
+    this.element.style.setProperty("--drawer-height", this.remembered("height", "max(50%, 15rem)"));
+    this.element.style.setProperty("--drawer-width", this.remembered("width", "42%"));
 
     this.list = new FrameList(
       listHost,
@@ -327,13 +305,6 @@ export class Frames {
       },
     );
     listHost.append(this.empty);
-    for (const kind of ["mousedown", "keydown"] as const) {
-      listHost.addEventListener(kind, (event) => {
-        if (!(event.target instanceof Element) || event.target.closest(".frames-head") === null) {
-          this.given = 0; // the user moves in the list
-        }
-      }, { capture: true });
-    }
     this.socket = new FramesSocket(
       { state: (state) => this.took(state), connection: (c) => this.connected(c) },
       options.channel,
@@ -364,7 +335,6 @@ export class Frames {
       this.openDrawer(opened as DrawerName, false);
     }
     this.watcher.observe(this.shelf);
-    this.fitting.observe(top);
     this.checkEmpty();
   }
 
@@ -498,13 +468,13 @@ export class Frames {
     this.stopped.abort();
     this.named.stop();
     this.watcher.disconnect();
-    this.fitting.disconnect();
     this.endCommands();
     this.endSorting();
     this.minimap?.destroy();
     this.drawer?.close();
     this.list.destroy();
     this.socket.close();
+    this.line.element.remove();
     this.element.remove();
   }
 
@@ -604,7 +574,7 @@ export class Frames {
       this.list.reset(!renumbered); // the same frames, decoded again
     }
     if (turned) {
-      this.list.reorder(state.sorted !== undefined, this.list.frameNumber !== this.given);
+      this.list.reorder(state.sorted !== undefined);
     }
     this.list.update(state, this.marked);
     this.tookSort(state);
@@ -617,33 +587,10 @@ export class Frames {
     this.drawnSeq = state.seq;
     const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then no list exists to go to it in
     if (this.startFrame !== 0 && !wrong && (state.scanned >= this.startNumber && this.startNumber > 0 || state.done)) {
-      this.begun = true;
       void this.goTo(this.startFrame, false);
-    }
-    if (!this.begun && !wrong && state.fit > 0) {
-      this.begun = true;
-      void this.begin(state);
     }
     this.events.state?.(state, this.socket.connection);
     this.counted?.();
-  }
-
-  /** Selects the first message initially, to show an example. Live traffic is followed instead. */
-  private async begin(state: State): Promise<void> {
-    if (state.live || this.startFrame !== 0 || this.list.position >= 0) {
-      return;
-    }
-    const { going } = this;
-    try {
-      const found = await this.socket.ask("find", { text: "kind == message", as: "filter", from: -1, back: false });
-      if (found.pos >= 0 && this.list.position < 0 && going === this.going) {
-        this.given = found.n;
-        this.jumped = false;
-        this.list.go(found.pos);
-      }
-    } catch {
-      // The list has changed by now, and nothing needs to be selected.
-    }
   }
 
   private connected(connection: Connection): void {
@@ -1100,6 +1047,22 @@ export class Frames {
     openMenu(anchor, { label: about?.words ?? "Columns", items });
   }
 
+  /** What is not beside the list: at the end of the line of the filter. */
+  private moreMenu(): void {
+    const { decodeAs } = this.options;
+    openMenu(this.more, {
+      label: "More tools",
+      items: [
+        ...this.analyze.items,
+        { group: "List", title: "Columns…", run: () => this.columnsMenu(this.more, "") },
+        { group: "List", title: "Colors…", run: () => void this.manageColors() },
+        { group: "List", title: "Find…", hint: "Ctrl F", run: () => this.actions().find() },
+        ...(decodeAs === undefined ? [] : [{ group: "Capture", title: "Decode as…", run: decodeAs }]),
+        { group: "Capture", title: "Export…", run: () => this.events.export([]) },
+      ],
+    });
+  }
+
   private manageChips(): void {
     const items: MenuItem[] = this.view.chips.map((chip) => ({ group: "Remove", title: chipLabel(chip, this.names), run: () => this.removeChip(chip) }));
     if (items.length > 1) {
@@ -1146,6 +1109,9 @@ export class Frames {
       if (this.drawer === undefined) {
         this.drawer = new loaded.drawers[name](this.drawerHost());
         this.shelf.append(this.drawer.element);
+        for (const part of this.drawer.element.children) { // a bar that gets another line takes it from what is below it
+          this.watcher.observe(part);
+        }
       }
       then?.(this.drawer);
       if (focus) {
@@ -1210,18 +1176,25 @@ export class Frames {
     }
   }
 
-  /** The height in CSS; by default half of the space, and enough for a table. */
-  private rememberedHeight(): string {
-    const value = recall("drawer.height");
-    return typeof value === "number" && value >= leastDrawer && value < 4000 ? `${value}px` : "max(50%, 15rem)";
+  /** Whether the drawer is beside the list and not, in a narrow window, below it. */
+  private get isBeside(): boolean {
+    return getComputedStyle(this.body).flexDirection === "row";
   }
 
+  /** A size of the drawer in CSS. */
+  private remembered(way: "width" | "height", otherwise: string): string {
+    const value = recall(`drawer.${way}`);
+    return typeof value === "number" && value >= leastDrawer && value < 4000 ? `${value}px` : otherwise;
+  }
+
+  /** Gives the drawer a width, or below the list a height, in pixels. */
   private resizeDrawer(px: number): void {
-    const most = Math.max(leastDrawer, this.body.clientHeight * mostHeight);
-    const height = Math.round(Math.max(leastDrawer, Math.min(px, most)));
-    this.element.style.setProperty("--drawer-height", `${height}px`);
-    this.splitter.setAttribute("aria-valuenow", String(Math.round((100 * height) / Math.max(1, this.body.clientHeight)))); // percent
-    keep("drawer.height", height);
+    const way = this.isBeside ? "width" : "height";
+    const room = way === "width" ? this.body.clientWidth : this.body.clientHeight;
+    const size = Math.round(Math.max(leastDrawer, Math.min(px, Math.max(leastDrawer, room * mostShare))));
+    this.element.style.setProperty(`--drawer-${way}`, `${size}px`);
+    this.splitter.setAttribute("aria-valuenow", String(Math.round((100 * size) / Math.max(1, room)))); // percent
+    keep(`drawer.${way}`, size);
   }
 
   // 6. States without rows.
@@ -1287,6 +1260,7 @@ export class Frames {
     this.endCommands();
     this.endSorting();
     this.element.classList.add("gone");
+    this.line.element.hidden = true;
     announce("This capture has been deleted");
     if (focused) {
       setTimeout(() => this.empty.querySelector("a")?.focus());
@@ -1332,34 +1306,38 @@ export class Frames {
         this.closeDrawer(true);
       }
     }, { signal });
-    let from: { y: number; height: number } | undefined;
+    const size = (): number => (this.isBeside ? this.shelf.offsetWidth : this.shelf.offsetHeight);
+    const place = (event: PointerEvent): number => (this.isBeside ? event.clientX : event.clientY);
+    let from: { place: number; size: number } | undefined;
     this.splitter.addEventListener("pointerdown", (event) => {
-      from = { y: event.clientY, height: this.shelf.offsetHeight };
+      from = { place: place(event), size: size() };
       this.splitter.setPointerCapture(event.pointerId);
       event.preventDefault();
     }, { signal });
     this.splitter.addEventListener("pointermove", (event) => {
       if (from !== undefined) {
-        this.resizeDrawer(from.height + from.y - event.clientY);
+        this.resizeDrawer(from.size + from.place - place(event));
       }
     }, { signal });
     for (const name of ["pointerup", "pointercancel"] as const) {
       this.splitter.addEventListener(name, () => (from = undefined), { signal });
     }
-    this.splitter.addEventListener("dblclick", () => this.resizeDrawer(260), { signal });
+    this.splitter.addEventListener("dblclick", () => this.resizeDrawer(this.isBeside ? 0.42 * this.body.clientWidth : 260), { signal });
+    this.splitter.addEventListener("focus", () => this.splitter.setAttribute("aria-orientation", this.isBeside ? "vertical" : "horizontal"), { signal });
     this.splitter.addEventListener("keydown", (event) => {
-      const by = event.key === "ArrowUp" ? 24 : event.key === "ArrowDown" ? -24 : 0;
+      const [more, less] = this.isBeside ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
+      const by = event.key === more ? 24 : event.key === less ? -24 : 0;
       if (by !== 0) {
         event.preventDefault();
         event.stopPropagation();
-        this.resizeDrawer(this.shelf.offsetHeight + by);
+        this.resizeDrawer(size() + by);
       }
     }, { signal });
   }
 
   private isReady(): boolean {
     const at = document.activeElement;
-    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || (this.element.contains(at) && !isTyping(at) && !this.shelf.contains(at)));
+    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || this.line.element.contains(at) || (this.element.contains(at) && !isTyping(at) && !this.shelf.contains(at)));
   }
 
   private actions(): FrameActions {
@@ -1412,8 +1390,10 @@ export class Frames {
         }
         if (!this.findBar.element.hidden) {
           this.findBar.close();
-        } else {
+        } else if (this.view.sort !== undefined) {
           this.setSort(undefined);
+        } else {
+          list.leave();
         }
       },
       follow: () => {
