@@ -90,7 +90,7 @@ func TestFlowCaptureFolds(t *testing.T) {
 	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 100), "#n=2")
 	p := f.page()
 	f.counts("100 frames")
-	f.is("the list has the width of the page, and Info half of it", `document.querySelector(".frames-list").clientWidth >= innerWidth - 20 && document.querySelector(".fh[data-column=info], .fh:last-child").getBoundingClientRect().width >= innerWidth / 2`)
+	f.is("the list has the width beside the tools, and Info half of it", `((list) => list + document.querySelector(".frames-tools").offsetWidth >= innerWidth - 20 && document.querySelector(".fh[data-column=info], .fh:last-child").getBoundingClientRect().width >= list / 2)(document.querySelector(".frames-list").clientWidth)`)
 	f.is("fields, bytes and inspector are beside each other", `((a, b, c) => a.top === b.top && b.top === c.top && a.right <= b.left && b.right <= c.left)(...["#fields-pane", "#bytes-pane", "#tools-pane"].map(s => document.querySelector(s).getBoundingClientRect()))`)
 	hidden := func(id string) {
 		t.Helper()

@@ -85,7 +85,7 @@ export interface FramesOptions {
   decodeAs?(): void;
   /** Storage of markers. */
   markers?: MarkerSource;
-  /** Controls at the end of the line below the list. */
+  /** Controls at the end of the status line. */
   beside?: readonly HTMLElement[];
 }
 
@@ -135,6 +135,7 @@ export class Frames {
   private readonly chipBar: Chips;
   private readonly findBar: FindBar<FindAs>;
   private readonly line: StatusLine;
+  private readonly status = document.querySelector<HTMLElement>(".status") ?? this.element;
   private readonly body = make("div", "frames-body");
   private readonly empty = make("div", "frames-empty");
   private readonly shelf = make("div", "frames-drawer");
@@ -266,9 +267,9 @@ export class Frames {
     const { listHost } = this;
     this.body.prepend(listHost);
     this.proposals.hidden = true;
-    this.line.element.append(...(options.beside ?? []));
     this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body);
-    (document.querySelector(".status") ?? this.element).prepend(this.line.element);
+    this.status.prepend(this.line.element);
+    this.status.append(...(options.beside ?? []));
     host.append(this.element);
     this.element.style.setProperty("--drawer-height", this.remembered("height", "max(50%, 15rem)"));
     this.element.style.setProperty("--drawer-width", this.remembered("width", "42%"));
@@ -474,7 +475,9 @@ export class Frames {
     this.drawer?.close();
     this.list.destroy();
     this.socket.close();
-    this.line.element.remove();
+    for (const part of [this.line.element, ...(this.options.beside ?? [])]) {
+      part.remove();
+    }
     this.element.remove();
   }
 
@@ -1337,7 +1340,7 @@ export class Frames {
 
   private isReady(): boolean {
     const at = document.activeElement;
-    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || this.line.element.contains(at) || (this.element.contains(at) && !isTyping(at) && !this.shelf.contains(at)));
+    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || ((this.element.contains(at) || this.status.contains(at)) && !isTyping(at) && !this.shelf.contains(at)));
   }
 
   private actions(): FrameActions {
