@@ -100,6 +100,8 @@ func TestFlowAxeWorkbench(t *testing.T) {
 	f.menu("menu of bytes")
 	f.do(`document.querySelector("[data-copy]").click()`)
 	f.menu("bytes as …")
+	p.Click("button", "More about this definition")
+	f.axe("menu of the definition")
 	p.Click("button", "Code")
 	f.shows("#code-pane pre", "struct")
 	f.axe("code beside the text")

@@ -39,7 +39,7 @@ func TestFlowCode(t *testing.T) {
 		t.Helper()
 		f.is("the code has "+has, fmt.Sprintf(`document.querySelector("#code-pane pre")?.textContent.includes(%s)`, jsText(has)))
 	}
-	p.Click("button", "Code")
+	f.ofDefinition("Code")
 	p.Visible("region", "Code of the definition")
 	code("type CList struct {")
 	code("Zebra")
@@ -81,6 +81,6 @@ func TestFlowCode(t *testing.T) {
 	p.Visible("menuitem", "Save as c_list.ksy")
 	f.press("Escape")
 	p.Click("button", "Close the code")
-	p.Focused("button", "Code")
+	p.Focused("button", "More about this definition")
 	p.Gone("region", "Code of the definition")
 }

@@ -71,7 +71,7 @@ func TestFlowDefinition(t *testing.T) {
 	f.caret(0)
 	f.types("byte third")
 	f.shows("#layout-rows", "third")
-	f.click(`#definition-head button[value="version"]`)
+	f.ofDefinition("New version")
 	f.shows("#definition-head", "C_JOIN.2.def")
 	servertest.Stands(t, dir, "C_JOIN.1.def", string(saved))
 	f.shows("#rail-list", "v2")

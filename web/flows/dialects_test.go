@@ -90,7 +90,7 @@ func TestFlowOtherDialect(t *testing.T) {
 	f.shows(row("kind"), "public")
 	f.do(`document.querySelector('#rail-list a[href$="/definitions/s2c%2Fchat"]').click()`)
 	f.shows("#layout-rows", "from")
-	f.click(`button[popovertarget="reference"]`)
+	f.ofDefinition("Language")
 	f.is("the words of the language", `document.querySelector("#reference").matches(":popover-open") && document.querySelector("#reference").innerText.includes("u16")`)
 	f.press("Escape")
 	f.is("Escape closes it", `!document.querySelector("#reference").matches(":popover-open")`)
@@ -107,7 +107,7 @@ func TestFlowOtherDialect(t *testing.T) {
 	}
 
 	// As code, with a preview.
-	f.click("#definition-head .code-button")
+	f.ofDefinition("Code")
 	f.page().Click("button", "Files…")
 	f.is("the preview", `document.querySelector("[role=menu]")?.innerText.includes("Save as mine") && document.body.innerText.includes("package ")`)
 }

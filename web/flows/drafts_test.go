@@ -136,7 +136,7 @@ func TestFlowDrafts(t *testing.T) {
 	f.do(`document.querySelector(".undefined a").click()`)
 	f.says("what was begun of it", "# description of C_NOBODY.1\n\nbyte nobody")
 	f.open("C_WIDE.1")
-	f.click(`#definition-head button[value="version"]`)
+	f.ofDefinition("New version")
 	f.shows("#definition-head", "C_WIDE.2.def")
 	f.is("the address is the version's", `location.pathname.endsWith("/definitions/C_WIDE.2")`)
 	f.reload()

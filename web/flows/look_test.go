@@ -105,7 +105,7 @@ func TestFlowLookPages(t *testing.T) {
 	f.do(`document.querySelector('#samples button[value="build"]')?.click()`)
 	f.is("fields", `document.querySelectorAll("#tree-rows tr").length > 5`)
 	f.shots("definition")
-	p.Click("button", "Code")
+	f.ofDefinition("Code")
 	f.shows("#code-pane pre", "struct")
 	f.shots("code")
 	p.Click("tab", "Form")

@@ -255,8 +255,7 @@ func TestFlowFoundEnvelope(t *testing.T) {
 	f.types("  # shared")
 	f.saves()
 	f.is("the change is kept", `fetch("/api/v1/one/definitions/protocol.envelope", {headers: {Accept: "text/plain"}}).then(r => r.text()).then(t => t.includes("# shared"))`)
-	f.do(`document.querySelector("#definition-head details.menu:not(.code-menu) > summary").click()`)
-	p.Click("button", "History…")
+	f.ofDefinition("History…")
 	p.Visible("dialog", "")
 	f.pictures("envelope-history")
 }

@@ -73,6 +73,13 @@ func (f flow) click(selector string) {
 	browsertest.Run(f.T, f.ctx, chromedp.Click(selector, chromedp.ByQuery))
 }
 
+// ofDefinition presses an entry of the menu of the definition.
+func (f flow) ofDefinition(entry string) {
+	f.Helper()
+	f.page().Click("button", "More about this definition")
+	f.page().Click("button", entry)
+}
+
 // types types a text into the focused element.
 func (f flow) types(text string) {
 	f.Helper()

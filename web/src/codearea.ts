@@ -51,7 +51,7 @@ export class CodeArea {
       ...this.host,
       close: () => {
         this.toggle();
-        document.querySelector<HTMLElement>(".code-button")?.focus();
+        document.querySelector<HTMLElement>("#definition-head .menu > summary")?.focus();
       },
     });
     this.refresh();

@@ -1,7 +1,6 @@
 // Files of definitions: their menu, in the list and at the title, and the commands that rename, copy and save them.
 //
 //   #rail-list .item[data-name] > a[href]    a message of the list; .older is a version of it
-//   [data-definition="ID"]                   a button that runs a command for the open definition
 
 import { hexOf } from "./hex/text";
 import { messageIn } from "./address";
@@ -89,14 +88,6 @@ function openFileMenu(anchor: Anchor, message: string): void {
 }
 
 export function startFiles(): void {
-  const names: Readonly<Record<string, (message: string) => void>> = { rename, copy, save, compare, history };
-  document.addEventListener("click", (event) => {
-    const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-definition]") : null;
-    if (button !== null && stored() !== "") {
-      button.closest("details")?.removeAttribute("open");
-      names[button.dataset["definition"] ?? ""]?.(stored());
-    }
-  });
   document.addEventListener("dblclick", (event) => {
     if (event.target instanceof Element && event.target.id === "definition-title" && stored() !== "" && !lookOnly()) {
       rename(stored());
@@ -119,8 +110,8 @@ export function startFiles(): void {
   register(
     { id: "rename-definition", title: "Rename the definition …", group: "Definition", keys: ["F2"], enabled: free, run: () => rename(chosen()) },
     { id: "copy-definition", title: "Duplicate the definition …", group: "Definition", enabled: free, run: () => copy(chosen()) },
-    { id: "compare-definitions", title: "Compare the definition with another version, or its saved text …", group: "Definition", enabled: about, run: () => compare(chosen()) },
-    { id: "history", title: "History of the definition …", group: "Definition", enabled: () => stored() !== "", run: history },
+    { id: "compare-definitions", title: "Compare the definition with another version, or its saved text …", group: "Definition", keys: ["g d"], enabled: about, run: () => compare(chosen()) },
+    { id: "history", title: "History of the definition …", group: "Definition", keys: ["g r"], enabled: () => stored() !== "", run: history },
     { id: "scores", title: "Definitions and messages: how each explains the captures …", group: "Definition", enabled: () => workspace() !== "", run: () => void dialogs().then((d) => d?.scoresDialog(workspace())) },
     { id: "save-file", title: "Save the file of the definition", group: "Definition", enabled: about, run: () => save(chosen()) },
     { id: "git", title: "Git: changes since the last commit, commit, pull …", group: "Definition", enabled: () => workspace() !== "", run: () => void dialogs().then((d) => d?.gitDialog(workspace())) },

@@ -168,7 +168,7 @@ export function keysElement(keys: string): HTMLElement {
     const cap = document.createElement("kbd");
     cap.className = "key";
     cap.textContent = label(stroke);
-    element.append(cap);
+    element.append(...(element.hasChildNodes() ? [" "] : []), cap); // it is read as two words
   }
   return element;
 }

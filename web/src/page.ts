@@ -1826,7 +1826,7 @@ export class Page {
       { id: "save", title: "Save the definition", group: "Definition", keys: ["Ctrl+S"], anywhere: true, run: () => void this.save() },
       { id: "version", title: "Save the text as a new version", group: "Definition", enabled: () => !lookOnly(), run: () => void this.press("version") },
       { id: "format", title: "Format the definition", group: "Definition", keys: ["Shift+Alt+F"], run: () => void this.press("format") },
-      { id: "code", title: "Code of the definition, beside its text", group: "Definition", run: () => this.codeArea.toggle() },
+      { id: "code", title: "Code of the definition, beside its text", group: "Definition", keys: ["g c"], run: () => this.codeArea.toggle() },
       { id: "new", title: "New definition", group: "Definition", run: () => void this.beginNew("").then(() => focus("name")()) },
       { id: "discard", title: "Discard unsaved changes", group: "Definition", enabled: () => this.edited, run: () => void this.discard() },
       { id: "svg", title: "Layout as a picture (SVG)", group: "Definition", run: () => void this.press("svg") },
