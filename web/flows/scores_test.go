@@ -31,7 +31,7 @@ func TestFlowScores(t *testing.T) {
 	x := servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 3000, 1000))
 	srv := serve(t, s)
 	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_HIT.1", openSelector)}
-	f.shows("#score", "2,997 of 3,000 messages clean; 3 with bytes left over")
+	f.shows("#score", "2,997 of 3,000 in captures; 3 with bytes left over")
 	marks := func(want string) {
 		t.Helper()
 		f.is("the figures "+want, `[...document.querySelectorAll(".cm-scores .line-score")].slice(1).map(e => e.textContent).join(" | ") === `+jsText(want)) // the first one only takes the width
@@ -43,10 +43,10 @@ func TestFlowScores(t *testing.T) {
 	marks("3k · 3k | 3k · 3 | 3k · 10")
 	f.press("Enter")
 	f.types("uint32 more")
-	f.shows("#score", "0 of 3,000 messages clean; 3 with bytes left over, 2,997 doubtful") // the number is where texts begin
+	f.shows("#score", "0 of 3,000 in captures; 3 with bytes left over, 2,997 doubtful") // the number is where texts begin
 	f.look("scores-broken")
 
-	f.page().Click("button", "All definitions…")
+	f.ofDefinition("All definitions…")
 	f.shows("dialog .operate-says", "3,000 messages of 1 capture; 0 of 1 definitions clean; 1 without data") // of the stored text
 	f.page().Click("button", "Captures of C_HIT.1")
 	f.page().Visible("link", "one.pcapng")
@@ -112,9 +112,9 @@ func TestFlowLookScores(t *testing.T) {
 	servertest.Keep(t, srv, "all.pcapng", out.Bytes())
 	h := serve(t, srv)
 	f := flow{t, browsertest.Open(t, h.URL+"/p/one/definitions/S_PARTY_MEMBER_LIST.9", openSelector)}
-	f.shows("#score", "messages")
+	f.shows("#score", "in captures")
 	f.shot("large", 1440, 900)
-	f.page().Click("button", "All definitions…")
+	f.ofDefinition("All definitions…")
 	f.shows("dialog .operate-says", "definitions clean")
 	f.shot("large-scores", 1440, 900)
 	f.shot("large-scores-phone", 390, 844)

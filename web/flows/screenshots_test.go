@@ -151,7 +151,7 @@ func TestFlowScreenshots(t *testing.T) {
 	for _, shot := range []struct{ name, path, do, until string }{
 		{
 			"workbench", "", strings.Replace(joins, "NAME", "Ann", 1) + ";" + pickMember,
-			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector(".line-thread") !== null && document.querySelector("#score").textContent.includes("clean") && document.querySelector("#people-bar").innerText.includes("Bob")`,
+			`document.querySelector(".cell.picked") !== null && document.querySelector(".peer-caret") !== null && document.querySelector(".line-thread") !== null && document.querySelector("#score").textContent.includes("in captures") && document.querySelector("#people-bar").innerText.includes("Bob")`,
 		},
 		{
 			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16",

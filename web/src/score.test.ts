@@ -11,13 +11,13 @@ test("score: numbers in few characters", () => {
 
 test("score: what the line says", () => {
   const says = (more: Partial<ScoresScore>): string => scoreText({ ...base, ...more }).text;
-  equal(says({}), "all 10 messages clean");
-  equal(says({ clean: 8, leftover: 2 }), "8 of 10 messages clean; 2 with bytes left over");
-  equal(says({ frames: 4, clean: 3, over: 1 }), "3 of 4 messages of 10 clean; 1 past the end");
-  equal(says({ frames: 1, of: 1, clean: 1 }), "the message of its code is clean: too few to tell");
-  equal(says({ frames: 0, of: 0, clean: 0 }), "no message of its code in the captures");
+  equal(says({}), "10 of 10 in captures");
+  equal(says({ clean: 8, leftover: 2 }), "8 of 10 in captures; 2 with bytes left over");
+  equal(says({ frames: 4, clean: 3, over: 1 }), "3 of 4 in captures (10 in all); 1 past the end");
+  equal(says({ frames: 1, of: 1, clean: 1 }), "1 of 1 in captures; too few to tell");
+  equal(says({ frames: 0, of: 0, clean: 0 }), "none in captures");
   equal(says({ frames: 0, of: 0, clean: 0, state: { captures: 0, frames: 0 } }), "");
-  equal(says({ clean: 0, over: 10, usedBy: "A.2" }), "0 of 10 messages clean; 10 past the end; A.2 decodes them");
+  equal(says({ clean: 0, over: 10, usedBy: "A.2" }), "0 of 10 in captures; 10 past the end; A.2 decodes them");
 });
 
 test("score: how many messages fit", () => {

@@ -1,8 +1,9 @@
-// How the definition of the page explains the messages of the project: a line below its text, and a column beside it.
+// How the definition of the page explains the messages of the project: in the line below its text, and in a column beside it.
 
 import type { ScoresScore as Score } from "./api";
 import { pathOf } from "./address";
 import { register } from "./commands";
+import { make } from "./dom";
 
 const few = 3; // fewer messages than that say little
 
@@ -22,22 +23,21 @@ const defects = { leftover: "with bytes left over", over: "past the end", differ
 /** What the line says of the figures; bad if some messages are not clean. */
 export function scoreText(score: Score): { text: string; bad: boolean } {
   const { frames, of, clean, state } = score;
-  const messages = (n: number): string => `${n.toLocaleString("en")} ${n === 1 ? "message" : "messages"}`;
   const reading = (state.reading ?? 0) > 0 ? ", reading captures …" : "";
   if (of === 0 && (score.message === "" || (reading === "" && state.captures === 0))) {
     return { text: "", bad: false }; // no definition, or nothing to judge it by
   }
   if (of === 0) {
-    return { text: reading === "" ? "no message of its code in the captures" : "reading captures …", bad: false };
+    return { text: reading === "" ? "none in captures" : "reading captures …", bad: false };
   }
-  const other = score.usedBy === undefined ? "" : `; ${score.usedBy} decodes them`;
-  const judged = frames < of ? `${messages(frames)} of ${of.toLocaleString("en")}` : messages(of);
-  const parts = (Object.keys(defects) as (keyof typeof defects)[]).filter((kind) => score[kind] > 0).map((kind) => `${score[kind].toLocaleString("en")} ${defects[kind]}`);
-  if (parts.length === 0) {
-    const enough = of < few ? ": too few to tell" : "";
-    return { text: `${of === 1 ? "the message of its code is clean" : `all ${judged} clean`}${enough}${other}${reading}`, bad: false };
-  }
-  return { text: `${clean.toLocaleString("en")} of ${judged} clean; ${parts.join(", ")}${other}${reading}`, bad: score.usedBy === undefined };
+  const number = (n: number): string => n.toLocaleString("en");
+  const parts = (Object.keys(defects) as (keyof typeof defects)[]).filter((kind) => score[kind] > 0).map((kind) => `${number(score[kind])} ${defects[kind]}`);
+  const said = [
+    `${number(clean)} of ${number(Math.min(frames, of))} in captures${frames < of ? ` (${number(of)} in all)` : ""}`,
+    ...(parts.length > 0 ? [parts.join(", ")] : of < few ? ["too few to tell"] : []),
+    ...(score.usedBy === undefined ? [] : [`${score.usedBy} decodes them`]),
+  ];
+  return { text: said.join("; ") + reading, bad: parts.length > 0 && score.usedBy === undefined };
 }
 
 /** How many messages fit a definition, in few words, or why that is not known. */
@@ -85,22 +85,29 @@ export function scoresCommand(changed: (on: boolean) => void): void {
   });
 }
 
-/** Shows the figures in their line; undefined shows none. */
+/** Shows the figures in the line below the text; undefined shows none. They lead to the first message that is not clean, or to all definitions. */
 export function showScore(workspace: string, score: Score | undefined): void {
   const line = document.getElementById("score");
   if (line === null) {
     return;
   }
   const { text, bad } = score === undefined ? { text: "", bad: false } : scoreText(score);
-  const link = line.querySelector("a") ?? line.appendChild(document.createElement("a"));
-  link.className = bad ? "warn" : "dim";
-  link.textContent = text;
   const first = score?.first;
+  const tag = first === undefined ? "button" : "a";
+  const link = line.querySelector<HTMLElement>(tag) ?? make(tag);
+  link.className = `btn quiet ${bad ? "warn" : "dim"}`;
+  link.textContent = text;
   if (first === undefined) {
-    link.removeAttribute("href");
-    link.title = "";
+    link.setAttribute("type", "button");
+    link.dataset["command"] = "scores";
+    link.title = `${text}: messages of its code in all captures. A click lists all definitions.`;
   } else {
-    link.href = frameAddress(workspace, first.capture, first.frame);
-    link.title = `The first: frame ${first.frame} of ${first.name}: ${first.reason}`;
+    link.setAttribute("href", frameAddress(workspace, first.capture, first.frame));
+    link.title = `${text}. The first: frame ${first.frame} of ${first.name}: ${first.reason}`;
+  }
+  if (text === "") {
+    link.remove();
+  } else if (line.firstChild !== link) {
+    line.replaceChildren(link);
   }
 }
