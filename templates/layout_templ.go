@@ -12,7 +12,7 @@ import (
 	"encoding/json"
 )
 
-// layout shows the offset and size of each field, without data. web/src/layout.ts draws the diagram and the table.
+// layout shows the offset and size of each field, without data. web/src/layout.ts draws the diagram and the table, of which one is shown.
 func layout(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -195,7 +195,7 @@ func layoutHead(w Workbench) templ.Component {
 			}
 		}
 		if w.Layout != nil && len(w.Layout.Rows) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<div class=\"actions\"><span class=\"segments js-only\" role=\"group\" aria-label=\"Layout view\" data-segments=\"layout\"><button class=\"btn quiet\" type=\"button\" data-segment=\"both\">Both</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"diagram\">Diagram</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"table\">Table</button></span> <button class=\"btn quiet js-only reorder\" type=\"button\" data-command=\"layout-order\" title=\"Rows in the order of the bytes, or of the text; a click changes it\"><span class=\"wire\">Wire order</span> <span class=\"written\">Text order</span></button> <details class=\"menu\" data-menu><summary class=\"btn quiet\">Copy</summary><div class=\"menu-box\"><button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"svg\">Picture (SVG)</button> <button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"text\">Text</button></div></details></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<div class=\"actions\"><span class=\"segments js-only\" role=\"group\" aria-label=\"Layout view\" data-segments=\"layout\"><button class=\"btn quiet\" type=\"button\" data-segment=\"diagram\">Diagram</button> <button class=\"btn quiet\" type=\"button\" data-segment=\"table\">Table</button></span> <details class=\"menu\" data-menu><summary class=\"btn quiet\" aria-label=\"More about the layout\">⋯</summary><div class=\"menu-box\"><button class=\"btn quiet js-only reorder\" type=\"button\" data-command=\"layout-order\" title=\"Rows of the table in the order of the bytes, or of the text; a click changes it\"><span class=\"wire\">Wire order</span> <span class=\"written\">Text order</span></button> <button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"svg\">As a picture (SVG)…</button> <button class=\"btn quiet\" type=\"submit\" name=\"action\" value=\"text\">As text…</button></div></details></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -237,7 +237,7 @@ func chooser(d Definition) templ.Component {
 		var templ_7745c5c3_Var10 string
 		templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.ResolveAttributeValue(partsJSON(d.Several))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 67, Col: 114}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 66, Col: 114}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var10)
 		if templ_7745c5c3_Err != nil {
@@ -255,7 +255,7 @@ func chooser(d Definition) templ.Component {
 			var templ_7745c5c3_Var11 string
 			templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.ResolveAttributeValue(itoa(i + 1))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 69, Col: 30}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 68, Col: 30}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var11)
 			if templ_7745c5c3_Err != nil {
@@ -278,7 +278,7 @@ func chooser(d Definition) templ.Component {
 			var templ_7745c5c3_Var12 string
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(m.Name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 69, Col: 67}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 68, Col: 67}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 			if templ_7745c5c3_Err != nil {
@@ -343,7 +343,7 @@ func layoutBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(w.Layout.Text())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 87, Col: 48}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 86, Col: 48}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 			if templ_7745c5c3_Err != nil {
@@ -354,7 +354,7 @@ func layoutBody(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"diagram\" id=\"layout-diagram\" role=\"img\" aria-label=\"Bytes of the message, sixteen per row; the table below has the same content\"></div><table class=\"layout-table\" role=\"table\" aria-label=\"Layout\"><thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\">Field</th><th role=\"columnheader\">Type</th><th role=\"columnheader\">Offset</th><th role=\"columnheader\" class=\"num\">Bytes</th></tr></thead> <tbody id=\"layout-rows\" role=\"rowgroup\"></tbody></table></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"diagram\" id=\"layout-diagram\" role=\"img\" aria-label=\"Bytes of the message, sixteen per row; the table has the same content\"></div><table class=\"layout-table\" role=\"table\" aria-label=\"Layout\"><thead role=\"rowgroup\"><tr role=\"row\"><th role=\"columnheader\">Field</th><th role=\"columnheader\">Type</th><th role=\"columnheader\">Offset</th><th role=\"columnheader\" class=\"num\">Bytes</th></tr></thead> <tbody id=\"layout-rows\" role=\"rowgroup\"></tbody></table></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -408,7 +408,7 @@ func layoutNote(w Workbench) templ.Component {
 			var templ_7745c5c3_Var16 string
 			templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(itoa(w.Layout.More))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 107, Col: 40}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 106, Col: 40}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 			if templ_7745c5c3_Err != nil {
@@ -421,7 +421,7 @@ func layoutNote(w Workbench) templ.Component {
 			var templ_7745c5c3_Var17 string
 			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(itoa(len(w.Layout.Rows) + w.Layout.More))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 107, Col: 91}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/layout.templ`, Line: 106, Col: 91}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {

@@ -95,6 +95,8 @@ func TestFlowAxeWorkbench(t *testing.T) {
 	f.narrow("a message")
 	f.menuOf(row("flags"), "menu of a field")
 	f.menuOf(row("members[0]"), "menu of an element")
+	p.Click("button", "Table")
+	f.narrow("the table of the layout")
 	f.menuOf(".layout-table tr[tabindex]", "menu of the layout")
 	f.rightByte(6)
 	f.menu("menu of bytes")

@@ -54,11 +54,15 @@ func TestFlowSeveralMessages(t *testing.T) {
 	f.do(`document.querySelector("#bycode").click()`)
 
 	// Both orders.
+	p := f.page()
+	p.Click("button", "Table")
 	const order = `[...document.querySelectorAll("#layout-rows td:first-child")].map(e => e.innerText).join(" ")`
 	f.is("as sent", order+` === "code name count id race sex map_id name"`)
-	f.click(`.reorder`)
+	p.Click("button", "More about the layout")
+	p.Click("button", "Wire order")
 	f.is("as written", order+` === "code id name count name race sex map_id"`)
-	f.click(`.reorder`)
+	p.Click("button", "More about the layout")
+	p.Click("button", "Text order")
 	f.is("as sent again", order+`.startsWith("code name count")`)
 
 	// The caret selects the message; so does the list of messages in the text.

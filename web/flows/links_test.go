@@ -106,9 +106,9 @@ func TestFlowLinks(t *testing.T) {
 		}},
 		{"a list", func() { f.over(row("members")) }, list},
 		{"an element", func() { f.over(row("members[1]")) }, element},
-		{"a row of the layout", func() { f.over(`#layout-rows tr[data-key="members[].id/value"]`) }, allIDs},
-		{"bookkeeping of the layout", func() { f.over(`#layout-rows tr[data-key="members[].name/offset"]`) }, allOffsets},
 		{"a cell of the diagram", func() { f.over(`#layout-diagram [data-key="members[].id/value"]`) }, allIDs},
+		{"a row of the layout", func() { f.page().Click("button", "Table"); f.over(`#layout-rows tr[data-key="members[].id/value"]`) }, allIDs},
+		{"bookkeeping of the layout", func() { f.over(`#layout-rows tr[data-key="members[].name/offset"]`) }, allOffsets},
 		{"a byte", func() { f.pointAt(`document.querySelectorAll(".hex-rows .hx")[30]`) }, idOf1},
 		{"a character", func() { f.pointAt(`document.querySelectorAll(".hex-rows .asc")[36]`) }, nameOf1},
 		{"a byte of bookkeeping", func() { f.pointAt(`document.querySelectorAll(".hex-rows .hx")[24]`) }, marked{

@@ -107,9 +107,12 @@ func TestFlowSamplesJudged(t *testing.T) {
 	f.shows(".judged", "the sample fits; one is broken on purpose (it is truncated)")
 
 	// Computed fields have their role beside their name, and labels name their effect.
+	p.Click("button", "Table")
 	p.Visible("row", "channel_name offset uint16…")
 	f.is("the role is explained", `document.querySelector("#layout-rows small.role")?.title.includes("start")`)
 	p.Visible("checkbox", "definition by code")
+	p.Click("button", "More about the layout")
 	p.Click("button", "Wire order")
+	p.Click("button", "More about the layout")
 	p.Visible("button", "Text order")
 }

@@ -330,9 +330,16 @@ export class Layout {
     }
   }
 
-  /** Moves the focus into the table. */
+  /** The buttons that show the diagram or the table. */
+  views(): HTMLElement[] {
+    return [...document.querySelectorAll<HTMLElement>("[data-segments=layout] > button")];
+  }
+
+  /** Moves the focus into the table, or to the diagram. */
   focus(): void {
-    if (this.ordered.length > 0) {
+    if (!this.list.host.checkVisibility()) {
+      this.diagram.host.closest<HTMLElement>("[tabindex]")?.focus();
+    } else if (this.ordered.length > 0) {
       this.list.focus(this.list.active);
     }
   }

@@ -1806,6 +1806,7 @@ export class Page {
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
       { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => this.focusFields() },
       { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPane(field("layout-pane") ?? this.form); this.layout.focus(); } },
+      { id: "layout-table", title: "Layout as a table, or as a diagram", group: "View", keys: ["g t"], enabled: () => this.layout.views().length > 0, run: () => { showPane(field("layout-pane") ?? this.form); this.layout.views().find((view) => view.ariaPressed !== "true")?.click(); this.layout.focus(); } },
       { id: "layout-order", title: "Table of the layout in the order of the definition, or of the wire", group: "View", run: () => this.layout.reorder() },
       { id: "offset", title: "Go to an offset", group: "Go to", keys: ["Ctrl+G"], run: () => this.goTo() },
       ...(this.capture ? [] : [

@@ -9,7 +9,8 @@
 //   [data-tabs-for=ID] > [role=tab][data-tab=PANEID]   ... selected by this list
 //
 // Sizes and tabs are rules of a style sheet managed here: they apply before the body exists (applyEarly), and replaced parts of the page
-// cannot lose them. panes.css reads them as --size. Without a stored size a pane's share is --grow.
+// cannot lose them. panes.css reads them as --size, and --basis is there with it. Without a stored size
+// a pane's share is --grow.
 //
 // When sizes change, "wb:panes" is dispatched on the document, for elements that measure themselves.
 
@@ -120,6 +121,7 @@ function preview(gap: Gap, size: number): void {
     const px = sizes[i] ?? 0;
     if (px > 0) {
       p.style.setProperty("--size", px.toFixed(2));
+      p.style.setProperty("--basis", "0px");
     }
   });
 }
@@ -127,6 +129,7 @@ function preview(gap: Gap, size: number): void {
 function clearPreview(split: Element): void {
   for (const pane of panesOf(split)) {
     pane.style.removeProperty("--size");
+    pane.style.removeProperty("--basis");
     if (pane.getAttribute("style") === "") {
       pane.removeAttribute("style");
     }

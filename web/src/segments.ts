@@ -2,7 +2,7 @@
 // on the document element, where the style sheet reads it. A change dispatches "wb:segment" on the document.
 
 const prefix = "wirebench.view.";
-const first: Readonly<Record<string, string>> = { layout: "both", tools: "inspector", order: "both" };
+const first: Readonly<Record<string, string>> = { layout: "diagram", tools: "inspector", order: "both" };
 
 function choose(name: string, choice: string): void {
   document.documentElement.dataset[name] = choice;
@@ -14,7 +14,8 @@ function choose(name: string, choice: string): void {
 
 function remembered(name: string): string {
   try {
-    return localStorage.getItem(prefix + name) ?? first[name] ?? "";
+    const stored = localStorage.getItem(prefix + name);
+    return stored === null || (name === "layout" && stored === "both") ? first[name] ?? "" : stored; // an earlier version had both
   } catch {
     return first[name] ?? "";
   }

@@ -97,7 +97,7 @@ export function draw(): void {
       sizes.set(name, sizes.get(name) ?? 1 / shares.length); // a new pane without a stored size
     }
     for (const [name, size] of sizes) {
-      rule(id, name, `--size: ${(1000 * size).toFixed(3)}`);
+      rule(id, name, `--size: ${(1000 * size).toFixed(3)}; --basis: 0px`);
     }
   }
   for (const [id, { row, shares }] of new Map([...splits, ...mins])) {

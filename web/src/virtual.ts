@@ -174,7 +174,7 @@ export class VirtualList {
     this.view = {
       top: this.scroller.scrollTop,
       height: Math.max(this.scroller.clientHeight, least),
-      offset: this.host.getBoundingClientRect().top - outer.top + this.scroller.scrollTop,
+      offset: this.host.checkVisibility() ? this.host.getBoundingClientRect().top - outer.top + this.scroller.scrollTop : 0, // its first items if hidden
     };
     const [from, to] = this.range();
     if (draw && (from !== this.shown[0] || to !== this.shown[1])) {
