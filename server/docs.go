@@ -117,6 +117,9 @@ type example struct{ query, options, body string }
 
 // examples by operation id.
 var examples = map[string]example{
+	"decode-any":      {body: `{"definition": "uint32 id\nuint16 level", "hex": "0a00 0100 07000000 0500"}`},
+	"encode-any":      {body: `{"definition": "uint32 id\nuint16 level", "code": 1, "value": {"id": 7, "level": 5}}`},
+	"upload-any":      {options: `-F project={project} -F files=@{file}`},
 	"decode":          {body: `{"hex": "0600 0100 0500"}`},
 	"encode":          {body: `{"message": "NAME", "value": {}, "code": 1}`},
 	"layout":          {body: `{"message": "NAME"}`},

@@ -135,6 +135,9 @@ var policy = map[string]Role{
 	"GET /api/v1/projects/{project}":                     Viewer,
 	"PATCH /api/v1/projects/{project}":                   Operator,
 	"DELETE /api/v1/projects/{project}":                  Operator,
+	"POST /api/v1/decode":                                Viewer, // of any project, and of the project that the body names, as the next
+	"POST /api/v1/encode":                                Viewer,
+	"POST /api/v1/upload":                                Author, // without a project it makes one, as POST /api/v1/projects
 	"GET /api/v1/{ws}":                                   Viewer,
 	"PATCH /api/v1/{ws}":                                 Author,
 	"GET /api/v1/{ws}/settings":                          Viewer,

@@ -23,10 +23,11 @@ func (s *API) registerDecode(api huma.API) {
 
 type decodeInput struct {
 	Workspace string `path:"ws"`
-	Body      decodeBody
+	Body      DecodeBody
 }
 
-type decodeBody struct {
+// DecodeBody holds messages to decode.
+type DecodeBody struct {
 	Message    string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION; without it the message's own code chooses"`
 	Hex        string `json:"hex,omitempty" doc:"one message a line, blanks allowed"`
 	Paste      string `json:"paste,omitempty" doc:"any text that contains bytes, instead of hex"`
@@ -66,13 +67,18 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 	if err != nil {
 		return nil, err
 	}
-	if err := admitted(ctx, admit.Decode, len(in.Body.Hex)+len(in.Body.Paste)+len(in.Body.Definition), admit.PerDecoded); err != nil {
+	return s.decodeIn(ctx, ws, in.Body)
+}
+
+func (s *API) decodeIn(ctx context.Context, ws *space, b DecodeBody) (*decodeOutput, error) {
+	if err := admitted(ctx, admit.Decode, len(b.Hex)+len(b.Paste)+len(b.Definition), admit.PerDecoded); err != nil {
 		return nil, err
 	}
-	if ws, err = ws.with(in.Body.Settings); err != nil {
+	ws, err := ws.with(b.Settings)
+	if err != nil {
 		return nil, err
 	}
-	job, err := decodeJobOf(ws.Snapshot, in.Body)
+	job, err := decodeJobOf(ws.Snapshot, b)
 	if err != nil {
 		return nil, asHTTP(err)
 	}
@@ -86,7 +92,7 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 		}
 		out.Body.Results = append(out.Body.Results, res)
 	}
-	if job.Definition != nil && in.Body.Definition != "" {
+	if job.Definition != nil && b.Definition != "" {
 		out.Body.Diagnostics = job.Definition.Diagnostics
 	}
 	if job.Paste != nil {
@@ -100,17 +106,13 @@ func (s *API) decode(ctx context.Context, in *decodeInput) (*decodeOutput, error
 const maxFields = 600_000
 
 // decodeJobOf reads the bytes of all messages of a request. The error is about the request; mistakes of a message are in its job.
-func decodeJobOf(ws *workspace.Snapshot, b decodeBody) (*workspace.Input, error) {
+func decodeJobOf(ws *workspace.Snapshot, b DecodeBody) (*workspace.Input, error) {
 	if b.Hex != "" && b.Paste != "" {
 		return nil, errors.New("either hex or paste, not both")
 	}
 	j := &workspace.Input{Snap: ws, Request: workspace.Request{Group: b.Group, Dir: schema.DirNamed(b.Dir), Fields: true, Session: b.Session.session()}}
 	if b.Message != "" || b.Definition != "" {
-		name := b.Message
-		if m, err := ws.FindIn(name, b.Group, schema.DirNamed(b.Dir)); err == nil {
-			name = ws.NameOf(m)
-		}
-		d, err := ws.Open(name, b.Definition)
+		d, err := opened(ws, b.Message, b.Group, b.Dir, b.Definition)
 		if err != nil {
 			return nil, err
 		}
@@ -120,4 +122,12 @@ func decodeJobOf(ws *workspace.Snapshot, b decodeBody) (*workspace.Input, error)
 		return j, j.ReadPaste(b.Paste, b.Form)
 	}
 	return j, j.ReadLines(b.Hex)
+}
+
+// opened returns the definition of a message, or text in its place.
+func opened(ws *workspace.Snapshot, name, group, dir, text string) (*workspace.Definition, error) {
+	if m, err := ws.FindIn(name, group, schema.DirNamed(dir)); err == nil {
+		name = ws.NameOf(m)
+	}
+	return ws.Open(name, text)
 }

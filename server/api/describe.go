@@ -70,7 +70,7 @@ func DescribeAll(api huma.API) {
 
 // working lists the operations that take memory from the budget.
 var working = map[string]bool{
-	"decode": true, "encode": true, "layout": true, "paste": true, "filter": true, "emit": true, "upload": true,
+	"decode-any": true, "encode-any": true, "upload-any": true, "decode": true, "encode": true, "layout": true, "paste": true, "filter": true, "emit": true, "upload": true,
 }
 
 // describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
@@ -108,11 +108,15 @@ func describeFiles(api huma.API) {
 	started := doc.Paths["/api/v1/{ws}/demo"].Post // answers 200 if it is already running
 	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
 
-	upload := doc.Paths["/api/v1/{ws}/upload"].Post
-	takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
-	for _, status := range []string{"403", "422", "507"} {
-		refuses(upload, status, SchemaOf[UploadProblem](api, "UploadProblem"))
+	for _, path := range []string{"/api/v1/{ws}/upload", "/api/v1/upload"} {
+		upload := doc.Paths[path].Post
+		takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
+		for _, status := range []string{"403", "422", "507"} {
+			refuses(upload, status, SchemaOf[UploadProblem](api, "UploadProblem"))
+		}
 	}
+	begun := doc.Paths["/api/v1/upload"].Post // answers 201 if it has made a project
+	begun.Responses["201"] = &huma.Response{Description: http.StatusText(http.StatusCreated), Content: begun.Responses["200"].Content, Headers: begun.Responses["200"].Headers}
 }
 
 func SchemaOf[T any](api huma.API, name string) *huma.Schema {

@@ -23,16 +23,18 @@ func (s *API) registerEncode(api huma.API) {
 
 type encodeInput struct {
 	Workspace string `path:"ws"`
-	Body      encodeBody
+	Body      EncodeBody
 }
 
-type encodeBody struct {
-	Message string          `json:"message" maxLength:"1000" doc:"NAME or NAME.VERSION"`
-	Version int             `json:"version,omitempty" doc:"of the definition; default: the highest"`
-	Group   string          `json:"group,omitempty" doc:"group of the message, if several have its name"`
-	Dir     string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, if both have its name"`
-	Code    *uint32         `json:"code,omitempty" doc:"of the message; default: from its definition or the code map"`
-	Value   json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
+// EncodeBody holds the values of a message.
+type EncodeBody struct {
+	Message    string          `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION; required unless definition has one message"`
+	Version    int             `json:"version,omitempty" doc:"of the definition; default: the highest"`
+	Group      string          `json:"group,omitempty" doc:"group of the message, if several have its name"`
+	Dir        string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, if both have its name"`
+	Code       *uint32         `json:"code,omitempty" doc:"of the message; default: from its definition or the code map"`
+	Value      json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
+	Definition string          `json:"definition,omitempty" maxLength:"4194304" doc:"unsaved text to use instead of the stored definition of message"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
 	Session  sessionBody       `json:"session,omitzero" doc:"of the connection, for headers with a checksum"`
@@ -50,12 +52,28 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 	if err != nil {
 		return nil, err
 	}
-	b := in.Body
-	if err := admitted(ctx, admit.Decode, len(b.Value), admit.PerValue); err != nil {
+	return s.encodeIn(ctx, ws, in.Body)
+}
+
+func (s *API) encodeIn(ctx context.Context, ws *space, b EncodeBody) (*encodeOutput, error) {
+	if err := admitted(ctx, admit.Decode, len(b.Value)+len(b.Definition), admit.PerValue); err != nil {
 		return nil, err
 	}
-	if ws, err = ws.with(b.Settings); err != nil {
+	ws, err := ws.with(b.Settings)
+	if err != nil {
 		return nil, err
+	}
+	if b.Definition != "" {
+		d, err := opened(ws.Snapshot, b.Message, b.Group, b.Dir, b.Definition)
+		if err != nil {
+			return nil, asHTTP(err)
+		}
+		ws = &space{ws.Workspace, d.Snap}
+		if b.Message == "" {
+			if b.Message, err = ws.messageIn(d.File, ""); err != nil {
+				return nil, err
+			}
+		}
 	}
 	m, err := ws.named(b)
 	if err != nil {
@@ -78,7 +96,10 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 }
 
 // named finds the message to encode by name and, if given, group and direction.
-func (ws *space) named(b encodeBody) (*schema.Message, error) {
+func (ws *space) named(b EncodeBody) (*schema.Message, error) {
+	if b.Message == "" {
+		return nil, huma.Error422UnprocessableEntity("message is required", &huma.ErrorDetail{Location: "body.message", Message: "missing"})
+	}
 	name := b.Message
 	if b.Version != 0 {
 		name += "." + strconv.Itoa(b.Version)

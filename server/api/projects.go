@@ -102,6 +102,18 @@ func (c *ProjectConfig) new() projects.New {
 	return projects.New{Name: c.Name, Title: c.Title, Protocol: c.Protocol, Library: c.Library, From: c.Copy, Captures: c.Captures}
 }
 
+// fields returns the members as fields of a form.
+func (c *ProjectConfig) fields() map[string]func(string) error {
+	return map[string]func(string) error{
+		"name":     func(v string) error { c.Name = v; return nil },
+		"title":    func(v string) error { c.Title = v; return nil },
+		"protocol": func(v string) error { c.Protocol = v; return nil },
+		"library":  func(v string) error { c.Library = v; return nil },
+		"copy":     func(v string) error { c.Copy = v; return nil },
+		"captures": func(v string) error { c.Captures = v == "on" || v == "true"; return nil },
+	}
+}
+
 // makeProject makes a project of a JSON body, or of a form with files.
 func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, error) {
 	kind, _, _ := mime.ParseMediaType(in.request.Header.Get("Content-Type"))
@@ -139,17 +151,15 @@ func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, e
 // files, it is an UploadProblem. Nothing is left of a project that could not be made.
 func (s *API) TakeProject(ctx context.Context, w http.ResponseWriter, r *http.Request) (projects.Info, *UploadReport, error) {
 	config := ProjectConfig{}
-	u := &upload{replace: true, otherFields: map[string]func(string) error{
-		"name":     func(v string) error { config.Name = v; return nil },
-		"title":    func(v string) error { config.Title = v; return nil },
-		"protocol": func(v string) error { config.Protocol = v; return nil },
-		"library":  func(v string) error { config.Library = v; return nil },
-		"copy":     func(v string) error { config.Copy = v; return nil },
-		"captures": func(v string) error { config.Captures = v == "on" || v == "true"; return nil },
-	}}
+	u := &upload{replace: true, otherFields: config.fields()}
 	if err := u.receive(ctx, w, r); err != nil {
 		return projects.Info{}, nil, err
 	}
+	return s.projectOf(ctx, u, config)
+}
+
+// projectOf makes a project of the files of a form that has been read.
+func (s *API) projectOf(ctx context.Context, u *upload, config ProjectConfig) (projects.Info, *UploadReport, error) {
 	if len(u.files) > 0 && config.Protocol == "" && config.Copy == "" {
 		protocol, err := workspace.ProtocolOf(u.files)
 		if err != nil {

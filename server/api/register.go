@@ -16,6 +16,7 @@ import (
 // Register registers and describes all operations. Those of a resource are in the file of its handlers.
 func (s *API) Register(api huma.API) {
 	describeSettings(api)
+	s.registerStart(api)
 	s.registerDecode(api)
 	s.registerEncode(api)
 	s.registerLayout(api)

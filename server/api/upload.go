@@ -41,18 +41,24 @@ const (
 
 type uploadInput struct {
 	Workspace string `path:"ws" doc:"name of the project"`
-	Framing   string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a, envelope ..."`
-	Replace   bool   `query:"replace" doc:"replace stored files with a different text; also a form field"`
+	UploadQuery
 	RawRequest
+}
+
+// UploadQuery holds the options of an upload.
+type UploadQuery struct {
+	Framing string `query:"framing" maxLength:"200" doc:"store files of raw bytes as captures with this framing: prefixed:2le+self, fixed:40, delimited:0d0a, envelope ..."`
+	Replace bool   `query:"replace" doc:"replace stored files with a different text; also a form field"`
 }
 
 type uploadOutput struct{ Body UploadReport }
 
 // UploadReport lists the results of an upload, file by file.
 type UploadReport struct {
-	Stored int             `json:"stored" doc:"number of new or replaced files"`
-	Files  []*UploadedFile `json:"files" doc:"in the order of the upload"`
-	Undo   *history.Step   `json:"undo,omitempty" doc:"the change of the library, for undo"`
+	Project string          `json:"project,omitempty" doc:"of the files, if the address does not name it"`
+	Stored  int             `json:"stored" doc:"number of new or replaced files"`
+	Files   []*UploadedFile `json:"files" doc:"in the order of the upload"`
+	Undo    *history.Step   `json:"undo,omitempty" doc:"the change of the library, for undo"`
 }
 
 // UploadedFile is the result for one file.

@@ -14,6 +14,10 @@ const maxName = 64
 // reserved are the names that addresses use for other things.
 var reserved = map[string]bool{"v1": true, "docs": true, "openapi.json": true, "projects": true, "schemas": true}
 
+// reservedSince are the names that addresses have come to use. Projects that have one keep it: the addresses below it, and GET and PATCH of it, are
+// still those of the project.
+var reservedSince = map[string]bool{"decode": true, "encode": true, "upload": true}
+
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
 // NameError reports a name that a project cannot have.
@@ -80,6 +84,9 @@ func (s *Set) freeName(title string) string {
 func (s *Set) checkFree(name string) error {
 	if err := checkName(name); err != nil {
 		return err
+	}
+	if reservedSince[name] {
+		return &NameError{name, "is used for other addresses"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -98,6 +98,18 @@ func Open(c Config) (*Workspace, error) {
 	return w, nil
 }
 
+// Empty returns a workspace of a language without files, for definitions that requests bring. Nothing can be stored in it.
+func Empty(dialect string) (*Workspace, error) {
+	w := &Workspace{Config: Config{Dialect: dialect}}
+	w.Retitle("")
+	next, err := w.build(&Library{})
+	if err != nil {
+		return nil, err
+	}
+	w.publish(next)
+	return w, nil
+}
+
 // Title returns the display name.
 func (w *Workspace) Title() string { return *w.title.Load() }
 

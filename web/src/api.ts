@@ -1737,6 +1737,8 @@ export interface WorkspaceHit {
 
 /** UploadReport lists the results of an upload, file by file. */
 export interface UploadReport {
+  /** of the files, if the address does not name it */
+  project?: string;
   /** number of new or replaced files */
   stored: number;
   /** in the order of the upload */
