@@ -56,7 +56,7 @@ func carrying(token string) http.Header { return http.Header{"Authorization": {"
 
 // reading lists the routes other than GET that viewers may use, since they change nothing, or nothing here.
 var reading = []string{
-	"POST /p/{ws}/definitions", "POST /api/v1/{ws}/decode", "POST /api/v1/{ws}/encode", "POST /api/v1/{ws}/layout", "POST /api/v1/{ws}/compare", "POST /api/v1/{ws}/scores", "POST /api/v1/{ws}/paste", "POST /api/v1/{ws}/framing",
+	"POST /p/{ws}/definitions", "POST /api/v1/decode", "POST /api/v1/encode", "POST /api/v1/{ws}/decode", "POST /api/v1/{ws}/encode", "POST /api/v1/{ws}/layout", "POST /api/v1/{ws}/compare", "POST /api/v1/{ws}/scores", "POST /api/v1/{ws}/paste", "POST /api/v1/{ws}/framing",
 	"POST /api/v1/{ws}/envelope/frames", "POST /api/v1/{ws}/filter", "POST /api/v1/{ws}/emit", "POST /api/v1/{ws}/captures/{id}/script", "POST /api/v1/{ws}/captures/{id}/copy",
 }
 

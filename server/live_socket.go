@@ -77,6 +77,10 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
+	if wrong := api.UnknownParameter(q, "session", "filter", "since", "value"); wrong != "" {
+		problem(w, http.StatusUnprocessableEntity, wrong)
+		return
+	}
 	all := s.relays.Of(ws.Name)
 	var one *relay.Session
 	for _, x := range all {

@@ -81,7 +81,8 @@ func apiConfig(version string) huma.Config {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", api.SchemaName)
 	c.DocsPath = ""     // its page loads external scripts; ours is /api/docs
 	c.CreateHooks = nil // no $schema in responses
-	c.Transformers = []huma.Transformer{api.BriefErrors}
+	c.RejectUnknownQueryParameters = true
+	c.Transformers = []huma.Transformer{api.Errors(c.Components.Schemas)}
 	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits; lines and columns are counted from 1."
 	return c
 }

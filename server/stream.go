@@ -9,12 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/server/api"
 	"wirebench/server/workspace"
 )
 
@@ -51,11 +51,9 @@ func (s *Server) streams(next http.Handler) http.Handler {
 // decodeStream answers a stream. Mistakes of a line are in its answer.
 func (s *Server) decodeStream(w http.ResponseWriter, r *http.Request, snap *workspace.Snapshot) {
 	q := r.URL.Query()
-	for name := range q {
-		if !slices.Contains(streamParameters, name) {
-			problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("unknown parameter %q; the parameters are %s", name, strings.Join(streamParameters, ", ")))
-			return
-		}
+	if wrong := api.UnknownParameter(q, streamParameters...); wrong != "" {
+		problem(w, http.StatusUnprocessableEntity, wrong)
+		return
 	}
 	if dir := q.Get("dir"); dir != "" && schema.DirNamed(dir) == schema.Both {
 		problem(w, http.StatusUnprocessableEntity, fmt.Sprintf("dir is c2s or s2c, not %q", dir))

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -117,7 +118,9 @@ func strictJSON(data []byte, v any) error {
 	case errors.As(err, &kind):
 		return huma.Error422UnprocessableEntity(kindMessage(kind))
 	case strings.HasPrefix(err.Error(), "json: unknown field"):
-		return huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), "json: "))
+		unknown := strings.TrimPrefix(err.Error(), "json: ")
+		_, name, _ := strings.Cut(unknown, `"`)
+		return huma.Error422UnprocessableEntity(unknown + didYouMean(strings.TrimSuffix(name, `"`), namesOf(reflect.TypeOf(v).Elem())))
 	}
 	return huma.Error400BadRequest("not JSON: " + err.Error())
 }

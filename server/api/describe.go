@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -48,6 +49,7 @@ func DescribeAll(api huma.API) {
 			}
 			add(op, http.StatusUnauthorized, "the request has no valid token",
 				map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer", Schema: &huma.Schema{Type: huma.TypeString}}})
+			add(op, http.StatusUnprocessableEntity, "a parameter or a field is unknown, or its value is not valid", nil)
 			add(op, http.StatusTooManyRequests, "too many requests, or too many wrong tokens from this address", wait)
 			if op != item.Get {
 				about := "the request comes from a page of another site"
@@ -100,6 +102,10 @@ func describeFiles(api huma.API) {
 		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"replace": {Type: huma.TypeBoolean, Description: "replace stored files that have another text"},
 	}, AdditionalProperties: true}
+	config := SchemaOf[ProjectConfig](api, "ProjectConfig")
+	made := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"files": form.Properties["files"]}, AdditionalProperties: true}
+	maps.Copy(made.Properties, doc.Components.Schemas.SchemaFromRef(config.Ref).Properties)
+	takes(doc.Paths["/api/v1/projects"].Post, true, map[string]*huma.Schema{"application/json": config, "multipart/form-data": made})
 	capture := doc.Paths["/api/v1/{ws}/captures/{id}"].Get
 	capture.Responses["200"].Content = map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},

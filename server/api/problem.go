@@ -87,20 +87,33 @@ func statusOf(err error) int {
 // maxEchoed is the maximum size in bytes of a refused value in an error response.
 const maxEchoed = 200
 
-// BriefErrors shortens the refused values in the error of an invalid request, which can be as large as its body.
-func BriefErrors(_ huma.Context, _ string, v any) (any, error) {
-	if e, ok := v.(*huma.ErrorModel); ok {
+// Errors completes the error of an invalid request: unknown names are answered by the nearest known one. It shortens the refused values, which
+// can be as large as the body.
+func Errors(schemas huma.Registry) huma.Transformer {
+	return func(ctx huma.Context, _ string, v any) (any, error) {
+		e, ok := v.(*huma.ErrorModel)
+		if !ok {
+			return v, nil
+		}
 		for _, d := range e.Errors {
-			switch d.Value.(type) {
-			case map[string]any, []any: // what else was sent is nobody's business, and may be a secret
-				d.Value = nil
-			}
-			if text := fmt.Sprint(d.Value); len(text) > maxEchoed {
-				d.Value = strings.ToValidUTF8(text[:maxEchoed], "") + "…"
+			brief(d)
+			if where, name, ok := unknownName(d); ok && ctx.Operation() != nil {
+				d.Message += didYouMean(name, knownNames(schemas, ctx.Operation(), where))
 			}
 		}
+		return v, nil
 	}
-	return v, nil
+}
+
+// brief shortens the refused value of an error.
+func brief(d *huma.ErrorDetail) {
+	switch d.Value.(type) {
+	case map[string]any, []any: // what else was sent is nobody's business, and may be a secret
+		d.Value = nil
+	}
+	if text := fmt.Sprint(d.Value); len(text) > maxEchoed {
+		d.Value = strings.ToValidUTF8(text[:maxEchoed], "") + "…"
+	}
 }
 
 // storeProblem converts an error of reading or changing files to an error with a status.

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec/transport/protocols"
 	"wirebench/defs"
+	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 )
 
@@ -202,6 +203,9 @@ func (s Settings) Rules() (rules []protocols.Rule) {
 func (s Settings) Patched(patch map[string]any) (next Settings, err error) {
 	for name := range patch {
 		if !slices.Contains(Names(), name) {
+			if near := diag.Nearest(name, Names()); near != "" {
+				return next, fmt.Errorf("unknown field %q; did you mean %q?", name, near)
+			}
 			return next, fmt.Errorf("unknown field %q", name)
 		}
 	}
