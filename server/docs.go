@@ -184,6 +184,21 @@ var examples = map[string]example{
 	"live":         {query: "?since=0&filter=len+%3E+2"},
 }
 
+// describeExamples adds the bodies of the examples to the document, with placeholders in capitals.
+func describeExamples(doc *huma.OpenAPI) {
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Put, item.Patch, item.Post, item.Delete} {
+			if op == nil || op.RequestBody == nil || examples[op.OperationID].body == "" {
+				continue
+			}
+			var body any
+			if media := op.RequestBody.Content["application/json"]; media != nil && json.Unmarshal([]byte(strings.ReplaceAll(examples[op.OperationID].body, "{file}", "FILE")), &body) == nil {
+				media.Example = body
+			}
+		}
+	}
+}
+
 // fields lists the fields of an object, with paths for nested objects.
 func (s *Server) fields(media *huma.MediaType, prefix string, depth int) []templates.RouteField {
 	if media == nil || media.Schema == nil {

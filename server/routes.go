@@ -52,7 +52,8 @@ func (s *Server) routes() chi.Router {
 	rows := humachi.New(r, apiConfig(s.Version)) // GET /api/openapi.json, and the same as YAML
 	s.api.Register(rows)
 	describeLive(rows)
-	api.DescribeAll(rows)
+	api.DescribeAll(rows, static.Base())
+	describeExamples(rows.OpenAPI())
 	s.document = rows.OpenAPI()
 	return r
 }

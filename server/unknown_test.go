@@ -35,7 +35,11 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 			if op.RequestBody == nil || !strings.Contains(kind, "json") {
 				continue
 			}
-			if code, text := ask(op, target, kind, `{"nothing_of_the_kind": 1}`); code != http.StatusUnprocessableEntity || !strings.Contains(text, "nothing_of_the_kind") {
+			want := http.StatusUnprocessableEntity
+			if kind == streamType { // the answer of the line says so
+				want = http.StatusOK
+			}
+			if code, text := ask(op, target, kind, `{"nothing_of_the_kind": 1}`); code != want || !strings.Contains(text, "nothing_of_the_kind") {
 				t.Errorf("%s %s, a field, %s: %d %.200s", op.Method, path, kind, code, text)
 			}
 		}

@@ -271,6 +271,9 @@ func Needs(operation string) Role {
 	return closed
 }
 
+// InAll reports whether an operation needs its role in all projects.
+func InAll(operation string) bool { return everywhere[operation] || Needs(operation) == Admin }
+
 // Entries returns the operations of the table, sorted.
 func Entries() []string { return slices.Sorted(maps.Keys(policy)) }
 

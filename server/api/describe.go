@@ -13,11 +13,15 @@ import (
 	"wirebench/server/store"
 )
 
-// DescribeAll completes the document with the parts common to all operations: authentication, and the errors of the middleware.
-func DescribeAll(api huma.API) {
+// DescribeAll completes the document with the parts common to all operations: groups, authentication, and the errors of the middleware. base
+// is the path of the server at its host, "" at the top.
+func DescribeAll(api huma.API, base string) {
 	doc := api.OpenAPI()
 	doc.Info.License = &huma.License{Name: "MIT", Identifier: "MIT"}
-	doc.Servers = []*huma.Server{{URL: "/", Description: "this server"}}
+	doc.Servers = []*huma.Server{{URL: base + "/", Description: "this server"}}
+	for _, t := range tags {
+		doc.Tags = append(doc.Tags, &huma.Tag{Name: t.name, Description: t.about})
+	}
 	doc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "http", Scheme: "bearer", Description: "An access token of the server. None is needed at a loopback address, unless --token or --viewer-token is given."},
 		"cookie": {Type: "apiKey", In: "cookie", Name: access.CookieName(""), Description: "Set by the page /access, which asks for a password or a token. The name ends with _ and the port of the server."},
@@ -27,6 +31,7 @@ func DescribeAll(api huma.API) {
 	if item := doc.Paths["/api/v1/{ws}/decode"]; item != nil {
 		item.Post.Description = "With the content type application/x-ndjson the body is a stream of messages, one a line: in hex, as a JSON string of hex, or " +
 			"as {\"hex\":…, \"dir\":…, \"group\":…}. Each is answered by a line while others still come; ?message=, ?dir=, ?group= and ?fields apply to all."
+		streamed(item.Post)
 	}
 	refusal := map[string]*huma.MediaType{"application/problem+json": {Schema: SchemaOf[huma.ErrorModel](api, "ErrorModel")}}
 	wait := map[string]*huma.Param{"Retry-After": {Description: "seconds after which to retry", Schema: &huma.Schema{Type: huma.TypeInteger}}}
@@ -47,6 +52,8 @@ func DescribeAll(api huma.API) {
 			if op == nil {
 				continue
 			}
+			group(op, path)
+			describeParameters(op)
 			add(op, http.StatusUnauthorized, "the request has no valid token",
 				map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer", Schema: &huma.Schema{Type: huma.TypeString}}})
 			add(op, http.StatusUnprocessableEntity, "a parameter or a field is unknown, or its value is not valid", nil)
@@ -66,6 +73,15 @@ func DescribeAll(api huma.API) {
 			if working[op.OperationID] {
 				add(op, http.StatusServiceUnavailable, "not enough memory at the moment", wait)
 			}
+		}
+	}
+}
+
+// describeParameters describes the parameters that have no words of their own.
+func describeParameters(op *huma.Operation) {
+	for _, p := range op.Parameters {
+		if words := map[string]string{"ws": "name of the project", "limit": "number of results", "file": "name of the file"}[p.Name]; p.Description == "" {
+			p.Description = words
 		}
 	}
 }

@@ -40,8 +40,9 @@ type ProjectPath struct {
 }
 
 type projectOutput struct {
-	Status int
-	Body   MadeProject
+	Status   int
+	Location string `header:"Location" doc:"of a new project"`
+	Body     MadeProject
 }
 
 // MadeProject is a project and, if it was made of files, the result for each file.
@@ -49,6 +50,9 @@ type MadeProject struct {
 	projects.Info
 	Files []*UploadedFile `json:"files,omitempty" doc:"of a project made of files: what was done with each"`
 }
+
+// addressOfProject returns the address of a project.
+func addressOfProject(name string) string { return "/api/v1/projects/" + name }
 
 func (s *API) listProjects(ctx context.Context, _ *struct{}) (*projectsOutput, error) {
 	out := &projectsOutput{ProjectList{s.Projects.Seen(access.From(ctx).Sees).List(), s.Projects.Allowed()}}
@@ -67,7 +71,7 @@ func (s *API) project(info projects.Info, err error) (*projectOutput, error) {
 	if err != nil {
 		return nil, ProjectProblem(err)
 	}
-	return &projectOutput{http.StatusOK, MadeProject{Info: info}}, nil
+	return &projectOutput{http.StatusOK, "", MadeProject{Info: info}}, nil
 }
 
 // ProjectProblem converts an error of projects to an error with a status.
@@ -123,7 +127,7 @@ func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, e
 		if err != nil {
 			return nil, err
 		}
-		return &projectOutput{http.StatusCreated, MadeProject{info, report.Files}}, nil
+		return &projectOutput{http.StatusCreated, addressOfProject(info.Name), MadeProject{info, report.Files}}, nil
 	case "", "application/json":
 	default:
 		return nil, huma.NewError(http.StatusUnsupportedMediaType, "send the project as application/json, or with its files as multipart/form-data")
@@ -142,7 +146,7 @@ func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, e
 	}
 	out, err := s.project(s.Projects.Info(w.Name))
 	if err == nil {
-		out.Status = http.StatusCreated
+		out.Status, out.Location = http.StatusCreated, addressOfProject(w.Name)
 	}
 	return out, err
 }

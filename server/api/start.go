@@ -195,5 +195,5 @@ func (s *API) uploadNew(ctx context.Context, u *upload, config ProjectConfig) (*
 		return nil, err
 	}
 	report.Project = info.Name
-	return &uploadAnyOutput{http.StatusCreated, "/api/v1/projects/" + info.Name, *report}, nil
+	return &uploadAnyOutput{http.StatusCreated, addressOfProject(info.Name), *report}, nil
 }
