@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
@@ -432,7 +431,6 @@ type Message struct {
 	Linked    bool              // decoded by the open definition, so lines refer to it
 	Stale     bool              // decoded by an earlier text of it, so lines may have moved
 	Other     string            // the definition of its code, if that is another one
-	Took      time.Duration     // to decode and describe it
 	FirstByte int               // first byte drawn
 	Fits      []Fit             // definitions that explain it, if its own does not
 	Begin     Begin             // of a new one
@@ -547,17 +545,6 @@ func statusClass(status string) string {
 		return "warn"
 	}
 	return "err"
-}
-
-// TookText is a duration of decoding with two digits.
-func TookText(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("decoded in %d µs", max(d.Microseconds(), 1))
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("decoded in %.1f ms", float64(d.Microseconds())/1000)
-	}
-	return fmt.Sprintf("decoded in %d ms", d.Milliseconds())
 }
 
 // countState returns the number of projects in a state.

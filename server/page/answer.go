@@ -31,7 +31,6 @@ type Answer struct {
 
 	Renamed []history.Renaming `json:"renamed,omitempty"` // messages with new names
 	Status  *string            `json:"status,omitempty"`
-	Took    string             `json:"took,omitempty"` // time of decoding
 }
 
 // Controls are the controls of a page that the server may change. Missing ones are unchanged.

@@ -504,9 +504,6 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if status := templates.StatusText(view); !l.same("status", status) {
 		out.Status = &status
 	}
-	if view.Shown != nil && view.Shown.Took > 0 {
-		out.Took = templates.TookText(view.Shown.Took)
-	}
 	if err := l.parts(&out, view); err != nil {
 		return nil, err
 	}

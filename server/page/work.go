@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/scan"
@@ -331,12 +330,10 @@ const maxFacts = 20
 // message decodes the message that the page shows.
 func (p *work) message(i int) *templates.Message {
 	j := p.job
-	from := time.Now()
 	m := &templates.Message{Result: j.Decode(i), Data: j.Messages[i].Data, Number: i, FirstByte: p.form.bytes}
 	if f := p.form.frame; f != nil && f.About != nil && p.form.byCode {
 		p.about(m, f)
 	}
-	m.Took = time.Since(from)
 	m.Name = j.Name(m.Result)
 	if j.Messages[i].Edited {
 		m.Edited, m.Was = true, j.Messages[i].Was

@@ -228,7 +228,7 @@ func TestFlowRestart(t *testing.T) {
 	f.is("it is not called saved", `document.querySelector("#facts .ok") === null && document.querySelector("#facts").innerText.includes("not saved")`)
 	f.press("Ctrl+S")
 	f.shows(".toasts", "No connection: it is saved once the server is back")
-	f.shows("#definition-head", "not saved")
+	f.shows("#facts", "not saved")
 	again := serverOf(t, servertest.OpenWorkspace(t, dir, nil))
 	if listener, err = net.Listen("tcp", addr); err != nil {
 		t.Skipf("the address is not free again: %v", err)

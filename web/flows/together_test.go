@@ -148,11 +148,12 @@ func TestFlowUnsavedLines(t *testing.T) {
 	f.together()
 	p := f.page()
 	places := func() string {
-		return browsertest.Value[string](t, f.ctx, `[...document.querySelectorAll("#definition-head .actions button:not(#unsaved-lines), #definition-body, #layout-pane")].filter(e => e.checkVisibility()).map(e => e.textContent.slice(0, 12) + Object.values(e.getBoundingClientRect().toJSON()).join(" ")).join("\n")`)
+		return browsertest.Value[string](t, f.ctx, `[...document.querySelectorAll("#definition-head .actions button, #definition-body, #layout-pane")].filter(e => e.checkVisibility()).map(e => e.textContent.slice(0, 12) + Object.values(e.getBoundingClientRect().toJSON()).join(" ")).join("\n")`)
 	}
 	was := places()
 	f.caret(3)
 	f.types(" # of the hero")
+	f.shows("#caret", "Ln 3, Col ")
 	p.Visible("button", "1 line not saved")
 	f.caret(2)
 	f.types("s")

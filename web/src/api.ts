@@ -130,8 +130,6 @@ export interface PageAnswer {
   /** messages with new names */
   renamed?: HistoryRenaming[];
   status?: string;
-  /** time of decoding */
-  took?: string;
 }
 
 /** PageSplice is a change of a text of the page: Insert replaces Remove code units from At on. */

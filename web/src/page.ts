@@ -233,6 +233,7 @@ export class Page {
           this.caretLine = line;
           this.follow();
         },
+        place: (line, column) => field("caret")?.replaceChildren(...(line === 0 ? [] : [`Ln ${line}, Col ${column}`])),
         hover: (line) => this.links.point(line === null ? null : this.links.ofLine(line)),
         defect: ({ first }) => first !== undefined && open(frameAddress(this.workspace, first.capture, first.frame), "_self"),
         save: () => void this.save(),
@@ -1053,7 +1054,6 @@ export class Page {
     if (answer.older !== true) {
       this.takeDefinition(set, before, isRenamed && set.definition === undefined);
     }
-    document.getElementById("took")?.replaceChildren(answer.took ?? "");
     if (answer.rewritten !== undefined) {
       this.rewrite(this.recent.get(answer.of ?? 0), answer.rewritten);
     }

@@ -2,7 +2,7 @@
 //
 //   #people-bar > (button.peer-N, a.together-frame) ..., span > input           who else is there, at the title
 //   #room-bar > .together-state, button                                         what is not as it should be
-//   #unsaved-lines, #unsaved-fact                                               how many lines are not saved, and whose they are
+//   #unsaved-lines                                                              how many lines are not saved, and whose they are
 
 import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
 import { onChanged } from "./changes";
@@ -875,20 +875,19 @@ export class Together {
     }
   }
 
-  /** Says beside the Save button and in the status line what is not saved. A click on the first goes to its first line. */
+  /** Says in the status line what is not saved. A click goes to its first line. */
   private drawUnsaved(): void {
     const { lines, who } = this.unsaved;
     const button = document.getElementById("unsaved-lines");
+    if (button === null) {
+      return;
+    }
     const isHere = this.isLost && this.waits; // the server has not counted these lines
     const names = who.map((name) => (name === this.name ? "you" : name)).join(", ");
     const said = isHere ? "not saved" : lines.length === 0 ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
-    document.getElementById("unsaved-fact")?.replaceChildren(said);
-    if (button !== null) {
-      const count = /^\d*/.exec(said)?.[0] ?? "";
-      button.hidden = said === "";
-      button.title = isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`;
-      button.replaceChildren(make("span", "", count), make("span", "words", said.slice(count.length)));
-    }
+    button.hidden = said === "";
+    button.title = isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`;
+    button.replaceChildren(said);
   }
 
   private drawBar(): void {

@@ -45,6 +45,7 @@ export interface EditorEvents {
   remote?(text: string): void; // by others
   left?(): void; // the text has lost the focus
   caret(line: number): void; // the user has moved the caret to another line, or focused the editor
+  place?(line: number, column: number): void; // of the caret, from 1, when it moves; 0, 0 without the focus
   hover(line: number | null): void; // the pointer is on a line, or on none
   defect?(line: LineScore): void; // the first message that a line does not explain is wanted
   save(): void;
@@ -410,6 +411,12 @@ export class DefinitionEditor {
       this.events.left?.();
     }
     const came = update.focusChanged && update.view.hasFocus;
+    if (!update.view.hasFocus) {
+      this.events.place?.(0, 0);
+    } else if (came || update.docChanged || update.selectionSet) {
+      const { head } = state.selection.main;
+      this.events.place?.(line, head - state.doc.line(line).from + 1);
+    }
     if (came && this.assisted === undefined) {
       void load(assistance).then((m) => this.assist(m));
     }
