@@ -263,7 +263,7 @@ func TestFlowWithoutWebsocket(t *testing.T) {
 	f.caret(2)
 	f.types("_by_form")
 	f.click(`#definition-head button[value="layout"]`)
-	browsertest.Arrive(t, f.ctx, `html.forms #layout-rows tr[data-key="password_by_form/value"]`)
+	browsertest.Arrive(t, f.ctx, `html.forms #layout-diagram [data-key="password_by_form/value"]`)
 	f.shows(row("password_by_form"), "12345")
 	f.is("the editor has the text", `document.querySelector(".cm-content").innerText.includes("password_by_form")`)
 	f.click(`#definition-head button[value="save"]`)
