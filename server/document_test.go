@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,10 @@ func TestDocumentSaysEverything(t *testing.T) {
 				}
 			}
 		}
+		located := []string{"add-capture", "copy-capture", "start-proxy", "start-demo", "start-replay", "make-project", "upload-any", "version", "copy", "write"}
+		if made := op.Responses["201"]; slices.Contains(located, op.OperationID) && (made == nil || made.Headers["Location"] == nil) {
+			t.Errorf("%s does not describe the address of what is new", name)
+		}
 		for code, answer := range op.Responses {
 			if answer.Description == "" || code >= "400" && answer.Content["application/problem+json"] == nil {
 				t.Errorf("%s does not describe its answer %s", name, code)
@@ -76,4 +81,15 @@ func TestNewProjectsHaveAnAddress(t *testing.T) {
 		{"of JSON", "POST /api/v1/projects", `{"title": "My game", "protocol": "tera"}`, 201, []string{"Location: /api/v1/projects/my-game"}, nil},
 		{"of a form", "POST /api/v1/projects; Content-Type: multipart/form-data;boundary=x", formText("name=other", "C_NEW.1.def=uint32 id\n"), 201, []string{"Location: /api/v1/projects/other"}, nil},
 	})
+}
+
+// A new capture is answered with an address that works.
+func TestNewCapturesHaveAnAddress(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n"})
+	r := httptest.NewRequest("POST", "/api/one/captures?name=follow.txt", strings.NewReader("00000000  01 02 00 68 69\n"))
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if status, text := ask(s, "GET "+w.Header().Get("Location")+"; Accept: application/json", ""); w.Code != http.StatusCreated || status != http.StatusOK {
+		t.Errorf("%d %v: %d %s", w.Code, w.Header(), status, text)
+	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -74,3 +75,8 @@ const (
 	judgeTime = 40 * time.Millisecond // of evaluating frames between two checks for cancellation
 	stopTime  = 5 * time.Second       // for stopped listeners and replays to end
 )
+
+// addressBelow returns the address of a thing of a project.
+func addressBelow(project, kind, id string) string {
+	return "/api/v1/" + project + "/" + kind + "/" + url.PathEscape(id)
+}

@@ -126,8 +126,9 @@ type addCaptureInput struct {
 }
 
 type captureOutput struct {
-	Status int
-	Body   store.Capture
+	Status   int
+	Location string `header:"Location" doc:"of a new capture"`
+	Body     store.Capture
 }
 
 // addCapture stores a file unchanged. It refuses one that can be read neither as a capture nor as a text of a conversation.
@@ -158,7 +159,7 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 	}
 	x = captures.TakeTold(ws.Captures, x)
 	s.Captures.ForgetBrief(ws.Captures)
-	return &captureOutput{http.StatusCreated, x}, nil
+	return &captureOutput{http.StatusCreated, addressBelow(ws.Name, "captures", x.ID), x}, nil
 }
 
 // CapturePath is the workspace and capture in the path of a request.

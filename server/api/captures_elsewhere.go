@@ -123,5 +123,5 @@ func (s *API) copyCapture(ctx context.Context, in *copyInput) (*captureOutput, e
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	return &captureOutput{http.StatusCreated, made}, nil
+	return &captureOutput{http.StatusCreated, addressBelow(to.Name, "captures", made.ID), made}, nil
 }

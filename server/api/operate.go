@@ -106,7 +106,7 @@ func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error)
 			return nil, operateProblem(err)
 		}
 	}
-	return &proxyOutput{http.StatusOK, one.Info()}, nil
+	return &proxyOutput{http.StatusOK, "", one.Info()}, nil
 }
 
 // HeldInfo is a held message.

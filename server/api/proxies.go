@@ -69,8 +69,9 @@ type startProxyInput struct {
 }
 
 type proxyOutput struct {
-	Status int
-	Body   relay.Info
+	Status   int
+	Location string `header:"Location" doc:"of a new listener"`
+	Body     relay.Info
 }
 
 // startProxy starts a listener.
@@ -84,7 +85,7 @@ func (s *API) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput
 		return nil, relayProblem(err)
 	}
 	s.Log.Info("proxy started", "project", ws.Name, "listen", in.Body.Listen, "upstream", in.Body.Upstream)
-	return &proxyOutput{http.StatusCreated, one.Info()}, nil
+	return &proxyOutput{http.StatusCreated, addressBelow(ws.Name, "proxies", one.Info().ID), one.Info()}, nil
 }
 
 type stopProxiesInput struct {
@@ -134,7 +135,7 @@ func (s *API) readProxy(_ context.Context, in *SessionPath) (*proxyOutput, error
 	if one == nil {
 		return nil, noSession(in.ID)
 	}
-	return &proxyOutput{http.StatusOK, one.Info()}, nil
+	return &proxyOutput{http.StatusOK, "", one.Info()}, nil
 }
 
 func noSession(id string) error { return huma.Error404NotFound("no session " + id) }
@@ -152,9 +153,9 @@ func (s *API) startDemo(ctx context.Context, in *workspaceInput) (*proxyOutput, 
 	if err != nil {
 		return nil, relayProblem(err)
 	}
-	out := &proxyOutput{http.StatusOK, one.Info()}
+	out := &proxyOutput{http.StatusOK, "", one.Info()}
 	if isNew {
-		out.Status = http.StatusCreated
+		out.Status, out.Location = http.StatusCreated, addressBelow(ws.Name, "proxies", out.Body.ID)
 	}
 	return out, nil
 }

@@ -55,8 +55,9 @@ type startReplayInput struct {
 }
 
 type startReplayOutput struct {
-	Status int
-	Body   struct {
+	Status   int
+	Location string `header:"Location" doc:"of the replay"`
+	Body     struct {
 		ID     string          `json:"id"`
 		Listen string          `json:"listen,omitempty" doc:"address to which the client connects"`
 		Script json.RawMessage `json:"script"`
@@ -73,7 +74,7 @@ func (s *API) startReplay(ctx context.Context, in *startReplayInput) (*startRepl
 	if err != nil {
 		return nil, replayProblem(err)
 	}
-	out := &startReplayOutput{Status: http.StatusCreated}
+	out := &startReplayOutput{Status: http.StatusCreated, Location: addressBelow(ws.Name, "replays", run.ID())}
 	out.Body.ID, out.Body.Listen, out.Body.Script = run.ID(), run.Now().Listen, script
 	return out, nil
 }
