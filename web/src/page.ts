@@ -495,9 +495,16 @@ export class Page {
     return this.edited && message === this.controls.message ? this.controls.definition : undefined;
   }
 
+  /** Focuses the text of a definition that has been begun, unless somebody types its name already. */
+  private focusBegun(): void {
+    if (document.activeElement?.id !== "name") {
+      this.editor.focus();
+    }
+  }
+
   /** Starts an unsaved definition; the message stays. */
   begin(name: string): void {
-    void this.beginNew(name).then(() => this.editor.focus());
+    void this.beginNew(name).then(() => this.focusBegun());
   }
 
   /** Decodes the message by its code instead of the open definition. */
@@ -1178,7 +1185,7 @@ export class Page {
     if (message !== null) {
       void this.open(message);
     } else if (name !== null) {
-      void this.beginNew(name).then(() => this.editor.focus());
+      void this.beginNew(name).then(() => this.focusBegun());
     }
     return message !== null || name !== null;
   }
@@ -1862,7 +1869,7 @@ export class Page {
           this.links.pick(this.links.ofLine(line));
         }
       });
-    }, (message) => void this.beginNew(message).then(() => this.editor.focus()));
+    }, (message) => void this.beginNew(message).then(() => this.focusBegun()));
     addProvider({
       group: "Messages",
       entries: () =>

@@ -23,6 +23,22 @@ export class Palette {
   }
 }
 
+/** Gives a chart the size of its element; the point that is shown stays. Returns false if there is none to resize. */
+export function fit(chart: uPlot | undefined, { clientWidth: width, clientHeight: height }: HTMLElement, at: number, show: (at: number) => void): boolean {
+  if (chart === undefined || width === 0 || height === 0) {
+    return false;
+  }
+  if (chart.width !== width || chart.height !== height) {
+    chart.setSize({ width, height });
+    const x = chart.data[0][at];
+    if (x !== undefined) {
+      chart.setCursor({ left: chart.valToPos(x, "x"), top: 0 }, false);
+      show(at);
+    }
+  }
+  return true;
+}
+
 const axisGap = 20; // pixels for the ticks, and the gap between them and the labels
 
 /** The width of a vertical axis, for its widest label. */

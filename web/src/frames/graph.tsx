@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { Fragment, h, render, signal } from "../ui";
 import { make } from "../dom";
 import { AskedDrawer } from "./asked";
-import { labelSize, lineColors, Palette, timeAxis } from "./chart";
+import { fit, labelSize, lineColors, Palette, timeAxis } from "./chart";
 import type { DrawerHost } from "./drawer";
 import type { GraphAnswer } from "./protocol";
 import { keep, recallList } from "./store";
@@ -142,7 +142,9 @@ export class GraphDrawer extends AskedDrawer<"graph"> {
   }
 
   resized(): void {
-    this.build();
+    if (!fit(this.chart, this.plot, this.at, (at) => this.pointed(at))) {
+      this.build();
+    }
   }
 
   override close(): void {

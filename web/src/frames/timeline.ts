@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { button, make } from "../dom";
-import { labelSize, lineColors, Palette, timeAxis } from "./chart";
+import { fit, labelSize, lineColors, Palette, timeAxis } from "./chart";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { betweenTimes, timeLiteral } from "./filters";
 import type { State, TimelineAnswer } from "./protocol";
@@ -314,7 +314,9 @@ export class TimelineDrawer implements Drawer {
   }
 
   resized(): void {
-    this.build();
+    if (!fit(this.chart, this.plot, this.at, (at) => this.pointed(at))) {
+      this.build();
+    }
   }
 
   focus(): void {
