@@ -91,12 +91,12 @@ func logsOf(ws *workspace.Workspace) (files []string, err error) {
 	return files, err
 }
 
-// mayBegin returns an error if no definition can be begun with a file name and a text.
-func (s *Set) mayBegin(at place, text string) error {
+// mayBegin returns an error if no definition can be begun with a file name.
+func (s *Set) mayBegin(at place) error {
 	if at.ws.Now().File(at.file) != nil {
 		return nil // it is opened
 	}
-	if err := at.ws.CheckNew(at.file, []byte(text)); err != nil {
+	if err := at.ws.CheckNew(at.file); err != nil {
 		return err
 	}
 	if f, err := at.readLog(); err != nil || f != nil {
@@ -113,7 +113,7 @@ func (s *Set) MoveBegun(ws *workspace.Workspace, from string, to Moved) error {
 	if from == to.File {
 		return nil
 	}
-	if err := ws.CheckNew(to.File, nil); err != nil {
+	if err := ws.CheckNew(to.File); err != nil {
 		return err
 	}
 	if s.isTaken(ws, to.File) {

@@ -391,7 +391,7 @@ func (s *Set) room(ctx context.Context, at place, begin *string) (r *Room, endin
 		}
 	}()
 	if begin != nil {
-		if err = s.mayBegin(at, *begin); err != nil {
+		if err = s.mayBegin(at); err != nil {
 			return nil, nil, err
 		}
 	}

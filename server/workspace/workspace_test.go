@@ -10,6 +10,7 @@ import (
 	"wirebench/codec"
 	"wirebench/defs/source"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 func build(t testing.TB, files fs.FS, set workspace.Settings) *workspace.Snapshot {
@@ -112,5 +113,21 @@ func TestFindSaysWhatIsNear(t *testing.T) {
 	var missing *workspace.NotFoundError
 	if !errors.As(err, &missing) || missing.Near() != "C_CHAT.3" {
 		t.Error(err)
+	}
+}
+
+// A definition whose text is not written yet has a name of its language, also where files are recognized by their text.
+func TestCheckNew(t *testing.T) {
+	for dialect, name := range map[string]string{"tera": "C_A.1.def", "muta": "game.def", "subspace": "packets.def", "protodef": "regatta.json"} {
+		files, _ := workspacetest.Dir(t, nil)
+		w := workspacetest.Open(t, workspace.Config{Dialect: dialect, Files: files})
+		if err := w.CheckNew(name); err != nil {
+			t.Errorf("%s: %v", dialect, err)
+		}
+		for _, wrong := range []string{"a.txt", "../" + name, ""} {
+			if w.CheckNew(wrong) == nil {
+				t.Errorf("%s: %q can be the name of a definition", dialect, wrong)
+			}
+		}
 	}
 }

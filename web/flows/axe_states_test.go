@@ -221,6 +221,7 @@ func TestFlowAxeCodes(t *testing.T) {
 	f.axe("the name of a field")
 	p.Press("Enter")
 	f.shows(row("unk1"), "513")
+	p.In("Layout").Click("button", "Table")
 	p.In("Layout").RightClick("row", "unk1…")
 	f.menu("the menu of a field's type")
 	p.Click("link", "Live")

@@ -153,6 +153,7 @@ func TestFlowReshapeFields(t *testing.T) {
 	f.shows(row("unk1"), "2")
 	undo()
 
+	p.In("Layout").Click("button", "Table")
 	p.In("Layout").RightClick("row", "flags…")
 	p.Click("menuitem", "float…")
 	says("another type, with its name", "uint32  id     # its number\nvec3    pos    # where\nfloat   flags\n")
