@@ -76,7 +76,12 @@ func (p Page) spotOf(role, name string) spot {
 		}
 		return { Why: "outside the window" };
 	})()`, p.found(role, name), p.found(role, ""))
-	if err := poll(p.Ctx, expression, func(s spot) bool { at = s; return s.Why == "" }); err != nil {
+	rests := func(s spot) bool { // a list that has just changed may move it once more
+		was := at
+		at = s
+		return s.Why == "" && s == was
+	}
+	if err := poll(p.Ctx, expression, rests); err != nil {
 		p.Fatalf("%s cannot be clicked: %s (%v)", p.what(role, name), at.Why, err)
 	}
 	return at
