@@ -253,7 +253,7 @@ func TestPageKeystroke(t *testing.T) {
 		what, old, new string
 		most           int // bytes
 	}{
-		{"the first one", "field_9 # what", "field_9 # whats", 3600}, // buttons become enabled
+		{"the first one", "field_9 # what", "field_9 # whats", 5200}, // the head with its menu: entries become enabled
 		{"a comment", "field_250 # what", "field_250 # whats", 250},
 		{"a name", "field_250 ", "field_2500 ", 500},
 		{"a new line", "int32 field_250", "\nint32 field_250", 500},
