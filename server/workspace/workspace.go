@@ -386,9 +386,6 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	if !mayBeDefinition(name) {
 		return &NameError{name, "definitions end in " + w.extension()}
 	}
-	if text == nil && strings.EqualFold(path.Ext(name), w.extension()) {
-		return nil // what it will have is judged when it is saved
-	}
 	switch d, ok := defs.Detect(source.New(name, string(text))); {
 	case ok && d != w.Dialect:
 		return &NameError{name, fmt.Sprintf("this is a definition of protocol %s; the project is for %s", d, w.Dialect)}
@@ -400,8 +397,14 @@ func (w *Workspace) checkName(name string, text []byte) error {
 	return nil
 }
 
-// CheckNew returns why a definition whose text is still being written cannot have a file name. That there is a file is no reason.
-func (w *Workspace) CheckNew(name string) error { return w.checkName(name, nil) }
+// CheckNew returns why a definition whose text is still being written cannot have a file name. An existing file is no reason, and the text is
+// judged when it is saved.
+func (w *Workspace) CheckNew(name string) error {
+	if strings.EqualFold(path.Ext(name), w.extension()) {
+		return store.CheckName(name)
+	}
+	return w.checkName(name, nil)
+}
 
 // LikeOthers returns the text of a new file with the line ends of the library, if all its definitions have the same.
 func (w *Workspace) LikeOthers(text string) string {
