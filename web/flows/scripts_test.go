@@ -65,37 +65,52 @@ func TestFlowKeysBeforeParts(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
 	s, _ := filesServer(t, flowFiles())
-	parts := map[string]chan struct{}{"finder": make(chan struct{}), "dialog": make(chan struct{}), "popup": make(chan struct{})}
+	type part struct {
+		asked, arrived   chan struct{}
+		request, arrives func()
+	}
+	parts := map[string]part{}
+	for _, name := range []string{"finder", "dialog", "menus", "popup"} {
+		asked, arrived := make(chan struct{}), make(chan struct{})
+		p := part{asked, arrived, sync.OnceFunc(func() { close(asked) }), sync.OnceFunc(func() { close(arrived) })}
+		parts[name] = p
+		t.Cleanup(p.arrives) // also after a failure: the server waits for its handlers
+	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/static/chunks/"), "-")
-		if late := parts[name]; late != nil {
-			<-late
+		if p, ok := parts[name]; ok {
+			p.request()
+			<-p.arrived
 		}
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	arrive := map[string]func(){}
-	for name, late := range parts {
-		arrive[name] = sync.OnceFunc(func() { close(late) })
-		t.Cleanup(arrive[name]) // also after a failure: the server waits for its handlers
-	}
 	f := flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/definitions/C_JOIN.1#d=C_JOIN.1&hex="+joinHex, openSelector, regexp.MustCompile(`Close received after close`))}
 	p := f.page()
 	f.bytes(joinHex)
 	p.Press("Ctrl+G")
 	p.Type("3")
 	p.Press("Enter")
-	arrive["dialog"]()
+	parts["dialog"].arrives()
 	f.shows("#pointed", "@ 0x02 +2") // the field of the offset
 	p.Press("Ctrl+K")
 	p.Type("copy bytes")
 	p.Press("Enter")
-	arrive["finder"]()
+	parts["finder"].arrives()
 	p.Gone("dialog", "Go to anything")
-	f.is("no menu yet", `document.querySelector("[role=menu]") === null`)
-	p.Press("End", "ArrowUp")
-	arrive["popup"]()
-	f.is("the keys move in the menu", `(rows => rows.length > 2 && document.activeElement === rows.at(-2))([...document.querySelectorAll("[role=menuitem]")])`)
+	moves := func(name string) { // in a menu that the part opens
+		t.Helper()
+		<-parts[name].asked
+		f.is("no menu yet", `document.querySelector("[role=menu]") === null`)
+		p.Press("End", "ArrowUp")
+		parts[name].arrives()
+		f.is("the keys move in the menu", `(rows => rows.length > 2 && document.activeElement === rows.at(-2))([...document.querySelectorAll("[role=menuitem]")])`)
+		p.Press("Escape")
+		f.is("the menu is closed", `document.querySelector("[role=menu]") === null`)
+	}
+	moves("menus") // with the formats of bytes
+	p.RightClick("heading", "C_JOIN.1.def")
+	moves("popup")
 }
 
 // scripts returns the names of the scripts that the page has requested once it requests no more for two seconds.
