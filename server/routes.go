@@ -36,6 +36,7 @@ func (s *Server) routes() chi.Router {
 	r.Get("/p/{ws}", s.workbench.Definitions)
 	r.Get("/p/{ws}/definitions", s.workbench.Page)
 	r.Post("/p/{ws}/definitions", s.workbench.Page)
+	r.Get("/p/{ws}/definitions.json", s.workbench.Rows)
 	r.Get("/p/{ws}/definitions/{message}", s.workbench.Page)
 	r.Post("/p/{ws}/settings", s.workbench.Settings)
 	r.Post("/p/{ws}/upload", s.workbench.Upload)

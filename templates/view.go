@@ -259,7 +259,6 @@ type Rail struct {
 	State string // of the library
 	Count int    // definitions of messages in the library
 
-	Rows     []byte   // all rows, as JSON without <, > and &
 	Groups   []Group  // of the rows that are drawn
 	Begun    []string // names of definitions that were begun and not saved
 	Versions bool     // messages have versions

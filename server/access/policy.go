@@ -49,6 +49,7 @@ var policy = map[string]Role{
 	"GET /p/{ws}":                       Viewer,
 	"GET /p/{ws}/definitions":           Viewer,
 	"GET /p/{ws}/definitions/{message}": Viewer,
+	"GET /p/{ws}/definitions.json":      Viewer,
 	"POST /p/{ws}/definitions":          Viewer, // the form of the page; see the actions
 	"POST /p/{ws}/settings":             Author,
 	"POST /p/{ws}/upload":               Author,

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"wirebench/server/view"
 	"wirebench/server/workspace"
@@ -17,11 +19,26 @@ const (
 	listBefore = 10 // of them before the row of the open message, which is then about in the middle of the view
 )
 
-// list fills the list of messages: as HTML the rows around the open message, or those that the address asks for, and as JSON all.
+// Rows answers with all rows of the list of messages, for scripts. They are large, so that a page has them beside its document: browsers keep
+// them and ask whether they are the same.
+func (b *Workbench) Rows(w http.ResponseWriter, r *http.Request) {
+	ws := b.space(r)
+	if ws == nil {
+		b.NotFound(w, r)
+		return
+	}
+	list := b.lists.Of(ws.Snapshot)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("ETag", `"`+list.State+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(list.JSON()))
+}
+
+// list fills the list of messages: the rows around the open message, or those that the address asks for.
 func (b *Workbench) list(p *work, r *http.Request) {
 	q := r.URL.Query()
 	d := listDrawing{project: p.ws.Name, list: b.lists.Of(p.ws.Snapshot), open: p.view.Message, rail: &p.view.Rail}
-	d.rail.Rows, d.rail.State, d.rail.Versions, d.rail.Filter = d.list.JSON(), d.list.State, d.list.Versions, q.Get("filter")
+	d.rail.State, d.rail.Versions, d.rail.Filter = d.list.State, d.list.Versions, q.Get("filter")
 	d.sections = d.list.Narrowed(strings.Fields(strings.ToLower(d.rail.Filter)))
 	if p.ws.HasEnvelopes() && len(p.ws.Library.Envelopes) == 0 {
 		if x, ok := p.ws.foundEnvelope(); ok {

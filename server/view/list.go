@@ -85,7 +85,7 @@ func (l *List) NameOf(r *ListRow, v ListVersion) string {
 	return r.Name
 }
 
-// JSON returns all rows for a page, as a ListChange of an empty list. The result must not be changed; it has none of the characters <, > and &.
+// JSON returns all rows for a page, as a ListChange of an empty list. The result must not be changed.
 func (l *List) JSON() []byte { return l.whole() }
 
 // newList makes the list of a snapshot.

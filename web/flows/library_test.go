@@ -2,8 +2,12 @@ package flows
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -244,3 +248,57 @@ func TestFlowLibraryLargest(t *testing.T) {
 
 // openInView is true if the list shows the open message.
 const openInView = `(a => { const box = document.querySelector(".rail-scroll").getBoundingClientRect(), at = a?.getBoundingClientRect(); return at !== undefined && at.top >= box.top && at.bottom <= box.bottom })(document.querySelector("#rail-list a[aria-current]"))`
+
+// All rows of the list come beside the page, and may be late: what changes meanwhile is in the list once, and nothing is said of rows that are
+// not here.
+func TestFlowRowsArriveLate(t *testing.T) {
+	browsertest.Require(t)
+	t.Parallel()
+	for _, late := range []string{"from before the change", "from after it"} {
+		t.Run(late, func(t *testing.T) {
+			s, _ := filesServer(t, flowFiles())
+			asked, goOn := make(chan struct{}), make(chan struct{})
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/p/one/definitions.json" {
+					s.ServeHTTP(w, r)
+					return
+				}
+				answer := httptest.NewRecorder()
+				if late == "from before the change" {
+					s.ServeHTTP(answer, r)
+				}
+				asked <- struct{}{}
+				<-goOn
+				if late == "from after it" {
+					s.ServeHTTP(answer, r)
+				}
+				maps.Copy(w.Header(), answer.Header())
+				w.WriteHeader(answer.Code)
+				w.Write(answer.Body.Bytes())
+			}))
+			t.Cleanup(srv.Close)
+			arrive := sync.OnceFunc(func() { close(goOn) })
+			t.Cleanup(arrive)
+			f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}
+			p := f.page()
+			<-asked
+			p.Fill("searchbox", "Filter messages", "c_")
+			f.is("nothing is said", `document.querySelector("[data-filter-none]").hidden`)
+			ws := s.Projects.Find("one")
+			for name, text := range map[string]string{"C_AFTER.1.def": "uint16 a\n", "C_LIST.1.def": "uin16 a\n"} {
+				if _, err := ws.Save(name, []byte(text), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := ws.Delete("C_WIDE.1.def", nil); err != nil {
+				t.Fatal(err)
+			}
+			p.Press("Ctrl+K")
+			p.Type("c_af")
+			arrive()
+			f.is("the palette knows all", `[...document.querySelectorAll("#palette-list [role=option]")].some((o) => o.innerText.startsWith("C_AFTER"))`)
+			p.Press("Escape")
+			f.is("the list", `[...document.querySelectorAll("#rail-list section .item")].map(i => i.dataset.name + (i.querySelector(".err") ? " wrong" : "")).join() === "C_AFTER,C_JOIN,C_LIST wrong"`)
+		})
+	}
+}

@@ -1,5 +1,5 @@
 // The list of messages: #rail-list with sections, or .undefined, of ul.items with .item[data-name] > a[href]; .older is a version of the
-// message. The page is sent with the first rows in view, and with all as data in #rail-rows; the document keeps those in view, drawn as in
+// message. The page is sent with the first rows in view and gets all as data; the document keeps those in view, drawn as in
 // templates/rail.templ.
 
 import { messageIn, pathOf } from "./address";
@@ -20,6 +20,7 @@ interface Part {
 }
 
 let list: List = noList;
+let early: ViewListChange[] | undefined = []; // changes that arrived before all rows; undefined once they are here
 let begun: readonly Row[] = []; // definitions that are not saved yet
 let parts: readonly Part[] = [];
 let rows = new Map<string, Row>(); // by the names of its versions in addresses
@@ -29,10 +30,19 @@ let people: ReadonlyMap<string, string> = new Map(); // the names of those who e
 const known = new Map<string, Part>(); // parts by id, with those that are gone
 const elements = new WeakMap<Row, HTMLElement>();
 
+let arrived = (): void => undefined; // resolves `listed`
+const mostWaitMillis = 2000;
+const mostPauseMillis = 30_000; // between attempts to load all rows
 const field = (selector: string): HTMLElement | null => document.querySelector<HTMLElement>(`#rail-list${selector}`);
 const workspace = (): string => document.getElementById("main")?.dataset["workspace"] ?? "";
 
 // 1. What others ask.
+
+/** Resolves when all rows are here, or are late. */
+export const listed = new Promise<void>((done) => {
+  arrived = done;
+  setTimeout(done, mostWaitMillis);
+});
 
 /** The names of all rows. */
 export function listedNames(): string[] {
@@ -226,7 +236,7 @@ export function narrow(by: readonly string[]): void {
   }
   const none = field(" [data-filter-none]");
   if (none !== null) {
-    none.hidden = words.length === 0 || parts.some((part) => part.shown.length > 0);
+    none.hidden = words.length === 0 || early !== undefined || parts.some((part) => part.shown.length > 0);
     none.textContent = "No matching message."; // the server may have written of another filter
   }
 }
@@ -250,6 +260,10 @@ function made(id: string, scroller: HTMLElement): Part {
 
 /** Replaces the list by the one after a change. */
 export function update(change: ViewListChange): void {
+  if (early !== undefined) {
+    early.push(change);
+    return;
+  }
   list = changed(list, change);
   redraw();
 }
@@ -258,7 +272,9 @@ export function update(change: ViewListChange): void {
 export function listBegun(names: readonly string[]): void {
   if (names.join("\n") !== begun.map(({ name }) => name).join("\n")) {
     begun = names.map((name) => ({ name, id: name }));
-    redraw();
+    if (early === undefined) {
+      redraw();
+    }
   }
 }
 
@@ -367,24 +383,43 @@ function placeOf(link: HTMLAnchorElement | null, scroller: HTMLElement): number 
   return at < scroller.clientHeight - link.offsetHeight ? at : undefined;
 }
 
-/** Draws the list in the place of the rows that the page was sent with. The open message stays where it is in the view. */
-export function startMessages(): void {
+/** Loads all rows, again and again until they are here. */
+async function allRows(from: string): Promise<ViewListChange> {
+  for (let pause = 1000; ; pause = Math.min(2 * pause, mostPauseMillis)) {
+    try {
+      const answer = await fetch(from);
+      if (answer.ok) {
+        return await answer.json() as ViewListChange;
+      }
+    } catch {
+      // The server cannot be reached.
+    }
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+
+/**
+ * Draws the list in the place of the rows that the page was sent with, once all rows are here. The open message stays where it is in the view.
+ */
+export async function startMessages(): Promise<void> {
   const root = field("");
   const scroller = root?.closest<HTMLElement>(".rail-scroll");
   if (root == null || scroller == null) {
     return;
   }
+  begun = Array.from(root.querySelectorAll<HTMLElement>(":scope > [data-begun] .item"), ({ dataset }) => ({ name: dataset["name"] ?? "", id: dataset["name"] ?? "" }));
   const current = root.querySelector<HTMLAnchorElement>("a[aria-current]");
-  const at = placeOf(current, scroller);
   open = current === null ? "" : messageIn(new URL(current.href)) ?? "";
   words = wordsOf(document.querySelector<HTMLInputElement>("input[data-filter]")?.value ?? "");
-  begun = Array.from(root.querySelectorAll<HTMLElement>(":scope > [data-begun] .item"), ({ dataset }) => ({ name: dataset["name"] ?? "", id: dataset["name"] ?? "" }));
+  const all = await allRows(root.dataset["rows"] ?? "");
+  const at = placeOf(current, scroller);
   for (const part of root.querySelectorAll(":scope > :is(section, details, .rail-page)")) {
     part.remove();
   }
-  const all = document.getElementById("rail-rows");
-  all?.remove();
-  update(JSON.parse(all?.textContent ?? "") as ViewListChange);
+  const later = early?.slice(early.findIndex(({ state }) => state === all.state) + 1) ?? [];
+  early = undefined;
+  [all, ...later].forEach(update);
+  arrived();
   // What is above a part may open or grow.
   let isMeasured = false;
   const moved = new ResizeObserver(() => {

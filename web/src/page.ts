@@ -31,7 +31,7 @@ import { literal } from "./frames/filters";
 import { type MenuItem, openMenu } from "./menu";
 import type { Cuts } from "./envelope";
 import { load, prefetch } from "./load";
-import { listedEntries, listedVersions, markMessage, update as updateMessages } from "./messages";
+import { listed, listedEntries, listedVersions, markMessage, update as updateMessages } from "./messages";
 import { type Bits, Message } from "./model";
 import { morph } from "./morph";
 import { notify } from "./notify";
@@ -1872,6 +1872,7 @@ export class Page {
     }, (message) => void this.beginNew(message).then(() => this.focusBegun()));
     addProvider({
       group: "Messages",
+      ready: listed,
       entries: () =>
         listedEntries().map(({ name, note, href }) => ({
           title: name,

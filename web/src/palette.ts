@@ -4,7 +4,11 @@
 import { register } from "./commands";
 import { loadAsked, prefetch } from "./load";
 
-const dialog = () => import("./finder");
+// Only the first opening waits for entries.
+const dialog = async () => {
+  const [part] = await Promise.all([import("./finder"), ...providers.map(({ ready }) => ready)]);
+  return part;
+};
 
 /** An entry of the palette. */
 export interface Entry {
@@ -17,6 +21,8 @@ export interface Entry {
 export interface Provider {
   group: string;
   entries(): Iterable<Entry>;
+  /** Resolves when there are entries. */
+  readonly ready?: Promise<void>;
 }
 
 /** The sources. */

@@ -16,7 +16,7 @@ startRemember();
 startUpload();
 document.addEventListener("DOMContentLoaded", () => {
   takeEarlier();
-  startMessages();
+  void startMessages();
   startPage();
   startRelays();
   startProject();
