@@ -127,7 +127,6 @@ func TestFlowDefinition(t *testing.T) {
 	}
 
 	// The diagram and the text of the layout.
-	f.lacks(".toast") // they are over a short layout
 	f.click("#layout-head details summary")
 	f.click(`#layout-head button[value="svg"]`)
 	f.is("what to do with the picture", `document.querySelector('[role="menu"]')?.innerText.includes("C_NOBODY.1.svg")`)
