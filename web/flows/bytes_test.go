@@ -110,7 +110,7 @@ func TestFlowFindBytes(t *testing.T) {
 	p.Press("Enter")
 	f.shows(".find-note", "1 of 1")
 	f.selects("74 68 65 20 65 6e 64")
-	f.is("nothing is cut off", `document.documentElement.scrollWidth <= innerWidth && [...document.querySelectorAll(".find-bar > *")].every(e => !e.checkVisibility() || e.getBoundingClientRect().right <= innerWidth)`)
+	f.is("nothing is cut off", `document.documentElement.scrollWidth <= document.documentElement.clientWidth && [...document.querySelectorAll(".find-bar > *")].every(e => !e.checkVisibility() || e.getBoundingClientRect().right <= innerWidth)`)
 	f.axe("found bytes on a phone")
 }
 
@@ -239,7 +239,7 @@ func TestFlowInspectorFollows(t *testing.T) {
 	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(390, 800, 1, false))
 	p.Press("g")
 	p.Press("i")
-	f.is("the inspector", `document.querySelector(".inspector").checkVisibility() && document.documentElement.scrollWidth <= innerWidth`)
+	f.is("the inspector", `document.querySelector(".inspector").checkVisibility() && document.documentElement.scrollWidth <= document.documentElement.clientWidth`)
 	f.axe("inspector on a phone")
 }
 
@@ -357,7 +357,7 @@ func TestFlowBookmarks(t *testing.T) {
 	p.In("Bookmarks").Click("button", "start")
 	f.selects("4c 00 61 00")
 	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(390, 800, 1, false))
-	f.is("nothing is cut off", `document.documentElement.scrollWidth <= innerWidth`)
+	f.is("nothing is cut off", `document.documentElement.scrollWidth <= document.documentElement.clientWidth`)
 	browsertest.Run(t, f.ctx, emulation.SetDeviceMetricsOverride(1440, 900, 1, false))
 	f.focus(".bookmark")
 	p.Press("Delete")

@@ -84,7 +84,7 @@ func (f flow) shots(name string) {
 		browsertest.Run(f.T, f.ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
 		for _, size := range [][2]int64{{390, 800}, {768, 1024}, {1440, 900}, {2560, 1440}} {
 			f.shot(fmt.Sprintf("%s-%d-%s", name, size[0], theme), size[0], size[1])
-			if wide := browsertest.Value[int](f.T, f.ctx, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
+			if wide := browsertest.Value[int](f.T, f.ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
 				f.Errorf("%s, %d px wide: the page is %d px wider", name, size[0], wide)
 			}
 		}

@@ -142,5 +142,5 @@ func TestFlowCapturePhone(t *testing.T) {
 	p.Click("button", "More tools")
 	p.Click("menuitem", "Types")
 	f.shows(".frames-types", "C_SAY")
-	f.is("nothing is wider than the page", `document.documentElement.scrollWidth <= innerWidth`)
+	f.is("nothing is wider than the page", `document.documentElement.scrollWidth <= document.documentElement.clientWidth`)
 }
