@@ -291,7 +291,7 @@ func TestFilterEndsWithItsPage(t *testing.T) {
 			c.conn.Drop()
 			begun := time.Now()
 			srv.Close()
-			if took := time.Since(begun); took > 2*time.Second {
+			if took := time.Since(begun); took > 10*time.Second {
 				t.Errorf("the server waited %v for the filter", took)
 			}
 		})
