@@ -195,7 +195,7 @@ func TestEveryEntryForEveryCredential(t *testing.T) {
 		}
 		people := strings.HasPrefix(entry, "form people") || strings.HasSuffix(pattern, "/access/people")
 		me := strings.HasPrefix(entry, "form me") || strings.HasSuffix(pattern, "/access/me")
-		ofProject := !isRoute && verb != "form" && !slices.Contains(everywhere, entry) || strings.Contains(pattern, "{ws}") || strings.Contains(pattern, "{project}")
+		ofProject := !isRoute && verb != "form" && !slices.Contains(everywhere, entry) || strings.Contains(pattern, "{project}")
 		need := access.Needs(entry)
 		for name, c := range m.of {
 			have := c.grants.Any()
@@ -237,7 +237,7 @@ func (m *matrix) allows(entry string, c credential) bool {
 		}
 		return p.MayNow(entry, "one")
 	}
-	path := strings.NewReplacer("{ws}", "one", "{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z", "{secret}", "x").Replace(pattern)
+	path := strings.NewReplacer("{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z", "{secret}", "x").Replace(pattern)
 	body := "{}"
 	if pattern == "/api/v1/projects/{project}" { // nothing may change before all have asked
 		body = "{"

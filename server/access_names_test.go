@@ -103,8 +103,8 @@ func TestNamesOfOthers(t *testing.T) {
 				continue
 			}
 			fill := strings.NewReplacer("{file}", "a.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z", "{message}", "a", "{secret}", "x", "{n}", "1", "{page}", "start", "{schema}", "x.json", "*", "x")
-			mine := fill.Replace(strings.NewReplacer("{ws}", "mine", "{project}", "mine").Replace(pattern))
-			if path := fill.Replace(strings.NewReplacer("{ws}", "NAME", "{project}", "NAME").Replace(pattern)); path != mine {
+			mine := fill.Replace(strings.NewReplacer("{project}", "mine").Replace(pattern))
+			if path := fill.Replace(strings.NewReplacer("{project}", "NAME").Replace(pattern)); path != mine {
 				same(who, method, path, "{}", "application/json")
 				same(who, method, strings.Replace(path, "/api/v1/", "/api/", 1), "{}", "application/json")
 				same(who, method, strings.Replace(path, "/p/", "/w/", 1), "{}", "application/json")

@@ -56,8 +56,8 @@ func carrying(token string) http.Header { return http.Header{"Authorization": {"
 
 // reading lists the routes other than GET that viewers may use, since they change nothing, or nothing here.
 var reading = []string{
-	"POST /p/{ws}/definitions", "POST /api/v1/decode", "POST /api/v1/encode", "POST /api/v1/{ws}/decode", "POST /api/v1/{ws}/encode", "POST /api/v1/{ws}/layout", "POST /api/v1/{ws}/compare", "POST /api/v1/{ws}/scores", "POST /api/v1/{ws}/paste", "POST /api/v1/{ws}/framing",
-	"POST /api/v1/{ws}/envelope/frames", "POST /api/v1/{ws}/filter", "POST /api/v1/{ws}/emit", "POST /api/v1/{ws}/captures/{id}/script", "POST /api/v1/{ws}/captures/{id}/copy",
+	"POST /p/{project}/definitions", "POST /api/v1/decode", "POST /api/v1/encode", "POST /api/v1/projects/{project}/decode", "POST /api/v1/projects/{project}/encode", "POST /api/v1/projects/{project}/layout", "POST /api/v1/projects/{project}/compare", "POST /api/v1/projects/{project}/scores", "POST /api/v1/projects/{project}/paste", "POST /api/v1/projects/{project}/framing",
+	"POST /api/v1/projects/{project}/envelope/frames", "POST /api/v1/projects/{project}/filter", "POST /api/v1/projects/{project}/emit", "POST /api/v1/projects/{project}/captures/{id}/script", "POST /api/v1/projects/{project}/captures/{id}/copy",
 }
 
 // people are accounts with tokens, by name.
@@ -121,7 +121,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	asked := 0
 	walk(t, s, func(method, pattern string) {
 		route := method + " " + pattern
-		path := strings.NewReplacer("{ws}", "one", "{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
+		path := strings.NewReplacer("{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
 		ask := func(name string) *httptest.ResponseRecorder {
 			asked++
 			body := "{}"
@@ -148,7 +148,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 		if w := ask(""); (w.Code == http.StatusUnauthorized) != (need > access.Nobody) {
 			t.Errorf("nobody asks for %s: %d %s", route, w.Code, w.Body)
 		}
-		ofProject := strings.Contains(pattern, "{ws}") || strings.Contains(pattern, "{project}")
+		ofProject := strings.Contains(pattern, "{project}")
 		everywhere := route == "GET /metrics" || route == "POST /projects" || route == "POST /api/v1/projects"
 		for name, g := range grants {
 			have := g.Any()
@@ -405,14 +405,14 @@ func TestViewerMayNotOperate(t *testing.T) {
 	if code := api("all", "POST", "/api/one/proxies", start, &p); code != 201 {
 		t.Fatalf("an operator starts a listener: %d", code)
 	}
-	session := "/api/v1/one/proxies/" + p.ID
+	session := "/api/v1/projects/one/proxies/" + p.ID
 	for _, c := range []struct{ method, path, body string }{
 		{"POST", session + "/operate", `{"on":true,"intercept":"say"}`},
 		{"POST", session + "/held", `{"id":1,"verdict":"drop"}`},
 		{"POST", session + "/send", `{"conn":"x","dir":"c2s","hex":"00"}`},
 		{"PUT", session + "/rules", `{"rules":[]}`},
-		{"POST", "/api/v1/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
-		{"DELETE", "/api/v1/one/proxies", ""},
+		{"POST", "/api/v1/projects/one/captures/" + p.ID + "/markers", `{"text":"here"}`},
+		{"DELETE", "/api/v1/projects/one/proxies", ""},
 	} {
 		if code := api("look", c.method, c.path, c.body, nil); code != 403 || log.line("msg=refused", "viewer 127.0.0.1", "method="+c.method, "path="+c.path) == "" {
 			t.Errorf("a viewer asks for %s %s: %d, or not logged", c.method, c.path, code)
@@ -451,8 +451,8 @@ func TestForeignWebsocketsAreRefused(t *testing.T) {
 		t.Fatalf("start a listener: %d", code)
 	}
 	logged := map[string]string{
-		"/ws/{ws}/page": "page refused",
-		"/ws/{ws}/live": "live stream refused",
+		"/ws/{project}/page": "page refused",
+		"/ws/{project}/live": "live stream refused",
 	}
 	tried := 0
 	walk(t, s, func(method, pattern string) {
@@ -460,7 +460,7 @@ func TestForeignWebsocketsAreRefused(t *testing.T) {
 			return
 		}
 		tried++
-		path := strings.NewReplacer("{ws}", "one", "{id}", p.ID).Replace(pattern)
+		path := strings.NewReplacer("{project}", "one", "{id}", p.ID).Replace(pattern)
 		address := "ws" + strings.TrimPrefix(srv.URL, "http") + path
 		own, err := wsconn.Dial(ctx, address, http.Header{"Origin": {srv.URL}}, 1<<20)
 		if err != nil {

@@ -52,7 +52,7 @@ func TestAnswersAreDocumented(t *testing.T) {
 			}
 		}
 		fill := func(ws string) string {
-			return strings.NewReplacer("{ws}", ws, "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(path)
+			return strings.NewReplacer("{project}", ws, "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(path)
 		}
 		ask("no such workspace", s, fill("none"), "{}", nil)
 		ask("no such thing", s, fill("one"), "{}", nil)

@@ -138,9 +138,9 @@ func TestDefinitionsAreWritten(t *testing.T) {
 	old, next := rev(versions["C_CHAT.2.def"]), rev("byte now\r\n")
 	talk(t, s, []exchange{
 		{"a new one", "PUT " + path + "C_NEW.1.def", "uint32 id\n", 201, []string{
-			"Location: /api/one/definitions/C_NEW.1.def", `Etag: "` + rev("uint32 id\n") + `"`, `"messages":["C_NEW.1"],"diagnostics":[],"layout":{`, `"min_size":8`,
+			"Location: /api/v1/projects/one/definitions/C_NEW.1.def", `Etag: "` + rev("uint32 id\n") + `"`, `"messages":["C_NEW.1"],"diagnostics":[],"layout":{`, `"min_size":8`,
 		}, nil},
-		{"in JSON", "PUT " + path + "sub%2FC_DEEP.1.def", `{"text":"byte a"}`, 201, []string{"Location: /api/one/definitions/sub%2FC_DEEP.1.def"}, nil},
+		{"in JSON", "PUT " + path + "sub%2FC_DEEP.1.def", `{"text":"byte a"}`, 201, []string{"Location: /api/v1/projects/one/definitions/sub%2FC_DEEP.1.def"}, nil},
 		{"an empty one", "PUT " + path + "C_EMPTY.1.def", "", 201, []string{`"diagnostics":[]`}, nil},
 		{"with mistakes", "PUT " + path + "C_WRONG.1.def", "in32 a\n", 201, []string{`did you mean \"int32\"?`}, nil},
 		{"one that is there, without a condition", "PUT " + path + "C_CHAT.2.def", "byte lost\n", 428, []string{"If-Match", "force=true"}, nil},
@@ -217,7 +217,7 @@ func TestVersionsAreAdded(t *testing.T) {
 	})
 	const path = "POST /api/one/definitions/"
 	talk(t, s, []exchange{
-		{"of an older one, with its text", path + "C_CHAT.1.def/versions", "", 201, []string{`"file":"sub/C_CHAT.5.def"`, "Location: /api/one/definitions/sub%2FC_CHAT.5.def", `"messages":["C_CHAT.5"]`}, nil},
+		{"of an older one, with its text", path + "C_CHAT.1.def/versions", "", 201, []string{`"file":"sub/C_CHAT.5.def"`, "Location: /api/v1/projects/one/definitions/sub%2FC_CHAT.5.def", `"messages":["C_CHAT.5"]`}, nil},
 		{"with another text", path + "C_CHAT.4.def/versions", `{"text":"int64 x\n"}`, 201, []string{`"file":"C_CHAT.6.def"`}, nil},
 		{"with an empty text", path + "C_X.1.def/versions", `{"text":""}`, 201, []string{`"file":"C_X.2.def"`}, nil},
 		{"of a map", path + "protocol.1.map/versions", "", 422, []string{"NAME.VERSION.def"}, nil},

@@ -32,7 +32,7 @@ func (s *Server) route(r *http.Request, path string, op *huma.Operation) templat
 	route := templates.Route{Method: op.Method, Path: path, Summary: op.Summary, Example: s.example(access.Of(r), path, op)}
 	for _, p := range op.Parameters {
 		name := map[string]string{"path": "{" + p.Name + "}", "query": "?" + p.Name + "=", "header": p.Name + ":"}[p.In]
-		if p.Name != "ws" { // described once for all routes
+		if p.Name != "project" { // described once for all routes
 			route.Request = append(route.Request, templates.RouteField{Name: name, Type: p.Schema.Type, Doc: p.Description, Required: p.Required})
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Server) example(who access.Principal, path string, op *huma.Operation) 
 		return "" // no project is open
 	}
 	ws := first.Now()
-	names := []string{"{ws}", first.Name, "{project}", first.Name, "PROTOCOL", first.Dialect, "{id}", "ID", "{at}", "AT", "{n}", "1"}
+	names := []string{"{project}", first.Name, "PROTOCOL", first.Dialect, "{id}", "ID", "{at}", "AT", "{n}", "1"}
 	if files := ws.Library.Files; len(files) > 0 {
 		names = append(names, "{file}", files[0].Name)
 	}

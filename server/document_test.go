@@ -65,7 +65,7 @@ func TestDocumentSaysEverything(t *testing.T) {
 	if groups[0] != "start" || s.document.Paths["/api/v1/decode"].Post.Tags[0] != "start" || s.document.Paths["/api/v1/decode"].Post.RequestBody.Content["application/json"].Example == nil {
 		t.Error("the first requests are not first, or have no example")
 	}
-	decode := s.document.Paths["/api/v1/{ws}/decode"].Post
+	decode := s.document.Paths["/api/v1/projects/{project}/decode"].Post
 	if decode.RequestBody.Content[streamType] == nil || decode.Responses["200"].Content[streamType] == nil {
 		t.Error("streams of messages are not described")
 	}

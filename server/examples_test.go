@@ -223,7 +223,7 @@ func TestExamplesOfProjects(t *testing.T) {
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	operations(s, func(path string, op *huma.Operation) {
-		if !strings.HasPrefix(path, "/api/v1/projects") {
+		if path != "/api/v1/projects" && path != "/api/v1/projects/{project}" {
 			return
 		}
 		line := strings.ReplaceAll(s.example(access.Principal{Grants: access.Grants{access.Everywhere: access.Admin}}, path, op), "http://HOST", srv.URL)

@@ -50,12 +50,12 @@ func describeLive(rows huma.API) {
 	refusal := func(status int) *huma.Response {
 		return &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: api.SchemaOf[huma.ErrorModel](rows, "ErrorModel")}}}
 	}
-	rows.OpenAPI().Paths["/ws/{ws}/live"] = &huma.PathItem{Get: &huma.Operation{
-		OperationID: "live", Method: http.MethodGet, Path: "/ws/{ws}/live",
+	rows.OpenAPI().Paths["/ws/{project}/live"] = &huma.PathItem{Get: &huma.Operation{
+		OperationID: "live", Method: http.MethodGet, Path: "/ws/{project}/live",
 		Summary:     "Live frames of running traffic over a websocket, in messages of this form",
 		Description: "A client that reads too slowly gets the number of missed frames. A client that reads nothing for a minute is disconnected without a closing message; it can continue with since.",
 		Parameters: []*huma.Param{
-			{Name: "ws", In: "path", Required: true, Description: "name of the project", Schema: &huma.Schema{Type: huma.TypeString}},
+			{Name: "project", In: "path", Required: true, Description: "name of the project", Schema: &huma.Schema{Type: huma.TypeString}},
 			query("session", "id of the session; default: the one started last", huma.TypeString),
 			query("filter", "only frames that match this filter", huma.TypeString),
 			query("since", "frames after the one with this number, which must be of the session; default: new frames only", huma.TypeInteger),
@@ -71,7 +71,7 @@ func describeLive(rows huma.API) {
 // liveSocket streams the frames of running traffic: of ?session=, or of the session started last. It sends frames that match ?filter=,
 // starting after the frame with the number ?since=, or with new ones.
 func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
-	ws, err := s.workspaceNamed(chi.URLParam(r, "ws"))
+	ws, err := s.workspaceNamed(chi.URLParam(r, "project"))
 	if err != nil {
 		problem(w, http.StatusNotFound, err.Error())
 		return
@@ -90,10 +90,10 @@ func (s *Server) liveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case one == nil && len(all) == 0:
-		problem(w, http.StatusNotFound, "no listener is running here; POST /api/"+ws.Name+"/proxies starts a listener")
+		problem(w, http.StatusNotFound, "no listener is running here; POST /api/v1/projects/"+ws.Name+"/proxies starts a listener")
 		return
 	case one == nil:
-		problem(w, http.StatusNotFound, "the session does not exist or has ended; GET /api/"+ws.Name+"/proxies lists those that run")
+		problem(w, http.StatusNotFound, "the session does not exist or has ended; GET /api/v1/projects/"+ws.Name+"/proxies lists those that run")
 		return
 	}
 	since := -1

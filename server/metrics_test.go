@@ -19,8 +19,8 @@ func TestMetrics(t *testing.T) {
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	body := w.Body.String()
 	for _, want := range []string{
-		`wirebench_http_request_duration_seconds_count{code="200",method="GET",route="/api/v1/{ws}/captures/{id}/frames"} 1`,
-		`wirebench_http_request_duration_seconds_count{code="404",method="GET",route="/api/v1/{ws}/captures/{id}/frames"} 1`,
+		`wirebench_http_request_duration_seconds_count{code="200",method="GET",route="/api/v1/projects/{project}/captures/{id}/frames"} 1`,
+		`wirebench_http_request_duration_seconds_count{code="404",method="GET",route="/api/v1/projects/{project}/captures/{id}/frames"} 1`,
 		`method="other",route="none"`,
 		"\nwirebench_captures_open 1\n", "\nwirebench_frames_kept 5\n", "\nwirebench_pages_open 0\n", "\ngo_goroutines ",
 		`wirebench_build_info{version="` + s.Version + `"} 1`,

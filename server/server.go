@@ -249,7 +249,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// StartProxy starts a listener, as POST /api/v1/{ws}/proxies does. It stops with the server.
+// StartProxy starts a listener, as POST /api/v1/projects/{project}/proxies does. It stops with the server.
 func (s *Server) StartProxy(ctx context.Context, cfg relay.Config) error {
 	ws, err := s.Projects.Get(cfg.Workspace)
 	if err != nil {

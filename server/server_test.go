@@ -203,7 +203,7 @@ func TestPages(t *testing.T) {
 		{"markup in a message stays text", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "1e000100080000003c0073006300720069007000740020003e0061000000"), 200, []string{"&lt;script"}, []string{"<script &gt;", "<script >"}},
 		{"a workspace that is not there", "GET", "/p/two/definitions", "", 404, []string{"Nothing here", "/p/one/definitions"}, nil},
 		{"a page that is not there", "GET", "/nothing", "", 404, []string{"Nothing here", "/api/docs"}, nil},
-		{"docs", "GET", "/api/docs", "", 200, []string{"/api/v1/{ws}/decode", "one message a line", "results[].fields[].bit_offset", "/api/v1/one/encode", "422 Unprocessable Entity"}, nil},
+		{"docs", "GET", "/api/docs", "", 200, []string{"/api/v1/projects/{project}/decode", "one message a line", "results[].fields[].bit_offset", "/api/v1/projects/one/encode", "422 Unprocessable Entity"}, nil},
 		{"health", "GET", "/healthz", "", 200, []string{"ok"}, nil},
 	})
 }
@@ -222,7 +222,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	}
 	found := 0
 	err := chi.Walk(h.router, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		if !strings.HasPrefix(route, "/api/v1/{ws}") {
+		if !strings.HasPrefix(route, "/api/v1/projects/{project}/") {
 			return nil
 		}
 		found++
@@ -234,7 +234,7 @@ func TestOpenAPIIsComplete(t *testing.T) {
 	if err != nil || found < 4 {
 		t.Error(err, found)
 	}
-	if refusal := string(doc.Paths["/api/v1/{ws}/encode"]["post"]); !strings.Contains(refusal, `"#/components/schemas/ValueProblem"`) || !strings.Contains(w.Body.String(), `"ValueProblem":{`) {
+	if refusal := string(doc.Paths["/api/v1/projects/{project}/encode"]["post"]); !strings.Contains(refusal, `"#/components/schemas/ValueProblem"`) || !strings.Contains(w.Body.String(), `"ValueProblem":{`) {
 		t.Errorf("what encode says about values is not described: %s", refusal)
 	}
 }

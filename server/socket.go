@@ -27,7 +27,7 @@ import (
 //	frames  a list of the frames of a capture
 //	text    the text of a definition that several people edit
 func (s *Server) pageSocket(w http.ResponseWriter, r *http.Request) {
-	ws := s.Projects.Find(chi.URLParam(r, "ws"))
+	ws := s.Projects.Find(chi.URLParam(r, "project"))
 	if ws == nil {
 		s.notFound(w, r)
 		return

@@ -28,12 +28,12 @@ const (
 
 var streamParameters = []string{"message", "dir", "group", "fields"}
 
-// streams decodes bodies of many messages, one a line, while they arrive: POST /api/v1/{ws}/decode with the type application/x-ndjson. A line is
+// streams decodes bodies of many messages, one a line, while they arrive: POST /api/v1/projects/{project}/decode with the type application/x-ndjson. A line is
 // the message in hex, bare or as a JSON string, or {"hex":…, "dir":…}. Each line is answered by a line, as by the command decode --json.
 func (s *Server) streams(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-		rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/")
+		rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/projects/")
 		ws, is := strings.CutSuffix(rest, "/decode")
 		if !ok || !is || strings.Contains(ws, "/") || r.Method != http.MethodPost || strings.TrimSpace(kind) != streamType {
 			next.ServeHTTP(w, r)

@@ -20,7 +20,7 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 		return w.Code, w.Body.String()
 	}
 	operations(s, func(path string, op *huma.Operation) {
-		target := strings.NewReplacer("{ws}", "one", "{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z", "{n}", "1").Replace(path)
+		target := strings.NewReplacer("{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z", "{n}", "1").Replace(path)
 		kinds := []string{"application/json"}
 		if op.RequestBody != nil {
 			kinds = nil

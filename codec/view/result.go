@@ -11,7 +11,7 @@ import (
 	"wirebench/codec/value"
 )
 
-// Result is a decoded message in the API: the object of decode --json and of POST /api/{ws}/decode.
+// Result is a decoded message in the API: the object of decode --json and of POST /api/v1/projects/{project}/decode.
 type Result struct {
 	Message  string          `json:"message" doc:"name of the definition, empty if there is none"`
 	Version  int             `json:"version,omitempty"`

@@ -33,7 +33,7 @@ type Event struct {
 	Who    string    `json:"who" doc:"name of the account or token"`
 	ID     string    `json:"id,omitempty" doc:"of the account"`
 	From   string    `json:"from,omitempty" doc:"address of the client"`
-	What   string    `json:"what" doc:"operation, such as PUT /api/v1/{ws}/definitions/{file}"`
+	What   string    `json:"what" doc:"operation, such as PUT /api/v1/projects/{project}/definitions/{file}"`
 	On     string    `json:"on,omitempty" doc:"what it concerned"`
 	Result string    `json:"result,omitempty" doc:"\"\" for success, refused, or an HTTP status"`
 	Count  int       `json:"count,omitempty" doc:"number of further events like this one in its minute, which have no lines of their own"`

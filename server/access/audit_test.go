@@ -30,7 +30,7 @@ func TestAuditKeepsTheChangesOfOthers(t *testing.T) {
 		kept := func(who string, i int) {
 			on := fmt.Sprintf("kept %s %d", who, i)
 			want[on] = true
-			a.Add(Event{Who: who, ID: "id " + who, What: "PUT /api/v1/{ws}/definitions/{file}", On: on})
+			a.Add(Event{Who: who, ID: "id " + who, What: "PUT /api/v1/projects/{project}/definitions/{file}", On: on})
 		}
 		for i := range 40 {
 			kept("ann", i)

@@ -23,12 +23,12 @@ func FuzzPermit(f *testing.F) {
 		f.Add(method, pattern)
 		f.Add(method, strings.ReplaceAll(pattern, "/", "%2f"))
 	}
-	routes.Post("/api/v1/{ws}/new", func(http.ResponseWriter, *http.Request) { ran = "new" })
+	routes.Post("/api/v1/projects/{project}/new", func(http.ResponseWriter, *http.Request) { ran = "new" })
 	f.Add("POST", "/api/v1/one/definitions/x%2fdecode")
 	f.Add("POST", "/p/one/../one/upload")
 	f.Add("POST", "/api/v1/one/decode/../upload")
 	f.Add("POST", "//p//one")
-	f.Add("POST", "/api/v1/one/new")
+	f.Add("POST", "/api/v1/projects/one/new")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		u, err := url.ParseRequestURI(path)
 		if err != nil {
@@ -51,20 +51,20 @@ func TestPermit(t *testing.T) {
 	routes.Use(Guard{Refused: func(r *http.Request) { refused = append(refused, r.URL.Path) }}.Permit(routes))
 	inside := func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusAccepted) }
 	routes.Get("/healthz", inside)
-	routes.Get("/api/v1/{ws}", inside)
-	routes.Patch("/api/v1/{ws}", inside)
-	routes.Get("/api/v1/{ws}/new", inside)
+	routes.Get("/api/v1/projects/{project}/settings", inside)
+	routes.Patch("/api/v1/projects/{project}/settings", inside)
+	routes.Get("/api/v1/projects/{project}/new", inside)
 	for _, c := range []struct {
 		method, path             string
 		nobody, viewer, operator int
 	}{
 		{"GET", "/healthz", 202, 202, 202},
-		{"GET", "/api/v1/one", 404, 202, 202}, // as if it did not exist
-		{"PATCH", "/api/v1/one", 404, 403, 202},
-		{"GET", "/api/v1/one/new", 403, 403, 403}, // not in the table
+		{"GET", "/api/v1/projects/one/settings", 404, 202, 202}, // as if it did not exist
+		{"PATCH", "/api/v1/projects/one/settings", 404, 403, 202},
+		{"GET", "/api/v1/projects/one/new", 403, 403, 403}, // not in the table
 		{"GET", "/nothing", 403, 404, 404},
 		{"POST", "/nothing", 403, 403, 404},
-		{"POST", "/api/v1/one", 403, 403, 405},
+		{"POST", "/api/v1/projects/one/settings", 403, 403, 405},
 	} {
 		for role, want := range []int{c.nobody, c.viewer, c.operator} {
 			refused = nil

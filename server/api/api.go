@@ -78,5 +78,5 @@ const (
 
 // addressBelow returns the address of a thing of a project.
 func addressBelow(project, kind, id string) string {
-	return "/api/v1/" + project + "/" + kind + "/" + url.PathEscape(id)
+	return addressOfProject(project) + "/" + kind + "/" + url.PathEscape(id)
 }

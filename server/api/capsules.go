@@ -22,10 +22,10 @@ import (
 )
 
 func (s *API) registerCapsules(api huma.API) {
-	add(api, "GET /api/v1/{ws}/capsules", "capsules", "Capsules: messages with the definitions that explain them, kept as they were when they were shared", s.listCapsules)
-	add(api, "POST /api/v1/{ws}/capsules", "make-capsule", "Make a capsule of frames of a capture or of one message, without what is secret; or only say what it would have", s.makeCapsule, small, status(403, 422, 503, 507))
-	add(api, "GET /api/v1/{ws}/capsules/{id}", "capsule", "A capsule as JSON; /p/{ws}/capsules/{id} is its page", s.readCapsule)
-	add(api, "DELETE /api/v1/{ws}/capsules/{id}", "drop-capsule", "Delete a capsule; copies of its page stay as they are", s.dropCapsule, small, status(403, 507))
+	add(api, "GET /api/v1/projects/{project}/capsules", "capsules", "Capsules: messages with the definitions that explain them, kept as they were when they were shared", s.listCapsules)
+	add(api, "POST /api/v1/projects/{project}/capsules", "make-capsule", "Make a capsule of frames of a capture or of one message, without what is secret; or only say what it would have", s.makeCapsule, small, status(403, 422, 503, 507))
+	add(api, "GET /api/v1/projects/{project}/capsules/{id}", "capsule", "A capsule as JSON; /p/{project}/capsules/{id} is its page", s.readCapsule)
+	add(api, "DELETE /api/v1/projects/{project}/capsules/{id}", "drop-capsule", "Delete a capsule; copies of its page stay as they are", s.dropCapsule, small, status(403, 507))
 }
 
 // CapsuleList is the capsules of a project.
@@ -74,7 +74,7 @@ type MadeCapsule struct {
 }
 
 type capsuleInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      CapsuleBody
 }
 
@@ -201,7 +201,7 @@ func (s *API) chosenFrames(ctx context.Context, ws *space, b *CapsuleBody) (*wor
 
 // CapsulePath is the address of a capsule.
 type CapsulePath struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"40" doc:"of the capsule"`
 }
 

@@ -24,11 +24,11 @@ import (
 )
 
 func (s *API) registerCaptures(api huma.API) {
-	add(api, "GET /api/v1/{ws}/captures", "captures", "The captures of a project", s.listCaptures)
-	add(api, "POST /api/v1/{ws}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
-	add(api, "GET /api/v1/{ws}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
-	add(api, "DELETE /api/v1/{ws}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
-	add(api, "GET /api/v1/{ws}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
+	add(api, "GET /api/v1/projects/{project}/captures", "captures", "The captures of a project", s.listCaptures)
+	add(api, "POST /api/v1/projects/{project}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
+	add(api, "DELETE /api/v1/projects/{project}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
 }
 
 // Bounds of one answer. They count what is sent: decompressed values may be a thousand times longer than the bytes of their frame.
@@ -61,7 +61,7 @@ type CaptureList struct {
 }
 
 type listCapturesInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Since     string `query:"since" maxLength:"100" doc:"only the capture with this id and those added after it or in the same second"`
 	Brief     bool   `query:"brief" doc:"all captures without their notes, for polling; changes of the folder by other programs may appear some seconds later. since is ignored"`
 	Known     string `query:"known" maxLength:"100" doc:"tag of a brief list: if it is still current, the list is omitted"`
@@ -119,7 +119,7 @@ func (s *API) captureAt(at CapturePath) (*space, store.Capture, error) {
 }
 
 type addCaptureInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Name      string `query:"name" required:"true" maxLength:"200" doc:"of the file"`
 	Framing   string `query:"framing" maxLength:"200" doc:"framing of a file of raw bytes: whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, envelope, each with +c2s or +s2c"`
 	RawRequest
@@ -164,7 +164,7 @@ func (s *API) addCapture(_ context.Context, in *addCaptureInput) (*captureOutput
 
 // CapturePath is the workspace and capture in the path of a request.
 type CapturePath struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"100" doc:"of the capture"`
 }
 

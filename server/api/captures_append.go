@@ -12,8 +12,8 @@ import (
 )
 
 func (s *API) registerCapturesAppend(api huma.API) {
-	add(api, "POST /api/v1/{ws}/captures/{id}/append", "append-capture", "Append to a capture that is sent in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
-	describeAppend(api, "/api/v1/{ws}/captures/{id}/append")
+	add(api, "POST /api/v1/projects/{project}/captures/{id}/append", "append-capture", "Append to a capture that is sent in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
+	describeAppend(api, "/api/v1/projects/{project}/captures/{id}/append")
 }
 
 type appendInput struct {

@@ -21,7 +21,7 @@ import (
 )
 
 func (s *API) registerCapturesExport(api huma.API) {
-	add(api, "GET /api/v1/{ws}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
 }
 
 // Bounds of an export.

@@ -15,7 +15,7 @@ import (
 )
 
 func (s *API) registerCapturesPackets(api huma.API) {
-	add(api, "GET /api/v1/{ws}/captures/{id}/packets", "packets", "Captured packets by number, as in the from field of frames", s.packets, status(422))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/packets", "packets", "Captured packets by number, as in the from field of frames", s.packets, status(422))
 }
 
 // Limits of the packets in one answer, in captured bytes.

@@ -17,7 +17,7 @@ import (
 )
 
 func (s *API) registerCapturesProposals(api huma.API) {
-	add(api, "GET /api/v1/{ws}/captures/{id}/proposals", "proposals", "Better ways to read a capture, with the evidence", s.proposalsOf, status(422, 503))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/proposals", "proposals", "Better ways to read a capture, with the evidence", s.proposalsOf, status(422, 503))
 }
 
 type proposalsOutput struct{ Body ProposalList }

@@ -10,9 +10,9 @@ import (
 )
 
 func (s *API) registerChanges(api huma.API) {
-	add(api, "GET /api/v1/{ws}/changes", "changes", "The last changes of many files of a project, which can be undone", s.listChanges)
-	add(api, "POST /api/v1/{ws}/changes/{id}/undo", "undo-change", "Undo a change: restore the previous texts of its files", s.undoChange, small, status(403, 409, 507))
-	add(api, "POST /api/v1/{ws}/changes/{id}/redo", "redo-change", "Redo a change that was undone", s.redoChange, small, status(403, 409, 507))
+	add(api, "GET /api/v1/projects/{project}/changes", "changes", "The last changes of many files of a project, which can be undone", s.listChanges)
+	add(api, "POST /api/v1/projects/{project}/changes/{id}/undo", "undo-change", "Undo a change: restore the previous texts of its files", s.undoChange, small, status(403, 409, 507))
+	add(api, "POST /api/v1/projects/{project}/changes/{id}/redo", "redo-change", "Redo a change that was undone", s.redoChange, small, status(403, 409, 507))
 	describeChangeProblem(api)
 }
 
@@ -35,7 +35,7 @@ func (s *API) listChanges(_ context.Context, in *workspaceInput) (*changesOutput
 }
 
 type changeInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"40" doc:"id of the change"`
 	Rest      bool   `query:"rest" doc:"leave files that have changed since, instead of refusing"`
 }
@@ -51,7 +51,7 @@ type ChangeProblem struct {
 
 func describeChangeProblem(api huma.API) {
 	body := SchemaOf[ChangeProblem](api, "ChangeProblem")
-	for _, path := range []string{"/api/v1/{ws}/changes/{id}/undo", "/api/v1/{ws}/changes/{id}/redo"} {
+	for _, path := range []string{"/api/v1/projects/{project}/changes/{id}/undo", "/api/v1/projects/{project}/changes/{id}/redo"} {
 		api.OpenAPI().Paths[path].Post.Responses["409"].Content["application/problem+json"].Schema = body
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func (s *API) registerCodes(api huma.API) {
-	add(api, "POST /api/v1/{ws}/codes", "give-code", "Give a message a code: a code map is extended, or made", s.giveCode, small, status(403, 409, 413, 422, 507))
-	add(api, "PUT /api/v1/{ws}/codes", "give-codes", "Give many messages codes, all of them or none", s.giveCodes, status(403, 409, 413, 422, 507))
+	add(api, "POST /api/v1/projects/{project}/codes", "give-code", "Give a message a code: a code map is extended, or made", s.giveCode, small, status(403, 409, 413, 422, 507))
+	add(api, "PUT /api/v1/projects/{project}/codes", "give-codes", "Give many messages codes, all of them or none", s.giveCodes, status(403, 409, 413, 422, 507))
 }
 
 // MapChoice says which code map to change, and how.
@@ -21,7 +21,7 @@ type MapChoice struct {
 }
 
 type codeInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		workspace.GivenCode
 		MapChoice
@@ -29,7 +29,7 @@ type codeInput struct {
 }
 
 type codesInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Codes []workspace.GivenCode `json:"codes" minItems:"1" maxItems:"5000" doc:"the last one applies where a message is given twice"`
 		MapChoice

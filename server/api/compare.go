@@ -16,7 +16,7 @@ import (
 )
 
 func (s *API) registerCompare(api huma.API) {
-	add(api, "POST /api/v1/{ws}/compare", "compare-definitions", "Compare two definitions: their lines, their fields, and how far each byte has moved", s.compareDefinitions, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/compare", "compare-definitions", "Compare two definitions: their lines, their fields, and how far each byte has moved", s.compareDefinitions, small, status(400, 413, 422))
 }
 
 // ComparedDefinition is a definition to compare.
@@ -27,7 +27,7 @@ type ComparedDefinition struct {
 }
 
 type compareTextsInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Old ComparedDefinition `json:"old"`
 		New ComparedDefinition `json:"new"`

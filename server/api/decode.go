@@ -18,11 +18,11 @@ import (
 )
 
 func (s *API) registerDecode(api huma.API) {
-	add(api, "POST /api/v1/{ws}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
 }
 
 type decodeInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      DecodeBody
 }
 

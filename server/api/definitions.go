@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -24,21 +23,21 @@ import (
 )
 
 func (s *API) registerDefinitions(api huma.API) {
-	add(api, "GET /api/v1/{ws}/definitions", "definitions", "The definitions and code maps of a project", s.listDefinitions)
-	add(api, "GET /api/v1/{ws}/definitions/{file}", "read", "A definition, also by the name of its message, or a code map, as JSON or, with Accept: text/plain, its bare text", s.readDefinition, status(409))
-	add(api, "PUT /api/v1/{ws}/definitions/{file}", "write", "Store a definition or code map", s.writeDefinition, status(400, 403, 409, 412, 413, 415, 428, 507))
-	add(api, "DELETE /api/v1/{ws}/definitions/{file}", "delete", "Delete a definition or code map; its samples stay", s.deleteDefinition, status(400, 403, 409, 412, 428, 507))
-	add(api, "POST /api/v1/{ws}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
+	add(api, "GET /api/v1/projects/{project}/definitions", "definitions", "The definitions and code maps of a project", s.listDefinitions)
+	add(api, "GET /api/v1/projects/{project}/definitions/{file}", "read", "A definition, also by the name of its message, or a code map, as JSON or, with Accept: text/plain, its bare text", s.readDefinition, status(409))
+	add(api, "PUT /api/v1/projects/{project}/definitions/{file}", "write", "Store a definition or code map", s.writeDefinition, status(400, 403, 409, 412, 413, 415, 428, 507))
+	add(api, "DELETE /api/v1/projects/{project}/definitions/{file}", "delete", "Delete a definition or code map; its samples stay", s.deleteDefinition, status(400, 403, 409, 412, 428, 507))
+	add(api, "POST /api/v1/projects/{project}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
 }
 
 // FilePath is the workspace and file in the path of a request.
 type FilePath struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	File      string `path:"file" maxLength:"500" doc:"name of a definition or code map; write the slashes of folders as %2F. The folders may be omitted if the name is unique"`
 }
 
 type definitionsInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Query     string `query:"q" maxLength:"200" doc:"words that names must contain"`
 }
 
@@ -400,7 +399,7 @@ func (s *API) writeDefinition(ctx context.Context, in *writeInput) (*storedOutpu
 func (s *API) saved(ws *space, name string, rev store.Revision, isNew bool) *storedOutput {
 	out := &storedOutput{Status: http.StatusOK, ETag: quoted(string(rev))}
 	if isNew {
-		out.Status, out.Location = http.StatusCreated, "/api/"+url.PathEscape(ws.Name)+"/definitions/"+url.PathEscape(name)
+		out.Status, out.Location = http.StatusCreated, addressBelow(ws.Name, "definitions", name)
 	}
 	b := &out.Body
 	b.File, b.Revision, b.Messages, b.Diagnostics = name, string(rev), []string{}, []diag.Info{}

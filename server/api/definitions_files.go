@@ -15,13 +15,13 @@ import (
 )
 
 func (s *API) registerDefinitionsFiles(api huma.API) {
-	add(api, "POST /api/v1/{ws}/rename", "rename", "Rename definitions with their samples and codes, and messages in their texts, all or none", s.renameDefinitions, small, status(403, 409, 412, 413, 507))
-	add(api, "POST /api/v1/{ws}/definitions/{file}/copy", "copy", "Store a copy of a definition under another name", s.copyDefinition, small, created, status(403, 409, 412, 413, 507))
-	add(api, "GET /api/v1/{ws}/definitions.zip", "definitions-zip", "All definitions, code maps and samples of a project, exactly as on disk, as a zip file", s.zipDefinitions)
+	add(api, "POST /api/v1/projects/{project}/rename", "rename", "Rename definitions with their samples and codes, and messages in their texts, all or none", s.renameDefinitions, small, status(403, 409, 412, 413, 507))
+	add(api, "POST /api/v1/projects/{project}/definitions/{file}/copy", "copy", "Store a copy of a definition under another name", s.copyDefinition, small, created, status(403, 409, 412, 413, 507))
+	add(api, "GET /api/v1/projects/{project}/definitions.zip", "definitions-zip", "All definitions, code maps and samples of a project, exactly as on disk, as a zip file", s.zipDefinitions)
 }
 
 type renameInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Files    []history.Renaming `json:"files,omitempty" maxItems:"2000" doc:"from: a file, or the name of a message; to: a file name with its folder, or a name without an ending, in the same folder"`
 		Messages []history.Renaming `json:"messages,omitempty" maxItems:"2000" doc:"new names of messages where the text of a definition names them: the text and its samples change; one for each file"`
@@ -97,7 +97,7 @@ func (s *API) copyDefinition(_ context.Context, in *copyDefinitionInput) (*store
 }
 
 type zipInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 }
 
 // zipDefinitions sends the files of the library.

@@ -28,7 +28,7 @@ func DescribeAll(api huma.API, base string) {
 	}
 	doc.Security = []map[string][]string{{"token": {}}, {"cookie": {}}, {}}
 
-	if item := doc.Paths["/api/v1/{ws}/decode"]; item != nil {
+	if item := doc.Paths["/api/v1/projects/{project}/decode"]; item != nil {
 		item.Post.Description = "With the content type application/x-ndjson the body is a stream of messages, one a line: in hex, as a JSON string of hex, or " +
 			"as {\"hex\":…, \"dir\":…, \"group\":…}. Each is answered by a line while others still come; ?message=, ?dir=, ?group= and ?fields apply to all."
 		streamed(item.Post)
@@ -80,7 +80,7 @@ func DescribeAll(api huma.API, base string) {
 // describeParameters describes the parameters that have no words of their own.
 func describeParameters(op *huma.Operation) {
 	for _, p := range op.Parameters {
-		if words := map[string]string{"ws": "name of the project", "limit": "number of results", "file": "name of the file"}[p.Name]; p.Description == "" {
+		if words := map[string]string{"project": "name of the project", "limit": "number of results", "file": "name of the file"}[p.Name]; p.Description == "" {
 			p.Description = words
 		}
 	}
@@ -94,7 +94,7 @@ var working = map[string]bool{
 // describeFiles adds to the document what the types do not express: raw request bodies, and error bodies.
 func describeFiles(api huma.API) {
 	doc := api.OpenAPI()
-	file := doc.Paths["/api/v1/{ws}/definitions/{file}"]
+	file := doc.Paths["/api/v1/projects/{project}/definitions/{file}"]
 	text := &huma.Schema{Type: huma.TypeString, Description: "the text, in UTF-8"}
 	textJSON := &huma.Schema{Type: huma.TypeObject, Required: []string{"text"}, Properties: map[string]*huma.Schema{"text": text}, AdditionalProperties: false}
 	takes(file.Put, false, map[string]*huma.Schema{"text/plain": text, "application/json": textJSON})
@@ -106,13 +106,13 @@ func describeFiles(api huma.API) {
 	refuses(file.Put, "412", moved)
 	refuses(file.Delete, "412", moved)
 	refuses(file.Put, "409", SchemaOf[olderProblem](api, "OlderProblem"))
-	takes(doc.Paths["/api/v1/{ws}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
-	isNew(doc.Paths["/api/v1/{ws}/captures"].Post)
-	isNew(doc.Paths["/api/v1/{ws}/definitions/{file}/versions"].Post)
-	isNew(doc.Paths["/api/v1/{ws}/definitions/{file}/samples"].Post)
+	takes(doc.Paths["/api/v1/projects/{project}/captures"].Post, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
+	isNew(doc.Paths["/api/v1/projects/{project}/captures"].Post)
+	isNew(doc.Paths["/api/v1/projects/{project}/definitions/{file}/versions"].Post)
+	isNew(doc.Paths["/api/v1/projects/{project}/definitions/{file}/samples"].Post)
 
 	chosen := SchemaOf[settings.Settings](api, "Settings")
-	takes(doc.Paths["/api/v1/{ws}"].Patch, true, map[string]*huma.Schema{"application/json": chosen, "application/merge-patch+json": chosen})
+	takes(doc.Paths["/api/v1/projects/{project}/settings"].Patch, true, map[string]*huma.Schema{"application/json": chosen, "application/merge-patch+json": chosen})
 
 	form := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"files":   {Type: huma.TypeArray, Description: "the files, with folders in their names; the field name is ignored", Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
@@ -122,15 +122,15 @@ func describeFiles(api huma.API) {
 	made := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"files": form.Properties["files"]}, AdditionalProperties: true}
 	maps.Copy(made.Properties, doc.Components.Schemas.SchemaFromRef(config.Ref).Properties)
 	takes(doc.Paths["/api/v1/projects"].Post, true, map[string]*huma.Schema{"application/json": config, "multipart/form-data": made})
-	capture := doc.Paths["/api/v1/{ws}/captures/{id}"].Get
+	capture := doc.Paths["/api/v1/projects/{project}/captures/{id}"].Get
 	capture.Responses["200"].Content = map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		"application/json":         {Schema: SchemaOf[store.Capture](api, "Capture")},
 	}
-	started := doc.Paths["/api/v1/{ws}/demo"].Post // answers 200 if it is already running
+	started := doc.Paths["/api/v1/projects/{project}/demo"].Post // answers 200 if it is already running
 	started.Responses["200"] = &huma.Response{Description: http.StatusText(http.StatusOK), Content: started.Responses["201"].Content}
 
-	for _, path := range []string{"/api/v1/{ws}/upload", "/api/v1/upload"} {
+	for _, path := range []string{"/api/v1/projects/{project}/upload", "/api/v1/upload"} {
 		upload := doc.Paths[path].Post
 		takes(upload, true, map[string]*huma.Schema{"multipart/form-data": form})
 		for _, status := range []string{"403", "422", "507"} {

@@ -17,11 +17,11 @@ import (
 )
 
 func (s *API) registerEmit(api huma.API) {
-	add(api, "POST /api/v1/{ws}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
 }
 
 type emitInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Target     string   `json:"target" enum:"c,go,ts,lua,ksy,md"`
 		Messages   []string `json:"messages,omitempty" maxItems:"1000" doc:"NAME or NAME.VERSION; default: the highest version of each, with definition: all of it"`

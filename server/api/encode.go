@@ -17,12 +17,12 @@ import (
 )
 
 func (s *API) registerEncode(api huma.API) {
-	add(api, "POST /api/v1/{ws}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
-	describeRefusal(api, "/api/v1/{ws}/encode")
+	add(api, "POST /api/v1/projects/{project}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
+	describeRefusal(api, "/api/v1/projects/{project}/encode")
 }
 
 type encodeInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      EncodeBody
 }
 

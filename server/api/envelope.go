@@ -23,9 +23,9 @@ import (
 )
 
 func (s *API) registerEnvelope(api huma.API) {
-	add(api, "POST /api/v1/{ws}/envelope/frames", "envelope-frames", "The first frames of a capture as an envelope cuts them", s.cutFrames, small, status(413, 422, 503))
-	add(api, "GET /api/v1/{ws}/captures/{id}/envelopes", "envelopes", "Envelopes that fit the traffic of a capture, with the evidence", s.envelopesOf, status(422, 503))
-	add(api, "POST /api/v1/{ws}/captures/{id}/envelope", "use-envelope", "Store the envelope of a capture, or another one, for the project", s.useEnvelope, small, status(403, 409, 413, 422, 507))
+	add(api, "POST /api/v1/projects/{project}/envelope/frames", "envelope-frames", "The first frames of a capture as an envelope cuts them", s.cutFrames, small, status(413, 422, 503))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/envelopes", "envelopes", "Envelopes that fit the traffic of a capture, with the evidence", s.envelopesOf, status(422, 503))
+	add(api, "POST /api/v1/projects/{project}/captures/{id}/envelope", "use-envelope", "Store the envelope of a capture, or another one, for the project", s.useEnvelope, small, status(403, 409, 413, 422, 507))
 }
 
 // Bounds of work about envelopes.
@@ -36,7 +36,7 @@ const (
 )
 
 type cutInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Text    *string `json:"text,omitempty" maxLength:"1048576" doc:"the envelope; default: that of the project"`
 		Capture string  `json:"capture,omitempty" maxLength:"100" doc:"id; default: the newest"`

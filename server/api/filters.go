@@ -12,11 +12,11 @@ import (
 )
 
 func (s *API) registerFilters(api huma.API) {
-	add(api, "POST /api/v1/{ws}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
 }
 
 type filterInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      struct {
 		Text    string `json:"text" doc:"the filter"`
 		Caret   *int   `json:"caret,omitempty" minimum:"0" doc:"where to complete; default: nowhere"`

@@ -18,7 +18,7 @@ import (
 )
 
 func (s *API) registerFraming(api huma.API) {
-	add(api, "POST /api/v1/{ws}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
 }
 
 // maxFramingShown is the number of bytes shown of each framed message.
@@ -28,7 +28,7 @@ const maxFramingShown = 32
 const maxFramingUnpacked = 1 << 20
 
 type framingInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      struct {
 		Framing string `json:"framing" maxLength:"200" doc:"whole, fixed:40, prefixed:2le@4+self+keep, delimited:0d0a, envelope, each with +c2s or +s2c"`
 		Hex     string `json:"hex" doc:"the first bytes of a file, which may be compressed"`

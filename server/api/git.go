@@ -18,10 +18,10 @@ import (
 )
 
 func (s *API) registerGit(api huma.API) {
-	add(api, "GET /api/v1/{ws}/git", "git", "Branch and changes since the last commit, where the definitions are in a git repository", s.gitStatus, status(409))
-	add(api, "GET /api/v1/{ws}/git/text", "git-text", "A definition as it was at the last commit", s.gitText, status(409))
-	add(api, "POST /api/v1/{ws}/git/commit", "git-commit", "Commit files; who else has written them since is a co-author", s.gitCommit, small, status(403, 409, 422))
-	add(api, "POST /api/v1/{ws}/git/pull", "git-pull", "Take the commits of the branch from the remote that the operator has chosen; with texts for files that both sides have changed", s.gitPull, status(403, 409, 422))
+	add(api, "GET /api/v1/projects/{project}/git", "git", "Branch and changes since the last commit, where the definitions are in a git repository", s.gitStatus, status(409))
+	add(api, "GET /api/v1/projects/{project}/git/text", "git-text", "A definition as it was at the last commit", s.gitText, status(409))
+	add(api, "POST /api/v1/projects/{project}/git/commit", "git-commit", "Commit files; who else has written them since is a co-author", s.gitCommit, small, status(403, 409, 422))
+	add(api, "POST /api/v1/projects/{project}/git/pull", "git-pull", "Take the commits of the branch from the remote that the operator has chosen; with texts for files that both sides have changed", s.gitPull, status(403, 409, 422))
 }
 
 // folderOf returns the folder of the definitions of a workspace, "" if they are in none, and the one above which no repository counts: that of
@@ -102,7 +102,7 @@ func (s *API) gitStatus(ctx context.Context, in *workspaceInput) (*gitOutput, er
 }
 
 type gitTextInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	File      string `query:"file" required:"true" maxLength:"500"`
 }
 
@@ -134,7 +134,7 @@ type CommitBody struct {
 }
 
 type commitInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      CommitBody
 }
 
@@ -198,7 +198,7 @@ type PullBody struct {
 }
 
 type pullInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      PullBody
 }
 

@@ -12,11 +12,11 @@ import (
 )
 
 func (s *API) registerLayout(api huma.API) {
-	add(api, "POST /api/v1/{ws}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
 }
 
 type layoutInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      struct {
 		Text    string `json:"text,omitempty" maxLength:"4194304" doc:"of a definition"`
 		Message string `json:"message,omitempty" maxLength:"1000" doc:"NAME or NAME.VERSION of the stored definition, or the name to use for text"`

@@ -12,11 +12,11 @@ import (
 )
 
 func (s *API) registerPaste(api huma.API) {
-	add(api, "POST /api/v1/{ws}/paste", "paste", "Recognize the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
+	add(api, "POST /api/v1/projects/{project}/paste", "paste", "Recognize the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
 }
 
 type pasteInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Body      struct {
 		Text string `json:"text" doc:"any text that contains bytes"`
 		Form string `json:"form,omitempty" doc:"form of the text, instead of guessing"`

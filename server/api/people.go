@@ -9,7 +9,7 @@ import (
 )
 
 func (s *API) registerPeople(api huma.API) {
-	add(api, "GET /api/v1/{ws}/people", "people", "Who edits which definitions together now", s.listPeople)
+	add(api, "GET /api/v1/projects/{project}/people", "people", "Who edits which definitions together now", s.listPeople)
 }
 
 type peopleOutput struct{ Body PeopleList }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 
@@ -52,7 +53,7 @@ type MadeProject struct {
 }
 
 // addressOfProject returns the address of a project.
-func addressOfProject(name string) string { return "/api/v1/projects/" + name }
+func addressOfProject(name string) string { return "/api/v1/projects/" + url.PathEscape(name) }
 
 func (s *API) listProjects(ctx context.Context, _ *struct{}) (*projectsOutput, error) {
 	out := &projectsOutput{ProjectList{s.Projects.Seen(access.From(ctx).Sees).List(), s.Projects.Allowed()}}

@@ -13,12 +13,12 @@ import (
 )
 
 func (s *API) registerProxies(api huma.API) {
-	add(api, "GET /api/v1/{ws}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
-	add(api, "POST /api/v1/{ws}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
-	add(api, "DELETE /api/v1/{ws}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
-	add(api, "POST /api/v1/{ws}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
-	add(api, "GET /api/v1/{ws}/proxies/{id}", "proxy", "A running listener", s.readProxy)
-	add(api, "DELETE /api/v1/{ws}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
+	add(api, "GET /api/v1/projects/{project}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
+	add(api, "POST /api/v1/projects/{project}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
+	add(api, "DELETE /api/v1/projects/{project}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
+	add(api, "POST /api/v1/projects/{project}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
+	add(api, "GET /api/v1/projects/{project}/proxies/{id}", "proxy", "A running listener", s.readProxy)
+	add(api, "DELETE /api/v1/projects/{project}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
 }
 
 // relayProblem converts an error of starting a listener to an error with a status.
@@ -64,7 +64,7 @@ func (s *API) Listeners(ws string) *ListenerList {
 }
 
 type startProxyInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      relay.Config
 }
 
@@ -89,7 +89,7 @@ func (s *API) startProxy(ctx context.Context, in *startProxyInput) (*proxyOutput
 }
 
 type stopProxiesInput struct {
-	Workspace string   `path:"ws" doc:"name of the project"`
+	Workspace string   `path:"project" doc:"name of the project"`
 	IDs       []string `query:"id" required:"true" minItems:"1" doc:"of the listeners"`
 }
 

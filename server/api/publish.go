@@ -12,7 +12,7 @@ import (
 )
 
 func (s *API) registerPublish(api huma.API) {
-	add(api, "GET /api/v1/{ws}/reference.zip", "reference", "A reference of all definitions as pages that need no server, as a zip file", s.reference, status(409))
+	add(api, "GET /api/v1/projects/{project}/reference.zip", "reference", "A reference of all definitions as pages that need no server, as a zip file", s.reference, status(409))
 }
 
 // reference sends the pages of a project. Secrets in samples are replaced.

@@ -60,7 +60,7 @@ func (s *API) Register(api huma.API) {
 	describeFiles(api)
 }
 
-// add registers an operation, "POST /api/v1/{ws}/decode". JSON bodies are limited to MaxBody bytes.
+// add registers an operation, "POST /api/v1/projects/{project}/decode". JSON bodies are limited to MaxBody bytes.
 func add[I, O any](api huma.API, operation, id, summary string, handler func(context.Context, *I) (*O, error), more ...func(*huma.Operation)) {
 	method, path, _ := strings.Cut(operation, " ")
 	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, MaxBodyBytes: MaxBody, Errors: []int{http.StatusNotFound}}

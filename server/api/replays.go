@@ -13,10 +13,10 @@ import (
 )
 
 func (s *API) registerReplays(api huma.API) {
-	add(api, "POST /api/v1/{ws}/captures/{id}/replay", "start-replay", "Replay a recorded conversation against a server, or as the server for a client", s.startReplay, created, status(403, 409, 413, 422, 503))
-	add(api, "GET /api/v1/{ws}/replays", "replays", "The running replays and the last finished ones", s.listReplays)
-	add(api, "GET /api/v1/{ws}/replays/{id}", "replay", "The state of a replay: its steps so far, differences, and report", s.readReplay)
-	add(api, "DELETE /api/v1/{ws}/replays/{id}", "stop-replay", "Stop a replay; its results stay", s.stopReplay, status(503))
+	add(api, "POST /api/v1/projects/{project}/captures/{id}/replay", "start-replay", "Replay a recorded conversation against a server, or as the server for a client", s.startReplay, created, status(403, 409, 413, 422, 503))
+	add(api, "GET /api/v1/projects/{project}/replays", "replays", "The running replays and the last finished ones", s.listReplays)
+	add(api, "GET /api/v1/projects/{project}/replays/{id}", "replay", "The state of a replay: its steps so far, differences, and report", s.readReplay)
+	add(api, "DELETE /api/v1/projects/{project}/replays/{id}", "stop-replay", "Stop a replay; its results stay", s.stopReplay, status(503))
 }
 
 // replayProblem returns an error of making a script or starting a run with its HTTP status.
@@ -101,7 +101,7 @@ func (s *API) listReplays(_ context.Context, in *workspaceInput) (*replaysOutput
 
 // ReplayPath is the workspace and replay in the path of a request.
 type ReplayPath struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"100" doc:"of the replay"`
 }
 

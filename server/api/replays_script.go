@@ -11,7 +11,7 @@ import (
 )
 
 func (s *API) registerReplaysScript(api huma.API) {
-	add(api, "POST /api/v1/{ws}/captures/{id}/script", "make-script", "Make a replay script of a connection of a capture", s.makeScript, status(422, 503))
+	add(api, "POST /api/v1/projects/{project}/captures/{id}/script", "make-script", "Make a replay script of a connection of a capture", s.makeScript, status(422, 503))
 }
 
 // maxReplayConns bounds the connections that are listed.

@@ -10,12 +10,12 @@ import (
 )
 
 func (s *API) registerScores(api huma.API) {
-	add(api, "GET /api/v1/{ws}/scores", "scores", "How each definition explains the messages of its code in all captures", s.scores)
-	add(api, "POST /api/v1/{ws}/scores", "score", "How a text of a definition explains the messages of its code in all captures, and what they have at each line", s.score, status(422))
+	add(api, "GET /api/v1/projects/{project}/scores", "scores", "How each definition explains the messages of its code in all captures", s.scores)
+	add(api, "POST /api/v1/projects/{project}/scores", "score", "How a text of a definition explains the messages of its code in all captures, and what they have at each line", s.score, status(422))
 }
 
 type scoreInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {
 		Message  string `json:"message" maxLength:"500"`
 		Text     string `json:"text,omitempty" doc:"the text of the definition, if it is not the stored one"`
@@ -56,7 +56,7 @@ func (s *API) score(ctx context.Context, in *scoreInput) (*scoreOutput, error) {
 }
 
 type scoresInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Wait      int    `query:"wait" minimum:"0" maximum:"60" default:"10" doc:"seconds to wait until all messages are judged"`
 }
 

@@ -9,11 +9,11 @@ import (
 )
 
 func (s *API) registerSearch(api huma.API) {
-	add(api, "GET /api/v1/{ws}/search", "search", "Messages, fields, codes and comments of the library that contain words", s.search, small, status(422))
+	add(api, "GET /api/v1/projects/{project}/search", "search", "Messages, fields, codes and comments of the library that contain words", s.search, small, status(422))
 }
 
 type searchInput struct {
-	Workspace string `path:"ws"`
+	Workspace string `path:"project"`
 	Query     string `query:"q" maxLength:"200" doc:"words, all of which are found; a number also finds a code"`
 	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"200"`
 }

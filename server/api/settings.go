@@ -13,15 +13,15 @@ import (
 )
 
 func (s *API) registerSettings(api huma.API) {
-	add(api, "GET /api/v1/{ws}", "workspace", "The settings of a project, and what it consists of", s.readWorkspace)
-	add(api, "PATCH /api/v1/{ws}", "settings", "Change settings: null resets a setting, missing ones stay", s.changeWorkspace, status(400, 403, 413, 507))
+	add(api, "GET /api/v1/projects/{project}/settings", "workspace", "The settings of a project, and what it consists of", s.readWorkspace)
+	add(api, "PATCH /api/v1/projects/{project}/settings", "settings", "Change settings: null resets a setting, missing ones stay", s.changeWorkspace, status(400, 403, 413, 507))
 }
 
 // MaxSettings limits the body of a change of settings, most of which is constants.
 const MaxSettings = 1 << 20
 
 type workspaceInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 }
 
 type workspaceOutput struct{ Body ProjectBody }
@@ -75,7 +75,7 @@ func (ws *space) describe() ProjectBody {
 }
 
 type settingsInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	RawRequest
 }
 

@@ -107,7 +107,7 @@ type DecodeAny struct {
 type decodeAnyInput struct{ Body DecodeAny }
 
 func (s *API) decodeAny(ctx context.Context, in *decodeAnyInput) (*decodeOutput, error) {
-	ws, err := s.chosen(ctx, "POST /api/v1/{ws}/decode", in.Body.StartBody, in.Body.Definition)
+	ws, err := s.chosen(ctx, "POST /api/v1/projects/{project}/decode", in.Body.StartBody, in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ type EncodeAny struct {
 type encodeAnyInput struct{ Body EncodeAny }
 
 func (s *API) encodeAny(ctx context.Context, in *encodeAnyInput) (*encodeOutput, error) {
-	ws, err := s.chosen(ctx, "POST /api/v1/{ws}/encode", in.Body.StartBody, in.Body.Definition)
+	ws, err := s.chosen(ctx, "POST /api/v1/projects/{project}/encode", in.Body.StartBody, in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *API) uploadAny(ctx context.Context, in *uploadAnyInput) (*uploadAnyOutp
 		if len(u.all) > 0 || to != nil {
 			return huma.Error422UnprocessableEntity("send the field project once, before the files")
 		}
-		if to, err = s.permitted(ctx, "POST /api/v1/{ws}/upload", name); err == nil {
+		if to, err = s.permitted(ctx, "POST /api/v1/projects/{project}/upload", name); err == nil {
 			u.captures = to.Captures
 		}
 		return err

@@ -25,7 +25,7 @@ var tags = []struct {
 
 // tagOf returns the group of a path.
 func tagOf(path string) string {
-	below, inProject := strings.CutPrefix(path, "/api/v1/{ws}")
+	below, inProject := strings.CutPrefix(path, "/api/v1/projects/{project}")
 	first, _, _ := strings.Cut(strings.TrimPrefix(below, "/"), "/")
 	for _, t := range tags {
 		for _, p := range t.paths {
@@ -60,10 +60,10 @@ func group(op *huma.Operation, path string) {
 
 // about are descriptions of operations by their ids, beyond the summary.
 var about = map[string]string{
-	"decode-any": "Also at /api/decode. Send a definition with its language, or the name of a project. Everything else is as in POST /api/v1/{ws}/decode.",
-	"encode-any": "Also at /api/encode. Send a definition with its language, or the name of a project. Everything else is as in POST /api/v1/{ws}/encode.",
+	"decode-any": "Also at /api/decode. Send a definition with its language, or the name of a project. Everything else is as in POST /api/v1/projects/{project}/decode.",
+	"encode-any": "Also at /api/encode. Send a definition with its language, or the name of a project. Everything else is as in POST /api/v1/projects/{project}/encode.",
 	"upload-any": "Also at /api/upload. The field project, before the files, or the query names a project; without it the files become a new one, for which the role operator in " +
-		"all projects is needed. The fields of a new project are those of POST /api/v1/projects. Everything else is as in POST /api/v1/{ws}/upload.",
+		"all projects is needed. The fields of a new project are those of POST /api/v1/projects. Everything else is as in POST /api/v1/projects/{project}/upload.",
 	"decode":          "A message is decoded by the definition that its code selects, by a named one, or by a text in the request. Each has one result, in order; what is wrong with a message is in its result.",
 	"encode":          "Missing values are zero or empty; lengths, counts and offsets are computed. What does not fit is an error with the path of the value.",
 	"layout":          "A definition with mistakes is answered with status 200 and its diagnostics: it may be half typed.",

@@ -12,13 +12,13 @@ import (
 )
 
 func (s *API) registerThreads(api huma.API) {
-	add(api, "GET /api/v1/{ws}/threads", "threads", "Comments on lines of definitions and on bytes of captures, and suggestions for other texts", s.listThreads)
-	add(api, "POST /api/v1/{ws}/threads", "begin-thread", "Comment on a line or on bytes, or suggest another text of a definition", s.beginThread, small, created, status(403, 422, 507))
-	add(api, "POST /api/v1/{ws}/threads/{id}/remarks", "answer-thread", "Answer a comment or a suggestion", s.answerThread, small, status(403, 422, 507))
-	add(api, "PATCH /api/v1/{ws}/threads/{id}", "resolve-thread", "Resolve a comment, decline a suggestion, or open it again", s.resolveThread, small, status(403, 422, 507))
-	add(api, "GET /api/v1/{ws}/threads/{id}/merged", "merged-suggestion", "The present text of a definition with the changes of a suggestion", s.mergedThread)
-	add(api, "POST /api/v1/{ws}/threads/{id}/accept", "accept-suggestion", "Write the changes of a suggestion into its definition", s.acceptThread, small, status(403, 409, 412, 422, 507))
-	add(api, "DELETE /api/v1/{ws}/threads/{id}", "drop-thread", "Delete a comment with its answers, or a suggestion", s.dropThread, small, status(403, 507))
+	add(api, "GET /api/v1/projects/{project}/threads", "threads", "Comments on lines of definitions and on bytes of captures, and suggestions for other texts", s.listThreads)
+	add(api, "POST /api/v1/projects/{project}/threads", "begin-thread", "Comment on a line or on bytes, or suggest another text of a definition", s.beginThread, small, created, status(403, 422, 507))
+	add(api, "POST /api/v1/projects/{project}/threads/{id}/remarks", "answer-thread", "Answer a comment or a suggestion", s.answerThread, small, status(403, 422, 507))
+	add(api, "PATCH /api/v1/projects/{project}/threads/{id}", "resolve-thread", "Resolve a comment, decline a suggestion, or open it again", s.resolveThread, small, status(403, 422, 507))
+	add(api, "GET /api/v1/projects/{project}/threads/{id}/merged", "merged-suggestion", "The present text of a definition with the changes of a suggestion", s.mergedThread)
+	add(api, "POST /api/v1/projects/{project}/threads/{id}/accept", "accept-suggestion", "Write the changes of a suggestion into its definition", s.acceptThread, small, status(403, 409, 412, 422, 507))
+	add(api, "DELETE /api/v1/projects/{project}/threads/{id}", "drop-thread", "Delete a comment with its answers, or a suggestion", s.dropThread, small, status(403, 507))
 }
 
 // ThreadList is the comments and suggestions of a project.
@@ -29,7 +29,7 @@ type ThreadList struct {
 }
 
 type threadsInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	File      string `query:"file" maxLength:"500" doc:"only those on this definition"`
 	Capture   string `query:"capture" maxLength:"100" doc:"only those on bytes of this capture"`
 	Closed    bool   `query:"closed" doc:"also those that are resolved, accepted or declined"`
@@ -53,7 +53,7 @@ func (s *API) listThreads(ctx context.Context, in *threadsInput) (*threadsOutput
 	if access.From(ctx).ID != "" || in.Name != "" {
 		out.Body.You = author(ctx, in.Name)
 	}
-	concerns := workspace.Concerning(out.Body.You, access.From(ctx).May("POST /api/v1/{ws}/threads/{id}/accept", ws.Workspace.Name))
+	concerns := workspace.Concerning(out.Body.You, access.From(ctx).May("POST /api/v1/projects/{project}/threads/{id}/accept", ws.Workspace.Name))
 	for _, x := range all {
 		x.Concerns = concerns(x)
 		if x.Open {
@@ -107,7 +107,7 @@ type BeginBody struct {
 }
 
 type beginInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	Body      BeginBody
 }
 
@@ -160,7 +160,7 @@ const TopicThreads = "threads"
 
 // ThreadPath is the address of a thread.
 type ThreadPath struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	ID        string `path:"id" maxLength:"40" doc:"of the comment or suggestion"`
 }
 

@@ -27,7 +27,7 @@ import (
 )
 
 func (s *API) registerUpload(api huma.API) {
-	add(api, "POST /api/v1/{ws}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
+	add(api, "POST /api/v1/projects/{project}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
 }
 
 // Limits of an upload besides those of store.DefaultBounds.
@@ -40,7 +40,7 @@ const (
 )
 
 type uploadInput struct {
-	Workspace string `path:"ws" doc:"name of the project"`
+	Workspace string `path:"project" doc:"name of the project"`
 	UploadQuery
 	RawRequest
 }

@@ -68,7 +68,7 @@ func TestEveryActionForEveryRole(t *testing.T) {
 				b, dir, log := testWorkbench(t)
 				r := httptest.NewRequest("POST", "/p/one/definitions", nil)
 				route := chi.NewRouteContext()
-				route.URLParams.Add("ws", "one")
+				route.URLParams.Add("project", "one")
 				r = access.As(r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, route)), access.Principal{Grants: access.Grants{access.Everywhere: role}})
 				before := stored(t, dir)
 				refused := do(b, r, name)

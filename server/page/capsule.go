@@ -12,7 +12,7 @@ import (
 // Capsule serves the page of a capsule, as it is saved: without the frame of other pages. What it has is of others: only its own style and
 // script apply, and it has no origin.
 func (b *Workbench) Capsule(w http.ResponseWriter, r *http.Request) {
-	ws := b.Projects.Find(chi.URLParam(r, "ws"))
+	ws := b.Projects.Find(chi.URLParam(r, "project"))
 	if ws == nil {
 		b.NotFound(w, r)
 		return

@@ -57,7 +57,7 @@ func (ws *space) again() *space { return spaceOf(ws.Workspace, ws.of, ws.texts) 
 
 // space returns the workspace named in the address, nil if there is none.
 func (b *Workbench) space(r *http.Request) *space {
-	w := b.Projects.Find(chi.URLParam(r, "ws"))
+	w := b.Projects.Find(chi.URLParam(r, "project"))
 	if w == nil {
 		return nil
 	}

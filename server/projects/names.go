@@ -14,9 +14,9 @@ const maxName = 64
 // reserved are the names that addresses use for other things.
 var reserved = map[string]bool{"v1": true, "docs": true, "openapi.json": true, "projects": true, "schemas": true}
 
-// reservedSince are the names that addresses have come to use. Projects that have one keep it: the addresses below it, and GET and PATCH of it, are
-// still those of the project.
-var reservedSince = map[string]bool{"decode": true, "encode": true, "upload": true}
+// Short reports whether POST /api/v1/NAME is an operation of any project. Projects that have such a name keep it; other methods, and addresses
+// below it, are of the project.
+func Short(name string) bool { return name == "decode" || name == "encode" || name == "upload" }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
@@ -85,7 +85,7 @@ func (s *Set) checkFree(name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	if reservedSince[name] {
+	if Short(name) {
 		return &NameError{name, "is used for other addresses"}
 	}
 	s.mu.Lock()

@@ -32,7 +32,7 @@ interface Problem {
 
 /** The address of the operations of a workspace. */
 export function apiOf(workspace: string): string {
-  return `${root()}/api/v1/${encodeURIComponent(workspace)}`;
+  return `${root()}/api/v1/projects/${encodeURIComponent(workspace)}`;
 }
 
 /** The error message of a response, with its first position. */

@@ -15,7 +15,7 @@ export function startProjects(): void {
   }
   let closed = false;
   onChanged("projects", () => {
-    void request<{ name: string }>(apiOf(workspace)).then((reply) => {
+    void request<{ name: string }>(`${apiOf(workspace)}/settings`).then((reply) => {
       if (!reply.ok) {
         if (reply.status !== 404 || closed) {
           return;

@@ -9,7 +9,7 @@ import { apiOf, ask, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
-/** A session of the proxy, as in GET /api/v1/{ws}/proxies. */
+/** A session of the proxy, as in GET /api/v1/projects/{project}/proxies. */
 export type Session = RelayInfo;
 
 /** The markers of a capture. */

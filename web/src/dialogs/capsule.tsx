@@ -3,6 +3,7 @@
 import type { CapsuleBody, CapsuleList, MadeCapsule, PublishPreview as Preview } from "../api";
 import { copyText } from "../copy/index";
 import { Button, confirmDialog, dialog, Field, Says } from "../dialog";
+import { pathOf } from "../address";
 import { apiOf, ask, request } from "../http";
 import { notify } from "../notify";
 import { personName } from "../person";
@@ -176,7 +177,7 @@ export async function capsulesDialog(workspace: string): Promise<void> {
         await load();
       }
     };
-    const pageOf = (id: string): string => new URL(`capsules/${id}`, `${apiOf(workspace).replace("/api/v1/", `${location.origin}/p/`)}/`).href;
+    const pageOf = (id: string): string => new URL(`${pathOf(workspace)}/capsules/${id}`, location.href).href;
     return (
       <>
         <Says d={d} />

@@ -21,7 +21,7 @@ export interface GivenCode {
 
 /** Asks for a message and its code, and stores them. Resolves to whether they were stored. */
 export async function codeDialog(workspace: string, known: GivenCode): Promise<boolean> {
-  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings`);
+  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
   const { maps, inUse } = mapsOf(reply, known.map ?? "");
   const message = signal(known.message?.replace(/\.\d+$/, "") ?? "");
   const code = signal(known.code ?? "");

@@ -30,7 +30,7 @@ export function MapField({ maps, inUse, map }: { maps: readonly string[]; inUse:
 
 /** Asks for a table of codes, and stores it. */
 export async function codesDialog(workspace: string): Promise<void> {
-  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings`);
+  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
   const { maps, inUse } = mapsOf(reply, "");
   const map = signal(maps[0] ?? "");
   const text = signal("");

@@ -181,8 +181,8 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   const others = signal<readonly ProjectsInfo[]>([]);
   const found = signal<readonly CapturesProposal[]>([]); // to open it in another project
   const other = signal(""); // the project to open it in
-  const apiOfScope = (): string => (scope.value === "capture" ? `${apiOf(workspace)}/captures/${encodeURIComponent(capture ?? "")}` : apiOf(workspace));
   const apiOfCapture = (): string => `${apiOf(workspace)}/captures/${encodeURIComponent(capture ?? "")}`;
+  const projectSettings = `${apiOf(workspace)}/settings`;
 
   const d = dialog(capture === undefined ? `Settings of ${project}` : `Decode ${name} as`, (d) => {
     const a = answer.value;
@@ -225,7 +225,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
 
   const read = async (): Promise<void> => {
     const of = scope.value;
-    const reply = await request<SettingsInUse>(`${apiOfScope()}/settings`);
+    const reply = await request<SettingsInUse>(of === "capture" ? `${apiOfCapture()}/settings` : `${projectSettings}/in-force`);
     if (of !== scope.value) {
       return;
     }
@@ -240,7 +240,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   };
 
   const send = async (body: object): Promise<void> => {
-    const reply = await request(apiOfScope(), { method: "PATCH", body });
+    const reply = await request(scope.value === "capture" ? apiOfCapture() : projectSettings, { method: "PATCH", body });
     if (reply.ok) {
       d.close();
     } else {
@@ -324,7 +324,7 @@ export async function decodingDialog(workspace: string, before: Decoding | undef
 
   const read = async (of: string): Promise<void> => {
     const project = of === "" ? workspace : of;
-    const reply = await request<SettingsInUse>(`${apiOf(project)}/settings`);
+    const reply = await request<SettingsInUse>(`${apiOf(project)}/settings/in-force`);
     if (of !== chosen.value) {
       return;
     }
@@ -340,7 +340,7 @@ export async function decodingDialog(workspace: string, before: Decoding | undef
   };
 
   if (chosen.value !== "") { // the present project is the first of the list
-    const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings`);
+    const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
     own.value = `${reply.answer.protocol ?? ""}: ${titleOf(workspace)}`;
   }
   await read(chosen.value);

@@ -6,7 +6,7 @@ import { onLookAtCaptures, tellDeleted } from "../captures";
 import { onChanged } from "../changes";
 import { apiOf, request } from "../http";
 
-/** A capture, as in GET /api/v1/{ws}/captures. */
+/** A capture, as in GET /api/v1/projects/{project}/captures. */
 export type Listed = Omit<StoreCapture, "notes">;
 
 /** What the button of the menu of a capture says. */
