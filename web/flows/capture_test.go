@@ -175,11 +175,15 @@ func TestFlowCapturePackets(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 20), "#n=2")
 	f.shows(".frame-origin", "in packet")
-	f.is("a tab", `document.querySelectorAll("#byte-tabs [role=tab]").length === 2`)
+	p := f.page()
+	p.Chosen("Which bytes", "Message, 20 bytes")
 	f.do(`document.querySelector(".fo-packet").click()`)
 	f.is("its bytes", `!document.querySelector("#packet").hidden && document.querySelector("#hex").hidden && document.querySelector("#packet .hex-scroll") !== null`)
 	f.shows(".fo-with", "nothing else in packet")
-	f.do(`document.querySelector("#byte-tabs [role=tab]").click()`)
+	p.Chosen("Which bytes", "Packet 5")
+	p.Click("button", "Copy as")
+	f.pick("Hex stream")
+	p.Choose("Which bytes", "Message, 20 bytes")
 	f.is("the message again", `document.querySelector("#packet").hidden && document.querySelector(".fo-with").textContent === ""`)
 }
 

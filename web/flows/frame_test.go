@@ -2,7 +2,6 @@ package flows
 
 import (
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func TestFlowFrameControl(t *testing.T) {
 	f.shows("#fields-head", "Key exchange")
 	f.shows("#tree-problems", "first key of the client")
 	f.is("no decode as a message", `!/length|truncated|illegal|incomplete/.test(document.querySelector("#fields-pane").textContent)`)
-	f.is("one tab for its packet, as nothing of it is enciphered", `document.querySelectorAll("#byte-tabs [role=tab]").length === 2`)
+	f.is("its packet can be chosen, as nothing of it is enciphered", `document.querySelectorAll("#byte-layer option").length === 2`)
 	f.choose(6, false)
 	f.shows("#fields-head", "C_SAY")
 	f.lacks("#tree-problems .fact")
@@ -52,30 +51,26 @@ func TestFlowFrameProblem(t *testing.T) {
 func TestFlowFrameLayers(t *testing.T) {
 	t.Parallel()
 	f := beginFrame(t, "subspace", map[string]string{"x.def": "0x7a hello (c2s)\noffset size comment\n1 ? text words\n"}, servertest.SubspaceSession(t).File, "#n=3")
-	tab := func(text string) {
-		t.Helper()
-		f.is("the tab "+text, fmt.Sprintf(`[...document.querySelectorAll("#byte-tabs [role=tab]")].some(e => e.textContent.startsWith(%s))`, jsText(text)))
-		f.do(fmt.Sprintf(`[...document.querySelectorAll("#byte-tabs [role=tab]")].find(e => e.textContent.startsWith(%s)).click()`, jsText(text)))
-	}
+	layer := func(text string) { t.Helper(); f.page().Choose("Which bytes", text) }
 	f.shows(row("words"), "hello")
 	f.do(`document.querySelector(` + jsText(row("words")) + `).click()`)
-	tab("Decrypted 3")
+	layer("Decrypted 3")
 	plain := `document.querySelector("#packet").textContent.replaceAll(/\s/g, "")`
 	f.is("the datagram in the clear", plain+`.includes("0003000000007a68656c6c6f0000")`)
 	f.shows("#inspector .place", "(7)") // after the 6 bytes of the reliable packet and the type
-	tab("Packet 3")
+	layer("Packet 3")
 	f.is("the packet as it came", `document.querySelector("#packet").textContent.includes("hello") === false && !document.querySelector("#packet").hidden`)
 	f.shows("#inspector .place", "(49)") // the same byte after 42 bytes of Ethernet, IP and UDP
-	tab("Message")
+	layer("Message, 8 bytes")
 	f.is("the message again", `document.querySelector("#packet").hidden`)
 	f.shows("#inspector .place", "(1)")
 
 	// A stream in which each message came in two packets.
 	f = beginFrame(t, "tera", servertest.ChatFiles, servertest.TeraSession(t).File, "#n=6")
 	f.shows(row("text"), `"ab"`)
-	tab("Joined")
+	layer("Joined")
 	f.is("the stream in the clear", plain+`.includes("0c00011006006100620000")`)
-	tab("Decrypted")
+	layer("Decrypted 9")
 	f.is("the first piece of it", plain+`.includes("0c00011006")`)
 }
 

@@ -155,7 +155,7 @@ func TestFlowScreenshots(t *testing.T) {
 		},
 		{
 			"capture", "/captures/" + capture.ID + "?f=" + url.QueryEscape(`!(C_PLAYER_LOCATION) && kind == message`) + "#n=9&sel=40+16",
-			`document.querySelectorAll(".frames-fold").forEach(toggle => toggle.click())`, // the definition in the place of the inspector
+			`document.querySelectorAll(".frame-switches button").forEach(toggle => toggle.click())`, // the definition in the place of the inspector
 			`document.querySelector(".frame.cur") !== null && document.querySelectorAll(".tree tr[data-path]").length > 5 && document.querySelectorAll(".hex-host .hex-line").length > 2`,
 		},
 	} {

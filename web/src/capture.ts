@@ -1,13 +1,12 @@
 // The page of a capture: the list of its frames beside the panes of the workbench, which show the selected frame.
 //
 //   #frames                     the list and its tools: frames/panel.ts, filterbox/
-//   #byte-tabs                  the bytes of the frame, and of its packets
+//   #byte-layer                 which bytes are shown: the frame, or its packets
 
 import { lookAtCaptures, onDeleted } from "./captures";
 import { register } from "./commands";
 import { copyText } from "./copy/index";
 import { canName, nameCode } from "./define";
-import { button } from "./dom";
 import { FilterBox, localPlace } from "./filterbox/index";
 import { sayWidened } from "./filterbox/widened";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
@@ -26,7 +25,7 @@ import { markersOf, openRelays } from "./relays";
 import { openSettings } from "./settings";
 import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
-import { PacketTabs } from "./packets";
+import { PacketLayers } from "./packets";
 import { focusPane, showPane } from "./panes";
 import { copyMenus, dialogs } from "./dialogs";
 import { lookOnly, roleItem } from "./role";
@@ -119,15 +118,6 @@ function seenInFrames(field: string, conns: readonly Connection[]): string[] {
   }
 }
 
-/** A button that shows or hides a pane; panes.ts handles it. */
-function foldButton(fold: string, pane: string, title: string): HTMLButtonElement {
-  const b = button(title, () => undefined, `Show or hide: ${title}`);
-  b.dataset["foldToggle"] = fold;
-  b.setAttribute("aria-controls", pane);
-  b.classList.add("frames-fold");
-  return b;
-}
-
 const proposeMillis = 300;
 const enoughFrames = 50; // of live traffic, after which it is looked at again
 
@@ -138,7 +128,7 @@ class CapturePage implements Shown {
   private readonly page: Page;
   readonly frames: Frames;
   private readonly box: FilterBox;
-  private readonly packets: PacketTabs;
+  private readonly packets: PacketLayers;
   private readonly origin: Origin;
   private readonly workspace: string;
   private draft: { name: string; text: string } | undefined;
@@ -172,7 +162,6 @@ class CapturePage implements Shown {
       frameNumber: this.place.number,
       markers: markersOf(this.api),
       decodeAs: openSettings,
-      beside: [foldButton("capture-tools", "tools-pane", "Inspector"), foldButton("capture-definition", "definition-pane", "Definition")],
       events: {
         select: (row, jumped) => {
           if (this.heldHex === undefined || row?.n !== this.beforeHeld) {
@@ -211,7 +200,7 @@ class CapturePage implements Shown {
     if (this.place.filter !== "") {
       this.box.set(this.place.filter, true);
     }
-    this.packets = new PacketTabs(this.api, {
+    this.packets = new PacketLayers(this.api, {
       opened: (n) => void this.framesOf(n),
       selected: ({ start, end }) => page.selectBytes(start, end),
       inspect: (place) => page.inspectOther(place),

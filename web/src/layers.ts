@@ -17,7 +17,7 @@ export function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
-/** The content of a tab: bytes, and the ranges that belong to the frame. */
+/** What is shown in place of the message: bytes, and the ranges that belong to the frame. */
 export interface Layer {
   data: Uint8Array;
   head: number; // header bytes before the payload

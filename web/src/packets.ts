@@ -1,28 +1,34 @@
-// Tabs of the bytes of a frame, from the message to the network: the message, the reassembled stream around it, the decrypted payload of each
-// packet, and each packet as captured. The bytes of the frame are marked in all tabs, and the selection is kept between tabs.
+// The choice in the head of the bytes: the message, the reassembled stream around it, the decrypted payload of each packet, and each packet as
+// captured, from the message to the network. The bytes of the frame are marked in all of them, and the selection is kept between them.
+//
+//   #byte-layer     the choice, hidden without packets
+//   #packet         the bytes of all but the message, which #hex has
 
 import type { PacketList } from "./api";
+import { copyMenus } from "./dialogs";
+import { button } from "./dom";
 import { HexGrid, type HexMessage, noMessage } from "./hex/index";
 import type { FrameAnswer } from "./frames/protocol";
+import { count } from "./frames/text";
 import { failure, request } from "./http";
 import { inPacket, joined, type Layer, type Packet, type Run, toFrame, toLayer } from "./layers";
 import { notify } from "./notify";
 
-const mostTabs = 12; // packets
+const mostOffered = 100; // packets
 const mostKnown = 200;
 
-/** The kind of a tab: the frame, the stream around it, or one packet. */
+/** The frame, the stream around it, or one packet. */
 type Kind = "message" | "joined" | "clear" | "packet";
 
-interface Tab {
+interface Choice {
   kind: Kind;
   n: number; // of a packet, 0 for none
 }
 
-const message: Tab = { kind: "message", n: 0 };
+const message: Choice = { kind: "message", n: 0 };
 
-/** Events of the tabs. */
-export interface TabEvents {
+/** Events of the choice. */
+export interface LayerEvents {
   /** The shown packet changed; 0 is none. */
   opened(n: number): void;
   /** A part of the frame was selected in a packet. */
@@ -31,43 +37,48 @@ export interface TabEvents {
   inspect(place: { data: Uint8Array; start: number; end: number } | undefined): void;
 }
 
-/** The packets with a tab: the first ones, and the selected one. */
-function tabbed(packets: readonly number[], chosen: number): number[] {
-  const first = packets.slice(0, mostTabs);
+/** The packets that can be chosen: the first ones, and the chosen one. */
+function offered(packets: readonly number[], chosen: number): number[] {
+  const first = packets.slice(0, mostOffered);
   return chosen === 0 || first.includes(chosen) || !packets.includes(chosen) ? first : [...first.slice(0, -1), chosen];
 }
 
-export class PacketTabs {
+function option({ kind, n }: Choice, text: string, title: string): HTMLOptionElement {
+  const made = new Option(text, `${kind} ${n}`);
+  made.title = title;
+  return made;
+}
+
+function group(label: string, options: readonly HTMLOptionElement[]): HTMLOptGroupElement {
+  const made = document.createElement("optgroup");
+  made.label = label;
+  made.append(...options);
+  return made;
+}
+
+export class PacketLayers {
   private readonly api: string;
-  private readonly bar = document.getElementById("byte-tabs");
+  private readonly choice = document.querySelector<HTMLSelectElement>("#byte-layer");
   private readonly host = document.getElementById("packet");
-  private readonly events: TabEvents;
+  private readonly events: LayerEvents;
+  private readonly copy = button("Copy as", () => void this.copyMenu(), "", "btn quiet byte-copy");
   private grid: HexGrid | undefined;
   private frame: FrameAnswer | undefined;
-  private chosen: Tab = message;
+  private chosen: Choice = message;
   private part: Run | undefined; // the selection, in the frame
   private layer: Layer | undefined; // the shown one, undefined for the message
   private readonly known = new Map<number, Packet>();
   private readonly plain = new Set<string>(); // connections whose packets are not encrypted
 
-  constructor(api: string, events: TabEvents) {
+  constructor(api: string, events: LayerEvents) {
     this.api = api;
     this.events = events;
-    this.bar?.addEventListener("click", (event) => {
-      const tab = event.target instanceof Element ? event.target.closest<HTMLElement>("[role=tab]") : null;
-      if (tab !== null) {
-        this.choose({ kind: (tab.dataset["layer"] ?? "message") as Kind, n: Number(tab.dataset["packet"]) });
-      }
-    });
-    this.bar?.addEventListener("keydown", (event) => {
-      const tabs = Array.from(this.bar?.querySelectorAll<HTMLElement>("[role=tab]") ?? []);
-      const at = tabs.findIndex((tab) => tab.ariaSelected === "true");
-      const next = { ArrowRight: tabs[at + 1], ArrowLeft: tabs[at - 1], Home: tabs[0], End: tabs.at(-1) }[event.key];
-      if (next !== undefined) {
-        event.preventDefault();
-        next.click();
-        this.bar?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
-      }
+    this.copy.setAttribute("aria-haspopup", "menu");
+    this.copy.hidden = true;
+    this.choice?.after(this.copy);
+    this.choice?.addEventListener("change", () => {
+      const [kind, n] = (this.choice?.value ?? "").split(" ");
+      this.choose({ kind: (kind ?? "message") as Kind, n: Number(n) });
     });
   }
 
@@ -115,81 +126,70 @@ export class PacketTabs {
     return [...new Set((this.frame?.sources ?? []).map((s) => s.packet))].filter((n) => n > 0);
   }
 
-  private choose(tab: Tab): void {
-    this.chosen = tab;
+  private choose(to: Choice): void {
+    this.chosen = to;
     this.draw();
-    this.events.opened(tab.kind === "message" ? 0 : tab.kind === "joined" ? (this.packets()[0] ?? 0) : tab.n);
+    this.events.opened(to.kind === "message" ? 0 : to.kind === "joined" ? (this.packets()[0] ?? 0) : to.n);
   }
 
-  private tabs(): [tab: Tab, text: string, title: string][] {
+  private options(): HTMLElement[] {
     const packets = this.packets();
-    const shown = tabbed(packets, this.chosen.n);
-    const layers = this.frame?.row.via ?? [];
+    const listed = offered(packets, this.chosen.n);
+    const { ciphered = false, stream = false, conn = "", row } = this.frame ?? {};
+    const layers = row?.via ?? [];
     const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without headers";
-    const { ciphered = false, stream = false, conn = "" } = this.frame ?? {};
     const clear = ciphered && !this.plain.has(conn);
     const several = packets.length > 1;
-    const kind = this.frame?.row.kind ?? "message";
-    const what = kind === "message" ? "Message" : "Frame";
+    const what = (row?.kind ?? "message") === "message" ? "Message" : "Frame";
+    const size = row?.len ?? 0;
+    const left = packets.length - listed.length;
     return [
-      [message, several && !stream ? `${what}, reassembled` : what, `The ${what.toLowerCase()}${clear ? ", decrypted" : ""}, ${whole}`],
-      ...(several && stream ? [[{ kind: "joined", n: 0 }, "Joined", `The ${clear ? "decrypted " : ""}stream of its ${packets.length} packets, around the message`] as [Tab, string, string]] : []),
-      ...(clear ? shown.map((n): [Tab, string, string] => [{ kind: "clear", n }, `Decrypted ${n}`, `The payload of packet ${n}, decrypted, with protocol headers and its other messages`]) : []),
-      ...shown.map((n): [Tab, string, string] => [{ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as captured`]),
+      option(message, `${several && !stream ? `${what}, reassembled` : what}, ${count(size)} ${size === 1 ? "byte" : "bytes"}`, `The ${what.toLowerCase()}${clear ? ", decrypted" : ""}, ${whole}`),
+      ...(several && stream ? [option({ kind: "joined", n: 0 }, "Joined", `The ${clear ? "decrypted " : ""}stream of its ${packets.length} packets, around the message`)] : []),
+      ...(clear ? [group("Decrypted, with the headers of the protocol", listed.map((n) => option({ kind: "clear", n }, `Decrypted ${n}`, `The payload of packet ${n}, decrypted, with protocol headers and its other messages`)))] : []),
+      group(left > 0 ? `As captured, without ${count(left)} more` : "As captured", listed.map((n) => option({ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as captured`))),
     ];
   }
 
   private draw(): void {
-    const { bar, host } = this;
-    if (bar === null || host === null) {
+    const { choice, host, chosen } = this;
+    if (choice === null || host === null) {
       return;
     }
-    const packets = this.packets();
-    bar.hidden = packets.length === 0;
-    bar.replaceChildren(
-      ...this.tabs().map(([tab, text, title]) => {
-        const button = document.createElement("button");
-        const chosen = tab.kind === this.chosen.kind && tab.n === this.chosen.n;
-        button.type = "button";
-        button.className = "byte-tab";
-        button.textContent = text;
-        button.title = title;
-        button.dataset["layer"] = tab.kind;
-        button.dataset["packet"] = String(tab.n);
-        button.setAttribute("role", "tab");
-        button.ariaSelected = String(chosen);
-        button.tabIndex = chosen ? 0 : -1;
-        return button;
-      }),
-    );
-    if (packets.length > mostTabs) {
-      const more = document.createElement("span");
-      more.className = "dim";
-      more.textContent = `and ${packets.length - mostTabs} more`;
-      bar.append(more);
-    }
-    const other = this.chosen.kind !== "message";
+    choice.hidden = this.packets().length === 0;
+    choice.replaceChildren(...this.options());
+    choice.value = `${chosen.kind} ${chosen.n}`;
+    choice.title = choice.selectedOptions[0]?.title ?? "";
+    const other = chosen.kind !== "message";
     host.hidden = !other;
+    this.copy.hidden = !other;
     document.getElementById("hex")?.toggleAttribute("hidden", other);
     if (other) {
-      void this.fill(this.chosen);
+      void this.fill(chosen);
     } else {
       this.layer = undefined;
       this.events.inspect(undefined);
     }
   }
 
-  /** Shows a tab, once loaded. */
-  private async fill(tab: Tab): Promise<void> {
+  private async copyMenu(): Promise<void> {
+    const { layer, chosen, copy } = this;
+    if (layer !== undefined) {
+      (await copyMenus())?.copyBytesMenu(copy, layer.data, { offset: 0, name: `${chosen.kind}_${chosen.n}`, dir: this.frame?.dir ?? "", notify });
+    }
+  }
+
+  /** Shows what is chosen, once it is loaded. */
+  private async fill(to: Choice): Promise<void> {
     const { frame } = this;
     if (frame === undefined) {
       return;
     }
-    const clear = (frame.ciphered ?? false) && tab.kind !== "packet" && !this.plain.has(frame.conn);
-    const wanted = tab.kind === "joined" ? this.packets().slice(0, 100) : [tab.n];
+    const clear = (frame.ciphered ?? false) && to.kind !== "packet" && !this.plain.has(frame.conn);
+    const wanted = to.kind === "joined" ? this.packets().slice(0, 100) : [to.n];
     this.host?.classList.toggle("waits", wanted.some((n) => this.missing(n, clear)));
     const done = await this.fetch(wanted.filter((n) => this.missing(n, clear)), clear, frame.conn);
-    if (this.chosen.kind !== tab.kind || this.chosen.n !== tab.n || this.frame?.n !== frame.n || this.host === null) {
+    if (this.chosen.kind !== to.kind || this.chosen.n !== to.n || this.frame?.n !== frame.n || this.host === null) {
       return;
     }
     this.host.classList.remove("waits");
@@ -197,16 +197,16 @@ export class PacketTabs {
       this.choose(message);
       return;
     }
-    const packet = this.known.get(tab.n);
-    if (tab.kind === "clear" && (packet?.clear ?? "") === "") {
-      notify(`Packet ${tab.n} was not encrypted; this is its payload`);
+    const packet = this.known.get(to.n);
+    if (to.kind === "clear" && (packet?.clear ?? "") === "") {
+      notify(`Packet ${to.n} was not encrypted; this is its payload`);
       if (frame.row.kind === "message") {
         this.plain.add(frame.conn);
       }
-      this.choose({ kind: "packet", n: tab.n });
+      this.choose({ kind: "packet", n: to.n });
       return;
     }
-    const layer = tab.kind === "joined" ? joined(frame, this.known) : packet === undefined ? undefined : inPacket(frame, packet, tab.kind === "clear");
+    const layer = to.kind === "joined" ? joined(frame, this.known) : packet === undefined ? undefined : inPacket(frame, packet, to.kind === "clear");
     if (layer !== undefined) {
       this.put(layer);
     }

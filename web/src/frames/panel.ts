@@ -85,8 +85,6 @@ export interface FramesOptions {
   decodeAs?(): void;
   /** Storage of markers. */
   markers?: MarkerSource;
-  /** Controls at the end of the status line. */
-  beside?: readonly HTMLElement[];
 }
 
 const mostChips = 100;
@@ -269,7 +267,6 @@ export class Frames {
     this.proposals.hidden = true;
     this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body);
     this.status.prepend(this.line.element);
-    this.status.append(...(options.beside ?? []));
     host.append(this.element);
     this.element.style.setProperty("--drawer-height", this.remembered("height", "max(50%, 15rem)"));
     this.element.style.setProperty("--drawer-width", this.remembered("width", "42%"));
@@ -475,9 +472,7 @@ export class Frames {
     this.drawer?.close();
     this.list.destroy();
     this.socket.close();
-    for (const part of [this.line.element, ...(this.options.beside ?? [])]) {
-      part.remove();
-    }
+    this.line.element.remove();
     this.element.remove();
   }
 
@@ -1340,7 +1335,7 @@ export class Frames {
 
   private isReady(): boolean {
     const at = document.activeElement;
-    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || ((this.element.contains(at) || this.status.contains(at)) && !isTyping(at) && !this.shelf.contains(at)));
+    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || ((this.element.contains(at) || this.status.contains(at) || at.closest(".frame-switches") !== null) && !isTyping(at) && !this.shelf.contains(at)));
   }
 
   private actions(): FrameActions {
