@@ -65,7 +65,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	const most = 9 << 20
 	for _, path := range []string{
 		"/frames?count=1000", "/frames?count=1000&value=true", "/frames/1", "/frames/2", "/rows?count=500", "/rows?count=500" + columns,
-		"/find?text=a&as=text", "/types", "/problems", "/connections", "/graph?field=.c.list.id", "/follow?n=1", "/follow?n=2", "/timeline?buckets=100000", "/timeline?buckets=4000",
+		"/find?text=a&as=text", "/types", "/problems", "/connections", "/connections?ends=port", "/replies", "/graph?field=.c.list.id", "/follow?n=1", "/follow?n=2", "/timeline?buckets=100000", "/timeline?buckets=4000",
 		"/map?buckets=4000", "/fields?type=text&count=500", "/fields?type=many&count=500", "/compare?a=1&b=3", "/compare?a=2&b=4", "/compare?a=1&b=2", "/related?n=1", "/packets", "/proposals",
 	} {
 		w := httptest.NewRecorder()

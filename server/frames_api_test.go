@@ -102,7 +102,7 @@ func TestFramesOverHTTP(t *testing.T) {
 			t.Errorf("%s: %d %v", path, code, got)
 		}
 	}
-	for _, path := range []string{"frames/1", "rows", "find?text=a", "types", "timeline", "problems", "connections", "graph?field=.text", "follow?n=1", "map", "fields?type=C_SAY", "compare?a=1&b=2"} {
+	for _, path := range []string{"frames/1", "rows", "find?text=a", "types", "timeline", "problems", "connections", "replies", "graph?field=.text", "follow?n=1", "map", "fields?type=C_SAY", "compare?a=1&b=2"} {
 		if code, got := answerOf(t, s, "/api/one/captures/none/"+path); code != 404 {
 			t.Errorf("%s of no capture: %d %v", path, code, got)
 		}

@@ -79,6 +79,11 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 			a, err := l.Conns(ctx, m.Conns.ConnsQuery)
 			return "conns", a, err
 		}
+	case m.Replies != nil:
+		return m.Replies.ID, func(ctx context.Context, l *shownList) (string, any, error) {
+			a, err := l.Replies(ctx)
+			return "replies", a, err
+		}
 	case m.Graph != nil:
 		return m.Graph.ID, func(ctx context.Context, l *shownList) (string, any, error) {
 			a, err := l.Graph(ctx, m.Graph.GraphQuery)
@@ -101,7 +106,7 @@ func (p *framesPage) question(m *listMessage) (id int, work func(context.Context
 // scans reports whether a message is about all frames of the list, not just some.
 func (m *listMessage) scans() bool {
 	return m.Find != nil || m.Step != nil || m.Types != nil || m.Map != nil || m.Timeline != nil || m.Table != nil ||
-		m.Problems != nil || m.Conns != nil || m.Graph != nil || m.Follow != nil
+		m.Problems != nil || m.Conns != nil || m.Replies != nil || m.Graph != nil || m.Follow != nil
 }
 
 // asked is the part common to all queries: the id, which is repeated in the result.

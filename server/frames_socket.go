@@ -90,7 +90,8 @@ type listMessage struct {
 		asked
 		frames.ConnsQuery
 	} `json:"conns,omitempty"`
-	Graph *struct {
+	Replies *asked `json:"replies,omitempty"`
+	Graph   *struct {
 		asked
 		frames.GraphQuery
 	} `json:"graph,omitempty"`

@@ -49,6 +49,7 @@ func Messages() []any {
 		frames.Timeline{},
 		frames.Problems{},
 		frames.Conns{},
+		frames.Replies{},
 		frames.Graph{},
 		frames.Follow{},
 		frames.Table{},

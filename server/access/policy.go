@@ -215,6 +215,7 @@ var policy = map[string]Role{
 	"GET /api/v1/projects/{project}/captures/{id}/timeline":            Viewer,
 	"GET /api/v1/projects/{project}/captures/{id}/problems":            Viewer,
 	"GET /api/v1/projects/{project}/captures/{id}/connections":         Viewer,
+	"GET /api/v1/projects/{project}/captures/{id}/replies":             Viewer,
 	"GET /api/v1/projects/{project}/captures/{id}/graph":               Viewer,
 	"GET /api/v1/projects/{project}/captures/{id}/follow":              Viewer,
 	"GET /api/v1/projects/{project}/captures/{id}/map":                 Viewer,

@@ -19,6 +19,7 @@ func (s *API) registerFramesApi(api huma.API) {
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/problems", "problems", "The problems of the frames, by type of frame: how many, and the first", s.countProblems, status(422, 503))
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/connections", "connections", "The connections, with frames, bytes and times in each direction", s.listConnections, status(422, 503))
+	add(api, "GET /api/v1/projects/{project}/captures/{id}/replies", "replies", "The times between requests and answers, by type of message", s.listReplies, status(422, 503))
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/graph", "graph", "Decoded numbers over time", s.graphFields, status(422, 503))
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/follow", "follow", "A part of the conversation of a frame: the frames of its connection in order, with their bytes", s.followConnection, status(422, 503))
 	add(api, "GET /api/v1/projects/{project}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
@@ -229,13 +230,30 @@ func (s *API) countProblems(ctx context.Context, in *FramesPath) (*problemsOutpu
 	return out, err
 }
 
+type connectionsInput struct {
+	FramesPath
+	Ends string `query:"ends" enum:"port,address" doc:"also sum up the ends of the connections: by address and port, or by address"`
+}
+
 type connectionsOutput struct{ Body *frames.Conns }
 
 // listConnections sums up the connections.
-func (s *API) listConnections(ctx context.Context, in *FramesPath) (*connectionsOutput, error) {
+func (s *API) listConnections(ctx context.Context, in *connectionsInput) (*connectionsOutput, error) {
 	out := &connectionsOutput{}
 	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
-		out.Body, err = l.Conns(ctx, frames.ConnsQuery{Listed: true})
+		out.Body, err = l.Conns(ctx, frames.ConnsQuery{Listed: true, Ends: in.Ends})
+		return err
+	})
+	return out, err
+}
+
+type repliesOutput struct{ Body *frames.Replies }
+
+// listReplies measures the times between requests and answers.
+func (s *API) listReplies(ctx context.Context, in *FramesPath) (*repliesOutput, error) {
+	out := &repliesOutput{}
+	err := s.ask(ctx, in.CapturePath, frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}, func(l *frames.List, _ *captures.Capture) (err error) {
+		out.Body, err = l.Replies(ctx)
 		return err
 	})
 	return out, err

@@ -73,6 +73,9 @@ func problemFilter(c *workspace.ProblemCount) string {
 type Conns struct {
 	Rows []*ConnRow `json:"rows" doc:"in the order of their first frames"`
 	More int        `json:"more,omitempty" doc:"connections that are not in rows"`
+
+	Ends     []*EndRow `json:"ends,omitempty" doc:"the ends of the connections, if they are wanted"`
+	MoreEnds int       `json:"more_ends,omitempty" doc:"ends that are not among them"`
 }
 
 // ConnRow is a connection. Times are microseconds since 1970.
@@ -97,29 +100,30 @@ const maxConnRows = 5000
 
 // ConnsQuery selects the frames that count.
 type ConnsQuery struct {
-	Listed bool `json:"listed,omitempty"` // only those of the list
+	Listed bool   `json:"listed,omitempty"` // only those of the list
+	Ends   string `json:"ends,omitempty"`   // also the ends of the connections, by "port" or "address"
 }
 
 // Conns sums up the connections of the frames of the capture, or of the list.
 func (l *List) Conns(ctx context.Context, q ConnsQuery) (*Conns, error) {
 	out := &Conns{Rows: []*ConnRow{}}
-	type key struct {
-		conn uint32
-		name string
-	}
-	of := map[key]*ConnRow{}
+	of := map[connKey]*ConnRow{}
 	conns := l.log.ConnReader()
 	more := map[uint32]bool{}
+	ends := newEnds(q.Ends)
 	one := func(i int, e live.Entry, _ []byte) bool {
 		c := conns.Of(e)
-		row := of[key{e.Conn, c.Name}]
+		if q.Ends != "" {
+			ends.add(i, e, c)
+		}
+		row := of[connKey{e.Conn, c.Name}]
 		if row == nil {
 			if len(of) >= maxConnRows {
 				more[e.Conn] = true
 				return true
 			}
 			row = &ConnRow{Index: int(e.Conn), Stream: c.Stream, Name: c.Name, Session: c.Session, Proto: c.Proto, First: i + 1, From: e.At / 1000, To: e.At / 1000}
-			of[key{e.Conn, c.Name}] = row
+			of[connKey{e.Conn, c.Name}] = row
 			out.Rows = append(out.Rows, row)
 		}
 		switch {
@@ -149,6 +153,9 @@ func (l *List) Conns(ctx context.Context, q ConnsQuery) (*Conns, error) {
 		}
 	}
 	out.More = len(more)
+	if q.Ends != "" {
+		out.Ends, out.MoreEnds = ends.rows, len(ends.more)
+	}
 	return out, err
 }
 

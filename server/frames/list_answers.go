@@ -328,6 +328,8 @@ type typeRow struct {
 type Types struct {
 	Total int        `json:"total" doc:"frames"`
 	Rows  []*typeRow `json:"rows" doc:"most frequent types first"`
+
+	Lengths []LengthRow `json:"lengths" doc:"the frames by their length; lengths without a frame are left out"`
 }
 
 // MaxTypes is the maximum number of types that are distinguished.
@@ -343,7 +345,9 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	all := newByType[known](l.log, l.snap)
 	m := RowMaker{Snap: l.snap}
 	var rec codec.Record
+	var sizes lengths
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
+		sizes.add(e)
 		data, t := entryData(e, block), all.of(e)
 		if t == nil {
 			t = &known{}
@@ -380,6 +384,7 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 		return true
 	})
 	slices.SortStableFunc(out.Rows, func(a, b *typeRow) int { return b.Count - a.Count })
+	out.Lengths = sizes.rows()
 	return out, err
 }
 

@@ -128,3 +128,38 @@ func TestFlowFieldTableOfBytes(t *testing.T) {
 	p.Click("menuitem", "bytes")
 	f.is("bytes again", `document.querySelectorAll(".ft-column.byte").length === 12`)
 }
+
+// The lengths of frames, the ends of connections and the times between requests and answers are views of the tools; their rows become chips.
+func TestFlowSums(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 200), "")
+	p := f.page()
+	f.counts("200 frames")
+	f.tool("Types")
+	f.shows(".frames-types", "C_SAY")
+	p.Click("button", "Lengths")
+	f.shows(".frames-sums", "200 frames by their length in bytes")
+	p.In("Frames by length").Click("button", "24 to 27")
+	f.shows(".frames-chips", "24 to 27 bytes")
+	f.counts("200 frames · 100 shown")
+	p.In("Frames by length").Click("button", "24 to 27")
+	f.counts("200 frames")
+	p.Click("button", "Answer times")
+	f.shows(".frames-sums", "1 type that is answered")
+	f.is("four of five are not answered", `[...document.querySelectorAll(".frames-sums tbody td")].some((e) => e.textContent === "40")`)
+
+	f.tool("Connections")
+	f.shows(".frames-conns", "1 connection")
+	p.Click("button", "Endpoints")
+	f.shows(".frames-sums", "2 endpoints")
+	p.In("Endpoints").Click("button", "10.0.0.2:4000")
+	f.shows(".frames-chips", "only: 10.0.0.2:4000")
+	f.counts("200 frames")
+	p.Click("button", "Addresses")
+	f.shows(".frames-sums", "2 addresses")
+	f.reload()
+	f.counts("200 frames")
+	f.shows(".frames-sums", "2 addresses") // the tool and its view are kept
+	p.In("Show").Click("button", "Connections")
+	f.shows(".frames-conns", "1 connection")
+}

@@ -899,7 +899,10 @@ export interface ListMessage {
     id: number;
     /** only those of the list */
     listed?: boolean;
+    /** also the ends of the connections, by "port" or "address" */
+    ends?: string;
   };
+  replies?: Asked;
   graph?: {
     id: number;
     /** C_CHAT.2.message, C_CHAT.message, or .message */
@@ -1376,6 +1379,8 @@ export interface FramesTypes {
   total: number;
   /** most frequent types first */
   rows: FramesTypeRow[];
+  /** the frames by their length; lengths without a frame are left out */
+  lengths: FramesLengthRow[];
 }
 
 /** FramesTypeRow holds the statistics of the frames of a type. */
@@ -1398,6 +1403,17 @@ export interface FramesTypeRow {
   /** frames that do not conform to the definition */
   bad: number;
   defined: boolean;
+}
+
+/** FramesLengthRow counts the frames whose length is from From to To, both included. */
+export interface FramesLengthRow {
+  /** bytes */
+  from: number;
+  to: number;
+  /** frames of the client */
+  c2s: number;
+  /** other frames */
+  s2c: number;
 }
 
 /** FramesTimeline holds the number of frames in consecutive intervals of the same length. */
@@ -1461,6 +1477,10 @@ export interface FramesConns {
   rows: FramesConnRow[];
   /** connections that are not in rows */
   more?: number;
+  /** the ends of the connections, if they are wanted */
+  ends?: FramesEndRow[];
+  /** ends that are not among them */
+  more_ends?: number;
 }
 
 /** FramesConnRow is a connection. Times are microseconds since 1970. */
@@ -1487,6 +1507,62 @@ export interface FramesConnRow {
   first: number;
   from: number;
   to: number;
+}
+
+/** FramesEndRow is an end of connections. Times are microseconds since 1970. */
+export interface FramesEndRow {
+  /** address:port, or an address */
+  name: string;
+  /** connections that it is an end of */
+  conns: number;
+  /** frames that it sent */
+  sent: number;
+  /** frames that it received */
+  got: number;
+  sent_bytes: number;
+  got_bytes: number;
+  /** number of its first frame in the list, from 1 */
+  first: number;
+  from: number;
+  to: number;
+}
+
+/** FramesReplies are the times between requests and answers. */
+export interface FramesReplies {
+  /** the types with most requests first; those without an answer are left out */
+  rows: FramesReplyRow[];
+  /** what is not counted */
+  note?: string;
+}
+
+/** FramesReplyRow is a type of message and the type that answers it: the one of the other direction that comes after it, in the same connection and before the next one of its own type, and of which few come otherwise. Durations are microseconds. */
+export interface FramesReplyRow {
+  request: FramesReplyType;
+  answer: FramesReplyType;
+  /** messages of the type */
+  requests: number;
+  /** those with the answer */
+  answered: number;
+  /** messages of the type of the answer */
+  answers: number;
+  least: number;
+  /** 3 percent exactly */
+  median: number;
+  mean: number;
+  /** 95 percent take no longer; 3 percent exactly */
+  most95: number;
+  most: number;
+  /** number of the request that took longest, from 1 */
+  slowest: number;
+}
+
+/** FramesReplyType is a type of message. */
+export interface FramesReplyType {
+  /** filter for the messages of the type */
+  type: string;
+  name?: string;
+  code?: number;
+  dir: 'c2s' | 's2c' | '';
 }
 
 /** FramesGraph holds numbers over time. */

@@ -1,6 +1,5 @@
 // The drawers, loaded when the first one is opened.
 
-import { ConnectionsDrawer } from "./conns";
 import { DiffDrawer } from "./diff";
 import type { DrawerTable } from "./drawer";
 import { TableDrawer } from "./fieldtable";
@@ -10,9 +9,9 @@ import { GraphDrawer } from "./graph";
 import { MarkersDrawer } from "./markers";
 import { ProblemsDrawer } from "./problems";
 import { TimelineDrawer } from "./timeline";
-import { TypesDrawer } from "./types";
+import { ConnectionsViews, TypesViews } from "./views";
 
 export const drawers: DrawerTable = {
-  types: TypesDrawer, problems: ProblemsDrawer, timeline: TimelineDrawer, graph: GraphDrawer, conns: ConnectionsDrawer, follow: FollowDrawer,
+  types: TypesViews, problems: ProblemsDrawer, timeline: TimelineDrawer, graph: GraphDrawer, conns: ConnectionsViews, follow: FollowDrawer,
   flow: FlowDrawer, table: TableDrawer, diff: DiffDrawer, markers: MarkersDrawer,
 };

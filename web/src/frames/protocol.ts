@@ -3,10 +3,10 @@
 // Times are microseconds since 1970, durations microseconds. "pos" is the index of a row in the filtered list, from 0; "n" is the number of a
 // frame in the capture, from 1.
 
-import type { Asked, FramesConns, FramesDiff, FramesFollow, FramesFound, FramesFrame, FramesGraph, FramesPacket, FramesProblems, FramesSortSpec, FramesTable, FramesTimeline, FramesTypes, ListMessage, ListState, ListView, MapAnswer, RowsAnswer } from "../api";
+import type { Asked, FramesConns, FramesDiff, FramesFollow, FramesFound, FramesFrame, FramesGraph, FramesPacket, FramesProblems, FramesReplies, FramesSortSpec, FramesTable, FramesTimeline, FramesTypes, ListMessage, ListState, ListView, MapAnswer, RowsAnswer } from "../api";
 
 export type {
-  FramesColor as ColorRule, FramesConns as ConnsAnswer, FramesConnRow as ConnRow, FramesFollow as FollowAnswer, FramesFollowPart as FollowPart, FramesGraph as GraphAnswer, FramesProblems as ProblemsAnswer, FramesDiff as DiffAnswer, FramesDiffRow as DiffRow, FramesFound as Found, FramesFrame as FrameAnswer,
+  FramesColor as ColorRule, FramesConns as ConnsAnswer, FramesConnRow as ConnRow, FramesEndRow as EndRow, FramesLengthRow as LengthRow, FramesReplies as RepliesAnswer, FramesReplyRow as ReplyRow, FramesReplyType as ReplyType, FramesFollow as FollowAnswer, FramesFollowPart as FollowPart, FramesGraph as GraphAnswer, FramesProblems as ProblemsAnswer, FramesDiff as DiffAnswer, FramesDiffRow as DiffRow, FramesFound as Found, FramesFrame as FrameAnswer,
   FramesFrameOffer as FrameOffer, FramesPacket as PacketAnswer, FramesRow as FrameRow, FramesSortSpec as Sort, FramesTable as TableAnswer,
   FramesTableColumn as TableColumn, FramesTableRow as TableRow, FramesTimeline as TimelineAnswer, FramesTypeRow as TypeRow,
   FramesTypes as TypesAnswer, FramesViewMistake as Mistake, ListConn as Connection, MapAnswer, RowsAnswer, StoreMarker as Marker, StoreNoted as Noted,
@@ -51,6 +51,7 @@ interface Answers {
   diff: FramesDiff;
   problems: FramesProblems;
   conns: FramesConns;
+  replies: FramesReplies;
   graph: FramesGraph;
   follow: FramesFollow;
 }

@@ -65,7 +65,7 @@ export class TypesDrawer implements Drawer {
   private readonly head = make("thead");
   private readonly body = make("tbody");
   private readonly more: HTMLButtonElement;
-  private answer: TypesAnswer = { total: 0, rows: [] };
+  private answer: TypesAnswer = { total: 0, rows: [], lengths: [] };
   private sort = { by: "count", desc: true };
   private most = moreRows;
 
