@@ -180,14 +180,15 @@ func TestEveryEntryForEveryCredential(t *testing.T) {
 	for _, of := range []chi.Routes{s.router, m.door.Pages()} {
 		m.must(chi.Walk(of, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 			routes[method+" "+pattern] = true
-			if access.Needs(method+" "+pattern) > access.Admin {
+			if s.guard().Needs(method+" "+pattern) > access.Admin {
 				t.Errorf("%s %s is not in the table of access: what does it need?", method, pattern)
 			}
 			return nil
 		}))
 	}
 	asked, refused := 0, 0
-	for _, entry := range access.Entries() {
+	entries := slices.AppendSeq(access.Entries(), maps.Keys(s.api.Needs()))
+	for _, entry := range entries {
 		verb, pattern, _ := strings.Cut(entry, " ")
 		isRoute := strings.HasPrefix(pattern, "/")
 		if isRoute && !routes[entry] {
@@ -196,7 +197,7 @@ func TestEveryEntryForEveryCredential(t *testing.T) {
 		people := strings.HasPrefix(entry, "form people") || strings.HasSuffix(pattern, "/access/people")
 		me := strings.HasPrefix(entry, "form me") || strings.HasSuffix(pattern, "/access/me")
 		ofProject := !isRoute && verb != "form" && !slices.Contains(everywhere, entry) || strings.Contains(pattern, "{project}")
-		need := access.Needs(entry)
+		need := s.guard().Needs(entry)
 		for name, c := range m.of {
 			have := c.grants.Any()
 			switch {
@@ -221,7 +222,7 @@ func TestEveryEntryForEveryCredential(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d entries × %d credentials = %d, of which %d are refused", len(access.Entries()), len(m.of), asked, refused)
+	t.Logf("%d entries × %d credentials = %d, of which %d are refused", len(entries), len(m.of), asked, refused)
 }
 
 // allows reports whether an entry is open: a route by a request, a part of one as its handler asks.

@@ -157,7 +157,7 @@ func TestNamesOfOthers(t *testing.T) {
 func TestOnePlaceDecides(t *testing.T) {
 	lists := regexp.MustCompile(`Projects\.(All|List|First)\(\)`)
 	roles := regexp.MustCompile(`access\.(Nobody|Viewer|Commenter|Author|Operator|Admin)\b`)
-	allowed := map[string]bool{"api/describe.go": true} // what the document says
+	allowed := map[string]bool{"api/operations.go": true, "api/operation.go": true} // the table, and what the document says of it
 	for _, dir := range []string{".", "api", "page", "rooms", "socket", "publish", "workspace", "captures", "relay", "runs"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {

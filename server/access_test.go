@@ -137,7 +137,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 			h.ServeHTTP(w, r)
 			return w
 		}
-		need := access.Needs(route)
+		need := s.guard().Needs(route)
 		switch {
 		case need > access.Admin:
 			t.Errorf("%s is not in the table of access: what does it need?", route)

@@ -90,113 +90,26 @@ func (s *Server) example(who access.Principal, path string, op *huma.Operation) 
 		}
 	}
 	names = append(names, "{file}", "FILE")
-	x := examples[op.OperationID]
-	text := "ws://HOST" + path + x.query
+	x := s.api.Operation(op.OperationID).Example
+	text := "ws://HOST" + path + x.Query
 	if !strings.HasPrefix(path, "/ws/") {
 		words := []string{"curl"}
-		if op.Method != http.MethodGet && (op.Method != http.MethodPost || x.body == "" && x.options == "") {
+		if op.Method != http.MethodGet && (op.Method != http.MethodPost || x.Body == "" && x.Options == "") {
 			words = append(words, "-X "+op.Method)
 		}
-		if x.options != "" {
-			words = append(words, x.options)
+		if x.Options != "" {
+			words = append(words, x.Options)
 		}
-		if x.body != "" {
-			words = append(words, "-H 'Content-Type: application/json' -d '"+x.body+"'")
+		if x.Body != "" {
+			words = append(words, "-H 'Content-Type: application/json' -d '"+x.Body+"'")
 		}
-		address := "http://HOST" + path + x.query
-		if x.query != "" {
+		address := "http://HOST" + path + x.Query
+		if x.Query != "" {
 			address = "'" + address + "'"
 		}
 		text = strings.Join(append(words, address), " ")
 	}
 	return strings.NewReplacer(names...).Replace(text)
-}
-
-// example holds the parts of a request to try besides its address: a query, options of curl, a JSON body.
-type example struct{ query, options, body string }
-
-// examples by operation id.
-var examples = map[string]example{
-	"decode-any":      {body: `{"definition": "uint32 id\nuint16 level", "hex": "0a00 0100 07000000 0500"}`},
-	"encode-any":      {body: `{"definition": "uint32 id\nuint16 level", "code": 1, "value": {"id": 7, "level": 5}}`},
-	"upload-any":      {options: `-F project={project} -F files=@{file}`},
-	"decode":          {body: `{"hex": "0600 0100 0500"}`},
-	"encode":          {body: `{"message": "NAME", "value": {}, "code": 1}`},
-	"layout":          {body: `{"message": "NAME"}`},
-	"paste":           {body: `{"text": "0x06, 0x00, 0x01, 0x00"}`},
-	"filter":          {body: `{"text": "len > 100 && dir == c2s"}`},
-	"framing":         {body: `{"framing": "prefixed:2le+self+keep", "hex": "0600 0100 0500"}`},
-	"envelope-frames": {body: `{"text": "frame length u16 be\ncode u8"}`},
-	"use-envelope":    {body: `{}`},
-	"give-code":       {body: `{"message": "NAME", "code": 4660}`},
-	"give-codes":      {body: `{"codes": [{"message": "NAME", "code": 4660}]}`},
-	"emit":            {body: `{"target": "c", "messages": ["NAME"]}`},
-
-	"settings":          {body: `{"constants": {"MAX": "5"}, "map": null}`},
-	"read":              {options: `-H 'Accept: text/plain'`},
-	"write":             {options: `-H 'Content-Type: text/plain' -H 'If-Match: "REVISION"' --data-binary @{file}`},
-	"delete":            {options: `-H 'If-Match: "REVISION"'`},
-	"version":           {body: `{"text": "uint32 id"}`},
-	"add-sample":        {body: `{"hex": "0600 0100 0500", "message": "NAME", "about": "a short one"}`},
-	"drop-sample":       {body: `{"hex": "0600 0100 0500", "message": "NAME"}`},
-	"name-revision":     {body: `{"name": "as in patch 98"}`},
-	"score":             {body: `{"message": "NAME"}`},
-	"make-capsule":      {body: `{"hex": "0600 0100 0500", "message": "NAME", "title": "A find", "preview": true}`},
-	"git-text":          {query: "?file={file}"},
-	"git-commit":        {body: `{"files": ["{file}"], "message": "Add the level"}`},
-	"git-pull":          {body: `{}`},
-	"begin-thread":      {body: `{"file": "{file}", "line": 1, "text": "seconds, or milliseconds?"}`},
-	"answer-thread":     {body: `{"text": "seconds"}`},
-	"resolve-thread":    {body: `{"open": false}`},
-	"accept-suggestion": {body: `{}`},
-	"upload":            {options: `-F files=@{file} -F replace=true`},
-
-	"make-project":        {body: `{"title": "My game", "protocol": "PROTOCOL"}`},
-	"change-project":      {body: `{"title": "The game"}`},
-	"add-capture":         {query: "?name=session.pcap", options: `--data-binary @session.pcap`},
-	"capture":             {options: `-H 'Accept: application/json'`},
-	"patch-capture":       {body: `{"text": "the first try", "mark": [1]}`},
-	"append-capture":      {query: "?offset=SIZE", options: `-H 'Content-Type: application/octet-stream' --data-binary @more`},
-	"export":              {query: "?format=jsonl&frames=1-5"},
-	"packets":             {query: "?n=1&n=2"},
-	"compare-definitions": {body: `{"old": {"message": "NAME"}, "new": {"message": "NAME"}}`},
-	"rename":              {body: `{"files": [{"from": "game_2.def", "to": "other.def"}], "codes": true}`},
-	"copy-capture":        {query: "?to=OTHER"},
-	"frames":              {query: "?filter=len+%3E+2&count=10"},
-	"rows":                {query: "?filter=len+%3E+2&count=10"},
-	"find":                {query: "?text=len+%3E+2"},
-	"fields":              {query: "?type=len+%3E+2"},
-	"graph":               {query: "?field=.level"},
-	"follow":              {query: "?n=1"},
-	"compare":             {query: "?a=1&b=2"},
-	"add-marker":          {body: `{"text": "max HP = 48211", "n": 1}`},
-	"patch-marker":        {body: `{"text": "max HP", "value": "48211"}`},
-	"related":             {query: "?n=1"},
-	"make-script":         {body: `{"play": "client"}`},
-	"start-replay":        {body: `{"listen": "127.0.0.1:0"}`},
-
-	"start-proxy":  {body: `{"listen": "127.0.0.1:0", "upstream": "UPSTREAM", "operate": true}`},
-	"stop-proxies": {query: "?id=ID"},
-	"operate":      {body: `{"on": true, "intercept": "len > 10000"}`},
-	"decide":       {body: `{"action": "forward", "all": true}`},
-	"send":         {body: `{"dir": "c2s", "message": "NAME", "value": {}}`},
-	"set-rules":    {body: `{"rules": [{"id": "1", "on": true, "filter": "len > 10000", "action": "note", "note": "large"}]}`},
-	"live":         {query: "?since=0&filter=len+%3E+2"},
-}
-
-// describeExamples adds the bodies of the examples to the document, with placeholders in capitals.
-func describeExamples(doc *huma.OpenAPI) {
-	for _, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Put, item.Patch, item.Post, item.Delete} {
-			if op == nil || op.RequestBody == nil || examples[op.OperationID].body == "" {
-				continue
-			}
-			var body any
-			if media := op.RequestBody.Content["application/json"]; media != nil && json.Unmarshal([]byte(strings.ReplaceAll(examples[op.OperationID].body, "{file}", "FILE")), &body) == nil {
-				media.Example = body
-			}
-		}
-	}
 }
 
 // fields lists the fields of an object, with paths for nested objects.

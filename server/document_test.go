@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/api"
 	"wirebench/server/projects"
 )
 
@@ -91,5 +92,57 @@ func TestNewCapturesHaveAnAddress(t *testing.T) {
 	s.ServeHTTP(w, r)
 	if status, text := ask(s, "GET "+w.Header().Get("Location")+"; Accept: application/json", ""); w.Code != http.StatusCreated || status != http.StatusOK {
 		t.Errorf("%d %v: %d %s", w.Code, w.Header(), status, text)
+	}
+}
+
+// Each route of the API is a row of the table of operations, each row is a route and in the document, and no two have the same name.
+func TestEveryRouteHasARow(t *testing.T) {
+	s := testServer(t)
+	rows, names, described := s.api.Needs(), map[string]bool{}, map[string]bool{}
+	operations(s, func(path string, op *huma.Operation) { described[op.Method+" "+path] = true })
+	routes := map[string]bool{}
+	walk(t, s, func(method, pattern string) {
+		route := method + " " + pattern
+		routes[route] = true
+		if _, ok := rows[route]; !ok && strings.HasPrefix(pattern, "/api/v1/") {
+			t.Errorf("%s has no row", route)
+		}
+	})
+	for route, needs := range rows {
+		o := s.api.At(route)
+		switch {
+		case !routes[route]:
+			t.Errorf("%s has no route", route)
+		case !described[route]:
+			t.Errorf("%s is not in the document", route)
+		case needs.Name != o.Method+" "+o.Path || o.Most <= 0 || o.OperationID == "":
+			t.Errorf("%s: %+v", route, o)
+		case names[o.OperationID] || s.api.Operation(o.OperationID) != o:
+			t.Errorf("%s has the name %s of another", route, o.OperationID)
+		}
+		names[o.OperationID] = true
+	}
+	if len(described) != len(rows) {
+		t.Errorf("%d operations are in the document, of %d rows", len(described), len(rows))
+	}
+}
+
+// A body has the limit of its row: what is larger is refused, and a stream has no limit.
+func TestBodiesHaveTheLimitOfTheirRow(t *testing.T) {
+	s := captureServer(t, "muta", map[string]string{"game.def": "group: clmsg\n\npacket: say\n   __group = clmsg\n   text    = char {1, 300}\n"})
+	for _, c := range []struct {
+		request string
+		bytes   int
+		status  int
+	}{
+		{"POST /api/v1/projects/one/decode; Content-Type: application/json", api.MaxBody + 2, http.StatusRequestEntityTooLarge},
+		{"POST /api/v1/projects/one/decode; Content-Type: application/x-ndjson", api.MaxBody + 2, http.StatusOK},
+		{"POST /api/v1/projects/one/layout; Content-Type: application/x-ndjson", api.MaxBody + 2, http.StatusRequestEntityTooLarge}, // it takes no stream
+		{"PUT /api/v1/projects/one/definitions/upload; Content-Type: text/plain", api.MaxBody + 2, http.StatusRequestEntityTooLarge},
+		{"POST /api/one/upload; Content-Type: multipart/form-data;boundary=x", api.MaxUpload + 2, http.StatusRequestEntityTooLarge},
+	} {
+		if status, text := ask(s, c.request, strings.Repeat("\n", c.bytes)); status != c.status {
+			t.Errorf("%s: %d, want %d: %.300s", c.request, status, c.status, text)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
+	"wirebench/server/api"
 	"wirebench/server/live"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
@@ -439,7 +440,7 @@ func TestBrokenDefinition(t *testing.T) {
 		if err != nil {
 			break
 		}
-		var b liveBatch
+		var b api.LiveBatch
 		if err := json.Unmarshal(text, &b); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/codec/transport"
@@ -31,42 +30,6 @@ const (
 	maxLiveFrames = 500         // per message
 	liveWriteTime = time.Minute // for a message to be taken. A program that is busy for less gets the number of missed frames; after that it is disconnected
 )
-
-// liveBatch is a message of a live stream with new frames.
-type liveBatch struct {
-	Session  string                `json:"session" doc:"id of the capture that records it"`
-	Frames   []workspace.FrameInfo `json:"frames" doc:"matching frames"`
-	Next     int                   `json:"next" doc:"value of since to continue after these frames"`
-	Missed   int                   `json:"missed,omitempty" doc:"number of frames skipped before these: this reader was too slow, or they were discarded"`
-	Mistakes *[]frames.ViewMistake `json:"mistakes,omitempty" doc:"mistakes of the filter after a change of definitions, with places in UTF-16 code units; nothing matches from here on. [] = the filter is valid again. Missing = unchanged"`
-}
-
-// describeLive adds the stream to the document. It is not a JSON route, but its messages are JSON.
-func describeLive(rows huma.API) {
-	query := func(name, about string, kind string) *huma.Param {
-		return &huma.Param{Name: name, In: "query", Description: about, Schema: &huma.Schema{Type: kind}}
-	}
-	body := api.SchemaOf[liveBatch](rows, "LiveBatch")
-	refusal := func(status int) *huma.Response {
-		return &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: api.SchemaOf[huma.ErrorModel](rows, "ErrorModel")}}}
-	}
-	rows.OpenAPI().Paths["/ws/{project}/live"] = &huma.PathItem{Get: &huma.Operation{
-		OperationID: "live", Method: http.MethodGet, Path: "/ws/{project}/live",
-		Summary:     "Live frames of running traffic over a websocket, in messages of this form",
-		Description: "A client that reads too slowly gets the number of missed frames. A client that reads nothing for a minute is disconnected without a closing message; it can continue with since.",
-		Parameters: []*huma.Param{
-			{Name: "project", In: "path", Required: true, Description: "name of the project", Schema: &huma.Schema{Type: huma.TypeString}},
-			query("session", "id of the session; default: the one started last", huma.TypeString),
-			query("filter", "only frames that match this filter", huma.TypeString),
-			query("since", "frames after the one with this number, which must be of the session; default: new frames only", huma.TypeInteger),
-			query("value", "any text: include the values of messages", huma.TypeString),
-		},
-		Responses: map[string]*huma.Response{
-			"101": {Description: http.StatusText(http.StatusSwitchingProtocols), Content: map[string]*huma.MediaType{"application/json": {Schema: body}}},
-			"404": refusal(http.StatusNotFound), "422": refusal(http.StatusUnprocessableEntity),
-		},
-	}}
-}
 
 // liveSocket streams the frames of running traffic: of ?session=, or of the session started last. It sends frames that match ?filter=,
 // starting after the frame with the number ?since=, or with new ones.
@@ -167,7 +130,7 @@ func streamFrames(ctx context.Context, conn *wsconn.Conn, one *relay.Session, fi
 			view.Until(ctx)
 			read = workspace.NewReading(now)
 		}
-		batch := liveBatch{Session: one.ID, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
+		batch := api.LiveBatch{Session: one.ID, Frames: []workspace.FrameInfo{}, Next: b.To, Missed: b.Missed}
 		expected := b.From // frames discarded while others are sent are skipped
 		send := func(next int) error {
 			batch.Next = next

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/api"
 	"wirebench/server/relay"
 	"wirebench/server/servertest"
 	"wirebench/server/store"
@@ -35,7 +36,7 @@ func TestLiveFilterOfOtherDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Drop()
-	next := func() (b liveBatch) {
+	next := func() (b api.LiveBatch) {
 		t.Helper()
 		text, err := stream.Read(ctx)
 		if err != nil {

@@ -25,7 +25,7 @@ func TestProxyLive(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	api := func(method, path, body string, into any) int {
+	request := func(method, path, body string, into any) int {
 		t.Helper()
 		return servertest.Call(t, ctx, srv.URL, method, path, body, into)
 	}
@@ -33,16 +33,16 @@ func TestProxyLive(t *testing.T) {
 		`{"listen":"127.0.0.1:0","upstream":"169.254.169.254:80"}`, `{"listen":"127.0.0.1:0","upstream":"203.0.113.7:80"}`,
 		`{"listen":"127.0.0.1:0","upstream":"nothing"}`, `{"listen":"nowhere:0","upstream":"127.0.0.1:1"}`,
 	} {
-		if code := api("POST", "/api/one/proxies", bad, nil); code != 403 && code != 422 {
+		if code := request("POST", "/api/one/proxies", bad, nil); code != 403 && code != 422 {
 			t.Errorf("%s: %d", bad, code)
 		}
 	}
 	var kept struct{ Captures []store.Capture }
-	if api("GET", "/api/one/captures", "", &kept); len(kept.Captures) != 0 {
+	if request("GET", "/api/one/captures", "", &kept); len(kept.Captures) != 0 {
 		t.Errorf("refused listeners left captures: %v", kept)
 	}
 	var p relay.Info
-	if code := api("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, servertest.EchoGame(t)), &p); code != 201 || !p.Running {
+	if code := request("POST", "/api/one/proxies", fmt.Sprintf(`{"name":"game","listen":"127.0.0.1:0","upstream":%q}`, servertest.EchoGame(t)), &p); code != 201 || !p.Running {
 		t.Fatalf("%d %+v", code, p)
 	}
 	stream, err := wsconn.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http")+"/ws/one/live?since=0&value=1&filter=say", nil, 1<<20)
@@ -69,7 +69,7 @@ func TestProxyLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b liveBatch
+		var b api.LiveBatch
 		if err := json.Unmarshal(text, &b); err != nil || b.Session != p.ID {
 			t.Fatalf("%s %v", text, err)
 		}
@@ -80,21 +80,21 @@ func TestProxyLive(t *testing.T) {
 		}
 	}
 	var f servertest.Frames
-	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || f.Done {
+	if code := request("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || f.Done {
 		t.Errorf("while it runs: %d, %d of %d frames, done %v", code, f.Fit, f.Total, f.Done)
 	}
-	if code := api("DELETE", "/api/one/captures/"+p.ID, "", nil); code != 409 {
+	if code := request("DELETE", "/api/one/captures/"+p.ID, "", nil); code != 409 {
 		t.Errorf("a running capture is deleted: %d", code)
 	}
 	c.Close()
-	if code := api("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
+	if code := request("DELETE", "/api/one/proxies?id="+p.ID, "", nil); code != 204 {
 		t.Errorf("stop: %d", code)
 	}
 	var all struct{ Proxies []relay.Info }
-	if api("GET", "/api/one/proxies", "", &all); len(all.Proxies) != 0 {
+	if request("GET", "/api/one/proxies", "", &all); len(all.Proxies) != 0 {
 		t.Errorf("after the stop: %+v", all)
 	}
-	if code := api("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || !f.Done || f.Note != "" {
+	if code := request("GET", "/api/one/captures/"+p.ID+"/frames?filter=said", "", &f); code != 200 || f.Fit != 10 || !f.Done || f.Note != "" {
 		t.Errorf("the recording: %d, %d of %d frames, %q", code, f.Fit, f.Total, f.Note)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), s.sending.follow, bounded, s.counted, s.streams, middleware.GetHead, compressed())
+	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), s.sending.follow, s.bounded, s.counted, s.streams, middleware.GetHead, compressed())
 
 	r.Get("/healthz", s.healthy)
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
@@ -51,10 +51,7 @@ func (s *Server) routes() chi.Router {
 	r.MethodNotAllowed(s.notAllowed)
 
 	rows := humachi.New(r, apiConfig(s.Version)) // GET /api/openapi.json, and the same as YAML
-	s.api.Register(rows)
-	describeLive(rows)
-	api.DescribeAll(rows, static.Base())
-	describeExamples(rows.OpenAPI())
+	s.api.Register(rows, static.Base())
 	s.document = rows.OpenAPI()
 	return r
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net"
 	"net/http"
@@ -10,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
 	"wirebench/server/answer"
 	"wirebench/server/api"
-	"wirebench/server/store"
 	"wirebench/server/supervise"
 )
 
@@ -70,18 +71,28 @@ func (s *Server) atBase(base *url.URL, next http.Handler) http.Handler {
 	})
 }
 
+// operation returns the operation of a request, with the parameters of its address; nil if it is none of the API.
+func (s *Server) operation(r *http.Request) (*api.Operation, *chi.Context) {
+	found := chi.NewRouteContext()
+	return s.api.At(r.Method + " " + s.router.Find(found, r.Method, cmp.Or(r.URL.RawPath, r.URL.Path))), found
+}
+
 // bounded limits every request body. The JSON routes have lower limits, with errors of their own. Uploads may be larger.
-func bounded(next http.Handler) http.Handler {
+func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		most := int64(api.MaxBody + 1)
-		if r.Method == http.MethodPost && path.Base(r.URL.Path) == "upload" {
-			most = api.MaxUpload + 1
-		} else if r.Method == http.MethodPost && path.Base(r.URL.Path) == "captures" {
-			most = store.MaxCaptureBytes + 1
+		if r.Method == http.MethodPost {
+			switch o, _ := s.operation(r); {
+			case o != nil && o.Streams && isStream(r):
+				next.ServeHTTP(w, r)
+				return
+			case o != nil:
+				most = o.Most
+			case path.Base(r.URL.Path) == "upload": // the form of a page
+				most = api.MaxUpload + 1
+			}
 		}
-		if !isStream(r) {
-			r.Body = http.MaxBytesReader(w, r.Body, most)
-		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)
 	})
 }

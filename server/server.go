@@ -152,7 +152,7 @@ func (s *Server) projectNames(who access.Principal) (out []string) {
 
 // guard returns the access policy.
 func (s *Server) guard() access.Guard {
-	g := access.Guard{Refused: s.refused, Project: func(name string) string {
+	g := access.Guard{Operations: s.api.Needs(), Refused: s.refused, Project: func(name string) string {
 		if ws := s.Projects.Find(name); ws != nil {
 			return ws.Name
 		}

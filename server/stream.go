@@ -14,6 +14,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/defs/schema"
+	"wirebench/server/access"
 	"wirebench/server/api"
 	"wirebench/server/workspace"
 )
@@ -28,20 +29,23 @@ const (
 
 var streamParameters = []string{"message", "dir", "group", "fields"}
 
-// streams decodes bodies of many messages, one a line, while they arrive: POST /api/v1/projects/{project}/decode with the type application/x-ndjson. A line is
-// the message in hex, bare or as a JSON string, or {"hex":…, "dir":…}. Each line is answered by a line, as by the command decode --json.
+// streams decodes bodies of many messages, one a line, while they arrive: of the operations that take streams. A line is the message in hex, bare or as a
+// JSON string, or {"hex":…, "dir":…}. Each line is answered by a line, as by the command decode --json.
 func (s *Server) streams(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-		rest, ok := strings.CutPrefix(r.URL.Path, "/api/v1/projects/")
-		ws, is := strings.CutSuffix(rest, "/decode")
-		if !ok || !is || strings.Contains(ws, "/") || r.Method != http.MethodPost || strings.TrimSpace(kind) != streamType {
+		if !isStream(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		found := s.Projects.Find(ws)
+		o, at := s.operation(r)
+		if o == nil || !o.Streams {
+			next.ServeHTTP(w, r)
+			return
+		}
+		name := at.URLParam("project")
+		found := s.Projects.Find(name)
 		if found == nil {
-			problem(w, http.StatusNotFound, "project "+ws+" not found")
+			problem(w, http.StatusNotFound, access.NoProject(name))
 			return
 		}
 		s.decodeStream(w, r, found.Now())
@@ -163,7 +167,8 @@ func appendStreamError(out []byte, code, message string) []byte {
 	return append(append(out, text...), '\n')
 }
 
-// isStream reports whether a request is a stream, whose size is not bounded.
+// isStream reports whether the body of a request is a stream, whose size is not bounded.
 func isStream(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), streamType) && strings.HasSuffix(r.URL.Path, "/decode")
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	return r.Method == http.MethodPost && strings.TrimSpace(kind) == streamType
 }

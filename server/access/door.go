@@ -146,7 +146,7 @@ func (d *Door) cookie(r *http.Request, value string) *http.Cookie {
 	return &http.Cookie{Name: d.Cookie(), Value: value, Path: static.Base() + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: Secure(r) || d.Base != nil && d.Base.Scheme == "https"}
 }
 
-// Changed adds a request that may have changed something to the audit log.
+// Changed adds a request that has changed something, or failed to, to the audit log.
 func (d *Door) Changed(r *http.Request, operation string, status int) {
 	result := ""
 	switch {
@@ -154,8 +154,6 @@ func (d *Door) Changed(r *http.Request, operation string, status int) {
 		result = "refused"
 	case status >= 400:
 		result = strconv.Itoa(status)
-	case !Changes(operation):
-		return
 	}
 	d.log(r, Of(r), operation, r.URL.Path, result)
 }

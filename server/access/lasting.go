@@ -89,7 +89,7 @@ func (p Principal) Watch(keeps func(Principal) bool, end func()) (stop func()) {
 // done, and nothing more is sent. Reading and writing that wait end at once.
 func (g Guard) hold(w http.ResponseWriter, r *http.Request, n need) (http.ResponseWriter, *http.Request, func()) {
 	p := Of(r)
-	if n.role == Nobody || p.current == nil {
+	if n.Role == Nobody || p.current == nil {
 		return w, r, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())

@@ -14,8 +14,19 @@ import (
 	"wirebench/server/answer"
 )
 
-// policy is the minimum role of each operation: a route by method and pattern; a channel, its messages, an action of a page, a form of the
-// pages below /access, or a part of an operation by name. HEAD is treated as GET. What else an operation needs is in kinds and everywhere.
+// Operation is what somebody needs for an operation of the API, which has a row in its table.
+type Operation struct {
+	Name   string // its route: method and pattern
+	Role   Role   // in the project
+	All    bool   // the role is needed in all projects
+	Stores bool   // it changes something although viewers may do it
+}
+
+// InAll reports whether the role is needed in all projects.
+func (o Operation) InAll() bool { return o.All || o.Role == Admin }
+
+// policy is the minimum role of everything else: a route by method and pattern; a channel, its messages, an action of a page, a form of the
+// pages below /access, or a part of an operation by name. HEAD is treated as GET. What else these need is in kinds and everywhere.
 var policy = map[string]Role{
 	"GET /healthz":  Nobody, // discloses nothing
 	"GET /static/*": Nobody, // the sign-in page uses these files
@@ -121,126 +132,15 @@ var policy = map[string]Role{
 	"action keep":    Author,
 	"action drop":    Author,
 
-	"GET /ws/{project}/live":                                           Viewer,
-	"GET /api/docs":                                                    Viewer,
-	"GET /api/openapi.json":                                            Viewer,
-	"GET /api/openapi.yaml":                                            Viewer,
-	"GET /api/openapi-3.0.json":                                        Viewer,
-	"GET /api/openapi-3.0.yaml":                                        Viewer,
-	"GET /api/schemas/{schema}":                                        Viewer,
-	"GET /projects":                                                    Viewer,
-	"POST /projects":                                                   Operator,
-	"POST /projects/{project}":                                         Operator,
-	"GET /api/v1/projects":                                             Viewer,
-	"POST /api/v1/projects":                                            Operator,
-	"GET /api/v1/projects/{project}":                                   Viewer,
-	"PATCH /api/v1/projects/{project}":                                 Operator,
-	"DELETE /api/v1/projects/{project}":                                Operator,
-	"POST /api/v1/decode":                                              Viewer, // of any project, and of the project that the body names, as the next
-	"POST /api/v1/encode":                                              Viewer,
-	"POST /api/v1/upload":                                              Author, // without a project it makes one, as POST /api/v1/projects
-	"GET /api/v1/projects/{project}/settings":                          Viewer,
-	"PATCH /api/v1/projects/{project}/settings":                        Author,
-	"GET /api/v1/projects/{project}/settings/in-force":                 Viewer,
-	"POST /api/v1/projects/{project}/decode":                           Viewer,
-	"POST /api/v1/projects/{project}/encode":                           Viewer,
-	"POST /api/v1/projects/{project}/layout":                           Viewer,
-	"POST /api/v1/projects/{project}/paste":                            Viewer,
-	"POST /api/v1/projects/{project}/framing":                          Viewer,
-	"POST /api/v1/projects/{project}/envelope/frames":                  Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/envelopes":           Viewer,
-	"POST /api/v1/projects/{project}/captures/{id}/envelope":           Author,
-	"POST /api/v1/projects/{project}/filter":                           Viewer,
-	"POST /api/v1/projects/{project}/emit":                             Viewer,
-	"POST /api/v1/projects/{project}/codes":                            Author,
-	"PUT /api/v1/projects/{project}/codes":                             Author,
-	"GET /api/v1/projects/{project}/changes":                           Viewer,
-	"POST /api/v1/projects/{project}/changes/{id}/undo":                Author,
-	"POST /api/v1/projects/{project}/changes/{id}/redo":                Author,
-	"POST /api/v1/projects/{project}/upload":                           Author,
-	"POST /api/v1/projects/{project}/demo":                             Operator,
-	"GET /api/v1/projects/{project}/search":                            Viewer,
-	"GET /api/v1/projects/{project}/definitions":                       Viewer,
-	"GET /api/v1/projects/{project}/definitions/{file}":                Viewer,
-	"PUT /api/v1/projects/{project}/definitions/{file}":                Author,
-	"DELETE /api/v1/projects/{project}/definitions/{file}":             Author,
-	"POST /api/v1/projects/{project}/definitions/{file}/versions":      Author,
-	"POST /api/v1/projects/{project}/definitions/{file}/copy":          Author,
-	"GET /api/v1/projects/{project}/definitions.zip":                   Viewer,
-	"GET /api/v1/projects/{project}/reference.zip":                     Viewer,
-	"GET /api/v1/projects/{project}/git":                               Viewer,
-	"GET /api/v1/projects/{project}/git/text":                          Viewer,
-	"POST /api/v1/projects/{project}/git/commit":                       Author,
-	"POST /api/v1/projects/{project}/git/pull":                         Author,
-	"GET /api/v1/projects/{project}/capsules":                          Viewer,
-	"POST /api/v1/projects/{project}/capsules":                         Commenter,
-	"GET /api/v1/projects/{project}/capsules/{id}":                     Viewer,
-	"DELETE /api/v1/projects/{project}/capsules/{id}":                  Author,
-	"POST /api/v1/projects/{project}/compare":                          Viewer,
-	"POST /api/v1/projects/{project}/rename":                           Author,
-	"GET /api/v1/projects/{project}/people":                            Viewer,
-	"GET /api/v1/projects/{project}/scores":                            Viewer,
-	"POST /api/v1/projects/{project}/scores":                           Viewer,
-	"GET /api/v1/projects/{project}/threads":                           Viewer,
-	"POST /api/v1/projects/{project}/threads":                          Commenter,
-	"POST /api/v1/projects/{project}/threads/{id}/remarks":             Commenter,
-	"PATCH /api/v1/projects/{project}/threads/{id}":                    Commenter,
-	"GET /api/v1/projects/{project}/threads/{id}/merged":               Viewer,
-	"POST /api/v1/projects/{project}/threads/{id}/accept":              Author,
-	"DELETE /api/v1/projects/{project}/threads/{id}":                   Author,
-	"GET /api/v1/projects/{project}/definitions/{file}/history":        Viewer,
-	"GET /api/v1/projects/{project}/definitions/{file}/history/{id}":   Viewer,
-	"PATCH /api/v1/projects/{project}/definitions/{file}/history/{id}": Author,
-	"DELETE /api/v1/projects/{project}/definitions/{file}/history":     Admin,
-	"GET /api/v1/projects/{project}/definitions/{file}/samples":        Viewer,
-	"POST /api/v1/projects/{project}/definitions/{file}/samples":       Author,
-	"DELETE /api/v1/projects/{project}/definitions/{file}/samples":     Author,
-	"GET /api/v1/projects/{project}/captures":                          Viewer,
-	"POST /api/v1/projects/{project}/captures":                         Author,
-	"GET /api/v1/projects/{project}/captures/{id}":                     Viewer,
-	"PATCH /api/v1/projects/{project}/captures/{id}":                   Commenter, // marks and notes; the rest is "capture settings"
-	"DELETE /api/v1/projects/{project}/captures/{id}":                  Author,
-	"POST /api/v1/projects/{project}/captures/{id}/append":             Author,
-	"POST /api/v1/projects/{project}/captures/{id}/copy":               Viewer, // and Author in the target
-	"GET /api/v1/projects/{project}/captures/{id}/export":              Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/packets":             Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/elsewhere":           Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/settings":            Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/proposals":           Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/frames":              Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/frames/{n}":          Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/rows":                Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/find":                Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/types":               Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/timeline":            Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/problems":            Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/connections":         Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/replies":             Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/graph":               Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/follow":              Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/map":                 Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/fields":              Viewer,
-	"GET /api/v1/projects/{project}/captures/{id}/compare":             Viewer,
-	"POST /api/v1/projects/{project}/captures/{id}/markers":            Commenter,
-	"PATCH /api/v1/projects/{project}/captures/{id}/markers/{at}":      Commenter,
-	"DELETE /api/v1/projects/{project}/captures/{id}/markers/{at}":     Commenter,
-	"GET /api/v1/projects/{project}/captures/{id}/related":             Viewer,
-	"POST /api/v1/projects/{project}/captures/{id}/script":             Viewer,
-	"POST /api/v1/projects/{project}/captures/{id}/replay":             Operator,
-	"GET /api/v1/projects/{project}/replays":                           Viewer,
-	"GET /api/v1/projects/{project}/replays/{id}":                      Viewer,
-	"DELETE /api/v1/projects/{project}/replays/{id}":                   Operator,
-	"GET /api/v1/projects/{project}/proxies":                           Viewer,
-	"POST /api/v1/projects/{project}/proxies":                          Operator,
-	"DELETE /api/v1/projects/{project}/proxies":                        Operator,
-	"GET /api/v1/projects/{project}/proxies/{id}":                      Viewer,
-	"DELETE /api/v1/projects/{project}/proxies/{id}":                   Operator,
-	"POST /api/v1/projects/{project}/proxies/{id}/operate":             Operator,
-	"GET /api/v1/projects/{project}/proxies/{id}/held":                 Viewer,
-	"POST /api/v1/projects/{project}/proxies/{id}/held":                Operator,
-	"POST /api/v1/projects/{project}/proxies/{id}/send":                Operator,
-	"GET /api/v1/projects/{project}/proxies/{id}/rules":                Viewer,
-	"PUT /api/v1/projects/{project}/proxies/{id}/rules":                Operator,
+	"GET /api/docs":             Viewer,
+	"GET /api/openapi.json":     Viewer,
+	"GET /api/openapi.yaml":     Viewer,
+	"GET /api/openapi-3.0.json": Viewer,
+	"GET /api/openapi-3.0.yaml": Viewer,
+	"GET /api/schemas/{schema}": Viewer,
+	"GET /projects":             Viewer,
+	"POST /projects":            Operator,
+	"POST /projects/{project}":  Operator,
 }
 
 // kinds are the operations that not every kind of credential may do. A token of a program makes no other credentials, of which some would have
@@ -263,7 +163,7 @@ var kinds = map[string]Kind{
 
 // everywhere are the operations whose role is needed in all projects. For the others without a project, a role in any project is enough: they
 // concern what the principal may see. An admin is one everywhere.
-var everywhere = map[string]bool{"GET /metrics": true, "POST /projects": true, "POST /api/v1/projects": true, "project name": true, "last connections": true}
+var everywhere = map[string]bool{"GET /metrics": true, "POST /projects": true, "project name": true, "last connections": true}
 
 // Needs returns the minimum role of an operation. Operations that are not in the table need a role that nobody has.
 func Needs(operation string) Role {
@@ -273,23 +173,21 @@ func Needs(operation string) Role {
 	return closed
 }
 
-// InAll reports whether an operation needs its role in all projects.
-func InAll(operation string) bool { return everywhere[operation] || Needs(operation) == Admin }
-
 // Entries returns the operations of the table, sorted.
 func Entries() []string { return slices.Sorted(maps.Keys(policy)) }
 
-// Changes reports whether an operation changes something on the server. What viewers may do does not, even with a body, but for a copy of a
-// capture, which is stored in another project.
-func Changes(operation string) bool {
-	return Needs(operation) > Viewer || operation == "POST /api/v1/projects/{project}/captures/{id}/copy"
+// Changes reports whether an operation of the table changes something on the server. What viewers may do does not, even with a body.
+func Changes(operation string) bool { return Needs(operation) > Viewer }
+
+// needFor returns what an operation of the table needs in a project, or "".
+func needFor(operation, project string) need {
+	return need{Operation: Operation{Name: operation, Role: Needs(operation), All: everywhere[operation]}, kinds: kinds[operation]}.in(project)
 }
 
-// needFor returns what an operation needs in a project, or "".
-func needFor(operation, project string) need {
-	n := need{operation: operation, role: Needs(operation), kinds: kinds[operation], all: everywhere[operation], project: project, named: project}
-	if n.all {
-		n.project, n.named = "", ""
+// in returns what is needed in a project, or "".
+func (n need) in(project string) need {
+	if !n.All {
+		n.project, n.named = project, project
 	}
 	return n
 }
@@ -308,12 +206,13 @@ func open(path string) bool {
 	return false
 }
 
-// Guard checks the table of operations. Project returns the name of the project that an address names, which may be an earlier name of it.
-// Refused is called for each refusal; Done, if it is set, after each permitted request that may have changed something.
+// Guard checks what requests need: by Operations, of the API by their routes, or else by the table here. Project returns the name of the project that an address names, which may be an earlier name of it.
+// Refused is called for each refusal; Done, if it is set, after each permitted request that has changed something, or failed to.
 type Guard struct {
-	Project func(name string) string
-	Refused func(*http.Request)
-	Done    func(r *http.Request, operation string, status int)
+	Operations map[string]Operation
+	Project    func(name string) string
+	Refused    func(*http.Request)
+	Done       func(r *http.Request, operation string, status int)
 }
 
 // Permit refuses requests that the table does not allow, before reading the body. It finds the route as the router does.
@@ -331,10 +230,14 @@ func (g Guard) Permit(routes chi.Routes) func(http.Handler) http.Handler {
 					return
 				}
 				ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-				defer func() { g.Done(r, n.operation, ww.Status()) }()
+				defer func() {
+					if n.Stores || n.Role > Viewer || ww.Status() >= http.StatusBadRequest {
+						g.Done(r, n.Name, ww.Status())
+					}
+				}()
 				next.ServeHTTP(ww, r)
 				return
-			case have == Nobody && n.project != "" && n.role != closed: // as if it did not exist
+			case have == Nobody && n.project != "" && n.Role != closed: // as if it did not exist
 				answer.Problem(w, http.StatusNotFound, NoProject(n.named))
 			default:
 				answer.Problem(w, http.StatusForbidden, r.Method+" "+r.URL.Path+" "+why)
@@ -349,23 +252,21 @@ func NoProject(name string) string { return "project " + name + " not found" }
 
 // need is what a request needs.
 type need struct {
-	operation string
-	role      Role
-	project   string // "" if it concerns none
-	named     string // the project, as in the address
-	all       bool   // the role is needed in all projects
-	kinds     Kind   // that may do it; 0: all
+	Operation
+	project string // "" if it concerns none
+	named   string // the project, as in the address
+	kinds   Kind   // that may do it; 0: all
 }
 
 // lacks says why a principal may not do what needs n; "" if it may.
 func (p Principal) lacks(n need) string {
 	switch have := p.role(n); {
-	case n.role == closed:
+	case n.Role == closed:
 		return "is not permitted"
-	case have < n.role && (n.all || n.role == Admin):
-		return fmt.Sprintf("needs the role %s in all projects, and yours is %s", n.role, have)
-	case have < n.role:
-		return fmt.Sprintf("needs the role %s, and yours is %s", n.role, have)
+	case have < n.Role && (n.All || n.Role == Admin):
+		return fmt.Sprintf("needs the role %s in all projects, and yours is %s", n.Role, have)
+	case have < n.Role:
+		return fmt.Sprintf("needs the role %s, and yours is %s", n.Role, have)
 	case n.kinds != 0 && p.Kind&n.kinds == 0:
 		return "is for people who have signed in, not for tokens of programs"
 	}
@@ -377,7 +278,7 @@ func (p Principal) role(n need) Role {
 	switch {
 	case n.project != "":
 		return p.In(n.project)
-	case n.all || n.role == Admin:
+	case n.All || n.Role == Admin:
 		return p.In("")
 	}
 	return p.Grants.Any()
@@ -393,12 +294,12 @@ func (g Guard) needOf(routes chi.Routes, r *http.Request) need {
 	pattern := routes.Find(found, method, cmp.Or(r.URL.RawPath, r.URL.Path))
 	if pattern == "" {
 		if method == http.MethodGet {
-			return need{role: Viewer}
+			return need{Operation: Operation{Role: Viewer}}
 		}
-		return need{role: Operator}
+		return need{Operation: Operation{Role: Operator}}
 	}
-	n := needFor(method+" "+pattern, "")
-	if name := found.URLParam("project"); name != "" {
+	n, name := g.needFor(method+" "+pattern), found.URLParam("project")
+	if name != "" {
 		n.named, n.project = name, name
 		if g.Project != nil {
 			n.project = g.Project(name)
@@ -406,3 +307,13 @@ func (g Guard) needOf(routes chi.Routes, r *http.Request) need {
 	}
 	return n
 }
+
+func (g Guard) needFor(route string) need {
+	if o, ok := g.Operations[route]; ok {
+		return need{Operation: o}
+	}
+	return needFor(route, "")
+}
+
+// Needs returns the minimum role of a route.
+func (g Guard) Needs(route string) Role { return g.needFor(route).Role }

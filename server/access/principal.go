@@ -141,6 +141,11 @@ func (p Principal) Refusal(operation, project string) string {
 	return p.lacks(needFor(operation, project))
 }
 
+// Lacks says why the principal may not do an operation of the API in a project, and names the role; "" if it may.
+func (p Principal) Lacks(o Operation, project string) string {
+	return p.lacks(need{Operation: o}.in(project))
+}
+
 // Now returns the principal with the grants of now, for connections that last. ok is false once its access has been revoked.
 func (p Principal) Now() (_ Principal, ok bool) {
 	if p.current == nil {

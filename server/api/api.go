@@ -32,13 +32,23 @@ type API struct {
 	Tell      func(ws, topic string) // tells the pages of a project of a change
 	GitRemote string                 // from which pull takes; "" for none
 
+	groups []Group // of operations
+	byID   map[string]*Operation
+	at     map[string]*Operation // by route
+
 	repos    *sync.Map     // *git.Repo by folder
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again
 }
 
 // New returns an API with the configuration in x.
 func New(a API) *API {
-	a.clearing, a.repos = make(chan struct{}, maxClearAtOnce), &sync.Map{}
+	a.clearing, a.repos, a.byID, a.at = make(chan struct{}, maxClearAtOnce), &sync.Map{}, map[string]*Operation{}, map[string]*Operation{}
+	a.groups = a.table()
+	for _, g := range a.groups {
+		for _, o := range g.Operations {
+			a.byID[o.OperationID], a.at[o.Needs.Name] = o, o
+		}
+	}
 	return &a
 }
 

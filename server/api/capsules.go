@@ -21,13 +21,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerCapsules(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/capsules", "capsules", "Capsules: messages with the definitions that explain them, kept as they were when they were shared", s.listCapsules)
-	add(api, "POST /api/v1/projects/{project}/capsules", "make-capsule", "Make a capsule of frames of a capture or of one message, without what is secret; or only say what it would have", s.makeCapsule, small, status(403, 422, 503, 507))
-	add(api, "GET /api/v1/projects/{project}/capsules/{id}", "capsule", "A capsule as JSON; /p/{project}/capsules/{id} is its page", s.readCapsule)
-	add(api, "DELETE /api/v1/projects/{project}/capsules/{id}", "drop-capsule", "Delete a capsule; copies of its page stay as they are", s.dropCapsule, small, status(403, 507))
-}
-
 // CapsuleList is the capsules of a project.
 type CapsuleList struct {
 	Capsules []workspace.CapsuleInfo `json:"capsules" doc:"the newest first"`

@@ -23,14 +23,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerCaptures(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures", "captures", "The captures of a project", s.listCaptures)
-	add(api, "POST /api/v1/projects/{project}/captures", "add-capture", "Store a capture unchanged: pcap, pcapng, or a text that contains one", s.addCapture, status(400, 403, 413, 507))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}", "capture", "The file of a capture or, with Accept: application/json, its description", s.readCapture)
-	add(api, "DELETE /api/v1/projects/{project}/captures/{id}", "drop-capture", "Delete a capture", s.dropCapture, status(403, 409))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/frames", "frames", "Frames of a capture, in the order in which they were complete", s.listFrames, status(422))
-}
-
 // Bounds of one answer. They count what is sent: decompressed values may be a thousand times longer than the bytes of their frame.
 const (
 	maxFramesBytes = 8 << 20

@@ -11,11 +11,6 @@ import (
 	"wirebench/server/store"
 )
 
-func (s *API) registerCapturesAppend(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/append", "append-capture", "Append to a capture that is sent in pieces", s.appendCapture, status(400, 403, 409, 413, 422, 507))
-	describeAppend(api, "/api/v1/projects/{project}/captures/{id}/append")
-}
-
 type appendInput struct {
 	CapturePath
 	Offset int64 `query:"offset" required:"true" minimum:"0" doc:"current size of the capture; the body is appended there"`
@@ -52,11 +47,4 @@ func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, 
 	}
 	s.Captures.Grown(ws.Name, in.ID, x.Size, time.Now())
 	return &appendOutput{x}, nil
-}
-
-// describeAppend adds to the document what the types do not express.
-func describeAppend(api huma.API, path string) {
-	op := api.OpenAPI().Paths[path].Post
-	takes(op, true, map[string]*huma.Schema{"application/octet-stream": {Type: huma.TypeString, Format: "binary"}})
-	refuses(op, "409", SchemaOf[offsetProblem](api, "OffsetProblem"))
 }

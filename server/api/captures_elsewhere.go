@@ -12,11 +12,6 @@ import (
 	"wirebench/server/store"
 )
 
-func (s *API) registerCapturesElsewhere(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/elsewhere", "elsewhere", "Other projects whose protocol finds messages in a capture", s.elsewhereOf)
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/copy", "copy-capture", "Store a capture in another project, too", s.copyCapture, created, status(403, 422, 507))
-}
-
 // Limits of trying other workspaces' protocols on a capture.
 const (
 	elsewhereTime = 3 * time.Second

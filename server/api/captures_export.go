@@ -20,10 +20,6 @@ import (
 	"wirebench/server/frames"
 )
 
-func (s *API) registerCapturesExport(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/export", "export", "Frames of a capture as a file", s.exportCapture, status(422, 503))
-}
-
 // Bounds of an export.
 const (
 	exportWait  = 10 * time.Minute // for a capture to be read

@@ -17,10 +17,6 @@ import (
 	"wirebench/server/store"
 )
 
-func (s *API) registerCapturesNotes(api huma.API) {
-	add(api, "PATCH /api/v1/projects/{project}/captures/{id}", "patch-capture", "Change the name, text, marks, notes, framing, keys or settings of a capture", s.patchCapture, status(400, 403, 409, 413, 422, 507))
-}
-
 // frameName refers to a frame in a request by its number or its identity, PACKET:OFFSET:NTH.
 type frameName struct{ store.FrameName }
 

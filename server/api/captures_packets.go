@@ -6,17 +6,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/server/captures"
 	"wirebench/server/store"
 )
-
-func (s *API) registerCapturesPackets(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/packets", "packets", "Captured packets by number, as in the from field of frames", s.packets, status(422))
-}
 
 // Limits of the packets in one answer, in captured bytes.
 const (

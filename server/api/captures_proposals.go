@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec/transport"
 	"wirebench/server/access"
 	"wirebench/server/captures"
@@ -15,10 +13,6 @@ import (
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
-
-func (s *API) registerCapturesProposals(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/proposals", "proposals", "Better ways to read a capture, with the evidence", s.proposalsOf, status(422, 503))
-}
 
 type proposalsOutput struct{ Body ProposalList }
 

@@ -9,13 +9,6 @@ import (
 	"wirebench/server/history"
 )
 
-func (s *API) registerChanges(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/changes", "changes", "The last changes of many files of a project, which can be undone", s.listChanges)
-	add(api, "POST /api/v1/projects/{project}/changes/{id}/undo", "undo-change", "Undo a change: restore the previous texts of its files", s.undoChange, small, status(403, 409, 507))
-	add(api, "POST /api/v1/projects/{project}/changes/{id}/redo", "redo-change", "Redo a change that was undone", s.redoChange, small, status(403, 409, 507))
-	describeChangeProblem(api)
-}
-
 type changesOutput struct{ Body ChangeList }
 
 // ChangeList is the journal of a project.
@@ -47,13 +40,6 @@ type ChangeProblem struct {
 	huma.ErrorModel
 	Changed []string `json:"changed" doc:"files that have changed since"`
 	Files   int      `json:"files" doc:"number of files of the change"`
-}
-
-func describeChangeProblem(api huma.API) {
-	body := SchemaOf[ChangeProblem](api, "ChangeProblem")
-	for _, path := range []string{"/api/v1/projects/{project}/changes/{id}/undo", "/api/v1/projects/{project}/changes/{id}/redo"} {
-		api.OpenAPI().Paths[path].Post.Responses["409"].Content["application/problem+json"].Schema = body
-	}
 }
 
 func (s *API) undoChange(ctx context.Context, in *changeInput) (*changeOutput, error) {

@@ -3,16 +3,9 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/server/history"
 	"wirebench/server/workspace"
 )
-
-func (s *API) registerCodes(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/codes", "give-code", "Give a message a code: a code map is extended, or made", s.giveCode, small, status(403, 409, 413, 422, 507))
-	add(api, "PUT /api/v1/projects/{project}/codes", "give-codes", "Give many messages codes, all of them or none", s.giveCodes, status(403, 409, 413, 422, 507))
-}
 
 // MapChoice says which code map to change, and how.
 type MapChoice struct {

@@ -15,10 +15,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerCompare(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/compare", "compare-definitions", "Compare two definitions: their lines, their fields, and how far each byte has moved", s.compareDefinitions, small, status(400, 413, 422))
-}
-
 // ComparedDefinition is a definition to compare.
 type ComparedDefinition struct {
 	Message  string `json:"message" minLength:"1" maxLength:"1000" doc:"NAME or NAME.VERSION"`

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec"
 	"wirebench/codec/paste"
 	"wirebench/codec/view"
@@ -16,10 +14,6 @@ import (
 	"wirebench/server/settings"
 	"wirebench/server/workspace"
 )
-
-func (s *API) registerDecode(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/decode", "decode", "Decode messages", s.decode, status(400, 413, 422))
-}
 
 type decodeInput struct {
 	Workspace string `path:"project"`

@@ -22,14 +22,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerDefinitions(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/definitions", "definitions", "The definitions and code maps of a project", s.listDefinitions)
-	add(api, "GET /api/v1/projects/{project}/definitions/{file}", "read", "A definition, also by the name of its message, or a code map, as JSON or, with Accept: text/plain, its bare text", s.readDefinition, status(409))
-	add(api, "PUT /api/v1/projects/{project}/definitions/{file}", "write", "Store a definition or code map", s.writeDefinition, status(400, 403, 409, 412, 413, 415, 428, 507))
-	add(api, "DELETE /api/v1/projects/{project}/definitions/{file}", "delete", "Delete a definition or code map; its samples stay", s.deleteDefinition, status(400, 403, 409, 412, 428, 507))
-	add(api, "POST /api/v1/projects/{project}/definitions/{file}/versions", "version", "Store a text as the next version of a message", s.addVersion, status(400, 403, 409, 413, 507))
-}
-
 // FilePath is the workspace and file in the path of a request.
 type FilePath struct {
 	Workspace string `path:"project" doc:"name of the project"`

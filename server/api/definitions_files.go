@@ -14,12 +14,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerDefinitionsFiles(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/rename", "rename", "Rename definitions with their samples and codes, and messages in their texts, all or none", s.renameDefinitions, small, status(403, 409, 412, 413, 507))
-	add(api, "POST /api/v1/projects/{project}/definitions/{file}/copy", "copy", "Store a copy of a definition under another name", s.copyDefinition, small, created, status(403, 409, 412, 413, 507))
-	add(api, "GET /api/v1/projects/{project}/definitions.zip", "definitions-zip", "All definitions, code maps and samples of a project, exactly as on disk, as a zip file", s.zipDefinitions)
-}
-
 type renameInput struct {
 	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {

@@ -16,10 +16,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerEmit(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/emit", "emit", "Write definitions as code, as a dissector or as documentation", s.emit, small, status(400, 413, 422))
-}
-
 type emitInput struct {
 	Workspace string `path:"project" doc:"name of the project"`
 	Body      struct {

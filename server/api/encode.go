@@ -16,11 +16,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerEncode(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/encode", "encode", "Turn values into a message", s.encode, small, status(400, 413, 422))
-	describeRefusal(api, "/api/v1/projects/{project}/encode")
-}
-
 type encodeInput struct {
 	Workspace string `path:"project"`
 	Body      EncodeBody

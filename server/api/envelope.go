@@ -22,12 +22,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerEnvelope(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/envelope/frames", "envelope-frames", "The first frames of a capture as an envelope cuts them", s.cutFrames, small, status(413, 422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/envelopes", "envelopes", "Envelopes that fit the traffic of a capture, with the evidence", s.envelopesOf, status(422, 503))
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/envelope", "use-envelope", "Store the envelope of a capture, or another one, for the project", s.useEnvelope, small, status(403, 409, 413, 422, 507))
-}
-
 // Bounds of work about envelopes.
 const (
 	maxCutShown  = 4096 // bytes of a frame

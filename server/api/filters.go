@@ -5,15 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/codec/filter"
 	"wirebench/server/admit"
 )
-
-func (s *API) registerFilters(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/filter", "filter", "Explain, check and complete a filter", s.checkFilter, small, status(400, 413, 422))
-}
 
 type filterInput struct {
 	Workspace string `path:"project"`

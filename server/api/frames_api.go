@@ -12,22 +12,6 @@ import (
 	"wirebench/server/frames"
 )
 
-func (s *API) registerFramesApi(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/frames/{n}", "frame", "One frame: its type, its bytes and the packets they came from", s.readOneFrame, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/rows", "rows", "Frames as rows of a list: filtered, sorted by any column, with columns of fields", s.listRows, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/find", "find", "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", s.findFrame, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/types", "types", "The frame types, with counts", s.countTypes, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/problems", "problems", "The problems of the frames, by type of frame: how many, and the first", s.countProblems, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/connections", "connections", "The connections, with frames, bytes and times in each direction", s.listConnections, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/replies", "replies", "The times between requests and answers, by type of message", s.listReplies, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/graph", "graph", "Decoded numbers over time", s.graphFields, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/follow", "follow", "A part of the conversation of a frame: the frames of its connection in order, with their bytes", s.followConnection, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/timeline", "timeline", "Counts of frames over time", s.timeline, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/map", "map", "Counts over parts of the list: problems, unknown frames, hits, marks and notes", s.mapFrames, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/fields", "fields", "The fields of all frames of a type: their values, trends and, without a definition, guesses", s.tableOfFields, status(422, 503))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/compare", "compare", "Two frames side by side: by their fields, or by their bytes", s.compareFrames, status(422, 503))
-}
-
 // The operations on frames over HTTP: the same that a page requests over its socket, each on a list of its own.
 
 // FramesPath selects and sorts the frames of a capture.

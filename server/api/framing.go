@@ -17,10 +17,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerFraming(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/framing", "framing", "The first messages of raw bytes, split by a framing", s.tryFraming, small, status(400, 413, 422))
-}
-
 // maxFramingShown is the number of bytes shown of each framed message.
 const maxFramingShown = 32
 

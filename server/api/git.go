@@ -17,13 +17,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerGit(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/git", "git", "Branch and changes since the last commit, where the definitions are in a git repository", s.gitStatus, status(409))
-	add(api, "GET /api/v1/projects/{project}/git/text", "git-text", "A definition as it was at the last commit", s.gitText, status(409))
-	add(api, "POST /api/v1/projects/{project}/git/commit", "git-commit", "Commit files; who else has written them since is a co-author", s.gitCommit, small, status(403, 409, 422))
-	add(api, "POST /api/v1/projects/{project}/git/pull", "git-pull", "Take the commits of the branch from the remote that the operator has chosen; with texts for files that both sides have changed", s.gitPull, status(403, 409, 422))
-}
-
 // folderOf returns the folder of the definitions of a workspace, "" if they are in none, and the one above which no repository counts: that of
 // the project, if the definitions are in it.
 func folderOf(ws *workspace.Workspace) (dir, top string) {

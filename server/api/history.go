@@ -12,13 +12,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerHistory(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/definitions/{file}/history", "history", "The revisions of a definition: who changed it, and when", s.listHistory)
-	add(api, "DELETE /api/v1/projects/{project}/definitions/{file}/history", "forget-history", "Remove the earlier texts of a definition wherever the server keeps them, for what must not stay; says what it does not reach", s.forgetHistory, status(403, 507))
-	add(api, "GET /api/v1/projects/{project}/definitions/{file}/history/{id}", "revision", "The text of a revision", s.readRevision)
-	add(api, "PATCH /api/v1/projects/{project}/definitions/{file}/history/{id}", "name-revision", "Name a revision", s.nameRevision, small, status(400, 403, 422, 507))
-}
-
 type historyInput struct{ FilePath }
 
 type historyOutput struct{ Body HistoryList }

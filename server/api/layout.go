@@ -11,10 +11,6 @@ import (
 	"wirebench/server/settings"
 )
 
-func (s *API) registerLayout(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/layout", "layout", "The byte layout of a definition, and its mistakes", s.layout, small, status(400, 413, 422))
-}
-
 type layoutInput struct {
 	Workspace string `path:"project"`
 	Body      struct {

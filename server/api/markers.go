@@ -24,11 +24,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerMarkers(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/markers", "add-marker", "Add a marker, in running traffic at this moment", s.addMarker, created, status(409, 422, 507))
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/related", "related", "Messages and fields related to a marker", s.related, status(422))
-}
-
 // Limits of the search around a marker.
 const (
 	markerWindow   = 3 * time.Second // the marked frames come shortly before or after the marker

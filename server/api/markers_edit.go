@@ -12,11 +12,6 @@ import (
 	"wirebench/server/store"
 )
 
-func (s *API) registerMarkersEdit(api huma.API) {
-	add(api, "PATCH /api/v1/projects/{project}/captures/{id}/markers/{at}", "patch-marker", "Change a marker: its text, its value, its frame", s.patchMarker, status(422, 507))
-	add(api, "DELETE /api/v1/projects/{project}/captures/{id}/markers/{at}", "drop-marker", "Remove a marker", s.dropMarker, status(422, 507))
-}
-
 // MarkerPath identifies a marker of a capture by the time when it was set, which is unique. Its frame is not, since several markers may
 // precede one frame.
 type MarkerPath struct {

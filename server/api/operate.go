@@ -19,15 +19,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerOperate(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/proxies/{id}/operate", "operate", "Turn changes of messages on or off, and set the filter for held messages", s.operate, status(409, 422))
-	add(api, "GET /api/v1/projects/{project}/proxies/{id}/held", "held", "The held messages", s.held)
-	add(api, "POST /api/v1/projects/{project}/proxies/{id}/held", "decide", "Forward, drop or replace a held message", s.decide, status(409, 422))
-	add(api, "POST /api/v1/projects/{project}/proxies/{id}/send", "send", "Inject a message", s.send, status(409, 422))
-	add(api, "GET /api/v1/projects/{project}/proxies/{id}/rules", "rules", "The rules for messages", s.rules)
-	add(api, "PUT /api/v1/projects/{project}/proxies/{id}/rules", "set-rules", "Replace the rules", s.setRules, status(409, 422))
-}
-
 // operated returns the session of a request, which may be operated.
 func (s *API) operated(in SessionPath) (*relay.Session, error) {
 	ws, err := s.workspaceNamed(in.Workspace)

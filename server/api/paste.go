@@ -11,10 +11,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerPaste(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/paste", "paste", "Recognize the form of a pasted text, and return its bytes", s.paste, small, status(400, 413, 422))
-}
-
 type pasteInput struct {
 	Workspace string `path:"project"`
 	Body      struct {

@@ -3,14 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/server/rooms"
 )
-
-func (s *API) registerPeople(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/people", "people", "Who edits which definitions together now", s.listPeople)
-}
 
 type peopleOutput struct{ Body PeopleList }
 

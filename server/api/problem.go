@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -49,13 +48,6 @@ func refused(problems []view.ProblemInfo) error {
 		e.Add(&huma.ErrorDetail{Message: p.Message, Location: p.Path, Value: p.Code})
 	}
 	return e
-}
-
-// describeRefusal adds the body of refused to the document.
-func describeRefusal(api huma.API, path string) {
-	doc := api.OpenAPI()
-	body := doc.Components.Schemas.Schema(reflect.TypeFor[valueProblem](), true, "ValueProblem")
-	doc.Paths[path].Post.Responses["422"].Content["application/problem+json"].Schema = body
 }
 
 // ConflictProblem is the error body for a file that has changed since the client read it.

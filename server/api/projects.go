@@ -19,14 +19,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerProjects(api huma.API) {
-	add(api, "GET /api/v1/projects", "projects", "All projects, archived and deleted ones included", s.listProjects)
-	add(api, "POST /api/v1/projects", "make-project", "Make a project: empty, of files or a zip, of a folder on the server, or as a copy", s.makeProject, created, status(400, 403, 409, 413, 415, 422, 507))
-	add(api, "GET /api/v1/projects/{project}", "project", "A project, in any state", s.readProject)
-	add(api, "PATCH /api/v1/projects/{project}", "change-project", "Rename, archive or restore a project; missing members stay", s.changeProject, status(400, 403, 409, 507))
-	add(api, "DELETE /api/v1/projects/{project}", "delete-project", "Delete a project: it can be restored until it is deleted again, for good", s.deleteProject, status(403, 409))
-}
-
 // ProjectList lists the projects.
 type ProjectList struct {
 	Projects  []projects.Info `json:"projects" doc:"those of users, those of samples, archived and deleted ones"`

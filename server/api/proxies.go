@@ -12,15 +12,6 @@ import (
 	"wirebench/server/supervise"
 )
 
-func (s *API) registerProxies(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/proxies", "proxies", "The running listeners of the proxy, and its allowed upstreams", s.listProxies)
-	add(api, "POST /api/v1/projects/{project}/proxies", "start-proxy", "Start a listener that relays to a server, and record its traffic", s.startProxy, created, status(403, 422, 507))
-	add(api, "DELETE /api/v1/projects/{project}/proxies", "stop-proxies", "Stop listeners; their captures stay", s.stopProxies, status(422))
-	add(api, "POST /api/v1/projects/{project}/demo", "start-demo", "Start the demo game with a listener between its client and its server", s.startDemo, created, status(422, 507))
-	add(api, "GET /api/v1/projects/{project}/proxies/{id}", "proxy", "A running listener", s.readProxy)
-	add(api, "DELETE /api/v1/projects/{project}/proxies/{id}", "stop-proxy", "Stop a listener; its capture stays", s.stopProxy)
-}
-
 // relayProblem converts an error of starting a listener to an error with a status.
 func relayProblem(err error) error {
 	var record *relay.RecordError

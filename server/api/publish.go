@@ -11,10 +11,6 @@ import (
 	"wirebench/server/publish"
 )
 
-func (s *API) registerPublish(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/reference.zip", "reference", "A reference of all definitions as pages that need no server, as a zip file", s.reference, status(409))
-}
-
 // reference sends the pages of a project. Secrets in samples are replaced.
 func (s *API) reference(_ context.Context, in *zipInput) (*huma.StreamResponse, error) {
 	ws, err := s.workspaceNamed(in.Workspace)

@@ -12,13 +12,6 @@ import (
 	"wirebench/server/runs"
 )
 
-func (s *API) registerReplays(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/replay", "start-replay", "Replay a recorded conversation against a server, or as the server for a client", s.startReplay, created, status(403, 409, 413, 422, 503))
-	add(api, "GET /api/v1/projects/{project}/replays", "replays", "The running replays and the last finished ones", s.listReplays)
-	add(api, "GET /api/v1/projects/{project}/replays/{id}", "replay", "The state of a replay: its steps so far, differences, and report", s.readReplay)
-	add(api, "DELETE /api/v1/projects/{project}/replays/{id}", "stop-replay", "Stop a replay; its results stay", s.stopReplay, status(503))
-}
-
 // replayProblem returns an error of making a script or starting a run with its HTTP status.
 func replayProblem(err error) error {
 	var capture *runs.CaptureError

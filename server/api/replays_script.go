@@ -10,10 +10,6 @@ import (
 	"wirebench/server/runs"
 )
 
-func (s *API) registerReplaysScript(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/captures/{id}/script", "make-script", "Make a replay script of a connection of a capture", s.makeScript, status(422, 503))
-}
-
 // maxReplayConns bounds the connections that are listed.
 const maxReplayConns = 1000
 

@@ -14,12 +14,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerSamples(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/definitions/{file}/samples", "samples", "The samples of a definition", s.listSamples, status(409))
-	add(api, "POST /api/v1/projects/{project}/definitions/{file}/samples", "add-sample", "Add a message to the samples of a definition", s.addSample, status(400, 403, 409, 413, 507))
-	add(api, "DELETE /api/v1/projects/{project}/definitions/{file}/samples", "drop-sample", "Remove a sample", s.dropSample, status(400, 403, 409, 412, 507))
-}
-
 type samplesInput struct{ FilePath }
 
 type samplesOutput struct {

@@ -4,15 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/server/scores"
 )
-
-func (s *API) registerScores(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/scores", "scores", "How each definition explains the messages of its code in all captures", s.scores)
-	add(api, "POST /api/v1/projects/{project}/scores", "score", "How a text of a definition explains the messages of its code in all captures, and what they have at each line", s.score, status(422))
-}
 
 type scoreInput struct {
 	Workspace string `path:"project" doc:"name of the project"`

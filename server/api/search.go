@@ -3,14 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"wirebench/server/workspace"
 )
-
-func (s *API) registerSearch(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/search", "search", "Messages, fields, codes and comments of the library that contain words", s.search, small, status(422))
-}
 
 type searchInput struct {
 	Workspace string `path:"project"`

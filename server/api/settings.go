@@ -12,11 +12,6 @@ import (
 	"wirebench/server/settings"
 )
 
-func (s *API) registerSettings(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/settings", "workspace", "The settings of a project, and what it consists of", s.readWorkspace)
-	add(api, "PATCH /api/v1/projects/{project}/settings", "settings", "Change settings: null resets a setting, missing ones stay", s.changeWorkspace, status(400, 403, 413, 507))
-}
-
 // MaxSettings limits the body of a change of settings, most of which is constants.
 const MaxSettings = 1 << 20
 

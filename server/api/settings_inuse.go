@@ -12,11 +12,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerCapturesSettings(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/settings/in-force", "project-settings", "The settings of a project: what is chosen, and what is in force", s.settingsOfProject)
-	add(api, "GET /api/v1/projects/{project}/captures/{id}/settings", "capture-settings", "The settings that a capture is decoded with, and where they come from", s.settingsOfCapture)
-}
-
 // describeSettings completes the schema of settings, in which the options of the dialects are members. Types that contain settings are
 // registered after it.
 func describeSettings(api huma.API) {

@@ -13,14 +13,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-// registerStart registers the operations that name their project in the body, or need none. They are those of a project otherwise.
-func (s *API) registerStart(api huma.API) {
-	add(api, "POST /api/v1/decode", "decode-any", "Decode messages by a definition in the request, or by those of a project", s.decodeAny, status(400, 403, 413, 422))
-	add(api, "POST /api/v1/encode", "encode-any", "Turn values into a message by a definition in the request, or by those of a project", s.encodeAny, small, status(400, 403, 413, 422))
-	add(api, "POST /api/v1/upload", "upload-any", "Store files in a project, or make a project of them", s.uploadAny, status(400, 403, 409, 413, 415, 422, 507))
-	describeRefusal(api, "/api/v1/encode")
-}
-
 // StartBody says whose definitions apply.
 type StartBody struct {
 	Project  string   `json:"project,omitempty" maxLength:"64" doc:"name of the project whose definitions and settings apply; GET /api/v1/projects lists them"`
@@ -73,8 +65,8 @@ func (s *API) permitted(ctx context.Context, operation, name string) (*space, er
 	if !who.Sees(full) {
 		return nil, huma.Error404NotFound(access.NoProject(name))
 	}
-	if why := who.Refusal(operation, full); why != "" {
-		return nil, huma.Error403Forbidden(operation + " in project " + name + " " + why)
+	if o := s.byID[operation].Needs; who.Lacks(o, full) != "" {
+		return nil, huma.Error403Forbidden(o.Name + " in project " + name + " " + who.Lacks(o, full))
 	}
 	return s.workspaceNamed(name)
 }
@@ -107,7 +99,7 @@ type DecodeAny struct {
 type decodeAnyInput struct{ Body DecodeAny }
 
 func (s *API) decodeAny(ctx context.Context, in *decodeAnyInput) (*decodeOutput, error) {
-	ws, err := s.chosen(ctx, "POST /api/v1/projects/{project}/decode", in.Body.StartBody, in.Body.Definition)
+	ws, err := s.chosen(ctx, "decode", in.Body.StartBody, in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +115,7 @@ type EncodeAny struct {
 type encodeAnyInput struct{ Body EncodeAny }
 
 func (s *API) encodeAny(ctx context.Context, in *encodeAnyInput) (*encodeOutput, error) {
-	ws, err := s.chosen(ctx, "POST /api/v1/projects/{project}/encode", in.Body.StartBody, in.Body.Definition)
+	ws, err := s.chosen(ctx, "encode", in.Body.StartBody, in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +142,7 @@ func (s *API) uploadAny(ctx context.Context, in *uploadAnyInput) (*uploadAnyOutp
 		if len(u.all) > 0 || to != nil {
 			return huma.Error422UnprocessableEntity("send the field project once, before the files")
 		}
-		if to, err = s.permitted(ctx, "POST /api/v1/projects/{project}/upload", name); err == nil {
+		if to, err = s.permitted(ctx, "upload", name); err == nil {
 			u.captures = to.Captures
 		}
 		return err
@@ -184,7 +176,7 @@ func (s *API) uploadAny(ctx context.Context, in *uploadAnyInput) (*uploadAnyOutp
 
 // uploadNew makes a project of the files of a form.
 func (s *API) uploadNew(ctx context.Context, u *upload, config ProjectConfig) (*uploadAnyOutput, error) {
-	if why := access.From(ctx).Refusal("POST /api/v1/projects", ""); why != "" {
+	if why := access.From(ctx).Lacks(s.byID["make-project"].Needs, ""); why != "" {
 		return nil, huma.Error403Forbidden("making a project " + why + ": send project, the name of a project")
 	}
 	if len(u.all) == 0 {

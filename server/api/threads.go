@@ -11,16 +11,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerThreads(api huma.API) {
-	add(api, "GET /api/v1/projects/{project}/threads", "threads", "Comments on lines of definitions and on bytes of captures, and suggestions for other texts", s.listThreads)
-	add(api, "POST /api/v1/projects/{project}/threads", "begin-thread", "Comment on a line or on bytes, or suggest another text of a definition", s.beginThread, small, created, status(403, 422, 507))
-	add(api, "POST /api/v1/projects/{project}/threads/{id}/remarks", "answer-thread", "Answer a comment or a suggestion", s.answerThread, small, status(403, 422, 507))
-	add(api, "PATCH /api/v1/projects/{project}/threads/{id}", "resolve-thread", "Resolve a comment, decline a suggestion, or open it again", s.resolveThread, small, status(403, 422, 507))
-	add(api, "GET /api/v1/projects/{project}/threads/{id}/merged", "merged-suggestion", "The present text of a definition with the changes of a suggestion", s.mergedThread)
-	add(api, "POST /api/v1/projects/{project}/threads/{id}/accept", "accept-suggestion", "Write the changes of a suggestion into its definition", s.acceptThread, small, status(403, 409, 412, 422, 507))
-	add(api, "DELETE /api/v1/projects/{project}/threads/{id}", "drop-thread", "Delete a comment with its answers, or a suggestion", s.dropThread, small, status(403, 507))
-}
-
 // ThreadList is the comments and suggestions of a project.
 type ThreadList struct {
 	Threads []workspace.Thread `json:"threads" doc:"the newest change first"`
@@ -53,7 +43,7 @@ func (s *API) listThreads(ctx context.Context, in *threadsInput) (*threadsOutput
 	if access.From(ctx).ID != "" || in.Name != "" {
 		out.Body.You = author(ctx, in.Name)
 	}
-	concerns := workspace.Concerning(out.Body.You, access.From(ctx).May("POST /api/v1/projects/{project}/threads/{id}/accept", ws.Workspace.Name))
+	concerns := workspace.Concerning(out.Body.You, access.From(ctx).Lacks(s.byID["accept-suggestion"].Needs, ws.Workspace.Name) == "")
 	for _, x := range all {
 		x.Concerns = concerns(x)
 		if x.Open {

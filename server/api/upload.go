@@ -26,10 +26,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-func (s *API) registerUpload(api huma.API) {
-	add(api, "POST /api/v1/projects/{project}/upload", "upload", "Store many definitions, code maps and samples, also from zip files", s.upload, status(400, 403, 413, 415, 507))
-}
-
 // Limits of an upload besides those of store.DefaultBounds.
 const (
 	MaxUpload   = 64 << 20         // bytes of the body
