@@ -163,7 +163,7 @@ func TestPages(t *testing.T) {
 		{"home", "GET", "/", "", 302, nil, nil},
 		{"the first visit shows a sample", "GET", "/p/one/definitions", "", 200, []string{"C_JOIN.1.def", "&#34;Lann&#34;", `"path":"password"`, "Hex, 18 bytes", "S_BROKEN"}, []string{`class="tag err"`}},
 		{"a message by its address", "GET", "/p/one/definitions/C_LIST.1", "", 200, []string{"members", "element + 4", "8 bytes + members"}, nil},
-		{"a message of which there is no sample", "GET", "/p/one/definitions/C_WIDE.1", "", 200, []string{`{&#34;a&#34;: &#34;0&#34;, &#34;b&#34;: &#34;0&#34;}`, "Paste a message above"}, nil},
+		{"a message of which there is no sample", "GET", "/p/one/definitions/C_WIDE.1", "", 200, []string{`{&#34;a&#34;: &#34;0&#34;, &#34;b&#34;: &#34;0&#34;}`, "Paste bytes anywhere on this page"}, nil},
 		{"a message of which there is a sample", "GET", "/p/one/definitions/C_JOIN.1", "", 200, []string{"&#34;Lann&#34;"}, []string{"<details open>"}},
 		{"a sample", "GET", "/p/one/definitions/C_JOIN.1?sample=0", "", 200, []string{"&#34;Lann&#34;", `value="sample:0" aria-current="true"`}, nil},
 		{"a sample that is not there", "GET", "/p/one/definitions/C_JOIN.1?sample=99", "", 200, []string{"C_JOIN.1.def"}, []string{"&#34;Lann&#34;"}},

@@ -40,7 +40,7 @@ func tools(w Workbench) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"form\" aria-controls=\"values-form\">Form</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span> <span class=\"grow\"></span> <label class=\"check js-only\" title=\"Change only the bytes of the value itself; lengths, counts and offsets stay as they are\"><input type=\"checkbox\" id=\"exactly\"> keep lengths and offsets</label></div><div class=\"pane-body\" id=\"tools-body\" tabindex=\"0\" role=\"group\" aria-label=\"Inspector and values\"><div id=\"inspector\" class=\"inspector-body js-only\" role=\"tabpanel\"></div><div id=\"values-form\" class=\"form-body js-only\" role=\"tabpanel\" aria-label=\"Form\"></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " tabindex=\"-1\" aria-label=\"Inspector and values\"><div class=\"pane-head\" id=\"tools-head\"><span class=\"segments\" role=\"tablist\" aria-label=\"Tools\" data-segments=\"tools\"><button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"inspector\" aria-controls=\"inspector\">Inspector</button> <button class=\"btn quiet js-only\" type=\"button\" role=\"tab\" data-segment=\"form\" aria-controls=\"values-form\">Form</button> <button class=\"btn quiet\" type=\"button\" role=\"tab\" data-segment=\"values\" aria-controls=\"values-body\">Values as JSON</button></span></div><div class=\"pane-body\" id=\"tools-body\" tabindex=\"0\" role=\"group\" aria-label=\"Inspector and values\"><div id=\"inspector\" class=\"inspector-body js-only\" role=\"tabpanel\"></div><div id=\"values-form\" class=\"form-body js-only\" role=\"tabpanel\" aria-label=\"Form\"></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -106,7 +106,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.ResolveAttributeValue(valueRows(v.Text))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 40, Col: 81}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 38, Col: 81}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var3)
 			if templ_7745c5c3_Err != nil {
@@ -119,7 +119,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.ResolveAttributeValue(invalidValues(v))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 40, Col: 174}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 38, Col: 174}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var4)
 			if templ_7745c5c3_Err != nil {
@@ -132,7 +132,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("\n" + v.Text)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 40, Col: 224}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 38, Col: 224}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {
@@ -145,7 +145,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var6 string
 			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.ResolveAttributeValue(v.Made)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 41, Col: 52}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 39, Col: 52}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var6)
 			if templ_7745c5c3_Err != nil {
@@ -192,7 +192,7 @@ func valuesBody(w Workbench) templ.Component {
 					var templ_7745c5c3_Var9 string
 					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(p.Severity)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 51, Col: 39}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 49, Col: 39}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
@@ -210,7 +210,7 @@ func valuesBody(w Workbench) templ.Component {
 						var templ_7745c5c3_Var10 string
 						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(p.Path)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 53, Col: 38}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 51, Col: 38}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -228,7 +228,7 @@ func valuesBody(w Workbench) templ.Component {
 					var templ_7745c5c3_Var11 string
 					templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.Message)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 55, Col: 39}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 53, Col: 39}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 					if templ_7745c5c3_Err != nil {
@@ -252,7 +252,7 @@ func valuesBody(w Workbench) templ.Component {
 				var templ_7745c5c3_Var12 string
 				templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(v.Encoded)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 61, Col: 50}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 59, Col: 50}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 				if templ_7745c5c3_Err != nil {
@@ -280,7 +280,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var13 string
 			templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.ResolveAttributeValue(v.Code)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 70, Col: 102}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 68, Col: 102}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var13)
 			if templ_7745c5c3_Err != nil {
@@ -293,7 +293,7 @@ func valuesBody(w Workbench) templ.Component {
 			var templ_7745c5c3_Var14 string
 			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.ResolveAttributeValue(v.CodeHint)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 70, Col: 129}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `templates/values.templ`, Line: 68, Col: 129}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var14)
 			if templ_7745c5c3_Err != nil {

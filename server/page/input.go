@@ -14,23 +14,23 @@ const (
 	maxNotes  = 5   // notes on a pasted text
 )
 
-// verdict describes how the input was interpreted.
+// verdict describes how the input was interpreted, and the size of the message shown.
 func (p *work) verdict() {
 	in, paste := &p.view.Input, p.job.Paste
+	what, size := "1 byte", len(p.job.Messages[p.form.show].Data)
+	if p.half {
+		what = fmt.Sprintf("%d½ bytes", size)
+	} else if size != 1 {
+		what = fmt.Sprintf("%d bytes", size)
+	}
+	if n := len(p.job.Messages); n > 1 {
+		what = fmt.Sprintf("%d messages, this one %s", n, what)
+	}
 	if paste == nil {
-		in.Verdict = "built from values"
+		in.Verdict = "Built from values, " + what
 		return
 	}
-	in.Verdict, in.Why = paste.Title, paste.Why
-	if n := len(paste.Messages); n > 1 {
-		in.Verdict += fmt.Sprintf(", %d messages", n)
-	} else if n == 1 {
-		half := ""
-		if p.half {
-			half = "½"
-		}
-		in.Verdict += fmt.Sprintf(", %d%s bytes", len(paste.Messages[0].Bytes), half)
-	}
+	in.Verdict, in.Why = paste.Title+", "+what, paste.Why
 	if worthKeeping(paste) && in.Form == "" { // in a form chosen by the user, it might be read differently when the capture is opened
 		in.Keep = paste.Title
 	}

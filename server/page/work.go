@@ -281,10 +281,13 @@ func withReason(list []codecview.ProblemInfo, reason string) []codecview.Problem
 func (p *work) show() {
 	j := p.read()
 	if p.job = j; j == nil {
+		if p.form.action == "paste" {
+			p.failed = p.view.Input.Error
+		}
 		return
 	}
-	p.verdict()
 	p.form.show = min(p.form.show, len(j.Messages)-1)
+	p.verdict()
 	if p.form.action == "paste" && p.otherCodes() {
 		p.form.byCode = true
 		j = p.read()

@@ -100,7 +100,7 @@ func TestFlowAxeWorkbench(t *testing.T) {
 	f.menuOf(".layout-table tr[tabindex]", "menu of the layout")
 	f.rightByte(6)
 	f.menu("menu of bytes")
-	f.do(`document.querySelector("[data-copy]").click()`)
+	f.do(`document.querySelector('[data-command="copy"]').click()`)
 	f.menu("bytes as …")
 	p.Click("button", "More about this definition")
 	f.axe("menu of the definition")

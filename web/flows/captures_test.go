@@ -15,7 +15,7 @@ func TestFlowDropCaptures(t *testing.T) {
 	t.Parallel()
 	s := captureServer(t, "tera", servertest.ChatFiles)
 	srv := serve(t, s)
-	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", "#input")
+	ctx := browsertest.Open(t, srv.URL+"/p/one/definitions", "#bytes-head")
 	f := flow{t, ctx}
 	drop := func(name string, data []byte) {
 		t.Helper()

@@ -32,7 +32,7 @@ func TestFlowPaste(t *testing.T) {
 	// Typed bytes are decoded as far as they are entered.
 	f.paste("")
 	f.is("nothing is shown", `document.querySelectorAll("#tree-rows tr").length === 0`)
-	f.focus("#input")
+	f.asText()
 	f.types("0a00 0100 0800 0b0")
 	f.types("0 0000")
 	f.shows(row("password"), "11")
@@ -54,7 +54,7 @@ func TestFlowPaste(t *testing.T) {
 	f.shows("#messages", "C_JOIN")
 	f.click(`#messages button[value="show:1"]`)
 	f.shows("#fields-head", "illegal")
-	f.click("#bycode")
+	f.byCode()
 	f.shows("#fields-head", "C_WIDE.1")
 	f.shows("#definition-head", "C_WIDE.1.def")
 	f.shows(row("big"), "9223372036854775809")
@@ -65,7 +65,7 @@ func TestFlowPaste(t *testing.T) {
 	f.shows(".tree .wrong", "no definition for code 39")
 
 	// A dropped file: text is pasted, bytes become hex.
-	f.click("#bycode")
+	f.byCode()
 	f.do(`{
 		const data = new DataTransfer()
 		data.items.add(new File([Uint8Array.from([0x0a,0,1,0,8,0,5,0,0,0])], "message.bin"))
@@ -92,6 +92,14 @@ func TestFlowPaste(t *testing.T) {
 	f.do(`document.querySelector('#samples button[value="drop:1"]').click()`)
 	f.page().Click("button", "Delete")
 	f.is("the sample is gone", `document.querySelectorAll("#samples .sample").length === 1`)
+}
+
+// byCode changes whether the bytes are read by the definition of their code.
+func (f flow) byCode() {
+	f.Helper()
+	f.click("#read-as summary")
+	f.page().Click("checkbox", "definition by code")
+	f.press("Escape")
 }
 
 func TestFlowValues(t *testing.T) {
@@ -123,11 +131,11 @@ func TestFlowValues(t *testing.T) {
 	// A longer text moves the end; edited exactly, only its own bytes change.
 	edit("channel_name", "Lannister")
 	f.bytes("1c00010008000201" + "4c0061006e006e00690073007400650072000000")
-	f.do(`document.querySelector("#exactly").click()`)
+	lengths := f.page().In("Lengths and offsets")
+	lengths.Click("button", "keep as they are")
 	edit("channel_name", "L")
 	f.bytes("1c00010008000201" + "4c000000")
 	f.shows("#fields-head", "incomplete")
-	f.do(`document.querySelector("#exactly").click()`)
 	f.focus(`.tree tr[data-role="length"]`)
 	f.press("e")
 	f.is("bookkeeping too", `document.activeElement.matches(".value-edit")`)
@@ -145,8 +153,11 @@ func TestFlowValues(t *testing.T) {
 	f.lacks("#bytes-head .tag")
 	f.press("Ctrl+Y")
 	f.bytes("12000100080002014c0061006e006e000000")
-	f.click(`button[value="original"]`)
+	f.page().Click("button", "More about these bytes")
+	f.page().Click("button", "Original")
 	f.bytes(joinHex)
+	lengths.Click("button", "repair")
+	f.shows(".toasts", "Nothing to repair")
 
 	// 64 bits, booleans and floats.
 	f.do(`document.querySelector('#rail-list a[href$="C_WIDE.1"]').click()`)

@@ -9,10 +9,18 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// pasted pastes a text by means of a paste event. (Concurrent tests share the clipboard.)
+// pasted pastes a text outside text fields, by means of a paste event. (Concurrent tests share the clipboard.)
 func (f flow) pasted(text string) {
 	f.Helper()
-	f.do(fmt.Sprintf(`{ const i = document.querySelector("#input"); i.value = %s; i.dispatchEvent(new InputEvent("input", {bubbles: true, inputType: "insertFromPaste"})) }`, jsText(text)))
+	f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text)))
+}
+
+// asText opens the text of the bytes, which has the focus then.
+func (f flow) asText() {
+	f.Helper()
+	f.do(`document.activeElement.blur()`)
+	f.press("p")
+	f.page().Focused("textbox", "Bytes: hex, a dump, an array, base64, a log …")
 }
 
 // A pasted message is decoded by the definition of its code, unless the open one is being edited or the code is unknown.
@@ -43,9 +51,86 @@ func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	f.says("discarded", servertest.JoinText)
 	f.paste("")
 	f.is("nothing is shown", `document.querySelectorAll("#tree-rows tr").length === 0`)
-	f.focus("#input")
+	f.asText()
 	f.types(wideHex)
 	f.shows("#fields-head", "Decode as C_WIDE.1")
+}
+
+// A paste outside text fields, a dropped text and the button put other bytes in the place of the sample; each is one step among all others, and
+// what has no bytes changes nothing.
+func TestFlowPasteReplaces(t *testing.T) {
+	t.Parallel()
+	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
+	p := f.page()
+	f.bytes(joinHex)
+	const other = "0a000100080005000000"
+	f.edit("password", "258")
+	typed := strings.Replace(joinHex, "3930", "0201", 1)
+	f.bytes(typed)
+	f.pasted(other)
+	f.bytes(other)
+	f.shows(".toasts", "Pasted 10 bytes")
+	f.shows("#verdict", "Hex, 10 bytes")
+	p.Visible("button", "read as C_JOIN.1")
+	p.Click("button", "Undo")
+	f.bytes(typed)
+	f.press("Ctrl+Y")
+	f.bytes(other)
+	f.press("Ctrl+Z", "Ctrl+Z")
+	f.bytes(joinHex)
+	f.press("Ctrl+Y", "Ctrl+Y")
+	f.bytes(other)
+
+	f.pasted("nothing that has bytes")
+	f.shows(".toasts", "Not pasted: ")
+	f.bytes(other)
+	f.press("Ctrl+Y")
+	f.shows(".toasts", "Nothing to redo")
+	f.do(`{
+		const dataTransfer = new DataTransfer()
+		dataTransfer.setData("text/plain", ` + jsText(joinHex) + `)
+		document.querySelector("#fields-body").dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}))
+	}`)
+	f.bytes(joinHex)
+
+	// In the grid, too; over the selection by its own keys, and at the caret of edit mode.
+	inGrid := func(text string) {
+		t.Helper()
+		f.do(fmt.Sprintf(`{ const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", %s); document.querySelector(".hex-scroll").dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true})) }`, jsText(text)))
+	}
+	f.focus(".hex-scroll")
+	f.press("Home", "ArrowRight", "ArrowRight")
+	inGrid(other)
+	f.bytes(other)
+	f.focus(".hex-scroll")
+	f.press("End", "Home")
+	for range 6 {
+		f.press("ArrowRight")
+	}
+	f.do(`document.querySelector(".hex-scroll").dispatchEvent(new KeyboardEvent("keydown", {key: "V", ctrlKey: true, shiftKey: true, bubbles: true}))`)
+	inGrid("0607")
+	f.bytes("0a000100080006070000")
+	f.press("Enter")
+	inGrid("0809")
+	f.bytes("0a000100080006070809")
+	f.press("Escape", "Ctrl+Z", "Ctrl+Z")
+	f.bytes(other)
+
+	// The clipboard by the button; where the browser keeps it from pages, one pastes into the text, which opens.
+	f.do(`navigator.clipboard.readText = () => Promise.resolve(` + jsText(joinHex) + `)`)
+	p.Click("button", "Paste")
+	f.bytes(joinHex)
+	f.do(`navigator.clipboard.readText = () => Promise.reject(new Error("not allowed"))`)
+	p.Click("button", "Paste")
+	p.Focused("textbox", "Bytes: hex, a dump, an array, base64, a log …")
+	f.press("Escape")
+	p.Gone("textbox", "Bytes: hex, a dump, an array, base64, a log …")
+	p.Focused("grid", "Bytes")
+
+	// The text of bytes that were changed is theirs.
+	f.edit("password", "258")
+	f.asText()
+	f.is("as they are now", `document.activeElement.value.replaceAll(" ", "") === `+jsText(typed))
 }
 
 // While hex is typed, a byte with one digit leaves the message and its position unchanged.
@@ -62,7 +147,7 @@ func TestFlowHalfByte(t *testing.T) {
 			if (document.querySelectorAll("#tree-rows tr").length < 5 || top() !== first) jumps.push(top() + " " + document.querySelector("#verdict").innerText)
 		}).observe(document.querySelector("#main"), {subtree: true, childList: true, characterData: true})
 	}`)
-	f.focus("#input")
+	f.asText()
 	f.press("End")
 	f.types("a")
 	f.shows("#verdict", "17½ bytes")

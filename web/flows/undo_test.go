@@ -88,7 +88,8 @@ func TestFlowUndo(t *testing.T) {
 	f.shows("#fields-head", "ok")
 	f.lacks("#tree-problems tr")
 	f.bytes(doubled)
-	f.click(`button[value="original"]`)
+	f.page().Click("button", "More about these bytes")
+	f.page().Click("button", "Original")
 	f.bytes(start)
 	f.lacks("#bytes-head .tag")
 
@@ -164,7 +165,7 @@ func TestFlowElements(t *testing.T) {
 	f.bytes("0a000200000000000500")
 
 	// A deliberately wrong length is repaired by the next change.
-	f.do(`document.querySelector("#exactly").click()`)
+	f.page().In("Lengths and offsets").Click("button", "keep as they are")
 	f.edit("flags", "65535")
 	f.bytes("0a00020000000000ffff")
 	f.edit("flags", "65536")

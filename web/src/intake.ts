@@ -8,7 +8,7 @@ import { apiOf, failure, request } from "./http";
 import { undoOffer } from "./journal";
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
-import { readPasted } from "./pasted";
+import { openPage } from "./opened";
 import { lookOnly, lookOnlyWhy } from "./role";
 
 export { keep, offer } from "./pasted";
@@ -70,25 +70,15 @@ async function asText(file: File): Promise<string> {
   return isText(data) ? new TextDecoder("utf-8").decode(data) : hexOf(data, " ");
 }
 
-/** Pastes a file into the input, if this page has one. */
-async function paste(workspace: string, file: File): Promise<void> {
-  const input = document.getElementById("input");
-  if (!(input instanceof HTMLTextAreaElement)) {
+/** Puts the bytes of a file in the place of the sample, if this page has one. */
+async function paste(file: File): Promise<void> {
+  if (document.getElementById("input") === null) {
     notify(`${file.name} is not a capture`, "err");
-    return;
-  }
-  if (file.size > mostText) {
+  } else if (file.size > mostText) {
     notify(`${file.name} has ${file.size} bytes; at most ${mostText} can be decoded at once`, "err");
-    return;
+  } else {
+    await openPage()?.sample.paste(await asText(file), `${file.name} is not a capture and has no bytes to decode`);
   }
-  const text = await asText(file);
-  const held = await readPasted(workspace, text);
-  if (typeof held === "string") { // keep the earlier input
-    notify(`${file.name} is not a capture and has no bytes to decode: ${held}`, "err");
-    return;
-  }
-  input.value = text;
-  input.dispatchEvent(new InputEvent("input", { bubbles: true, inputType: "insertFromDrop" }));
 }
 
 /** Takes other files: captures are stored, and the first of the others is decoded. */
@@ -121,7 +111,7 @@ async function takeOthers(workspace: string, files: File[]): Promise<void> {
   const head = new Uint8Array(await first.slice(0, 4096).arrayBuffer());
   const shown = first.size <= likeOne && document.getElementById("input") !== null;
   if (isText(head) || shown || !(await keepRaw(workspace, first))) {
-    await paste(workspace, first);
+    await paste(first);
   }
 }
 

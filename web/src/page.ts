@@ -21,7 +21,7 @@ import { hueNames } from "./frames/protocol";
 import { askText } from "./frames/notebox";
 import { type Bookmark, bookmarkList, drawBookmarks, movedBookmarks, packBookmarks, unpackBookmarks } from "./hex/bookmarks";
 import type { ByteFind } from "./hex/find";
-import { HexGrid, type HexSettings } from "./hex/index";
+import { HexGrid, type HexSettings, spacedHex } from "./hex/index";
 import { hexNumber, hexOf } from "./hex/text";
 import { apiOf, request } from "./http";
 import { Inspector } from "./inspector";
@@ -44,6 +44,7 @@ import type { FrameOffer } from "./frames/protocol";
 import { keepPasted, pastedBefore } from "./reload";
 import { lookOnly } from "./role";
 import { roleWord } from "./roles";
+import { Sample, showText, sizeText } from "./sample";
 import { searchLibrary } from "./search";
 import { startPeople } from "./people";
 import { frameAddress, scoresCommand, scoresShown, showScore } from "./score";
@@ -112,7 +113,7 @@ function selectionText(data: Uint8Array, start: number, end: number): string {
     sum += data[i] ?? 0;
   }
   const n = end - start;
-  return `${n} ${n === 1 ? "byte" : "bytes"} (${hexNumber(n)}) selected at ${hexNumber(start)}, sum ${sum} (${hexNumber(sum)})`;
+  return `${sizeText(n)} (${hexNumber(n)}) selected at ${hexNumber(start)}, sum ${sum} (${hexNumber(sum)})`;
 }
 
 const mostRecent = 100; // texts of a room
@@ -196,10 +197,7 @@ export class Page {
       const { bookmarks, ...controls } = before;
       Object.assign(this.controls, controls);
       this.bookmarks = unpackBookmarks(bookmarks);
-      const area = field<HTMLTextAreaElement>("input");
-      if (area !== null) {
-        area.value = before.input;
-      }
+      showText(before.input);
     }
     if (asked.bookmarks !== undefined && before === undefined) {
       this.bookmarks = unpackBookmarks(asked.bookmarks);
@@ -386,10 +384,7 @@ export class Page {
         const frame: FrameContext = { kind, dir, group: state, name: message, alternate: false, about: null, offer: "" };
         this.controls.bycode = true;
         this.controls.frame = frame;
-        const area = field<HTMLTextAreaElement>("input");
-        if (area !== null) {
-          area.value = hex;
-        }
+        showText(hex);
         this.socket.set({ bycode: true, frame });
         this.setInput(hex);
       });
@@ -677,14 +672,31 @@ export class Page {
     }
   }
 
-  private setInput(text: string): void {
+  /** Makes a text the sample, as one step; the result takes it back, and what came after it, and forgets it if it should not come again. */
+  private setInput(text: string): (forget: boolean) => void {
     this.remember();
+    const step = this.done.at(-1);
     this.setBookmarks([]);
     this.controls.input = text;
     this.controls.edits = {};
     this.controls.show = 0;
     this.socket.set({ input: text, edits: {}, show: 0 });
+    return (forget) => {
+      while (step !== undefined && this.done.includes(step)) {
+        this.undo();
+      }
+      this.undone.splice(forget ? -1 : this.undone.length);
+    };
   }
+
+  /** The sample by hand: pasted, or typed as text. */
+  readonly sample = new Sample({
+    put: (text) => this.setInput(text),
+    act: (action) => this.socket.act(action),
+    size: () => this.size,
+    other: () => (this.controls.form === "" && this.controls.edits["0"] !== undefined && document.querySelector("#messages tr") === null ? spacedHex(this.hex.data) : undefined),
+    focus: () => this.hex.focus(),
+  });
 
   private changeBytes(data: Uint8Array, start: number, end: number): void {
     this.remember();
@@ -726,10 +738,7 @@ export class Page {
     const { message, show, input, form, bycode, edits, bookmarks } = step;
     this.setBookmarks(unpackBookmarks(bookmarks));
     Object.assign(this.controls, { show, input, form, bycode, edits });
-    const area = field<HTMLTextAreaElement>("input");
-    if (area !== null) {
-      area.value = input;
-    }
+    showText(input);
     this.socket.set({ show, input, form, bycode, edits });
     if (message !== this.controls.message) {
       this.socket.set({ message, ...this.leave() });
@@ -1026,12 +1035,8 @@ export class Page {
     const before = this.controls.message;
     const isRenamed = answer.renamed?.some(({ from, to }) => from === before && to === set.message) === true;
     Object.assign(this.controls, set, { name: "" });
-    if (set.input !== undefined) {
-      const area = field<HTMLTextAreaElement>("input");
-      if (area !== null && area.value !== set.input) {
-        area.value = set.input;
-        this.setBookmarks([]);
-      }
+    if (set.input !== undefined && showText(set.input)) {
+      this.setBookmarks([]);
     }
     const form = field<HTMLSelectElement>("form");
     const byCode = field<HTMLInputElement>("bycode");
@@ -1377,7 +1382,7 @@ export class Page {
       if (typed === value.typed) {
         return "";
       }
-      const exactly = field<HTMLInputElement>("exactly")?.checked ?? false;
+      const exactly = document.documentElement.dataset["lengths"] === "keep";
       const answer = await this.press(`set:${at ?? ""}`, { path: value.path, role, typed, exactly });
       return answer.failed ?? "";
     };
@@ -1507,6 +1512,7 @@ export class Page {
     }
     void this.fieldMenu(at, [
       { title: "Copy bytes as …", hint: "c", group: "Bytes", run: () => this.copyBytes(at) },
+      { title: "Paste over the selected bytes", hint: "Ctrl+Shift+V", group: "Bytes", disabled: !this.mayEdit(), run: () => void this.sample.fromClipboard((text) => this.hex.paste(text)) },
       ...(this.capture ? [] : [{ title: "Bookmark …", hint: "m", group: "Bytes", run: () => this.addBookmark() }]),
       { title: "Edit bytes", hint: "Enter", group: "Bytes", run: () => { this.hex.focus(); this.hex.setEditing(true); } },
     ]);
@@ -1612,12 +1618,7 @@ export class Page {
   private listen(): void {
     const form = this.form;
     addEventListener("pagehide", () => this.keepPasted());
-    field("input")?.addEventListener("input", (event) => {
-      this.setInput((event.target as HTMLTextAreaElement).value);
-      if (event instanceof InputEvent && /^insertFrom(Paste|Drop)$/.test(event.inputType)) {
-        void this.socket.act({ action: "paste" });
-      }
-    });
+    this.sample.listen();
     form.addEventListener("change", (event) => {
       const target = event.target;
       if (target instanceof HTMLSelectElement && target.name === "form") {
@@ -1737,11 +1738,6 @@ export class Page {
       if (!(event.target instanceof Element)) {
         return;
       }
-      const copy = event.target.closest<HTMLElement>("[data-copy]");
-      if (copy !== null) {
-        this.copyBytes(copy);
-        return;
-      }
       const link = event.target.closest<HTMLAnchorElement>(".rail a[href],.fits a");
       if (link !== null && this.socket.state === "open" && event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
         if (this.openAt(link.href)) {
@@ -1796,6 +1792,7 @@ export class Page {
     });
     prefetch(() => import("./fields"));
     prefetch(() => import("./hex/find"));
+    const byBrowser = (): boolean => false; // its keys make the browser paste, without asking
     const onParts = (): boolean => document.activeElement?.closest("#bytes-pane, #fields-pane, #layout-pane") !== null;
     const onBytes = (): boolean => document.activeElement?.closest("#bytes-pane") != null;
     const focus = (id: string) => (): void => {
@@ -1808,7 +1805,11 @@ export class Page {
     };
     register(
       { id: "filter", title: "Filter the messages of the library", group: "Go to", keys: field("frames") === null ? ["/"] : [], run: focus("filter") }, // "/" is for frames if the page has some
-      { id: "input", title: "Paste bytes", group: "Go to", keys: ["p"], enabled: () => field("input") !== null, run: focus("input") },
+      ...(this.capture ? [] : [
+        { id: "paste", title: "Paste bytes in the place of these", group: "Message", keys: ["Ctrl+V"], here: byBrowser, run: () => void this.sample.fromClipboard((text) => void this.sample.paste(text)) },
+        { id: "input", title: "Edit the bytes as text", group: "Message", keys: ["p"], run: () => this.sample.edit() },
+      ]),
+      { id: "paste-over", title: "Paste over the selected bytes", group: "Message", keys: ["Ctrl+Shift+V"], enabled: () => this.mayEdit(), here: byBrowser, run: () => void this.sample.fromClipboard((text) => this.hex.paste(text)) },
       { id: "editor", title: "Definition", group: "Go to", keys: ["d"], run: () => { showPane(field("definition-pane") ?? this.form); this.editor.focus(); } },
       { id: "bytes", title: "Bytes", group: "Go to", keys: ["b"], run: () => { showPane(field("bytes-pane") ?? this.form); this.hex.focus(); } },
       { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => this.focusFields() },
@@ -1853,7 +1854,7 @@ export class Page {
       { id: "undo", title: "Undo a change of bytes", group: "Message", keys: ["Ctrl+Z"], run: () => this.undo() },
       { id: "redo", title: "Redo a change of bytes", group: "Message", keys: ["Ctrl+Y", "Ctrl+Shift+Z"], run: () => this.redo() },
       { id: "edit-bytes", title: "Edit bytes", group: "Message", enabled: () => this.message !== null, run: () => { this.hex.focus(); this.hex.setEditing(!this.hex.editing); } },
-      { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(document.querySelector<HTMLElement>("[data-copy]") ?? this.form) },
+      { id: "copy", title: "Copy bytes as …", group: "Message", keys: ["c"], enabled: () => this.message !== null, run: () => this.copyBytes(this.menuPlace()) },
       { id: "share", title: "Share the message as a page, without secrets …", group: "Message", enabled: () => !this.capture && this.message !== null && !lookOnly("commenter"), run: () => this.shareMessage() },
       { id: "link", title: "Copy a link to this view", group: "Message", keys: ["l"], run: () => this.copyLink() },
       { id: "clear", title: "Clear the selection", group: "Go to", keys: ["Escape"], run: () => this.pick(null) },

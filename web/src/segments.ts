@@ -2,7 +2,7 @@
 // on the document element, where the style sheet reads it. A change dispatches "wb:segment" on the document.
 
 const prefix = "wirebench.view.";
-const first: Readonly<Record<string, string>> = { layout: "diagram", tools: "inspector", order: "both" };
+const first: Readonly<Record<string, string>> = { layout: "diagram", tools: "inspector", order: "both", lengths: "repair" };
 
 function choose(name: string, choice: string): void {
   document.documentElement.dataset[name] = choice;

@@ -1,7 +1,6 @@
-// Files and texts that the user drops, chooses or pastes, and the forms of the library. intake.ts does something with them.
+// Files that the user drops or chooses, and the forms of the library. intake.ts does something with them; sample.ts has texts.
 
 import { make } from "./dom";
-import { isTyping } from "./keys";
 import { load, prefetch } from "./load";
 
 const intake = () => import("./intake");
@@ -37,41 +36,11 @@ function choose(ariaLabel: string, accept: string): void {
   picker.click();
 }
 
-function take(workspace: string, files: File[]): void {
+export function take(workspace: string, files: File[]): void {
   void load(intake).then((m) => m?.take(workspace, files));
 }
 
-/** Follows what is pasted: on the workbench, the button beside the recognized form of the text; on the page of a capture, outside text fields,
- *  the clipboard. */
-function startPasted(): void {
-  const main = (): DOMStringMap => document.getElementById("main")?.dataset ?? {};
-  document.addEventListener("click", (event) => {
-    const pressed = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-keep-capture]") : null;
-    const input = document.getElementById("input");
-    if (pressed !== null && input instanceof HTMLTextAreaElement) {
-      const text = input.value;
-      void load(intake).then((m) => m?.keep(main()["workspace"] ?? "", pressed.dataset["keepCapture"] ?? "", text));
-    }
-  });
-  document.addEventListener("paste", (event) => {
-    const { workspace, capture } = main();
-    if (workspace === undefined || capture === undefined || event.defaultPrevented || isTyping(event.target) || document.querySelector("dialog[open]") !== null) {
-      return;
-    }
-    const files = Array.from(event.clipboardData?.files ?? []);
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (text.trim() !== "") {
-      event.preventDefault();
-      void load(intake).then((m) => m?.offer(workspace, text));
-    } else if (files.length > 0) {
-      event.preventDefault();
-      take(workspace, files);
-    }
-  });
-}
-
 export function startUpload(): void {
-  startPasted();
   prefetch(intake);
   const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
   let depth = 0;

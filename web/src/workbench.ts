@@ -8,12 +8,14 @@ import { startProject } from "./project";
 import { takeEarlier } from "./projects";
 import { startRelays } from "./relays";
 import { startRemember } from "./remember";
+import { startSample } from "./sample";
 import { startUpload } from "./upload";
 
 startPanes();
 startFilter();
 startRemember();
 startUpload();
+startSample();
 document.addEventListener("DOMContentLoaded", () => {
   takeEarlier();
   void startMessages();

@@ -105,6 +105,7 @@ export class HexGrid {
   private meant = false; // the selection was made explicitly, so an edit applies to all of it, not to the byte of the caret
   private edits = false;
   private insert = false;
+  private over = false; // the last key was Ctrl+Shift+V, which pastes over the selected bytes
   private lowNibble = false; // the next digit is the second of its byte
   private hovered: number | null = null;
   private drag: { byte: number; chars: boolean; moved: boolean; extends: boolean; x: number; y: number } | undefined;
@@ -552,7 +553,8 @@ export class HexGrid {
     }
   }
 
-  private paste(text: string): void {
+  /** Overwrites the selected bytes, or those from the caret on, with bytes in hex; in insert mode it makes room for them. */
+  paste(text: string): void {
     const bytes = parseHex(text);
     if (typeof bytes === "string") {
       this.events.notice(`Not pasted: ${bytes}.`);
@@ -593,6 +595,7 @@ export class HexGrid {
     on("dblclick", (event) => this.doubleClicked(event));
     on("contextmenu", (event) => this.contextMenu(event));
     on("keydown", (event) => {
+      this.over = event.shiftKey && event.key.toLowerCase() === "v";
       if (!event.isComposing && !event.defaultPrevented && this.key(event)) {
         event.preventDefault();
         event.stopPropagation();
@@ -606,7 +609,7 @@ export class HexGrid {
       }
     });
     on("paste", (event) => {
-      if (this.edits) {
+      if (this.edits || this.over && this.events.mayEdit?.() !== false) { // otherwise the page takes it in the place of all bytes
         event.preventDefault();
         this.paste(event.clipboardData?.getData("text/plain") ?? "");
       }
