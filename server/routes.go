@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -50,7 +49,7 @@ func (s *Server) routes() chi.Router {
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed)
 
-	rows := humachi.New(r, apiConfig(s.Version)) // GET /api/openapi.json, and the same as YAML
+	rows := humachi.New(r, api.Config(s.Version)) // GET /api/openapi.json, and the same as YAML
 	s.api.Register(rows, static.Base())
 	s.document = rows.OpenAPI()
 	return r
@@ -72,18 +71,6 @@ func compressed() func(http.Handler) http.Handler {
 		panic(err) // a wrong option
 	}
 	return func(next http.Handler) http.Handler { return wrap(next) }
-}
-
-func apiConfig(version string) huma.Config {
-	c := huma.DefaultConfig("Wirebench", version)
-	c.OpenAPIPath, c.SchemasPath = "/api/openapi", "/api/schemas"
-	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", api.SchemaName)
-	c.DocsPath = ""     // its page loads external scripts; ours is /api/docs
-	c.CreateHooks = nil // no $schema in responses
-	c.RejectUnknownQueryParameters = true
-	c.Transformers = []huma.Transformer{api.Errors(c.Components.Schemas)}
-	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits; lines and columns are counted from 1."
-	return c
 }
 
 // healthy answers "ok", or why the server cannot work. It says nothing about what is stored, or where.

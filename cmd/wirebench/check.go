@@ -33,11 +33,18 @@ belong to no field, doubtful if fields share bytes or there is another warning,
 else clean. The first frame that is not is named on standard error. The option is
 repeatable, and captures among the paths are captures, too.
 
+With --server the definitions are those of a project, and there are no paths.
+
 The exit status is 1 if there is an error, or a definition that is not clean.`,
 		Example: `  wirebench check definitions
   wirebench check --against monday.pcapng tuesday.pcapng definitions
   wirebench check --against session.pcap --junit scores.xml --protocol subspace game.def`,
-		Args: needs("path of definitions", true),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if l.isRemote() {
+				return nil
+			}
+			return needs("path of definitions", true)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(x.against) > 0 {
 				x.json = asJSON
@@ -70,6 +77,7 @@ The exit status is 1 if there is an error, or a definition that is not clean.`,
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	x.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON Lines instead of text")
 	cmd.Flags().BoolVar(&explain, "explain", false, "also print each source line, the position and the suggested fix")
@@ -98,15 +106,29 @@ func checkEnvelopes(lib *workspace.Library, dialects []string, o schema.Options)
 	return all
 }
 
+// named reads the definitions of paths, or of the project of --server.
+func (l *libraryFlags) named(cmd *cobra.Command, paths []string) (*workspace.Library, error) {
+	switch {
+	case l.isRemote() && len(paths) > 0:
+		return nil, fmt.Errorf("%s and --server: the definitions are of one of them", shown(paths[0]))
+	case l.isRemote():
+		return l.remote.read(cmd)
+	}
+	return workspace.ReadNamed(paths...)
+}
+
 // check reads the files and returns all their diagnostics. Each dialect is loaded separately.
 func (l *libraryFlags) check(cmd *cobra.Command, paths []string) (diag.List, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
 	}
-	lib, err := workspace.ReadNamed(paths...)
+	lib, err := l.named(cmd, paths)
 	if err != nil {
 		return nil, err
+	}
+	if l.isRemote() {
+		l.remote.options(cmd, &o)
 	}
 	for _, s := range lib.Skipped {
 		note(cmd, "note: skipped %s", s)

@@ -71,6 +71,7 @@ Exit status: 0 the same, 1 different, 2 wrong usage or an unreadable file.`,
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	f.add(cmd)
 	cmd.Flags().StringVar(&d.message, "message", "", "definition of messages in hex: NAME or NAME.VERSION (default: by their code)")
 	cmd.Flags().BoolVar(&d.all, "all", false, "also print what is equal")

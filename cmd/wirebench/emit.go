@@ -84,6 +84,7 @@ standard error for each.`,
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "format to write: "+targetNames())
 	f.StringArrayVar(&messages, "message", nil, "only this message, NAME or NAME.VERSION (repeatable; default: the highest version of each)")

@@ -117,6 +117,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	flags := cmd.Flags()
 	f.add(cmd)
 	flags.StringArrayVar(&kinds, "kind", nil, "list only these kinds: "+strings.Join(kindNames, ", ")+" (repeatable)")

@@ -27,6 +27,7 @@ type libraryFlags struct {
 	values    map[string]func() string // of the options of the dialects, by name
 	consts    []string
 	constFile string
+	remote    *remoteLibrary // nil for commands that have no --server
 }
 
 func (l *libraryFlags) add(cmd *cobra.Command) {
@@ -62,6 +63,15 @@ func (l *libraryFlags) add(cmd *cobra.Command) {
 		}
 	}
 }
+
+// addRemote adds the flags of a library on a server.
+func (l *libraryFlags) addRemote(cmd *cobra.Command) {
+	l.remote = &remoteLibrary{}
+	l.remote.add(cmd.Flags())
+}
+
+// isRemote reports whether the library is on a server.
+func (l *libraryFlags) isRemote() bool { return l.remote != nil && l.remote.to != "" }
 
 // complete registers the completion of an existing flag.
 func complete(cmd *cobra.Command, flag string, f func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
@@ -138,9 +148,14 @@ func (l *libraryFlags) snapshot(cmd *cobra.Command) (*workspace.Snapshot, error)
 	}
 	var lib *workspace.Library
 	var err error
-	if len(l.dirs) > 0 {
+	switch {
+	case l.isRemote() && len(l.dirs) > 0:
+		return nil, errors.New("--library and --server: the definitions are of one of them")
+	case l.isRemote():
+		lib, err = l.remote.read(cmd)
+	case len(l.dirs) > 0:
 		lib, err = workspace.Read(l.dirs...)
-	} else {
+	default:
 		lib, err = builtIn(l.protocol)
 	}
 	if err != nil {
@@ -167,12 +182,15 @@ func (l *libraryFlags) build(cmd *cobra.Command, lib *workspace.Library) (*works
 		}
 		set.Codes = source.New(l.codeMap, string(text))
 	}
+	if l.isRemote() {
+		l.remote.apply(cmd, lib, &set)
+	}
 	snap, err := workspace.Build(lib, set)
 	if err != nil {
 		return nil, fmt.Errorf("%w (--protocol)", err)
 	}
 	for _, d := range snap.Diagnostics() {
-		if set.Codes != nil && d.Span.File == set.Codes {
+		if l.codeMap != "" && d.Span.File == set.Codes {
 			note(cmd, "%s", d)
 		}
 	}
@@ -209,6 +227,7 @@ type messageFlags struct {
 
 func (m *messageFlags) add(cmd *cobra.Command) {
 	m.libraryFlags.add(cmd)
+	m.addRemote(cmd)
 	f := cmd.Flags()
 	f.StringVar(&m.message, "message", "", "definition to use, NAME or NAME.VERSION (default: the highest version)")
 	f.StringVar(&m.group, "group", "", "message group whose codes are used")

@@ -1,31 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"mime/multipart"
-	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"wirebench/server"
+	"wirebench/server/api"
 	"wirebench/server/projects"
-	"wirebench/server/store"
 )
 
 // projectFlags select the server whose projects are changed.
 type projectFlags struct {
-	data, to, token string
-	json            bool
+	serverFlags
+	json bool
 }
 
 func newProject() *cobra.Command {
@@ -39,126 +31,27 @@ those of the running server at --server.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := cmd.PersistentFlags()
-	f.StringVar(&p.data, "data", defaultData, "directory of the server's data")
-	f.StringVar(&p.to, "server", "", "a running server instead, http://HOST:PORT or https://HOST")
-	f.StringVar(&p.token, "token", "", "its access token; set it in the environment to keep it out of process lists")
+	p.add(f)
 	f.BoolVar(&p.json, "json", false, "print JSON Lines instead of text")
 	cmd.AddCommand(p.list(), p.make(), p.rename(),
-		p.state("archive", "Close a project, which keeps its files", http.MethodPatch, "", `{"state":"archived"}`),
-		p.state("open", "Open an archived or deleted project again", http.MethodPatch, "", `{"state":"open"}`),
-		p.state("delete", "Delete a project; open brings it back", http.MethodDelete, "", ""),
-		p.state("remove", "Remove the files of a deleted project for good", http.MethodDelete, "?forever=true", ""))
+		p.state("archive", "Close a project, which keeps its files", "change-project", url.Values{}, projects.Archived),
+		p.state("open", "Open an archived or deleted project again", "change-project", url.Values{}, projects.Open),
+		p.state("delete", "Delete a project; open brings it back", "delete-project", url.Values{}, ""),
+		p.state("remove", "Remove the files of a deleted project for good", "delete-project", url.Values{"forever": {"true"}}, ""))
 	return cmd
 }
 
-// request sends a request below /api/v1/projects and decodes the answer into v, if it is not nil. The error of a refusal is its reason.
-func (p *projectFlags) request(cmd *cobra.Command, method, path, kind string, body io.Reader, v any) error {
-	base, client, end, err := p.connect()
-	if err != nil {
-		return err
-	}
-	defer end()
-	req, err := http.NewRequestWithContext(cmd.Context(), method, base+"/api/v1/projects"+path, body)
-	if err != nil {
-		return err
-	}
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
-	}
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, pushAnswer))
-	if err != nil {
-		return err
-	}
-	if res.StatusCode >= 300 {
-		var problem struct {
-			Detail string
-			Files  []struct{ File, Reason string }
-		}
-		if json.Unmarshal(answer, &problem) != nil || problem.Detail == "" {
-			return fmt.Errorf("the server responded %s", res.Status)
-		}
-		for _, f := range problem.Files {
+// call calls an operation on projects and decodes the answer into v. A project that is made of files may refuse some of them.
+func (p *projectFlags) call(cmd *cobra.Command, operation string, given url.Values, body api.Body, v any) error {
+	err := p.serverFlags.call(cmd.Context(), operation, given, body, v)
+	var refused *api.RefusedError
+	if errors.As(err, &refused) {
+		for _, f := range refused.Files {
 			note(cmd, "%s: %s", f.File, f.Reason)
 		}
-		return errors.New(problem.Detail)
 	}
-	if v == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, v)
+	return err
 }
-
-// connect returns the server of --server, or one in this process that uses --data.
-func (p *projectFlags) connect() (base string, client *http.Client, end func(), err error) {
-	if p.to != "" {
-		u, err := url.Parse(p.to)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return "", nil, nil, fmt.Errorf("--server %s: must be http://HOST:PORT or https://HOST", shown(p.to))
-		}
-		return strings.TrimSuffix(p.to, "/"), &http.Client{
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for one host
-		}, func() {}, nil
-	}
-	log := slog.New(slog.DiscardHandler)
-	data, err := store.OpenData(p.data, log)
-	if err != nil {
-		var used *store.InUseError
-		if errors.As(err, &used) {
-			err = fmt.Errorf("%w: name it with --server", err)
-		}
-		return "", nil, nil, fmt.Errorf("%w (--data)", err)
-	}
-	set, err := projects.OpenData(projects.Options{Data: data, Log: log, Allowed: []string{string(filepath.Separator)}}) // the user of the command line is the operator
-	if err != nil {
-		data.Close()
-		return "", nil, nil, err
-	}
-	s, err := server.New(server.Config{Projects: set, Log: log})
-	if err != nil {
-		set.Close()
-		data.Close()
-		return "", nil, nil, err
-	}
-	return "http://localhost", &http.Client{Transport: inProcess{s}}, func() {
-		s.Close()
-		data.Close()
-	}, nil
-}
-
-// inProcess sends requests to a handler, without a network.
-type inProcess struct{ h http.Handler }
-
-// RoundTrip implements http.RoundTripper.
-func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	w := &kept{header: http.Header{}, status: http.StatusOK}
-	p.h.ServeHTTP(w, r)
-	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: r,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len()),
-	}, nil
-}
-
-// kept is a response in memory.
-type kept struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (k *kept) Header() http.Header         { return k.header }
-func (k *kept) WriteHeader(status int)      { k.status = status }
-func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // show prints projects.
 func (p *projectFlags) show(cmd *cobra.Command, list ...projects.Info) error {
@@ -187,7 +80,7 @@ func (p *projectFlags) list() *cobra.Command {
 		Use: "list", Short: "List the projects", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all struct{ Projects []projects.Info }
-			if err := p.request(cmd, http.MethodGet, "", "", nil, &all); err != nil {
+			if err := p.call(cmd, "projects", nil, api.Body{}, &all); err != nil {
 				return err
 			}
 			return p.show(cmd, all.Projects...)
@@ -212,7 +105,7 @@ func (p *projectFlags) make() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kind, body, err := projectForm(args[0], config, captures, args[1:])
+			body, err := projectForm(args[0], config, captures, args[1:])
 			if err != nil {
 				return err
 			}
@@ -220,7 +113,7 @@ func (p *projectFlags) make() *cobra.Command {
 				projects.Info
 				Files []struct{ File, Result, Reason string }
 			}
-			if err := p.request(cmd, http.MethodPost, "", kind, body, &made); err != nil {
+			if err := p.call(cmd, "make-project", nil, body, &made); err != nil {
 				return err
 			}
 			for _, f := range made.Files {
@@ -241,37 +134,18 @@ func (p *projectFlags) make() *cobra.Command {
 }
 
 // projectForm returns the form of a new project.
-func projectForm(title string, config map[string]*string, captures bool, files []string) (kind string, body io.Reader, err error) {
-	var out bytes.Buffer
-	form := multipart.NewWriter(&out)
+func projectForm(title string, config map[string]*string, captures bool, files []string) (api.Body, error) {
 	fields := map[string]string{"title": title, "captures": fmt.Sprint(captures)}
 	for name, value := range config {
 		fields[name] = *value
 	}
 	if dir := fields["library"]; dir != "" {
+		var err error
 		if fields["library"], err = filepath.Abs(dir); err != nil {
-			return "", nil, err
+			return api.Body{}, err
 		}
 	}
-	for name, value := range fields {
-		if err := form.WriteField(name, value); err != nil {
-			return "", nil, err
-		}
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return "", nil, err
-		}
-		w, err := form.CreateFormFile("files", filepath.Base(name))
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		if err != nil {
-			return "", nil, err
-		}
-	}
-	return form.FormDataContentType(), &out, form.Close()
+	return formOf(fields, files)
 }
 
 func (p *projectFlags) rename() *cobra.Command {
@@ -292,11 +166,7 @@ func (p *projectFlags) rename() *cobra.Command {
 			if title != "" {
 				change["title"] = title
 			}
-			body, err := json.Marshal(change)
-			if err != nil {
-				return err
-			}
-			return p.change(cmd, http.MethodPatch, args[0], "", string(body))
+			return p.change(cmd, "change-project", url.Values{"project": args[:1]}, change)
 		},
 	}
 	cmd.Flags().StringVar(&title, "title", "", "new title")
@@ -304,7 +174,7 @@ func (p *projectFlags) rename() *cobra.Command {
 }
 
 // state returns a command that changes the state of a project.
-func (p *projectFlags) state(name, short, method, query, body string) *cobra.Command {
+func (p *projectFlags) state(name, short, operation string, given url.Values, state projects.State) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " NAME", Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -313,18 +183,20 @@ func (p *projectFlags) state(name, short, method, query, body string) *cobra.Com
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return p.change(cmd, method, args[0], query, body) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			given["project"] = args
+			if state == "" {
+				return p.call(cmd, operation, given, api.Body{}, nil)
+			}
+			return p.change(cmd, operation, given, map[string]projects.State{"state": state})
+		},
 	}
 }
 
-// change changes a project and prints it, unless it is deleted.
-func (p *projectFlags) change(cmd *cobra.Command, method, name, query, body string) error {
-	path := "/" + url.PathEscape(name) + query
-	if method == http.MethodDelete {
-		return p.request(cmd, method, path, "", nil, nil)
-	}
+// change changes a project and prints it.
+func (p *projectFlags) change(cmd *cobra.Command, operation string, given url.Values, change any) error {
 	var info projects.Info
-	if err := p.request(cmd, method, path, "application/json", strings.NewReader(body), &info); err != nil {
+	if err := p.call(cmd, operation, given, api.JSONBody(change), &info); err != nil {
 		return err
 	}
 	return p.show(cmd, info)

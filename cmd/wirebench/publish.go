@@ -45,6 +45,7 @@ replaced. Values of fields marked @secret are replaced in the samples.`,
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	cmd.Flags().StringVar(&title, "title", "", "title of the pages (default: the protocol)")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "leave the values of fields marked @secret in the samples")
 	return cmd

@@ -70,6 +70,7 @@ Exit status: 0 as recorded, 1 different or missing messages, 2 wrong usage or no
 		},
 	}
 	l.add(cmd)
+	l.addRemote(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&r.to, "to", "", "play the client of the server at this HOST:PORT")
 	flags.StringVar(&r.listen, "listen", "", "play the server at this ADDRESS:PORT, for the first client")

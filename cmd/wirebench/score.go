@@ -46,10 +46,10 @@ func (x *scoring) run(cmd *cobra.Command, args []string) error {
 			paths = append(paths, path)
 		}
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && !x.library.isRemote() {
 		return errors.New("check --against needs a path of definitions, too")
 	}
-	lib, err := workspace.ReadNamed(paths...)
+	lib, err := x.library.named(cmd, paths)
 	if err != nil {
 		return err
 	}

@@ -32,9 +32,10 @@ type API struct {
 	Tell      func(ws, topic string) // tells the pages of a project of a change
 	GitRemote string                 // from which pull takes; "" for none
 
-	groups []Group // of operations
-	byID   map[string]*Operation
-	at     map[string]*Operation // by route
+	groups  []Group // of operations
+	byID    map[string]*Operation
+	at      map[string]*Operation // by route
+	schemas huma.Registry         // of a client
 
 	repos    *sync.Map     // *git.Repo by folder
 	clearing chan struct{} // a semaphore of requests that decrypt a capture again

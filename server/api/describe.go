@@ -15,6 +15,19 @@ import (
 	"wirebench/server/store"
 )
 
+// Config returns the configuration of the document of a version of the program.
+func Config(version string) huma.Config {
+	c := huma.DefaultConfig("Wirebench", version)
+	c.OpenAPIPath, c.SchemasPath = "/api/openapi", "/api/schemas"
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", SchemaName)
+	c.DocsPath = ""     // its page loads external scripts; ours is /api/docs
+	c.CreateHooks = nil // no $schema in responses
+	c.RejectUnknownQueryParameters = true
+	c.Transformers = []huma.Transformer{Errors(c.Components.Schemas)}
+	c.Info.Description = "Decode, encode and lay out the messages of binary protocols. Ranges are in bits; lines and columns are counted from 1."
+	return c
+}
+
 // describeServer adds what is common to all operations to the document.
 func describeServer(doc *huma.OpenAPI, base string) {
 	doc.Info.License = &huma.License{Name: "MIT", Identifier: "MIT"}
