@@ -175,7 +175,7 @@ func TestPages(t *testing.T) {
 		}, nil},
 		{"the second of several", "POST", "/p/one/definitions", form("action", "show:1", "bycode", "1", "form", "hex-lines", "input", "0a000100080007000000\n0800020000000000"), 200, []string{"C_LIST.1.def", `name="show" value="1"`}, nil},
 		{"a message of another code", "POST", "/p/one/definitions", form("action", "decode", "message", "C_JOIN.1", "input", "0800020000000000"), 200, []string{"Decode as C_LIST.1", "wrong-code"}, nil},
-		{"an unknown code", "POST", "/p/one/definitions", form("action", "decode", "bycode", "1", "input", "0600270009 09"), 200, []string{"No definition", "unknown-message", "no definition explains these bytes"}, nil},
+		{"an unknown code", "POST", "/p/one/definitions", form("action", "decode", "bycode", "1", "input", "0600270009 09"), 200, []string{"Unknown code 0x0027", "unknown-message", "no definition explains these bytes"}, nil},
 		{"no definition and no bytes", "POST", "/p/one/definitions", form("action", "decode"), 200, []string{"Name of the new message"}, []string{`value="encode"`}},
 		{"a new definition", "POST", "/p/one/definitions", form("action", "layout", "message", "C_NEW.2", "definition", "uint32 x\r\n"), 200, []string{"C_NEW.2.def", "8 bytes", "not saved"}, []string{"Discard changes"}},
 		{"changes discarded", "POST", "/p/one/definitions", form("action", "stored", "message", "C_JOIN.1", "definition", "byte b"), 200, []string{"channel_name"}, []string{"not saved", "\nbyte b"}},

@@ -430,6 +430,7 @@ type Message struct {
 	Linked    bool              // decoded by the open definition, so lines refer to it
 	Stale     bool              // decoded by an earlier text of it, so lines may have moved
 	Other     string            // the definition of its code, if that is another one
+	Stray     bool              // no definition has its code, or it has none, and the open one does
 	FirstByte int               // first byte drawn
 	Fits      []Fit             // definitions that explain it, if its own does not
 	Begin     Begin             // of a new one

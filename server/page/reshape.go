@@ -151,6 +151,9 @@ func (p *work) beginning(m *templates.Message) {
 	b := &m.Begin
 	b.Offered = p.form.frame != nil && p.form.frame.Offer != ""
 	of := p.unknown()
+	if snap.Dialect.Codes != nil && !of.HasCode {
+		return // too short for a code
+	}
 	b.Code = of.Code
 	name, known := "", false
 	if snap.Dialect.Codes != nil && of.HasCode {

@@ -288,10 +288,8 @@ func (p *work) show() {
 	}
 	p.form.show = min(p.form.show, len(j.Messages)-1)
 	p.verdict()
-	if p.form.action == "paste" && p.otherCodes() {
-		p.form.byCode = true
-		j = p.read()
-		p.job = j
+	if p.form.action == "paste" {
+		j = p.readAnew()
 	}
 	j.Request.Fields = true
 	shown := p.message(p.form.show)
@@ -313,14 +311,28 @@ func (p *work) show() {
 	}
 }
 
-// otherCodes reports whether the code of a message belongs to another definition than the open one, or the text names another one, unless
-// the open one is being edited.
+// readAnew decides how a pasted text is read: by the open definition, unless that says nothing about it.
+func (p *work) readAnew() *workspace.Input {
+	if p.form.byCode {
+		p.form.byCode = false
+		p.job = p.read()
+	}
+	if p.otherCodes() {
+		p.form.byCode = true
+		p.job = p.read()
+	}
+	return p.job
+}
+
+// otherCodes reports whether a message has a code that no definition has, or none. Unless the open definition is being edited, it also reports
+// whether the code belongs to another one, or the text names another one.
 func (p *work) otherCodes() bool {
-	if p.form.byCode || p.def == nil || p.def.Edited {
+	if p.def == nil {
 		return false
 	}
 	for i := range p.job.Messages[:min(len(p.job.Messages), maxListed)] {
-		if named := p.job.Named(i); named != "" && p.def.Message != nil && named != p.def.Snap.NameOf(p.def.Message) || p.message(i).Other != "" {
+		m, named := p.message(i), p.job.Named(i)
+		if m.Stray || !p.def.Edited && (m.Other != "" || named != "" && p.def.Message != nil && named != p.def.Snap.NameOf(p.def.Message)) {
 			return true
 		}
 	}
@@ -348,11 +360,12 @@ func (p *work) message(i int) *templates.Message {
 	if rest, ok := codecview.Rest(&j.Rec); ok && j.Request.Fields && (m.Message != "" || m.Status == "unknown") {
 		m.Fields = append(m.Fields, rest)
 	}
-	if j.Request.Message != nil && hasProblem(m.Problems, codec.WrongCode.String()) {
+	if of := j.Request.Message; of != nil && (hasProblem(m.Problems, codec.WrongCode.String()) || of.HasKey && !j.Rec.HasCode()) {
 		by := &workspace.Input{Snap: j.Snap, Messages: j.Messages} // as read after "Decode as"
 		by.Request.Session = j.Request.Session
 		byCodes(by, j.Request.Message)
 		m.Other = by.Name(by.Decode(i))
+		m.Stray = m.Other == ""
 	}
 	return m
 }

@@ -37,7 +37,7 @@ func TestFlowCaptureList(t *testing.T) {
 
 	// A type is hidden, and shown again.
 	f.choose(5, false)
-	f.shows("#fields-head", "No definition")
+	f.shows("#fields-head", "Unknown code 0x")
 	f.press("h")
 	f.counts("100 frames · 80 shown")
 	f.is("a chip", `document.querySelector(".frames-chip.hides").textContent.includes("hidden")`)

@@ -61,7 +61,7 @@ func TestFlowPaste(t *testing.T) {
 
 	f.paste("0600270009 09")
 	f.do(`document.querySelector("#form").value = ""; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
-	f.shows("#fields-head", "No definition")
+	f.shows("#fields-head", "Unknown code 0x0027")
 	f.shows(".tree .wrong", "no definition for code 39")
 
 	// A dropped file: text is pasted, bytes become hex.

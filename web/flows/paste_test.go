@@ -23,7 +23,8 @@ func (f flow) asText() {
 	f.page().Focused("textbox", "Bytes: hex, a dump, an array, base64, a log …")
 }
 
-// A pasted message is decoded by the definition of its code, unless the open one is being edited or the code is unknown.
+// A pasted message is decoded by the definition of its code, unless the open one is being edited. One with an unknown code, or none, is decoded by
+// no definition, whichever is open.
 func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	t.Parallel()
 	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
@@ -34,13 +35,29 @@ func TestFlowPasteFindsItsDefinition(t *testing.T) {
 	f.is("the list marks it", `document.querySelector('#rail-list a[aria-current]')?.textContent.includes("C_WIDE")`)
 
 	f.open("C_JOIN.1")
-	f.pasted("0600270009 09")
-	f.shows("#fields-head", "C_JOIN.1")
-	p.Visible("heading", "C_JOIN.1.def")
+	unknown := func() {
+		t.Helper()
+		f.pasted("12002700080039304c0061006e006e000000")
+		p.Visible("heading", "Unknown code 0x0027")
+		p.Visible("heading", "C_JOIN.1.def")
+		p.Visible("button", "New definition from these bytes")
+		f.shows("#tree-problems .fits", "all 18 bytes: 1 text, 1 offset or count")
+		f.lacks(row("password"))
+		f.pasted("0600")
+		p.Visible("heading", "Too short for a code")
+		p.Gone("button", "New definition from these bytes")
+	}
+	unknown()
+	p.Visible("button", "read as …")
+	f.says("its text stays", servertest.JoinText)
+	f.pasted(joinHex)
+	p.Visible("heading", "C_JOIN.1")
 
 	f.caret(1)
 	f.types(" # mine")
 	f.shows("#facts", "not saved")
+	unknown()
+	f.says("what was typed stays", strings.Replace(servertest.JoinText, "# where", "# where # mine", 1))
 	f.pasted(wideHex)
 	f.shows("#fields-head", "Decode as C_WIDE.1")
 	p.Visible("heading", "C_JOIN.1.def")
