@@ -121,6 +121,7 @@ type listState struct {
 	Sorting   float64              `json:"sorting"` // progress of computing another order, from 0 to 1; 0 if none is computed
 	Fresh     int                  `json:"fresh"`   // frames added after the list was sorted, which are not in it
 	Total     int                  `json:"total"`
+	Packets   int                  `json:"packets"` // of Total: events of packets; -1 if they are not listed
 	Scanned   int                  `json:"scanned"`
 	Fit       int                  `json:"fit"`
 	Done      bool                 `json:"done"` // all frames have been tested, and the file has been read
@@ -663,7 +664,7 @@ func (v *listView) spec() frames.ListSpec {
 
 // readsLike returns a text that differs between ways to read a capture.
 func readsLike(x store.Capture) string {
-	return fmt.Sprintf("%q %q %s", x.Keys, x.Framing, x.Settings.Key())
+	return fmt.Sprintf("%q %q %s %t", x.Keys, x.Framing, x.Settings.Key(), x.Packets)
 }
 
 // snapshot returns the current definitions for a capture, including the unsaved text of the page. While it has errors, the last text without
@@ -706,6 +707,7 @@ func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) erro
 		st.Mistakes = append(slices.Clip(st.Mistakes), m)
 	}
 	st.Read, st.Size = o.Progress()
+	st.Packets = o.Packets()
 	if st.Mistakes == nil {
 		st.Mistakes = []frames.ViewMistake{}
 	}

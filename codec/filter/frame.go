@@ -105,7 +105,7 @@ type frameFieldInfo struct {
 
 var (
 	dirWords    = []string{"", "c2s", "s2c"}
-	kindWords   = []string{"message", "control", "opaque", "problem"}
+	kindWords   = []string{"message", "control", "opaque", "problem", "packet"}
 	stateWords  = []string{"clean", "under", "over", "mismatch", "unknown", "error"}
 	statusWords = []string{"ok", "incomplete", "illegal", "unknown"}
 )
@@ -138,7 +138,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffProto:    {"proto", cText, nil, "transport protocol: tcp or udp"},
 	ffVer:      {"ver", cNumber, nil, "version of the definition"},
 	ffBuild:    {"build", cNumber, nil, "build of the client"},
-	ffKind:     {"kind", cWord, kindWords, "message, control, opaque (enciphered) or problem"},
+	ffKind:     {"kind", cWord, kindWords, "message, control, opaque (enciphered), problem or packet (an event, where they are listed)"},
 	ffGroup:    {"group", cText, nil, "group of the message"},
 	ffMark:     {"mark", cText, nil, "its mark"},
 	ffNote:     {"note", cText, nil, "its note"},

@@ -23,6 +23,8 @@ type conn struct {
 	over      bool // the transport was flushed
 	emit      func(*transport.Frame)
 
+	early []event // before made
+
 	last [3]place // of the last frame, by direction
 	wait *wait    // for a decision; nil: it does not wait
 	slow bool     // it waits for so long that frames of others are not held back for it

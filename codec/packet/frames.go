@@ -34,6 +34,8 @@ type Options struct {
 	ClearTLS func(transport.Conn, transport.Clear)
 	NoTLS    bool // transports get TLS as it is
 
+	Events bool // also emit frames of kind transport.Packet, for events of TCP connections
+
 	// Recordings can hold their frames, as shown live, beside the packets. Recorded reports whether to read those instead of the packets;
 	// cut identifies the rules by which they were cut. nil: frames are made of the packets.
 	Recorded func(cut string) bool
@@ -304,6 +306,7 @@ func (a *Assembler) conn(d *datagram) *conn {
 		next.Proto = transport.TCP
 		next.tcp = &stream{pool: &a.pool, out: func(fromB bool, seg transport.Segment) { a.segment(next, fromB, seg) }}
 		next.tcp.b.fromB = true
+		next.tcp.event = a.eventsOf(next)
 	}
 	next.Stream = a.stream(next.Proto)
 	if c != nil {
@@ -339,6 +342,7 @@ func (a *Assembler) segment(c *conn, fromB bool, seg transport.Segment) {
 		if c.transport != nil && c.Proto == transport.TCP && !a.opts.NoTLS {
 			c.transport = a.tls.Wrap(c.transport, a.clearTLS(c))
 		}
+		a.earlyEvents(c)
 	}
 	if c.transport == nil {
 		return
@@ -414,6 +418,7 @@ func (a *Assembler) end(c *conn, at time.Time) {
 	if c.tcp != nil {
 		c.tcp.flush(at)
 	}
+	a.earlyEvents(c)
 	a.finish(c, at)
 }
 

@@ -72,6 +72,7 @@ type stream struct {
 	closed bool  // both directions have ended
 	pool   *pool
 	out    func(fromB bool, seg transport.Segment) // Dir is not set
+	event  func(event)                             // nil: events are not wanted
 }
 
 // pool holds the free buffers of held segments, and the size of all held ones.
@@ -162,6 +163,13 @@ func (s *stream) halves(fromB bool) (from, to *half) {
 func (s *stream) feed(d *datagram, packet uint32, at time.Time) {
 	h, o := s.halves(d.fromB)
 	s.now = place{at, packet}
+	if s.event != nil {
+		seq := d.seq
+		if d.flags&FlagSYN != 0 {
+			seq++
+		}
+		defer s.tell(d, h.again(seq, d.data))
+	}
 	if s.closed {
 		s.late(h, d.seq, len(d.data))
 		return
@@ -352,6 +360,9 @@ func (h *half) reach(p place) {
 func (s *stream) lost(h *half, n int64, packet, off uint32, at time.Time) {
 	seg := transport.Segment{At: at, Packet: packet, Off: off, Lost: n, Start: !h.started && h.whole}
 	h.started = true
+	if s.event != nil {
+		s.tellLoss(h, n, packet, at)
+	}
 	s.out(h.fromB, seg)
 }
 

@@ -97,6 +97,9 @@ func (d *Identifier) Identify(conn int, f *Frame) {
 		return
 	}
 	i := 3*conn + int(min(f.Dir, schema.ToClient))
+	if f.Kind == Packet {
+		i = 3 * conn // the frames of its direction go on as if it were not there
+	}
 	for len(d.last) <= i {
 		d.last = append(d.last, FrameID{})
 	}

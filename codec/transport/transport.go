@@ -33,10 +33,13 @@ const (
 	Control             // transport signalling: handshake, ack, sync, ping
 	Opaque              // enciphered with an unknown key
 	Problem             // a gap or malformed bytes; Note has the reason
+	Packet              // an event of the packets of a connection, such as a reset, which Note says; without bytes, only where it is wanted
 )
 
 // String returns the kind as the command line and the API write it.
-func (k Kind) String() string { return [...]string{"message", "control", "opaque", "problem"}[k] }
+func (k Kind) String() string {
+	return [...]string{"message", "control", "opaque", "problem", "packet"}[k]
+}
 
 // Source is a range of a captured packet's payload that contributed to a frame.
 type Source struct {

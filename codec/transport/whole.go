@@ -50,7 +50,7 @@ func (w *Whole) Give(f Frame) bool {
 
 // KindOf returns the kind with the given name, or Message.
 func KindOf(name string) Kind {
-	for k := Control; k <= Problem; k++ {
+	for k := Control; k <= Packet; k++ {
 		if k.String() == name {
 			return k
 		}

@@ -181,6 +181,9 @@ func (s *API) chosenFrames(ctx context.Context, ws *space, b *CapsuleBody) (*wor
 	conns, notes := open.Log().ConnReader(), x.Capture.Notes
 	notes.Show()
 	err = x.View.Each(ctx, 0, false, func(_, index int, e live.Entry, data []byte) bool {
+		if e.Kind == transport.Packet {
+			return true
+		}
 		if b.Frames != "" && !slices.ContainsFunc(chosen, func(r struct{ From, To int }) bool { return index+1 >= r.From && index+1 <= r.To }) {
 			return true
 		}

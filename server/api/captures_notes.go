@@ -91,6 +91,7 @@ type patchCaptureInput struct {
 		Dismiss  []string      `json:"dismiss,omitempty" maxItems:"100" doc:"ids of proposals to dismiss"`
 		Propose  []string      `json:"propose,omitempty" maxItems:"100" doc:"ids of dismissed proposals to make again"`
 		Settings settingsPatch `json:"settings,omitempty"`
+		Packets  *bool         `json:"packets,omitempty" doc:"list the events of the packets of TCP connections, FIN, RST, retransmissions and losses, as rows of kind packet; frames get other numbers and keep their identities"`
 		Keys     *string       `json:"keys,omitempty" maxLength:"1048576" doc:"keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key; or a TLS key log (SSLKEYLOGFILE); \"\" removes them. They are write-only"`
 	}
 }
@@ -104,11 +105,11 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		return nil, err
 	}
 	b := &in.Body
-	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || len(b.Dismiss)+len(b.Propose) > 0 {
+	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || b.Packets != nil || len(b.Dismiss)+len(b.Propose) > 0 {
 		if why := access.From(ctx).Refusal("capture settings", ws.Name); why != "" {
 			return nil, huma.Error403Forbidden("changing the name, keys or settings of a capture " + why + "; marks and notes need commenter")
 		}
-		if s.Captures.Writes(ws.Name, in.ID) && (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given) {
+		if s.Captures.Writes(ws.Name, in.ID) && (b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || b.Packets != nil) {
 			return nil, errWritten
 		}
 	}
@@ -155,6 +156,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		set(&x.Notes.Text, b.Text)
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
+		set(&x.Packets, b.Packets)
 		dismiss(x, b.Dismiss, b.Propose)
 		if b.Settings.given {
 			next, err := b.Settings.apply(x.Settings)
@@ -181,7 +183,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 	return &oneCaptureOutput{x}, nil
 }
 
-func set(to, from *string) {
+func set[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}

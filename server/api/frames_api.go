@@ -22,7 +22,7 @@ type FramesPath struct {
 
 // FramesOrder is the order of listed frames.
 type FramesOrder struct {
-	Sort string `query:"sort" maxLength:"1000" doc:"column: n, time, delta, dir, conn, code, name, ver, len, status, flags, info, layers, or = and the path of a field; default: capture order"`
+	Sort string `query:"sort" maxLength:"1000" doc:"column: n, time, delta, dir, conn, src, dst, code, name, ver, len, status, flags, info, layers, or = and the path of a field; default: capture order"`
 	Desc bool   `query:"desc" doc:"descending"`
 }
 

@@ -119,5 +119,8 @@ func CutBy(snap *workspace.Snapshot) string {
 func readingKey(snap *workspace.Snapshot, x store.Capture) string {
 	day, _ := paste.LogDay(x.Name)
 	sum := sha256.Sum256([]byte(x.Framing + "\x00" + x.Keys + "\x00" + day.String() + "\x00" + snap.Reading()))
+	if x.Packets {
+		return "/" + hex.EncodeToString(sum[:8]) + "/packets"
+	}
 	return "/" + hex.EncodeToString(sum[:8])
 }

@@ -87,6 +87,7 @@ type Capture struct {
 	took  atomic.Int64  // duration of reading the file in nanoseconds, set after done
 
 	size, read atomic.Int64 // bytes of the file
+	packets    atomic.Int64 // frames of kind transport.Packet
 	ciphered   sync.Map     // names of connections of which a part was deciphered
 
 	key      string      // see Reading
@@ -137,6 +138,9 @@ func (o *Capture) Stale() <-chan struct{} { return o.stale }
 
 // Progress returns the number of bytes read and the size of the file.
 func (o *Capture) Progress() (read, size int64) { return o.read.Load(), o.size.Load() }
+
+// Packets returns the number of events of packets among the frames so far, -1 if they are not listed.
+func (o *Capture) Packets() int { return int(o.packets.Load()) }
 
 // Ciphered reports whether a part of a connection was deciphered.
 func (o *Capture) Ciphered(conn string) bool {
@@ -272,6 +276,9 @@ func (c *Set) begin(id, reading, protocol string, follow, grows bool, file io.Re
 	o.ctx, o.stop = context.WithCancel(c.ctx)
 	o.used.Store(time.Now().UnixNano())
 	o.size.Store(x.Size)
+	if !x.Packets {
+		o.packets.Store(-1)
+	}
 	if grows {
 		o.tail = newTail(o.ctx, file, x.Size, o.log.Touch)
 	}
@@ -347,6 +354,7 @@ func (o *Capture) enough() <-chan time.Time {
 // Live adds the log of running traffic to the set, until Ended is called.
 func (c *Set) Live(ws, id string, log *live.Log, done chan struct{}) *Capture {
 	o := &Capture{log: log, stop: func() {}, done: done, running: true}
+	o.packets.Store(-1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live[ws+"/"+id] = o
@@ -402,9 +410,13 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 				o.ciphered.Store(f.Conn.Name(), true)
 			}
 		}
+		if f.Kind == transport.Packet {
+			o.packets.Add(1)
+		}
 		full = o.log.AddFlagged(conn, f, live.FlagsOf(f.Marks))
 	}
 	how := readingTold(snap, protocol, x, func(conn string) { o.ciphered.Store(conn, true) })
+	how.Events = x.Packets && protocol.Streams
 	if takes := how.Recorded; takes != nil {
 		how.Recorded = func(cut string) bool {
 			recorded = takes(cut)

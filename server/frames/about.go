@@ -76,6 +76,7 @@ var kindText = map[transport.Kind]string{
 	transport.Control: "control data of the protocol, not of the game",
 	transport.Opaque:  "encrypted; the key is unknown",
 	transport.Problem: "invalid or missing bytes",
+	transport.Packet:  "an event of the connection, without a message",
 }
 
 // whatItIs returns the title of a description.
@@ -87,6 +88,8 @@ func whatItIs(f *transport.Frame) string {
 		return "Control"
 	case f.Kind == transport.Opaque:
 		return "Enciphered bytes"
+	case f.Kind == transport.Packet:
+		return "Packet"
 	case f.Length != 0:
 		return "Gap"
 	}

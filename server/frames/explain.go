@@ -144,7 +144,7 @@ func (l *List) Conns(ctx context.Context, q ConnsQuery) (*Conns, error) {
 		err = l.eachOf(ctx, one)
 	} else {
 		for i := l.log.Base(); i < l.log.Len() && err == nil; i++ {
-			if e := l.log.Entry(i); i >= l.log.Base() {
+			if e := l.log.Entry(i); i >= l.log.Base() && e.Kind != transport.Packet {
 				one(i, e, nil)
 			}
 			if i%lookEvery == 0 {
@@ -383,7 +383,7 @@ func (l *List) Follow(ctx context.Context, q FollowQuery) (*Follow, error) {
 			return nil, ctx.Err()
 		}
 		e, data, ok := log.Get(i)
-		if !ok || e.Conn != at.Conn || !conn.Of(e) {
+		if !ok || e.Conn != at.Conn || !conn.Of(e) || e.Kind == transport.Packet {
 			continue
 		}
 		if len(out.Parts) >= maxFollowed || total >= maxFollowedBytes {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport"
+	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -50,7 +51,9 @@ var listedColumns = map[string]struct {
 	"len":   {"Length", func(_ *listed, r *Row, _ *transport.Frame) string { return strconv.Itoa(r.Len) }},
 	"flags": {"Flags", (*listed).flagsOf},
 	"info":  {"Info", (*listed).infoOf},
-	"conn":  {"Connection", nil}, // of the entry; see frame
+	"conn":  {"Connection", nil}, // of the entry, as are the next two; see frame
+	"src":   {"Source", nil},
+	"dst":   {"Destination", nil},
 	"layers": {"Layers", func(_ *listed, r *Row, _ *transport.Frame) string {
 		text := strings.Join(r.Via, " › ")
 		for i, n := range r.From {
@@ -134,6 +137,14 @@ func (x *listed) frame(n int, e live.Entry, f *transport.Frame) error {
 		switch {
 		case strings.HasPrefix(id, "="):
 			cell, cells = cells[0], cells[1:]
+		case id == "src", id == "dst":
+			var ends [2]string
+			ends[0], ends[1], _ = strings.Cut(x.conns.Of(e).Name, "-")
+			side := 0
+			if (e.Dir == schema.ToClient) == (id == "src") {
+				side = 1
+			}
+			cell = ends[side]
 		case id == "conn":
 			conn := x.conns.Of(e)
 			if cell = conn.Name; conn.Session > 0 {

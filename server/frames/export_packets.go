@@ -250,6 +250,9 @@ type madePackets struct {
 }
 
 func (x *madePackets) frame(n int, e live.Entry, f *transport.Frame) error {
+	if f.Kind == transport.Packet {
+		return nil // its packet is not written either
+	}
 	at := f.At
 	if at.IsZero() {
 		at = time.Unix(0, 0)

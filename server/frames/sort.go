@@ -38,7 +38,7 @@ const maxSortBy = 1000
 
 // byDefinitions reports whether the order depends on the definitions.
 func (s SortSpec) byDefinitions() bool {
-	return !slices.Contains([]string{"n", "time", "delta", "dir", "conn", "code", "len", "layers"}, s.By)
+	return !slices.Contains([]string{"n", "time", "delta", "dir", "conn", "src", "dst", "code", "len", "layers"}, s.By)
 }
 
 // noPlace marks a frame that the log discarded before it was sorted.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -218,6 +219,8 @@ var sortKeys = map[string]keyOf{
 		return uint64(e.Dir), e.Dir != schema.Both
 	}),
 	"conn": byNumber(func(k *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return k.conns.of(e.Conn), true }),
+	"src":  byNumber(func(k *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return k.conns.end(e, true), true }),
+	"dst":  byNumber(func(k *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return k.conns.end(e, false), true }),
 	"code": byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return uint64(e.Code), e.HasKey }),
 	"len":  byNumber(func(_ *keyMaker, _ int, e live.Entry, _ []byte) (uint64, bool) { return uint64(e.Len), true }),
 	"ver": byNumber(func(k *keyMaker, _ int, e live.Entry, data []byte) (uint64, bool) {
@@ -328,8 +331,11 @@ func (k *keyMaker) info(e live.Entry, data []byte) []byte {
 	return b
 }
 
-// connRanks holds the ranks of connections in the order of their names.
-type connRanks struct{ rank []uint32 }
+// connRanks holds the ranks of connections in the order of their names, and those of their clients and servers.
+type connRanks struct {
+	rank []uint32
+	ends [2][]uint32
+}
 
 func rankConns(conns []live.Conn) connRanks {
 	type conn struct {
@@ -344,7 +350,7 @@ func rankConns(conns []live.Conn) connRanks {
 	slices.SortFunc(all, func(a, b conn) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.sess, b.sess), cmp.Compare(a.at, b.at))
 	})
-	out := connRanks{make([]uint32, len(all))}
+	out := connRanks{rank: make([]uint32, len(all)), ends: rankEnds(conns)}
 	rank := uint32(0)
 	for i, c := range all {
 		if i > 0 && (c.key != all[i-1].key || c.sess != all[i-1].sess) {
@@ -353,6 +359,40 @@ func rankConns(conns []live.Conn) connRanks {
 		out.rank[c.at] = rank
 	}
 	return out
+}
+
+// rankEnds ranks the clients and the servers of connections among each other.
+func rankEnds(conns []live.Conn) (ranks [2][]uint32) {
+	var names [2][]string
+	var all []string
+	for _, c := range conns {
+		client, server, _ := strings.Cut(c.Name, "-")
+		for side, name := range []string{client, server} {
+			key := string(appendSortText(nil, []byte(name), maxSortText))
+			names[side], all = append(names[side], key), append(all, key)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for side := range names {
+		for _, name := range names[side] {
+			at, _ := slices.BinarySearch(all, name)
+			ranks[side] = append(ranks[side], uint32(at))
+		}
+	}
+	return ranks
+}
+
+// end returns the rank of the sender or receiver of a frame; those of later connections come last.
+func (r connRanks) end(e live.Entry, sender bool) uint64 {
+	side := 0
+	if (e.Dir == schema.ToClient) == sender {
+		side = 1
+	}
+	if int(e.Conn) < len(r.ends[side]) {
+		return uint64(r.ends[side][e.Conn])
+	}
+	return math.MaxUint64
 }
 
 // of returns the rank of a connection; later connections come last.

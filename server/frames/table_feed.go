@@ -6,6 +6,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/columns"
 	"wirebench/codec/corpus"
+	"wirebench/codec/transport"
 	"wirebench/defs"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
@@ -14,7 +15,8 @@ import (
 // listStep is the number of frames of a list looked up at once.
 const listStep = 4096
 
-// eachOf calls f with the frames of the list in order, as live.Log.EachOf does, until f returns false or the context is done.
+// eachOf calls f with the frames of the list in order, as live.Log.EachOf does, until f returns false or the context is done. Events of
+// packets are left out: they are rows, and count nowhere.
 func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []byte) bool) error {
 	more := true
 	for pos := 0; more; {
@@ -32,7 +34,7 @@ func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []b
 			if seen++; seen%lookEvery == 0 && ctx.Err() != nil {
 				return false
 			}
-			more = f(i, e, block)
+			more = e.Kind == transport.Packet || f(i, e, block)
 			return more
 		})
 	}

@@ -51,6 +51,9 @@ func (l *List) Timeline(ctx context.Context, q TimelineQuery) (*Timeline, error)
 	var from, to int64
 	first := true
 	span := func(_, _ int, e live.Entry, _ []byte) bool {
+		if e.Kind == transport.Packet {
+			return true
+		}
 		if first || e.At < from {
 			from = e.At
 		}
@@ -99,6 +102,8 @@ func (l *List) Timeline(ctx context.Context, q TimelineQuery) (*Timeline, error)
 	return out, l.View.Each(ctx, 0, false, func(_, i int, e live.Entry, data []byte) bool {
 		k := min(max(int((e.At-from)/step), 0), n-1)
 		switch {
+		case e.Kind == transport.Packet:
+			return true
 		case e.Kind == transport.Problem:
 			out.Bad[k]++
 		case e.Dir == schema.ToServer:

@@ -72,6 +72,25 @@ func Chat(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
+// Lossy returns a capture of 20 messages C_SAY. 24 bytes are missing after the first ten, and the client ends the connection.
+func Lossy(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	s, at := Conversation(t, &out)
+	for i := range 20 {
+		if i == 10 {
+			s.Lost(schema.ToServer, 24)
+		}
+		if err := s.Data(schema.ToServer, at.Add(time.Duration(i)*time.Millisecond), []byte{12, 0, 0x01, 0x10, 6, 0, 'a', 0, 'b', 0, 0, 0}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(schema.ToServer, at.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 var NumberFiles = map[string]string{"C_LEVEL.1.def": "int32 level\nfloat share\n", "protocol.1.map": "C_LEVEL 4097\n"}
 
 // Numbers returns a capture of n messages whose level grows by one.

@@ -63,6 +63,8 @@ type Capture struct {
 	Keyed   bool   `json:"keyed,omitempty" doc:"keys from elsewhere are kept with it"`
 	Keys    string `json:"-"` // in the syntax of protocols.ParseKeys; never sent to clients
 
+	Packets bool `json:"packets,omitempty" doc:"events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses"`
+
 	Dismissed []string `json:"dismissed,omitempty" doc:"ids of proposals that were dismissed"`
 
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"settings that override those of the project"`

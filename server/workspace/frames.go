@@ -22,7 +22,7 @@ type FrameInfo struct {
 	Conn     string             `json:"conn" doc:"client-server, each address:port"`
 	Session  int                `json:"session,omitempty" doc:"number among successive connections of the same addresses"`
 	Dir      string             `json:"dir" enum:"c2s,s2c"`
-	Kind     string             `json:"kind" enum:"message,control,opaque,problem"`
+	Kind     string             `json:"kind" enum:"message,control,opaque,problem,packet"`
 	From     []uint32           `json:"from" doc:"numbers of the captured packets that it was assembled from"`
 	Via      []string           `json:"via,omitempty" doc:"enclosing packets, the outermost first"`
 	Code     *uint32            `json:"code,omitempty"`

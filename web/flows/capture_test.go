@@ -278,3 +278,46 @@ func TestFlowLateFrame(t *testing.T) {
 	f.lacks(".fo-offer button")
 	f.shows("#definition-head", "C_SAY.1.def")
 }
+
+// Events of packets are rows on request: they are filtered, show their packet, and are no frames.
+func TestFlowCaptureEvents(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, servertest.ChatFiles, servertest.Lossy(t), "")
+	p := f.page()
+	f.counts("21 frames") // and the gap
+	p.Click("button", "More tools")
+	p.Click("menuitem", "Packet events…")
+	f.counts("21 frames and 2 packet events")
+	f.filter("kind == packet")
+	f.counts("21 frames and 2 packet events · 2 shown")
+	f.is("what they are", `[...document.querySelectorAll(".frame .fc-info")].map((e) => e.textContent).join() === "lost: 24 bytes,FIN"`)
+	f.do(`document.querySelectorAll(".frame")[1].querySelector(".fc-name").dispatchEvent(new MouseEvent("mousedown", {bubbles: true, button: 0}))`)
+	p.Chosen("Which bytes", "Packet 24")
+	f.is("its bytes", `document.querySelector("#packet").textContent.replaceAll(/\s/g, "").includes("08004500")`)
+	f.shows(".frame-origin", "FIN, in packet 24")
+	f.filter("")
+	f.tool("Types")
+	f.shows(".frames-types", "2 types · 21 frames")
+	p.Click("button", "More tools")
+	p.Click("menuitem", "Packet events…")
+	f.counts("21 frames")
+}
+
+// The sender and the receiver are columns, one click away, by which the list is sorted and filtered.
+func TestFlowCaptureEnds(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 20), "")
+	p := f.page()
+	f.counts("20 frames")
+	for _, column := range []string{"Source", "Destination"} {
+		p.Click("button", "More tools")
+		p.Click("menuitem", "Columns…")
+		f.pick(column)
+	}
+	f.is("of the client", `document.querySelector(".frame .fc-src").textContent === "10.0.0.2:4000" && document.querySelector(".frame .fc-dst").textContent === "10.0.0.1:7801"`)
+	f.head("src")
+	f.listed("the server first", "5,10,15,20,1,2,3")
+	f.do(`document.querySelector(".frame .fc-src").dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 200, clientY: 200}))`)
+	f.pick("Apply as filter")
+	f.counts("20 frames · 4 shown")
+}

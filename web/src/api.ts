@@ -1005,6 +1005,8 @@ export interface ListState {
   /** frames added after the list was sorted, which are not in it */
   fresh: number;
   total: number;
+  /** of Total: events of packets; -1 if they are not listed */
+  packets: number;
   scanned: number;
   fit: number;
   /** all frames have been tested, and the file has been read */
@@ -1700,6 +1702,8 @@ export interface StoreCapture {
   framing?: string;
   /** keys from elsewhere are kept with it */
   keyed?: boolean;
+  /** events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses */
+  packets?: boolean;
   /** ids of proposals that were dismissed */
   dismissed?: string[];
   /** settings that override those of the project */
@@ -2841,7 +2845,7 @@ export interface WorkspaceFrameInfo {
   /** number among successive connections of the same addresses */
   session?: number;
   dir: "c2s" | "s2c";
-  kind: "message" | "control" | "opaque" | "problem";
+  kind: "message" | "control" | "opaque" | "problem" | "packet";
   /** numbers of the captured packets that it was assembled from */
   from: number[];
   /** enclosing packets, the outermost first */

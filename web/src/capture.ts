@@ -162,6 +162,7 @@ class CapturePage implements Shown {
       frameNumber: this.place.number,
       markers: markersOf(this.api),
       decodeAs: openSettings,
+      packets: (on) => void this.change({ packets: on }),
       events: {
         select: (row, jumped) => {
           if (this.heldHex === undefined || row?.n !== this.beforeHeld) {
@@ -429,6 +430,7 @@ class CapturePage implements Shown {
   private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
     this.main.toggleAttribute("data-unchosen", row === undefined);
+    this.main.toggleAttribute("data-event", row?.kind === "packet");
     if (row === undefined) {
       this.shown = undefined;
       this.page.showFrame(undefined);
@@ -582,7 +584,7 @@ class CapturePage implements Shown {
     }
     const reply = await request(this.api, { method: "PATCH", body: what });
     if (!reply.ok) {
-      notify(failure("The note was not saved", reply), "err");
+      notify(failure("The change was not saved", reply), "err");
     }
   }
 

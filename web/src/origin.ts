@@ -64,7 +64,8 @@ export class Origin {
     }
     const packets = [...new Set(frame.sources.map((s) => s.packet))].filter((n) => n > 0);
     const via = frame.row.via ?? [];
-    this.from.append(packets.length > 1 ? "assembled from packets " : packets.length === 1 ? "in packet " : "");
+    const event = frame.row.kind === "packet" ? `${frame.row.info ?? ""}, ` : "";
+    this.from.append(event, packets.length > 1 ? "assembled from packets " : packets.length === 1 ? "in packet " : "");
     packets.slice(0, mostPackets).forEach((n, i) => {
       this.from.append(i > 0 ? ", " : "", button(count(n), () => this.events.packet(n), `Show packet ${n} and its other frames`, "fo-packet link"));
     });

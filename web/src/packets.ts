@@ -85,7 +85,8 @@ export class PacketLayers {
   /** Shows another frame; undefined: none. */
   show(frame: FrameAnswer | undefined): void {
     if (frame === undefined || frame.n !== this.frame?.n) {
-      this.chosen = message;
+      const [first] = frame?.row.kind === "packet" ? frame.sources : []; // an event has no bytes of its own
+      this.chosen = first === undefined ? message : { kind: "packet", n: first.packet };
       this.part = undefined;
       this.layer = undefined;
       this.events.inspect(undefined);
@@ -136,6 +137,9 @@ export class PacketLayers {
     const packets = this.packets();
     const listed = offered(packets, this.chosen.n);
     const { ciphered = false, stream = false, conn = "", row } = this.frame ?? {};
+    if (row?.kind === "packet") {
+      return listed.map((n) => option({ kind: "packet", n }, `Packet ${n}`, `Packet ${n} as captured`));
+    }
     const layers = row?.via ?? [];
     const whole = layers.length > 0 ? `inside ${layers.join(", ")}` : "without headers";
     const clear = ciphered && !this.plain.has(conn);

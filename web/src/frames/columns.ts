@@ -2,7 +2,7 @@
 
 import type { FrameRow, State } from "./protocol";
 import { keep, recall } from "./store";
-import { clock, count, dayAndClock, direction, directionWords, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "./text";
+import { clock, count, dayAndClock, direction, directionWords, endName, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "./text";
 
 /** The context of cells besides their row. */
 export interface CellContext {
@@ -50,6 +50,8 @@ export const fixedColumns: readonly Column[] = [
   { id: "n", title: "#", words: "Number", fewest: 3, most: 12, leastPx: 32, right: true, shown: true, text: (r) => count(r.n) },
   { id: "time", title: "Time", words: "Time", fewest: 8, most: 16, leastPx: 48, right: true, shown: true, text: timeText, hint: (r) => dayAndClock(r.t) },
   { id: "delta", title: "Δ", words: "Since the previous row", fewest: 7, most: 12, leastPx: 40, right: true, shown: false, text: (r) => (r.d === undefined ? "" : span(r.d)) },
+  { id: "src", title: "Source", words: "Source", fewest: 9, most: 24, leastPx: 40, shown: false, text: (r, c) => endOf(r, c, true), hint: (r, c) => endOf(r, c, true) },
+  { id: "dst", title: "Dest.", words: "Destination", fewest: 9, most: 24, leastPx: 40, shown: false, text: (r, c) => endOf(r, c, false), hint: (r, c) => endOf(r, c, false) },
   { id: "dir", title: "Dir", words: "Direction", fewest: 4, most: 4, leastPx: 30, shown: true, text: (r) => direction(r.dir), hint: (r) => directionWords(r.dir) },
   { id: "code", title: "Code", words: "Code", fewest: 6, most: 10, leastPx: 44, shown: true, text: (r) => opcode(r.code) },
   { id: "name", title: "Name", words: "Name", fewest: 10, most: 26, leastPx: 60, shown: true, text: frameName, hint: frameName },
@@ -79,6 +81,11 @@ function flagsHint(row: FrameRow, c: CellContext): string {
 function connectionHint(row: FrameRow, c: CellContext): string {
   const conn = c.state.conns[row.conn ?? 0];
   return conn === undefined ? "" : `${conn.name} ${conn.proto}, session ${conn.session}`;
+}
+
+/** The address and port of the sender or receiver of a frame. */
+function endOf(row: FrameRow, c: CellContext, sender: boolean): string {
+  return endName(row, c.state.conns, sender);
 }
 
 function fieldColumn(path: string): Column {

@@ -1,7 +1,7 @@
 // Filters written by the menus of the list, in the language of codec/filter.
 
 import type { Connection, FrameRow } from "./protocol";
-import { opcode } from "./text";
+import { endName, opcode } from "./text";
 
 /** A quoted string. Control and other non-printable characters are escaped. */
 export function quote(text: string): string {
@@ -77,6 +77,8 @@ export function ofCell(column: string, row: FrameRow, conns: readonly Connection
       return `len == ${row.len ?? 0}`;
     case "conn":
       return conn === undefined ? "" : ofConnection(conn);
+    case "src": case "dst":
+      return conn === undefined ? "" : `${column} == ${quote(endName(row, conns, column === "src"))}`;
     case "info":
       return row.status === "incomplete" || row.status === "illegal" ? `status == ${row.status}` : (row.type ?? "");
     case "flags":

@@ -31,6 +31,7 @@ import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import type { Channel, ChannelEvents } from "../connection";
 import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
+import { roleItem } from "../role";
 import { keep, recall, recallList, recallText } from "./store";
 import { StatusLine } from "./statusline";
 import { timeModes } from "./text";
@@ -85,6 +86,8 @@ export interface FramesOptions {
   decodeAs?(): void;
   /** Storage of markers. */
   markers?: MarkerSource;
+  /** Lists events of packets as rows, or no longer. */
+  packets?(on: boolean): void;
 }
 
 const mostChips = 100;
@@ -1047,7 +1050,8 @@ export class Frames {
 
   /** What is not beside the list: at the end of the line of the filter. */
   private moreMenu(): void {
-    const { decodeAs } = this.options;
+    const { decodeAs, packets } = this.options;
+    const listed = this.state.packets >= 0;
     openMenu(this.more, {
       label: "More tools",
       items: [
@@ -1055,6 +1059,7 @@ export class Frames {
         { group: "List", title: "Columns…", run: () => this.columnsMenu(this.more, "") },
         { group: "List", title: "Colors…", run: () => void this.manageColors() },
         { group: "List", title: "Find…", hint: "Ctrl F", run: () => this.actions().find() },
+        ...(packets === undefined || this.state.live ? [] : [{ group: "List", title: "Packet events", note: listed ? "are rows" : "FIN, RST, losses as rows", ...roleItem(), run: () => packets(!listed) }]),
         ...(decodeAs === undefined ? [] : [{ group: "Capture", title: "Decode as…", run: decodeAs }]),
         { group: "Capture", title: "Export…", run: () => this.events.export([]) },
       ],

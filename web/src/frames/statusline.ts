@@ -4,7 +4,7 @@ import { button, make } from "../dom";
 import type { State } from "./protocol";
 import { sortWords } from "./sorting";
 import type { Connection } from "./socket";
-import { bytes, count, nowhere } from "./text";
+import { bytes, count, counted, nowhere } from "./text";
 
 const sayMillis = 5000;
 
@@ -40,7 +40,8 @@ export class StatusLine {
   show(s: State, connection: Connection, paused = false): void {
     const all = s.live ? !paused && s.fit === s.scanned : s.done ? s.fit === s.total : s.fit === 0; // the newest frames are filtered in a moment
     const lost = s.done ? nowhere(s.noted, s.total).length : 0;
-    this.set(this.counts, `${count(s.total)} ${s.total === 1 ? "frame" : "frames"}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}${lost === 0 ? "" : ` · ${count(lost)} noted elsewhere`}`);
+    const packets = Math.max(0, s.packets); // rows, but no frames
+    this.set(this.counts, `${counted(s.total - packets, "frame")}${packets === 0 ? "" : ` and ${counted(packets, "packet event")}`}${all ? "" : ` · ${count(s.fit)} shown`}${s.marked.length === 0 ? "" : ` · ${count(s.marked.length)} marked`}${lost === 0 ? "" : ` · ${count(lost)} noted elsewhere`}`);
     const reading = s.reading && s.size > 0;
     const wrong = s.mistakes.some((m) => m.in === "filter" || m.in === "chip");
     const scanning = !wrong && !s.done && s.total > 0 && s.scanned < s.total;

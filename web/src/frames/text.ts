@@ -99,7 +99,7 @@ export function opcode(code: number | undefined): string {
   return code === undefined ? "" : `0x${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-const kinds: Readonly<Record<string, string>> = { control: "control", opaque: "encrypted", problem: "problem" };
+const kinds: Readonly<Record<string, string>> = { control: "control", opaque: "encrypted", problem: "problem", packet: "packet" };
 
 /** The name of a frame, or "? 0x26D2". */
 export function frameName(row: { name?: string; code?: number; kind?: string }): string {
@@ -116,6 +116,12 @@ export function shortConnection(c: Connection | undefined): string {
   }
   const ports = /:(\d+)-.*:(\d+)$/.exec(c.name);
   return `${ports === null ? c.name : `${ports[1]} ⇄ ${ports[2]}`}${c.session > 0 ? ` ·${c.session + 1}` : ""}`;
+}
+
+/** The address and port of the sender or the receiver of a frame; "" if they are unknown. */
+export function endName(row: FrameRow, conns: readonly Connection[], sender: boolean): string {
+  const [client = "", server = ""] = (conns[row.conn ?? 0]?.name ?? "").split("-");
+  return (row.dir === "s2c") === sender ? server : client;
 }
 
 const mostNumbers = 6;
