@@ -263,9 +263,9 @@ func TestViewersPageActions(t *testing.T) {
 				p := &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, carrying(token), "page", "null"), html: map[string]string{}}
 				p.do(`"set":{"message":"C_JOIN.1","input":"` + viewedHex + `"}`)
 				if token == "all" {
-					p.has("an operator", map[string]string{"definition-head": `value="save"`, "samples": `value="drop:0"`})
+					p.has("an operator", map[string]string{"definition-head": `value="save"`, "bytes-head": `value="drop:0"`})
 				} else {
-					p.has("a viewer", map[string]string{"definition-head": `!value="save"`, "samples": `!value="drop:0"`})
+					p.has("a viewer", map[string]string{"definition-head": `!value="save"`, "bytes-head": `!value="drop:0"`})
 				}
 				before := files(t, dir)
 				name := action
@@ -283,7 +283,7 @@ func TestViewersPageActions(t *testing.T) {
 				if d := cmp.Diff(before, files(t, dir)); d != "" {
 					t.Errorf("a viewer has changed %s", d)
 				}
-				p.has("a viewer", map[string]string{"notices": "View only", "definition-head": `!value="save"`, "samples": `!value="keep"`})
+				p.has("a viewer", map[string]string{"notices": "View only", "definition-head": `!value="save"`, "bytes-head": `!value="keep"`})
 				if strings.Contains(fields, "edited") {
 					p.has("what was typed", map[string]string{"definition-head": "not saved"})
 				}
