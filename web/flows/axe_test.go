@@ -81,7 +81,7 @@ func TestFlowAxeWorkbench(t *testing.T) {
 	f.axe("a selected field")
 	f.do(`document.querySelector('[data-segment="values"]').click()`)
 	f.axe("values as JSON")
-	p.Click("tab", "Form")
+	f.viewFields("Form")
 	f.is("a form", `document.querySelectorAll("#values-form input").length > 1`)
 	f.axe("a form")
 	f.do(`document.querySelector('#values-form [aria-label="flags"]').scrollIntoView()`)

@@ -134,7 +134,10 @@ func TestFlowInspectorEdits(t *testing.T) {
 	after := func(at int, was, now string) string {
 		return joinHex[:2*at] + strings.Replace(joinHex[2*at:], was, now, 1)
 	}
+	f.press("g", "i")
+	f.is("in the inspector, which opens", `document.activeElement.matches(".inspector .val")`)
 	f.pressByte(6) // the password
+	f.shows("#inspector-line", "0x06 LE u8 57 u16 12345 u32 4993081")
 	f.shows("#selected", "2 bytes (0x02) selected at 0x06, sum 105 (0x69)")
 	f.change("u16", 0, "7")
 	f.bytes(after(6, "3930", "0700"))
@@ -201,6 +204,8 @@ func TestFlowInspectorFollows(t *testing.T) {
 	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	p := f.page()
 	f.bytes(joinHex)
+	f.is("one line", `document.querySelector("#inspector-strip").getBoundingClientRect().height < 40`)
+	f.click("#inspector-strip summary")
 	f.dragBytes(3, 9)
 	f.shows("#inspector", "at 0x03 (3)")
 	f.shows("#selected", "6 bytes (0x06) selected at 0x03")

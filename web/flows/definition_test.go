@@ -333,7 +333,7 @@ func TestFlowKeyboard(t *testing.T) {
 	f.press("F6")
 	focused("the second pane", "#definition-pane *")
 	f.press("Shift+F6", "Shift+F6")
-	focused("the last pane", "#tools-pane *")
+	focused("the last pane", "#fields-pane *")
 	f.press("/")
 	focused("the filter", "#filter")
 	f.types("list")

@@ -107,7 +107,7 @@ func TestFlowLibrary(t *testing.T) {
 			opened(name)
 		}
 		browsertest.Reload(t, f.ctx, openSelector)
-		p.Visible("tab", "Inspector")
+		p.Visible("button", "More about these fields")
 		p.Visible("searchbox", "Filter messages")
 		still("loaded anew")
 	}

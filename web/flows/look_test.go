@@ -67,10 +67,9 @@ func TestFlowLookForm(t *testing.T) {
 	}
 	f, _, _ := begin(t, realLibrary(t), "/p/one/definitions/S_PARTY_MEMBER_LIST.9")
 	p := f.page()
-	p.Click("tab", "Form")
+	f.viewFields("Form")
 	p.Click("button", "Add an element to members")
 	p.Visible("group", "Element members[0]")
-	f.do(`document.querySelector("#tools-pane").dispatchEvent(new Event("x"))`)
 	p.Press("\\")
 	f.shot("form", 1440, 900)
 	f.do(`document.querySelector("[data-theme-toggle]").click(); document.querySelector("[data-theme-toggle]").click()`)
@@ -98,7 +97,6 @@ func TestFlowLookPages(t *testing.T) {
 		t.Skip("WIREBENCH_LOOK is not set")
 	}
 	f, _, _ := begin(t, realLibrary(t), "/p/one/definitions")
-	p := f.page()
 	origin := browsertest.Value[string](t, f.ctx, `location.origin`)
 	f.shots("empty")
 	f.visit(origin+"/p/one/definitions/S_PARTY_MEMBER_LIST.9", openSelector)
@@ -108,7 +106,7 @@ func TestFlowLookPages(t *testing.T) {
 	f.ofDefinition("Code")
 	f.shows("#code-pane pre", "struct")
 	f.shots("code")
-	p.Click("tab", "Form")
+	f.viewFields("Form")
 	f.shots("form")
 	for name, address := range map[string]string{"projects": "/projects", "manual": "/docs", "define": "/docs/define", "api": "/api/docs", "start": "/docs?q=filter"} {
 		f.visit(origin+address, "main h1")

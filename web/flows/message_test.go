@@ -191,7 +191,7 @@ func TestFlowValues(t *testing.T) {
 	f.lacks(".toasts .toast")
 
 	// The values as text.
-	f.click(`[data-segment="values"]`)
+	f.viewFields("Values as JSON")
 	f.is("the values of the message", `document.querySelector("#value").value.includes('"flags": 5')`)
 	f.do(`{ const v = document.querySelector("#value"); v.value = '{"flags": 6}'; v.dispatchEvent(new Event("input", {bubbles: true})) }`)
 	f.click(`button[value="encode"]`)

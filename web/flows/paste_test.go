@@ -185,6 +185,7 @@ func TestFlowGapByByte(t *testing.T) {
 	f, _, _ := begin(t, flowFiles(), "/p/one/definitions/C_WIDE.1")
 	f.paste(wideHex + "a0a1a2a3a4a5a6a7")
 	f.shows("#tree-problems", "8 bytes left over")
+	f.click("#inspector-strip summary")
 	for _, n := range []int{19, 22} {
 		f.pressByte(n)
 		f.shows("#pointed", fmt.Sprintf("C_WIDE.1 › unexplained @ %#02x +1", n))

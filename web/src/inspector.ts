@@ -176,6 +176,8 @@ const ordered: readonly Way[] = [
   { name: "GUID", title: "16 bytes; little endian is Microsoft's order", bytes: 16, tall: true, read: ({ data }, le) => guid(data, le) },
 ];
 
+const inLine: readonly string[] = ["u8", "u16", "u32", "f32", "utf-8"];
+
 const noPlace: Place = { all: new Uint8Array(), data: new Uint8Array(), view: new DataView(new ArrayBuffer(0)), selected: new Uint8Array() };
 
 /** The shown byte orders; see segments.ts. */
@@ -189,6 +191,7 @@ export class Inspector {
   private readonly place = make("span", "place");
   private readonly note = make("span", "ok");
   private readonly write: (at: number, bytes: Uint8Array) => void;
+  private readonly strip: HTMLElement | null; // the line
   private readonly lines: Cell[][] = []; // in table order
   private readonly cells = new Map<Element, Cell>();
   private noteTimer = 0;
@@ -197,9 +200,10 @@ export class Inspector {
   private writable = false;
   private cancel: (() => void) | undefined; // of the value being changed
 
-  /** Adds the table, without values, to an element. write replaces bytes of the message. */
-  constructor(host: HTMLElement, write: (at: number, bytes: Uint8Array) => void = () => undefined) {
+  /** Adds the table, without values, to an element. write replaces bytes of the message; the values asked for most are also in a line. */
+  constructor(host: HTMLElement, write: (at: number, bytes: Uint8Array) => void = () => undefined, line: HTMLElement | null = null) {
     this.write = write;
+    this.strip = line;
     this.note.setAttribute("role", "status");
     const orders = make("span", "segments");
     orders.dataset["segments"] = "order";
@@ -264,6 +268,15 @@ export class Inspector {
       cell.button.classList.toggle("editable", editable);
       cell.button.setAttribute("aria-disabled", String(reading === null && !editable));
     }
+    this.brief();
+  }
+
+  /** Writes the line: the values in one byte order, little endian if both are shown. */
+  private brief(): void {
+    const big = chosenOrder() === "be";
+    const cells = [...this.cells.values()].filter(({ little, field, copied }) => copied !== null && (field.className === "all" || little !== big));
+    const parts = inLine.flatMap((name) => cells.filter(({ way }) => way.name === name)).flatMap(({ way, button }) => [" ", make("span", "dim", way.name), ` ${button.textContent ?? ""}`]);
+    this.strip?.replaceChildren(make("span", "dim", this.shown.data.length === 0 ? "no byte here" : `${hexNumber(this.at)} ${big ? "BE" : "LE"}`), ...parts);
   }
 
   private editable({ way }: Cell): boolean {
@@ -326,6 +339,7 @@ export class Inspector {
     for (const field of this.outer.querySelectorAll<HTMLTableCellElement>("td.all")) {
       field.colSpan = order === "both" ? 2 : 1;
     }
+    this.brief();
   }
 
   private menu(cell: Cell, at: { x: number; y: number } | HTMLElement): void {

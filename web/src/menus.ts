@@ -1,7 +1,7 @@
 // Menus of the page that are details elements: one is open at a time, and a click outside or Escape closes it. An entry that runs a command or
 // opens a popover closes it first, so that the focus returns to the menu afterwards.
 
-const closing = ".menu-box :is([data-command], [data-give-code], [popovertarget])";
+const closing = ".menu-box :is([data-command], [data-give-code], [data-segment], [popovertarget])";
 
 export function startMenus(): void {
   document.addEventListener("click", (event) => {

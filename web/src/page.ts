@@ -272,7 +272,7 @@ export class Page {
       this.links.refresh();
       this.inspect();
     });
-    this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"), (at, bytes) => this.hex.replace(at, bytes));
+    this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"), (at, bytes) => this.hex.replace(at, bytes), field("inspector-line"));
     const part = (id: string): HTMLElement => field(id) ?? document.createElement("div");
     this.tree = new Tree(part("tree-rows"), part("fields-body"));
     this.layout = new Layout(part("layout-body"), part("layout-diagram"), part("layout-rows"));
@@ -511,6 +511,7 @@ export class Page {
   /** Moves the focus to the fields. */
   focusFields(): void {
     showPane(field("fields-pane") ?? this.form);
+    document.querySelector<HTMLElement>('#fields-head [data-segment="inspector"]')?.click(); // the tree, not another view
     this.tree.focus();
   }
 
@@ -1326,6 +1327,18 @@ export class Page {
     put(this.selected, "textContent", end > start ? selectionText(data, start, end) : "");
   }
 
+  /** Moves the focus into the inspector, which opens. */
+  private openInspector(): void {
+    const strip = field<HTMLDetailsElement>("inspector-strip");
+    showPane(field(strip === null ? "tools-pane" : "bytes-pane") ?? this.form);
+    if (strip === null) {
+      document.querySelector<HTMLElement>('[data-segment="inspector"]')?.click();
+    } else if (!strip.open) {
+      strip.querySelector("summary")?.click(); // it is remembered
+    }
+    document.querySelector<HTMLElement>('.inspector [tabindex="0"]')?.focus();
+  }
+
   private pick(target: Target | null): void {
     this.links.pick(target);
     this.address();
@@ -1861,7 +1874,7 @@ export class Page {
       { id: "numbers", title: "Offsets and numbers in hex or decimal", group: "View", keys: ["#"], run: () => notify(`Numbers: ${nextNumbers()}`) },
       { id: "upper", title: "Bytes in upper or lower case", group: "View", run: () => this.setGrid({ upper: !this.hex.settings.upper }) },
       { id: "byte-order", title: "Byte order of the inspector: little endian, big endian, both", group: "View", run: () => (document.querySelector<HTMLElement>("[data-segments=order] [aria-pressed=true] + button") ?? document.querySelector<HTMLElement>("[data-segments=order] button"))?.click() },
-      { id: "inspector", title: "Inspector", group: "Go to", keys: ["g i"], run: () => { showPane(field("tools-pane") ?? this.form); document.querySelector<HTMLElement>('[data-segment="inspector"]')?.click(); document.querySelector<HTMLElement>('.inspector [tabindex="0"]')?.focus(); } },
+      { id: "inspector", title: "Inspector", group: "Go to", keys: ["g i"], run: () => this.openInspector() },
       { id: "columns", title: "Bytes per row: 8, 16, 32, automatic", group: "View", run: () => this.setGrid({ columns: ({ 8: 16, 16: 32, 32: 0, 0: 8 } as const)[this.hex.settings.columns] }) },
     );
     searchLibrary(this.workspace, (message, line) => {
