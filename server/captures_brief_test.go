@@ -37,6 +37,10 @@ func TestBriefCaptures(t *testing.T) {
 	ask("still nothing", false)
 	a := servertest.Keep(t, s, "a", servertest.Chat(t, 3))
 	ask("one is there", true, "a")
+	if code := servertest.Request(t, s, "GET", "/api/one/captures/"+a.ID+"/types", nil, nil); code != 200 {
+		t.Fatal(code)
+	}
+	ask("it was read: what it has is known", true, "a")
 	if code, got := servertest.Patch(t, s, a.ID, `{"mark":[1],"text":"of all"}`); code != 200 {
 		t.Fatal(got)
 	}

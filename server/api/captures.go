@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,10 +48,12 @@ type capturesOutput struct{ Body CaptureList }
 
 // CaptureList lists the captures of a workspace.
 type CaptureList struct {
-	Captures []store.Capture `json:"captures" doc:"the newest first"`
-	Tag      string          `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
-	Quota    int64           `json:"quota,omitempty" doc:"bytes that the captures of the project may take together; omitted where there is no bound"`
-	Same     bool            `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
+	Captures []store.Capture            `json:"captures" doc:"the newest first"`
+	Tag      string                     `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
+	Quota    int64                      `json:"quota,omitempty" doc:"bytes that the captures of the project may take together; omitted where there is no bound"`
+	Counts   map[string]captures.Counts `json:"counts,omitempty" doc:"of a brief list: what the captures have, by id, of those that were read since the server started and have not changed"`
+
+	Same bool `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
 }
 
 type listCapturesInput struct {
@@ -72,9 +76,11 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 		if err != nil {
 			return nil, captureProblem(err)
 		}
-		out.Body.Captures, out.Body.Tag, out.Body.Same = all, tag, tag == in.Known
+		counts := s.Captures.Counts(ws.Workspace, all)
+		tag = taggedCounts(tag, counts)
+		out.Body.Captures, out.Body.Tag, out.Body.Counts, out.Body.Same = all, tag, counts, tag == in.Known
 		if out.Body.Same {
-			out.Body.Captures = []store.Capture{}
+			out.Body.Captures, out.Body.Counts = []store.Capture{}, nil
 		}
 		return out, nil
 	}
@@ -85,6 +91,13 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 		out.Body.Captures = []store.Capture{}
 	}
 	return out, nil
+}
+
+// taggedCounts returns a tag that also changes with counts.
+func taggedCounts(tag string, counts map[string]captures.Counts) string {
+	text, _ := json.Marshal(counts) // its keys are sorted
+	sum := sha256.Sum256(append(text, tag...))
+	return hex.EncodeToString(sum[:12])
 }
 
 // withCaptures returns a workspace that stores captures.

@@ -177,7 +177,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	if b.Name != nil {
+	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || b.Packets != nil { // these are listed
 		s.Captures.ForgetBrief(ws.Captures)
 	}
 	return &oneCaptureOutput{x}, nil

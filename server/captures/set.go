@@ -43,6 +43,7 @@ type Set struct {
 	live     map[string]*Capture // captures of running traffic, by workspace and id
 	parts    map[string]bool     // later parts of running recordings, by workspace and id
 	grows    map[string]growth   // captures that grow, by workspace and id
+	counts   map[string]Counts   // of captures that were read, by the key of their reading
 	briefs   briefLists
 	openFile func(in *store.Captures, id string) (io.ReadCloser, error)
 	budget   *admit.Budget // for reading files; nil means unlimited
@@ -88,6 +89,7 @@ type Capture struct {
 
 	size, read atomic.Int64 // bytes of the file
 	packets    atomic.Int64 // frames of kind transport.Packet
+	problems   atomic.Int64 // frames of kind transport.Problem
 	ciphered   sync.Map     // names of connections of which a part was deciphered
 
 	key      string      // see Reading
@@ -168,6 +170,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 	if !ok {
 		return nil, ErrProtocol
 	}
+	asked := Reading(ws.Name, snap, x)
 	if protocol.Enveloped && snap.EnvelopeFile == nil {
 		snap, x = c.envelope(ws, snap, x)
 		protocol, _ = snap.Protocol()
@@ -209,6 +212,7 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		}
 		if o.ctx.Err() == nil {
 			o.filled.Store(true)
+			c.count(asked, o)
 			c.settle(ws, x.ID, o)
 		}
 	})
@@ -410,8 +414,11 @@ func (o *Capture) fill(ctx context.Context, file io.Reader, protocol protocols.P
 				o.ciphered.Store(f.Conn.Name(), true)
 			}
 		}
-		if f.Kind == transport.Packet {
+		switch f.Kind {
+		case transport.Packet:
 			o.packets.Add(1)
+		case transport.Problem:
+			o.problems.Add(1)
 		}
 		full = o.log.AddFlagged(conn, f, live.FlagsOf(f.Marks))
 	}

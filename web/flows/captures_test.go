@@ -2,6 +2,8 @@ package flows
 
 import (
 	"encoding/hex"
+	"fmt"
+	"regexp"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -46,4 +48,40 @@ func TestFlowDropCaptures(t *testing.T) {
 	f.is("the messages are cut as it says", `[...document.querySelectorAll(".framing-frames td")].some(e => e.textContent === "50")`)
 	f.do(`document.querySelector("dialog.framing .btn.primary").click()`)
 	leads(3, "fixed:50")
+}
+
+// The list of captures says what those have that were read. A filter over all of them finds how many frames each has of it, and leads there.
+func TestFlowCapturesFilter(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	srv := serve(t, s)
+	servertest.Keep(t, s, "talk", servertest.Chat(t, 50))
+	servertest.Keep(t, s, "lossy", servertest.Lossy(t))
+	f := captureFlow{flow{t, browsertest.OpenAllowing(t, srv.URL+"/p/one/captures", ".place-list", regexp.MustCompile(`status of 422|Close received after close`))}, s}
+	p := f.page()
+	cells := func(what, name, want string) {
+		t.Helper()
+		f.is(what, fmt.Sprintf(`[...document.querySelectorAll(".place-list tbody tr")].some((row) => [...row.cells].slice(0, -4).map((c) => c.textContent).join(" ") === %s)`, jsText(name+" "+want)))
+	}
+	cells("nothing is read", "talk", "– ")
+	p.Click("button", "Filter all captures…")
+	p.Focused("textbox", "Filter of all captures")
+	p.Type("dir == nowhere")
+	p.Press("Enter")
+	f.shows(".across [role=status]", "nowhere")
+	p.Fill("textbox", "Filter of all captures", "kind == problem || dir == s2c")
+	p.Press("Enter")
+	f.shows(".across [role=status]", "11 matches in 2 captures")
+	cells("of the first", "talk", "10 50 ")
+	cells("of the second", "lossy", "1 21 1")
+	p.Press("Escape")
+	p.Visible("button", "Filter all captures…")
+	cells("the counts stay", "talk", "50 ")
+	p.Click("button", "Filter all captures…")
+	p.Focused("textbox", "Filter of all captures")
+	p.Type("dir == s2c")
+	p.Press("Enter")
+	p.Click("link", "10")
+	browsertest.Arrive(t, f.ctx, "#frames .frame")
+	f.counts("50 frames · 10 shown")
 }

@@ -2589,8 +2589,19 @@ export interface CaptureList {
   tag?: string;
   /** bytes that the captures of the project may take together; omitted where there is no bound */
   quota?: number;
+  /** of a brief list: what the captures have, by id, of those that were read since the server started and have not changed */
+  counts?: Record<string, CapturesCounts>;
   /** the brief list has not changed since known; its captures are omitted */
   same?: boolean;
+}
+
+/** CapturesCounts says what a capture had when it was last read as it is read now. */
+export interface CapturesCounts {
+  frames: number;
+  /** frames of kind problem: missing or malformed bytes */
+  problems: number;
+  /** why frames of the file are missing */
+  note?: string;
 }
 
 /** PacketList lists packets of a capture. */

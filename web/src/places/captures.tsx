@@ -1,65 +1,18 @@
-// The place of the captures of a project, and the menu of a capture.
+// The place of the captures of a project.
 
-import { pathOf } from "../address";
-import { lookAtCaptures } from "../captures";
-import { confirmDialog } from "../dialog";
-import { dialogs } from "../dialogs";
-import { askText } from "../frames/notebox";
-import { bytes, counted } from "../frames/text";
-import { openMenu } from "../menu";
-import { notify } from "../notify";
-import { apiOf, ask } from "../http";
-import { lookOnly, roleItem } from "../role";
+import { bytes, count, counted } from "../frames/text";
+import { load } from "../load";
+import { lookOnly } from "../role";
 import { Fragment, h, useLayoutEffect, useRef } from "../ui";
 import { chooseCapture } from "../upload";
 import { Cards } from "./cards";
-import { type Listed, moreTitle, pageOf } from "./list";
-import { captures, quota, recorded, sessions, settingsText } from "./state";
-
-const mostName = 200; // maximum length, as on the server
-const mostListed = 500; // maximum number of captures
-
-/** Opens the menu of a capture; `shown`: of the one that the page shows. */
-export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
-  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
-  const rename = (name: string): void => {
-    if (name !== "" && name !== x.name) {
-      void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
-    }
-  };
-  const save = (): void => {
-    const link = document.createElement("a");
-    link.href = address;
-    link.download = "";
-    link.click();
-  };
-  const remove = async (): Promise<void> => {
-    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask(address, "DELETE") === undefined) {
-      return;
-    }
-    if (shown) {
-      location.assign(pathOf(workspace, "captures"));
-      return;
-    }
-    lookAtCaptures();
-    notify(`${x.name} is deleted`, "ok");
-  };
-  openMenu(anchor, {
-    label: x.name,
-    items: [
-      { title: "Rename …", ...roleItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
-      { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
-      { title: "Replay …", ...roleItem("operator"), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
-      { title: "Save its file", run: save },
-      { title: "Delete …", ...roleItem(), run: () => void remove() },
-    ],
-  });
-}
+import { type Listed, moreTitle, mostListed, pageOf } from "./list";
+import { captures, column, counts, quota, recorded, sessions, settingsText, tool } from "./state";
 
 function More({ workspace, x }: { workspace: string; x: Listed }) {
   return (
     <button type="button" class="btn quiet" data-capture-menu={x.id} aria-label={`More about ${x.name}`} title={moreTitle}
-      onClick={(event) => openCaptureMenu(event.currentTarget, workspace, x, false)}>⋯</button>
+      onClick={({ currentTarget }) => void load(() => import("./menu")).then((m) => m?.openCaptureMenu(currentTarget, workspace, x, false))}>⋯</button>
   );
 }
 
@@ -90,20 +43,27 @@ export function CapturesPlace({ workspace, demo }: { workspace: string; demo: bo
   return (
     <>
       {lookOnly() ? null : <p><button type="button" class="btn primary" onClick={chooseCapture}>Open a capture…</button> <span class="dim">or drop files on this page</span></p>}
+      {tool.value ?? <p><button type="button" class="btn" onClick={() => void load(() => import("./across")).then((m) => m?.filterAll(workspace))}>Filter all captures…</button></p>}
       {quota.value > 0 ? <p class={all.reduce((sum, x) => sum + x.size, 0) >= 0.9 * quota.value ? "warn" : "dim"} id="captures-quota">{bytes(all.reduce((sum, x) => sum + x.size, 0))} of {bytes(quota.value)}{lookOnly() ? "" : " · deleting some makes room"}</p> : null}
       <div class="scroll">
         <table class="data place-list" aria-label="Captures">
-          <thead><tr><th scope="col">Name</th><th scope="col" class="num">Size</th><th scope="col">Added</th><th scope="col">Decoded as</th><th scope="col"><span class="sr-only">More</span></th></tr></thead>
+          <thead><tr><th scope="col">Name</th>{column.value === undefined ? null : <th scope="col" class="num">{column.value.title}</th>}<th scope="col" class="num">Frames</th><th scope="col" class="num">Problems</th><th scope="col" class="num">Size</th><th scope="col">Added</th><th scope="col">Decoded as</th><th scope="col"><span class="sr-only">More</span></th></tr></thead>
           <tbody ref={body}>
-            {listed.map((x) => (
+            {listed.map((x) => {
+              const has = counts.value[x.id];
+              return (
               <tr key={x.id}>
                 <td class="name"><a href={pageOf(workspace, x.id)}>{x.name}</a>{running.has(x.id) ? <span class="tag ok">live</span> : null}</td>
+                {column.value === undefined ? null : <td class="num">{column.value.cell(x)}</td>}
+                <td class="num" title={has === undefined ? "Not read yet" : has.note}>{has === undefined ? "–" : count(has.frames)}</td>
+                <td class="num">{(has?.problems ?? 0) === 0 ? "" : <a class="err" href={`${pageOf(workspace, x.id)}?f=kind+%3D%3D+problem`}>{count(has?.problems ?? 0)}</a>}</td>
                 <td class="num">{bytes(recorded.value.get(x.id) ?? x.size)}</td>
                 <td><time dateTime={x.added}>{new Date(x.added).toLocaleString()}</time></td>
                 <td class="dim">{settingsText(x)}</td>
                 <td><More workspace={workspace} x={x} /></td>
               </tr>
-            ))}
+              );
+            })}
           </tbody>
         </table>
       </div>

@@ -29,7 +29,7 @@ function drawOpen(place: HTMLElement, workspace: string, id: string, list: Captu
   const more = place.querySelector<HTMLButtonElement>("button") ?? button("⋯", () => {
     const now = list.captures?.find((c) => c.id === id);
     if (now !== undefined) {
-      void load(() => import("./captures")).then((m) => m?.openCaptureMenu(more, workspace, now, true));
+      void load(() => import("./menu")).then((m) => m?.openCaptureMenu(more, workspace, now, true));
     }
   }, moreTitle);
   more.dataset["captureMenu"] = id;

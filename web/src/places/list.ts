@@ -9,6 +9,9 @@ import { apiOf, request } from "../http";
 /** A capture, as in GET /api/v1/projects/{project}/captures. */
 export type Listed = Omit<StoreCapture, "notes">;
 
+/** Maximum number of captures on the page. */
+export const mostListed = 500;
+
 /** What the button of the menu of a capture says. */
 export const moreTitle = "Rename, decode as, replay, save, delete";
 
@@ -19,6 +22,7 @@ export function pageOf(workspace: string, id: string): string {
 /** The list, kept up to date. */
 export class CaptureList {
   captures: readonly Listed[] | undefined; // newest first
+  counts: NonNullable<Captures["counts"]> = {}; // by id, of captures that were read
   quota = 0; // bytes that they may take together, 0 for any number
   private readonly api: string;
   private readonly shown: string | undefined;
@@ -67,6 +71,7 @@ export class CaptureList {
     }
     this.tag = answer.tag ?? "";
     this.quota = answer.quota ?? 0;
+    this.counts = answer.counts ?? {};
     this.captures = answer.captures;
     this.watchers.forEach((call) => call(this));
     if (this.shown !== undefined && !answer.captures.some((x) => x.id === this.shown)) {

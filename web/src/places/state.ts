@@ -1,12 +1,18 @@
 // The captures and listeners of the project, as the server has listed them.
 
 import type { Session } from "../relays";
-import { computed, signal } from "../ui";
-import type { Listed } from "./list";
+import { type ComponentChildren, computed, signal } from "../ui";
+import type { CaptureList, Listed } from "./list";
 
 /** Bytes that the captures may take together, 0 for any number. */
 export const quota = signal(0);
 export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
+/** What the captures have, by id, of those that were read. */
+export const counts = signal<CaptureList["counts"]>({});
+/** What stands above the list of captures in place of the button for it. */
+export const tool = signal<ComponentChildren>(undefined);
+/** A further column of the list of captures. */
+export const column = signal<{ title: string; cell(x: Listed): ComponentChildren } | undefined>(undefined);
 export const sessions = signal<readonly Session[]>([]);
 export const away = signal(false); // the state of listeners is unknown
 

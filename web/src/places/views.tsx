@@ -6,12 +6,13 @@ import { Cards } from "./cards";
 import { CapturesPlace } from "./captures";
 import type { CaptureList } from "./list";
 import { LivePlace } from "./listeners";
-import { away, captures, quota, sessions } from "./state";
+import { away, captures, counts, quota, sessions } from "./state";
 
 /** Draws what the page has of it. */
 export function drawPlaces({ workspace, demo, list, relays }: { workspace: string; demo: boolean; list: CaptureList; relays: Relays | undefined }): void {
   list.watch((now) => {
     quota.value = now.quota; // before the list: the line of the quota is above it
+    counts.value = now.counts;
     captures.value = now.captures;
   });
   relays?.watch((all) => {

@@ -1,0 +1,51 @@
+// The menu of a capture.
+
+import { pathOf } from "../address";
+import { lookAtCaptures } from "../captures";
+import { confirmDialog } from "../dialog";
+import { dialogs } from "../dialogs";
+import { askText } from "../frames/notebox";
+import { apiOf, ask } from "../http";
+import { openMenu } from "../menu";
+import { notify } from "../notify";
+import { roleItem } from "../role";
+import type { Listed } from "./list";
+
+const mostName = 200; // maximum length, as on the server
+
+/** Opens the menu of a capture; `shown`: of the one that the page shows. */
+export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
+  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
+  const rename = (name: string): void => {
+    if (name !== "" && name !== x.name) {
+      void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
+    }
+  };
+  const save = (): void => {
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = "";
+    link.click();
+  };
+  const remove = async (): Promise<void> => {
+    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask(address, "DELETE") === undefined) {
+      return;
+    }
+    if (shown) {
+      location.assign(pathOf(workspace, "captures"));
+      return;
+    }
+    lookAtCaptures();
+    notify(`${x.name} is deleted`, "ok");
+  };
+  openMenu(anchor, {
+    label: x.name,
+    items: [
+      { title: "Rename …", ...roleItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
+      { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
+      { title: "Replay …", ...roleItem("operator"), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
+      { title: "Save its file", run: save },
+      { title: "Delete …", ...roleItem(), run: () => void remove() },
+    ],
+  });
+}
