@@ -29,7 +29,7 @@ interface Made {
   text: string; // a string, since JavaScript would round large numbers
 }
 
-/** A run, as GET /api/v1/{ws}/replays/{id} has it. */
+/** A run, as GET /api/v1/projects/{project}/replays/{id} has it. */
 type Run = RunsInfo & { results: Result[] };
 
 const atOnce = 500; // results per request

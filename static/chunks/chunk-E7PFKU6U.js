@@ -1,0 +1,1 @@
+var o="wb:captures",n="wb:capture-deleted";function i(){document.dispatchEvent(new Event(o))}function c(t){document.addEventListener(o,t)}function s(t){document.dispatchEvent(new CustomEvent(n,{detail:t}))}function u(t,d){document.addEventListener(n,e=>{e instanceof CustomEvent&&e.detail===t&&d()})}export{i as a,c as b,s as c,u as d};
