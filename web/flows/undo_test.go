@@ -158,6 +158,26 @@ func TestFlowElements(t *testing.T) {
 		inTree("an element is taken out", `.tree tr`)
 	}
 	f.bytes("0a000200000000000500")
+
+	// The same by the buttons of the rows, from an empty list on.
+	tool := func(path, title, shows string) {
+		t.Helper()
+		f.focus(path)
+		f.is(title, fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.checkVisibility({visibilityProperty: true}) && e.textContent === %s && (e.click(), true))`, jsText(path+" .row-tools button"), jsText(title)))
+		f.is("after "+title, fmt.Sprintf(`document.querySelectorAll(".tree tr[data-element]").length === %s`, shows))
+	}
+	tool(`.tree tr[data-path="members"][data-role="count"]`, "+ add", "1")
+	f.edit("members[0].id", "7")
+	tool(row("members[0]"), "+ after", "2")
+	f.shows(row("members[0].id"), "7")
+	tool(row("members[0]"), "+ before", "3")
+	f.shows(row("members[1].id"), "7")
+	tool(row("members[1]"), "+ after", "4")
+	f.shows(row("members[1].id"), "7")
+	for left := 3; left >= 0; left-- {
+		tool(row(fmt.Sprintf("members[%d]", left)), "remove", fmt.Sprint(left))
+	}
+	f.bytes("0a000200000000000500")
 	f.focus(row("flags"))
 	f.press("Insert")
 	f.shows(".toasts", "elements can only be added to lists")

@@ -275,6 +275,7 @@ export class Page {
     this.inspector = new Inspector(field<HTMLElement>("inspector") ?? document.createElement("div"), (at, bytes) => this.hex.replace(at, bytes), field("inspector-line"));
     const part = (id: string): HTMLElement => field(id) ?? document.createElement("div");
     this.tree = new Tree(part("tree-rows"), part("fields-body"));
+    this.tree.isList = (path) => this.layout.isList(path);
     this.layout = new Layout(part("layout-body"), part("layout-diagram"), part("layout-rows"));
     this.links.attach(this.hex, this.editor, this.tree, this.layout);
     this.connected = new Connection(socketOf(this.workspace));
@@ -1791,7 +1792,7 @@ export class Page {
     startTree(this.tree, this.layout.list, {
       edit: (row) => void this.edit(row),
       menu: (row, at) => this.rowMenu(row, at),
-      insert: (row) => this.changeList("insert", row),
+      insert: (path) => this.changeMessage("insert", path),
       remove: (row) => this.changeList("remove", row),
       copy: (row) => this.changeList("copy", row),
       shift: (row, by) => this.shiftElement(row, by),

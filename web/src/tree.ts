@@ -235,6 +235,21 @@ export class Tree {
     }
   }
 
+  /** Whether a path is that of a list, which may be empty. */
+  isList: (path: string) => boolean = () => false;
+
+  /** What can be done with an element, or a list: titles, and the path where an element comes, "" if it goes. */
+  private toolsOf(m: Message, row: number, isElement: boolean, isList: boolean): readonly (readonly [title: string, at: string])[] {
+    const path = m.pathOf(row);
+    if (isElement) {
+      const list = m.parent(row);
+      const after = m.end(row) === m.end(list) ? m.pathOf(list) : path.replace(/\d+(?=\]$)/, (n) => String(Number(n) + 1));
+      const tools = [["+ before", path], ["+ after", after], ["remove", ""]] as const;
+      return tools.slice(m.end(row) > row + 1 ? 0 : 1); // a value has less room
+    }
+    return isList || m.part(row).role === "count" && this.isList(path) ? [["+ add", path]] : [];
+  }
+
   private items(): Items {
     const { rows, message: m, list } = this;
     const valueOf = ({ row, run }: Row): string => run === undefined ? (m === null ? "" : valueText(m, row)) : run.elements === 1 ? "1 element" : `${run.elements} elements`;
@@ -297,8 +312,9 @@ export class Tree {
         }
         put(second, "textContent", type);
         const hint = !leaf ? "" : part.overlaps ? "shares bytes with a field before it" : part.packed ? "compressed" : "";
-        if (third.querySelector("input") === null && write(third, `${value}\n${hint}`)) {
-          third.replaceChildren(value, ...(hint === "" ? [] : [" ", make("span", "dim", hint)]));
+        const tools = r.run === undefined ? this.toolsOf(m, r.row, isElement, isList) : [];
+        if (third.querySelector("input") === null && write(third, `${value}\n${hint}\n${tools.join()}`)) {
+          third.replaceChildren(value, ...(hint === "" ? [] : [" ", make("span", "dim", hint)]), ...(tools.length === 0 ? [] : [rowTools(tools)]));
           put(third as HTMLElement, "title", value.length > 24 ? value : "");
         }
         put(fourth, "textContent", offset);
@@ -307,6 +323,19 @@ export class Tree {
       },
     };
   }
+}
+
+/** The buttons of a row, for the pointer; its keys and its menu do the same. */
+function rowTools(tools: readonly (readonly [title: string, at: string])[]): HTMLElement {
+  const all = make("span", "row-tools");
+  all.append(...tools.map(([title, at]) => {
+    const one = make("button", "btn", title);
+    one.type = "button";
+    one.tabIndex = -1;
+    one.dataset["insert"] = at;
+    return one;
+  }));
+  return all;
 }
 
 function newRow(): HTMLTableRowElement {
@@ -353,7 +382,7 @@ function destination(key: string, at: number, count: number): number | undefined
 export interface TreeEvents {
   edit(row: HTMLElement): void; // its value
   menu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void; // of the tree, or of the layout
-  insert(row: HTMLElement): void; // before this element, or at the end of this list
+  insert(path: string): void; // before this element, or at the end of this list
   remove(row: HTMLElement): void; // this element
   copy(row: HTMLElement): void; // this element
   shift(row: HTMLElement, by: -1 | 1): void; // this element, past the one before or after it
@@ -441,7 +470,7 @@ export function startTree(tree: Tree, layout: VirtualList, events: TreeEvents): 
       events.menu(row, row.querySelector<HTMLElement>("td") ?? row);
     } else if (inTree && plain && event.key === "Insert") {
       event.preventDefault();
-      events.insert(row);
+      events.insert(row.dataset["path"] ?? "");
     } else if (inTree && plain && event.key === "Delete" && row.dataset["element"] !== undefined) {
       event.preventDefault();
       events.remove(row);
@@ -454,8 +483,17 @@ export function startTree(tree: Tree, layout: VirtualList, events: TreeEvents): 
       tree.expand(row, isOpen(row) === false);
     }
   });
+  document.addEventListener("click", (event) => {
+    const tool = event.target instanceof Element ? event.target.closest<HTMLElement>(".row-tools > button") : null;
+    const row = tool?.closest<HTMLElement>("tr");
+    if (tool?.dataset["insert"] === "" && row != null) {
+      events.remove(row);
+    } else if (tool !== null) {
+      events.insert(tool.dataset["insert"] ?? "");
+    }
+  });
   document.addEventListener("dblclick", (event) => {
-    const target = event.target instanceof Element ? event.target : null;
+    const target = event.target instanceof Element && event.target.closest(".row-tools") === null ? event.target : null;
     const row = target?.closest<HTMLElement>(".tree tr[data-path]") ?? null;
     if (row === null || target?.closest(".fold, .run") != null) {
       return; // its two clicks were enough
