@@ -63,7 +63,8 @@ var axeShown = []struct{ file, selector, test string }{
 	{"web/src/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
 	{"web/src/finder.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
 	{"web/src/pasted.tsx", `dialog[aria-label="Pasted text"]`, "TestFlowAxeCapture"},
-	{"web/src/places/captures.tsx", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
+	{"web/src/places/compare.tsx", `dialog[aria-label^="Compare "]`, "TestFlowCapturesCompare"},
+	{"web/src/places/menu.ts", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
 }
 
 // axeSeen has what of axeShown each running test has checked.

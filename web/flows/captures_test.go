@@ -72,6 +72,7 @@ func TestFlowCapturesFilter(t *testing.T) {
 	p.Fill("textbox", "Filter of all captures", "kind == problem || dir == s2c")
 	p.Press("Enter")
 	f.shows(".across [role=status]", "11 matches in 2 captures")
+	f.axe("a filter over all captures")
 	cells("of the first", "talk", "10 50 ")
 	cells("of the second", "lossy", "1 21 1")
 	p.Press("Escape")
@@ -84,4 +85,30 @@ func TestFlowCapturesFilter(t *testing.T) {
 	p.Click("link", "10")
 	browsertest.Arrive(t, f.ctx, "#frames .frame")
 	f.counts("50 frames · 10 shown")
+}
+
+// Two captures are compared by their types, from the menu of one of them; each number opens the capture with its frames.
+func TestFlowCapturesCompare(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", servertest.ChatFiles)
+	srv := serve(t, s)
+	servertest.Keep(t, s, "talk", servertest.Chat(t, 50))
+	servertest.Keep(t, s, "lossy", servertest.Lossy(t))
+	f := captureFlow{flow{t, browsertest.Open(t, srv.URL+"/p/one/captures", ".place-list")}, s}
+	p := f.page()
+	p.Click("button", "More about talk")
+	p.Click("menuitem", "Compare with …")
+	p.Visible("dialog", "Compare talk")
+	f.do(`{ const choice = document.querySelector("dialog select"); choice.selectedIndex = 1; choice.dispatchEvent(new Event("change", {bubbles: true})) }`)
+	f.shows("dialog", "A talk: 50 frames of 2 types")
+	f.shows("dialog", "B lossy: 21 frames of 2 types")
+	rows := func(want string) {
+		t.Helper()
+		f.is("the rows", fmt.Sprintf(`[...document.querySelectorAll("dialog tbody tr")].map((row) => [0, 2, 3, 4, 5, 10].map((i) => row.cells[i].textContent).join(" ")).join("; ") === %s`, jsText(want)))
+	}
+	f.axe("two captures compared")
+	rows("? 0x7777 10 – 20–22  only in A; problem – 1  0 only in B; C_SAY 40 20 20–22 12 other lengths, other count")
+	p.Click("link", "20")
+	browsertest.Arrive(t, f.ctx, "#frames .frame")
+	f.counts("21 frames · 20 shown")
 }

@@ -13,7 +13,7 @@ export type Listed = Omit<StoreCapture, "notes">;
 export const mostListed = 500;
 
 /** What the button of the menu of a capture says. */
-export const moreTitle = "Rename, decode as, replay, save, delete";
+export const moreTitle = "Rename, decode as, replay, compare, save, delete";
 
 export function pageOf(workspace: string, id: string): string {
   return pathOf(workspace, "captures", id);

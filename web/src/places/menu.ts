@@ -6,10 +6,13 @@ import { confirmDialog } from "../dialog";
 import { dialogs } from "../dialogs";
 import { askText } from "../frames/notebox";
 import { apiOf, ask } from "../http";
+import { loadAsked } from "../load";
 import { openMenu } from "../menu";
 import { notify } from "../notify";
 import { roleItem } from "../role";
 import type { Listed } from "./list";
+
+const compare = () => import("./compare");
 
 const mostName = 200; // maximum length, as on the server
 
@@ -44,6 +47,7 @@ export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Liste
       { title: "Rename …", ...roleItem(), run: () => askText(anchor, { label: "Name", text: x.name, button: "Rename", most: mostName }, rename) },
       { title: "Decode as …", run: () => void dialogs().then((d) => d?.settingsDialog(workspace, x.id, x.name)) },
       { title: "Replay …", ...roleItem("operator"), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
+      { title: "Compare with …", run: () => void loadAsked(compare).then((m) => m?.compareCaptures(workspace, x)) },
       { title: "Save its file", run: save },
       { title: "Delete …", ...roleItem(), run: () => void remove() },
     ],
