@@ -295,6 +295,7 @@ func TestFlowCaptureEvents(t *testing.T) {
 	p.Chosen("Which bytes", "Packet 24")
 	f.is("its bytes", `document.querySelector("#packet").textContent.replaceAll(/\s/g, "").includes("08004500")`)
 	f.shows(".frame-origin", "FIN, in packet 24")
+	f.axe("an event of a packet")
 	f.filter("")
 	f.tool("Types")
 	f.shows(".frames-types", "2 types · 21 frames")

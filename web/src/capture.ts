@@ -26,7 +26,7 @@ import { openSettings } from "./settings";
 import { askText } from "./frames/notebox";
 import { Origin } from "./origin";
 import { PacketLayers } from "./packets";
-import { focusPane, showPane } from "./panes";
+import { changed, focusPane, showPane } from "./panes";
 import { copyMenus, dialogs } from "./dialogs";
 import { lookOnly, roleItem } from "./role";
 
@@ -396,7 +396,7 @@ class CapturePage implements Shown {
     }
     this.wanted = 0;
     this.shown = undefined;
-    this.main.toggleAttribute("data-unchosen", false);
+    this.showDetails(true);
     this.heldHex = m.frame.hex;
     this.beforeHeld = this.frames.list.row?.n;
     this.packets.show(undefined);
@@ -424,12 +424,20 @@ class CapturePage implements Shown {
     return this.place.frame === row.n || this.place.frame === row.id;
   }
 
+  /** Shows the details below the list, or gives the list their room. */
+  private showDetails(on: boolean): void {
+    if (this.main.hasAttribute("data-unchosen") === on) {
+      this.main.toggleAttribute("data-unchosen", !on);
+      changed(); // the lines between the panes have positions now
+    }
+  }
+
   private turn = 0; // of the last selection
 
   /** Shows a frame in the panes. */
   private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
     this.wanted = row?.n ?? 0;
-    this.main.toggleAttribute("data-unchosen", row === undefined);
+    this.showDetails(row !== undefined);
     this.main.toggleAttribute("data-event", row?.kind === "packet");
     if (row === undefined) {
       this.shown = undefined;
