@@ -98,6 +98,9 @@ func (x Example) of(o *Operation) { o.Example = x }
 // as adds a detail of the document.
 func as(d detail) func(*Operation) { return func(o *Operation) { o.details = append(o.details, d) } }
 
+// answers names the body of an answer that is JSON only where it is asked for.
+func answers[T any](o *Operation) { o.Output = reflect.TypeFor[struct{ Body T }]() }
+
 // refuses says that refusals with these statuses have the body T.
 func refuses[T any](statuses ...int) func(*Operation) {
 	return as(func(api huma.API, op *huma.Operation) {

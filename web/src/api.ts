@@ -1689,588 +1689,6 @@ export interface FramesDiffRow {
   only?: "a" | "b";
 }
 
-/** StoreCapture is a stored capture, without its bytes. */
-export interface StoreCapture {
-  id: string;
-  /** of the file that was uploaded */
-  name: string;
-  /** bytes */
-  size: number;
-  added: string;
-  notes: StoreNotes;
-  /** the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, envelope ... */
-  framing?: string;
-  /** keys from elsewhere are kept with it */
-  keyed?: boolean;
-  /** events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses */
-  packets?: boolean;
-  /** ids of proposals that were dismissed */
-  dismissed?: string[];
-  /** settings that override those of the project */
-  settings?: Record<string, unknown>;
-  /** the listener that recorded it, which can be started again */
-  listener?: StoreListener;
-  /** it is being recorded, or the program ended without closing the recording */
-  unfinished?: boolean;
-  /** number of packets of the recorded session that are in none of its captures */
-  unrecorded?: number;
-}
-
-/** StoreNotes are the notes on a capture and its frames. */
-export interface StoreNotes {
-  /** numbers of marked frames, derived from noted */
-  marked?: number[];
-  /** notes by frame number, derived from noted */
-  frames?: Record<string, string>;
-  /** note of the capture itself */
-  text?: string;
-  /** marks and notes of frames */
-  noted?: StoreNoted[];
-  /** markers, in their order */
-  markers?: StoreMarker[];
-}
-
-/** StoreListener is how a listener was started whose traffic is in a capture. */
-export interface StoreListener {
-  name?: string;
-  /** IP:port or :port */
-  listen: string;
-  /** host:port */
-  upstream: string;
-  ports?: number;
-  /** messages could be held, changed and injected */
-  operate?: boolean;
-  /** its rules for messages */
-  rules?: unknown[];
-  /** time after which an idle connection ended, if it was set */
-  idle?: string;
-  /** concurrent connections of one address, if it was set */
-  per_address?: number;
-  /** concurrent connections in all, if it was set */
-  connections?: number;
-  /** version of the filter language of its rules; none: 1 */
-  language?: number;
-}
-
-/** PasteInfo is the JSON form of a Paste: the object of paste --json. */
-export interface PasteInfo {
-  /** detected form of the text */
-  form: string;
-  /** the form, for people */
-  title: string;
-  why?: string;
-  /** the messages are segments of two byte streams */
-  stream?: boolean;
-  messages: PasteMessageInfo[];
-  notes?: string[];
-  /** several messages whose directions are known: worth storing as a capture */
-  conversation?: boolean;
-}
-
-/** PasteMessageInfo is one message of a PasteInfo. */
-export interface PasteMessageInfo {
-  hex: string;
-  dir?: "c2s" | "s2c";
-  time?: string;
-  name?: string;
-  version?: number;
-  /** number in the text */
-  packet?: number;
-  marks?: string;
-  /** line of the text where it starts, 1-based */
-  line?: number;
-}
-
-export interface DefinitionBody {
-  file: string;
-  /** identifies the text; for If-Match */
-  revision: string;
-  text: string;
-  /** NAME.VERSION; empty for a code map */
-  messages: string[];
-  /** highest version of the message, if this is an older one: its layout is frozen */
-  newest?: number;
-  diagnostics: DiagInfo[];
-  /** why this text must not be written back */
-  read_only?: string;
-}
-
-/** SearchBody is the result of a search, the best hits first. */
-export interface SearchBody {
-  found: WorkspaceHit[];
-}
-
-/** WorkspaceHit is a part of the library that a search has found. */
-export interface WorkspaceHit {
-  kind: "message" | "field" | "comment" | "code";
-  /** the message, the path of the field, the comment, or the name in the code map */
-  title: string;
-  /** NAME or NAME.VERSION of its definition; of a code without a definition, the name of a new one */
-  message: string;
-  /** 1-based, in the definition */
-  line?: number;
-  /** code of a message, type of a field, place of a comment */
-  hint?: string;
-}
-
-/** UploadReport lists the results of an upload, file by file. */
-export interface UploadReport {
-  /** of the files, if the address does not name it */
-  project?: string;
-  /** number of new or replaced files */
-  stored: number;
-  /** in the order of the upload */
-  files: UploadedFile[];
-  /** the change of the library, for undo */
-  undo?: HistoryStep;
-}
-
-/** UploadedFile is the result for one file. */
-export interface UploadedFile {
-  /** name in the library, or in the upload if not stored */
-  file: string;
-  /** the zip that contained it */
-  from?: string;
-  /** id of the capture made of it */
-  capture?: string;
-  /** exists: a different text is stored and was kept; skipped: not a kind of file stored here; error: storing failed */
-  result: "new" | "replaced" | "unchanged" | "exists" | "skipped" | "error";
-  /** why it was not stored */
-  reason?: string;
-  /** for result exists */
-  differs?: Differences;
-  /** NAME.VERSION of the message defined in it */
-  message?: string;
-  /** number of mistakes */
-  diagnostics?: number;
-}
-
-/** HistoryStep is a change of the library that can be undone as a whole. */
-export interface HistoryStep {
-  id: string;
-  at: string;
-  /** what was done: 3 files replaced, 1 new */
-  about: string;
-  /** number of files */
-  files: number;
-  /** names of the first files */
-  names: string[];
-  /** it was undone, and can be redone */
-  undone?: boolean;
-  /** bytes that it takes in the journal */
-  size: number;
-  /** new names of messages */
-  renamed?: HistoryRenaming[];
-}
-
-/** Differences counts the lines in which two texts differ. */
-export interface Differences {
-  /** lines only in the stored text */
-  stored: number;
-  /** lines only in the uploaded text */
-  uploaded: number;
-}
-
-/** CodeReport reports the code map that a message has its code from. */
-export interface CodeReport {
-  /** name without a version */
-  message: string;
-  code: number;
-  /** file name of the code map */
-  map: string;
-  /** this code map is in use */
-  used: boolean;
-  /** the change of the code map, for undo; missing if it had the code already */
-  undo?: HistoryStep;
-}
-
-/** CodesReport reports the code map that messages have their codes from. */
-export interface CodesReport {
-  /** file name of the code map */
-  map: string;
-  /** this code map is in use */
-  used: boolean;
-  /** the change of the code map, for undo; missing if it had all the codes already */
-  undo?: HistoryStep;
-}
-
-/** WorkspaceRenamed reports what a renaming has changed. */
-export interface WorkspaceRenamed {
-  /** names with their folders */
-  files: HistoryRenaming[];
-  /** NAME.VERSION, if the file is named after its message */
-  messages: HistoryRenaming[];
-  /** code maps whose names have followed */
-  maps?: string[];
-  /** the change of all these files, for undo */
-  undo?: HistoryStep;
-}
-
-/** ChangeList is the journal of a project. */
-export interface ChangeList {
-  /** newest first: uploads, new names of messages, codes, deleted files */
-  changes: HistoryStep[];
-}
-
-/** HistoryList is the history of a definition. */
-export interface HistoryList {
-  file: string;
-  /** newest first; the last one is the text before the first change */
-  revisions: HistoryPastRevision[];
-}
-
-/** HistoryPastRevision is a state of a definition. */
-export interface HistoryPastRevision {
-  id: string;
-  /** first change */
-  from: string;
-  /** last change */
-  at: string;
-  /** the people; outside: another program */
-  who: string[];
-  /** lines */
-  added: number;
-  /** lines */
-  removed: number;
-  /** given by a person */
-  name?: string;
-  /** id of the change of several files that it is a part of */
-  step?: string;
-}
-
-/** ThreadList is the comments and suggestions of a project. */
-export interface ThreadList {
-  /** the newest change first */
-  threads: WorkspaceThread[];
-  /** how many are open, of the whole project */
-  open: number;
-  /** the name of the person who asks; empty if they have none */
-  you: string;
-}
-
-/** WorkspaceThread is a comment with its answers, or a suggestion. */
-export interface WorkspaceThread {
-  id: string;
-  /** the definition; absent for bytes of a capture */
-  file?: string;
-  /** the message at the line, or the first of the definition */
-  message?: string;
-  /** in the stored text; absent if the line is gone */
-  line?: number;
-  /** the field at the line */
-  path?: string;
-  /** the line as it is */
-  now?: string;
-  /** the line when the thread was begun */
-  was?: string;
-  /** id */
-  capture?: string;
-  /** number of the frame */
-  frame?: number;
-  /** of its bytes */
-  offset?: number;
-  /** bytes */
-  length?: number;
-  open: boolean;
-  /** it is open, and mentions the person who asks or is a suggestion of another one that they may accept */
-  concerns?: boolean;
-  /** who began it */
-  by: string;
-  at: string;
-  changed: string;
-  closedBy?: string;
-  remarks: WorkspaceRemark[];
-  suggestion?: WorkspaceSuggestion;
-}
-
-/** WorkspaceRemark is a text in a thread. */
-export interface WorkspaceRemark {
-  by: string;
-  at: string;
-  text: string;
-  /** names after an @ */
-  mentions?: string[];
-}
-
-/** WorkspaceSuggestion is a changed text of a definition that somebody else is to accept. */
-export interface WorkspaceSuggestion {
-  state: "open" | "accepted" | "declined";
-  /** the text that was changed */
-  base: string;
-  /** the text that is suggested */
-  text: string;
-}
-
-/** BeginBody is what a comment or a suggestion is begun with. */
-export interface BeginBody {
-  /** of the person, where people do not sign in */
-  name?: string;
-  /** the comment, or why the text is suggested */
-  text: string;
-  /** the definition */
-  file?: string;
-  /** of the stored text, from 1 */
-  line?: number;
-  /** a suggestion; line may be missing */
-  suggest?: {
-    /** the text that was changed */
-    base: string;
-    /** the text that is suggested */
-    text: string;
-  };
-  /** id of a capture, instead of a definition */
-  capture?: string;
-  /** number of the frame */
-  frame?: number;
-  /** of its bytes */
-  offset?: number;
-  /** bytes */
-  length?: number;
-}
-
-/** MergedText is what a suggestion would change now. */
-export interface MergedText {
-  /** the stored text */
-  now: string;
-  /** with the changes of the suggestion; where both changed a place, both texts are there */
-  merged: string;
-}
-
-/** CapsuleBody says what a capsule is to have. */
-export interface CapsuleBody {
-  title?: string;
-  note?: string;
-  /** of the person, where people do not sign in */
-  name?: string;
-  /** id of the capture that has the frames */
-  capture?: string;
-  /** these frames, by number or identity: 1,2,5-9,17:0:0 */
-  frames?: string;
-  /** frames that match this filter */
-  filter?: string;
-  /** one message, instead of frames of a capture */
-  hex?: string;
-  /** its definition */
-  message?: string;
-  /** the text of the definition of message, if it is not the stored one */
-  text?: string;
-  /** further secret fields, a rule per line: name, *.path.name or type:string */
-  rules?: string;
-  /** values of fields marked @secret stay, and bytes that are no message; needs the role author */
-  secrets?: boolean;
-  /** with the addresses of connections */
-  addresses?: boolean;
-  /** with the notes on frames */
-  notes?: boolean;
-  /** only say what it would have */
-  preview?: boolean;
-}
-
-/** MadeCapsule is a capsule, or what one would have. */
-export interface MadeCapsule {
-  /** absent for a preview */
-  id?: string;
-  /** path of the page */
-  page?: string;
-  preview: PublishPreview | null;
-}
-
-/** PublishPreview says what a capsule has. */
-export interface PublishPreview {
-  frames: number;
-  bytes: number;
-  /** of the page, in bytes */
-  size: number;
-  /** files */
-  definitions: string[];
-  /** fields whose values were replaced */
-  gone: PublishWent[];
-  /** fields whose values are there */
-  kept: PublishWent[];
-  /** replaced values found elsewhere, which are overwritten there */
-  erased?: number;
-  /** messages without their bytes, because replaced values were in other parts of them, or because they are no messages, such as key exchanges */
-  left?: number;
-  /** messages without a definition, whose bytes are there */
-  unknown?: number;
-}
-
-/** PublishWent is a field whose values were replaced, or one whose values are in the capsule. */
-export interface PublishWent {
-  /** MESSAGE.path */
-  field: string;
-  type: string;
-  values: number;
-  /** of the values to be replaced, those that stay: they select an alternative */
-  stays?: number;
-  /** why the values look like secrets: its name, or what they are */
-  why?: string;
-  /** of the values that are there, those in which replaced values were found and overwritten */
-  erased?: number;
-}
-
-/** CapsuleList is the capsules of a project. */
-export interface CapsuleList {
-  /** the newest first */
-  capsules: WorkspaceCapsuleInfo[];
-}
-
-/** WorkspaceCapsuleInfo describes a stored capsule. */
-export interface WorkspaceCapsuleInfo {
-  /** hash of its content */
-  id: string;
-  title: string;
-  by?: string;
-  at: string;
-  frames: number;
-  /** as it is stored */
-  bytes: number;
-}
-
-/** CommitBody is what is to be committed. */
-export interface CommitBody {
-  files: string[];
-  message: string;
-  /** of the person, where people do not sign in */
-  name?: string;
-}
-
-/** PullBody has the texts of files that both sides have changed. */
-export interface PullBody {
-  /** of the person, where people do not sign in */
-  name?: string;
-  /** texts of files with a conflict */
-  choices?: Record<string, string>;
-}
-
-/** GitStatus is the state of the folder. */
-export interface GitStatus {
-  /** the definitions are in no repository */
-  none?: boolean;
-  /** they are in one, but the server has no git program */
-  missing?: boolean;
-  /** empty without one */
-  branch: string;
-  /** the last one, abbreviated; absent before the first */
-  commit?: string;
-  /** of the last commit */
-  subject?: string;
-  /** commits that the upstream branch does not have, as of the last pull */
-  ahead?: number;
-  behind?: number;
-  /** from which pull takes */
-  remote?: string;
-  /** since the last commit */
-  changes: GitChange[];
-  /** other parts of the repository have changes, too */
-  elsewhere?: boolean;
-}
-
-/** GitChange is a file that differs from the last commit. */
-export interface GitChange {
-  /** as in the project */
-  file: string;
-  kind: "added" | "changed" | "deleted" | "conflict";
-}
-
-/** GitPulled is what a pull has done. */
-export interface GitPulled {
-  /** taken over */
-  commits: number;
-  /** by a merge */
-  merged?: boolean;
-  /** nothing was changed: pull again with a choice for each file */
-  conflicts?: GitConflict[];
-}
-
-/** GitConflict is a file that both sides have changed at one place. */
-export interface GitConflict {
-  file: string;
-  /** the text here */
-  ours: string;
-  /** the text of the remote */
-  theirs: string;
-  /** the text that both come from */
-  base: string;
-}
-
-/** Scores are those of all definitions of a project. */
-export interface Scores {
-  state: ScoresState;
-  /** all messages are judged; if not, ask again */
-  done: boolean;
-  /** with messages of their code: by name and version */
-  definitions: ScoresDefinitionScore[];
-  /** definitions without a message of their code */
-  noData: number;
-  /** messages without a definition */
-  unknown: number;
-}
-
-/** ScoresDefinitionScore is how one version of a definition explains the messages of its code. */
-export interface ScoresDefinitionScore {
-  message: string;
-  /** this version decodes the messages of the project */
-  used: boolean;
-  frames: number;
-  /** every byte belongs to one field, and the values are encoded as the same bytes */
-  clean: number;
-  /** bytes belong to no field */
-  leftover: number;
-  /** fields extend past the end of the message */
-  over: number;
-  /** values are other than the definition permits, or are encoded as other bytes */
-  differ: number;
-  /** fields share bytes, or another warning */
-  doubtful: number;
-  /** the first message that is not clean */
-  first?: ScoresDefect;
-  /** those with such messages */
-  captures: ScoresCaptureScore[];
-}
-
-/** ScoresCaptureScore is how a definition explains the messages of a capture. */
-export interface ScoresCaptureScore {
-  /** id */
-  capture: string;
-  name: string;
-  frames: number;
-  /** every byte belongs to one field, and the values are encoded as the same bytes */
-  clean: number;
-  /** bytes belong to no field */
-  leftover: number;
-  /** fields extend past the end of the message */
-  over: number;
-  /** values are other than the definition permits, or are encoded as other bytes */
-  differ: number;
-  /** fields share bytes, or another warning */
-  doubtful: number;
-  /** finds these messages in the capture */
-  filter: string;
-}
-
-/** PeopleList is who edits which definitions. */
-export interface PeopleList {
-  /** definitions that somebody has open, by name */
-  files: RoomsFilePeople[];
-  /** definitions that were begun and not saved */
-  begun?: Begun[];
-}
-
-/** RoomsFilePeople are the people who have a file open. */
-export interface RoomsFilePeople {
-  file: string;
-  people: RoomsSeen[];
-}
-
-/** Begun is a definition that was begun and not saved. */
-export interface Begun {
-  /** the name that its file would have */
-  file: string;
-  /** the name of the definition */
-  message: string;
-}
-
 /** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */
 export interface ChangeProblem {
   /** A URI reference to human-readable documentation for the error. */
@@ -2300,97 +1718,289 @@ export interface V2ErrorDetail {
   value?: unknown;
 }
 
-/** WorkspaceEmitted is the output of a target as JSON. */
-export interface WorkspaceEmitted {
-  files: WorkspaceEmittedFile[];
-  /** what the target cannot express */
-  losses: WorkspaceEmittedLoss[];
-  /** messages whose definitions have errors */
-  left?: string[];
+/** DecodeAny is the body of a request to decode messages. */
+export interface DecodeAny {
+  /** name of the project whose definitions and settings apply; GET /api/v1/projects lists them */
+  project?: string;
+  /** of definition, if there is no project; default: recognized by the text */
+  language?: string;
+  /** NAME or NAME.VERSION; without it the message's own code chooses */
+  message?: string;
+  /** one message a line, blanks allowed */
+  hex?: string;
+  /** any text that contains bytes, instead of hex */
+  paste?: string;
+  /** with paste: its form, instead of guessing */
+  form?: string;
+  /** unsaved text to use instead of the stored definition of message */
+  definition?: string;
+  /** direction of the messages, if codes depend on it */
+  dir?: "c2s" | "s2c";
+  /** group in which to look up codes */
+  group?: string;
+  /** settings that override those of the project, for this request */
+  settings?: Record<string, unknown>;
+  /** of the connection, for headers with a checksum */
+  session?: SessionBody;
 }
 
-/** WorkspaceEmittedFile is a generated file. */
-export interface WorkspaceEmittedFile {
-  name: string;
-  text: string;
-  /** first line about the messages, from 1; the lines around this part are the same for all messages. 0: all lines */
-  from?: number;
-  /** last line about the messages */
-  to?: number;
-}
-
-/** WorkspaceEmittedLoss is a kind of feature of the definitions that the target lacks. */
-export interface WorkspaceEmittedLoss {
-  /** the missing feature, and its substitute */
-  reason: string;
-  /** number of places; without it: about the definitions as a whole */
-  count?: number;
-  /** the first places: a message, or a message and the path of a field without indexes */
-  places?: string[];
-}
-
-/** ComparedDefinitions is a comparison of two definitions. */
-export interface ComparedDefinitions {
-  old: ViewComparedSide;
-  new: ViewComparedSide;
-  /** in the order of the new layout; removed rows are after the row that they followed */
-  rows: ViewComparedRow[];
-  /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
-  more?: number;
-  /** why only the lines are compared, which is so where a revision has no layout */
-  noLayout?: string;
-  /** same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone */
-  compat: "same" | "extended" | "broken";
-  /** offset of the first part that breaks or extends the layout */
-  where?: string;
-  /** of both texts; moved lines are removed and added */
-  lines: ComparedLine[];
-  /** definitions with mistakes: the layout has only what is valid in them */
-  wrong?: string[];
-}
-
-/** ViewComparedSide is one of two layouts. */
-export interface ViewComparedSide {
+/** ViewResult is a decoded message in the API: the object of decode --json and of POST /api/v1/projects/{project}/decode. */
+export interface ViewResult {
+  /** name of the definition, empty if there is none */
   message: string;
   version?: number;
-  /** 14 bytes, 14 bytes or more */
-  size: string;
+  /** the key that the message carries */
+  code?: number;
+  status: "ok" | "incomplete" | "illegal" | "unknown" | "error";
+  /** bytes that belong to the message */
+  used: number;
+  /** bytes that no field explains: between the fields of the message, and after it */
+  leftover?: number;
+  value?: unknown;
+  problems: ViewProblemInfo[];
+  fields?: ViewFieldValue[];
 }
 
-/** ViewComparedRow is a part of one or both messages. */
-export interface ViewComparedRow {
-  change: "same" | "moved" | "renamed" | "retyped" | "added" | "removed";
-  /** how far it has moved, in bytes, relative to the start of the message or of its element: "+4", "-2", "+4 + name" if the size of a name is before it now */
-  shift?: string;
-  /** absent if it was added */
-  old?: ViewComparedPart;
-  /** absent if it was removed */
-  new?: ViewComparedPart;
+/** PasteInfo is the JSON form of a Paste: the object of paste --json. */
+export interface PasteInfo {
+  /** detected form of the text */
+  form: string;
+  /** the form, for people */
+  title: string;
+  why?: string;
+  /** the messages are segments of two byte streams */
+  stream?: boolean;
+  messages: PasteMessageInfo[];
+  notes?: string[];
+  /** several messages whose directions are known: worth storing as a capture */
+  conversation?: boolean;
 }
 
-/** ComparedLine is a line of one or both texts. */
-export interface ComparedLine {
-  /** its number, from 1; absent if it was added */
-  old?: number;
-  /** its number, from 1; absent if it was removed */
-  new?: number;
-  text: string;
+/** EncodeAny is the body of a request to encode values. */
+export interface EncodeAny {
+  /** name of the project whose definitions and settings apply; GET /api/v1/projects lists them */
+  project?: string;
+  /** of definition, if there is no project; default: recognized by the text */
+  language?: string;
+  /** NAME or NAME.VERSION; required unless definition has one message */
+  message?: string;
+  /** of the definition; default: the highest */
+  version?: number;
+  /** group of the message, if several have its name */
+  group?: string;
+  /** direction of the message, if both have its name */
+  dir?: "c2s" | "s2c";
+  /** of the message; default: from its definition or the code map */
+  code?: number;
+  /** an object of values; missing ones are zero or empty */
+  value: unknown;
+  /** unsaved text to use instead of the stored definition of message */
+  definition?: string;
+  /** settings that override those of the project, for this request */
+  settings?: Record<string, unknown>;
+  /** of the connection, for headers with a checksum */
+  session?: SessionBody;
 }
 
-/** ViewComparedPart is a row of a layout in a comparison. */
-export interface ViewComparedPart {
+/** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. Those of decompressed contents, which follow the compressed bytes, have the position of these. */
+export interface ViewFieldValue {
   path: string;
+  type: string;
   role: string;
+  bit_offset: number;
+  bit_length: number;
+  value: unknown;
+  line?: number;
+  /** some of its bits also belong to an earlier field */
+  overlap?: boolean;
+  /** position in the decompressed contents of a group; bit_offset and bit_length are then those of its compressed bytes */
+  contents_bit_offset?: number;
+}
+
+/** UploadReport lists the results of an upload, file by file. */
+export interface UploadReport {
+  /** of the files, if the address does not name it */
+  project?: string;
+  /** number of new or replaced files */
+  stored: number;
+  /** in the order of the upload */
+  files: UploadedFile[];
+  /** the change of the library, for undo */
+  undo?: HistoryStep;
+}
+
+/** DecodeBody holds messages to decode. */
+export interface DecodeBody {
+  /** NAME or NAME.VERSION; without it the message's own code chooses */
+  message?: string;
+  /** one message a line, blanks allowed */
+  hex?: string;
+  /** any text that contains bytes, instead of hex */
+  paste?: string;
+  /** with paste: its form, instead of guessing */
+  form?: string;
+  /** unsaved text to use instead of the stored definition of message */
+  definition?: string;
+  /** direction of the messages, if codes depend on it */
+  dir?: "c2s" | "s2c";
+  /** group in which to look up codes */
+  group?: string;
+  /** settings that override those of the project, for this request */
+  settings?: Record<string, unknown>;
+  /** of the connection, for headers with a checksum */
+  session?: SessionBody;
+}
+
+/** EncodeBody holds the values of a message. */
+export interface EncodeBody {
+  /** NAME or NAME.VERSION; required unless definition has one message */
+  message?: string;
+  /** of the definition; default: the highest */
+  version?: number;
+  /** group of the message, if several have its name */
+  group?: string;
+  /** direction of the message, if both have its name */
+  dir?: "c2s" | "s2c";
+  /** of the message; default: from its definition or the code map */
+  code?: number;
+  /** an object of values; missing ones are zero or empty */
+  value: unknown;
+  /** unsaved text to use instead of the stored definition of message */
+  definition?: string;
+  /** settings that override those of the project, for this request */
+  settings?: Record<string, unknown>;
+  /** of the connection, for headers with a checksum */
+  session?: SessionBody;
+}
+
+/** CodecViewLayoutRow is one part of a message. */
+export interface CodecViewLayoutRow {
+  path: string;
+  /** number of lists and compressed groups around it */
   depth: number;
   type: string;
+  role: string;
+  /** in bytes, exact after variable parts: "18 + name", "element + 4"; "18 + 40 parts before" where that would be long: request the field alone. Empty for a number that is computed, and not sent */
   offset: string;
   /** null where it depends on data */
   bit_offset: number | null;
   min_bits: number;
-  /** in bytes: "4", "2+", "3 bits" */
-  size: string;
+  /** null if unlimited */
+  max_bits: number | null;
   line?: number;
   note?: string;
+  doc?: string;
+}
+
+/** FilterInfo describes a filter. Its offsets are in UTF-16 code units, as in JavaScript. */
+export interface FilterInfo {
+  ok: boolean;
+  /** in text order */
+  mistakes: FilterMistake[];
+  /** the long form of an abbreviated filter */
+  rewritten: string;
+  /** the filter in the words of this language, if it has those of another program; put it in the place of the text */
+  translated: string;
+  /** remarks on semantics that may surprise, in sentences */
+  explain: string;
+  /** parts that find more than in version 1 of the language, in sentences: for filters that were stored then */
+  widened: string[];
+  completions: FilterCompletions;
+}
+
+/** FramingReport is the result of splitting bytes by a framing. */
+export interface FramingReport {
+  /** in its canonical form */
+  framing: string;
+  frames: FramedBytes[];
+  /** there are more than the limit */
+  more: boolean;
+}
+
+/** CutReport reports how an envelope cuts the first part of a capture. */
+export interface CutReport {
+  /** id; omitted if the project has none */
+  capture?: string;
+  /** of the capture */
+  name?: string;
+  /** the first ones; none if the envelope has mistakes */
+  frames: CutFrame[];
+  /** frames in the first part of the capture */
+  count: number;
+  /** messages that their definition reads exactly */
+  exact: number;
+  /** messages without a definition */
+  unknown: number;
+  /** places where the envelope does not fit */
+  problems: number;
+  /** the capture continues after its first part */
+  more: boolean;
+  /** mistakes in the text */
+  diagnostics: DiagInfo[];
+}
+
+/** ProjectList lists the projects. */
+export interface ProjectList {
+  /** those of users, those of samples, archived and deleted ones */
+  projects: ProjectsInfo[];
+  /** folders on the server below which the definitions of a new project may be */
+  libraries: string[];
+}
+
+/** MadeProject is a project and, if it was made of files, the result for each file. */
+export interface MadeProject {
+  /** part of its addresses */
+  name: string;
+  /** display name */
+  title: string;
+  /** language of the definitions */
+  protocol: string;
+  state: "open" | "archived" | "deleted";
+  /** made of the samples that ship with the program */
+  samples?: boolean;
+  /** folder of the definitions on the server, where it is not in the data folder */
+  library?: string;
+  /** earlier names; their addresses still lead here */
+  formerly?: string[];
+  created?: string;
+  /** number of files of an open project */
+  definitions: number;
+  /** number of messages of an open project, counting each version */
+  messages: number;
+  /** number of captures of an open project */
+  captures: number;
+  /** why an open project could not be loaded */
+  trouble?: string;
+  /** of a project made of files: what was done with each */
+  files?: UploadedFile[];
+}
+
+/** ProjectBody describes an open project and its settings. */
+export interface ProjectBody {
+  name: string;
+  title: string;
+  /** language of the definitions */
+  dialect: string;
+  /** chosen settings; missing ones are from the server's flags */
+  settings: Record<string, unknown>;
+  /** available code maps */
+  maps: string[];
+  /** code map in use */
+  map?: string;
+  /** number of files */
+  definitions: number;
+  /** number of messages, counting each version */
+  messages: number;
+  /** values of the dialect's options in use */
+  options: Record<string, string>;
+}
+
+/** PeopleList is who edits which definitions. */
+export interface PeopleList {
+  /** definitions that somebody has open, by name */
+  files: RoomsFilePeople[];
+  /** definitions that were begun and not saved */
+  begun?: Begun[];
 }
 
 /** SettingsInUse describes how messages are decoded, and where the settings come from. */
@@ -2425,162 +2035,6 @@ export interface SettingsInUse {
   groups: string[];
 }
 
-/** OptionInUse is an option of the protocol with its value. */
-export interface OptionInUse {
-  name: string;
-  title: string;
-  doc: string;
-  /** all valid values; empty if any text of a form is valid */
-  choices: string[];
-  /** value in use */
-  value: string;
-  /** value without a choice */
-  inherited: string;
-}
-
-/** FilterInfo describes a filter. Its offsets are in UTF-16 code units, as in JavaScript. */
-export interface FilterInfo {
-  ok: boolean;
-  /** in text order */
-  mistakes: FilterMistake[];
-  /** the long form of an abbreviated filter */
-  rewritten: string;
-  /** the filter in the words of this language, if it has those of another program; put it in the place of the text */
-  translated: string;
-  /** remarks on semantics that may surprise, in sentences */
-  explain: string;
-  /** parts that find more than in version 1 of the language, in sentences: for filters that were stored then */
-  widened: string[];
-  completions: FilterCompletions;
-}
-
-export interface FilterMistake {
-  /** UTF-16 code units of the text, counted from 0 */
-  start: number;
-  /** exclusive */
-  end: number;
-  message: string;
-  /** what to write instead */
-  help: string;
-}
-
-export interface FilterCompletions {
-  /** UTF-16 code units of the text, counted from 0 */
-  start: number;
-  /** end of the text that an item replaces, exclusive */
-  end: number;
-  /** the field compared here, so that its observed values can be offered */
-  path: string;
-  items: FilterOption[];
-}
-
-export interface FilterOption {
-  /** replaces the text from start to end */
-  text: string;
-  /** shown in the list */
-  label: string;
-  /** what it is */
-  kind: "frame" | "message" | "group" | "field" | "value" | "function" | "operator" | "word";
-  /** one line */
-  doc: string;
-}
-
-/** FramingReport is the result of splitting bytes by a framing. */
-export interface FramingReport {
-  /** in its canonical form */
-  framing: string;
-  frames: FramedBytes[];
-  /** there are more than the limit */
-  more: boolean;
-}
-
-/** FramedBytes is a message split off by a framing. */
-export interface FramedBytes {
-  /** of its first byte in the file */
-  offset: number;
-  length: number;
-  /** its first 32 bytes */
-  hex: string;
-  code?: number;
-  /** name of its definition */
-  message?: string;
-  status?: "ok" | "incomplete" | "illegal" | "unknown";
-  /** why no message is here */
-  problem?: string;
-}
-
-/** CutReport reports how an envelope cuts the first part of a capture. */
-export interface CutReport {
-  /** id; omitted if the project has none */
-  capture?: string;
-  /** of the capture */
-  name?: string;
-  /** the first ones; none if the envelope has mistakes */
-  frames: CutFrame[];
-  /** frames in the first part of the capture */
-  count: number;
-  /** messages that their definition reads exactly */
-  exact: number;
-  /** messages without a definition */
-  unknown: number;
-  /** places where the envelope does not fit */
-  problems: number;
-  /** the capture continues after its first part */
-  more: boolean;
-  /** mistakes in the text */
-  diagnostics: DiagInfo[];
-}
-
-/** CutFrame is a frame as an envelope cuts it. */
-export interface CutFrame {
-  conn: string;
-  dir?: "c2s" | "s2c";
-  /** of the connection: the group of its messages */
-  state?: string;
-  /** as of a frame: message, problem, opaque */
-  kind: string;
-  code?: number;
-  /** name of its definition */
-  message?: string;
-  /** bytes of the message */
-  length: number;
-  /** its first 4096 bytes */
-  hex: string;
-  /** its definition reads it exactly */
-  exact: boolean;
-  status?: "ok" | "incomplete" | "illegal" | "unknown";
-  /** why it does not fit */
-  problem?: string;
-}
-
-/** CandidateList lists the envelopes that fit the traffic of a capture. */
-export interface CandidateList {
-  /** file of the project's envelope, which applies to all captures */
-  project?: string;
-  /** the envelope of the capture */
-  own?: string;
-  /** the most likely first */
-  candidates: Candidate[];
-}
-
-/** Candidate is an envelope that fits the traffic of a capture. */
-export interface Candidate {
-  text: string;
-  evidence: string;
-  /** it consumes nearly all bytes, and the definitions know most of its messages */
-  likely: boolean;
-  /** the capture is read with it */
-  used: boolean;
-}
-
-/** UsedEnvelope reports the envelope of a project. */
-export interface UsedEnvelope {
-  /** name of the envelope */
-  file: string;
-  /** identifies the text; for If-Match */
-  revision: string;
-}
-
 /** CaptureList lists the captures of a workspace. */
 export interface CaptureList {
   /** the newest first */
@@ -2595,252 +2049,31 @@ export interface CaptureList {
   same?: boolean;
 }
 
-/** CapturesCounts says what a capture had when it was last read as it is read now. */
-export interface CapturesCounts {
-  frames: number;
-  /** frames of kind problem: missing or malformed bytes */
-  problems: number;
-  /** why frames of the file are missing */
-  note?: string;
-}
-
-/** PacketList lists packets of a capture. */
-export interface PacketList {
-  /** the requested packets that the file has, by number */
-  packets: PacketInfo[];
-  /** why there are none */
-  note?: string;
-}
-
-/** PacketInfo is a captured packet. */
-export interface PacketInfo {
-  /** number in the file, from 1 */
-  n: number;
-  /** link type, a number of tcpdump.org/linktypes.html */
-  link: number;
-  time?: string;
-  /** captured bytes */
-  captured: number;
-  /** original size in bytes */
-  size: number;
-  /** offset of the TCP or UDP payload; missing if there is none or it is incomplete */
-  payload?: number;
-  /** captured bytes of the payload */
-  length?: number;
-  /** of the file */
-  comment?: string;
-  /** the packet, from its first byte */
-  hex: string;
-  /** its decrypted payload; missing unless requested, encrypted and the key is known */
-  clear?: string;
-  /** hex is truncated */
-  cut?: boolean;
-}
-
-/** ElsewhereList lists the workspaces in which a capture has messages. */
-export interface ElsewhereList {
-  /** other projects whose protocol finds messages in it */
-  workspaces: Elsewhere[];
-}
-
-/** Elsewhere is a workspace whose protocol finds messages in a capture. */
-export interface Elsewhere {
-  name: string;
-  title: string;
-  /** messages that its definitions explain in the first part of the file; counting stops early */
-  frames: number;
-  /** percent of the bytes of the first part that they explain */
-  share: number;
-}
-
-/** ProposalList lists the proposals for a capture. */
-export interface ProposalList {
-  /** apply the settings of one with PATCH of the capture */
-  proposals: CapturesProposal[];
-  /** ids of proposals that were dismissed and are omitted */
-  dismissed: string[];
-}
-
-/** CapturesProposal is a better way to read a capture, with its evidence. */
-export interface CapturesProposal {
-  /** the same for the same proposal; to dismiss it */
+/** StoreCapture is a stored capture, without its bytes. */
+export interface StoreCapture {
   id: string;
-  /** settings: apply them; envelope: store the one of the capture for the project; size: add it to the envelope of the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
-  kind: "settings" | "keys" | "map" | "open" | "envelope" | "size";
-  /** what to do */
-  text: string;
-  /** why */
-  evidence: string;
-  /** for settings: to be merged into those of the capture */
-  settings?: Record<string, unknown>;
-  /** for open: name of the other project */
-  project?: string;
-  /** for size */
-  size?: CapturesCodeSize;
-}
-
-/** CapturesCodeSize is the size of the messages of a code. */
-export interface CapturesCodeSize {
-  dir: "c2s" | "s2c";
-  code: number;
+  /** of the file that was uploaded */
+  name: string;
   /** bytes */
   size: number;
-}
-
-/** ProjectList lists the projects. */
-export interface ProjectList {
-  /** those of users, those of samples, archived and deleted ones */
-  projects: ProjectsInfo[];
-  /** folders on the server below which the definitions of a new project may be */
-  libraries: string[];
-}
-
-/** ProjectsInfo describes a project. */
-export interface ProjectsInfo {
-  /** part of its addresses */
-  name: string;
-  /** display name */
-  title: string;
-  /** language of the definitions */
-  protocol: string;
-  state: "open" | "archived" | "deleted";
-  /** made of the samples that ship with the program */
-  samples?: boolean;
-  /** folder of the definitions on the server, where it is not in the data folder */
-  library?: string;
-  /** earlier names; their addresses still lead here */
-  formerly?: string[];
-  created?: string;
-  /** number of files of an open project */
-  definitions: number;
-  /** number of messages of an open project, counting each version */
-  messages: number;
-  /** number of captures of an open project */
-  captures: number;
-  /** why an open project could not be loaded */
-  trouble?: string;
-}
-
-/** MadeProject is a project and, if it was made of files, the result for each file. */
-export interface MadeProject {
-  /** part of its addresses */
-  name: string;
-  /** display name */
-  title: string;
-  /** language of the definitions */
-  protocol: string;
-  state: "open" | "archived" | "deleted";
-  /** made of the samples that ship with the program */
-  samples?: boolean;
-  /** folder of the definitions on the server, where it is not in the data folder */
-  library?: string;
-  /** earlier names; their addresses still lead here */
-  formerly?: string[];
-  created?: string;
-  /** number of files of an open project */
-  definitions: number;
-  /** number of messages of an open project, counting each version */
-  messages: number;
-  /** number of captures of an open project */
-  captures: number;
-  /** why an open project could not be loaded */
-  trouble?: string;
-  /** of a project made of files: what was done with each */
-  files?: UploadedFile[];
-}
-
-/** RelatedType is a message type that is frequent near a marker. */
-export interface RelatedType {
-  /** filter for this type */
-  type: string;
-  name: string;
-  /** frames within seconds of the marker */
-  here: number;
-  all: number;
-  /** ratio to the frequency elsewhere; 0 if there is none elsewhere */
-  factor: number;
-}
-
-/** RelatedField is a field, or bytes of a message without a definition, with the value of a marker. */
-export interface RelatedField {
-  type: string;
-  name: string;
-  /** of the field, or the offset and interpretation of the bytes */
-  path: string;
-  /** frames near the marker with the value */
-  here: number;
-  /** frames elsewhere with the value */
-  else: number;
-  /** number of the first frame near the marker */
-  first: number;
-  /** for the frames with the value */
-  filter: string;
-}
-
-/** RelayRule is a rule as entered: an action for all messages that match a filter. Rules apply in their order, each to what the ones before it made. */
-export interface RelayRule {
-  /** given by the server, for a new rule; a known one keeps the counts */
-  id?: string;
-  /** for display */
-  name?: string;
-  on: boolean;
-  filter: string;
-  action: "drop" | "delay" | "replace" | "compute" | "regexp" | "bytes" | "note";
-  /** for delay: 250ms, 2s */
-  delay?: string;
-  /** for replace, compute and regexp: path of a field, such as members[0].name */
-  field?: string;
-  /** for replace: the new value of the field */
-  value?: unknown;
-  /** for compute: arithmetic with numbers, old for the present value, and .field for another one: old * 2 + .level */
-  expr?: string;
-  /** for regexp: a regular expression, whose matches in the text of the field are replaced */
-  pattern?: string;
-  /** for regexp: the replacement; $1 is the first group */
-  with?: string;
-  /** for bytes: offset in the message, from the end if negative */
-  at?: number;
-  /** for bytes: the new bytes, in hex */
-  hex?: string;
-  /** for bytes: they are inserted, and do not replace as many */
-  insert?: boolean;
-  note?: string;
-  /** messages to which the rule was applied */
-  count?: number;
-  /** messages to which the rule could not be applied */
-  failed?: number;
-  /** why it failed the last time */
-  why?: string;
-}
-
-/** HeldList lists the messages that a session holds. */
-export interface HeldList {
-  on: boolean;
-  /** number of held messages */
-  total: number;
-  /** the first 200 of them, the oldest first */
-  held: HeldInfo[];
-}
-
-/** HeldInfo is a held message. */
-export interface HeldInfo {
-  id: number;
-  conn_id: number;
-  /** when it was held */
-  at: string;
-  /** when it is forwarded automatically */
-  until?: string;
-  /** the message as changed by rules, in hex */
-  with?: string;
-  frame: WorkspaceFrameInfo;
-  /** of its definition, with direction or group if ambiguous */
-  name: string;
-  /** message group of its direction and port */
-  group?: string;
-  /** it has the alternative header of the dialect */
-  alternate?: boolean;
-  /** frames waiting behind it in its direction */
-  behind: number;
+  added: string;
+  notes: StoreNotes;
+  /** the file is raw bytes that are cut so: whole, fixed:40, prefixed:2le+self+keep, delimited:0d0a, envelope ... */
+  framing?: string;
+  /** keys from elsewhere are kept with it */
+  keyed?: boolean;
+  /** events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses */
+  packets?: boolean;
+  /** ids of proposals that were dismissed */
+  dismissed?: string[];
+  /** settings that override those of the project */
+  settings?: Record<string, unknown>;
+  /** the listener that recorded it, which can be started again */
+  listener?: StoreListener;
+  /** it is being recorded, or the program ended without closing the recording */
+  unfinished?: boolean;
+  /** number of packets of the recorded session that are in none of its captures */
+  unrecorded?: number;
 }
 
 /** WorkspaceFrameInfo is a frame in the output of the command line and the API. */
@@ -2886,31 +2119,227 @@ export interface WorkspaceFrameInfo {
   left_out?: string;
 }
 
-/** ViewFieldValue is one run of bits with its position and its line of the definition. The field values of a message cover each of its bits once, except for those marked as overlap. Those of decompressed contents, which follow the compressed bytes, have the position of these. */
-export interface ViewFieldValue {
-  path: string;
-  type: string;
-  role: string;
-  bit_offset: number;
-  bit_length: number;
-  value: unknown;
-  line?: number;
-  /** some of its bits also belong to an earlier field */
-  overlap?: boolean;
-  /** position in the decompressed contents of a group; bit_offset and bit_length are then those of its compressed bytes */
-  contents_bit_offset?: number;
+/** CandidateList lists the envelopes that fit the traffic of a capture. */
+export interface CandidateList {
+  /** file of the project's envelope, which applies to all captures */
+  project?: string;
+  /** the envelope of the capture */
+  own?: string;
+  /** the most likely first */
+  candidates: Candidate[];
 }
 
-/** ViewProblemInfo is a Problem for output. */
-export interface ViewProblemInfo {
-  severity: "error" | "warning";
-  code: string;
-  message: string;
-  path?: string;
-  bit_offset: number;
-  bit_length: number;
-  /** 1-based, in the definition */
-  line?: number;
+/** CapturesCodeSize is the size of the messages of a code. */
+export interface CapturesCodeSize {
+  dir: "c2s" | "s2c";
+  code: number;
+  /** bytes */
+  size: number;
+}
+
+/** UsedEnvelope reports the envelope of a project. */
+export interface UsedEnvelope {
+  /** name of the envelope */
+  file: string;
+  /** identifies the text; for If-Match */
+  revision: string;
+}
+
+/** PacketList lists packets of a capture. */
+export interface PacketList {
+  /** the requested packets that the file has, by number */
+  packets: PacketInfo[];
+  /** why there are none */
+  note?: string;
+}
+
+/** ElsewhereList lists the workspaces in which a capture has messages. */
+export interface ElsewhereList {
+  /** other projects whose protocol finds messages in it */
+  workspaces: Elsewhere[];
+}
+
+/** ProposalList lists the proposals for a capture. */
+export interface ProposalList {
+  /** apply the settings of one with PATCH of the capture */
+  proposals: CapturesProposal[];
+  /** ids of proposals that were dismissed and are omitted */
+  dismissed: string[];
+}
+
+/** FramesMap is an overview of the list: it holds counts of rows for consecutive parts of equal size. A list with fewer rows than the requested number of parts has one part per row. */
+export interface FramesMap {
+  /** increases with each change of the order of the list */
+  order: number;
+  /** rows */
+  total: number;
+  /** rows examined so far; of the others only marks and notes are counted */
+  known: number;
+  /** all rows have been examined */
+  done: boolean;
+  /** rows that do not conform to their definition, and problems of the transport */
+  bad: number[];
+  /** rows without a definition */
+  unknown: number[];
+  /** rows that match the highlight */
+  hit: number[];
+  marked: number[];
+  noted: number[];
+  /** most frequent color of colored rows, 0 if none is colored */
+  hue: number[];
+  /** rows of that color */
+  hued: number[];
+}
+
+/** RelatedType is a message type that is frequent near a marker. */
+export interface RelatedType {
+  /** filter for this type */
+  type: string;
+  name: string;
+  /** frames within seconds of the marker */
+  here: number;
+  all: number;
+  /** ratio to the frequency elsewhere; 0 if there is none elsewhere */
+  factor: number;
+}
+
+/** RelatedField is a field, or bytes of a message without a definition, with the value of a marker. */
+export interface RelatedField {
+  type: string;
+  name: string;
+  /** of the field, or the offset and interpretation of the bytes */
+  path: string;
+  /** frames near the marker with the value */
+  here: number;
+  /** frames elsewhere with the value */
+  else: number;
+  /** number of the first frame near the marker */
+  first: number;
+  /** for the frames with the value */
+  filter: string;
+}
+
+/** RunsConn is a connection of a capture that can be replayed. */
+export interface RunsConn {
+  /** client-server, as in frames */
+  conn: string;
+  /** number among successive connections of the same addresses */
+  session?: number;
+  /** messages */
+  to_server: number;
+  /** messages */
+  to_client: number;
+}
+
+/** ReplayLift is a replay.LiftNote as the API describes it. */
+export interface ReplayLift {
+  name: string;
+  /** step and path */
+  from: string;
+  /** steps and paths */
+  to: string[];
+  why: string;
+}
+
+/** RunsConfig configures a replay. */
+export interface RunsConfig {
+  /** connection, client-server; default: the only one */
+  conn?: string;
+  /** number among successive connections of the same addresses */
+  session?: number;
+  /** host:port of the server, to replay as its client; it must be an allowed upstream or a listener of the proxy */
+  to?: string;
+  /** IP:port to listen on, to replay as the server for the first client; loopback only: clients of other machines connect through a listener of the proxy */
+  listen?: string;
+  /** the script, as JSON or text; default: the script that POST .../script makes of the connection */
+  script?: unknown;
+  /** 2 is twice as fast; 0: from the script */
+  speed?: number;
+  /** which differences count; default: from the script */
+  tolerance?: "exact" | "fields" | "shape";
+  /** values of the script, by name */
+  vars?: Record<string, unknown>;
+  /** continue when an expected message is missing */
+  keep_going?: boolean;
+  /** without encryption */
+  plain?: boolean;
+  /** time limit, including the wait for a client */
+  max_seconds?: number;
+}
+
+/** RelayConfig configures a session. It has the same form in a request, on the command line and in a file. */
+export interface RelayConfig {
+  /** project that shows the frames; in a request the one of the URL */
+  workspace?: string;
+  /** display name */
+  name?: string;
+  /** IP:port or :port */
+  listen?: string;
+  /** host:port, or tls:host:port if the connection to it is encrypted; socks5 or redirect: each client says where to, and the list of allowed upstreams judges it. socks5 is for CONNECT where the protocol runs over TCP, and for UDP ASSOCIATE where it runs over UDP; redirect is for TCP */
+  upstream?: string;
+  /** of clients of socks5; needed where other machines reach the listener. It is not stored */
+  password?: string;
+  /** messages can be held, changed and injected when enabled */
+  operate?: boolean;
+  /** keys of encrypted connections, one a line: CLIENT-SERVER or *, protocol, key. They are kept with the recording */
+  keys?: string;
+  /** number of consecutive ports; 0 = the number of ports of a server of this protocol */
+  ports?: number;
+  /** time without a byte after which a connection ends, such as 10m; default: that of the server, 2h for TCP and 3m for UDP */
+  idle?: string;
+  /** concurrent connections of one address; default: that of the server, 64 */
+  per_address?: number;
+  /** concurrent connections in all; over UDP, addresses of clients. Default: that of the server, 1024 */
+  connections?: number;
+  /** id of a capture whose listener is started again: with its addresses, settings, keys and rules; listen, upstream and the like are not needed then */
+  again?: string;
+  /** settings that override those of the project. They are kept with the recording, and can be changed there */
+  settings?: Record<string, unknown>;
+}
+
+/** HeldList lists the messages that a session holds. */
+export interface HeldList {
+  on: boolean;
+  /** number of held messages */
+  total: number;
+  /** the first 200 of them, the oldest first */
+  held: HeldInfo[];
+}
+
+/** RelayRule is a rule as entered: an action for all messages that match a filter. Rules apply in their order, each to what the ones before it made. */
+export interface RelayRule {
+  /** given by the server, for a new rule; a known one keeps the counts */
+  id?: string;
+  /** for display */
+  name?: string;
+  on: boolean;
+  filter: string;
+  action: "drop" | "delay" | "replace" | "compute" | "regexp" | "bytes" | "note";
+  /** for delay: 250ms, 2s */
+  delay?: string;
+  /** for replace, compute and regexp: path of a field, such as members[0].name */
+  field?: string;
+  /** for replace: the new value of the field */
+  value?: unknown;
+  /** for compute: arithmetic with numbers, old for the present value, and .field for another one: old * 2 + .level */
+  expr?: string;
+  /** for regexp: a regular expression, whose matches in the text of the field are replaced */
+  pattern?: string;
+  /** for regexp: the replacement; $1 is the first group */
+  with?: string;
+  /** for bytes: offset in the message, from the end if negative */
+  at?: number;
+  /** for bytes: the new bytes, in hex */
+  hex?: string;
+  /** for bytes: they are inserted, and do not replace as many */
+  insert?: boolean;
+  note?: string;
+  /** messages to which the rule was applied */
+  count?: number;
+  /** messages to which the rule could not be applied */
+  failed?: number;
+  /** why it failed the last time */
+  why?: string;
 }
 
 /** RunsInfo is the state of a run. */
@@ -2977,15 +2406,6 @@ export interface RunsReport {
   vars?: Record<string, string>;
 }
 
-/** RunsSeen is a received message that was not expected. */
-export interface RunsSeen {
-  /** since the start */
-  at: string;
-  /** name or code */
-  message: string;
-  bytes: number;
-}
-
 /** RunsResult is a replay.Result as the API describes it, with the same names. Times are as in 1.5ms. */
 export interface RunsResult {
   /** 3; in a loop 3.1#7: the first step of the loop at step 3, seventh iteration */
@@ -3007,10 +2427,955 @@ export interface RunsResult {
   error?: string;
 }
 
+/** ThreadList is the comments and suggestions of a project. */
+export interface ThreadList {
+  /** the newest change first */
+  threads: WorkspaceThread[];
+  /** how many are open, of the whole project */
+  open: number;
+  /** the name of the person who asks; empty if they have none */
+  you: string;
+}
+
+/** BeginBody is what a comment or a suggestion is begun with. */
+export interface BeginBody {
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** the comment, or why the text is suggested */
+  text: string;
+  /** the definition */
+  file?: string;
+  /** of the stored text, from 1 */
+  line?: number;
+  /** a suggestion; line may be missing */
+  suggest?: {
+    /** the text that was changed */
+    base: string;
+    /** the text that is suggested */
+    text: string;
+  };
+  /** id of a capture, instead of a definition */
+  capture?: string;
+  /** number of the frame */
+  frame?: number;
+  /** of its bytes */
+  offset?: number;
+  /** bytes */
+  length?: number;
+}
+
+/** WorkspaceThread is a comment with its answers, or a suggestion. */
+export interface WorkspaceThread {
+  id: string;
+  /** the definition; absent for bytes of a capture */
+  file?: string;
+  /** the message at the line, or the first of the definition */
+  message?: string;
+  /** in the stored text; absent if the line is gone */
+  line?: number;
+  /** the field at the line */
+  path?: string;
+  /** the line as it is */
+  now?: string;
+  /** the line when the thread was begun */
+  was?: string;
+  /** id */
+  capture?: string;
+  /** number of the frame */
+  frame?: number;
+  /** of its bytes */
+  offset?: number;
+  /** bytes */
+  length?: number;
+  open: boolean;
+  /** it is open, and mentions the person who asks or is a suggestion of another one that they may accept */
+  concerns?: boolean;
+  /** who began it */
+  by: string;
+  at: string;
+  changed: string;
+  closedBy?: string;
+  remarks: WorkspaceRemark[];
+  suggestion?: WorkspaceSuggestion;
+}
+
+/** MergedText is what a suggestion would change now. */
+export interface MergedText {
+  /** the stored text */
+  now: string;
+  /** with the changes of the suggestion; where both changed a place, both texts are there */
+  merged: string;
+}
+
+/** CapsuleList is the capsules of a project. */
+export interface CapsuleList {
+  /** the newest first */
+  capsules: WorkspaceCapsuleInfo[];
+}
+
+/** CapsuleBody says what a capsule is to have. */
+export interface CapsuleBody {
+  title?: string;
+  note?: string;
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** id of the capture that has the frames */
+  capture?: string;
+  /** these frames, by number or identity: 1,2,5-9,17:0:0 */
+  frames?: string;
+  /** frames that match this filter */
+  filter?: string;
+  /** one message, instead of frames of a capture */
+  hex?: string;
+  /** its definition */
+  message?: string;
+  /** the text of the definition of message, if it is not the stored one */
+  text?: string;
+  /** further secret fields, a rule per line: name, *.path.name or type:string */
+  rules?: string;
+  /** values of fields marked @secret stay, and bytes that are no message; needs the role author */
+  secrets?: boolean;
+  /** with the addresses of connections */
+  addresses?: boolean;
+  /** with the notes on frames */
+  notes?: boolean;
+  /** only say what it would have */
+  preview?: boolean;
+}
+
+/** MadeCapsule is a capsule, or what one would have. */
+export interface MadeCapsule {
+  /** absent for a preview */
+  id?: string;
+  /** path of the page */
+  page?: string;
+  preview: PublishPreview | null;
+}
+
+/** WorkspaceEmitted is the output of a target as JSON. */
+export interface WorkspaceEmitted {
+  files: WorkspaceEmittedFile[];
+  /** what the target cannot express */
+  losses: WorkspaceEmittedLoss[];
+  /** messages whose definitions have errors */
+  left?: string[];
+}
+
+export interface DefinitionItem {
+  file: string;
+  /** identifies the text; for If-Match */
+  revision: string;
+  /** bytes */
+  size: number;
+  /** NAME.VERSION */
+  messages: string[];
+  /** of the message, in hex, if known and the file has one message */
+  code?: string;
+  state: "ok" | "warning" | "error";
+  errors: number;
+  warnings: number;
+  /** all its messages have newer versions */
+  older: boolean;
+  samples: number;
+}
+
+export interface MapItem {
+  file: string;
+  revision: string;
+  /** bytes */
+  size: number;
+  names: number;
+  used: boolean;
+}
+
+export interface BesideItem {
+  file: string;
+  revision: string;
+  /** bytes */
+  size: number;
+}
+
+export interface DefinitionBody {
+  file: string;
+  /** identifies the text; for If-Match */
+  revision: string;
+  text: string;
+  /** NAME.VERSION; empty for a code map */
+  messages: string[];
+  /** highest version of the message, if this is an older one: its layout is frozen */
+  newest?: number;
+  diagnostics: DiagInfo[];
+  /** why this text must not be written back */
+  read_only?: string;
+}
+
+export interface StoredBody {
+  /** name with its folder */
+  file: string;
+  revision: string;
+  /** NAME.VERSION */
+  messages: string[];
+  /** mistakes; the text is stored regardless */
+  diagnostics: DiagInfo[];
+  /** of the message, if there is one */
+  layout?: ViewLayoutInfo;
+}
+
+/** WorkspaceRenamed reports what a renaming has changed. */
+export interface WorkspaceRenamed {
+  /** names with their folders */
+  files: HistoryRenaming[];
+  /** NAME.VERSION, if the file is named after its message */
+  messages: HistoryRenaming[];
+  /** code maps whose names have followed */
+  maps?: string[];
+  /** the change of all these files, for undo */
+  undo?: HistoryStep;
+}
+
+/** ComparedDefinition is a definition to compare. */
+export interface ComparedDefinition {
+  /** NAME or NAME.VERSION */
+  message: string;
+  /** unsaved text in place of the stored one */
+  text?: string;
+  /** id of a revision in the history of its file, whose text is in place of the stored one */
+  revision?: string;
+}
+
+/** ComparedDefinitions is a comparison of two definitions. */
+export interface ComparedDefinitions {
+  old: ViewComparedSide;
+  new: ViewComparedSide;
+  /** in the order of the new layout; removed rows are after the row that they followed */
+  rows: ViewComparedRow[];
+  /** rows of both layouts that are not compared, because all rows would be far longer than the definitions */
+  more?: number;
+  /** why only the lines are compared, which is so where a revision has no layout */
+  noLayout?: string;
+  /** same: all fields have the same bytes; extended: others come after them; broken: a field has other bytes or another type, or is gone */
+  compat: "same" | "extended" | "broken";
+  /** offset of the first part that breaks or extends the layout */
+  where?: string;
+  /** of both texts; moved lines are removed and added */
+  lines: ComparedLine[];
+  /** definitions with mistakes: the layout has only what is valid in them */
+  wrong?: string[];
+}
+
+/** SearchBody is the result of a search, the best hits first. */
+export interface SearchBody {
+  found: WorkspaceHit[];
+}
+
+/** CodeReport reports the code map that a message has its code from. */
+export interface CodeReport {
+  /** name without a version */
+  message: string;
+  code: number;
+  /** file name of the code map */
+  map: string;
+  /** this code map is in use */
+  used: boolean;
+  /** the change of the code map, for undo; missing if it had the code already */
+  undo?: HistoryStep;
+}
+
+/** WorkspaceGivenCode is a code for a message. */
+export interface WorkspaceGivenCode {
+  /** NAME or NAME.VERSION; all versions have one code, and the definition need not exist */
+  message: string;
+  code: number;
+}
+
+/** CodesReport reports the code map that messages have their codes from. */
+export interface CodesReport {
+  /** file name of the code map */
+  map: string;
+  /** this code map is in use */
+  used: boolean;
+  /** the change of the code map, for undo; missing if it had all the codes already */
+  undo?: HistoryStep;
+}
+
+/** ChangeList is the journal of a project. */
+export interface ChangeList {
+  /** newest first: uploads, new names of messages, codes, deleted files */
+  changes: HistoryStep[];
+}
+
+/** HistoryStep is a change of the library that can be undone as a whole. */
+export interface HistoryStep {
+  id: string;
+  at: string;
+  /** what was done: 3 files replaced, 1 new */
+  about: string;
+  /** number of files */
+  files: number;
+  /** names of the first files */
+  names: string[];
+  /** it was undone, and can be redone */
+  undone?: boolean;
+  /** bytes that it takes in the journal */
+  size: number;
+  /** new names of messages */
+  renamed?: HistoryRenaming[];
+}
+
+/** HistoryList is the history of a definition. */
+export interface HistoryList {
+  file: string;
+  /** newest first; the last one is the text before the first change */
+  revisions: HistoryPastRevision[];
+}
+
+/** WorkspacePurged says what Purge has removed, and what has copies that it does not reach. */
+export interface WorkspacePurged {
+  /** of the history */
+  revisions: number;
+  /** changes of several files that can no longer be undone, or not for this definition */
+  steps: number;
+  /** suggestions without their texts, or with the present text as their base */
+  suggestions: number;
+  /** earlier lines that comments showed */
+  quotes: number;
+  /** shared pages that had an earlier text; they are deleted */
+  capsules: WorkspaceCapsuleInfo[];
+  /** where copies may be that the server does not reach */
+  stays: string[];
+}
+
+/** Scores are those of all definitions of a project. */
+export interface Scores {
+  state: ScoresState;
+  /** all messages are judged; if not, ask again */
+  done: boolean;
+  /** with messages of their code: by name and version */
+  definitions: ScoresDefinitionScore[];
+  /** definitions without a message of their code */
+  noData: number;
+  /** messages without a definition */
+  unknown: number;
+}
+
+/** GitStatus is the state of the folder. */
+export interface GitStatus {
+  /** the definitions are in no repository */
+  none?: boolean;
+  /** they are in one, but the server has no git program */
+  missing?: boolean;
+  /** empty without one */
+  branch: string;
+  /** the last one, abbreviated; absent before the first */
+  commit?: string;
+  /** of the last commit */
+  subject?: string;
+  /** commits that the upstream branch does not have, as of the last pull */
+  ahead?: number;
+  behind?: number;
+  /** from which pull takes */
+  remote?: string;
+  /** since the last commit */
+  changes: GitChange[];
+  /** other parts of the repository have changes, too */
+  elsewhere?: boolean;
+}
+
+/** CommitBody is what is to be committed. */
+export interface CommitBody {
+  files: string[];
+  message: string;
+  /** of the person, where people do not sign in */
+  name?: string;
+}
+
+/** PullBody has the texts of files that both sides have changed. */
+export interface PullBody {
+  /** of the person, where people do not sign in */
+  name?: string;
+  /** texts of files with a conflict */
+  choices?: Record<string, string>;
+}
+
+/** GitPulled is what a pull has done. */
+export interface GitPulled {
+  /** taken over */
+  commits: number;
+  /** by a merge */
+  merged?: boolean;
+  /** nothing was changed: pull again with a choice for each file */
+  conflicts?: GitConflict[];
+}
+
+/** WorkspaceSample is a message stored beside its definition. */
+export interface WorkspaceSample {
+  /** NAME.VERSION */
+  message: string;
+  hex: string;
+  /** description, one sentence */
+  about?: string;
+  /** of its decoding; a sample that is not ok is broken on purpose, and no definition has to explain it */
+  status?: "ok" | "incomplete" | "illegal";
+}
+
+/** SessionBody is the part of a connection's state that headers with a checksum depend on. */
+export interface SessionBody {
+  /** of the checksum. Decoding verifies the checksum with it; encoding uses 0 by default */
+  key?: number;
+  /** sequence number of the message to encode; default 1 */
+  counter?: number;
+}
+
+/** ViewProblemInfo is a Problem for output. */
+export interface ViewProblemInfo {
+  severity: "error" | "warning";
+  code: string;
+  message: string;
+  path?: string;
+  bit_offset: number;
+  bit_length: number;
+  /** 1-based, in the definition */
+  line?: number;
+}
+
+/** PasteMessageInfo is one message of a PasteInfo. */
+export interface PasteMessageInfo {
+  hex: string;
+  dir?: "c2s" | "s2c";
+  time?: string;
+  name?: string;
+  version?: number;
+  /** number in the text */
+  packet?: number;
+  marks?: string;
+  /** line of the text where it starts, 1-based */
+  line?: number;
+}
+
+/** UploadedFile is the result for one file. */
+export interface UploadedFile {
+  /** name in the library, or in the upload if not stored */
+  file: string;
+  /** the zip that contained it */
+  from?: string;
+  /** id of the capture made of it */
+  capture?: string;
+  /** exists: a different text is stored and was kept; skipped: not a kind of file stored here; error: storing failed */
+  result: "new" | "replaced" | "unchanged" | "exists" | "skipped" | "error";
+  /** why it was not stored */
+  reason?: string;
+  /** for result exists */
+  differs?: Differences;
+  /** NAME.VERSION of the message defined in it */
+  message?: string;
+  /** number of mistakes */
+  diagnostics?: number;
+}
+
+export interface FilterMistake {
+  /** UTF-16 code units of the text, counted from 0 */
+  start: number;
+  /** exclusive */
+  end: number;
+  message: string;
+  /** what to write instead */
+  help: string;
+}
+
+export interface FilterCompletions {
+  /** UTF-16 code units of the text, counted from 0 */
+  start: number;
+  /** end of the text that an item replaces, exclusive */
+  end: number;
+  /** the field compared here, so that its observed values can be offered */
+  path: string;
+  items: FilterOption[];
+}
+
+/** FramedBytes is a message split off by a framing. */
+export interface FramedBytes {
+  /** of its first byte in the file */
+  offset: number;
+  length: number;
+  /** its first 32 bytes */
+  hex: string;
+  code?: number;
+  /** name of its definition */
+  message?: string;
+  status?: "ok" | "incomplete" | "illegal" | "unknown";
+  /** why no message is here */
+  problem?: string;
+}
+
+/** CutFrame is a frame as an envelope cuts it. */
+export interface CutFrame {
+  conn: string;
+  dir?: "c2s" | "s2c";
+  /** of the connection: the group of its messages */
+  state?: string;
+  /** as of a frame: message, problem, opaque */
+  kind: string;
+  code?: number;
+  /** name of its definition */
+  message?: string;
+  /** bytes of the message */
+  length: number;
+  /** its first 4096 bytes */
+  hex: string;
+  /** its definition reads it exactly */
+  exact: boolean;
+  status?: "ok" | "incomplete" | "illegal" | "unknown";
+  /** why it does not fit */
+  problem?: string;
+}
+
+/** ProjectsInfo describes a project. */
+export interface ProjectsInfo {
+  /** part of its addresses */
+  name: string;
+  /** display name */
+  title: string;
+  /** language of the definitions */
+  protocol: string;
+  state: "open" | "archived" | "deleted";
+  /** made of the samples that ship with the program */
+  samples?: boolean;
+  /** folder of the definitions on the server, where it is not in the data folder */
+  library?: string;
+  /** earlier names; their addresses still lead here */
+  formerly?: string[];
+  created?: string;
+  /** number of files of an open project */
+  definitions: number;
+  /** number of messages of an open project, counting each version */
+  messages: number;
+  /** number of captures of an open project */
+  captures: number;
+  /** why an open project could not be loaded */
+  trouble?: string;
+}
+
+/** RoomsFilePeople are the people who have a file open. */
+export interface RoomsFilePeople {
+  file: string;
+  people: RoomsSeen[];
+}
+
+/** Begun is a definition that was begun and not saved. */
+export interface Begun {
+  /** the name that its file would have */
+  file: string;
+  /** the name of the definition */
+  message: string;
+}
+
+/** OptionInUse is an option of the protocol with its value. */
+export interface OptionInUse {
+  name: string;
+  title: string;
+  doc: string;
+  /** all valid values; empty if any text of a form is valid */
+  choices: string[];
+  /** value in use */
+  value: string;
+  /** value without a choice */
+  inherited: string;
+}
+
+/** CapturesCounts says what a capture had when it was last read as it is read now. */
+export interface CapturesCounts {
+  frames: number;
+  /** frames of kind problem: missing or malformed bytes */
+  problems: number;
+  /** why frames of the file are missing */
+  note?: string;
+}
+
+/** StoreNotes are the notes on a capture and its frames. */
+export interface StoreNotes {
+  /** numbers of marked frames, derived from noted */
+  marked?: number[];
+  /** notes by frame number, derived from noted */
+  frames?: Record<string, string>;
+  /** note of the capture itself */
+  text?: string;
+  /** marks and notes of frames */
+  noted?: StoreNoted[];
+  /** markers, in their order */
+  markers?: StoreMarker[];
+}
+
+/** StoreListener is how a listener was started whose traffic is in a capture. */
+export interface StoreListener {
+  name?: string;
+  /** IP:port or :port */
+  listen: string;
+  /** host:port */
+  upstream: string;
+  ports?: number;
+  /** messages could be held, changed and injected */
+  operate?: boolean;
+  /** its rules for messages */
+  rules?: unknown[];
+  /** time after which an idle connection ended, if it was set */
+  idle?: string;
+  /** concurrent connections of one address, if it was set */
+  per_address?: number;
+  /** concurrent connections in all, if it was set */
+  connections?: number;
+  /** version of the filter language of its rules; none: 1 */
+  language?: number;
+}
+
+/** Candidate is an envelope that fits the traffic of a capture. */
+export interface Candidate {
+  text: string;
+  evidence: string;
+  /** it consumes nearly all bytes, and the definitions know most of its messages */
+  likely: boolean;
+  /** the capture is read with it */
+  used: boolean;
+}
+
+/** PacketInfo is a captured packet. */
+export interface PacketInfo {
+  /** number in the file, from 1 */
+  n: number;
+  /** link type, a number of tcpdump.org/linktypes.html */
+  link: number;
+  time?: string;
+  /** captured bytes */
+  captured: number;
+  /** original size in bytes */
+  size: number;
+  /** offset of the TCP or UDP payload; missing if there is none or it is incomplete */
+  payload?: number;
+  /** captured bytes of the payload */
+  length?: number;
+  /** of the file */
+  comment?: string;
+  /** the packet, from its first byte */
+  hex: string;
+  /** its decrypted payload; missing unless requested, encrypted and the key is known */
+  clear?: string;
+  /** hex is truncated */
+  cut?: boolean;
+}
+
+/** Elsewhere is a workspace whose protocol finds messages in a capture. */
+export interface Elsewhere {
+  name: string;
+  title: string;
+  /** messages that its definitions explain in the first part of the file; counting stops early */
+  frames: number;
+  /** percent of the bytes of the first part that they explain */
+  share: number;
+}
+
+/** CapturesProposal is a better way to read a capture, with its evidence. */
+export interface CapturesProposal {
+  /** the same for the same proposal; to dismiss it */
+  id: string;
+  /** settings: apply them; envelope: store the one of the capture for the project; size: add it to the envelope of the project; keys: the capture needs keys; map: the library lacks a code map; open: open the capture in another project */
+  kind: "settings" | "keys" | "map" | "open" | "envelope" | "size";
+  /** what to do */
+  text: string;
+  /** why */
+  evidence: string;
+  /** for settings: to be merged into those of the capture */
+  settings?: Record<string, unknown>;
+  /** for open: name of the other project */
+  project?: string;
+  /** for size */
+  size?: CapturesCodeSize;
+}
+
+/** HeldInfo is a held message. */
+export interface HeldInfo {
+  id: number;
+  conn_id: number;
+  /** when it was held */
+  at: string;
+  /** when it is forwarded automatically */
+  until?: string;
+  /** the message as changed by rules, in hex */
+  with?: string;
+  frame: WorkspaceFrameInfo;
+  /** of its definition, with direction or group if ambiguous */
+  name: string;
+  /** message group of its direction and port */
+  group?: string;
+  /** it has the alternative header of the dialect */
+  alternate?: boolean;
+  /** frames waiting behind it in its direction */
+  behind: number;
+}
+
+/** RunsSeen is a received message that was not expected. */
+export interface RunsSeen {
+  /** since the start */
+  at: string;
+  /** name or code */
+  message: string;
+  bytes: number;
+}
+
 /** ReplayDifference is a field that differs from its expected value. */
 export interface ReplayDifference {
   /** of the field; empty: the whole message */
   path: string;
   expected: string;
   got: string;
+}
+
+/** WorkspaceRemark is a text in a thread. */
+export interface WorkspaceRemark {
+  by: string;
+  at: string;
+  text: string;
+  /** names after an @ */
+  mentions?: string[];
+}
+
+/** WorkspaceSuggestion is a changed text of a definition that somebody else is to accept. */
+export interface WorkspaceSuggestion {
+  state: "open" | "accepted" | "declined";
+  /** the text that was changed */
+  base: string;
+  /** the text that is suggested */
+  text: string;
+}
+
+/** WorkspaceCapsuleInfo describes a stored capsule. */
+export interface WorkspaceCapsuleInfo {
+  /** hash of its content */
+  id: string;
+  title: string;
+  by?: string;
+  at: string;
+  frames: number;
+  /** as it is stored */
+  bytes: number;
+}
+
+/** PublishPreview says what a capsule has. */
+export interface PublishPreview {
+  frames: number;
+  bytes: number;
+  /** of the page, in bytes */
+  size: number;
+  /** files */
+  definitions: string[];
+  /** fields whose values were replaced */
+  gone: PublishWent[];
+  /** fields whose values are there */
+  kept: PublishWent[];
+  /** replaced values found elsewhere, which are overwritten there */
+  erased?: number;
+  /** messages without their bytes, because replaced values were in other parts of them, or because they are no messages, such as key exchanges */
+  left?: number;
+  /** messages without a definition, whose bytes are there */
+  unknown?: number;
+}
+
+/** WorkspaceEmittedFile is a generated file. */
+export interface WorkspaceEmittedFile {
+  name: string;
+  text: string;
+  /** first line about the messages, from 1; the lines around this part are the same for all messages. 0: all lines */
+  from?: number;
+  /** last line about the messages */
+  to?: number;
+}
+
+/** WorkspaceEmittedLoss is a kind of feature of the definitions that the target lacks. */
+export interface WorkspaceEmittedLoss {
+  /** the missing feature, and its substitute */
+  reason: string;
+  /** number of places; without it: about the definitions as a whole */
+  count?: number;
+  /** the first places: a message, or a message and the path of a field without indexes */
+  places?: string[];
+}
+
+/** ViewLayoutInfo is the byte layout of a message in the API. */
+export interface ViewLayoutInfo {
+  message: string;
+  version?: number;
+  /** bytes */
+  min_size: number;
+  /** bytes; null if unlimited */
+  max_size: number | null;
+  rows: CodecViewLayoutRow[];
+  /** rows omitted at the end, because all rows would be far longer than the definition */
+  more?: number;
+}
+
+/** ViewComparedSide is one of two layouts. */
+export interface ViewComparedSide {
+  message: string;
+  version?: number;
+  /** 14 bytes, 14 bytes or more */
+  size: string;
+}
+
+/** ViewComparedRow is a part of one or both messages. */
+export interface ViewComparedRow {
+  change: "same" | "moved" | "renamed" | "retyped" | "added" | "removed";
+  /** how far it has moved, in bytes, relative to the start of the message or of its element: "+4", "-2", "+4 + name" if the size of a name is before it now */
+  shift?: string;
+  /** absent if it was added */
+  old?: ViewComparedPart;
+  /** absent if it was removed */
+  new?: ViewComparedPart;
+}
+
+/** ComparedLine is a line of one or both texts. */
+export interface ComparedLine {
+  /** its number, from 1; absent if it was added */
+  old?: number;
+  /** its number, from 1; absent if it was removed */
+  new?: number;
+  text: string;
+}
+
+/** WorkspaceHit is a part of the library that a search has found. */
+export interface WorkspaceHit {
+  kind: "message" | "field" | "comment" | "code";
+  /** the message, the path of the field, the comment, or the name in the code map */
+  title: string;
+  /** NAME or NAME.VERSION of its definition; of a code without a definition, the name of a new one */
+  message: string;
+  /** 1-based, in the definition */
+  line?: number;
+  /** code of a message, type of a field, place of a comment */
+  hint?: string;
+}
+
+/** HistoryPastRevision is a state of a definition. */
+export interface HistoryPastRevision {
+  id: string;
+  /** first change */
+  from: string;
+  /** last change */
+  at: string;
+  /** the people; outside: another program */
+  who: string[];
+  /** lines */
+  added: number;
+  /** lines */
+  removed: number;
+  /** given by a person */
+  name?: string;
+  /** id of the change of several files that it is a part of */
+  step?: string;
+}
+
+/** ScoresDefinitionScore is how one version of a definition explains the messages of its code. */
+export interface ScoresDefinitionScore {
+  message: string;
+  /** this version decodes the messages of the project */
+  used: boolean;
+  frames: number;
+  /** every byte belongs to one field, and the values are encoded as the same bytes */
+  clean: number;
+  /** bytes belong to no field */
+  leftover: number;
+  /** fields extend past the end of the message */
+  over: number;
+  /** values are other than the definition permits, or are encoded as other bytes */
+  differ: number;
+  /** fields share bytes, or another warning */
+  doubtful: number;
+  /** the first message that is not clean */
+  first?: ScoresDefect;
+  /** those with such messages */
+  captures: ScoresCaptureScore[];
+}
+
+/** GitChange is a file that differs from the last commit. */
+export interface GitChange {
+  /** as in the project */
+  file: string;
+  kind: "added" | "changed" | "deleted" | "conflict";
+}
+
+/** GitConflict is a file that both sides have changed at one place. */
+export interface GitConflict {
+  file: string;
+  /** the text here */
+  ours: string;
+  /** the text of the remote */
+  theirs: string;
+  /** the text that both come from */
+  base: string;
+}
+
+/** Differences counts the lines in which two texts differ. */
+export interface Differences {
+  /** lines only in the stored text */
+  stored: number;
+  /** lines only in the uploaded text */
+  uploaded: number;
+}
+
+export interface FilterOption {
+  /** replaces the text from start to end */
+  text: string;
+  /** shown in the list */
+  label: string;
+  /** what it is */
+  kind: "frame" | "message" | "group" | "field" | "value" | "function" | "operator" | "word";
+  /** one line */
+  doc: string;
+}
+
+/** PublishWent is a field whose values were replaced, or one whose values are in the capsule. */
+export interface PublishWent {
+  /** MESSAGE.path */
+  field: string;
+  type: string;
+  values: number;
+  /** of the values to be replaced, those that stay: they select an alternative */
+  stays?: number;
+  /** why the values look like secrets: its name, or what they are */
+  why?: string;
+  /** of the values that are there, those in which replaced values were found and overwritten */
+  erased?: number;
+}
+
+/** ViewComparedPart is a row of a layout in a comparison. */
+export interface ViewComparedPart {
+  path: string;
+  role: string;
+  depth: number;
+  type: string;
+  offset: string;
+  /** null where it depends on data */
+  bit_offset: number | null;
+  min_bits: number;
+  /** in bytes: "4", "2+", "3 bits" */
+  size: string;
+  line?: number;
+  note?: string;
+}
+
+/** ScoresCaptureScore is how a definition explains the messages of a capture. */
+export interface ScoresCaptureScore {
+  /** id */
+  capture: string;
+  name: string;
+  frames: number;
+  /** every byte belongs to one field, and the values are encoded as the same bytes */
+  clean: number;
+  /** bytes belong to no field */
+  leftover: number;
+  /** fields extend past the end of the message */
+  over: number;
+  /** values are other than the definition permits, or are encoded as other bytes */
+  differ: number;
+  /** fields share bytes, or another warning */
+  doubtful: number;
+  /** finds these messages in the capture */
+  filter: string;
 }

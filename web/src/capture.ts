@@ -12,7 +12,7 @@ import { sayWidened } from "./filterbox/widened";
 import { Frames, type FrameRow, type Range, type State, type View } from "./frames/index";
 import type { Connection, FrameAnswer, FrameName, FrameOffer } from "./frames/protocol";
 import { opcode } from "./frames/text";
-import { apiOf, failure, request } from "./http";
+import { urlOf, type At, failure, request } from "./http";
 import { type Anchor, type MenuItem, openMenu } from "./menu";
 import { notify } from "./notify";
 import { LiveBar } from "./live";
@@ -123,7 +123,7 @@ const enoughFrames = 50; // of live traffic, after which it is looked at again
 
 class CapturePage implements Shown {
   private readonly main: HTMLElement;
-  private readonly api: string;
+  private readonly at: At;
   private readonly id: string;
   private readonly page: Page;
   readonly frames: Frames;
@@ -148,7 +148,7 @@ class CapturePage implements Shown {
     this.main = main;
     main.toggleAttribute("data-unchosen", this.place.number === 0);
     this.id = id;
-    this.api = `${apiOf(workspace)}/captures/${encodeURIComponent(id)}`;
+    this.at = { project: workspace, id };
     this.page = page;
     this.workspace = workspace;
     this.name = main.dataset["captureName"] ?? "";
@@ -160,7 +160,7 @@ class CapturePage implements Shown {
       ...(this.place.chips === undefined ? {} : { chips: this.place.chips }),
       frame: this.place.frame,
       frameNumber: this.place.number,
-      markers: markersOf(this.api),
+      markers: markersOf(this.at),
       decodeAs: openSettings,
       packets: (on) => void this.change({ packets: on }),
       events: {
@@ -201,7 +201,7 @@ class CapturePage implements Shown {
     if (this.place.filter !== "") {
       this.box.set(this.place.filter, true);
     }
-    this.packets = new PacketLayers(this.api, {
+    this.packets = new PacketLayers(this.at, {
       opened: (n) => void this.framesOf(n),
       selected: ({ start, end }) => page.selectBytes(start, end),
       inspect: (place) => page.inspectOther(place),
@@ -590,7 +590,7 @@ class CapturePage implements Shown {
     if (this.gone) {
       return;
     }
-    const reply = await request(this.api, { method: "PATCH", body: what });
+    const reply = await request("PATCH captures/{id}", this.at, { body: what });
     if (!reply.ok) {
       notify(failure("The change was not saved", reply), "err");
     }
@@ -700,18 +700,17 @@ class CapturePage implements Shown {
   }
 
   private async save(format: string, filter: string, chosen: readonly Range[], values: boolean, secrets: boolean, listed: boolean): Promise<void> {
-    const query = new URLSearchParams({ format, ...(values ? { values: "true" } : {}), ...(secrets ? { secrets: "true" } : {}) });
-    if (chosen.length > 0) {
-      query.set("frames", spans(await this.numbersOf(chosen)));
-    } else if (filter !== "") {
-      query.set("filter", filter);
-    }
-    if (listed) {
-      query.set("listed", this.frames.columnsShown.map(({ id }) => id).join());
-    } else if (this.frames.shown.columns.length > 0) {
-      query.set("columns", this.frames.shown.columns.join()); // of repeated parameters only the first counts
-    }
-    const address = `${this.api}/export?${query.toString()}`;
+    const { columns } = this.frames.shown;
+    const address = urlOf("GET captures/{id}/export", {
+      ...this.at,
+      format,
+      values: values || undefined,
+      secrets: secrets || undefined,
+      frames: chosen.length > 0 ? spans(await this.numbersOf(chosen)) : undefined,
+      filter: chosen.length > 0 || filter === "" ? undefined : filter,
+      listed: listed ? this.frames.columnsShown.map(({ id }) => id).join() : undefined,
+      columns: listed || columns.length === 0 ? undefined : columns.join(), // of repeated parameters only the first counts
+    });
     if (address.length > mostExported) {
       notify("Too many single frames for one export: use a filter", "warn");
       return;

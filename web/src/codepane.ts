@@ -6,7 +6,8 @@ import type { WorkspaceEmitted } from "./api";
 import { colorCode } from "./codecolors";
 import { copyText } from "./copy/index";
 import { button, make } from "./dom";
-import { apiOf, request } from "./http";
+import { request } from "./http";
+import type { Operations } from "./operations";
 import { notify } from "./notify";
 
 /** What the code is of. */
@@ -131,8 +132,8 @@ export class CodePane {
     const running = new AbortController();
     this.running = running;
     const name = message.replace(/^.*\//, "").replace(/\.\d+$/, "").toLowerCase();
-    const body = { target, name, messages: [message], ...(text === undefined ? {} : { definition: text, file: `${message}.def` }) };
-    const reply = await request<WorkspaceEmitted>(`${apiOf(workspace)}/emit`, { body, signal: running.signal }).catch(() => undefined);
+    const body = { target: target as Operations["POST emit"]["body"]["target"], name, messages: [message], ...(text === undefined ? {} : { definition: text, file: `${message}.def` }) };
+    const reply = await request("POST emit", { project: workspace }, { body, signal: running.signal }).catch(() => undefined);
     if (reply === undefined) {
       return; // newer text
     }

@@ -3,12 +3,11 @@
 //   #concerns    hidden while there are none
 
 import { pathOf } from "./address";
-import type { ThreadList } from "./api";
 import { onChanged } from "./changes";
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
 import { make } from "./dom";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { openPage } from "./opened";
 import { personName } from "./person";
 
@@ -22,7 +21,7 @@ export function startConcerns(): void {
   let asked: string | undefined; // the name that was asked for
   const look = async (): Promise<void> => {
     asked = personName();
-    const reply = await request<ThreadList>(`${apiOf(workspace)}/threads?mine=true&name=${encodeURIComponent(asked)}`);
+    const reply = await request("GET threads", { project: workspace, mine: true, name: asked });
     if (reply.ok) {
       const n = reply.answer.threads.length;
       button.hidden = n === 0;

@@ -2,10 +2,10 @@
 //
 //   #cut-head > h2, select, .note      #cut-frames > table.data.cuts > tr(.err), or p.empty
 
-import type { CaptureList, CutFrame, CutReport } from "./api";
+import type { CutFrame, CutReport } from "./api";
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { Fragment, h, render, signal } from "./ui";
 
 const pause = 150; // milliseconds after a key
@@ -13,7 +13,7 @@ const mostListed = 100; // captures
 
 /** The first frames. */
 export class Cuts {
-  private readonly api: string;
+  private readonly project: string;
   private readonly report = signal<CutReport | undefined>(undefined);
   private readonly failed = signal("");
   private readonly asking = signal(false);
@@ -26,7 +26,7 @@ export class Cuts {
 
   /** Draws the pane. `show` shows the bytes of a frame. */
   constructor(head: HTMLElement, body: HTMLElement, workspace: string, show: (frame: CutFrame) => void) {
-    this.api = apiOf(workspace);
+    this.project = workspace;
     const title = head.querySelector("h2")?.textContent ?? "";
     head.replaceChildren();
     const Head = (): h.JSX.Element => (
@@ -69,7 +69,7 @@ export class Cuts {
   }
 
   private async list(): Promise<void> {
-    const reply = await request<CaptureList>(`${this.api}/captures?brief=true`);
+    const reply = await request("GET captures", { project: this.project, brief: true });
     if (!reply.ok) {
       return;
     }
@@ -91,7 +91,7 @@ export class Cuts {
     this.running = running;
     this.asking.value = true;
     try {
-      const reply = await request<CutReport>(`${this.api}/envelope/frames`, { body: { text, ...(this.chosen.value === "" ? {} : { capture: this.chosen.value }) }, signal: running.signal });
+      const reply = await request("POST envelope/frames", { project: this.project }, { body: { text, ...(this.chosen.value === "" ? {} : { capture: this.chosen.value }) }, signal: running.signal });
       if (this.running !== running) {
         return;
       }

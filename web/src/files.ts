@@ -7,7 +7,7 @@ import { messageIn } from "./address";
 import { giveCode, hasCodes } from "./codes";
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
-import { apiOf } from "./http";
+import { urlOf } from "./http";
 import { type Anchor, openMenu } from "./menu";
 import { listedMessages, listedVersions } from "./messages";
 import { openPage } from "./opened";
@@ -65,14 +65,14 @@ function history(): void {
 }
 
 /** Saves the response of an address as a file. */
-function download(path: string): void {
+function download(address: string): void {
   const link = document.createElement("a");
-  link.href = `${apiOf(workspace())}/${path}`;
+  link.href = address;
   link.download = "";
   link.click();
 }
 
-const save = (message: string): void => download(`definitions/${encodeURIComponent(message)}?download=true`);
+const save = (message: string): void => download(urlOf("GET definitions/{file}", { project: workspace(), file: message, download: true }));
 
 function openFileMenu(anchor: Anchor, message: string): void {
   openMenu(anchor, {

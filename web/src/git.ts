@@ -5,7 +5,7 @@
 import type { GitStatus } from "./api";
 import { onChanged } from "./changes";
 import { make } from "./dom";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 
 const rest = 300; // milliseconds until it is asked: several files may change at once
 
@@ -17,7 +17,7 @@ export function startGit(): void {
     return;
   }
   const look = async (): Promise<void> => {
-    const reply = await request<GitStatus>(`${apiOf(workspace)}/git`);
+    const reply = await request("GET git", { project: workspace });
     if (reply.ok && reply.answer.none !== true && reply.answer.missing !== true) {
       show(button, reply.answer);
     } else if (!reply.ok && !reply.away) {

@@ -5,14 +5,14 @@
 //
 // Keys and buttons apply to one message: the chosen one, otherwise the oldest.
 
-import type { HeldInfo, HeldList } from "./api";
+import type { HeldInfo } from "./api";
 import { onChanged } from "./changes";
 import { arrow } from "./dialog";
 import { changesOf, type Change } from "./changed";
 import type { Column } from "./frames/columns";
 import { count, counted, directionWords, opcode } from "./frames/text";
 import { announce } from "./notify";
-import { apiOf, ask, request } from "./http";
+import { ask, type At, request } from "./http";
 import { Fragment, h, render, signal, useLayoutEffect, useRef } from "./ui";
 
 /** A held message, as in GET .../held. */
@@ -68,7 +68,7 @@ export class HeldQueue {
   readonly chosen = signal(0); // the message in the panes, 0: none
   readonly raw = signal(false); // edits are sent as they are, without corrected lengths
   readonly isAway = signal(false);
-  private readonly api: string;
+  private readonly at: At;
   private readonly gone = new Set<number>(); // decided, while a pending request may still list them
   private readonly deciding = new Set<number>(); // requests of these are under way
   private running = false;
@@ -77,14 +77,14 @@ export class HeldQueue {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `may`: the user may decide. */
-  constructor(api: string, may: boolean, events: Events) {
-    this.api = api;
+  constructor(at: At, may: boolean, events: Events) {
+    this.at = at;
     this.may = may;
     this.events = events;
     if (this.host !== null) {
       render(<Queue queue={this} />, this.host);
     }
-    onChanged(`held:${decodeURIComponent(api.slice(api.lastIndexOf("/") + 1))}`, () => void this.look());
+    onChanged(`held:${at.id}`, () => void this.look());
   }
 
   /** The number of messages that can be decided. */
@@ -113,7 +113,7 @@ export class HeldQueue {
       return;
     }
     this.looking = true;
-    const reply = await request<HeldList>(`${this.api}/held`); // if the server is away, the bar says so, and away() applies here
+    const reply = await request("GET proxies/{id}/held", this.at); // if the server is away, the bar says so, and away() applies here
     if (reply.ok && this.running) {
       const { held, total } = reply.answer;
       const waiting = held.filter((m) => !this.gone.has(m.id));
@@ -215,7 +215,7 @@ export class HeldQueue {
   /** Asks for the values of an edit. */
   private async decode(m: Held, hex: string): Promise<void> {
     const workspace = document.getElementById("main")?.dataset["workspace"] ?? "";
-    const reply = m.name === "" ? undefined : await request<{ results: { value?: unknown }[] }>(`${apiOf(workspace)}/decode`, { method: "POST", body: { message: m.name, hex } });
+    const reply = m.name === "" ? undefined : await request("POST decode", { project: workspace }, { body: { message: m.name, hex } });
     if (reply?.ok === true && this.edits.value.get(m.id)?.hex === hex) {
       this.put(m, { hex, value: reply.answer.results[0]?.value });
     }
@@ -274,11 +274,11 @@ export class HeldQueue {
       await this.events.settled();
     }
     const edit = this.edits.value.get(m.id);
-    const body = action === "drop" ? { action }
+    const body: { action: "drop" | "forward" | "replace"; hex?: string; raw?: boolean } = action === "drop" ? { action }
       : action === "original" && m.with !== undefined ? { action: "replace", hex: m.frame.hex } // rules have changed it
         : action === "forward" && edit !== undefined ? { action: "replace", hex: edit.hex, raw: this.raw.value && m.id === this.chosen.value }
           : { action: "forward" };
-    const done = (await ask(`${this.api}/held`, "POST", { id: m.id, ...body })) !== undefined;
+    const done = (await ask("POST proxies/{id}/held", this.at, { id: m.id, ...body })) !== undefined;
     this.deciding.delete(m.id);
     if (done) {
       this.gone.add(m.id);
@@ -303,7 +303,7 @@ export class HeldQueue {
         return; // a mistake was reported, and nothing is sent before it is corrected
       }
     }
-    await ask(`${this.api}/held`, "POST", { all: true, action: "forward" });
+    await ask("POST proxies/{id}/held", this.at, { all: true, action: "forward" });
     void this.look();
   }
 }

@@ -2,6 +2,9 @@
 
 import { root } from "./address";
 import { notify } from "./notify";
+import type { Operations, Value } from "./operations";
+
+type Route = keyof Operations;
 
 /** A failed request. */
 export interface Failure<T> {
@@ -18,11 +21,20 @@ export interface Failure<T> {
 
 export type Reply<T> = { ok: true; answer: T } | Failure<T>;
 
-interface Options {
-  method?: string;
-  body?: unknown;
+/** What may be sent as a value of a type: its lists may be read-only. */
+type Sent<T> = T extends readonly (infer Item)[] ? readonly Sent<Item>[] : T extends object ? { readonly [Key in keyof T]: Sent<T[Key]> } : T;
+
+interface Options<Body> {
+  /** JSON, or a file or a form as it is */
+  body?: Sent<Body> | Blob | FormData | undefined;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+}
+
+/** What has an id in a project: a capture, a listener, a replay. */
+export interface At {
+  readonly project: string;
+  readonly id: string;
 }
 
 interface Problem {
@@ -30,9 +42,19 @@ interface Problem {
   errors?: { message?: string; location?: string }[];
 }
 
-/** The address of the operations of a workspace. */
-export function apiOf(workspace: string): string {
-  return `${root()}/api/v1/projects/${encodeURIComponent(workspace)}`;
+/** The address of an operation with parameters: those of its path, and the others as its query. */
+export function urlOf<Op extends Route>(op: Op, given: Operations[Op]["given"]): string {
+  const [, below = ""] = op.split(" ");
+  let path = below.startsWith("/") ? below : `/projects/{project}/${below}`;
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given) as [string, Value | undefined][]) {
+    const filled = path.replace(`{${name}}`, encodeURIComponent(String(value)));
+    if (filled === path && value !== undefined) {
+      query.set(name, String(value));
+    }
+    path = filled;
+  }
+  return `${root()}/api/v1${path}${query.size === 0 ? "" : `?${query.toString()}`}`;
 }
 
 /** The error message of a response, with its first position. */
@@ -43,22 +65,20 @@ function whyOf(answer: Problem, status: string): string {
   return (answer.detail ?? status) + why;
 }
 
-/** Sends a request: a GET, or a POST if it has a body. Text, files and forms are sent unchanged, other bodies as JSON. Rejects only when
- *  aborted by its signal. */
-export async function request<T>(address: string, { method, body, headers, signal }: Options = {}): Promise<Reply<T>> {
-  const plain = typeof body === "string" || body instanceof Blob || body instanceof FormData || body instanceof URLSearchParams;
-  const init: RequestInit = { method: method ?? (body === undefined ? "GET" : "POST"), headers: headers ?? {} };
-  if (plain) {
+/** Calls an operation. Rejects only when aborted by its signal. */
+export async function request<Op extends Route>(op: Op, given: Operations[Op]["given"], { body, headers, signal }: Options<Operations[Op]["body"]> = {}): Promise<Reply<Operations[Op]["answer"]>> {
+  const init: RequestInit = { method: op.split(" ", 1).join(""), headers: headers ?? {} };
+  if (body instanceof Blob || body instanceof FormData) {
     init.body = body;
   } else if (body !== undefined) {
     init.headers = { ...headers, "Content-Type": "application/json" };
     init.body = JSON.stringify(body);
   }
   try {
-    const response = await fetch(address, signal === undefined ? init : { ...init, signal });
+    const response = await fetch(urlOf(op, given), signal === undefined ? init : { ...init, signal });
     const text = await response.text();
     const json = text === "" || (response.headers.get("Content-Type") ?? "").includes("json");
-    const answer = (text !== "" && json ? JSON.parse(text) : {}) as T & Problem;
+    const answer = (text !== "" && json ? JSON.parse(text) : {}) as Operations[Op]["answer"] & Problem;
     return response.ok && json ? { ok: true, answer } : { ok: false, why: whyOf(answer, response.statusText), away: false, status: response.status, answer };
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") {
@@ -73,9 +93,9 @@ export function failure(what: string, { away, why }: Failure<unknown>): string {
   return `${what}: ${away ? "the server cannot be reached" : why}`;
 }
 
-/** Sends a request and returns its response. A failure is passed to `wrong`, and the result is undefined. */
-export async function ask<T>(address: string, method = "GET", body?: unknown, wrong: (text: string) => void = (text) => notify(text, "err")): Promise<T | undefined> {
-  const reply = await request<T>(address, { method, body });
+/** Calls an operation and returns its answer. A failure is passed to `wrong`, and the result is undefined. */
+export async function ask<Op extends Route>(op: Op, given: Operations[Op]["given"], body?: Sent<Operations[Op]["body"]>, wrong: (text: string) => void = (text) => notify(text, "err")): Promise<Operations[Op]["answer"] | undefined> {
+  const reply = await request(op, given, { body });
   if (reply.ok) {
     return reply.answer;
   }

@@ -1,10 +1,9 @@
 // What is done with files and with the settings of the library. Definitions, maps and zips go to the library, captures to the captures, bytes in
 // other files to the input. Loaded when there are some: see upload.ts.
 
-import type { UploadReport } from "./api";
 import { dialogs } from "./dialogs";
 import { hexOf } from "./hex/text";
-import { apiOf, failure, request } from "./http";
+import { failure, request } from "./http";
 import { undoOffer } from "./journal";
 import { isCapture, isText, keepCaptures, keepRaw, mostCapture, showsConversation } from "./upload_capture";
 import { notify } from "./notify";
@@ -32,7 +31,7 @@ export async function upload(workspace: string, files: File[], replace: boolean)
     body.append("files", file, file.name);
   }
   const done = notify(`Uploading ${files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`} …`);
-  const reply = await request<UploadReport>(`${apiOf(workspace)}/upload${replace ? "?replace=true" : ""}`, { body });
+  const reply = await request("POST upload", { project: workspace, replace }, { body });
   done();
   const { files: report = [] } = reply.answer;
   const counts = new Map<string, number>();

@@ -1,8 +1,8 @@
 // Changes of many files that can be undone: what messages about them offer, and commands.
 
-import type { ChangeList, ChangeProblem, HistoryStep as Step } from "./api";
+import type { ChangeProblem, HistoryStep as Step } from "./api";
 import { register } from "./commands";
-import { apiOf, failure, request } from "./http";
+import { failure, request } from "./http";
 import type { Anchor } from "./menu";
 import { openMenu } from "./menu";
 import { notify, type Offer } from "./notify";
@@ -17,13 +17,13 @@ function workspaceNow(): string | undefined {
 }
 
 async function turn(workspace: string, step: Step, way: Way, rest = false): Promise<void> {
-  const reply = await request<Step & ChangeProblem>(`${apiOf(workspace)}/changes/${step.id}/${way}${rest ? "?rest=true" : ""}`, { method: "POST" });
+  const reply = await request(way === "undo" ? "POST changes/{id}/undo" : "POST changes/{id}/redo", { project: workspace, id: step.id, rest });
   if (reply.ok) {
     const back: Way = way === "undo" ? "redo" : "undo";
     notify(`${done[way]}: ${step.about}`, "ok", { title: titles[back], run: () => void turn(workspace, reply.answer, back) });
     return;
   }
-  const { changed = [], files = 0 } = reply.answer;
+  const { changed = [], files = 0 } = reply.answer as Partial<ChangeProblem>;
   const others = files - changed.length;
   const offer = changed.length === 0 || others <= 0 ? undefined : { title: `${titles[way]} the other ${others === 1 ? "file" : `${others} files`}`, run: () => void turn(workspace, step, way, true) };
   notify(failure(`Not ${done[way].toLowerCase()}`, reply), "err", offer);
@@ -41,7 +41,7 @@ export function stepOffer(workspace: string, step: Step): Offer {
 }
 
 async function steps(workspace: string): Promise<Step[]> {
-  const reply = await request<ChangeList>(`${apiOf(workspace)}/changes`);
+  const reply = await request("GET changes", { project: workspace });
   if (!reply.ok) {
     notify(failure("The changes were not listed", reply), "err");
   }

@@ -9,7 +9,7 @@ import { bytes, count, counted } from "./frames/text";
 import { openMenu } from "./menu";
 import { announce } from "./notify";
 import { Operate, type Shown } from "./operate";
-import { ask } from "./http";
+import { ask, type At } from "./http";
 import { markersOf, type Relays, type Session } from "./relays";
 import { lookOnly, lookOnlyWhy, type Role } from "./role";
 import { computed, effect, Fragment, h, render, signal, useLayoutEffect } from "./ui";
@@ -40,8 +40,9 @@ export class LiveBar {
     this.id = bar.dataset["session"] ?? "";
     this.relays = relays;
     this.frames = frames;
-    this.markers = markersOf(`${relays.api.replace(/proxies$/, "captures")}/${encodeURIComponent(this.id)}`);
-    this.operate = new Operate(`${relays.api}/${encodeURIComponent(this.id)}`, frames, shown);
+    const at: At = { project: relays.workspace, id: this.id };
+    this.markers = markersOf(at);
+    this.operate = new Operate(at, frames, shown);
     effect(() => {
       bar.classList.toggle("away", this.phase.value === "away");
       bar.classList.toggle("ended", this.phase.value === "ended");
@@ -75,7 +76,7 @@ export class LiveBar {
     const open = this.session.value?.open ?? 0;
     const end = async (): Promise<void> => {
       this.stopping.value = true; // connections have a few seconds to close
-      await ask(`${this.relays.api}?id=${encodeURIComponent(this.id)}`, "DELETE");
+      await ask("DELETE proxies", { project: this.relays.workspace, id: this.id });
       this.stopping.value = false;
     };
     openMenu(document.getElementById("live-stop") ?? document.body, {

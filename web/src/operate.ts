@@ -9,7 +9,7 @@ import { counted, shortConnection } from "./frames/text";
 import { type Held, HeldQueue } from "./held";
 import { type MenuItem, openMenu } from "./menu";
 import { notify } from "./notify";
-import { ask } from "./http";
+import { ask, type At } from "./http";
 import { type Session } from "./relays";
 import { lookOnly } from "./role";
 import { dialogs } from "./dialogs";
@@ -44,7 +44,7 @@ function short(text: string): string {
 
 /** The operations on the messages of a session. */
 export class Operate {
-  readonly api: string;
+  readonly at: At;
   readonly frames: Frames;
   readonly shown: Shown;
   readonly on = signal(false);
@@ -57,12 +57,12 @@ export class Operate {
   private intercept = "";
   private isAway = false;
 
-  constructor(api: string, frames: Frames, shown: Shown) {
-    this.api = api;
+  constructor(at: At, frames: Frames, shown: Shown) {
+    this.at = at;
     this.frames = frames;
     this.shown = shown;
     const may = !lookOnly("operator");
-    this.queue = new HeldQueue(api, may, {
+    this.queue = new HeldQueue(at, may, {
       show: (m, edit) => shown.hold(m, edit),
       form: () => shown.form(),
       settled: () => shown.settled(),
@@ -86,7 +86,7 @@ export class Operate {
       { id: "live-held", title: "Held messages", group: "Go to", keys: ["w h"], enabled: some, run: () => queue.focus() },
       { id: "live-resend", title: "Send the frame again, unchanged", group: "Live", keys: ["r"], enabled: can, run: () => void this.resend() },
       { id: "live-duplicate", title: "Send a message like this one", group: "Live", keys: ["Shift+D"], enabled: can, run: () => void this.send(true) },
-      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.api, this.frames.shown.filter, this.on.value)) },
+      { id: "live-rules", title: "Rules for messages", group: "Live", enabled: can, run: () => void dialogs().then((d) => d?.rulesDialog(this.at, this.frames.shown.filter, this.on.value)) },
     );
   }
 
@@ -98,7 +98,7 @@ export class Operate {
       { group: "Live", title: "Send it again", hint: "r", run: () => void this.resend() },
       { group: "Live", title: "Send one like it …", hint: "Shift+D", run: () => void this.send(true) },
       { group: "Live", title: "Hold such messages", run: () => void this.set({ on: true, intercept: type }) },
-      { group: "Live", title: "Rule from this …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, type, this.on.value)) },
+      { group: "Live", title: "Rule from this …", run: () => void dialogs().then((d) => d?.rulesDialog(this.at, type, this.on.value)) },
     ];
   }
 
@@ -135,7 +135,7 @@ export class Operate {
   }
 
   private async set(change: { on: boolean; intercept: string }): Promise<boolean> {
-    const s = await ask<Session>(`${this.api}/operate`, "POST", change);
+    const s = await ask("POST proxies/{id}/operate", this.at, change);
     if (s === undefined) {
       return false;
     }
@@ -166,7 +166,7 @@ export class Operate {
         hold("Hold messages from the client", client),
         hold("Hold messages from the server", server),
         { title: "Hold nothing; allow sending and rules", run: () => void this.set({ on: true, intercept: "" }) },
-        { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.api, filter, this.on.value)) },
+        { title: "Rules …", run: () => void dialogs().then((d) => d?.rulesDialog(this.at, filter, this.on.value)) },
         { title: "Off: traffic passes unchanged", hint: "i", disabled: !this.on.value, run: () => void this.set({ on: false, intercept: "" }) },
       ],
     });
@@ -204,7 +204,7 @@ export class Operate {
       }
       return;
     }
-    if (await ask(`${this.api}/send`, "POST", { dir: frame.dir, conn_id: conn.id, hex: frame.hex }) !== undefined) {
+    if (await ask("POST proxies/{id}/send", this.at, { dir: frame.dir, conn_id: conn.id, hex: frame.hex }) !== undefined) {
       notify(`${frame.row.name ?? "The message"} was sent again, ${arrow(frame.dir)}; marked * in the list`);
     }
   }

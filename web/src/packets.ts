@@ -4,13 +4,12 @@
 //   #byte-layer     the choice, hidden without packets
 //   #packet         the bytes of all but the message, which #hex has
 
-import type { PacketList } from "./api";
 import { copyMenus } from "./dialogs";
 import { button } from "./dom";
 import { HexGrid, type HexMessage, noMessage } from "./hex/index";
 import type { FrameAnswer } from "./frames/protocol";
 import { count } from "./frames/text";
-import { failure, request } from "./http";
+import { type At, failure, request } from "./http";
 import { inPacket, joined, type Layer, type Packet, type Run, toFrame, toLayer } from "./layers";
 import { notify } from "./notify";
 
@@ -57,7 +56,7 @@ function group(label: string, options: readonly HTMLOptionElement[]): HTMLOptGro
 }
 
 export class PacketLayers {
-  private readonly api: string;
+  private readonly at: At;
   private readonly choice = document.querySelector<HTMLSelectElement>("#byte-layer");
   private readonly host = document.getElementById("packet");
   private readonly events: LayerEvents;
@@ -70,8 +69,8 @@ export class PacketLayers {
   private readonly known = new Map<number, Packet>();
   private readonly plain = new Set<string>(); // connections whose packets are not encrypted
 
-  constructor(api: string, events: LayerEvents) {
-    this.api = api;
+  constructor(at: At, events: LayerEvents) {
+    this.at = at;
     this.events = events;
     this.copy.setAttribute("aria-haspopup", "menu");
     this.copy.hidden = true;
@@ -225,12 +224,7 @@ export class PacketLayers {
     if (numbers.length === 0) {
       return true;
     }
-    const query = new URLSearchParams({ n: numbers.join(",") });
-    if (clear) {
-      query.set("clear", "true");
-      query.set("conn", conn);
-    }
-    const reply = await request<PacketList>(`${this.api}/packets?${query.toString()}`);
+    const reply = await request("GET captures/{id}/packets", { ...this.at, n: numbers.join(","), ...(clear ? { clear, conn } : {}) });
     if (!reply.ok) {
       notify(failure("The packet could not be loaded", reply), "err");
       return false;

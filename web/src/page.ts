@@ -23,7 +23,7 @@ import { type Bookmark, bookmarkList, drawBookmarks, movedBookmarks, packBookmar
 import type { ByteFind } from "./hex/find";
 import { HexGrid, type HexSettings, spacedHex } from "./hex/index";
 import { hexNumber, hexOf } from "./hex/text";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { Inspector } from "./inspector";
 import { Layout } from "./layout";
 import { linkedElement, Links, type Target } from "./link";
@@ -772,7 +772,7 @@ export class Page {
       this.editor.replace("");
       return;
     }
-    const stored = await request<{ text: string }>(`${apiOf(this.workspace)}/definitions/${encodeURIComponent(this.openFile)}`);
+    const stored = await request("GET definitions/{file}", { project: this.workspace, file: this.openFile });
     if (stored.ok && message === this.controls.message) {
       this.editor.replace(stored.answer.text.replaceAll("\r\n", "\n"));
     } else if (!stored.ok) {

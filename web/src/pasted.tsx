@@ -3,7 +3,7 @@
 import { pathOf } from "./address";
 import type { PasteInfo } from "./api";
 import { arrow, Button, dialog } from "./dialog";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { Fragment, h } from "./ui";
@@ -19,7 +19,7 @@ function startOf(text: string): string {
 
 /** Recognizes a text; resolves to an error message if it has no bytes. */
 export async function readPasted(workspace: string, text: string): Promise<PasteInfo | string> {
-  const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text: startOf(text) } });
+  const reply = await request("POST paste", { project: workspace }, { body: { text: startOf(text) } });
   return reply.ok ? reply.answer : reply.why;
 }
 

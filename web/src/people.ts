@@ -4,7 +4,7 @@
 
 import type { PeopleList } from "./api";
 import { onChanged } from "./changes";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { listBegun, markPeople } from "./messages";
 
 /** Marks the messages of the list that others have open, from now on. `isOwn` tells which of the people of a file is this page; the returned
@@ -22,7 +22,7 @@ export function startPeople(workspace: string, isOwn: (file: string, id: string)
     }
     markPeople(new Map([...names].map(([message, list]) => [message, list.join(", ")])));
   };
-  onChanged("people", () => void request<PeopleList>(`${apiOf(workspace)}/people`).then((reply) => {
+  onChanged("people", () => void request("GET people", { project: workspace }).then((reply) => {
     if (reply.ok) { // otherwise the page says that the server is away
       files = reply.answer.files;
       listBegun((reply.answer.begun ?? []).map(({ message }) => message));

@@ -1,10 +1,10 @@
 // The menu of the projects, and what a page does when its own project is renamed or closed on another page.
 
-import { pathOf, root } from "./address";
+import { pathOf } from "./address";
 import type { ProjectList } from "./api";
 import { onChanged } from "./changes";
 import { make } from "./dom";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { notify } from "./notify";
 
 export function startProjects(): void {
@@ -15,7 +15,7 @@ export function startProjects(): void {
   }
   let closed = false;
   onChanged("projects", () => {
-    void request<{ name: string }>(`${apiOf(workspace)}/settings`).then((reply) => {
+    void request("GET settings", { project: workspace }).then((reply) => {
       if (!reply.ok) {
         if (reply.status !== 404 || closed) {
           return;
@@ -32,7 +32,7 @@ export function startProjects(): void {
         notify("This project is open again.");
       }
     });
-    void request<ProjectList>(`${root()}/api/v1/projects`).then((reply) => {
+    void request("GET /projects", {}).then((reply) => {
       if (reply.ok) {
         draw(menu, workspace, reply.answer);
       }

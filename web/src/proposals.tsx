@@ -3,12 +3,12 @@
 //   .proposals > .proposal > span, button
 
 import { pathOf } from "./address";
-import type { CapturesProposal, ProposalList, UsedEnvelope } from "./api";
+import type { CapturesProposal } from "./api";
 import { Button } from "./dialog";
 import { dialogs } from "./dialogs";
 import { openElsewhere } from "./elsewhere";
 import { sentence } from "./frames/text";
-import { ask, request } from "./http";
+import { ask, type At, request } from "./http";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 import { h, render, signal } from "./ui";
@@ -17,20 +17,20 @@ const mostShown = 3;
 
 /** Draws the bar into an element, which is hidden while there are no proposals. Returns a function that asks for them again. */
 export function startProposals(host: HTMLElement, workspace: string, capture: string, name: () => string): () => Promise<void> {
-  const api = `/api/v1/${encodeURIComponent(workspace)}/captures/${encodeURIComponent(capture)}`;
+  const at: At = { project: workspace, id: capture };
   const all = signal<readonly CapturesProposal[]>([]);
   let asked = 0;
 
   const look = async (): Promise<void> => {
     const n = ++asked;
-    const reply = await request<ProposalList>(`${api}/proposals`);
+    const reply = await request("GET captures/{id}/proposals", at);
     if (n === asked && reply.ok) { // after a failure the next change of the list repeats it
       all.value = reply.answer.proposals;
       host.hidden = all.value.length === 0;
     }
   };
   const change = async (body: object): Promise<void> => {
-    if (await ask(api, "PATCH", body) !== undefined) {
+    if (await ask("PATCH captures/{id}", at, body) !== undefined) {
       await look();
     }
   };
@@ -42,20 +42,20 @@ export function startProposals(host: HTMLElement, workspace: string, capture: st
     } else if (p.kind === "settings") {
       void change({ settings: p.settings });
     } else if (p.kind === "open") {
-      void openElsewhere(api, p.project ?? "");
+      void openElsewhere(at, p.project ?? "");
     } else {
       void dialogs().then((d) => d?.settingsDialog(workspace, capture, name(), "keys"));
     }
   };
   const useEnvelope = async (): Promise<void> => {
-    const used = await ask<UsedEnvelope>(`${api}/envelope`, "POST", {});
+    const used = await ask("POST captures/{id}/envelope", at, {});
     if (used !== undefined) {
       notify(`Stored as ${used.file}: all captures of the project are read with it`, "ok", { title: "Open it", run: () => open(pathOf(workspace, "definitions", used.file), "_self") });
       await look();
     }
   };
   const useSize = async (p: CapturesProposal): Promise<void> => {
-    const used = await ask<UsedEnvelope>(`${api}/envelope`, "POST", { size: p.size });
+    const used = await ask("POST captures/{id}/envelope", at, p.size === undefined ? {} : { size: p.size });
     if (used !== undefined) {
       notify(`Written into ${used.file}`, "ok", { title: "Open it", run: () => open(pathOf(workspace, "definitions", used.file), "_self") });
       await look();

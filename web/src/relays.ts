@@ -3,54 +3,53 @@
 import { pathOf } from "./address";
 import type { RelayInfo } from "./api";
 import { onListeners } from "./changes";
-import type { MarkerSource, Related } from "./frames/drawer";
+import type { MarkerSource } from "./frames/drawer";
 import type { Marker } from "./frames/protocol";
-import { apiOf, ask, request } from "./http";
+import { ask, type At, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
 
-/** A session of the proxy, as in GET /api/v1/projects/{project}/proxies. */
+/** A session of the proxy. */
 export type Session = RelayInfo;
 
 /** The markers of a capture. */
-export function markersOf(api: string): MarkerSource {
-  const of = (m: Marker): string => `${api}/markers/${encodeURIComponent(m.at)}`;
+export function markersOf(at: At): MarkerSource {
+  const of = (m: Marker): At & { at: string } => ({ ...at, at: m.at });
   const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
     may: !lookOnly("commenter"),
     forget: async (x) => {
       const name = x.id ?? String(x.n ?? 0);
-      await ask(api, "PATCH", { unmark: [name], notes: { [name]: null } });
+      await ask("PATCH captures/{id}", at, { unmark: [name], notes: { [name]: null } });
     },
     related: async (n, value, signal) => {
-      const query = new URLSearchParams({ n: String(n), ...(value === "" ? {} : { value }) });
-      const reply = await request<Related>(`${api}/related?${query.toString()}`, { signal });
+      const reply = await request("GET captures/{id}/related", { ...at, n, value: value === "" ? undefined : value }, { signal });
       if (!reply.ok) {
         throw new Error(reply.why);
       }
       return reply.answer;
     },
     add: async (n, text, id) => {
-      const done = (await ask(`${api}/markers`, "POST", { ...(id === undefined ? { n } : { id }), text })) !== undefined;
+      const done = (await ask("POST captures/{id}/markers", at, { ...(id === undefined ? { n } : { id }), text })) !== undefined;
       if (done) {
         announce(`Marker before frame ${n}`);
       }
       return done;
     },
     rename: async (m, text) => {
-      const now = await ask<Marker>(of(m), "PATCH", { text });
+      const now = await ask("PATCH captures/{id}/markers/{at}", of(m), { text });
       if (now === undefined) {
         return false;
       }
-      notify(`The marker is “${called(now)}”`, "ok", { title: "Undo", run: () => void ask(of(m), "PATCH", { text: m.text, value: m.value ?? "" }) });
+      notify(`The marker is “${called(now)}”`, "ok", { title: "Undo", run: () => void ask("PATCH captures/{id}/markers/{at}", of(m), { text: m.text, value: m.value ?? "" }) });
       return true;
     },
     remove: async (m) => {
-      if ((await ask(of(m), "DELETE")) === undefined) {
+      if ((await ask("DELETE captures/{id}/markers/{at}", of(m))) === undefined) {
         return false;
       }
-      const { id, n, at, text, value = "" } = m;
-      notify(`The marker “${called(m)}” is deleted`, "ok", { title: "Undo", run: () => void ask(`${api}/markers`, "POST", { ...(id === undefined ? { n } : { id }), at, text, value }) });
+      const { id, n, text, value = "" } = m;
+      notify(`The marker “${called(m)}” is deleted`, "ok", { title: "Undo", run: () => void ask("POST captures/{id}/markers", at, { ...(id === undefined ? { n } : { id }), at: m.at, text, value }) });
       return true;
     },
   };
@@ -58,8 +57,7 @@ export function markersOf(api: string): MarkerSource {
 
 /** The listeners of a workspace, as the server pushes them. */
 export class Relays {
-  readonly api: string;
-  private readonly workspace: string;
+  readonly workspace: string;
   private readonly watchers = new Set<(all: Session[]) => void>();
   private readonly awayWatchers = new Set<(since: Date) => void>();
   private lostSince: Date | undefined;
@@ -67,7 +65,6 @@ export class Relays {
 
   constructor(workspace: string) {
     this.workspace = workspace;
-    this.api = `${apiOf(workspace)}/proxies`;
     onListeners((all) => {
       if (all === undefined) {
         const since = (this.lostSince ??= new Date());
@@ -81,22 +78,22 @@ export class Relays {
   }
 
   /** Starts a listener in a project and opens its page. */
-  start(what: { listen: string; upstream: string; operate: boolean; settings?: object; keys?: string; idle?: string; per_address?: number; connections?: number }, project = this.workspace): Promise<void> {
-    return this.begin(`${apiOf(project)}/proxies`, what, project);
+  start(what: { listen: string; upstream: string; operate: boolean; settings?: Record<string, unknown>; keys?: string; idle?: string; per_address?: number; connections?: number }, project = this.workspace): Promise<void> {
+    return this.begin(ask("POST proxies", { project }, what), project);
   }
 
   /** Starts the listener again that recorded a capture, and opens its page. */
   again(capture: string): Promise<void> {
-    return this.begin(this.api, { again: capture });
+    return this.begin(ask("POST proxies", { project: this.workspace }, { again: capture }));
   }
 
   /** Starts the demo game with a listener, and opens its page. */
   startDemo(): Promise<void> {
-    return this.begin(`${apiOf(this.workspace)}/demo`, undefined);
+    return this.begin(ask("POST demo", { project: this.workspace }));
   }
 
-  private async begin(address: string, body: object | undefined, project = this.workspace): Promise<void> {
-    const session = await ask<Session>(address, "POST", body);
+  private async begin(starting: Promise<{ id: string } | undefined>, project = this.workspace): Promise<void> {
+    const session = await starting;
     if (session !== undefined) {
       location.href = pathOf(project, "captures", session.id);
     }

@@ -1,7 +1,6 @@
 // The search of the library for the palette: messages, fields, codes and comments. The server finds them.
 
-import type { SearchBody } from "./api";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { type FoundEntry, setSearcher } from "./palette";
 
 const groups: Readonly<Record<string, string>> = { message: "Messages", field: "Fields of the library", comment: "Comments", code: "Codes without a definition" };
@@ -9,7 +8,7 @@ const groups: Readonly<Record<string, string>> = { message: "Messages", field: "
 /** Lets the palette search a library. `open` opens a definition at a line, `begin` begins a new one. */
 export function searchLibrary(workspace: string, open: (message: string, line: number) => void, begin: (message: string) => void): void {
   setSearcher(async (query, signal) => {
-    const reply = await request<SearchBody>(`${apiOf(workspace)}/search?limit=40&q=${encodeURIComponent(query.slice(0, 200))}`, { signal });
+    const reply = await request("GET search", { project: workspace, limit: 40, q: query.slice(0, 200) }, { signal });
     return reply.ok ? reply.answer.found.map(({ kind, title, message, line, hint }): FoundEntry => ({
       group: groups[kind] ?? kind,
       title,

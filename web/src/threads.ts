@@ -1,13 +1,13 @@
 // Comments and suggestions: marks in the open definition, and the commands that begin them. The dialog that shows them is in
 // dialogs/threads.tsx.
 
-import type { BeginBody, ThreadList, WorkspaceThread as Thread } from "./api";
+import type { BeginBody, WorkspaceThread as Thread } from "./api";
 import { onChanged } from "./changes";
 import { register } from "./commands";
 import { dialogs } from "./dialogs";
 import type { DefinitionField } from "./editor/field";
 import { askText } from "./frames/notebox";
-import { apiOf, ask, request } from "./http";
+import { ask, request } from "./http";
 import { notify } from "./notify";
 import { personName } from "./person";
 import { lookOnly } from "./role";
@@ -71,7 +71,7 @@ export class Threads {
     if (file === "") {
       return;
     }
-    const reply = await request<ThreadList>(`${apiOf(this.host.workspace)}/threads?file=${encodeURIComponent(file)}`);
+    const reply = await request("GET threads", { project: this.host.workspace, file });
     if (!reply.ok || file !== this.file) {
       return; // the page says that the server is away
     }
@@ -104,7 +104,7 @@ export class Threads {
 
   /** The stored text of the open definition, and its revision. */
   private async stored(): Promise<{ text: string; etag: string } | undefined> {
-    return ask<{ text: string; revision: string }>(`${apiOf(this.host.workspace)}/definitions/${encodeURIComponent(this.file)}`).then(
+    return ask("GET definitions/{file}", { project: this.host.workspace, file: this.file }).then(
       (answer) => (answer === undefined ? undefined : { text: answer.text.replace(/\r\n?/g, "\n"), etag: answer.revision }),
     );
   }
@@ -140,7 +140,7 @@ export class Threads {
     if (body.text === "") {
       return undefined;
     }
-    const made = await ask<Thread>(`${apiOf(this.host.workspace)}/threads`, "POST", { ...body, name: personName() });
+    const made = await ask("POST threads", { project: this.host.workspace }, { ...body, name: personName() });
     if (made !== undefined) {
       notify(body.suggest === undefined ? "Commented" : "Suggested: others see it under Comments and suggestions");
       await this.load();

@@ -4,7 +4,7 @@
 //   #room-bar > .together-state, button                                         what is not as it should be
 //   #unsaved-lines                                                              how many lines are not saved, and whose they are
 
-import type { PeopleList, RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
+import type { RoomsFileState, RoomsLook, RoomsMessage, RoomsMoved, RoomsSaved, RoomsSeen, RoomsUnsaved, TextMessage, TextOpened } from "./api";
 import { onChanged } from "./changes";
 import { find } from "./commands";
 import type { Channel, Connection } from "./connection";
@@ -12,7 +12,7 @@ import { copyText } from "./copy/index";
 import { make } from "./dom";
 import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
-import { apiOf, request } from "./http";
+import { request } from "./http";
 import { notify } from "./notify";
 import { oldDrafts } from "./olddrafts";
 import { choosePersonName, personName } from "./person";
@@ -782,16 +782,16 @@ export class Together {
 
   /** Keeps a text that differs from that of the others as a suggestion. */
   private async keepApart(file: string, text: string): Promise<void> {
-    const api = apiOf(this.host.workspace);
+    const project = this.host.workspace;
     const copy = { title: "Copy this text", run: () => void copyText(text) };
     const said = "This text differed from that of the others, and was loaded again";
-    const stored = await request<{ text: string }>(`${api}/definitions/${encodeURIComponent(file)}`);
+    const stored = await request("GET definitions/{file}", { project, file });
     const base = stored.ok ? stored.answer.text.replace(/\r\n?/g, "\n") : "";
     if (!stored.ok || base === text) {
       notify(said, "warn", copy);
       return;
     }
-    const made = await request(`${api}/threads`, { body: { file, name: personName(), text: "A text that had come apart from that of the others", suggest: { base, text } } });
+    const made = await request("POST threads", { project }, { body: { file, name: personName(), text: "A text that had come apart from that of the others", suggest: { base, text } } });
     notify(made.ok ? `${said}; it is kept as a suggestion` : said, "warn", copy);
   }
 
@@ -854,7 +854,7 @@ export class Together {
 
   /** Opens the definition that somebody has gone to. */
   private async goAfter(name: string): Promise<void> {
-    const reply = await request<PeopleList>(`${apiOf(this.host.workspace)}/people`);
+    const reply = await request("GET people", { project: this.host.workspace });
     const there = reply.ok ? reply.answer.files.find(({ file, people }) => file !== this.file && people.some((one) => one.name === name)) : undefined;
     const message = there?.people.find((one) => one.name === name)?.message;
     if (this.followed?.name === name && message !== undefined) {

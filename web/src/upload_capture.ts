@@ -2,9 +2,8 @@
 
 import { pathOf } from "./address";
 import { hexOf } from "./hex/text";
-import type { PasteInfo, StoreCapture } from "./api";
 import { dialogs } from "./dialogs";
-import { apiOf, failure, request } from "./http";
+import { failure, request } from "./http";
 import { notify } from "./notify";
 import { lookOnly, lookOnlyWhy } from "./role";
 
@@ -36,7 +35,7 @@ export async function showsConversation(workspace: string, file: File): Promise<
   if (file.size > sample) {
     text = text.slice(0, text.lastIndexOf("\n") + 1);
   }
-  const reply = await request<PasteInfo>(`${apiOf(workspace)}/paste`, { body: { text } });
+  const reply = await request("POST paste", { project: workspace }, { body: { text } });
   if (!reply.ok) {
     return logs.test(file.name) && file.size > sample; // its first lines may have no messages
   }
@@ -45,12 +44,8 @@ export async function showsConversation(workspace: string, file: File): Promise<
 
 /** Stores a file and resolves to the id of the capture, "" if it was refused; errors are reported. */
 async function store(workspace: string, file: File, framing: string): Promise<string> {
-  const query = new URLSearchParams({ name: file.name.slice(-200) });
-  if (framing !== "") {
-    query.set("framing", framing);
-  }
   const done = notify(`Storing ${file.name} …`);
-  const reply = await request<StoreCapture>(`${apiOf(workspace)}/captures?${query.toString()}`, { headers: { "Content-Type": "application/octet-stream" }, body: file });
+  const reply = await request("POST captures", { project: workspace, name: file.name.slice(-200), framing: framing === "" ? undefined : framing }, { headers: { "Content-Type": "application/octet-stream" }, body: file });
   done();
   if (reply.ok) {
     return reply.answer.id;

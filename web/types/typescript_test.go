@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"wirebench/server/api"
 )
 
 type base struct {
@@ -87,5 +90,43 @@ export interface TypesBase {
 	got := typescript([]any{question{}, answer{}, base{}}, said)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// An operation is named by its route, with the types of its parameters, its body and its answer; a websocket is none.
+func TestOperations(t *testing.T) {
+	w := newWriter(nil)
+	text := w.operations(new(api.Client).Groups())
+	for _, want := range []string{
+		`import type { BeginBody, `,
+		`
+  /** The captures of a project. */
+  "GET captures": {
+    given: { project: Value; since?: Value | undefined; brief?: Value | undefined; known?: Value | undefined };
+    body: unknown;
+    answer: CaptureList;
+  };
+`,
+		"  \"POST /decode\": {\n    given: object;\n    body: DecodeAny;\n",
+		"  \"GET definitions/{file}\": {\n    given: { project: Value; file: Value; download?: Value | undefined };\n    body: unknown;\n    answer: DefinitionBody;\n",
+		"      /** an unsaved definition, used instead of the stored one */\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	rows := 0
+	for _, g := range new(api.Client).Groups() {
+		rows += len(g.Operations)
+	}
+	if n := strings.Count(text, "    answer: "); n != rows-1 {
+		t.Errorf("%d operations of %d", n, rows)
+	}
+	if strings.Contains(text, "/live") {
+		t.Error("a websocket is an operation")
+	}
+	w.structs()
+	if !strings.Contains(w.String(), "export interface CaptureList {") {
+		t.Error("the bodies have no types")
 	}
 }

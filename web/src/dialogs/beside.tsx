@@ -1,8 +1,7 @@
 // A text beside that of the editor: of a link, or one that nothing knows the base of. It stays beside until somebody takes it.
 
-import type { ComparedDefinitions } from "../api";
 import { Button, dialog, type Open, Says } from "../dialog";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { notify } from "../notify";
 import { personName } from "../person";
 import { lookOnly } from "../role";
@@ -24,7 +23,7 @@ export async function besideDialog({ workspace, file, message, why, now, text }:
   const wanted = signal(text); // of which parts may be left out
   const layout = signal(false);
   const side = (of: string) => ({ message, text: of === "" ? "\n" : of });
-  const compare = () => request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(now), new: side(wanted.value) } });
+  const compare = () => request("POST compare", { project: workspace }, { body: { old: side(now), new: side(wanted.value) } });
   const first = await compare();
   const shown = signal(first.ok ? first.answer : undefined);
   let taken = false;
@@ -34,7 +33,7 @@ export async function besideDialog({ workspace, file, message, why, now, text }:
     shown.value = reply.ok ? reply.answer : undefined;
   };
   const keep = async (d: Open): Promise<void> => {
-    const made = await request(`${apiOf(workspace)}/threads`, { body: { file, name: personName(), text: why, suggest: { base: now, text } } });
+    const made = await request("POST threads", { project: workspace }, { body: { file, name: personName(), text: why, suggest: { base: now, text } } });
     if (made.ok) {
       notify("It is kept as a suggestion");
       d.close();

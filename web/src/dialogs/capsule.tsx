@@ -4,7 +4,7 @@ import type { CapsuleBody, CapsuleList, MadeCapsule, PublishPreview as Preview }
 import { copyText } from "../copy/index";
 import { Button, confirmDialog, dialog, Field, Says } from "../dialog";
 import { pathOf } from "../address";
-import { apiOf, ask, request } from "../http";
+import { ask, request } from "../http";
 import { notify } from "../notify";
 import { personName } from "../person";
 import { lookOnly } from "../role";
@@ -46,7 +46,7 @@ export async function capsuleDialog({ workspace, title: proposed, what }: Capsul
     });
     const look = async (): Promise<void> => {
       const mine = ++n;
-      const reply = await request<MadeCapsule>(`${apiOf(workspace)}/capsules`, { body: body({ preview: true }) });
+      const reply = await request("POST capsules", { project: workspace }, { body: body({ preview: true }) });
       if (mine !== n) {
         return;
       }
@@ -69,7 +69,7 @@ export async function capsuleDialog({ workspace, title: proposed, what }: Capsul
       void look();
     }
     const make = async (): Promise<void> => {
-      const answer = await ask<MadeCapsule>(`${apiOf(workspace)}/capsules`, "POST", body({}));
+      const answer = await ask("POST capsules", { project: workspace }, body({}));
       if (answer !== undefined) {
         made.value = answer;
         preview.value = answer.preview ?? undefined;
@@ -164,7 +164,7 @@ export async function capsulesDialog(workspace: string): Promise<void> {
   const list = signal<CapsuleList["capsules"] | undefined>(undefined);
   await dialog("Shared messages", (d) => {
     const load = async (): Promise<void> => {
-      list.value = (await ask<CapsuleList>(`${apiOf(workspace)}/capsules`))?.capsules ?? [];
+      list.value = (await ask("GET capsules", { project: workspace }))?.capsules ?? [];
       d.say(list.value.length === 0 ? "Nothing is shared yet: “Share …” in the palette makes a page of the selected frames, or of the message." : "", false);
     };
     if (list.value === undefined && d.says.value.text === "") {
@@ -173,7 +173,7 @@ export async function capsulesDialog(workspace: string): Promise<void> {
     }
     const drop = async (id: string, title: string): Promise<void> => {
       if (await confirmDialog(`Delete “${title}” here? Copies of its page stay as they are.`, "Delete")) {
-        await ask(`${apiOf(workspace)}/capsules/${id}`, "DELETE");
+        await ask("DELETE capsules/{id}", { project: workspace, id });
         await load();
       }
     };

@@ -1,9 +1,8 @@
 // The dialog that gives a message a code: a line of a code map is added or changed, or a map is made.
 
-import type { CodeReport, SettingsInUse } from "../api";
 import { Button, dialog, Field, Says } from "../dialog";
 import { readCode } from "../codetable";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { listedNames } from "../messages";
 import { undoOffer } from "../journal";
 import { hexNumber } from "../hex/text";
@@ -21,7 +20,7 @@ export interface GivenCode {
 
 /** Asks for a message and its code, and stores them. Resolves to whether they were stored. */
 export async function codeDialog(workspace: string, known: GivenCode): Promise<boolean> {
-  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
+  const reply = await request("GET settings/in-force", { project: workspace });
   const { maps, inUse } = mapsOf(reply, known.map ?? "");
   const message = signal(known.message?.replace(/\.\d+$/, "") ?? "");
   const code = signal(known.code ?? "");
@@ -41,7 +40,7 @@ export async function codeDialog(workspace: string, known: GivenCode): Promise<b
         d.say("A code is a number, such as 19900 or 0x4DBC.");
         return;
       }
-      const given = await request<CodeReport>(`${apiOf(workspace)}/codes`, { body: { message: message.value.trim(), code: number, map: map.value, take } });
+      const given = await request("POST codes", { project: workspace }, { body: { message: message.value.trim(), code: number, map: map.value, take } });
       if (!given.ok) {
         taken.value = given.status === 409;
         d.say(given.why);

@@ -1,9 +1,9 @@
 // The dialog that gives many messages codes from a pasted table. Its lines are checked while it is typed; all of them become one change.
 
-import type { CodesReport, SettingsInUse } from "../api";
+import type { SettingsInUse } from "../api";
 import { readTable } from "../codetable";
 import { Button, dialog, Field, Says, Select } from "../dialog";
-import { apiOf, type Reply, request } from "../http";
+import { type Reply, request } from "../http";
 import { undoOffer } from "../journal";
 import { notify } from "../notify";
 import { Fragment, h, type Signal, signal } from "../ui";
@@ -30,7 +30,7 @@ export function MapField({ maps, inUse, map }: { maps: readonly string[]; inUse:
 
 /** Asks for a table of codes, and stores it. */
 export async function codesDialog(workspace: string): Promise<void> {
-  const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
+  const reply = await request("GET settings/in-force", { project: workspace });
   const { maps, inUse } = mapsOf(reply, "");
   const map = signal(maps[0] ?? "");
   const text = signal("");
@@ -42,7 +42,7 @@ export async function codesDialog(workspace: string): Promise<void> {
         d.say(codes.length === 0 ? "Paste lines of a name and a code first." : "Correct the lines below first.");
         return;
       }
-      const given = await request<CodesReport>(`${apiOf(workspace)}/codes`, { method: "PUT", body: { codes, map: map.value, take } });
+      const given = await request("PUT codes", { project: workspace }, { body: { codes, map: map.value, take } });
       if (!given.ok) {
         taken.value = given.status === 409;
         d.say(given.why);

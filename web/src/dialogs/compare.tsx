@@ -3,7 +3,7 @@
 
 import type { ComparedDefinitions, ViewComparedPart as Part, ViewComparedRow as Row } from "../api";
 import { Button, dialog, Field, Says } from "../dialog";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { numberOf, offsetsIn } from "../numbers";
 import { Fragment, h, signal } from "../ui";
 
@@ -181,7 +181,7 @@ export async function compareDialog({ workspace, message, versions, edited, name
         d.say("Choose two definitions.", false);
         return;
       }
-      const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(from.value), new: side(to.value) } });
+      const reply = await request("POST compare", { project: workspace }, { body: { old: side(from.value), new: side(to.value) } });
       shown.value = reply.ok ? reply.answer : undefined;
       d.say(reply.ok ? summary(reply.answer) + (reply.answer.wrong === undefined ? "" : ` · ${reply.answer.wrong.join(" and ")} with mistakes`) : reply.why, !reply.ok);
     };

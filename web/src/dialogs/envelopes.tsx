@@ -4,7 +4,7 @@ import { pathOf } from "../address";
 import type { Candidate, CandidateList, UsedEnvelope } from "../api";
 import { Button, dialog, type Open, Says } from "../dialog";
 import { sentence } from "../frames/text";
-import { apiOf, request } from "../http";
+import { type At, request } from "../http";
 import { notify } from "../notify";
 import { lookOnly, lookOnlyWhy } from "../role";
 import { h, signal } from "../ui";
@@ -16,15 +16,13 @@ function nameOf(text: string): string {
 
 /** Opens the dialog. `changed` is called when another envelope applies. */
 export function envelopesDialog(workspace: string, capture: string, changed: () => void): void {
-  const api = `${apiOf(workspace)}/captures/${encodeURIComponent(capture)}`;
+  const at: At = { project: workspace, id: capture };
   const found = signal<CandidateList | undefined>(undefined);
   const shown = signal(0);
   const may = lookOnly() ? { disabled: true, title: lookOnlyWhy() } : {};
 
   const choose = async (d: Open, text: string, forProject: boolean): Promise<void> => {
-    const reply = forProject
-      ? await request<UsedEnvelope>(`${api}/envelope`, { body: { text } })
-      : await request(api, { method: "PATCH", body: { settings: { envelope: text } } });
+    const reply = forProject ? await request("POST captures/{id}/envelope", at, { body: { text } }) : await request("PATCH captures/{id}", at, { body: { settings: { envelope: text } } });
     if (!reply.ok) {
       d.say(reply.why);
       return;
@@ -75,7 +73,7 @@ export function envelopesDialog(workspace: string, capture: string, changed: () 
     );
   };
   const d = dialog("Envelopes", (at) => <Body d={at} />, { kind: "wide" });
-  void request<CandidateList>(`${api}/envelopes`).then((reply) => {
+  void request("GET captures/{id}/envelopes", at).then((reply) => {
     if (reply.ok) {
       found.value = reply.answer;
     } else {

@@ -6,7 +6,7 @@ import type { FramingReport } from "../api";
 import { Button, dialog, Field, Says, Select } from "../dialog";
 import { opcode } from "../frames/text";
 import { hexNumber, hexOf } from "../hex/text";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { Fragment, h, signal } from "../ui";
 
 const sample = 64 << 10; // bytes of the file used for the preview
@@ -149,7 +149,7 @@ export async function askFraming(workspace: string, file: File): Promise<string 
 
   const show = async (): Promise<void> => {
     const n = ++asked;
-    const reply = await request<FramingReport>(`${apiOf(workspace)}/framing`, { body: { framing: framingText(now.value), hex, cut: file.size > head.length } });
+    const reply = await request("POST framing", { project: workspace }, { body: { framing: framingText(now.value), hex, cut: file.size > head.length } });
     if (n !== asked) {
       return;
     }

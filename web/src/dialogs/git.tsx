@@ -1,9 +1,9 @@
 // The git repository of the project: what has changed since the last commit, commits of what is chosen, and pulling, with a choice where both
 // sides have changed a place.
 
-import type { CommitBody, ComparedDefinitions, GitConflict as Conflict, GitPulled as Pulled, GitStatus as Status, PullBody } from "../api";
+import type { CommitBody, ComparedDefinitions, GitConflict as Conflict, GitStatus as Status, PullBody } from "../api";
 import { Button, dialog, Says } from "../dialog";
-import { apiOf, ask, failure, request } from "../http";
+import { ask, failure, request } from "../http";
 import { notify } from "../notify";
 import { personName } from "../person";
 import { lookOnly } from "../role";
@@ -18,7 +18,7 @@ const files = (n: number): string => `${n} ${n === 1 ? "file" : "files"}`;
 
 /** Opens the dialog. */
 export async function gitDialog(workspace: string): Promise<void> {
-  const base = `${apiOf(workspace)}/git`;
+  const project = workspace;
   const status = signal<Status | undefined>(undefined);
   const picked = signal<ReadonlySet<string>>(new Set());
   const chosen = signal("");
@@ -44,7 +44,7 @@ export async function gitDialog(workspace: string): Promise<void> {
       }
     };
     const load = async (): Promise<void> => {
-      const reply = await request<Status>(base);
+      const reply = await request("GET git", { project });
       if (reply.ok) {
         const { none = false, missing = false } = reply.answer;
         absent.value = none || missing;
@@ -56,10 +56,10 @@ export async function gitDialog(workspace: string): Promise<void> {
     };
     const compare = async (file: string, before: string, after: string): Promise<void> => {
       const mine = ++n;
-      const known = await request<{ messages: readonly string[] }>(`${apiOf(workspace)}/definitions/${encodeURIComponent(file)}`);
+      const known = await request("GET definitions/{file}", { project, file });
       const message = (known.ok ? known.answer.messages[0] : undefined) ?? file.replace(/^.*\//, "").replace(/\.(def|json|ya?ml)$/, "");
       const side = (text: string) => ({ message, text: text === "" ? "\n" : text });
-      const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(before), new: side(after) } });
+      const reply = await request("POST compare", { project: workspace }, { body: { old: side(before), new: side(after) } });
       if (mine === n) {
         shown.value = reply.ok ? reply.answer : undefined;
         if (!reply.ok) {
@@ -74,9 +74,8 @@ export async function gitDialog(workspace: string): Promise<void> {
       if (change === undefined || !/\.(def|json|ya?ml)$/.test(file)) {
         return;
       }
-      const text = async (address: string): Promise<string> => (await ask<{ text: string }>(address))?.text ?? "";
-      const was = change.kind === "added" ? "" : await text(`${base}/text?file=${encodeURIComponent(file)}`);
-      const now = change.kind === "deleted" ? "" : await text(`${apiOf(workspace)}/definitions/${encodeURIComponent(file)}`);
+      const was = change.kind === "added" ? "" : (await ask("GET git/text", { project, file }))?.text ?? "";
+      const now = change.kind === "deleted" ? "" : (await ask("GET definitions/{file}", { project, file }))?.text ?? "";
       if (chosen.value === file) {
         await compare(file, was, now);
       }
@@ -84,7 +83,7 @@ export async function gitDialog(workspace: string): Promise<void> {
     const commit = async (): Promise<void> => {
       busy.value = true;
       const body: CommitBody = { files: [...picked.value], message: message.value, name: personName() };
-      const reply = await request<Status>(`${base}/commit`, { body });
+      const reply = await request("POST git/commit", { project }, { body });
       busy.value = false;
       if (!reply.ok) {
         d.say(reply.why);
@@ -99,7 +98,7 @@ export async function gitDialog(workspace: string): Promise<void> {
       busy.value = true;
       d.say("Pulling …", false);
       const body: PullBody = { name: personName(), choices: choices.value };
-      const reply = await request<Pulled>(`${base}/pull`, { body });
+      const reply = await request("POST git/pull", { project }, { body });
       busy.value = false;
       if (!reply.ok) {
         d.say(reply.why);

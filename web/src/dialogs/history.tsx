@@ -1,10 +1,10 @@
 // The dialog with the history of a definition: who changed it and when, each revision compared with the one before, with the present text or with
 // any other, how many messages of the captures fit it, and its text to restore.
 
-import type { ChangeList, ComparedDefinitions, HistoryList, HistoryPastRevision as Revision, HistoryStep as Step, ScoresScore } from "../api";
+import type { ComparedDefinitions, HistoryPastRevision as Revision, HistoryStep as Step, ScoresScore } from "../api";
 import { Button, dialog, Says, Select } from "../dialog";
 import { askText } from "../frames/notebox";
-import { ask, apiOf, request } from "../http";
+import { ask, request } from "../http";
 import { stepOffer } from "../journal";
 import { valueOf } from "../numbers";
 import { lookOnly } from "../role";
@@ -28,10 +28,6 @@ interface FieldRow {
   path: string;
   before: string | undefined;
   after: string | undefined;
-}
-
-interface Decoded {
-  results: readonly { fields?: readonly { path: string; role: string; value: unknown }[] }[];
 }
 
 const mostName = 100;
@@ -60,7 +56,7 @@ interface Side {
 
 /** Opens the dialog. */
 export async function historyDialog({ workspace, message, file, text, bytes, restore, go }: HistorySubject): Promise<void> {
-  const base = `${apiOf(workspace)}/definitions/${encodeURIComponent(file)}/history`;
+  const project = workspace;
   const list = signal<readonly Revision[] | undefined>(undefined);
   const chosen = signal(0);
   const against = signal<"before" | "now" | string>("before"); // or the id of another revision
@@ -74,7 +70,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
     if (revision === undefined) {
       return text ?? "";
     }
-    const known = texts.get(revision.id) ?? (await ask<{ text: string }>(`${base}/${revision.id}`))?.text ?? "";
+    const known = texts.get(revision.id) ?? (await ask("GET definitions/{file}/history/{id}", { project, file, id: revision.id }))?.text ?? "";
     texts.set(revision.id, known);
     return known;
   };
@@ -84,7 +80,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
     if (typeof known === "object" && (known.state.reading ?? 0) === 0 && known.frames === known.of) {
       return;
     }
-    const reply = await request<ScoresScore>(`${apiOf(workspace)}/scores`, { body: said({ revision }) });
+    const reply = await request("POST scores", { project }, { body: said({ revision }) });
     verdicts.value = new Map([...verdicts.value, [revision.id, reply.ok ? reply.answer : `not known: ${reply.why}`]]);
   };
   await dialog(`History of ${file}`, (d) => {
@@ -110,7 +106,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
         return;
       }
       const [before, after] = sides(one);
-      const reply = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: said(before), new: said(after) } });
+      const reply = await request("POST compare", { project: workspace }, { body: { old: said(before), new: said(after) } });
       if (n !== latest) {
         return;
       }
@@ -119,7 +115,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
       const hex = bytes();
       const decoded = async (side: Side): Promise<ReadonlyMap<string, string>> => {
         const of = hex === "" ? "" : await textOf(side);
-        const answer = hex === "" ? undefined : await request<Decoded>(`${apiOf(workspace)}/decode`, { body: { message, hex, definition: of === "" ? "\n" : of } });
+        const answer = hex === "" ? undefined : await request("POST decode", { project }, { body: { message, hex, definition: of === "" ? "\n" : of } });
         return new Map(answer?.ok === true ? (answer.answer.results[0]?.fields ?? []).filter(({ role }) => role === "value").map(({ path, value }) => [path, typeof value === "string" ? value : JSON.stringify(value)]) : []);
       };
       judgeNext(one, () => n === latest);
@@ -129,11 +125,11 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
       }
     };
     const load = async (): Promise<void> => {
-      const answer = await ask<HistoryList>(base);
+      const answer = await ask("GET definitions/{file}/history", { project, file });
       const all = answer?.revisions ?? [];
       list.value = all;
       if (all.some((r) => r.step !== undefined)) {
-        void request<ChangeList>(`${apiOf(workspace)}/changes`).then(({ answer: { changes = [] } }) => { steps.value = new Map(changes.filter((s) => s.files > 1).map((s) => [s.id, s])); });
+        void request("GET changes", { project }).then(({ answer: { changes = [] } }) => { steps.value = new Map(changes.filter((s) => s.files > 1).map((s) => [s.id, s])); });
       }
       if (all.length === 0) {
         d.say("It has not been changed since the history began.", false);
@@ -164,7 +160,7 @@ export async function historyDialog({ workspace, message, file, text, bytes, res
     const name = (event: Event): void => {
       if (one !== undefined && event.currentTarget instanceof HTMLElement) {
         askText(event.currentTarget, { label: "Name of this revision", text: one.name ?? "", button: "Name it", most: mostName }, (to) => {
-          void ask(`${base}/${one.id}`, "PATCH", { name: to }).then((done) => done !== undefined && (list.value = all.map((r) => (r.id === one.id ? { ...r, name: to } : r))));
+          void ask("PATCH definitions/{file}/history/{id}", { project, file, id: one.id }, { name: to }).then((done) => done !== undefined && (list.value = all.map((r) => (r.id === one.id ? { ...r, name: to } : r))));
         });
       }
     };

@@ -4,7 +4,7 @@ import { Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { shortConnection } from "../frames/text";
 import { hexOf } from "../hex/text";
 import type { Operate } from "../operate";
-import { apiOf, ask } from "../http";
+import { ask } from "../http";
 import { listedNames } from "../messages";
 import { Fragment, h, signal } from "../ui";
 import { type Content, MessageDraft, MessageForm } from "./messageform";
@@ -19,17 +19,17 @@ function read(draft: MessageDraft, d: Open): Content | undefined {
   }
 }
 
-const workspaceApi = (): string => apiOf(document.getElementById("main")?.dataset["workspace"] ?? "");
+const here = (): { project: string } => ({ project: document.getElementById("main")?.dataset["workspace"] ?? "" });
 
 /** The values of a message. */
 async function decode(message: string, hex: string, say?: (text: string) => void): Promise<unknown> {
-  const answer = await ask<{ results: { value?: unknown }[] }>(`${workspaceApi()}/decode`, "POST", { message, hex }, say);
+  const answer = await ask("POST decode", here(), { message, hex }, say);
   return answer?.results[0]?.value;
 }
 
 /** The default values of a message. */
 async function blank(message: string, say: (text: string) => void): Promise<unknown> {
-  const answer = await ask<{ hex: string }>(`${workspaceApi()}/encode`, "POST", { message, value: {} }, say);
+  const answer = await ask("POST encode", here(), { message, value: {} }, say);
   return answer === undefined ? {} : decode(message, answer.hex, say);
 }
 
@@ -44,7 +44,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
   const value = frame === undefined || frame.name === "" ? undefined : await decode(frame.name, hex);
   const conns = (operate.session?.conns ?? []).filter((c) => c.mode !== "impossible");
   const name = signal(frame?.name ?? "");
-  const dir = signal<string>(frame?.dir ?? "c2s");
+  const dir = signal<"c2s" | "s2c">(frame?.dir === "s2c" ? "s2c" : "c2s");
   const conn = signal(String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
   const off = signal(!operate.on.value);
   const draft = new MessageDraft();
@@ -61,7 +61,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
         return;
       }
       const body = { dir: dir.value, ...(conn.value === "" ? {} : { conn_id: Number(conn.value) }), ...("value" in what ? { message: name.value, ...what } : what) };
-      if (await ask(`${operate.api}/send`, "POST", body, d.say) !== undefined) {
+      if (await ask("POST proxies/{id}/send", operate.at, body, d.say) !== undefined) {
         d.say(`Sent at ${new Date().toLocaleTimeString()}; marked * in the list`, false);
         off.value = false;
       }
@@ -71,7 +71,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
         <datalist id="operate-names">{names.map((n) => <option key={n} value={n} />)}</datalist>
         <div class="row">
           <Field label="Message"><input list="operate-names" autocomplete="off" placeholder="name, or empty for bytes" defaultValue={frame?.name ?? ""} onChange={(event) => void fill(event.currentTarget.value)} {...(frame === undefined ? { "data-focus": "" } : {})} /></Field>
-          <Field label="Direction"><Select options={[["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]]} value={dir.value} change={(to) => (dir.value = to)} /></Field>
+          <Field label="Direction"><Select options={[["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]]} value={dir.value} change={(to) => (dir.value = to === "s2c" ? "s2c" : "c2s")} /></Field>
           <Field label="Connection" hidden={conns.length === 1}>
             <Select value={conn.value} change={(to) => (conn.value = to)}
               options={conns.map((c) => [String(c.id), shortConnection({ name: c.name, session: c.session ?? 0, proto: "", frames: 0 }) + (c.mode === "operating" || !operate.on.value ? "" : ` (${c.mode_why ?? c.mode ?? ""})`)])} />

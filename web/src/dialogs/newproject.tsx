@@ -1,7 +1,6 @@
 // Definitions dropped on a project of the samples: a project of their own, so that the two do not mix.
 
-import { pathOf, root } from "../address";
-import type { MadeProject } from "../api";
+import { pathOf } from "../address";
 import { Button, dialog, Field, Says } from "../dialog";
 import { request } from "../http";
 import { h, Fragment } from "../ui";
@@ -19,7 +18,7 @@ export async function projectDialog(files: readonly File[]): Promise<boolean> {
         body.append("files", file, file.name);
       }
       d.say("Uploading …", false);
-      const reply = await request<MadeProject>(`${root()}/api/v1/projects`, { body });
+      const reply = await request("POST /projects", {}, { body });
       if (reply.ok) {
         location.assign(pathOf(reply.answer.name, "definitions"));
       } else {

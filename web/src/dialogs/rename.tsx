@@ -1,8 +1,8 @@
 // The dialogs that rename and copy definitions.
 
-import type { DefinitionBody, WorkspaceRenamed } from "../api";
+import type { WorkspaceRenamed } from "../api";
 import { Button, dialog, Field, type Open, Says } from "../dialog";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { undoOffer } from "../journal";
 import { notify } from "../notify";
 import { Fragment, h, signal } from "../ui";
@@ -15,7 +15,7 @@ interface Names {
 
 /** Renames definitions; returns the report, or why it failed. */
 async function rename(workspace: string, names: Names): Promise<WorkspaceRenamed | string> {
-  const reply = await request<WorkspaceRenamed>(`${apiOf(workspace)}/rename`, { body: names });
+  const reply = await request("POST rename", { project: workspace }, { body: names });
   return reply.ok ? reply.answer : reply.why;
 }
 
@@ -37,7 +37,7 @@ function NameField({ d, label, name, first = true }: { d: Open; label: string; n
 
 /** The file of a message, for dialects whose files are not named after their messages. */
 async function fileOf(workspace: string, message: string): Promise<string | undefined> {
-  const reply = await request<DefinitionBody>(`${apiOf(workspace)}/definitions/${encodeURIComponent(message)}`);
+  const reply = await request("GET definitions/{file}", { project: workspace, file: message });
   if (!reply.ok) {
     notify(reply.why, "err");
     return undefined;
@@ -152,7 +152,7 @@ export async function copyDialog(workspace: string, message: string, versions: r
   let made = "";
   await dialog(`Duplicate ${was}`, (d) => {
     const go = async (): Promise<void> => {
-      const reply = await request<{ file: string; messages: string[] }>(`${apiOf(workspace)}/definitions/${encodeURIComponent(file)}/copy`, { body: { to: name.value.trim() } });
+      const reply = await request("POST definitions/{file}/copy", { project: workspace, file }, { body: { to: name.value.trim() } });
       if (!reply.ok) {
         d.say(reply.why);
         return;

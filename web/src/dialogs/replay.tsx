@@ -3,12 +3,12 @@
 //   dialog.operate > form > .field, .row, details > textarea
 //                         > progress, .replay-steps > .held-row, .held-before
 
-import type { RunsInfo, RunsResult as Result } from "../api";
+import type { RunsConfig, RunsInfo, RunsResult as Result } from "../api";
 import { pathOf } from "../address";
 import { onChanged } from "../changes";
 import { arrow, Button, dialog, Field, type Open, Says, Select } from "../dialog";
 import { counted } from "../frames/text";
-import { apiOf, ask } from "../http";
+import { ask, type At } from "../http";
 import { Fragment, h, type ReadonlySignal, type Signal, signal, useLayoutEffect } from "../ui";
 
 interface Conn {
@@ -29,8 +29,10 @@ interface Made {
   text: string; // a string, since JavaScript would round large numbers
 }
 
-/** A run, as GET /api/v1/projects/{project}/replays/{id} has it. */
+/** A run with its results. */
 type Run = RunsInfo & { results: Result[] };
+
+type Tolerance = NonNullable<RunsConfig["tolerance"]>;
 
 const atOnce = 500; // results per request
 const mostShown = 2000; // steps in the list; after them only those with differences
@@ -40,8 +42,7 @@ const mostWrong = 4000;
 interface Page {
   d: Open;
   workspace: string;
-  api: string;
-  of: string; // address of the capture
+  of: At; // the capture
   name: string;
   run: Signal<string>; // id of the shown run, or ""
 }
@@ -57,15 +58,14 @@ function save(text: string, name: string): void {
 
 /** Opens the replay dialog of a capture: the current run, or the form to start one. */
 export async function replayDialog(workspace: string, capture: string, name: string): Promise<void> {
-  const api = apiOf(workspace);
-  const all = await ask<{ replays: Run[] }>(`${api}/replays`);
+  const all = await ask("GET replays", { project: workspace });
   if (all === undefined) {
     return;
   }
   const run = signal(all.replays.find((r) => r.capture === capture && !r.done)?.id ?? "");
   let start: Start | undefined; // kept, so that the form is restored after a run
   await dialog(`Replay ${name}`, (d) => {
-    const page: Page = { d, workspace, api, of: `${api}/captures/${encodeURIComponent(capture)}`, name, run };
+    const page: Page = { d, workspace, of: { project: workspace, id: capture }, name, run };
     return <>{run.value === "" ? <StartForm start={(start ??= new Start(page))} /> : <Steps key={run.value} page={page} />}<Says d={d} /></>;
   }).closed;
 }
@@ -75,7 +75,7 @@ class Start {
   readonly page: Page;
   readonly made = signal<Made | undefined>(undefined);
   readonly conns = signal<readonly Conn[]>([]);
-  readonly choice = signal({ conn: "", play: "client", to: "", listen: "127.0.0.1:0", speed: "0", tolerance: "", going: false });
+  readonly choice = signal({ conn: "", play: "client" as "client" | "server", to: "", listen: "127.0.0.1:0", speed: "0", tolerance: "" as Tolerance | "", going: false });
   readonly script = signal("");
   readonly busy = signal(true);
   private asked = 0; // number of script requests
@@ -99,12 +99,13 @@ class Start {
     this.busy.value = true;
     const nth = ++this.asked;
     const [name, session] = conn === "" ? [] : (JSON.parse(conn) as [string, number]);
-    const answer = await ask<Made>(`${of}/script`, "POST", { as_text: true, play, ...(name === undefined ? {} : { conn: name, session }) }, d.say);
+    const answer = await ask("POST captures/{id}/script", of, { as_text: true, play, ...(name === undefined ? {} : { conn: name, session: session ?? 0 }) }, d.say);
     if (answer === undefined || nth !== this.asked) {
       return;
     }
-    this.made.value = answer;
-    this.script.value = answer.text;
+    const text = answer.text ?? "";
+    this.made.value = { ...answer, text };
+    this.script.value = text;
     this.busy.value = false;
     d.say(answer.note ?? "", false);
     const [first] = answer.conns;
@@ -119,7 +120,7 @@ class Start {
     const { of, d } = this.page;
     const [name, session] = JSON.parse(conn) as [string, number];
     this.busy.value = true;
-    const run = await ask<{ id: string }>(`${of}/replay`, "POST", {
+    const run = await ask("POST captures/{id}/replay", of, {
       conn: name, session, speed: Number(speed), keep_going: going,
       ...(play === "client" ? { to: to.trim() } : { listen: listen.trim() }),
       ...(tolerance === "" ? {} : { tolerance }), ...(this.script.value === this.made.value?.text ? {} : { script: this.script.value }),
@@ -143,13 +144,13 @@ function StartForm({ start }: { start: Start }) {
           options={start.conns.value.map((c) => [JSON.stringify([c.conn, c.session ?? 0]), `${c.conn}${c.session === undefined ? "" : ` (${c.session + 1}.)`}: ${c.to_server} to the server, ${c.to_client} to the client`])} />
       </Field>
       <div class="row">
-        <Field label="Play"><Select value={play} change={(value) => start.set({ play: value })} options={[["client", "the client, to a server"], ["server", "the server, for a client"]]} /></Field>
+        <Field label="Play"><Select value={play} change={(value) => start.set({ play: value === "server" ? "server" : "client" })} options={[["client", "the client, to a server"], ["server", "the server, for a client"]]} /></Field>
         <Field label="Server" hidden={play !== "client"}><input placeholder="host:port" spellcheck={false} value={to} onInput={(event) => start.set({ to: event.currentTarget.value })} /></Field>
         <Field label="Listen on" hidden={play === "client"}><input spellcheck={false} value={listen} onInput={(event) => start.set({ listen: event.currentTarget.value })} /></Field>
       </div>
       <div class="row">
         <Field label="Speed"><Select value={speed} change={(value) => start.set({ speed: value })} options={[["0", "as recorded"], ["2", "2 times"], ["10", "10 times"], ["1000", "1000 times"]]} /></Field>
-        <Field label="Differences that count"><Select value={tolerance} change={(value) => start.set({ tolerance: value })} options={[["", "as in the script"], ["fields", "values of fields"], ["shape", "missing or extra fields"], ["exact", "any byte"]]} /></Field>
+        <Field label="Differences that count"><Select value={tolerance} change={(value) => start.set({ tolerance: value as Tolerance | "" })} options={[["", "as in the script"], ["fields", "values of fields"], ["shape", "missing or extra fields"], ["exact", "any byte"]]} /></Field>
       </div>
       <label class="check"><input type="checkbox" checked={going} onChange={(event) => start.set({ going: event.currentTarget.checked })} /> continue when an expected message does not arrive</label>
       <details class="replay-script">
@@ -211,8 +212,8 @@ function factsOf(run: Run, unlisted: number): string[] {
 
 /** A run and its steps, updated live. */
 function Steps({ page }: { page: Page }) {
-  const address = `${page.api}/replays/${encodeURIComponent(page.run.value)}`;
-  const { run, results, away } = watched(page, address);
+  const at: At = { project: page.workspace, id: page.run.value };
+  const { run, results, away } = watched(page, at);
   const now = run.value;
   const list = listed(results.value);
   const over = now?.done === true;
@@ -222,7 +223,7 @@ function Steps({ page }: { page: Page }) {
       <p class={now?.report === undefined || !over ? "" : now.report.ok ? "ok" : "err"} role="status">{now === undefined ? "" : stateText(now)}</p>
       {over ? null : <progress aria-label="Steps" max={Math.max(now?.steps ?? 1, 1)} value={now?.total ?? 0} />}
       <div class="row">
-        {over ? null : <Button text="Stop" kind="replay-act" run={() => void ask(address, "DELETE", undefined, page.d.say)} />}
+        {over ? null : <Button text="Stop" kind="replay-act" run={() => void ask("DELETE replays/{id}", at, undefined, page.d.say)} />}
         {over || away.value ? <Button text="Replay again …" kind="replay-act" run={() => { page.run.value = ""; }} /> : null}
         {(now?.recording ?? "") === "" ? null : <a class="btn" href={pathOf(page.workspace, "captures", now?.recording ?? "")}>What was sent and received</a>}
         {over ? <Button text="Save report" run={() => save(JSON.stringify({ ...now, results: results.value }, null, 2), `${page.name}.report.json`)} /> : null}
@@ -234,7 +235,7 @@ function Steps({ page }: { page: Page }) {
   );
 }
 
-const watching = new WeakMap<Page["d"], { address: string; state: Watched }>();
+const watching = new WeakMap<Page["d"], { id: string; state: Watched }>();
 
 interface Watched {
   run: ReadonlySignal<Run | undefined>;
@@ -243,9 +244,9 @@ interface Watched {
 }
 
 /** Follows a run until it is over or the dialog is closed. */
-function watched({ d }: Page, address: string): Watched {
+function watched({ d }: Page, at: At): Watched {
   const known = watching.get(d);
-  if (known?.address === address) {
+  if (known?.id === at.id) {
     return known.state;
   }
   const run = signal<Run | undefined>(undefined);
@@ -261,7 +262,7 @@ function watched({ d }: Page, address: string): Watched {
     looking = true;
     do {
       more = false;
-      const now = await ask<Run>(`${address}?from=${results.value.length}&count=${atOnce}`, "GET", undefined, d.say);
+      const now = await ask("GET replays/{id}", { ...at, from: results.value.length, count: atOnce }, undefined, d.say);
       away.value = now === undefined;
       if (!d.box.open || now === undefined) {
         break;
@@ -278,10 +279,10 @@ function watched({ d }: Page, address: string): Watched {
     } while (more as boolean);
     looking = false;
   };
-  const stop = onChanged(`replay:${decodeURIComponent(address.slice(address.lastIndexOf("/") + 1))}`, () => void look());
+  const stop = onChanged(`replay:${at.id}`, () => void look());
   void d.closed.then(stop);
   const state = { run, results, away };
-  watching.set(d, { address, state });
+  watching.set(d, { id: at.id, state });
   void look();
   return state;
 }

@@ -3,7 +3,7 @@
 import type { RelayRule as Rule } from "../api";
 import { onChanged } from "../changes";
 import { Button, dialog, Field, Says, Select } from "../dialog";
-import { ask } from "../http";
+import { ask, type At } from "../http";
 import { Fragment, h, signal } from "../ui";
 
 type Action = Rule["action"];
@@ -68,9 +68,8 @@ function written({ name, on, filter, action, id, ...rest }: Rule): Rule {
 }
 
 /** Edits the rules of a session; `filter` is the initial filter of a new rule. */
-export async function rulesDialog(api: string, filter: string, on: boolean): Promise<void> {
-  const address = `${api}/rules`;
-  const answer = await ask<{ rules: Rule[] }>(address);
+export async function rulesDialog(at: At, filter: string, on: boolean): Promise<void> {
+  const answer = await ask("GET proxies/{id}/rules", at);
   if (answer === undefined) {
     return;
   }
@@ -88,7 +87,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
     const rule = fresh.value;
     const { inputs } = ofAction(rule.action);
     const put = async (next: readonly Rule[]): Promise<boolean> => {
-      const said = await ask<{ rules: Rule[] }>(address, "PUT", { rules: next.map(written) }, d.say);
+      const said = await ask("PUT proxies/{id}/rules", at, { rules: next.map(written) }, d.say);
       if (said !== undefined) {
         rules.value = said.rules;
         d.say("");
@@ -155,7 +154,7 @@ export async function rulesDialog(api: string, filter: string, on: boolean): Pro
       </>
     );
   });
-  const stop = onChanged("traffic", () => void ask<{ rules: Rule[] }>(address, "GET", undefined, () => undefined).then((now) => {
+  const stop = onChanged("traffic", () => void ask("GET proxies/{id}/rules", at, undefined, () => undefined).then((now) => {
     rules.value = now?.rules ?? rules.value;
   }));
   await d.closed;

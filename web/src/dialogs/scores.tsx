@@ -1,7 +1,7 @@
 // The scoreboard: how each definition of the project explains the messages of its code in all captures. Numbers are links to their frames.
 
 import type { Scores, ScoresDefinitionScore as Row } from "../api";
-import { apiOf, ask } from "../http";
+import { ask } from "../http";
 import { Button, dialog, Says } from "../dialog";
 import { pathOf } from "../address";
 import { frameAddress } from "../score";
@@ -48,7 +48,7 @@ export async function scoresDialog(workspace: string): Promise<void> {
   await dialog("Definitions and messages", (d) => {
     const load = async (): Promise<void> => {
       for (let wait = 0; !ended; wait = 1) {
-        const answer = await ask<Scores>(`${apiOf(workspace)}/scores?wait=${wait}`);
+        const answer = await ask("GET scores", { project: workspace, wait });
         if (answer === undefined) {
           return;
         }

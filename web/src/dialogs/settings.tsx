@@ -4,11 +4,11 @@
 //   dialog.operate.settings > form > .setting > .field, .setting-source > button
 
 import { root } from "../address";
-import type { CapturesProposal, ProjectList, ProjectsInfo, ProposalList, SettingsInUse } from "../api";
+import type { CapturesProposal, ProjectsInfo, SettingsInUse } from "../api";
 import { Button, dialog, Field, Says, Select } from "../dialog";
 import { openElsewhere } from "../elsewhere";
 import { sentence } from "../frames/text";
-import { apiOf, failure, request } from "../http";
+import { type At, failure, request } from "../http";
 import { lookOnly, lookOnlyWhy } from "../role";
 import { computed, type ComponentChildren, Fragment, h, type ReadonlySignal, type RenderableProps, type Signal, signal } from "../ui";
 
@@ -166,7 +166,7 @@ function titleOf(workspace: string): string {
 
 /** The open projects besides one, those of other protocols first. */
 async function projectsBesides(workspace: string, protocol: string): Promise<readonly ProjectsInfo[]> {
-  const reply = await request<ProjectList>(`${root()}/api/v1/projects`);
+  const reply = await request("GET /projects", {});
   const all = reply.ok ? reply.answer.projects.filter((p) => p.state === "open" && p.trouble === undefined && p.name !== workspace) : [];
   return [...all.filter((p) => p.protocol !== protocol), ...all.filter((p) => p.protocol === protocol)];
 }
@@ -181,8 +181,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   const others = signal<readonly ProjectsInfo[]>([]);
   const found = signal<readonly CapturesProposal[]>([]); // to open it in another project
   const other = signal(""); // the project to open it in
-  const apiOfCapture = (): string => `${apiOf(workspace)}/captures/${encodeURIComponent(capture ?? "")}`;
-  const projectSettings = `${apiOf(workspace)}/settings`;
+  const at: At = { project: workspace, id: capture ?? "" };
 
   const d = dialog(capture === undefined ? `Settings of ${project}` : `Decode ${name} as`, (d) => {
     const a = answer.value;
@@ -191,7 +190,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
     const disabled = lookOnly() || a === undefined;
     const leaves = ofCapture && other.value !== "";
     const open = (to: string, text: string, why?: string) => (
-      <Button key={to} primary={why === undefined} disabled={disabled} text={text} {...(why === undefined ? {} : { title: why })} run={() => void openElsewhere(apiOfCapture(), to)} />
+      <Button key={to} primary={why === undefined} disabled={disabled} text={text} {...(why === undefined ? {} : { title: why })} run={() => void openElsewhere(at, to)} />
     );
     return (
       <>
@@ -225,7 +224,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
 
   const read = async (): Promise<void> => {
     const of = scope.value;
-    const reply = await request<SettingsInUse>(of === "capture" ? `${apiOfCapture()}/settings` : `${projectSettings}/in-force`);
+    const reply = await (of === "capture" ? request("GET captures/{id}/settings", at) : request("GET settings/in-force", { project: workspace }));
     if (of !== scope.value) {
       return;
     }
@@ -240,7 +239,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   };
 
   const send = async (body: object): Promise<void> => {
-    const reply = await request(scope.value === "capture" ? apiOfCapture() : projectSettings, { method: "PATCH", body });
+    const reply = await (scope.value === "capture" ? request("PATCH captures/{id}", at, { body }) : request("PATCH settings", { project: workspace }, { body }));
     if (reply.ok) {
       d.close();
     } else {
@@ -272,7 +271,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   d.box.querySelector<HTMLElement>(`[name="${focus}"], select, input`)?.focus();
   if (capture !== undefined) {
     void projectsBesides(workspace, answer.value?.protocol ?? "").then((all) => (others.value = all));
-    void request<ProposalList>(`${apiOfCapture()}/proposals`).then((reply) => (found.value = reply.ok ? reply.answer.proposals.filter((p) => p.kind === "open") : []));
+    void request("GET captures/{id}/proposals", at).then((reply) => (found.value = reply.ok ? reply.answer.proposals.filter((p) => p.kind === "open") : []));
   }
   await d.closed;
 }
@@ -324,7 +323,7 @@ export async function decodingDialog(workspace: string, before: Decoding | undef
 
   const read = async (of: string): Promise<void> => {
     const project = of === "" ? workspace : of;
-    const reply = await request<SettingsInUse>(`${apiOf(project)}/settings/in-force`);
+    const reply = await request("GET settings/in-force", { project });
     if (of !== chosen.value) {
       return;
     }
@@ -340,7 +339,7 @@ export async function decodingDialog(workspace: string, before: Decoding | undef
   };
 
   if (chosen.value !== "") { // the present project is the first of the list
-    const reply = await request<SettingsInUse>(`${apiOf(workspace)}/settings/in-force`);
+    const reply = await request("GET settings/in-force", { project: workspace });
     own.value = `${reply.answer.protocol ?? ""}: ${titleOf(workspace)}`;
   }
   await read(chosen.value);

@@ -2,10 +2,10 @@
 // the messages of the captures say about that.
 
 import { pathOf } from "../address";
-import type { ComparedDefinitions, MergedText, ScoresScore, ThreadList, WorkspaceRemark as Remark, WorkspaceThread as Thread } from "../api";
+import type { ComparedDefinitions, MergedText, ScoresScore, WorkspaceRemark as Remark, WorkspaceThread as Thread } from "../api";
 import { onChanged } from "../changes";
 import { Button, dialog, type Open, Says } from "../dialog";
-import { apiOf, ask, request } from "../http";
+import { ask, request } from "../http";
 import { notify } from "../notify";
 import { personName } from "../person";
 import { lookOnly } from "../role";
@@ -55,7 +55,7 @@ function state({ open, suggestion, closedBy = "" }: Thread): string {
 /** Opens the dialog. */
 export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
   const { workspace } = subject;
-  const base = `${apiOf(workspace)}/threads`;
+  const project = workspace;
   const list = signal<readonly Thread[] | undefined>(undefined);
   const chosen = signal(subject.id);
   const you = signal("");
@@ -78,12 +78,12 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
       return;
     }
     const { id, message, suggestion } = thread;
-    const merged = suggestion.state === "open" ? await ask<MergedText>(`${base}/${id}/merged`) : { now: suggestion.base, merged: suggestion.text };
+    const merged = suggestion.state === "open" ? await ask("GET threads/{id}/merged", { project, id }) : { now: suggestion.base, merged: suggestion.text };
     if (merged === undefined || n !== again) {
       return;
     }
     const side = (text: string) => ({ message, text: text === "" ? "\n" : text });
-    const compared = await request<ComparedDefinitions>(`${apiOf(workspace)}/compare`, { body: { old: side(merged.now), new: side(merged.merged) } });
+    const compared = await request("POST compare", { project: workspace }, { body: { old: side(merged.now), new: side(merged.merged) } });
     if (!compared.ok || n !== again) {
       d?.say(compared.ok ? "" : compared.why);
       return;
@@ -93,7 +93,7 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
       return;
     }
     const score = async (text: string): Promise<ScoresScore | undefined> => {
-      const reply = await request<ScoresScore>(`${apiOf(workspace)}/scores`, { body: side(text) });
+      const reply = await request("POST scores", { project }, { body: side(text) });
       return reply.ok ? reply.answer : undefined;
     };
     const [before, after] = await Promise.all([score(merged.now), score(merged.merged)]);
@@ -102,7 +102,7 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
     }
   };
   const load = async (): Promise<void> => {
-    const answer = await ask<ThreadList>(`${base}?closed=true&name=${encodeURIComponent(personName())}`);
+    const answer = await ask("GET threads", { project, closed: true, name: personName() });
     list.value = answer?.threads ?? [];
     you.value = answer?.you ?? "";
     if (chosen.value !== "" && current()?.id !== chosen.value && list.value.some(({ id }) => id === chosen.value)) {
@@ -115,9 +115,8 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
     chosen.value = id;
     void propose();
   };
-  const act = async (path: string, method: string, body: object): Promise<boolean> => {
-    const done = await ask<Thread>(`${base}/${path}`, method, { ...body, name: personName() });
-    if (done === undefined) {
+  const act = async (done: Promise<unknown>): Promise<boolean> => {
+    if ((await done) === undefined) {
       return false;
     }
     await load();
@@ -147,7 +146,7 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
       }
     };
     const accept = async (t: Thread): Promise<void> => {
-      if (await act(`${t.id}/accept`, "POST", {})) {
+      if (await act(ask("POST threads/{id}/accept", { project, id: t.id }, { name: personName() }))) {
         notify(`Accepted: ${t.file ?? ""} has the text`);
       }
     };
@@ -189,7 +188,7 @@ interface ShownProps {
   you: string; // the name of the person, "" if they have none
   subject: ThreadsSubject;
   close(): void;
-  act(path: string, method: string, body: object): Promise<boolean>;
+  act(done: Promise<unknown>): Promise<boolean>;
   accept(thread: Thread): Promise<void>;
 }
 
@@ -199,7 +198,7 @@ function Shown({ thread, proposed, layout, you, subject, close, act, accept }: S
   const mayComment = !lookOnly("commenter");
   const answer = (field: HTMLTextAreaElement | null | undefined): void => {
     if (field !== null && field !== undefined && field.value.trim() !== "") {
-      void act(`${id}/remarks`, "POST", { text: field.value }).then((done) => {
+      void act(ask("POST threads/{id}/remarks", { project: workspace, id }, { text: field.value, name: personName() })).then((done) => {
         if (done) {
           field.value = "";
         }
@@ -247,8 +246,8 @@ function Shown({ thread, proposed, layout, you, subject, close, act, accept }: S
             <button type="button" class="btn" onClick={(event) => answer(event.currentTarget.closest(".thread-answer")?.querySelector("textarea"))}>Answer</button>
             {suggestion?.state === "open" && !lookOnly() ? <Button text="Accept" title="Write these changes into the definition (a)" primary run={() => void accept(thread)} /> : null}
             {suggestion?.state === "open" && proposed !== undefined && message !== "" ? <Button text="Open in the editor" title="To change it before it is saved" run={() => { close(); subject.edit(message, proposed.merged.merged); }} /> : null}
-            {suggestion?.state === "accepted" ? null : <Button text={open ? (suggestion === undefined ? "Resolve" : "Decline") : "Open again"} run={() => void act(id, "PATCH", { open: !open })} />}
-            {lookOnly() ? null : <Button text="Delete" kind="err" run={() => void act(id, "DELETE", {})} />}
+            {suggestion?.state === "accepted" ? null : <Button text={open ? (suggestion === undefined ? "Resolve" : "Decline") : "Open again"} run={() => void act(ask("PATCH threads/{id}", { project: workspace, id }, { open: !open, name: personName() }))} />}
+            {lookOnly() ? null : <Button text="Delete" kind="err" run={() => void act(ask("DELETE threads/{id}", { project: workspace, id }))} />}
           </span>
         </div>
       ) : null}

@@ -1,7 +1,7 @@
 // Requests about filters.
 
 import type { FilterInfo } from "../api";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 
 /** An unsaved definition. */
 export interface Draft {
@@ -23,7 +23,7 @@ export type Ask = (question: Question, signal: AbortSignal) => Promise<FilterInf
 /** Requests for the filters of a workspace, or of a capture of it. */
 export function asker(workspace: string, capture?: string): Ask {
   return async (question, signal) => {
-    const reply = await request<FilterInfo>(`${apiOf(workspace)}/filter`, { body: capture === undefined ? question : { ...question, capture }, signal });
+    const reply = await request("POST filter", { project: workspace }, { body: capture === undefined ? question : { ...question, capture }, signal });
     if (!reply.ok) {
       throw new Error(reply.why);
     }

@@ -1,7 +1,6 @@
 // Filters and columns that this browser stored under version 1 of the filter language, in which .x could mean the top of a message only.
 
-import type { FilterInfo } from "../api";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { notify } from "../notify";
 import type { Place } from "./stored";
 
@@ -19,7 +18,7 @@ export async function sayWidened(project: string, capture: string, stored: reado
     }
     const said: string[] = [];
     for (const text of new Set(stored)) {
-      const reply = await request<FilterInfo>(`${apiOf(project)}/filter`, { body: { text, capture } });
+      const reply = await request("POST filter", { project }, { body: { text, capture } });
       if (!reply.ok) {
         return; // the next page asks again
       }

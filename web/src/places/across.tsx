@@ -2,7 +2,7 @@
 // said.
 
 import { counted, count } from "../frames/text";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 import { type ComponentChildren, h, signal, useLayoutEffect, useRef } from "../ui";
 import { type Listed, mostListed, pageOf } from "./list";
 import { captures, column, tool } from "./state";
@@ -37,8 +37,7 @@ async function start(workspace: string, text: string): Promise<void> {
   column.value = { title: "Matches", cell: (x) => <Cell workspace={workspace} x={x} /> };
   for (const x of (captures.value ?? []).slice(0, mostListed)) {
     try {
-      const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}/rows?${new URLSearchParams({ count: "1", filter: text }).toString()}`;
-      const reply = await request<Found>(address, { signal: under.signal });
+      const reply = await request("GET captures/{id}/rows", { project: workspace, id: x.id, count: 1, filter: text }, { signal: under.signal });
       if (!reply.ok && reply.status === 422 && found.value.size === 0) {
         wrong.value = reply.why;
         break;

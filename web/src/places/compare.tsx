@@ -1,9 +1,9 @@
 // Two captures side by side: their types of frames with counts, lengths and first times. Each number leads to its frames.
 
-import type { CaptureList, FramesTypeRow, FramesTypes } from "../api";
+import type { FramesTypeRow, FramesTypes } from "../api";
 import { Button, dialog, type Open, Says } from "../dialog";
 import { count, counted, dayAndClock, direction, frameName, opcode, seconds, span } from "../frames/text";
-import { apiOf, ask } from "../http";
+import { ask } from "../http";
 import { Fragment, h, type Signal, signal } from "../ui";
 import { type Listed, pageOf } from "./list";
 
@@ -80,15 +80,15 @@ function about(side: Side): string {
 }
 
 async function read(workspace: string, { id, name }: Pick<Listed, "id" | "name">, wrong: (text: string) => void): Promise<Side | undefined> {
-  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(id)}`;
-  const rows = await ask<{ whole: boolean; note?: string }>(`${address}/rows?count=1`, "GET", undefined, wrong);
-  const types = rows === undefined ? undefined : await ask<FramesTypes>(`${address}/types`, "GET", undefined, wrong);
+  const at = { project: workspace, id };
+  const rows = await ask("GET captures/{id}/rows", { ...at, count: 1 }, undefined, wrong);
+  const types = rows === undefined ? undefined : await ask("GET captures/{id}/types", at, undefined, wrong);
   return types === undefined ? undefined : { id, name, types, less: rows?.whole === true ? "" : (rows?.note ?? "not read to its end") };
 }
 
 /** Compares a capture with another one, which is chosen in the dialog. */
 export async function compareCaptures(workspace: string, x: Listed): Promise<void> {
-  const list = await ask<CaptureList>(`${apiOf(workspace)}/captures?brief=true`);
+  const list = await ask("GET captures", { project: workspace, brief: true });
   const others = (list?.captures ?? []).filter(({ id }) => id !== x.id);
   const sides = signal<readonly [Side, Side] | undefined>(undefined);
   const changed = signal(true); // only types that differ

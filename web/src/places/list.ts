@@ -4,9 +4,9 @@ import { pathOf } from "../address";
 import type { CaptureList as Captures, StoreCapture } from "../api";
 import { onLookAtCaptures, tellDeleted } from "../captures";
 import { onChanged } from "../changes";
-import { apiOf, request } from "../http";
+import { request } from "../http";
 
-/** A capture, as in GET /api/v1/projects/{project}/captures. */
+/** A capture in the list. */
 export type Listed = Omit<StoreCapture, "notes">;
 
 /** Maximum number of captures on the page. */
@@ -24,7 +24,7 @@ export class CaptureList {
   captures: readonly Listed[] | undefined; // newest first
   counts: NonNullable<Captures["counts"]> = {}; // by id, of captures that were read
   quota = 0; // bytes that they may take together, 0 for any number
-  private readonly api: string;
+  private readonly project: string;
   private readonly shown: string | undefined;
   private readonly watchers: ((list: CaptureList) => void)[] = [];
   private tag = ""; // of the shown list
@@ -32,7 +32,7 @@ export class CaptureList {
   private again = false; // a change arrived during a request
 
   constructor(workspace: string, shown: string | undefined) {
-    this.api = `${apiOf(workspace)}/captures`;
+    this.project = workspace;
     this.shown = shown;
     document.addEventListener("visibilitychange", () => void this.look());
     onLookAtCaptures(() => void this.look());
@@ -57,7 +57,7 @@ export class CaptureList {
     this.looking = true;
     do {
       this.again = false;
-      const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ brief: "true", known: this.tag }).toString()}`);
+      const reply = await request("GET captures", { project: this.project, brief: true, known: this.tag });
       if (reply.ok) {
         this.took(reply.answer);
       } // The page itself reports that the server is away.
@@ -81,7 +81,7 @@ export class CaptureList {
 
   /** Checks whether a capture exists: the list may be some seconds old, and the capture new. */
   private async check(id: string): Promise<void> {
-    const reply = await request<Captures>(`${this.api}?${new URLSearchParams({ since: id }).toString()}`);
+    const reply = await request("GET captures", { project: this.project, since: id });
     if (reply.ok && !reply.answer.captures.some((x) => x.id === id)) {
       tellDeleted(id);
     } // After a failure the next change of the list repeats it.

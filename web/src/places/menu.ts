@@ -5,7 +5,7 @@ import { lookAtCaptures } from "../captures";
 import { confirmDialog } from "../dialog";
 import { dialogs } from "../dialogs";
 import { askText } from "../frames/notebox";
-import { apiOf, ask } from "../http";
+import { type At, ask, urlOf } from "../http";
 import { loadAsked } from "../load";
 import { openMenu } from "../menu";
 import { notify } from "../notify";
@@ -18,20 +18,20 @@ const mostName = 200; // maximum length, as on the server
 
 /** Opens the menu of a capture; `shown`: of the one that the page shows. */
 export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Listed, shown: boolean): void {
-  const address = `${apiOf(workspace)}/captures/${encodeURIComponent(x.id)}`;
+  const at: At = { project: workspace, id: x.id };
   const rename = (name: string): void => {
     if (name !== "" && name !== x.name) {
-      void ask(address, "PATCH", { name }).then((done) => done !== undefined && lookAtCaptures());
+      void ask("PATCH captures/{id}", at, { name }).then((done) => done !== undefined && lookAtCaptures());
     }
   };
   const save = (): void => {
     const link = document.createElement("a");
-    link.href = address;
+    link.href = urlOf("GET captures/{id}", at);
     link.download = "";
     link.click();
   };
   const remove = async (): Promise<void> => {
-    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask(address, "DELETE") === undefined) {
+    if (!await confirmDialog(`Delete ${x.name} with its marks and notes? This cannot be undone.`, "Delete") || await ask("DELETE captures/{id}", at) === undefined) {
       return;
     }
     if (shown) {
