@@ -1,1 +1,0 @@
-import{a as o,d as t}from"./chunk-RZJP6SDE.js";async function i(e,{code:r,map:n},f,a=""){return t(`${o(e)}/codes`,"POST",{message:f,code:r,map:n,take:a!==""})}function p({map:e,known:r}){return e!==void 0&&e!==""&&r!==!0}export{i as a,p as b};

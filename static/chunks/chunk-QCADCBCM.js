@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-RZJP6SDE.js";import{c as r}from"./chunk-7MIY5J65.js";async function s(i,t){let o=await e(`${i}/copy?${new URLSearchParams({to:t}).toString()}`,"POST");o!==void 0&&location.assign(r(t,"captures",o.id))}export{s as a};
