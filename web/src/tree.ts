@@ -238,16 +238,30 @@ export class Tree {
   /** Whether a path is that of a list, which may be empty. */
   isList: (path: string) => boolean = () => false;
 
+  private tools: HTMLElement | undefined; // of the row that has the focus, or is under the pointer
+
+  /** Shows in a row what can be done with it. */
+  offer(tr: HTMLElement): void {
+    const { message: m } = this;
+    const r = this.rows[this.list.indexOf(tr)];
+    this.tools?.remove();
+    const tools = m === null || r === undefined || r.run !== undefined ? [] : this.toolsOf(m, r.row);
+    if (tools.length > 0 && tr.querySelector("input") === null) {
+      this.tools = rowTools(tools);
+      tr.children[2]?.append(this.tools);
+    }
+  }
+
   /** What can be done with an element, or a list: titles, and the path where an element comes, "" if it goes. */
-  private toolsOf(m: Message, row: number, isElement: boolean, isList: boolean): readonly (readonly [title: string, at: string])[] {
+  private toolsOf(m: Message, row: number): readonly (readonly [title: string, at: string])[] {
     const path = m.pathOf(row);
-    if (isElement) {
+    if (m.isElement(row)) {
       const list = m.parent(row);
       const after = m.end(row) === m.end(list) ? m.pathOf(list) : path.replace(/\d+(?=\]$)/, (n) => String(Number(n) + 1));
       const tools = [["+ before", path], ["+ after", after], ["remove", ""]] as const;
       return tools.slice(m.end(row) > row + 1 ? 0 : 1); // a value has less room
     }
-    return isList || m.part(row).role === "count" && this.isList(path) ? [["+ add", path]] : [];
+    return m.elements(row) > 0 || m.part(row).role === "count" && this.isList(path) ? [["+ add", path]] : [];
   }
 
   private items(): Items {
@@ -312,13 +326,16 @@ export class Tree {
         }
         put(second, "textContent", type);
         const hint = !leaf ? "" : part.overlaps ? "shares bytes with a field before it" : part.packed ? "compressed" : "";
-        const tools = r.run === undefined ? this.toolsOf(m, r.row, isElement, isList) : [];
-        if (third.querySelector("input") === null && write(third, `${value}\n${hint}\n${tools.join()}`)) {
-          third.replaceChildren(value, ...(hint === "" ? [] : [" ", make("span", "dim", hint)]), ...(tools.length === 0 ? [] : [rowTools(tools)]));
+        if (third.querySelector("input") === null && write(third, `${value}\n${hint}`)) {
+          third.replaceChildren(value, ...(hint === "" ? [] : [" ", make("span", "dim", hint)]));
           put(third as HTMLElement, "title", value.length > 24 ? value : "");
         }
         put(fourth, "textContent", offset);
         put(fifth, "textContent", size);
+        if (this.tools?.parentElement === third || document.activeElement === tr) {
+          this.tools?.remove();
+          queueMicrotask(() => this.offer(tr)); // once it has its place
+        }
         return tr;
       },
     };
@@ -492,6 +509,14 @@ export function startTree(tree: Tree, layout: VirtualList, events: TreeEvents): 
       events.insert(tool.dataset["insert"] ?? "");
     }
   });
+  for (const type of ["pointerover", "focusin"] as const) {
+    document.addEventListener(type, (event) => {
+      const row = event.target instanceof Element ? event.target.closest<HTMLElement>(".tree tr[data-path]") : null;
+      if (row?.querySelector(".row-tools") === null) {
+        tree.offer(row);
+      }
+    });
+  }
   document.addEventListener("dblclick", (event) => {
     const target = event.target instanceof Element && event.target.closest(".row-tools") === null ? event.target : null;
     const row = target?.closest<HTMLElement>(".tree tr[data-path]") ?? null;
