@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"net/http"
@@ -91,5 +92,22 @@ func TestClientErrors(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %s", c.id, c.given, err, c.want)
 		}
+	}
+}
+
+// An answer in memory is bounded, whatever a server sends.
+func TestClientTakesNoEndlessAnswer(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for chunk := make([]byte, 1<<20); r.Context().Err() == nil; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(srv.Close)
+	client := &api.Client{Base: srv.URL, HTTP: srv.Client()}
+	var answer bytes.Buffer
+	if err := client.Call(t.Context(), "definitions-zip", url.Values{"project": {"one"}}, api.Body{}, &answer); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("%v after %d bytes", err, answer.Len())
 	}
 }

@@ -25,7 +25,7 @@ type Client struct {
 	rows  *API // the table, once it is asked for
 }
 
-// maxAnswer is the maximum size in bytes of an answer that is decoded.
+// maxAnswer is the maximum size in bytes of an answer that is decoded, or kept in a [bytes.Buffer].
 const maxAnswer = 64 << 20
 
 // Body is the body of a request and its media type.
@@ -132,6 +132,12 @@ func (c *Client) Call(ctx context.Context, id string, given url.Values, body Bod
 			refused.Detail = "the server responded " + res.Status
 		}
 		return refused
+	}
+	if kept, inMemory := v.(*bytes.Buffer); inMemory {
+		if n, err := kept.ReadFrom(io.LimitReader(res.Body, maxAnswer+1)); err != nil || n <= maxAnswer {
+			return err
+		}
+		return fmt.Errorf("%s: the answer has more than %d bytes", id, maxAnswer)
 	}
 	if copies {
 		_, err := io.Copy(to, res.Body)

@@ -99,7 +99,8 @@ func TestFlowPasteReplaces(t *testing.T) {
 	f.bytes(other)
 
 	f.pasted("nothing that has bytes")
-	f.shows(".toasts", "Not pasted: ")
+	f.shows(".toasts", "Not pasted: line 1, column 1: unrecognised form of bytes")
+	f.is("it covers no pane", `document.querySelector(".toast").getBoundingClientRect().top >= document.querySelector("#main").getBoundingClientRect().bottom`)
 	f.bytes(other)
 	f.press("Ctrl+Y")
 	f.shows(".toasts", "Nothing to redo")

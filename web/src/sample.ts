@@ -84,7 +84,8 @@ export class Sample {
       this.closePasted = notify(`Pasted ${list > 0 ? `${list} messages` : sizeText(this.host.size())}`, "ok", { title: "Undo", run: () => back(false) });
     } else {
       back(true);
-      this.closePasted = notify(`${refused}: ${failed}`, "warn", { title: "Edit as text", run: () => this.edit(text) });
+      const [why = ""] = failed.split(";"); // the text, once it is opened, has all of it beside it
+      this.closePasted = notify(`${refused}: ${why}`, "warn", { title: "Edit as text", run: () => this.edit(text) });
     }
   }
 
