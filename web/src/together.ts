@@ -9,7 +9,7 @@ import { onChanged } from "./changes";
 import { find } from "./commands";
 import type { Channel, Connection } from "./connection";
 import { copyText } from "./copy/index";
-import { make } from "./dom";
+import { make, put } from "./dom";
 import type { DefinitionField } from "./editor/field";
 import type { Shared } from "./editor/index";
 import { request } from "./http";
@@ -885,9 +885,9 @@ export class Together {
     const isHere = this.isLost && this.waits; // the server has not counted these lines
     const names = who.map((name) => (name === this.name ? "you" : name)).join(", ");
     const said = isHere ? "not saved" : lines.length === 0 ? "" : `${linesOf(this.unsaved)} not saved${names === "you" || names === "" ? "" : ` (${names})`}`;
-    button.hidden = said === "";
-    button.title = isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`;
-    button.replaceChildren(said);
+    put(button, "hidden", said === "");
+    put(button, "title", isHere ? "What is typed is in this browser until the server can be reached" : `${said}. A click goes to the first line.`);
+    put(button, "textContent", said);
   }
 
   private drawBar(): void {
@@ -898,7 +898,7 @@ export class Together {
       return;
     }
     const { text, kind } = this.says;
-    bar.hidden = text === "";
+    put(bar, "hidden", text === "");
     bar.parentElement?.toggleAttribute("data-apart", this.isApart);
     bar.dataset["state"] = this.shared === undefined ? "" : this.isLost ? "lost" : this.shared.pending > 0 ? "pending" : "open";
     const state = make("span", `together-state ${kind === "" ? "dim" : kind}`, text);
@@ -929,7 +929,7 @@ export class Together {
     if (bar === null) {
       return;
     }
-    bar.hidden = this.people.length === 0 && !bar.contains(document.activeElement);
+    put(bar, "hidden", this.people.length === 0 && !bar.contains(document.activeElement));
     const parts: HTMLElement[] = [];
     for (const one of this.people) {
       const button = make("button", `btn quiet peer-${one.color}`, one.name);

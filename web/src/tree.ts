@@ -332,7 +332,7 @@ export class Tree {
         }
         put(fourth, "textContent", offset);
         put(fifth, "textContent", size);
-        if (this.tools?.parentElement === third || document.activeElement === tr) {
+        if (this.tools?.parentElement === third || tr.matches(":focus")) {
           this.tools?.remove();
           queueMicrotask(() => this.offer(tr)); // once it has its place
         }

@@ -17,6 +17,31 @@ const around = 240; // pixels above and below the view that have items, too
 const guess = 28; // pixels of an item that was never drawn
 const least = 300; // pixels of a view that is not visible
 
+// Drawing reads the focus and the selection, for which a browser computes the styles of all that has changed. So all lists that have something
+// to draw are drawn together, after these were read once: when the code that shows items is done, and before anything is painted.
+const waiting = new Set<VirtualList>();
+let isQueued = false;
+
+/** Draws all lists that have something to draw. */
+function drawWaiting(): void {
+  isQueued = false;
+  const kept = keptNodes();
+  for (const list of waiting) {
+    list.drawNow(kept);
+  }
+}
+
+/** What must stay in the document, as the user is there. */
+interface Kept {
+  focused: Element | null;
+  ends: readonly (Node | null)[]; // of the selection
+}
+
+function keptNodes(): Kept {
+  const selection = getSelection();
+  return { focused: document.activeElement, ends: selection?.isCollapsed === false ? [selection.anchorNode, selection.focusNode] : [] };
+}
+
 const none: Items = { count: 0, kind: () => "", id: () => "", draw: (_, e) => e ?? document.createElement("div"), text: () => "" };
 
 export class VirtualList {
@@ -29,7 +54,7 @@ export class VirtualList {
   private indexes = new Map<HTMLElement, number>();
   private shown: [from: number, to: number] = [0, 0];
   private view = { top: 0, height: least, offset: 0 }; // of the scroller, and the place of the host in it
-  private pending = false;
+  private settling = false;
   private isActive = 0;
 
   constructor(host: HTMLElement, scroller: HTMLElement) {
@@ -49,7 +74,7 @@ export class VirtualList {
     this.items = items;
     this.isActive = Math.min(this.isActive, Math.max(0, items.count - 1));
     this.place();
-    this.draw();
+    this.drawSoon();
     this.settleSoon();
   }
 
@@ -64,11 +89,16 @@ export class VirtualList {
 
   set active(i: number) {
     this.isActive = i;
-    this.draw();
+    this.drawSoon();
   }
 
   /** The index of an element of the list, -1 for others. */
   indexOf(element: Element | null): number {
+    this.catchUp();
+    return this.indexNow(element);
+  }
+
+  private indexNow(element: Element | null): number {
     for (let e = element; e !== null && e !== this.host; e = e.parentElement) {
       if (e.parentElement === this.host) {
         return this.indexes.get(e as HTMLElement) ?? -1;
@@ -79,6 +109,7 @@ export class VirtualList {
 
   /** The element of an item, if the document has it. */
   element(i: number): HTMLElement | undefined {
+    this.catchUp();
     for (const [element, index] of this.indexes) {
       if (index === i) {
         return element;
@@ -94,7 +125,21 @@ export class VirtualList {
 
   /** Draws the items in the document again. */
   redraw(): void {
-    this.draw();
+    this.drawSoon();
+  }
+
+  private drawSoon(): void {
+    waiting.add(this);
+    if (!isQueued) {
+      isQueued = true;
+      queueMicrotask(drawWaiting);
+    }
+  }
+
+  private catchUp(): void {
+    if (waiting.has(this)) {
+      this.draw();
+    }
   }
 
   /** Scrolls an item into view; in the middle if it is not there yet, or to a number of pixels below the top of the view. */
@@ -189,6 +234,12 @@ export class VirtualList {
   }
 
   private draw(): void {
+    this.drawNow(keptNodes());
+  }
+
+  /** Draws at once. */
+  drawNow({ focused, ends }: Kept): void {
+    waiting.delete(this);
     const { items, host } = this;
     const [from, to] = (this.shown = this.range());
     const wanted = new Set<number>();
@@ -198,10 +249,10 @@ export class VirtualList {
     if (this.isActive < items.count) {
       wanted.add(this.isActive);
     }
-    const focused = document.activeElement;
-    const at = this.indexOf(focused); // as before
-    for (const element of this.needed()) {
-      const i = this.find(element);
+    const at = this.indexNow(focused); // as before
+    for (const node of [focused, ...ends]) {
+      const element = this.itemAround(node);
+      const i = element === undefined ? -1 : this.find(element);
       if (i >= 0) {
         wanted.add(i);
       }
@@ -241,7 +292,7 @@ export class VirtualList {
     });
     host.style.paddingTop = `${this.tops[from] ?? 0}px`;
     host.style.paddingBottom = `${(this.tops[items.count] ?? 0) - (this.tops[to] ?? 0)}px`;
-    if (at >= 0 && document.activeElement !== focused && items.count > 0) { // its item was removed
+    if (at >= 0 && items.count > 0 && document.activeElement !== focused) { // its item was removed
       this.isActive = Math.min(at, items.count - 1);
       (this.element(this.isActive) ?? host).focus({ preventScroll: true });
     }
@@ -262,27 +313,21 @@ export class VirtualList {
     return -1;
   }
 
-  /** The elements that must stay in the document: with the focus, or an end of the selection. */
-  private needed(): Set<HTMLElement> {
-    const found = new Set<HTMLElement>();
-    const selection = getSelection();
-    const ends = selection?.isCollapsed === false ? [selection.anchorNode, selection.focusNode] : [];
-    for (let node of [document.activeElement, ...ends] as (Node | null)[]) {
-      while (node !== null && node.parentNode !== this.host) {
-        node = node.parentNode;
-      }
-      if (node instanceof HTMLElement) {
-        found.add(node);
+  /** The element of the list that a node is in. */
+  private itemAround(node: Node | null): HTMLElement | undefined {
+    for (let e = node; e !== null; e = e.parentNode) {
+      if (e.parentNode === this.host) {
+        return e instanceof HTMLElement ? e : undefined;
       }
     }
-    return found;
+    return undefined;
   }
 
   private settleSoon(): void {
-    if (!this.pending) {
-      this.pending = true;
+    if (!this.settling) {
+      this.settling = true;
       requestAnimationFrame(() => {
-        this.pending = false;
+        this.settling = false;
         this.settle();
       });
     }
@@ -290,6 +335,7 @@ export class VirtualList {
 
   /** Measures the heights of new kinds of items, and the view. */
   private settle(): void {
+    this.catchUp();
     let changed = false;
     for (const [element, i] of this.indexes) {
       const kind = this.items.kind(i);

@@ -206,11 +206,14 @@ export class DefinitionEditor {
     }
   }
 
+  private mistaken = false; // mistakes are shown
+
   /** Replaces the shown mistakes. Their positions are in the text `of`; if the editor no longer has it, nothing happens. */
   setMistakes(list: readonly Mistake[], of: string): void {
     const { state } = this.view;
-    const since = this.past.since(unified(of).text, state);
+    const since = list.length === 0 && !this.mistaken ? undefined : this.past.since(unified(of).text, state);
     if (since !== undefined) {
+      this.mistaken = list.length > 0;
       this.view.dispatch(showMistakes(list, since.before, since.changes));
     }
     if (list.length > 0) {
