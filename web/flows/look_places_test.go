@@ -2,7 +2,6 @@ package flows
 
 import (
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,9 +14,7 @@ import (
 
 // The places of a project, empty and not.
 func TestFlowLookPlaces(t *testing.T) {
-	if os.Getenv("WIREBENCH_LOOK") == "" {
-		t.Skip("WIREBENCH_LOOK is not set")
-	}
+	t.Parallel()
 	files, session := versionsLibrary(t)
 	s := captureServer(t, "tera", files)
 	srv := serve(t, s)
@@ -35,9 +32,7 @@ func TestFlowLookPlaces(t *testing.T) {
 }
 
 func TestFlowLookTogether(t *testing.T) {
-	if os.Getenv("WIREBENCH_LOOK") == "" {
-		t.Skip("WIREBENCH_LOOK is not set")
-	}
+	t.Parallel()
 	f, srv, _ := begin(t, flowFiles(), "/p/one/definitions/C_JOIN.1")
 	f.together()
 	g := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_JOIN.1", openSelector)}

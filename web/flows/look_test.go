@@ -12,13 +12,17 @@ import (
 	"wirebench/web/browsertest"
 )
 
-// shot stores a screenshot in the directory WIREBENCH_LOOK.
+// shot stores a screenshot in the directory WIREBENCH_LOOK, if that is set.
 func (f flow) shot(name string, width, height int64) {
 	f.Helper()
-	browsertest.Run(f.T, f.ctx, emulation.SetDeviceMetricsOverride(width, height, 1, false), chromedp.Sleep(300e6))
+	browsertest.Run(f.T, f.ctx, emulation.SetDeviceMetricsOverride(width, height, 1, false), browsertest.Painted())
+	dir := os.Getenv("WIREBENCH_LOOK")
+	if dir == "" {
+		return
+	}
 	var png []byte
-	browsertest.Run(f.T, f.ctx, chromedp.CaptureScreenshot(&png))
-	if err := os.WriteFile(filepath.Join(os.Getenv("WIREBENCH_LOOK"), name+".png"), png, 0o644); err != nil {
+	browsertest.Run(f.T, f.ctx, chromedp.Sleep(300e6), chromedp.CaptureScreenshot(&png))
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -76,12 +80,16 @@ func TestFlowLookForm(t *testing.T) {
 	f.shot("form-dark", 1440, 900)
 }
 
-// shots stores screenshots of a page in the widths of people, light and dark, and reports what is wider than the page.
+// shots reports what is wider than the page in the widths of people. With WIREBENCH_LOOK it also stores screenshots of it, light and dark.
 func (f flow) shots(name string) {
 	f.Helper()
-	for _, theme := range []string{"light", "dark"} {
+	themes := []string{"light", "dark"}
+	if os.Getenv("WIREBENCH_LOOK") == "" {
+		themes = themes[:1]
+	}
+	for _, theme := range themes {
 		browsertest.Run(f.T, f.ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
-		for _, size := range [][2]int64{{390, 800}, {768, 1024}, {1440, 900}, {2560, 1440}} {
+		for _, size := range [][2]int64{{390, 800}, {768, 1024}, {1280, 720}, {1440, 900}, {2560, 1440}} {
 			f.shot(fmt.Sprintf("%s-%d-%s", name, size[0], theme), size[0], size[1])
 			if wide := browsertest.Value[int](f.T, f.ctx, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide > 0 {
 				f.Errorf("%s, %d px wide: the page is %d px wider", name, size[0], wide)
@@ -93,9 +101,7 @@ func (f flow) shots(name string) {
 
 // Every page in every width, light and dark, with the large library.
 func TestFlowLookPages(t *testing.T) {
-	if os.Getenv("WIREBENCH_LOOK") == "" {
-		t.Skip("WIREBENCH_LOOK is not set")
-	}
+	t.Parallel()
 	f, _, _ := begin(t, realLibrary(t), "/p/one/definitions")
 	origin := browsertest.Value[string](t, f.ctx, `location.origin`)
 	f.shots("empty")
@@ -116,9 +122,7 @@ func TestFlowLookPages(t *testing.T) {
 
 // The page of a listener.
 func TestFlowLookLive(t *testing.T) {
-	if os.Getenv("WIREBENCH_LOOK") == "" {
-		t.Skip("WIREBENCH_LOOK is not set")
-	}
+	t.Parallel()
 	f, g := beginLive(t)
 	g.say(t, words(20, "word ")...)
 	f.counts("40 frames")
@@ -138,15 +142,17 @@ func TestFlowLookLive(t *testing.T) {
 	f.page().Fill("textbox", "text", "changed, and longer")
 	f.page().Press("Enter")
 	f.shows(".held-changes", "changed, and longer")
+	f.is("they are below the list, as wide as it is", `(() => {
+		const [list, held] = ["#frames .frames-list", "#held"].map((e) => document.querySelector(e).getBoundingClientRect())
+		return held.top >= list.bottom - 1 && held.left === list.left && held.right >= list.right && held.height < list.height * 2
+	})()`)
 	f.shots("held")
 	f.press("Shift+A")
 }
 
 // The page of a capture.
 func TestFlowLookCapture(t *testing.T) {
-	if os.Getenv("WIREBENCH_LOOK") == "" {
-		t.Skip("WIREBENCH_LOOK is not set")
-	}
+	t.Parallel()
 	files, session := versionsLibrary(t)
 	f := beginCapture(t, files, session, "")
 	p := f.page()

@@ -403,7 +403,7 @@ function Row({ queue, m, tab }: { queue: HeldQueue; m: Held; tab: number }) {
   const what = (value !== undefined && value !== null ? valuesText(value) : (edit?.hex ?? frame.hex)).slice(0, mostText);
   const notes = [changed, waitText(m)].filter((t) => t !== "").join(" · ");
   const cells: Readonly<Record<string, string>> = {
-    n: "⏸", time: ageText(m), dir: arrow(frame.dir), code: frame.code === undefined ? "" : opcode(frame.code), name,
+    n: "‖", time: ageText(m), dir: arrow(frame.dir), code: frame.code === undefined ? "" : opcode(frame.code), name,
     len: count((edit?.hex ?? frame.hex).length / 2), flags: changed.startsWith("~") ? "~" : "",
   };
   const current = m.id === queue.chosen.value;

@@ -119,7 +119,7 @@ export function draw(): void {
   rules.push(`@media ${narrow} { [data-tabs-for] { display: flex; } }`);
   for (const [id, pane] of tabs) {
     const one = `#${CSS.escape(pane)}`;
-    rules.push(`@media ${narrow} { #${CSS.escape(id)}:has(${one}) [data-pane]:not(${one}, :has(${one}), ${one} *) { display: none; } }`);
+    rules.push(`@media ${narrow} { #${CSS.escape(id)}:has(${one}) [data-pane]:not(${one}, :has(${one}), ${one} *) { display: none !important; } }`);
   }
   sheet.replaceSync(rules.join("\n"));
 }

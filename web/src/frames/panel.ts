@@ -406,7 +406,9 @@ export class Frames {
 
   /** Places an element below the list, with its columns. */
   below(element: HTMLElement): void {
-    this.listHost.after(element);
+    const column = make("div", "frames-column");
+    this.listHost.replaceWith(column);
+    column.append(this.listHost, element);
     this.list.below.push(element);
     this.list.rebuild();
   }
