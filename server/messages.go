@@ -10,7 +10,7 @@ import (
 	"wirebench/server/socket"
 )
 
-// Messages returns the structs that the scripts of the pages exchange with the server in channels. web/src/api.ts is generated from them, and
+// Messages returns the structs that the scripts of the pages exchange with the server in channels. web/src/api/api.ts is generated from them, and
 // from the bodies of the operations of the HTTP API.
 func Messages() []any {
 	return []any{

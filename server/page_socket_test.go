@@ -102,7 +102,7 @@ func (d *shownData) take(c *page.Data) {
 	d.Rows, d.Bits, d.Texts, d.Parts = patched(d.Rows, c.Rows), patched(d.Bits, c.Bits), patched(d.Texts, c.Texts), patched(d.Parts, c.Parts)
 }
 
-// patched applies the patches of a list, as web/src/patch.ts does.
+// patched applies the patches of a list, as web/src/message/patch.ts does.
 func patched[T any](list []T, patches []view.ListPatch[T]) []T {
 	for _, p := range slices.Backward(patches) {
 		if p.Remove < 0 {

@@ -8,7 +8,7 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// capturePage has the frames of a capture over the whole width, and below them the fields, bytes and definition of the selected one. web/src/capture.ts draws the list.
+// capturePage has the frames of a capture over the whole width, and below them the fields, bytes and definition of the selected one. web/src/app/capture.ts draws the list.
 // The head of the layout is hidden: web/src moves its chooser of messages, for definitions with several, to the editor.
 func capturePage(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -284,7 +284,7 @@ func capturePage(w Workbench) templ.Component {
 	})
 }
 
-// paneSwitch shows or hides a pane; web/src/panes.ts handles it.
+// paneSwitch shows or hides a pane; web/src/kit/panes.ts handles it.
 func paneSwitch(fold, pane, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -366,7 +366,7 @@ func paneSwitch(fold, pane, title string) templ.Component {
 	})
 }
 
-// layersHead is the head of the bytes of a frame, with the choice between the message and what it came in, which web/src/packets.ts fills, and
+// layersHead is the head of the bytes of a frame, with the choice between the message and what it came in, which web/src/message/packets.ts fills, and
 // the switches of the panes that are not always there.
 func layersHead(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -897,7 +897,7 @@ func definitionStrip(w Workbench) templ.Component {
 	})
 }
 
-// unchecked is for the time until which a pane is right: web/src/stale.ts writes it while there is no connection to ask the server again.
+// unchecked is for the time until which a pane is right: web/src/kit/stale.ts writes it while there is no connection to ask the server again.
 func unchecked(what string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

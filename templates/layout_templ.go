@@ -12,7 +12,7 @@ import (
 	"encoding/json"
 )
 
-// layout shows the offset and size of each field, without data. web/src/layout.ts draws the diagram and the table, of which one is shown.
+// layout shows the offset and size of each field, without data. web/src/message/layout.ts draws the diagram and the table, of which one is shown.
 func layout(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -54,7 +54,7 @@ func layout(w Workbench) templ.Component {
 	})
 }
 
-// firstFrames takes the place of the layout beside an envelope: web/src/envelope.tsx fills in the frames of a capture as the text cuts them.
+// firstFrames takes the place of the layout beside an envelope: web/src/text/envelope.tsx fills in the frames of a capture as the text cuts them.
 func firstFrames(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

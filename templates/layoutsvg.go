@@ -19,7 +19,7 @@ const (
 	svgCaption = 24
 )
 
-// svgStyle has the colors of web/src/css/tokens.css, light and dark. Its rules apply to this picture only, also when it is part of a page.
+// svgStyle has the colors of web/src/kit/css/tokens.css, light and dark. Its rules apply to this picture only, also when it is part of a page.
 const svgStyle = `
 .layout text{font:11px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1b2129}
 .layout .small{font-size:10px;fill:#4f5a66}.layout .title{font-size:13px;font-weight:600}.layout .ground,.layout .none,.layout .gap{fill:#fff}

@@ -68,7 +68,7 @@ func TestLayoutSVGIsWellFormed(t *testing.T) {
 
 // The picture has the tints of the page.
 func TestLayoutSVGTints(t *testing.T) {
-	css, err := os.ReadFile("../web/src/css/tokens.css")
+	css, err := os.ReadFile("../web/src/kit/css/tokens.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func operatorsTitle(lookOnly bool, does string) string {
 	return does
 }
 
-// liveBar holds the state of live traffic, drawn by web/src/live.tsx, and the held messages, drawn by web/src/held.tsx.
+// liveBar holds the state of live traffic, drawn by web/src/live/live.tsx, and the held messages, drawn by web/src/live/held.tsx.
 func liveBar(c Capture) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

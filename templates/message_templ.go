@@ -564,7 +564,7 @@ func pager(what string, first, n, size int, format string) templ.Component {
 	})
 }
 
-// messageFields is the decoded tree, which web/src/tree.ts draws, with the problems first.
+// messageFields is the decoded tree, which web/src/message/tree.ts draws, with the problems first.
 func messageFields(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,7 +8,7 @@ package templates
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// PlacePage is the page of the captures of a project, or of its live traffic. web/src/places draws what it lists.
+// PlacePage is the page of the captures of a project, or of its live traffic. web/src/projects/places draws what it lists.
 func PlacePage(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -143,7 +143,7 @@ func rail(w Workbench) templ.Component {
 	})
 }
 
-// railList has the rows that are in view at first. With scripts it is drawn by web/src/messages.ts, in the same form.
+// railList has the rows that are in view at first. With scripts it is drawn by web/src/library/messages.ts, in the same form.
 func railList(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

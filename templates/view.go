@@ -79,7 +79,7 @@ func (f Frame) project() templ.Attributes {
 	return a
 }
 
-// fold returns the attribute of a pane that folds away; the pages of captures store it apart. web/src/sizes.ts has the table.
+// fold returns the attribute of a pane that folds away; the pages of captures store it apart. web/src/kit/sizes.ts has the table.
 func (w Workbench) fold(pane string) templ.Attributes {
 	switch {
 	case w.Capture != nil:

@@ -46,7 +46,7 @@ func TestJSONText(t *testing.T) {
 // Page texts do not name games; names of games come from definitions.
 func TestNoGameIsNamed(t *testing.T) {
 	names := regexp.MustCompile(`(?i)\b(?:tera|muta|subspace)\b`)
-	for _, pattern := range []string{"*.templ", "*.go", "../web/src/*.*", "../web/src/*/*.*"} {
+	for _, pattern := range []string{"*.templ", "*.go", "../web/src/*/*.*", "../web/src/*/*/*.*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)

@@ -118,7 +118,7 @@ func randomList(r *rand.Rand, state int) *List {
 	return l
 }
 
-// applied makes a change, as web/src/list.ts does.
+// applied makes a change, as web/src/library/list.ts does.
 func applied(t *testing.T, old *List, change *ListChange) *List {
 	t.Helper()
 	text, err := json.Marshal(change)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// apply is what web/src/patch.ts does.
+// apply is what web/src/message/patch.ts does.
 func apply[T any](list []T, patches []ListPatch[T]) []T {
 	var out []T
 	at := 0

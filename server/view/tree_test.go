@@ -12,7 +12,7 @@ import (
 	"wirebench/codec/view"
 )
 
-// drawnTree is a tree as text, as web/src/model.ts makes it of what the page gets.
+// drawnTree is a tree as text, as web/src/message/model.ts makes it of what the page gets.
 func drawnTree(m view.Result, types map[string]string) []string {
 	x := TreeOf(&m, types, true)
 	var out []string

@@ -36,10 +36,10 @@ const importsFile = "imports.json"
 // (import("./x")), is in files of chunks/, whose names contain the hash of their content.
 func bundle(web string) (bundled, error) {
 	out := bundled{files: map[string][]byte{}}
-	early := []api.EntryPoint{{InputPath: "src/app.css", OutputPath: "app"}}
-	modules := []api.EntryPoint{{InputPath: "src/main.ts", OutputPath: "app"}}
+	early := []api.EntryPoint{{InputPath: "src/app/app.css", OutputPath: "app"}}
+	modules := []api.EntryPoint{{InputPath: "src/app/main.ts", OutputPath: "app"}}
 	for _, name := range []string{"early", "place", "workbench", "capture"} { // a test has main.ts only
-		list, entry := &modules, "src/"+name+".ts"
+		list, entry := &modules, "src/app/"+name+".ts"
 		if name == "early" {
 			list = &early
 		}
@@ -50,10 +50,10 @@ func bundle(web string) (bundled, error) {
 	if err := out.build(web, early, api.FormatIIFE); err != nil {
 		return bundled{}, err
 	}
-	if err := out.build(web, modules, api.FormatESModule, ofEarly(web, "sizes")); err != nil {
+	if err := out.build(web, modules, api.FormatESModule, ofEarly(web, "kit/sizes")); err != nil {
 		return bundled{}, err
 	}
-	icon, err := os.ReadFile(filepath.Join(web, "src", "favicon.svg"))
+	icon, err := os.ReadFile(filepath.Join(web, "src", "app", "favicon.svg"))
 	if err != nil {
 		return bundled{}, fmt.Errorf("read the icon: %w", err)
 	}
@@ -180,9 +180,10 @@ func importsOf(metafile string, entries []api.EntryPoint) (map[string][]string, 
 	return imports, nil
 }
 
-// ofEarly makes modules take a module of src from early.js, which has its state and puts it into the global wirebench.
-func ofEarly(web, module string) api.Plugin {
-	path := filepath.Join(web, "src", module)
+// ofEarly makes modules take a module from early.js, which has its state and puts it into the global wirebench. File is its path in src, without
+// the extension.
+func ofEarly(web, file string) api.Plugin {
+	path, module := filepath.Join(web, "src", filepath.FromSlash(file)), file[strings.LastIndexByte(file, '/')+1:]
 	return api.Plugin{Name: "early", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^\..*/` + module + `$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			if filepath.Join(a.ResolveDir, filepath.FromSlash(a.Path)) != path {

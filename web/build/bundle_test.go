@@ -16,10 +16,10 @@ func sources(t *testing.T, script string) string {
 	t.Helper()
 	web := t.TempDir()
 	for name, text := range map[string]string{
-		"src/main.ts":     script,
-		"src/part.ts":     "export const word: string = \"→\";\n",
-		"src/app.css":     ":root { --bg: light-dark(#fff, #000); }\n.pane { color: var(--bg); }\n",
-		"src/favicon.svg": "<svg/>",
+		"src/app/main.ts":     script,
+		"src/app/part.ts":     "export const word: string = \"→\";\n",
+		"src/app/app.css":     ":root { --bg: light-dark(#fff, #000); }\n.pane { color: var(--bg); }\n",
+		"src/app/favicon.svg": "<svg/>",
 	} {
 		path := filepath.Join(web, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -65,7 +65,7 @@ func TestBundle(t *testing.T) {
 
 func TestBundleRefusesBrokenSource(t *testing.T) {
 	_, err := bundle(sources(t, "import { word } from \"./missing\";\n"))
-	if err == nil || !strings.Contains(err.Error(), "./missing") || !strings.Contains(err.Error(), "src/main.ts:1") {
+	if err == nil || !strings.Contains(err.Error(), "./missing") || !strings.Contains(err.Error(), "src/app/main.ts:1") {
 		t.Errorf("error does not say what is missing and where: %v", err)
 	}
 }

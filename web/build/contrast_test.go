@@ -97,7 +97,7 @@ func tooFaint(colors map[string]token) []string {
 func TestContrast(t *testing.T) {
 	var css []byte
 	for _, file := range []string{"tokens.css", "parts.css"} {
-		part, err := os.ReadFile("../src/css/" + file)
+		part, err := os.ReadFile("../src/kit/css/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func copies(t *testing.T, data []byte, value string) copied {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: web,
 		Stdin: &api.StdinOptions{
-			Contents:   `export { bytesFormats } from "./copy/bytes"; export { valueFormats } from "./copy/values";`,
+			Contents:   `export { bytesFormats } from "./kit/copy/bytes"; export { valueFormats } from "./kit/copy/values";`,
 			ResolveDir: filepath.Join(web, "src"),
 			Loader:     api.LoaderTS,
 		},

@@ -73,7 +73,7 @@ func bundleTests(t *testing.T, web string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry.WriteString("export { runTests } from \"./testing\";\n")
+	entry.WriteString("export { runTests } from \"./kit/testing\";\n")
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: web,
 		Stdin:         &api.StdinOptions{Contents: entry.String(), ResolveDir: filepath.Join(web, "src"), Sourcefile: "all.test.ts", Loader: api.LoaderTS},

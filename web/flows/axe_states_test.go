@@ -33,38 +33,38 @@ var axeShown = []struct{ file, selector, test string }{
 	{"templates/upload.templ", `main.page`, "TestFlowAxePages"},
 	{"templates/workbench.templ", `main.workbench:not(.capture)`, "TestFlowAxeWorkbench"},
 
-	{"web/src/dialogs/beside.tsx", `dialog[aria-label^="Another text of"]`, "TestFlowLinkAndDraft"},
-	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Share messages"]`, "TestFlowCapsule"},
-	{"web/src/dialogs/capsule.tsx", `dialog[aria-label="Shared messages"]`, "TestFlowCapsule"},
-	{"web/src/dialogs/capsule.tsx", `dialog.question[aria-label*="Copies of its page stay"]`, "TestFlowCapsule"},
-	{"web/src/dialogs/code.tsx", `dialog[aria-label="Give a message a code"]`, "TestFlowAxeCodes"},
-	{"web/src/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
-	{"web/src/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},
-	{"web/src/dialogs/history.tsx", `dialog[aria-label^="History of"]`, "TestFlowHistory"},
-	{"web/src/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
-	{"web/src/dialogs/envelopes.tsx", `dialog[aria-label="Envelopes"]`, "TestFlowFoundEnvelope"},
-	{"web/src/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
-	{"web/src/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},
-	{"web/src/dialogs/git.tsx", `dialog[aria-label="Git"]`, "TestFlowGit"},
-	{"web/src/dialogs/help.ts", `dialog.keyboard`, "TestFlowAxeWorkbench"},
-	{"web/src/dialogs/messages.tsx", `dialog[aria-label^="Send a message"]`, "TestFlowAxeLive"},
-	{"web/src/dialogs/newproject.tsx", `dialog[aria-label="Make a project of these definitions?"]`, "TestFlowAxeFiles"},
-	{"web/src/dialogs/rename.tsx", `dialog[aria-label^="Rename "]`, "TestFlowAxeChanges"},
-	{"web/src/dialogs/rename.tsx", `dialog[aria-label="Rename say"]`, "TestFlowAxeLive"}, // the name is in the text
-	{"web/src/dialogs/rename.tsx", `dialog[aria-label^="Duplicate "]`, "TestFlowAxeChanges"},
-	{"web/src/dialogs/replay.tsx", `dialog[aria-label^="Replay "]`, "TestFlowAxeReplay"},
-	{"web/src/dialogs/scores.tsx", `dialog[aria-label="Definitions and messages"]`, "TestFlowScores"},
-	{"web/src/dialogs/threads.tsx", `dialog[aria-label="Comments and suggestions"]`, "TestFlowThreads"},
-	{"web/src/dialogs/rules.tsx", `dialog[aria-label="Rules for messages"]`, "TestFlowAxeLive"},
-	{"web/src/dialogs/settings.tsx", `dialog[aria-label^="Settings of "], dialog[aria-label^="Decode "]`, "TestFlowAxeSettings"},
-	{"web/src/dialogs/settings.tsx", `dialog[aria-label="Decode the traffic as"]`, "TestFlowAxeCodes"},
-	{"web/src/page.ts", `dialog.question[aria-label^="Discard all"]`, "TestFlowTogether"},
-	{"web/src/page.ts", `dialog.question[aria-label*=" from the disk?"]`, "TestFlowAxeChanges"},
-	{"web/src/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
-	{"web/src/finder.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
-	{"web/src/pasted.tsx", `dialog[aria-label="Pasted text"]`, "TestFlowAxeCapture"},
-	{"web/src/places/compare.tsx", `dialog[aria-label^="Compare "]`, "TestFlowCapturesCompare"},
-	{"web/src/places/menu.ts", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
+	{"web/src/text/dialogs/beside.tsx", `dialog[aria-label^="Another text of"]`, "TestFlowLinkAndDraft"},
+	{"web/src/frames/dialogs/capsule.tsx", `dialog[aria-label="Share messages"]`, "TestFlowCapsule"},
+	{"web/src/frames/dialogs/capsule.tsx", `dialog[aria-label="Shared messages"]`, "TestFlowCapsule"},
+	{"web/src/frames/dialogs/capsule.tsx", `dialog.question[aria-label*="Copies of its page stay"]`, "TestFlowCapsule"},
+	{"web/src/library/dialogs/code.tsx", `dialog[aria-label="Give a message a code"]`, "TestFlowAxeCodes"},
+	{"web/src/library/dialogs/codes.tsx", `dialog[aria-label="Give codes from a table"]`, "TestFlowAxeCodes"},
+	{"web/src/frames/dialogs/colors.tsx", `dialog[aria-label="Colors of frames"]`, "TestFlowAxeCapture"},
+	{"web/src/text/dialogs/history.tsx", `dialog[aria-label^="History of"]`, "TestFlowHistory"},
+	{"web/src/text/dialogs/compare.tsx", `dialog[aria-label="Compare definitions"]`, "TestFlowAxeChanges"},
+	{"web/src/frames/dialogs/envelopes.tsx", `dialog[aria-label="Envelopes"]`, "TestFlowFoundEnvelope"},
+	{"web/src/live/dialogs/events.tsx", `dialog[aria-label^="Events of "]`, "TestFlowAxeLive"},
+	{"web/src/library/dialogs/framing.tsx", `dialog[aria-label$=": split into messages"]`, "TestFlowAxeFiles"},
+	{"web/src/projects/dialogs/git.tsx", `dialog[aria-label="Git"]`, "TestFlowGit"},
+	{"web/src/app/help.ts", `dialog.keyboard`, "TestFlowAxeWorkbench"},
+	{"web/src/live/dialogs/messages.tsx", `dialog[aria-label^="Send a message"]`, "TestFlowAxeLive"},
+	{"web/src/library/dialogs/newproject.tsx", `dialog[aria-label="Make a project of these definitions?"]`, "TestFlowAxeFiles"},
+	{"web/src/library/dialogs/rename.tsx", `dialog[aria-label^="Rename "]`, "TestFlowAxeChanges"},
+	{"web/src/library/dialogs/rename.tsx", `dialog[aria-label="Rename say"]`, "TestFlowAxeLive"}, // the name is in the text
+	{"web/src/library/dialogs/rename.tsx", `dialog[aria-label^="Duplicate "]`, "TestFlowAxeChanges"},
+	{"web/src/live/dialogs/replay.tsx", `dialog[aria-label^="Replay "]`, "TestFlowAxeReplay"},
+	{"web/src/text/dialogs/scores.tsx", `dialog[aria-label="Definitions and messages"]`, "TestFlowScores"},
+	{"web/src/text/dialogs/threads.tsx", `dialog[aria-label="Comments and suggestions"]`, "TestFlowThreads"},
+	{"web/src/live/dialogs/rules.tsx", `dialog[aria-label="Rules for messages"]`, "TestFlowAxeLive"},
+	{"web/src/projects/dialogs/settings.tsx", `dialog[aria-label^="Settings of "], dialog[aria-label^="Decode "]`, "TestFlowAxeSettings"},
+	{"web/src/projects/dialogs/settings.tsx", `dialog[aria-label="Decode the traffic as"]`, "TestFlowAxeCodes"},
+	{"web/src/app/page.ts", `dialog.question[aria-label^="Discard all"]`, "TestFlowTogether"},
+	{"web/src/app/page.ts", `dialog.question[aria-label*=" from the disk?"]`, "TestFlowAxeChanges"},
+	{"web/src/app/page.ts", `dialog[aria-label="Go to offset"]`, "TestFlowAxeChanges"},
+	{"web/src/kit/finder.ts", `dialog.palette`, "TestFlowAxeWorkbench"},
+	{"web/src/library/pasted.tsx", `dialog[aria-label="Pasted text"]`, "TestFlowAxeCapture"},
+	{"web/src/projects/places/compare.tsx", `dialog[aria-label^="Compare "]`, "TestFlowCapturesCompare"},
+	{"web/src/projects/places/menu.ts", `dialog.question[aria-label$="This cannot be undone."]`, "TestFlowAxeSettings"},
 }
 
 // axeSeen has what of axeShown each running test has checked.
@@ -142,7 +142,7 @@ func TestAxeShown(t *testing.T) {
 		}
 	}
 	count("templates", regexp.MustCompile(`@page\(|<main class="access"`))
-	count("web/src", regexp.MustCompile(`\b(dialog|askDialog|confirmDialog)\(|\.showModal\(`), "web/src/dialog.tsx", "web/src/dialogs.ts")
+	count("web/src", regexp.MustCompile(`\b(dialog|askDialog|confirmDialog)\(|\.showModal\(`), "web/src/kit/dialog.tsx", "web/src/kit/dialogs.ts")
 }
 
 // The states of projects, settings and code maps.

@@ -1,5 +1,5 @@
-// Command types writes web/src/api.ts: TypeScript types of the messages, requests and responses that the scripts of the pages exchange with
-// the server, generated from Go structs; and web/src/operations.ts: the operations of the HTTP API, from their table. Run it by go generate.
+// Command types writes web/src/api/api.ts: TypeScript types of the messages, requests and responses that the scripts of the pages exchange with
+// the server, generated from Go structs; and web/src/api/operations.ts: the operations of the HTTP API, from their table. Run it by go generate.
 package main
 
 import (
@@ -14,8 +14,8 @@ import (
 
 // Files that are written, relative to the folder of server/messages.go, in which go generate runs this command.
 const (
-	types      = "../web/src/api.ts"
-	operations = "../web/src/operations.ts"
+	types      = "../web/src/api/api.ts"
+	operations = "../web/src/api/operations.ts"
 )
 
 func main() {

@@ -1,8 +1,8 @@
 // The strip beside the list with the names of the tools, one of which may be open. Folded away, and in narrow windows, they are in a menu.
 
-import { button, make, put } from "../dom";
-import type { MenuItem } from "../menu";
-import { keep, recall } from "./store";
+import { button, make, put } from "../kit/dom";
+import type { MenuItem } from "../kit/menu";
+import { keep, recall } from "../kit/store";
 
 /** One stop of the Tab key; the arrow keys go from tool to tool. */
 export class Analyze {

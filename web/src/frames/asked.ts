@@ -1,9 +1,9 @@
 // A drawer that shows the answer to one question about the list, and asks again when the list changes.
 
-import { make } from "../dom";
-import { effect, signal } from "../ui";
+import { make } from "../kit/dom";
+import { effect, signal } from "../kit/ui";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
-import type { RequestKind, Requests, State } from "./protocol";
+import type { RequestKind, Requests, State } from "../api/frames";
 import { isGivenUp } from "./socket";
 
 export abstract class AskedDrawer<K extends RequestKind> implements Drawer {

@@ -1,7 +1,7 @@
 // Colors and axes of the charts, from the style sheet: uPlot draws on a canvas, which cannot use its names.
 
 import type uPlot from "uplot";
-import { make } from "../dom";
+import { make } from "../kit/dom";
 
 /** The colors of lines in a chart, by their order. */
 export const lineColors = ["--accent", "--warn", "--ok", "--type", "--bad", "--dim"] as const;

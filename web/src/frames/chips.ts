@@ -1,8 +1,8 @@
 // The bar of chips: additional filters, each removed by a click.
 
-import { button, make } from "../dom";
+import { button, make } from "../kit/dom";
 import { hiddenType } from "./filters";
-import type { Mistake } from "./protocol";
+import type { Mistake } from "../api/frames";
 
 /** A short label for a chip. */
 export function chipLabel(chip: string, names: ReadonlyMap<string, string>): string {

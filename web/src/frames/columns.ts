@@ -1,8 +1,8 @@
 // The columns of the list: fixed ones, fields, and the user's changes.
 
-import type { FrameRow, State } from "./protocol";
-import { keep, recall } from "./store";
-import { clock, count, dayAndClock, direction, directionWords, endName, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "./text";
+import type { FrameRow, State } from "../api/frames";
+import { keep, recall } from "../kit/store";
+import { clock, count, dayAndClock, direction, directionWords, endName, flags, frameName, info, layers, opcode, seconds, shortConnection, span, type TimeMode } from "../kit/frametext";
 
 /** The context of cells besides their row. */
 export interface CellContext {

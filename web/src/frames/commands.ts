@@ -1,8 +1,8 @@
 // The commands of the list. They are registered once and apply to the list in the page.
 
-import { register, type Command } from "../commands";
-import { keysOf, pressed, strokeOf } from "../keys";
-import { lookOnly } from "../role";
+import { register, type Command } from "../kit/commands";
+import { keysOf, pressed, strokeOf } from "../kit/keys";
+import { lookOnly } from "../kit/role";
 
 /** The implementation of the commands, in the pane of the list. */
 export interface FrameActions {

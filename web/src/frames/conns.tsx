@@ -1,11 +1,11 @@
 // The drawer of connections: their frames, bytes, rates and times. A name shows one connection alone.
 
-import { Fragment, h, render, signal } from "../ui";
+import { Fragment, h, render, signal } from "../kit/ui";
 import { AskedDrawer } from "./asked";
 import type { DrawerHost } from "./drawer";
 import { ofConnection } from "./filters";
-import type { Connection, ConnRow, State } from "./protocol";
-import { bytes, count, counted, seconds, shortConnection, span } from "./text";
+import type { Connection, ConnRow, State } from "../api/frames";
+import { bytes, count, counted, seconds, shortConnection, span } from "../kit/frametext";
 
 const mostRows = 500;
 

@@ -1,11 +1,11 @@
 // The drawer that compares two frames field by field.
 
-import { make } from "../dom";
+import { make } from "../kit/dom";
 import type { Drawer, DrawerHost } from "./drawer";
 import { Refresher } from "./drawer";
-import type { DiffAnswer, State } from "./protocol";
+import type { DiffAnswer, State } from "../api/frames";
 import { isGivenUp } from "./socket";
-import { counted } from "./text";
+import { counted } from "../kit/frametext";
 
 const mostRows = 2000;
 

@@ -1,8 +1,8 @@
 // Drawers beside the list: statistics, timeline, connections, tables and comparisons.
 
-import type { FrameName, FrameRow, Marker, Noted, RequestKind, Requests, State } from "./protocol";
-import type { RelatedField, RelatedType } from "../api";
-import { make } from "../dom";
+import type { FrameName, FrameRow, Marker, Noted, RequestKind, Requests, State } from "../api/frames";
+import type { RelatedField, RelatedType } from "../api/api";
+import { make } from "../kit/dom";
 import type { Range } from "./ranges";
 
 export type DrawerName = "types" | "problems" | "timeline" | "graph" | "conns" | "follow" | "flow" | "table" | "diff" | "markers";

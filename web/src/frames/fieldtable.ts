@@ -5,15 +5,15 @@
 //
 // Messages without a definition have a column per byte, and bytes can be read together as a number or a text.
 
-import { Scroll } from "../hex/scroll";
-import { type MenuItem, openMenu } from "../menu";
-import { make } from "../dom";
+import { Scroll } from "../kit/scroll";
+import { type MenuItem, openMenu } from "../kit/menu";
+import { make } from "../kit/dom";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { literal, quote } from "./filters";
 import { Pages } from "./pages";
-import type { FrameRow, State, TableAnswer, TableColumn, TableRow } from "./protocol";
+import type { FrameRow, State, TableAnswer, TableColumn, TableRow } from "../api/frames";
 import { isGivenUp } from "./socket";
-import { count, counted, seconds } from "./text";
+import { count, counted, seconds } from "../kit/frametext";
 
 const spareRows = 2;
 const mostColumns = 200; // in the page

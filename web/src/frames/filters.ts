@@ -1,7 +1,7 @@
 // Filters written by the menus of the list, in the language of codec/filter.
 
-import type { Connection, FrameRow } from "./protocol";
-import { endName, opcode } from "./text";
+import type { Connection, FrameRow } from "../api/frames";
+import { endName, opcode } from "../kit/frametext";
 
 /** A quoted string. Control and other non-printable characters are escaped. */
 export function quote(text: string): string {

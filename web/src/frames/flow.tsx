@@ -1,12 +1,12 @@
 // The drawer of the flow: the selected frames, or those from the current one on, as arrows between client and server.
 
-import { copyText } from "../copy/index";
-import { notify } from "../notify";
-import { Fragment, h, render } from "../ui";
+import { copyText } from "../kit/copy/index";
+import { notify } from "../kit/notify";
+import { Fragment, h, render } from "../kit/ui";
 import { AskedDrawer } from "./asked";
 import type { DrawerHost } from "./drawer";
-import type { FrameRow, RowsAnswer, State } from "./protocol";
-import { direction, frameName, seconds, shortConnection } from "./text";
+import type { FrameRow, RowsAnswer, State } from "../api/frames";
+import { direction, frameName, seconds, shortConnection } from "../kit/frametext";
 
 const mostArrows = 200;
 const rowPx = 22;

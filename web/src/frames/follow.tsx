@@ -1,12 +1,12 @@
 // The drawer that follows a connection: its bytes as text or hex, or its messages, in both directions.
 
-import { copyText } from "../copy/index";
-import { notify } from "../notify";
-import { Fragment, h, render, signal } from "../ui";
+import { copyText } from "../kit/copy/index";
+import { notify } from "../kit/notify";
+import { Fragment, h, render, signal } from "../kit/ui";
 import { AskedDrawer } from "./asked";
 import type { DrawerHost } from "./drawer";
-import type { FollowPart, FrameRow } from "./protocol";
-import { counted, direction, seconds } from "./text";
+import type { FollowPart, FrameRow } from "../api/frames";
+import { counted, direction, seconds } from "../kit/frametext";
 
 type As = "messages" | "text" | "hex";
 

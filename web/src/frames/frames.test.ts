@@ -1,4 +1,4 @@
-import { equal, test } from "../testing";
+import { equal, test } from "../kit/testing";
 import { chipLabel } from "./chips";
 import { Columns, fixedColumns } from "./columns";
 import { literal, ofCell, ofConnection, quote, timeLiteral } from "./filters";
@@ -7,11 +7,11 @@ import { labelSize } from "./chart";
 import { flowText, lanesOf } from "./flow";
 import { History } from "./history";
 import { pageRows, Pages } from "./pages";
-import type { FrameRow, State } from "./protocol";
+import type { FrameRow, State } from "../api/frames";
 import { Ranges } from "./ranges";
-import type { Channel, ChannelEvents } from "../connection";
+import type { Channel, ChannelEvents } from "../kit/connection";
 import { type Connection, FramesError, FramesSocket, noState } from "./socket";
-import { bytes, count, flags, frameName, info, layers, opcode, seconds, shortConnection, span } from "./text";
+import { bytes, count, flags, frameName, info, layers, opcode, seconds, shortConnection, span } from "../kit/frametext";
 import { chartData } from "./timeline";
 import { sortTypes } from "./types";
 

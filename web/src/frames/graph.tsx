@@ -1,14 +1,14 @@
 // The drawer of a graph: decoded numbers over time. Points lead to frames.
 
 import uPlot from "uplot";
-import { Fragment, h, render, signal } from "../ui";
-import { make } from "../dom";
+import { Fragment, h, render, signal } from "../kit/ui";
+import { make } from "../kit/dom";
 import { AskedDrawer } from "./asked";
 import { fit, labelSize, lineColors, Palette, timeAxis } from "./chart";
 import type { DrawerHost } from "./drawer";
-import type { GraphAnswer } from "./protocol";
-import { keep, recallList } from "./store";
-import { count, counted, seconds } from "./text";
+import type { GraphAnswer } from "../api/frames";
+import { keep, recallList } from "../kit/store";
+import { count, counted, seconds } from "../kit/frametext";
 
 const mostFields = 6;
 const mostListed = 500;

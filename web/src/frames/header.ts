@@ -2,8 +2,8 @@
 // button; arrow keys move between them.
 
 import type { Columns } from "./columns";
-import type { Anchor } from "../menu";
-import type { Sort } from "./protocol";
+import type { Anchor } from "../kit/menu";
+import type { Sort } from "../api/frames";
 
 /** Events of the head. */
 export interface HeaderEvents {

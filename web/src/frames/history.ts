@@ -1,6 +1,6 @@
 // The history of selected frames.
 
-import type { FrameName } from "./protocol";
+import type { FrameName } from "../api/frames";
 
 const most = 200;
 

@@ -1,7 +1,7 @@
-import { equal, test } from "../testing";
+import { equal, test } from "../kit/testing";
 import { Columns } from "./columns";
 import { FrameList } from "./list";
-import type { FrameRow, State } from "./protocol";
+import type { FrameRow, State } from "../api/frames";
 import { noState } from "./socket";
 
 const sheet = `.frames-list { position: relative; height: 400px; width: 900px; font: 12px monospace; } .frames-scroll { height: 100%; overflow: auto; }

@@ -4,16 +4,16 @@
 //                                            > .frames-space > .frames-rows > .frame > .fc
 //                > .frames-new
 
-import { Scroll } from "../hex/scroll";
-import type { Anchor } from "../menu";
+import { Scroll } from "../kit/scroll";
+import type { Anchor } from "../kit/menu";
 import type { CellContext, Columns } from "./columns";
 import { Header } from "./header";
 import { Pages } from "./pages";
-import type { Found, FrameRow, Sort, State } from "./protocol";
+import type { Found, FrameRow, Sort, State } from "../api/frames";
 import { Ranges, type Range } from "./ranges";
 import { Rows } from "./rows";
 import { noState } from "./socket";
-import { count } from "./text";
+import { count } from "../kit/frametext";
 
 /** The source of rows. Promises may fail. */
 export interface ListSource {

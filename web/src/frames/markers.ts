@@ -2,13 +2,13 @@
 //
 //   .frames-markers > .frames-bar, .marker-panes > .frames-box (the markers), .frames-box.related (the related messages and fields)
 
-import { button, make } from "../dom";
+import { button, make } from "../kit/dom";
 import { type Drawer, type DrawerHost, type Related, Refresher } from "./drawer";
 import { quote } from "./filters";
-import { askText } from "./notebox";
-import type { Marker, Noted, State } from "./protocol";
+import { askText } from "../kit/notebox";
+import type { Marker, Noted, State } from "../api/frames";
 import { FramesError } from "./socket";
-import { count, counted, nowhere } from "./text";
+import { count, counted, nowhere } from "../kit/frametext";
 
 const mostRelated = 12; // of types, and of fields
 

@@ -3,10 +3,10 @@
 //
 //   .frames-map > canvas, .frames-map-view, .frames-map-tip, .frames-map-ink
 
-import { make } from "../dom";
-import type { MapAnswer, State } from "./protocol";
+import { make } from "../kit/dom";
+import type { MapAnswer, State } from "../api/frames";
 import { isGivenUp } from "./socket";
-import { count, counted } from "./text";
+import { count, counted } from "../kit/frametext";
 
 /** The list beside the strip, and the source of the overview. */
 export interface MapHost {

@@ -1,10 +1,10 @@
 // Letters for frames: "m a" gives the current frame the letter a, "' a" goes to it. They are stored in this browser, per capture. Marks are
 // independent and shared: m sets one, and a letter may follow.
 
-import { isTyping, singleKeys } from "../keys";
-import { type Anchor, closeMenu, openMenu } from "../menu";
-import type { FrameName, FrameRow } from "./protocol";
-import { keep, recallList } from "./store";
+import { isTyping, singleKeys } from "../kit/keys";
+import { type Anchor, closeMenu, openMenu } from "../kit/menu";
+import type { FrameName, FrameRow } from "../api/frames";
+import { keep, recallList } from "../kit/store";
 
 const sequenceMillis = 1000; // as in keys.ts
 const notLetters = "gjkmn"; // pressed right after m, these keep their own meaning: next frame, no mark, a note

@@ -5,36 +5,36 @@
 //           > .frames-body > .frames-list (+ .frames-empty), .frames-drawer > .drawer-head, the drawer; .frames-tools
 //   .status > .frames-line
 
-import type { How } from "../filterbox/syntax";
-import { combine } from "../filterbox/syntax";
-import { dialogs } from "../dialogs";
-import { isTyping } from "../keys";
-import { load, prefetch } from "../load";
-import { type Anchor, type MenuItem, openMenu } from "../menu";
-import { announce, notify } from "../notify";
+import type { How } from "./filterbox/syntax";
+import { combine } from "./filterbox/syntax";
+import { dialogs } from "../kit/dialogs";
+import { isTyping } from "../kit/keys";
+import { load, prefetch } from "../kit/load";
+import { type Anchor, type MenuItem, openMenu } from "../kit/menu";
+import { announce, notify } from "../kit/notify";
 import { Analyze } from "./analyze";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
 import { type FrameActions, offerCommands, runKey } from "./commands";
-import { button, make } from "../dom";
+import { button, make } from "../kit/dom";
 import type { Drawer, DrawerHost, DrawerName, MarkerSource } from "./drawer";
 import { not } from "./filters";
-import { type FindAs, FindBar, mistakeIn } from "../findbar";
+import { type FindAs, FindBar, mistakeIn } from "../kit/findbar";
 import { History } from "./history";
 import { FrameList } from "./list";
 import { Minimap } from "./minimap";
 import { NamedFrames } from "./named";
-import { askText } from "./notebox";
-import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Requests, type Sort, type State, type StepBy, type View } from "./protocol";
+import { askText } from "../kit/notebox";
+import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Requests, type Sort, type State, type StepBy, type View } from "../api/frames";
 import type { Range } from "./ranges";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
-import type { Channel, ChannelEvents } from "../connection";
+import type { Channel, ChannelEvents } from "../kit/connection";
 import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
-import { roleItem } from "../role";
-import { keep, recall, recallList, recallText } from "./store";
+import { roleItem } from "../kit/role";
+import { keep, recall, recallList, recallText } from "../kit/store";
 import { StatusLine } from "./statusline";
-import { timeModes } from "./text";
+import { timeModes } from "../kit/frametext";
 
 /** Events of the pane. */
 export interface FramesEvents {

@@ -1,9 +1,9 @@
 // The drawer of problems: by message and reason, how many frames and the first one.
 
-import { Fragment, h, render } from "../ui";
+import { Fragment, h, render } from "../kit/ui";
 import { AskedDrawer } from "./asked";
 import type { DrawerHost } from "./drawer";
-import { count, counted } from "./text";
+import { count, counted } from "../kit/frametext";
 
 export class ProblemsDrawer extends AskedDrawer<"problems"> {
   constructor(host: DrawerHost) {

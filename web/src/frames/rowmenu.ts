@@ -1,12 +1,12 @@
 // The menu of a row of the list.
 
-import { keysOf, keysText } from "../keys";
-import type { MenuItem } from "../menu";
-import { roleItem } from "../role";
-import type { How } from "../filterbox/syntax";
+import { keysOf, keysText } from "../kit/keys";
+import type { MenuItem } from "../kit/menu";
+import { roleItem } from "../kit/role";
+import type { How } from "./filterbox/syntax";
 import { ofCell, ofConnection } from "./filters";
-import { type FrameRow, hueNames, type State } from "./protocol";
-import { frameName, shortConnection } from "./text";
+import { type FrameRow, hueNames, type State } from "../api/frames";
+import { frameName, shortConnection } from "../kit/frametext";
 
 /** The context of the menu. */
 export interface RowMenuContext {

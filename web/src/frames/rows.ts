@@ -1,8 +1,8 @@
 // The rows in the page: those in view and a few more, reused while scrolling.
 
 import type { CellContext, Column } from "./columns";
-import type { FrameRow } from "./protocol";
-import { isBad } from "./text";
+import type { FrameRow } from "../api/frames";
+import { isBad } from "../kit/frametext";
 
 /** The content of rows besides their frames. */
 export interface RowContent {

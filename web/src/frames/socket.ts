@@ -1,7 +1,7 @@
 // The channel of an open list of frames. After reconnecting it sends the view again.
 
-import type { Channel, ChannelEvents } from "../connection";
-import type { Found, Noted, RequestKind, Requests, State, View } from "./protocol";
+import type { Channel, ChannelEvents } from "../kit/connection";
+import type { Found, Noted, RequestKind, Requests, State, View } from "../api/frames";
 
 export type Connection = "connecting" | "open" | "lost" | "gone"; // gone: the capture was deleted, and the connection is closed
 

@@ -1,6 +1,6 @@
-import { equal, test } from "../testing";
+import { equal, test } from "../kit/testing";
 import { mapWords, Minimap, partWords } from "./minimap";
-import type { MapAnswer, State } from "./protocol";
+import type { MapAnswer, State } from "../api/frames";
 import { noState } from "./socket";
 import { keepSort, nextSort, sameSort, sortOf, sortText, sortWords } from "./sorting";
 

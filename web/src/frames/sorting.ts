@@ -2,10 +2,10 @@
 //
 // The address has ?sort=COLUMN, or ?sort=-COLUMN for descending order.
 
-import { register, type Command } from "../commands";
+import { register, type Command } from "../kit/commands";
 import { fixedColumns } from "./columns";
-import type { Sort } from "./protocol";
-import { keep, recall } from "./store";
+import type { Sort } from "../api/frames";
+import { keep, recall } from "../kit/store";
 
 const mostName = 500; // maximum length of a column's name, as in columns.ts
 

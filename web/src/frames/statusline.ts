@@ -1,10 +1,10 @@
 // The line below the list: counts of frames, progress and messages.
 
-import { button, make } from "../dom";
-import type { State } from "./protocol";
+import { button, make } from "../kit/dom";
+import type { State } from "../api/frames";
 import { sortWords } from "./sorting";
 import type { Connection } from "./socket";
-import { bytes, count, counted, nowhere } from "./text";
+import { bytes, count, counted, nowhere } from "../kit/frametext";
 
 const sayMillis = 5000;
 

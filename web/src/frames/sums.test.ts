@@ -1,4 +1,4 @@
-import { equal, test } from "../testing";
+import { equal, test } from "../kit/testing";
 import { ofEnd, ofLengths } from "./sums";
 
 test("rows of sums as filters", () => {

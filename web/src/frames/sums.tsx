@@ -1,12 +1,12 @@
 // Further sums of the frames of the list: by length, by the ends of their connections, and the times between requests and answers. Each has a
 // row that becomes a chip.
 
-import { Fragment, h, render } from "../ui";
+import { Fragment, h, render } from "../kit/ui";
 import { AskedDrawer } from "./asked";
 import type { Drawer, DrawerHost } from "./drawer";
 import { quote } from "./filters";
-import type { EndRow, LengthRow, ReplyType } from "./protocol";
-import { bytes, count, counted, frameName, seconds, span } from "./text";
+import type { EndRow, LengthRow, ReplyType } from "../api/frames";
+import { bytes, count, counted, frameName, seconds, span } from "../kit/frametext";
 
 export type SumName = "lengths" | "replies" | "ports" | "addresses";
 

@@ -1,14 +1,14 @@
 // The drawer of the timeline: frames over time, by direction, and those with a problem. A selection becomes a filter, a click goes there.
 
 import uPlot from "uplot";
-import { button, make } from "../dom";
+import { button, make } from "../kit/dom";
 import { fit, labelSize, lineColors, Palette, timeAxis } from "./chart";
 import { type Drawer, type DrawerHost, Refresher } from "./drawer";
 import { betweenTimes, timeLiteral } from "./filters";
-import type { State, TimelineAnswer } from "./protocol";
+import type { State, TimelineAnswer } from "../api/frames";
 import { isGivenUp } from "./socket";
-import { keep, recall, recallList } from "./store";
-import { count, counted, dayAndClock, seconds, span } from "./text";
+import { keep, recall, recallList } from "../kit/store";
+import { count, counted, dayAndClock, seconds, span } from "../kit/frametext";
 
 const mostBuckets = 600;
 const barPx = 3; // approximate width of a bucket

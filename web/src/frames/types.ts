@@ -1,11 +1,11 @@
 // The drawer of types: count, size and problems of each frame type.
 
-import { button, make } from "../dom";
+import { button, make } from "../kit/dom";
 import { type Drawer, type DrawerHost, Refresher, sortHead, type SortHead } from "./drawer";
 import { hiddenType, not } from "./filters";
-import type { State, TypeRow, TypesAnswer } from "./protocol";
+import type { State, TypeRow, TypesAnswer } from "../api/frames";
 import { isGivenUp } from "./socket";
-import { bytes, count, counted, direction, frameName, opcode, seconds } from "./text";
+import { bytes, count, counted, direction, frameName, opcode, seconds } from "../kit/frametext";
 
 const heads: readonly SortHead[] = [
   { id: "shown", title: "", hint: "Shown in the list" },

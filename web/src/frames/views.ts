@@ -1,11 +1,11 @@
 // Drawers with several views, one of which is shown. The first is there at once, the others are loaded when they are chosen.
 
-import { button, make } from "../dom";
-import { load } from "../load";
+import { button, make } from "../kit/dom";
+import { load } from "../kit/load";
 import { ConnectionsDrawer } from "./conns";
 import type { Drawer, DrawerHost } from "./drawer";
-import type { State } from "./protocol";
-import { keep, recallText } from "./store";
+import type { State } from "../api/frames";
+import { keep, recallText } from "../kit/store";
 import type { SumName } from "./sums";
 import { TypesDrawer } from "./types";
 

@@ -1,0 +1,1 @@
+import{d as n}from"./chunk-V47C2A2O.js";async function a(e,{code:r,map:o},t,f=""){return n("POST codes",{project:e},{message:t,code:r,...o===void 0?{}:{map:o},take:f!==""})}function m({map:e,known:r}){return e!==void 0&&e!==""&&r!==!0}export{a,m as b};

@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-WXIDDLF4.js";import{c as i}from"./chunk-7MIY5J65.js";async function a(s,t){let o=await e("POST captures/{id}/copy",{...s,to:t});o!==void 0&&location.assign(i(t,"captures",o.id))}export{a};

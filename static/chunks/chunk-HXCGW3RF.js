@@ -1,0 +1,1 @@
+import{d as e}from"./chunk-V47C2A2O.js";import{c as i}from"./chunk-C5DRGNFH.js";async function a(s,t){let o=await e("POST captures/{id}/copy",{...s,to:t});o!==void 0&&location.assign(i(t,"captures",o.id))}export{a};

@@ -1,1 +1,0 @@
-import{d as t}from"./chunk-WXIDDLF4.js";async function m(e,{code:r,map:o},n,f=""){return t("POST codes",{project:e},{message:n,code:r,...o===void 0?{}:{map:o},take:f!==""})}function a({map:e,known:r}){return e!==void 0&&e!==""&&r!==!0}export{m as a,a as b};

@@ -1,0 +1,1 @@
+import{a,b}from"./chunk-DFAQAI6R.js";import"./chunk-V47C2A2O.js";import"./chunk-C5DRGNFH.js";import"./chunk-QTXH5IFQ.js";import"./chunk-4EXJWESW.js";import"./chunk-SP2OYVS2.js";import"./chunk-6DHFEWGX.js";export{b as canName,a as nameCode};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-YV4EE7RD.js";import"./chunk-WXIDDLF4.js";import"./chunk-7MIY5J65.js";import"./chunk-S5PEX5BN.js";import"./chunk-56N5HD5X.js";import"./chunk-G6LE6XKK.js";import"./chunk-6DHFEWGX.js";export{b as canName,a as nameCode};

@@ -1,0 +1,1 @@
+import{a,b,c,d,e,f,g,h}from"./chunk-WCEN5OC4.js";import"./chunk-A45Y5HBG.js";import"./chunk-6DHFEWGX.js";export{f as Button,d as Field,c as Says,e as Select,a as arrow,h as askDialog,g as confirmDialog,b as dialog};

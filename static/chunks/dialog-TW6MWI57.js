@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g,h}from"./chunk-H5SXTFTC.js";import"./chunk-PHVJIG3E.js";import"./chunk-6DHFEWGX.js";export{f as Button,d as Field,c as Says,e as Select,a as arrow,h as askDialog,g as confirmDialog,b as dialog};

@@ -1,0 +1,75 @@
+// The tab "Form" of the tools: it follows the message while it is visible. Its code is loaded when it is first opened.
+
+import type { ValuesFormPane } from "./form/index";
+import { load } from "../kit/load";
+import type { Action, Answer } from "./socket";
+
+/** The page. */
+export interface FormPaneHost {
+  ask(action: Action): Promise<Answer>; // an action that changes nothing
+  press(action: string, more: Partial<Action>): Promise<Answer>;
+  point(path: string): void; // a value has the focus
+}
+
+/** The tab. */
+export class FormPane {
+  private readonly host: FormPaneHost;
+  private pane: ValuesFormPane | undefined;
+  private asking = false;
+  private again = false;
+  private stale = 0; // messages the form does not show yet
+
+  constructor(host: FormPaneHost) {
+    this.host = host;
+  }
+
+  private get visible(): boolean {
+    return document.documentElement.dataset["tools"] === "form";
+  }
+
+  /** Shows the current values, if the tab is visible. */
+  refresh(): void {
+    if (this.asking) {
+      this.again = true;
+    } else if (this.visible) {
+      void this.show();
+    }
+  }
+
+  /** Another message is on its way: what is typed before its values are here would change the one before. */
+  leave(): void {
+    this.stale++;
+    document.getElementById("values-form")?.toggleAttribute("inert", true);
+  }
+
+  /** Whether the tab shows the values of the message. */
+  get isReady(): boolean {
+    return this.pane !== undefined && this.stale === 0 && !this.asking;
+  }
+
+  private async show(): Promise<void> {
+    this.asking = true;
+    const element = document.getElementById("values-form");
+    const module = await load(() => import("./form/index"));
+    if (element !== null && module !== undefined) {
+      this.pane ??= new module.ValuesFormPane(element, {
+        fill: async (value) => (await this.host.press("fill", { typed: value })).failed ?? "",
+        focused: (path) => this.host.point(path),
+      });
+      const { stale } = this;
+      const { form } = await this.host.ask({ action: "form" });
+      if (form !== undefined) {
+        this.pane.show(form);
+      }
+      if (this.stale === stale) {
+        this.stale = 0;
+        element.removeAttribute("inert");
+      }
+    }
+    this.asking = false;
+    if (this.again) {
+      this.again = false;
+      this.refresh();
+    }
+  }
+}
