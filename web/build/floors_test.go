@@ -32,19 +32,6 @@ type exception struct {
 // exceptions are all such imports of web/src.
 var exceptions = []exception{
 	{"kit/dialogs.ts", "app/dialogs.ts", "on demand: the less common dialogs of all features are one file, which is loaded with the first of them"},
-	{"kit/finder.ts", "kit/palette.ts", "the dialog of the palette asks its providers; the palette loads the dialog"},
-	{"kit/opened.ts", "app/page.ts", "features ask the open page for what concerns several panes"},
-	{"kit/popup.ts", "kit/menu.ts", "the types of menus, which the popup draws and menu.ts loads it for"},
-	{"kit/relays.ts", "frames/drawer.ts", "the type of the markers of a capture"},
-	{"kit/upload.ts", "library/intake.ts", "on demand: what is done with dropped files is loaded with the first"},
-	{"frames/filterbox/presets.tsx", "frames/filterbox/index.tsx", "the type of the box"},
-	{"live/dialogs/messages.tsx", "library/messages.ts", "the names of the messages of the project"},
-	{"live/held.tsx", "frames/columns.ts", "held messages have the columns of the list"},
-	{"live/live.tsx", "frames/drawer.ts", "the type of the markers of a capture"},
-	{"live/live.tsx", "frames/index.ts", "the type of the list that the traffic is in"},
-	{"live/operate.ts", "frames/index.ts", "the type of the list that the traffic is in"},
-	{"projects/dialogs/git.tsx", "text/dialogs/compare.tsx", "the parts of a comparison of two texts"},
-	{"text/editor/json.ts", "text/editor/words.ts", "the languages of definitions have the classes of their words in common"},
 }
 
 // reference is an import of a file by another, the import of a type and the import of a module on demand included.

@@ -19,8 +19,8 @@ import { LiveBar } from "../live/live";
 import type { Held } from "../live/held";
 import type { Shown } from "../live/operate";
 import { load } from "../kit/load";
-import { openPage } from "../kit/opened";
-import type { FieldForFilter, Page } from "./page";
+import { listedNames } from "../library/messages";
+import { type FieldForFilter, type Page, workbenchPage } from "./page";
 import { markersOf, openRelays } from "../kit/relays";
 import { openSettings } from "../projects/settings";
 import { askText } from "../kit/notebox";
@@ -382,6 +382,10 @@ class CapturePage implements Shown {
 
   form(): void {
     void this.page.focusForm();
+  }
+
+  names(): string[] {
+    return listedNames();
   }
 
   held: Shown["held"];
@@ -765,7 +769,7 @@ function spans(numbers: readonly number[]): string {
 function startCapture(): void {
   const main = document.getElementById("main");
   const host = document.getElementById("frames");
-  const page = openPage();
+  const page = workbenchPage();
   if (page === undefined || main?.dataset["capture"] === undefined || host === null) {
     return;
   }

@@ -38,7 +38,7 @@ import { notify } from "../kit/notify";
 import { bitOffsetOf, nextNumbers, numberOf, numbers, offsetOf, onNumbers } from "../kit/numbers";
 import { type OldDraft, oldDrafts } from "../text/olddrafts";
 import { startedPage } from "../kit/opened";
-import { addProvider } from "../kit/palette";
+import { addProvider } from "../kit/entries";
 import { showPane } from "../kit/panes";
 import type { FrameOffer } from "../api/frames";
 import { keepPasted, pastedBefore } from "./reload";
@@ -2038,6 +2038,14 @@ export function startPage(): void {
   const main = document.getElementById("main");
   const form = document.getElementById("bench");
   if (main?.dataset["workspace"] !== undefined && form instanceof HTMLFormElement) {
-    startedPage(new Page(main, form));
+    started = new Page(main, form);
+    startedPage(started);
   }
+}
+
+let started: Page | undefined;
+
+/** The workbench page, once started. */
+export function workbenchPage(): Page | undefined {
+  return started;
 }

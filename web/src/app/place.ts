@@ -6,7 +6,7 @@ import { takeEarlier } from "../projects/projects";
 import { startRelays } from "../kit/relays";
 import { startUpload } from "../kit/upload";
 
-startUpload();
+startUpload(() => import("../library/intake"));
 document.addEventListener("DOMContentLoaded", () => {
   takeEarlier();
   startRelays();

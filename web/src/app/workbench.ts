@@ -14,7 +14,7 @@ import { startUpload } from "../kit/upload";
 startPanes();
 startFilter();
 startRemember();
-startUpload();
+startUpload(() => import("../library/intake"));
 startSample();
 document.addEventListener("DOMContentLoaded", () => {
   takeEarlier();

@@ -3,7 +3,7 @@
 import { make } from "./dom";
 import { all, ready } from "./commands";
 import { isSingle, keysElement, keysOf, pressed, singleKeys } from "./keys";
-import { providers, searched } from "./palette";
+import { providers, searched } from "./entries";
 
 const storageKey = "wirebench.palette";
 const mostShown = 50;

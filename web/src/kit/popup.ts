@@ -3,7 +3,6 @@
 // A menu is in the top layer, so that panes do not clip it, and inside a modal dialog if one is open, because everything else is inert.
 
 import { above, make } from "./dom";
-import type { Anchor, MenuItem, MenuOptions } from "./menu";
 
 const edge = 8; // pixels kept free at the edges of the window
 const gap = 4; // pixels between the anchor and the menu
@@ -11,6 +10,33 @@ const leastHeight = 200; // with less space a menu covers its anchor
 const previewLines = 6;
 const previewColumns = 76; // a line of a dump, and the longest line of an array
 const typingMillis = 700; // letters typed faster form a word
+
+/** An item of a menu. */
+export interface MenuItem {
+  title: string;
+  /** Heading; consecutive items with the same heading form a group. */
+  group?: string;
+  /** The shortcut to display. */
+  hint?: string;
+  /** Text beside the title, such as a value; truncated if it is long. */
+  note?: string;
+  /** The preview; called on first focus. */
+  preview?(): string;
+  run(): void;
+  disabled?: boolean;
+  /** Why it is disabled. */
+  why?: string;
+}
+
+/** The contents of a menu. */
+export interface MenuOptions {
+  /** Accessible name. */
+  label: string;
+  items: readonly MenuItem[];
+}
+
+/** Where a menu opens: beside an element or at a point of the window. */
+export type Anchor = HTMLElement | { x: number; y: number };
 
 interface Open {
   root: HTMLElement;

@@ -3,8 +3,7 @@
 import { pathOf } from "./address";
 import type { RelayInfo } from "../api/api";
 import { onListeners } from "./changes";
-import type { MarkerSource } from "../frames/drawer";
-import type { Marker } from "../api/frames";
+import type { FrameName, Marker, Noted } from "../api/frames";
 import { ask, type At, request } from "./http";
 import { announce, notify } from "./notify";
 import { lookOnly } from "./role";
@@ -12,31 +11,31 @@ import { lookOnly } from "./role";
 /** A session of the proxy. */
 export type Session = RelayInfo;
 
-/** The markers of a capture. */
-export function markersOf(at: At): MarkerSource {
+/** What sets and changes the markers of a capture. */
+export function markersOf(at: At) {
   const of = (m: Marker): At & { at: string } => ({ ...at, at: m.at });
   const called = (m: Marker): string => (m.text === "" ? "marker" : m.text);
   return {
     may: !lookOnly("commenter"),
-    forget: async (x) => {
+    forget: async (x: Noted): Promise<void> => {
       const name = x.id ?? String(x.n ?? 0);
       await ask("PATCH captures/{id}", at, { unmark: [name], notes: { [name]: null } });
     },
-    related: async (n, value, signal) => {
+    related: async (n: FrameName, value: string, signal: AbortSignal) => {
       const reply = await request("GET captures/{id}/related", { ...at, n, value: value === "" ? undefined : value }, { signal });
       if (!reply.ok) {
         throw new Error(reply.why);
       }
       return reply.answer;
     },
-    add: async (n, text, id) => {
+    add: async (n: number, text: string, id?: string): Promise<boolean> => {
       const done = (await ask("POST captures/{id}/markers", at, { ...(id === undefined ? { n } : { id }), text })) !== undefined;
       if (done) {
         announce(`Marker before frame ${n}`);
       }
       return done;
     },
-    rename: async (m, text) => {
+    rename: async (m: Marker, text: string): Promise<boolean> => {
       const now = await ask("PATCH captures/{id}/markers/{at}", of(m), { text });
       if (now === undefined) {
         return false;
@@ -44,7 +43,7 @@ export function markersOf(at: At): MarkerSource {
       notify(`The marker is “${called(now)}”`, "ok", { title: "Undo", run: () => void ask("PATCH captures/{id}/markers/{at}", of(m), { text: m.text, value: m.value ?? "" }) });
       return true;
     },
-    remove: async (m) => {
+    remove: async (m: Marker): Promise<boolean> => {
       if ((await ask("DELETE captures/{id}/markers/{at}", of(m))) === undefined) {
         return false;
       }

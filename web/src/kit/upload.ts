@@ -1,9 +1,16 @@
-// Files that the user drops or chooses, and the forms of the library. intake.ts does something with them; sample.ts has texts.
+// Files that the user drops or chooses, and the forms of the library. What is done with them is loaded with the first ones; app/sample.ts has texts.
 
 import { make } from "./dom";
 import { load, prefetch } from "./load";
 
-const intake = () => import("../library/intake");
+/** What is done with files and forms. */
+interface Intake {
+  take(workspace: string, files: File[]): void;
+  upload(workspace: string, files: File[], replace: boolean): Promise<void>;
+  settings(form: HTMLFormElement): void;
+}
+
+let intake: () => Promise<Intake>;
 
 const captureFiles = ".pcap,.pcapng,.cap,.gz,.log,.txt,.bin,.pkt,.msb,.yaml,.json,.jsonl,.csv,.tsv,.xml,.pdml,.har,.flow,.zip,.tar,.tgz,.mcpr";
 
@@ -40,7 +47,9 @@ export function take(workspace: string, files: File[]): void {
   void load(intake).then((m) => m?.take(workspace, files));
 }
 
-export function startUpload(): void {
+/** Follows files and forms; `module` loads what does something with them. */
+export function startUpload(module: () => Promise<Intake>): void {
+  intake = module;
   prefetch(intake);
   const main = (): HTMLElement | null => document.querySelector<HTMLElement>("#main[data-workspace]");
   let depth = 0;

@@ -1,7 +1,7 @@
 // The search of the library for the palette: messages, fields, codes and comments. The server finds them.
 
 import { request } from "../kit/http";
-import { type FoundEntry, setSearcher } from "../kit/palette";
+import { type FoundEntry, setSearcher } from "../kit/entries";
 
 const groups: Readonly<Record<string, string>> = { message: "Messages", field: "Fields of the library", comment: "Comments", code: "Codes without a definition" };
 

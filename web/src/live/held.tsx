@@ -9,7 +9,6 @@ import type { HeldInfo } from "../api/api";
 import { onChanged } from "../kit/changes";
 import { arrow } from "../kit/dialog";
 import { changesOf, type Change } from "./changed";
-import type { Column } from "../frames/columns";
 import { count, counted, directionWords, opcode } from "../kit/frametext";
 import { announce } from "../kit/notify";
 import { ask, type At, request } from "../kit/http";
@@ -22,6 +21,12 @@ export type Held = HeldInfo;
 interface Edit {
   hex: string;
   value: unknown; // its values, undefined until they are known and without a definition
+}
+
+/** A column of the list. */
+export interface Column {
+  readonly id: string; // "info", another fixed one, or "=" and the path of a field
+  readonly right?: boolean; // aligned right
 }
 
 interface Events {

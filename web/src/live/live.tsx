@@ -2,13 +2,12 @@
 
 import { register } from "../kit/commands";
 import { dialogs } from "../kit/dialogs";
-import type { MarkerSource } from "../frames/drawer";
-import type { Frames } from "../frames/index";
 import { askText } from "../kit/notebox";
 import { bytes, count, counted } from "../kit/frametext";
-import { openMenu } from "../kit/menu";
+import type { FrameRow } from "../api/frames";
+import { type MenuItem, openMenu } from "../kit/menu";
 import { announce } from "../kit/notify";
-import { Operate, type Shown } from "./operate";
+import { type List, Operate, type Shown } from "./operate";
 import { ask, type At } from "../kit/http";
 import { markersOf, type Relays, type Session } from "../kit/relays";
 import { lookOnly, lookOnlyWhy, type Role } from "../kit/role";
@@ -21,10 +20,24 @@ function joined(texts: readonly string[]): string {
   return texts.filter((t) => t !== "").join("  ·  ");
 }
 
+/** The list of the frames of the session, which may be paused. */
+interface LiveList extends List {
+  readonly isPaused: boolean;
+  readonly total: number; // of its rows
+  readonly fresh: number; // rows since it is paused
+  counted: (() => void) | undefined; // called after each change
+  rowItems: ((row: FrameRow) => readonly MenuItem[]) | undefined; // for the menu of a row
+  pause(on: boolean): void;
+  /** Opens the drawer of the markers. */
+  open(drawer: "markers"): void;
+  /** Says what the empty list waits for. */
+  waitFor(text: string): void;
+}
+
 /** The bar of a session. */
 export class LiveBar {
   readonly id: string;
-  readonly frames: Frames;
+  readonly frames: LiveList;
   readonly operate: Operate;
   readonly phase = signal<"live" | "away" | "ended">("live");
   readonly session = signal<Session | undefined>(undefined);
@@ -33,10 +46,10 @@ export class LiveBar {
   readonly paused = signal({ on: false, fresh: 0 });
   readonly rate = signal("");
   private readonly relays: Relays;
-  private readonly markers: MarkerSource;
+  private readonly markers: ReturnType<typeof markersOf>;
   private before: { at: number; frames: number; bytes: number } | undefined;
 
-  constructor(bar: HTMLElement, relays: Relays, frames: Frames, shown: Shown) {
+  constructor(bar: HTMLElement, relays: Relays, frames: LiveList, shown: Shown) {
     this.id = bar.dataset["session"] ?? "";
     this.relays = relays;
     this.frames = frames;

@@ -3,10 +3,9 @@
 
 import { register } from "../kit/commands";
 import { arrow } from "../kit/dialog";
-import type { Frames } from "../frames/index";
-import type { FrameRow } from "../api/frames";
+import type { FrameAnswer, FrameRow } from "../api/frames";
 import { counted, shortConnection } from "../kit/frametext";
-import { type Held, HeldQueue } from "./held";
+import { type Column, type Held, HeldQueue } from "./held";
 import { type MenuItem, openMenu } from "../kit/menu";
 import { notify } from "../kit/notify";
 import { ask, type At } from "../kit/http";
@@ -14,6 +13,17 @@ import { type Session } from "../kit/relays";
 import { lookOnly } from "../kit/role";
 import { dialogs } from "../kit/dialogs";
 import { signal } from "../kit/ui";
+
+/** The list of the frames of the traffic. */
+export interface List {
+  readonly columnsShown: readonly Column[];
+  readonly shown: { readonly filter: string };
+  readonly list: { readonly row: FrameRow | undefined }; // the current row
+  readonly socket: { ask(kind: "frame", question: { n: number }): Promise<FrameAnswer> };
+  focus(): void;
+  /** Puts an element below the list. */
+  below(element: HTMLElement): void;
+}
 
 /** The message in the panes, as a template for sending. */
 export interface Shown {
@@ -28,6 +38,8 @@ export interface Shown {
   settled(): Promise<void>;
   /** Moves the focus to the form of the message. */
   form(): void;
+  /** The names of the messages that may be sent. */
+  names(): string[];
 }
 
 const mostShown = 14; // characters of a filter on the button
@@ -45,7 +57,7 @@ function short(text: string): string {
 /** The operations on the messages of a session. */
 export class Operate {
   readonly at: At;
-  readonly frames: Frames;
+  readonly frames: List;
   readonly shown: Shown;
   readonly on = signal(false);
   readonly offered = signal(false); // by the listener
@@ -57,7 +69,7 @@ export class Operate {
   private intercept = "";
   private isAway = false;
 
-  constructor(at: At, frames: Frames, shown: Shown) {
+  constructor(at: At, frames: List, shown: Shown) {
     this.at = at;
     this.frames = frames;
     this.shown = shown;

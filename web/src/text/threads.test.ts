@@ -1,4 +1,4 @@
-import { takenBack } from "./dialogs/compare";
+import { takenBack } from "../kit/compared";
 import { equal, test } from "../kit/testing";
 import { sameLine } from "./threads";
 

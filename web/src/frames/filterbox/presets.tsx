@@ -1,14 +1,27 @@
 // Presets as buttons below the box, and the form that saves one.
 
 import type { Anchor, MenuOptions } from "../../kit/menu";
-import { h, useLayoutEffect, useRef } from "../../kit/ui";
-import type { FilterBox } from "./index";
+import { h, type Signal, useLayoutEffect, useRef } from "../../kit/ui";
 import { isPresetName, nameRule, type Preset } from "./stored";
 import type { How } from "./syntax";
 
+/** The box of the presets. */
+interface PresetBox {
+  readonly typed: Signal<string>;
+  readonly presets: Signal<readonly Preset[]>;
+  readonly naming: Signal<boolean>; // the form is open
+  readonly stored: { save(name: string, text: string): string; drop(name: string): void };
+  usePreset(name: string, how: How): Promise<void>;
+  /** The text to save as a preset, or why it cannot be saved. */
+  textToSave(): Promise<{ text: string } | { why: string }>;
+  put(text: string): void;
+  recheck(): void;
+  focus(): void;
+}
+
 type OpenMenu = (anchor: Anchor, options: MenuOptions) => void;
 
-function items(box: FilterBox, { name, text }: Preset): MenuOptions["items"] {
+function items(box: PresetBox, { name, text }: Preset): MenuOptions["items"] {
   const use = (how: How) => (): void => void box.usePreset(name, how);
   const preview = (): string => text;
   return [
@@ -22,7 +35,7 @@ function items(box: FilterBox, { name, text }: Preset): MenuOptions["items"] {
 }
 
 /** The presets; the one that is the whole text of the box is pressed. */
-export function Presets({ box, menu }: { box: FilterBox; menu: OpenMenu }) {
+export function Presets({ box, menu }: { box: PresetBox; menu: OpenMenu }) {
   const presets = box.presets.value;
   const open = (anchor: EventTarget, preset: Preset): void => menu(anchor as HTMLElement, { label: `@${preset.name}`, items: items(box, preset) });
   return (
@@ -38,7 +51,7 @@ export function Presets({ box, menu }: { box: FilterBox; menu: OpenMenu }) {
 }
 
 /** Asks for the name of a new preset. */
-export function SaveForm({ box }: { box: FilterBox }) {
+export function SaveForm({ box }: { box: PresetBox }) {
   const name = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const why = useRef<HTMLSpanElement>(null);

@@ -5,7 +5,6 @@ import { shortConnection } from "../../kit/frametext";
 import { hexOf } from "../../kit/hextext";
 import type { Operate } from "../operate";
 import { ask } from "../../kit/http";
-import { listedNames } from "../../library/messages";
 import { Fragment, h, signal } from "../../kit/ui";
 import { type Content, MessageDraft, MessageForm } from "./messageform";
 
@@ -48,7 +47,7 @@ export async function sendMessage(operate: Operate, like: boolean): Promise<void
   const conn = signal(String(conns.find((c) => c.name === frame?.conn)?.id ?? conns.at(-1)?.id ?? ""));
   const off = signal(!operate.on.value);
   const draft = new MessageDraft();
-  const names = listedNames();
+  const names = shown.names();
   const d = dialog(like && frame !== undefined ? "Send a message like this one" : "Send a message", (d) => {
     const fill = async (text: string): Promise<void> => {
       name.value = text.trim();

@@ -8,7 +8,7 @@ import { notify } from "../../kit/notify";
 import { personName } from "../../kit/person";
 import { lookOnly } from "../../kit/role";
 import { Fragment, h, signal } from "../../kit/ui";
-import { LayoutRows, Strips, TextLines } from "../../text/dialogs/compare";
+import { LayoutRows, Strips, TextLines } from "../../kit/compared";
 
 const signs = { added: "+", changed: "~", deleted: "−", conflict: "!" } as const;
 

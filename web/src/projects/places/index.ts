@@ -13,7 +13,7 @@ import { Connection, socketOf } from "../../kit/connection";
 import { button } from "../../kit/dom";
 import { closeFirstSteps } from "../firststeps";
 import { load } from "../../kit/load";
-import { addProvider } from "../../kit/palette";
+import { addProvider } from "../../kit/entries";
 import { openRelays } from "../../kit/relays";
 import { lookOnly } from "../../kit/role";
 import { chooseCapture, chooseFiles } from "../../kit/upload";

@@ -6,7 +6,7 @@ import { notify } from "../../kit/notify";
 import { personName } from "../../kit/person";
 import { lookOnly } from "../../kit/role";
 import { Fragment, h, signal } from "../../kit/ui";
-import { LayoutRows, summary, TextLines } from "./compare";
+import { LayoutRows, summary, TextLines } from "../../kit/compared";
 
 export interface Beside {
   workspace: string;

@@ -10,7 +10,7 @@ import { valueOf } from "../../kit/numbers";
 import { lookOnly } from "../../kit/role";
 import { fitText, scoreText } from "../score";
 import { Fragment, h, signal } from "../../kit/ui";
-import { LayoutRows, Strips, summary, TextLines } from "./compare";
+import { LayoutRows, Strips, summary, TextLines } from "../../kit/compared";
 
 /** What the history is about. */
 export interface HistorySubject {

@@ -12,7 +12,7 @@ import { lookOnly } from "../../kit/role";
 import { frameAddress, scoreText } from "../score";
 import { threadText } from "../threads";
 import { Fragment, h, signal } from "../../kit/ui";
-import { LayoutRows, Strips, TextLines } from "./compare";
+import { LayoutRows, Strips, TextLines } from "../../kit/compared";
 
 /** What the dialog is opened for. */
 export interface ThreadsSubject {

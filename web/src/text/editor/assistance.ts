@@ -7,7 +7,7 @@ import { type EditorView, keymap } from "@codemirror/view";
 
 import { completion } from "./completion";
 import { underlines } from "./underlines";
-import { type Language, wordsOf } from "./words";
+import { type Language, wordsOf } from "./language";
 
 export { nextDiagnostic } from "@codemirror/lint";
 export { underline } from "./underlines";

@@ -5,7 +5,8 @@ import { EditorSelection, type EditorState, type SelectionRange } from "@codemir
 import type { Command } from "@codemirror/view";
 
 import { giveDashes } from "./dashes";
-import { codeOf, type Language, type Words } from "./words";
+import type { Language, Words } from "./language";
+import { codeOf } from "./words";
 
 const parseTime = 200; // milliseconds, enough for thousands of lines
 

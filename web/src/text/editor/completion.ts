@@ -16,7 +16,8 @@ import { EditorView, keymap, type Command } from "@codemirror/view";
 
 import { isYAML, namedFields, namedTypes, treeOffer } from "./json";
 import { explained } from "./lines";
-import { codeOf, isType, type Language, type Name, otherNames, type Word, wordBefore, type Words } from "./words";
+import { isType, type Language, type Name, type Word, type Words } from "./language";
+import { codeOf, otherNames, wordBefore } from "./words";
 
 /** The kind of word at a position. */
 interface Offer {

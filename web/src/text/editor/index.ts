@@ -30,14 +30,15 @@ import { tips } from "../../kit/line/tips";
 import { typeOver } from "../../kit/line/typeover";
 import { Undos } from "./undo";
 import { setUnsaved, type UnsavedMark, unsavedLines } from "./unsaved";
-import { coloring, type Language, otherNames, wordsOf } from "./words";
+import { type Language, wordsOf } from "./language";
+import { coloring, otherNames } from "./words";
 
 export type { Mistake } from "./mistakes";
 export type { LineScore } from "./score";
 export type { LineThreads } from "./threads";
 export type { Shared, SharedEvents, SharedStart } from "./shared";
 export type { UnsavedMark } from "./unsaved";
-export type { Language, Word } from "./words";
+export type { Language, Word } from "./language";
 
 /** Events of the editor. Lines count from 1. */
 export interface EditorEvents {

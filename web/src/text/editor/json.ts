@@ -3,7 +3,7 @@
 import type { StringStream } from "@codemirror/language";
 import type { Text } from "@codemirror/state";
 
-import { isType, type Role, type Words } from "./words";
+import { isType, type Role, type Words } from "./language";
 
 /** The state of the tokenizer. */
 export interface TreePlace {

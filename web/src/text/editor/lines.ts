@@ -4,7 +4,7 @@ import { type EditorState, type Extension, RangeSetBuilder, StateEffect, StateFi
 import { Decoration, EditorView, GutterMarker, gutterLineClass, hoverTooltip, type Tooltip } from "@codemirror/view";
 import { syntaxTree } from "@codemirror/language";
 
-import type { Word, Words } from "./words";
+import type { Word, Words } from "./language";
 
 /** The starts of the highlighted and selected lines. */
 interface Linked {

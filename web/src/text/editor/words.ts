@@ -7,46 +7,10 @@ import { EditorState, Facet } from "@codemirror/state";
 import { tags } from "@lezer/highlight";
 
 import { isYAML, treeStart, treeToken, type TreePlace } from "./json";
-
-/** A word of the language. */
-export interface Word {
-  name: string;
-  kind: string; // "type"; "group": a type whose fields follow with one dash more; "old": not offered; else a mark
-  doc?: string;
-  size?: string;
-  insert?: string; // text to insert, if other than the name
-}
-
-/** A name of the project that a text may have. */
-export interface Name {
-  name: string;
-  kind: string; // "message", "group" or "field"
-  of?: string; // the message of a field; the group and the direction of a message
-}
-
-/** The description of a definition language for the editor. */
-export interface Language {
-  comment: string; // what starts a comment
-  words: Word[];
-  syntax?: string; // "json": JSON with comments, or YAML; "words": words may stand anywhere in a line; else a line for each field
-  names?: Name[];
-}
-
-/** The words of a language by name. */
-export type Words = ReadonlyMap<string, Word>;
+import { isType, type Language, type Role, type Words, wordsOf } from "./language";
 
 /** Names in other definitions, offered besides those of the document. */
 export const otherNames = Facet.define<readonly string[], readonly string[]>({ combine: (given) => given.flat() });
-
-/** The words of a language by name. */
-export function wordsOf(language: Language): Words {
-  return new Map(language.words.map((word) => [word.name, word]));
-}
-
-/** Whether a word is a type. */
-export function isType(word: Word | undefined): boolean {
-  return word !== undefined && (word.kind === "type" || word.kind === "group" || word.kind === "old");
-}
 
 /** A line without its comment. */
 export function codeOf(line: string, language: Language): string {
@@ -85,9 +49,6 @@ function freeToken(stream: StringStream, language: Language, words: Words): Role
   stream.next();
   return null;
 }
-
-/** The role of a piece of text, as the name of its highlighting. */
-export type Role = "dash" | "typeName" | "mark" | "number" | "name" | "comment";
 
 /** The state of the tokenizer in a line. */
 interface Place {

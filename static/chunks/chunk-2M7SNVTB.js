@@ -1,0 +1,1 @@
+var n=[];function i(e){let r=n.findIndex(t=>t.group===e.group);n.splice(r<0?n.length:r,r<0?0:1,e)}var o={search:void 0,groups:[]};function d(e,r){Object.assign(o,{search:e,groups:r})}export{n as a,i as b,o as c,d};

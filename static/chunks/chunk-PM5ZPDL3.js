@@ -1,1 +1,0 @@
-var e=["Blue","Green","Amber","Violet","Cyan","Rose","Olive","Gray"];export{e as a};
