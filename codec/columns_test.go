@@ -390,8 +390,8 @@ func TestColumnsOfAnyDefinition(t *testing.T) {
 	})
 }
 
-// TestColumnsOfVectors does it for real messages of TERA.
-func TestColumnsOfVectors(t *testing.T) { corpora.Run(t, testColumnsOfVectors) }
+// TestCorporaColumnsOfVectors does it for real messages of TERA.
+func TestCorporaColumnsOfVectors(t *testing.T) { corpora.Run(t, testColumnsOfVectors) }
 
 func testColumnsOfVectors(t *testing.T, c *corpora.Corpus) {
 	byDef := map[*codec.Program][][]byte{}

@@ -81,7 +81,7 @@ var undecided = map[string]bool{
 	"total length 65535": true, "total length 65536": true, "total length 65537": true, // TestLongestMessage
 }
 
-func TestEdgeCases(t *testing.T) { corpora.Run(t, testEdgeCases) }
+func TestCorporaEdgeCases(t *testing.T) { corpora.Run(t, testEdgeCases) }
 
 func testEdgeCases(t *testing.T, corpus *corpora.Corpus) {
 	rows := 0

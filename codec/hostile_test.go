@@ -135,8 +135,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTruncation truncates every message of the vectors to every length.
-func TestTruncation(t *testing.T) { corpora.Run(t, testTruncation) }
+// TestCorporaTruncation truncates every message of the vectors to every length.
+func TestCorporaTruncation(t *testing.T) { corpora.Run(t, testTruncation) }
 
 func testTruncation(t *testing.T, c *corpora.Corpus) {
 	var rec codec.Record

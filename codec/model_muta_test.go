@@ -370,7 +370,7 @@ func (f *mutaFile) program(t *testing.T, group string, data []byte) (*codec.Prog
 	return nil, codec.Illegal
 }
 
-func TestMutaVectors(t *testing.T) { corpora.Run(t, testMutaVectors) }
+func TestCorporaMutaVectors(t *testing.T) { corpora.Run(t, testMutaVectors) }
 
 func testMutaVectors(t *testing.T, c *corpora.Corpus) {
 	ran := map[string]int{}

@@ -300,8 +300,8 @@ func sessions(t *testing.T, c *corpora.Corpus, do func(p *codec.Program, m *sess
 	}
 }
 
-// TestSessionsOfProtodef decodes messages of real sessions: without an error or a warning, and to the same bytes again.
-func TestSessionsOfProtodef(t *testing.T) { corpora.Run(t, testSessionsOfProtodef) }
+// TestCorporaSessionsOfProtodef decodes messages of real sessions: without an error or a warning, and to the same bytes again.
+func TestCorporaSessionsOfProtodef(t *testing.T) { corpora.Run(t, testSessionsOfProtodef) }
 
 func testSessionsOfProtodef(t *testing.T, c *corpora.Corpus) {
 	var rec, out codec.Record

@@ -51,7 +51,7 @@ func vectors(t *testing.T, c *corpora.Corpus, do func(i int, v vector, p *codec.
 	}
 }
 
-func TestVectors(t *testing.T) { corpora.Run(t, testVectors) }
+func TestCorporaVectors(t *testing.T) { corpora.Run(t, testVectors) }
 
 func testVectors(t *testing.T, c *corpora.Corpus) {
 	var rec, in, out codec.Record
@@ -101,7 +101,7 @@ func testVectors(t *testing.T, c *corpora.Corpus) {
 }
 
 // A truncated message could be completed: it is incomplete wherever it was truncated, and never illegal.
-func TestPrefixesAreIncomplete(t *testing.T) { corpora.Run(t, testPrefixes) }
+func TestCorporaPrefixesAreIncomplete(t *testing.T) { corpora.Run(t, testPrefixes) }
 
 func testPrefixes(t *testing.T, c *corpora.Corpus) {
 	var rec codec.Record

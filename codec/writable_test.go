@@ -21,9 +21,9 @@ import (
 	"wirebench/defs/source"
 )
 
-// TestReadIsWritable decodes messages with random values in every number and encodes them again: for every definition without errors, of
+// TestCorporaReadIsWritable decodes messages with random values in every number and encodes them again: for every definition without errors, of
 // every dialect, the bytes are the same.
-func TestReadIsWritable(t *testing.T) {
+func TestCorporaReadIsWritable(t *testing.T) {
 	sets := map[string][]*schema.Schema{}
 	for _, d := range defs.Dialects {
 		sets[d.Name] = append(sets[d.Name], loadFiles(t, d.Name, filepath.Join("../defs/library", d.Name, "*")), load(t, d.Name, nil, d.Example))

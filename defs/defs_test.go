@@ -106,8 +106,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadCorpus checks that every message of the public definitions is found by its opcode.
-func TestLoadCorpus(t *testing.T) { corpora.Run(t, testLoadCorpus) }
+// TestCorporaLoad checks that every message of the public definitions is found by its opcode.
+func TestCorporaLoad(t *testing.T) { corpora.Run(t, testLoadCorpus) }
 
 func testLoadCorpus(t *testing.T, c *corpora.Corpus) {
 	var files []*source.File

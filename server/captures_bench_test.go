@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wirebench/defs/emit"
+	"wirebench/defs/tooltest"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/servertest"
@@ -164,8 +165,8 @@ func BenchmarkMillion(b *testing.B) {
 
 // tsharkTime returns the time that tshark takes per message with the dissector of the same definitions; 0 without tshark.
 func tsharkTime(b *testing.B, s *Server) time.Duration {
-	path, err := exec.LookPath("tshark")
-	if err != nil {
+	path, ok := tooltest.Look(b, "tshark")
+	if !ok {
 		b.Log("without tshark there are no ratios to it")
 		return 0
 	}

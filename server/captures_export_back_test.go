@@ -54,7 +54,7 @@ func unnumbered(t *testing.T, table, format string) string {
 }
 
 // An export of any frames of a capture, read again, gives the same frames.
-func TestExportComesBack(t *testing.T) {
+func TestCorporaExportComesBack(t *testing.T) {
 	corpora.Run(t, testExportComesBack)
 }
 

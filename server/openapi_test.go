@@ -7,22 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"wirebench/defs/tooltest"
 	"wirebench/server/servertest"
 )
 
 // The document passes an OpenAPI linter.
-func TestOpenAPILint(t *testing.T) {
-	const dir = "testdata/redocly"
-	tool, err := filepath.Abs(filepath.Join(dir, "node_modules", ".bin", "redocly"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(tool); err != nil {
-		if os.Getenv("WIREBENCH_BROWSER") == "required" {
-			t.Fatal("the packages are missing, and WIREBENCH_BROWSER=required: npm ci in server/" + dir)
-		}
-		t.Skip("redocly is not installed: npm ci in server/" + dir)
-	}
+func TestToolOpenAPILint(t *testing.T) {
+	dir := tooltest.Packages(t, "testdata/redocly", ".bin/redocly")
 	s := testServer(t)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/openapi.json", nil))
@@ -35,7 +26,7 @@ func TestOpenAPILint(t *testing.T) {
 		servertest.WriteFile(t, filepath.Join(work, name), string(text))
 	}
 	servertest.WriteFile(t, filepath.Join(work, "openapi.json"), w.Body.String())
-	cmd := exec.CommandContext(t.Context(), tool, "lint", "openapi.json")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules/.bin/redocly"), "lint", "openapi.json")
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -21,7 +21,7 @@ type corpusVector struct {
 }
 
 // decode gives the value, and encode the bytes, of every vector of the reference parser.
-func TestVectorsByCommandLine(t *testing.T) {
+func TestCorporaVectorsByCommandLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine and many cases, with -short")
 	}
@@ -99,7 +99,7 @@ func decodedRight(t *testing.T, v corpusVector, line string) {
 	}
 }
 
-func TestIntegrityVectorsByCommandLine(t *testing.T) {
+func TestCorporaIntegrityVectorsByCommandLine(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("one goroutine at a time: tested without the race detector")
 	}
@@ -145,7 +145,7 @@ func testIntegrityVectorsByCommandLine(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestPastedTextsByCommandLine(t *testing.T) { corpora.Run(t, testPastedTextsByCommandLine) }
+func TestCorporaPastedTextsByCommandLine(t *testing.T) { corpora.Run(t, testPastedTextsByCommandLine) }
 
 func testPastedTextsByCommandLine(t *testing.T, c *corpora.Corpus) {
 	dir := filepath.Join(c.Dir(t), "pasted")
@@ -179,7 +179,7 @@ func testPastedTextsByCommandLine(t *testing.T, c *corpora.Corpus) {
 }
 
 // All public definitions check without an error, and formatting is idempotent.
-func TestCorpusChecksAndFormats(t *testing.T) { corpora.Run(t, testCorpusChecksAndFormats) }
+func TestCorporaChecksAndFormats(t *testing.T) { corpora.Run(t, testCorpusChecksAndFormats) }
 
 func testCorpusChecksAndFormats(t *testing.T, c *corpora.Corpus) {
 	dir := filepath.Join(c.Dir(t), "tera/toolbox")

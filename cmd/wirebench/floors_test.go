@@ -29,6 +29,7 @@ defs/library
 defs/defstest
 defs/benchtest
 defs/corpora
+defs/tooltest
 static
 web/browsertest
 web/build

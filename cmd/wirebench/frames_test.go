@@ -11,7 +11,7 @@ import (
 )
 
 // frames lists exactly the messages of the truth file of every capture, in order.
-func TestFramesOfCorpora(t *testing.T) { corpora.Run(t, testFramesOfCorpora) }
+func TestCorporaFrames(t *testing.T) { corpora.Run(t, testFramesOfCorpora) }
 
 func testFramesOfCorpora(t *testing.T, corpus *corpora.Corpus) {
 	dir := corpus.Dir(t)

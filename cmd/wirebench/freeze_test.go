@@ -22,14 +22,14 @@ import (
 	"wirebench/defs/emit"
 )
 
-var dump = flag.String("dump", "", "directory for the hashed outputs of TestFrozen, to compare two versions with diff -r")
+var dump = flag.String("dump", "", "directory for the hashed outputs of TestCorporaFrozen, to compare two versions with diff -r")
 
 const frozenFile = "testdata/frozen.txt"
 
-// TestFrozen compares outputs of the program with hashes: decoding, encoding, layouts, pasted text, frames, emitted code and responses of the
+// TestCorporaFrozen compares outputs of the program with hashes: decoding, encoding, layouts, pasted text, frames, emitted code and responses of the
 // HTTP API, for the built-in library, the own corpora and, if available, larger ones. It keeps the behavior unchanged during a refactoring; -update records an
 // intended change and fails, and the commit message names the change.
-func TestFrozen(t *testing.T) {
+func TestCorporaFrozen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}

@@ -120,8 +120,8 @@ state login
 state play
 `
 
-// TestLosses loses packets of captures, one each time, and begins them late, and counts what that costs.
-func TestLosses(t *testing.T) {
+// TestCorporaLosses loses packets of captures, one each time, and begins them late, and counts what that costs.
+func TestCorporaLosses(t *testing.T) {
 	for _, c := range []lossy{
 		{name: "tera"}, {name: "muta", worst: 3, late: 1, least: 0.97}, {name: "subspace"}, {name: "protodef", worst: 1, late: 1, least: 0.98},
 	} {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wirebench/defs/benchtest"
+	"wirebench/defs/tooltest"
 )
 
 // listed is a job that lists the frames of a capture with the frames command.
@@ -149,10 +150,7 @@ func BenchmarkMustCheckAgainst(b *testing.B) {
 // BenchmarkMustTshark lists messages with all values. tshark, with the emitted dissector of the same definitions, must take at least forty times
 // as long.
 func BenchmarkMustTshark(b *testing.B) {
-	tshark, err := exec.LookPath("tshark")
-	if err != nil {
-		b.Skip("tshark is not installed: nothing to compare with")
-	}
+	tshark := tooltest.Path(b, "tshark")
 	const n = 20_000
 	library, name := smallMessages(b, n)
 	var script, errs bytes.Buffer

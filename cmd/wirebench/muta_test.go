@@ -26,7 +26,7 @@ type mutaVector struct {
 }
 
 // Every vector of MUTA: values, bytes, outcomes, bytes used, and mistakes of definitions.
-func TestMutaVectorsByCommandLine(t *testing.T) {
+func TestCorporaMutaVectorsByCommandLine(t *testing.T) {
 	corpora.Run(t, testMutaVectorsByCommandLine)
 }
 

@@ -16,7 +16,7 @@ import (
 
 // reasons are the reasons for which a test may be skipped: a tool or a right that the machine does not have, a kind of run, or a wish of
 // whoever runs it. Data is none: tests take theirs from defs/corpora, or from testdata.
-var reasons = regexp.MustCompile(`is not installed|^web/node_modules is missing: npm ci|with -short$|race detector|WIREBENCH_[A-Z]+( is|=)|is not set|with -figures|takes some seconds` +
+var reasons = regexp.MustCompile(`is not installed|with -short$|race detector|WIREBENCH_[A-Z]+( is|=)|is not set|with -figures|takes some seconds` +
 	`|^no IPv6|^no symbolic links|no network of its own|needs root|needs the right|this system lets no test|files have no modes|need Linux` +
 	`|does not report drops|has no watcher left|the port |the address is not free|^mount: |this machine is too slow|^it is started by |^for TestBasePath$`)
 
@@ -36,10 +36,14 @@ func outside(name string, file *ast.File) (out []string) {
 			}
 		case *ast.CallExpr:
 			f, ok := n.Fun.(*ast.SelectorExpr)
-			if !ok || f.Sel.Name != "Skip" && f.Sel.Name != "Skipf" && f.Sel.Name != "SkipNow" {
+			if !ok {
 				return true
 			}
-			if x, ok := f.X.(*ast.Ident); !ok || !slices.Contains([]string{"t", "b", "f", "tb"}, x.Name) {
+			x, ok := f.X.(*ast.Ident)
+			if ok && x.Name == "exec" && f.Sel.Name == "LookPath" && strings.HasSuffix(name, "_test.go") {
+				out = append(out, name+" looks for a program: use package tooltest")
+			}
+			if !ok || !strings.HasPrefix(f.Sel.Name, "Skip") || !slices.Contains([]string{"t", "b", "f", "tb", "tooltest"}, x.Name) {
 				return true
 			}
 			why := ""
@@ -55,7 +59,7 @@ func outside(name string, file *ast.File) (out []string) {
 			if number := len(n.Args) == 1 && why == "" && f.Sel.Name == "Skip"; number && strings.HasSuffix(name, "codec/transport/tera/cipher_test.go") {
 				return true // of the keystream
 			}
-			if !reasons.MatchString(why) {
+			if !reasons.MatchString(why) && !strings.HasPrefix(name, "defs/tooltest/") {
 				out = append(out, name+" skips a test for no permitted reason: "+strconv.Quote(why))
 			}
 		}
@@ -107,6 +111,8 @@ func TestOutsideIsFound(t *testing.T) {
 		`func f() { tb.Skip("the corpora are not beside the repository: ", x)}`: 1,
 		`func f() { t.Skip(err) }`:                                              1,
 		`func f() { b.SkipNow() }`:                                              1,
+		`func f() { tooltest.Skip(t, "the corpora are not here") }`:             1,
+		`func f() { exec.LookPath("tshark") }`:                                  1,
 		`const near = "../testdata/x"`:                                          0,
 		`func f() { t.Skip("tshark is not installed"); c.Skip(5) }`:             0,
 	} {

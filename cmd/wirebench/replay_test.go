@@ -130,7 +130,7 @@ func TestReplayBothSides(t *testing.T) {
 	t.Run("muta", func(t *testing.T) { bothSides(t, talk(t), "--protocol", "muta") })
 }
 
-func TestReplayBothSidesOfCorpora(t *testing.T) {
+func TestCorporaReplayBothSides(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("one goroutine at a time: tested without the race detector")
 	}

@@ -15,6 +15,7 @@ import (
 	"wirebench/codec/filter"
 	"wirebench/defs/benchtest"
 	"wirebench/defs/corpora"
+	"wirebench/defs/tooltest"
 )
 
 var updateTshark = flag.Bool("update-tshark", false, "record what tshark finds")
@@ -295,7 +296,7 @@ func documented(t *testing.T) (filters []string) {
 }
 
 // A filter finds the packets that tshark finds of those with messages, or is refused.
-func TestFiltersBesideTshark(t *testing.T) {
+func TestToolFiltersBesideTshark(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("one goroutine at a time: tested without the race detector")
 	}
@@ -390,8 +391,8 @@ func tsharkResults(t *testing.T, capture, definitions, codes string, rows [][2]s
 			recorded[filter] = result
 		}
 	}
-	tshark, err := exec.LookPath("tshark")
-	if err != nil {
+	tshark, ok := tooltest.Look(t, "tshark")
+	if !ok {
 		t.Log("tshark is not installed: its recorded results are used")
 		return recorded
 	}

@@ -14,6 +14,7 @@ import (
 	"wirebench/codec/packet"
 	"wirebench/codec/pcap"
 	"wirebench/defs/corpora"
+	"wirebench/defs/tooltest"
 )
 
 // packetsOf reads all packets of a file.
@@ -39,11 +40,8 @@ func packetsOf(t testing.TB, data []byte) (string, []packet.Packet, error) {
 }
 
 // Texts written by tshark hold the packets of the original file: their bytes and, where the text has them, their times and numbers.
-func TestTsharkExportsTheSamePackets(t *testing.T) {
-	tshark, err := exec.LookPath("tshark")
-	if err != nil {
-		t.Skip("tshark is not installed")
-	}
+func TestToolTsharkExportsTheSamePackets(t *testing.T) {
+	tshark := tooltest.Path(t, "tshark")
 	// tshark takes half a second to start, so it reads the first packets of all captures from one file.
 	dir, corpus := t.TempDir(), corpora.Largest(t).Dir(t)
 	merged := filepath.Join(dir, "merged.pcapng")

@@ -68,7 +68,7 @@ func teraKey(dir schema.Dir, message []byte) (schema.Key, bool) {
 	return schema.Key{Dir: dir, Code: uint32(binary.LittleEndian.Uint16(message[2:]))}, true
 }
 
-func TestCorpusLogFrames(t *testing.T) { corpora.Run(t, testCorpusLogFrames) }
+func TestCorporaLogFrames(t *testing.T) { corpora.Run(t, testCorpusLogFrames) }
 
 func testCorpusLogFrames(t *testing.T, c *corpora.Corpus) {
 	const name = "tera-proxy-1700006390000.log"
@@ -115,7 +115,7 @@ func testCorpusLogFrames(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestCorpusFollowFrames(t *testing.T) { corpora.Run(t, testCorpusFollowFrames) }
+func TestCorporaFollowFrames(t *testing.T) { corpora.Run(t, testCorpusFollowFrames) }
 
 func testCorpusFollowFrames(t *testing.T, c *corpora.Corpus) {
 	for _, file := range []string{"conversation", "conversation-split"} {
@@ -160,7 +160,7 @@ func testCorpusFollowFrames(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestCorpusMessages(t *testing.T) { corpora.Run(t, testCorpusMessages) }
+func TestCorporaMessages(t *testing.T) { corpora.Run(t, testCorpusMessages) }
 
 func testCorpusMessages(t *testing.T, c *corpora.Corpus) {
 	p, err := paste.Recognise(c.Text(t, "pasted/three-messages.hexdump-C.txt"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wirebench/codec/packettest"
+	"wirebench/defs/tooltest"
 )
 
 func TestPastedChars(t *testing.T) {
@@ -36,11 +37,9 @@ func TestPastedChars(t *testing.T) {
 }
 
 // Output of od and hexdump is read back as the original bytes.
-func TestPastedCharsOfPrograms(t *testing.T) {
+func TestToolPastedCharsOfPrograms(t *testing.T) {
 	for _, args := range [][]string{{"od", "-c"}, {"od", "-v", "-c"}, {"od", "-Ax", "-c"}, {"od", "-Ad", "-c"}, {"hexdump", "-c"}, {"hexdump", "-v", "-c"}} {
-		if _, err := exec.LookPath(args[0]); err != nil {
-			t.Skip(args[0] + " is not installed")
-		}
+		tooltest.Path(t, args[0])
 		for _, b := range packettest.Samples() {
 			if len(b) == 0 || len(b) > 5000 {
 				continue

@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-func TestCorpusForms(t *testing.T) { corpora.Run(t, testCorpusForms) }
+func TestCorporaForms(t *testing.T) { corpora.Run(t, testCorpusForms) }
 
 func testCorpusForms(t *testing.T, c *corpora.Corpus) {
 	var truth struct {
@@ -73,7 +73,7 @@ func testCorpusForms(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestCorpusThreeMessages(t *testing.T) { corpora.Run(t, testCorpusThreeMessages) }
+func TestCorporaThreeMessages(t *testing.T) { corpora.Run(t, testCorpusThreeMessages) }
 
 func testCorpusThreeMessages(t *testing.T, c *corpora.Corpus) {
 	want := corpora.Rows[struct{ Hex string }](t, c, "pasted/three-messages.truth.jsonl")
@@ -91,7 +91,7 @@ func testCorpusThreeMessages(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestCorpusProxyLog(t *testing.T) { corpora.Run(t, testCorpusProxyLog) }
+func TestCorporaProxyLog(t *testing.T) { corpora.Run(t, testCorpusProxyLog) }
 
 func testCorpusProxyLog(t *testing.T, c *corpora.Corpus) {
 	type record struct {
@@ -123,7 +123,7 @@ func testCorpusProxyLog(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-func TestCorpusFollow(t *testing.T) { corpora.Run(t, testCorpusFollow) }
+func TestCorporaFollow(t *testing.T) { corpora.Run(t, testCorpusFollow) }
 
 func testCorpusFollow(t *testing.T, c *corpora.Corpus) {
 	type packet struct {

@@ -38,9 +38,9 @@ type truthRow struct {
 // seconds formats a time as in the truth files.
 func seconds(at time.Time) string { return fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000) }
 
-// TestCorpusCaptures compares the streams of the captures with the truth files: connections, sizes and losses, and for unencrypted streams
+// TestCorporaCaptures compares the streams of the captures with the truth files: connections, sizes and losses, and for unencrypted streams
 // each message at its offset, with the packets of its first and last byte and its time.
-func TestCorpusCaptures(t *testing.T) { corpora.Run(t, testCorpusCaptures) }
+func TestCorporaCaptures(t *testing.T) { corpora.Run(t, testCorpusCaptures) }
 
 func testCorpusCaptures(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{
@@ -112,8 +112,8 @@ func testCorpusCaptures(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-// TestCorpusDatagrams compares datagrams with their truth: number, direction, time and bytes.
-func TestCorpusDatagrams(t *testing.T) { corpora.Run(t, testCorpusDatagrams) }
+// TestCorporaDatagrams compares datagrams with their truth: number, direction, time and bytes.
+func TestCorporaDatagrams(t *testing.T) { corpora.Run(t, testCorpusDatagrams) }
 
 func testCorpusDatagrams(t *testing.T, c *corpora.Corpus) {
 	for _, path := range c.Glob(t, "subspace/*.pcap") {

@@ -17,6 +17,7 @@ import (
 	"wirebench/codec/packettest"
 	"wirebench/codec/scan"
 	"wirebench/codec/transport"
+	"wirebench/defs/tooltest"
 )
 
 // asRecords writes packets with the 16 bytes of a pcap header each, filled up to a size.
@@ -172,16 +173,14 @@ func words(o order, numbers ...uint32) (b []byte) {
 }
 
 // Files compressed by the usual programs are read like uncompressed ones; damage and a dictionary that is too large are errors.
-func TestPacked(t *testing.T) {
+func TestToolPacked(t *testing.T) {
 	plain := sample(t, transport.TCP)
 	want, _ := readAll(t, plain)
 	for ending, command := range map[string][]string{
 		"gz": {"gzip"}, "zst": {"zstd", "-q"}, "lz4": {"lz4", "-q", "-c"}, "xz": {"xz"}, "bz2": {"bzip2"},
 	} {
 		t.Run(ending, func(t *testing.T) {
-			if _, err := exec.LookPath(command[0]); err != nil {
-				t.Skip(command[0] + " is not installed")
-			}
+			tooltest.Path(t, command[0])
 			run := exec.Command(command[0], command[1:]...)
 			run.Stdin = bytes.NewReader(plain)
 			file, err := run.Output()
@@ -217,10 +216,8 @@ func TestPacked(t *testing.T) {
 }
 
 // editcap of Wireshark writes the same formats; where it is installed, its files give the same packets.
-func TestFormatsOfEditcap(t *testing.T) {
-	if _, err := exec.LookPath("editcap"); err != nil {
-		t.Skip("editcap is not installed")
-	}
+func TestToolFormatsOfEditcap(t *testing.T) {
+	tooltest.Path(t, "editcap")
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain.pcapng")
 	all, _ := readAll(t, sample(t, transport.TCP))

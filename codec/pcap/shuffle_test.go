@@ -11,9 +11,9 @@ import (
 	"wirebench/defs/corpora"
 )
 
-// TestShuffledCaptures moves, repeats and drops packets of real captures. Streams with moved and repeated packets are delivered unchanged;
+// TestCorporaShuffledCaptures moves, repeats and drops packets of real captures. Streams with moved and repeated packets are delivered unchanged;
 // of streams with dropped packets the captured bytes are delivered at their offsets.
-func TestShuffledCaptures(t *testing.T) { corpora.Run(t, testShuffledCaptures) }
+func TestCorporaShuffledCaptures(t *testing.T) { corpora.Run(t, testShuffledCaptures) }
 
 func testShuffledCaptures(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "muta-session", "muta-desync"} {

@@ -191,7 +191,7 @@ func errorsOf(c Compiled) (out []string) {
 }
 
 // Any range of any message: each type that is offered is one that the text can get, with everything else where it was.
-func TestChoicesHold(t *testing.T) {
+func TestCorporaChoicesHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	offered, retyped, refused := 0, 0, map[string]int{}
 	all := samples(t)
@@ -240,7 +240,7 @@ func TestChoicesHold(t *testing.T) {
 }
 
 // An empty definition becomes one that explains a message, by giving each of its parts the type that it really has.
-func TestDefineAll(t *testing.T) {
+func TestCorporaDefineAll(t *testing.T) {
 	t.Run("library", func(t *testing.T) {
 		defineAll(t, samples(t), 0, "S_GUILD_RANKS S_INVENTORY S_PARTY_MEMBER_LIST S_SPAWN_NPC")
 	})

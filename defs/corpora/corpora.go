@@ -2,7 +2,8 @@
 //
 // The package generates its data, from fixed seeds, with code that shares nothing with the packages under test: an encoder for each protocol,
 // a TCP sender with retransmissions, the ciphers. So the verdict of a test depends on nothing outside the repository. A folder of larger
-// corpora with the same layout, from other programs, widens the tests: WIREBENCH_CORPORA names it. Without it nothing else is read.
+// corpora with the same layout, from other programs, widens the tests named TestCorpora..., by which .ci/run chooses them, and TestTool...:
+// WIREBENCH_CORPORA names it. Without it nothing else is read.
 //
 //	tera/toolbox/definitions/*.def, tera/toolbox/*.map, deprecated.json    a library
 //	tera/vectors-toolbox.jsonl, edge-cases.jsonl, cipher.json, integrity.json
@@ -23,6 +24,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -51,6 +53,9 @@ func Own() *Corpus { return own() }
 // Wide returns the larger corpora, or nil without them. A folder that does not exist is a mistake.
 func Wide(t testing.TB) *Corpus {
 	t.Helper()
+	if name := t.Name(); strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "TestCorpora") && !strings.HasPrefix(name, "TestTool") {
+		t.Fatalf("larger corpora widen %s: name it TestCorpora...", name)
+	}
 	dir := os.Getenv(Variable)
 	if dir == "" {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // The own data is the same each time, and small.
-func TestOwnDataIsTheSame(t *testing.T) {
+func TestCorporaOwnDataIsTheSame(t *testing.T) {
 	build := func() fstest.MapFS {
 		m := &maker{files: fstest.MapFS{}}
 		m.all()

@@ -15,6 +15,7 @@ import (
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/tooltest"
 )
 
 // cFlags are strict compiler flags.
@@ -51,11 +52,10 @@ func cSources(files []emit.File) (names []string) {
 	return names
 }
 
-// TestCVectors reads all messages and writes them again; the generated test compares the values of some.
-func TestCVectors(t *testing.T) {
+// TestToolCVectors reads all messages and writes them again; the generated test compares the values of some.
+func TestToolCVectors(t *testing.T) {
 	t.Parallel()
-	_, err := exec.LookPath("cc")
-	need(t, "cc", err)
+	tooltest.Path(t, "cc")
 	text, err := os.ReadFile("testdata/harness/main.c.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +140,11 @@ func cHarness(text string, s sample, header string) string {
 		"/* FUNCTIONS */\n", functions.String(), "\t/* MESSAGES */\n", rows.String(), "/* PEEK */", peek).Replace(text)
 }
 
-// TestCSources checks that the definitions of a library, which are many, are several sources, and that these, and names that are reserved
+// TestToolCSources checks that the definitions of a library, which are many, are several sources, and that these, and names that are reserved
 // in C++, are C and C++. Only their syntax is checked: optimized code takes half a minute.
-func TestCSources(t *testing.T) {
+func TestToolCSources(t *testing.T) {
 	t.Parallel()
-	_, err := exec.LookPath("cc")
-	need(t, "cc", err)
+	tooltest.Path(t, "cc")
 	vec := inOrder(field("x", number(8, 0)))
 	vec.Name = "vec"
 	clash := func(name string) *schema.Message { // a member that is named like its type
@@ -167,7 +166,7 @@ func TestCSources(t *testing.T) {
 			t.Errorf("%d files", len(files))
 		}
 		compileC(t, dir, args...)
-		if _, err := exec.LookPath("g++"); err == nil {
+		if _, ok := tooltest.Look(t, "g++"); ok {
 			compileCPP(t, dir, append([]string{"-x", "c++"}, args...)...)
 		}
 	}

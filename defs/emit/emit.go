@@ -11,7 +11,7 @@
 //     wire.Feature that is not in the target's set, in features.go, is omitted and named in the file's first lines.
 //  2. Its files begin with the text of head, whose prefix starts a comment.
 //  3. Add a row to Targets, with the function wrapped in within, which limits the size of the files relative to the definitions.
-//  4. TestFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
+//  4. TestCorporaFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which traverses the messages;
 // a language consists of its prints, which are templates of statements, and of the methods of native.

@@ -37,7 +37,7 @@ func generate(t *testing.T, target string, s *schema.Schema, name string, list .
 	return files
 }
 
-func TestGoVectors(t *testing.T) {
+func TestCorporaGoVectors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module tried\n\ngo 1.24\n")

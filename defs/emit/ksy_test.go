@@ -21,6 +21,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/defs/subspace"
 	"wirebench/defs/tera"
+	"wirebench/defs/tooltest"
 )
 
 // kaitai is a batch of .ksy files and messages to parse with them.
@@ -52,19 +53,9 @@ type kaitaiAnswer struct {
 // run compiles all files and parses all messages in one process.
 func (k *kaitai) run(t *testing.T) kaitaiAnswer {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	need(t, "node", err)
-	dir := "testdata/kaitai"
-	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
-		if os.Getenv("WIREBENCH_BROWSER") != "required" {
-			t.Skipf("the Kaitai compiler is not installed: npm ci in %s installs it", dir)
-		}
-		install := exec.Command("npm", "ci", "--no-audit", "--no-fund")
-		install.Dir = dir
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Fatalf("npm ci: %v\n%s", err, out)
-		}
-	}
+	const dir = "testdata/kaitai"
+	node := tooltest.Path(t, "node")
+	tooltest.Packages(t, dir, "kaitai-struct-compiler")
 	input, err := json.Marshal(k)
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +109,8 @@ func (k *kaitai) add(t *testing.T, s *schema.Schema, name string) map[string]str
 	return of
 }
 
-// TestKsyVectors compares the results with those of the codec for every message, with the files of all messages and with separate files.
-func TestKsyVectors(t *testing.T) {
+// TestToolKsyVectors compares the results with those of the codec for every message, with the files of all messages and with separate files.
+func TestToolKsyVectors(t *testing.T) {
 	var k kaitai
 	all := samples(t)
 	for _, s := range []sample{shipped(t), {name: "shapes", schema: shapes()}} {
@@ -401,8 +392,8 @@ func byteRows(t *testing.T, s *sample) {
 	}
 }
 
-// TestKsyStreams parses several consecutive messages with the file of all messages of a stream.
-func TestKsyStreams(t *testing.T) {
+// TestToolKsyStreams parses several consecutive messages with the file of all messages of a stream.
+func TestToolKsyStreams(t *testing.T) {
 	var k kaitai
 	k.add(t, svmsg(), "one")
 	k.add(t, teraText(t, schema.Options{Codes: map[string]uint32{"S_A": 1, "S_B": 2}}, source.New("S_A.1.def", "string s\n"), source.New("S_B.1.def", "byte b\n")), "two")
@@ -428,8 +419,8 @@ func TestKsyStreams(t *testing.T) {
 	}
 }
 
-// TestKsyYAML checks comments and names that are special in YAML.
-func TestKsyYAML(t *testing.T) {
+// TestToolKsyYAML checks comments and names that are special in YAML.
+func TestToolKsyYAML(t *testing.T) {
 	var k kaitai
 	var fields []*schema.Field
 	docs := []string{

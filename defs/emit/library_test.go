@@ -14,6 +14,7 @@ import (
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/tooltest"
 )
 
 // librarySchema returns the shipped definitions of a dialect, which must have no errors.
@@ -38,10 +39,9 @@ func librarySchema(t *testing.T, dialect string) *schema.Schema {
 	return s
 }
 
-// TestLibrary checks that the shipped definitions compile in each language and pass the generated tests. Constants without a value are set.
-func TestLibrary(t *testing.T) {
+// TestToolLibrary checks that the shipped definitions compile in each language and pass the generated tests. Constants without a value are set.
+func TestToolLibrary(t *testing.T) {
 	t.Parallel()
-	_, ccErr := exec.LookPath("cc")
 	for _, d := range defs.Dialects {
 		s := librarySchema(t, d.Name)
 		if len(s.Messages) == 0 {
@@ -64,13 +64,13 @@ func TestLibrary(t *testing.T) {
 		})
 		t.Run(d.Name+"/c", func(t *testing.T) {
 			t.Parallel()
-			need(t, "cc", ccErr)
+			tooltest.Path(t, "cc")
 			dir := t.TempDir()
 			files := emitted(t, "c", d.Name, s, list)
 			for _, f := range files {
 				write(t, dir, f.Name, f.Text)
 			}
-			flags := []string{"-O0", "-fno-sanitize=all"} // TestCVectors uses the sanitizers
+			flags := []string{"-O0", "-fno-sanitize=all"} // TestToolCVectors uses the sanitizers
 			for _, m := range s.Messages {
 				if p, err := codec.Compile(m); err == nil {
 					for _, name := range p.Unresolved {
@@ -80,7 +80,7 @@ func TestLibrary(t *testing.T) {
 			}
 			compileC(t, dir, append(flags, "-c", d.Name+"_test.c")...)
 			link := []string{"-o", "vectors", d.Name + "_test.o"}
-			if _, err := exec.LookPath("g++"); err != nil { // the sources are C++, too
+			if _, ok := tooltest.Look(t, "g++"); !ok { // the sources are C++, too
 				compileC(t, dir, slices.Concat(flags, link, cSources(files))...)
 			} else {
 				compileCPP(t, dir, slices.Concat(flags, link, []string{"-x", "c++"}, cSources(files))...)
@@ -91,8 +91,7 @@ func TestLibrary(t *testing.T) {
 		})
 		t.Run(d.Name+"/ts", func(t *testing.T) {
 			t.Parallel()
-			node, err := exec.LookPath("node")
-			need(t, "node", err)
+			node := tooltest.Path(t, "node")
 			dir := t.TempDir()
 			write(t, dir, "package.json", `{"type": "module"}`)
 			var sources []string

@@ -3,7 +3,6 @@ package emit_test
 import (
 	"encoding/hex"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/subspace"
+	"wirebench/defs/tooltest"
 )
 
 // truth is a line of the expected contents of a capture.
@@ -41,10 +41,9 @@ func readTruth(t *testing.T, c *corpora.Corpus, name, kind string) (out []truth)
 	return out
 }
 
-// TestLuaCaptures has tshark dissect captures of whole sessions, with lost, retransmitted and reordered segments, and compares every message.
-func TestLuaCaptures(t *testing.T) {
-	_, err := exec.LookPath("tshark")
-	need(t, "tshark", err)
+// TestToolLuaCaptures has tshark dissect captures of whole sessions, with lost, retransmitted and reordered segments, and compares every message.
+func TestToolLuaCaptures(t *testing.T) {
+	tooltest.Path(t, "tshark")
 	c := corpora.Largest(t)
 	t.Run("tera", func(t *testing.T) {
 		rows := readTruth(t, c, "captures/tera-plain.truth.jsonl", "msg")

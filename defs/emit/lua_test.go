@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,6 +25,7 @@ import (
 	"wirebench/defs/source"
 	"wirebench/defs/subspace"
 	"wirebench/defs/tera"
+	"wirebench/defs/tooltest"
 )
 
 // sent is a message in the capture, and its result of the codec.
@@ -150,10 +150,9 @@ func (s *luaSample) script(t *testing.T, dir string) string {
 	return filepath.Join(dir, files[0].Name)
 }
 
-// TestLua has tshark dissect messages over UDP and TCP, and compares its output with the results of the codec.
-func TestLua(t *testing.T) {
-	_, err := exec.LookPath("tshark")
-	need(t, "tshark", err)
+// TestToolLua has tshark dissect messages over UDP and TCP, and compares its output with the results of the codec.
+func TestToolLua(t *testing.T) {
+	tooltest.Path(t, "tshark")
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(5, 6))
 	capture := newPcap()
@@ -294,8 +293,8 @@ func library(t *testing.T, dialect string) *schema.Schema {
 	return parsed(t, dialect, in)
 }
 
-// TestLuaFilters checks display filters with the names of fields, Decode As, names of values, and preferences.
-func TestLuaFilters(t *testing.T) {
+// TestToolLuaFilters checks display filters with the names of fields, Decode As, names of values, and preferences.
+func TestToolLuaFilters(t *testing.T) {
 	dir := t.TempDir()
 	kind := field("kind", number(8, 0))
 	kind.Type.(*schema.Number).Enum = &schema.Enum{Name: "kind", Values: []schema.EnumValue{{Name: "arena", Value: 0}, {Name: "macro", Value: 1}}}
@@ -328,8 +327,8 @@ func TestLuaFilters(t *testing.T) {
 	}
 }
 
-// TestLuaHostile checks a few bytes with a count of very many elements, and a truncated part, which is not checked.
-func TestLuaHostile(t *testing.T) {
+// TestToolLuaHostile checks a few bytes with a count of very many elements, and a truncated part, which is not checked.
+func TestToolLuaHostile(t *testing.T) {
 	dir := t.TempDir()
 	list := field("list", &schema.List{Elem: inOrder(), Extent: schema.Extent{Size: schema.Counted}})
 	s := linked(measured("g", "many", 1, lengthsFirst(codeBits(8), map[string]int{"list": 32}, list)))

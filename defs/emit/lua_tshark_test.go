@@ -18,6 +18,7 @@ import (
 	"wirebench/codec"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
+	"wirebench/defs/tooltest"
 )
 
 // pcap is a capture of raw IPv4 packets under construction.
@@ -88,8 +89,7 @@ func (n *pdml) each(call func(*pdml) (inside bool)) {
 // tshark dissects a capture with Lua dissectors.
 func tshark(t *testing.T, dir string, capture *pcap, scripts []string, args ...string) []byte {
 	t.Helper()
-	path, err := exec.LookPath("tshark")
-	need(t, "tshark", err)
+	path := tooltest.Path(t, "tshark")
 	write(t, dir, "capture.pcap", capture.b.String())
 	all := []string{"-r", filepath.Join(dir, "capture.pcap"), "-o", "tcp.relative_sequence_numbers:FALSE", "-o", "ip.check_checksum:FALSE"}
 	for _, s := range scripts {

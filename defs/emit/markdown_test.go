@@ -146,8 +146,8 @@ func schemas(t *testing.T) []sample {
 	return out
 }
 
-// TestMarkdownOffsets compares the tables with the layout of the codec.
-func TestMarkdownOffsets(t *testing.T) {
+// TestCorporaMarkdownOffsets compares the tables with the layout of the codec.
+func TestCorporaMarkdownOffsets(t *testing.T) {
 	target, _ := emit.Find("md")
 	n := 0
 	for _, s := range append(schemas(t), textSamples(t)...) {

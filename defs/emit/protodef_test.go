@@ -218,9 +218,9 @@ func protodefFiles(t *testing.T, pattern string) map[string]string {
 	return out
 }
 
-// TestPublishedProtoDef checks that Markdown has all messages of published definitions, in at most four times their size, and that the other
+// TestCorporaPublishedProtoDef checks that Markdown has all messages of published definitions, in at most four times their size, and that the other
 // targets omit messages with reasons.
-func TestPublishedProtoDef(t *testing.T) {
+func TestCorporaPublishedProtoDef(t *testing.T) {
 	for name, text := range protodefFiles(t, "*.json") {
 		s, diags := defs.Load([]*source.File{source.New(name, text)}, "protodef", schema.Options{})
 		if len(s.Messages) == 0 || diags.HasErrors() {

@@ -14,12 +14,12 @@ import (
 
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
+	"wirebench/defs/tooltest"
 )
 
-func TestTypeScriptVectors(t *testing.T) {
+func TestToolTypeScriptVectors(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	need(t, "node", err)
+	node := tooltest.Path(t, "node")
 	dir := t.TempDir()
 	write(t, dir, "package.json", `{"type": "module"}`)
 	var imports, packages strings.Builder

@@ -728,18 +728,6 @@ func readAnswers(t *testing.T, text []byte) []answer {
 	return out
 }
 
-// need skips a test if a program is missing, unless all checks of the project are required.
-func need(t *testing.T, program string, err error) {
-	t.Helper()
-	if err == nil {
-		return
-	}
-	if os.Getenv("WIREBENCH_BROWSER") == "required" {
-		t.Fatalf("%s is needed: %v", program, err)
-	}
-	t.Skipf("%s is not installed: %v", program, err)
-}
-
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

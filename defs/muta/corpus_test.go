@@ -53,8 +53,8 @@ var mistakes = map[string]string{
 	"duplicate packet":    "duplicate-name",
 }
 
-// TestVectors checks every row: values, bytes, outcomes, numbers of bytes consumed, and errors of definitions.
-func TestVectors(t *testing.T) { corpora.Run(t, testVectors) }
+// TestCorporaVectors checks every row: values, bytes, outcomes, numbers of bytes consumed, and errors of definitions.
+func TestCorporaVectors(t *testing.T) { corpora.Run(t, testVectors) }
 
 func testVectors(t *testing.T, c *corpora.Corpus) {
 	ran := map[string]int{}

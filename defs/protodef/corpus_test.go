@@ -31,8 +31,8 @@ func load(t testing.TB, c *corpora.Corpus, name string) *schema.Schema {
 	return s
 }
 
-// TestCorpusCompiles checks that all messages of published definitions compile.
-func TestCorpusCompiles(t *testing.T) { corpora.Run(t, testCorpusCompiles) }
+// TestCorporaCompiles checks that all messages of published definitions compile.
+func TestCorporaCompiles(t *testing.T) { corpora.Run(t, testCorpusCompiles) }
 
 func testCorpusCompiles(t *testing.T, c *corpora.Corpus) {
 	for _, name := range c.Glob(t, "protodef/*.json") {
@@ -55,8 +55,8 @@ type sample struct {
 	Encodes               bool // the other program writes the same bytes
 }
 
-// TestCorpusMessages checks that messages have the values that node-protodef reads, and that their values are encoded as the same bytes.
-func TestCorpusMessages(t *testing.T) {
+// TestCorporaMessages checks that messages have the values that node-protodef reads, and that their values are encoded as the same bytes.
+func TestCorporaMessages(t *testing.T) {
 	corpora.Run(t, func(t *testing.T, c *corpora.Corpus) {
 		for _, name := range c.Glob(t, "protodef/messages-*.jsonl") {
 			t.Run(path.Base(name), func(t *testing.T) { checkMessages(t, c, name) })

@@ -154,8 +154,8 @@ func (p programs) decode(t *testing.T, m *schema.Message, data []byte) map[strin
 	return value
 }
 
-// TestEmptyValues encodes an empty value of each message, and decodes the result.
-func TestEmptyValues(t *testing.T) {
+// TestCorporaEmptyValues encodes an empty value of each message, and decodes the result.
+func TestCorporaEmptyValues(t *testing.T) {
 	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
 		all := programs{}
 		for _, m := range s.Messages {
@@ -179,8 +179,8 @@ func TestEmptyValues(t *testing.T) {
 	})
 }
 
-// TestPage checks the fields of the page's tables.
-func TestPage(t *testing.T) { corpora.Run(t, testPage) }
+// TestCorporaPage checks the fields of the page's tables.
+func TestCorporaPage(t *testing.T) { corpora.Run(t, testPage) }
 
 func testPage(t *testing.T, c *corpora.Corpus) {
 	s := page(t, c)
@@ -270,8 +270,8 @@ func direction(name string) schema.Dir {
 	return schema.ToClient
 }
 
-// TestGameMessages checks that every game message of the captures decodes.
-func TestGameMessages(t *testing.T) {
+// TestCorporaGameMessages checks that every game message of the captures decodes.
+func TestCorporaGameMessages(t *testing.T) {
 	s, all := shipped(t), programs{}
 	decoded, unknown := 0, 0
 	truth(t, func(file string, line capturedLine) {
@@ -324,8 +324,8 @@ var coreFields = map[string]struct {
 	"cluster":           {code: 14},
 }
 
-// TestDatagrams decodes every datagram of the captures, including nested packets, with the shipped definitions and with the page.
-func TestDatagrams(t *testing.T) {
+// TestCorporaDatagrams decodes every datagram of the captures, including nested packets, with the shipped definitions and with the page.
+func TestCorporaDatagrams(t *testing.T) {
 	withBoth(t, func(t *testing.T, s *schema.Schema, isPage bool) {
 		all, seen := programs{}, map[string]int{}
 		truth(t, func(file string, line capturedLine) {
@@ -407,8 +407,8 @@ func payload(t *testing.T, value any) []byte {
 	return data
 }
 
-// TestPings decodes the traffic of the ping port.
-func TestPings(t *testing.T) {
+// TestCorporaPings decodes the traffic of the ping port.
+func TestCorporaPings(t *testing.T) {
 	s, all := shipped(t), programs{}
 	seen := map[string]int{}
 	truth(t, func(_ string, line capturedLine) {

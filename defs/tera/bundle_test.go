@@ -159,8 +159,8 @@ func TestBundleLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCorpusBundle: a library as a bundle is the same library.
-func TestCorpusBundle(t *testing.T) {
+// TestCorporaBundle: a library as a bundle is the same library.
+func TestCorporaBundle(t *testing.T) {
 	corpora.Run(t, func(t *testing.T, c *corpora.Corpus) {
 		type object = map[string]any
 		maps, protocol, texts := object{}, object{}, map[string]string{}

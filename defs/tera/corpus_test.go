@@ -22,8 +22,8 @@ func corpus(t testing.TB, c *corpora.Corpus) (files []*source.File) {
 	return files
 }
 
-// TestParseCorpus parses every public definition. None has an error, and the warnings are about known oddities.
-func TestParseCorpus(t *testing.T) { corpora.Run(t, testParseCorpus) }
+// TestCorporaParse parses every public definition. None has an error, and the warnings are about known oddities.
+func TestCorporaParse(t *testing.T) { corpora.Run(t, testParseCorpus) }
 
 func testParseCorpus(t *testing.T, c *corpora.Corpus) {
 	files := corpus(t, c)

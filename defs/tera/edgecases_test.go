@@ -49,7 +49,7 @@ var decisions = map[string][]string{
 	"upper-case type":             {codeUnknownType},
 }
 
-func TestEdgeCases(t *testing.T) { corpora.Run(t, testEdgeCases) }
+func TestCorporaEdgeCases(t *testing.T) { corpora.Run(t, testEdgeCases) }
 
 func testEdgeCases(t *testing.T, c *corpora.Corpus) {
 	seen := 0

@@ -27,7 +27,7 @@ func formatChecked(t *testing.T, name, text string) string {
 	return once
 }
 
-func TestFormatCorpus(t *testing.T) {
+func TestCorporaFormat(t *testing.T) {
 	for _, c := range corpora.All(t) {
 		for _, f := range corpus(t, c) {
 			formatChecked(t, f.Name, f.Text)

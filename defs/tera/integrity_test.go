@@ -22,7 +22,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-func TestChecksumVectors(t *testing.T) { corpora.Run(t, testChecksumVectors) }
+func TestCorporaChecksumVectors(t *testing.T) { corpora.Run(t, testChecksumVectors) }
 
 func testChecksumVectors(t *testing.T, c *corpora.Corpus) {
 	var file struct {

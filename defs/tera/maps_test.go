@@ -98,7 +98,7 @@ func TestRenameInMap(t *testing.T) {
 	}
 }
 
-func TestParseMapCorpus(t *testing.T) { corpora.Run(t, testParseMapCorpus) }
+func TestCorporaParseMap(t *testing.T) { corpora.Run(t, testParseMapCorpus) }
 
 func testParseMapCorpus(t *testing.T, c *corpora.Corpus) {
 	for _, path := range c.Glob(t, "tera/toolbox/*.map") {
@@ -212,7 +212,7 @@ func TestDeprecatedDefinitions(t *testing.T) {
 	}
 }
 
-func TestDeprecatedCorpus(t *testing.T) { corpora.Run(t, testDeprecatedCorpus) }
+func TestCorporaDeprecated(t *testing.T) { corpora.Run(t, testDeprecatedCorpus) }
 
 func testDeprecatedCorpus(t *testing.T, c *corpora.Corpus) {
 	version, entries := 14, 8

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
+
+	"wirebench/defs/tooltest"
 )
 
 var (
@@ -37,17 +37,9 @@ type peerMessage struct {
 
 // The authority and the clients of @codemirror/collab, run by node, agree: on the mapping and joining of random changes, and on the text
 // after any order of typing, sending, losing and repeating messages, being away, and writing by other programs.
-func TestPeers(t *testing.T) {
-	modules, err := filepath.Abs("../../web")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(modules, "node_modules/@codemirror/collab")); err != nil {
-		if os.Getenv("WIREBENCH_BROWSER") == "required" {
-			t.Fatal("web/node_modules is missing, and WIREBENCH_BROWSER=required")
-		}
-		t.Skip("web/node_modules is missing: npm ci in web/")
-	}
+func TestToolPeers(t *testing.T) {
+	tooltest.Path(t, "node")
+	modules := tooltest.Packages(t, "../../web", "@codemirror/collab")
 	seed := *peerSeed
 	if seed == 0 {
 		seed = time.Now().UnixNano() & 0x7fffffff

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wirebench/defs/tooltest"
 )
 
 // sh runs git as a user does.
@@ -47,9 +49,7 @@ func read(t *testing.T, dir, name string) string {
 // repository makes a repository with definitions in a folder.
 func repository(t *testing.T) (top, defs string) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	tooltest.Path(t, "git")
 	top = t.TempDir()
 	sh(t, top, "init", "--quiet", "--initial-branch=main")
 	defs = filepath.Join(top, "defs")
@@ -73,7 +73,7 @@ func open(t *testing.T, dir, remote string) *Repo {
 func all(string) bool { return true }
 
 // Changes of the folder are listed and committed, those that are chosen alone, with all who have written them; the rest stays as it is.
-func TestCommit(t *testing.T) {
+func TestToolCommit(t *testing.T) {
 	top, defs := repository(t)
 	r := open(t, defs, "")
 	write(t, defs, "C_A.1.def", "uint32 a\nbyte b\n")
@@ -123,7 +123,7 @@ func TestCommit(t *testing.T) {
 }
 
 // Names that are no files of the folder are refused, and so are messages and empty choices.
-func TestCommitRefused(t *testing.T) {
+func TestToolCommitRefused(t *testing.T) {
 	_, defs := repository(t)
 	r := open(t, defs, "")
 	var no *Error
@@ -148,7 +148,7 @@ func TestCommitRefused(t *testing.T) {
 }
 
 // A repository cannot run a program: hooks are off, and a configuration that names programs is refused.
-func TestHostile(t *testing.T) {
+func TestToolHostile(t *testing.T) {
 	top, defs := repository(t)
 	trap := filepath.Join(t.TempDir(), "ran")
 	script := "#!/bin/sh\ntouch " + trap + "\n"
@@ -212,7 +212,7 @@ func pulled(t *testing.T, here, there string) (r *Repo, defs string) {
 }
 
 // Pull takes what is new, merges what does not touch, and leaves all as it is where both have changed a place, until a text is chosen.
-func TestPull(t *testing.T) {
+func TestToolPull(t *testing.T) {
 	r, defs := pulled(t, "", "uint32 theirs\n")
 	p, err := r.Pull(t.Context(), Person{"ann"}, nil)
 	if err != nil || p.Commits != 1 || p.Merged || read(t, defs, "C_A.1.def") != "uint32 theirs\n" || read(t, defs, "C_NEW.1.def") != "byte n\n" {
@@ -262,7 +262,7 @@ func TestPull(t *testing.T) {
 }
 
 // The branch is known without git, also in a work tree elsewhere, and a repository above the data folder of the server is that of something else.
-func TestLook(t *testing.T) {
+func TestToolLook(t *testing.T) {
 	top, defs := repository(t)
 	if got := Look(defs, ""); got == nil || *got != (Here{Branch: "main"}) {
 		t.Errorf("%+v", got)
@@ -289,7 +289,7 @@ func TestLook(t *testing.T) {
 }
 
 // Those who have waited for git share the look that began after they asked; later ones get a look of their own.
-func TestStatusShared(t *testing.T) {
+func TestToolStatusShared(t *testing.T) {
 	_, defs := repository(t)
 	r, err := Open(t.Context(), defs, "")
 	if err != nil {

@@ -11,35 +11,35 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"wirebench/defs/tooltest"
 )
 
 const redirectChild = "WIREBENCH_REDIRECT_CHILD"
 
-// TestRedirect redirects connections by netfilter, in a network of its own, which needs root and iptables: the listener connects to where the
-// client wanted to go, if that is allowed.
-func TestRedirect(t *testing.T) {
+// TestToolRedirect redirects connections by netfilter, in a network of its own, which needs root and iptables: the listener connects to
+// where the client wanted to go, if that is allowed.
+func TestToolRedirect(t *testing.T) {
 	if os.Getenv(redirectChild) != "" {
 		redirected(t)
 		return
 	}
 	if os.Getuid() != 0 {
-		t.Skip("a network of its own needs root")
+		tooltest.Skip(t, "a network of its own needs root")
 	}
 	for _, tool := range []string{"ip", "iptables"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(tool + " is not installed")
-		}
+		tooltest.Path(t, tool)
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRedirect$", "-test.v")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestToolRedirect$", "-test.v")
 	cmd.Env = append(os.Environ(), redirectChild+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	out, err := cmd.CombinedOutput()
 	if err != nil && strings.Contains(err.Error(), "operation not permitted") {
-		t.Skip("no network of its own: ", err)
+		tooltest.Skip(t, "no network of its own: ", err)
 	}
 	if err != nil || strings.Contains(string(out), "--- SKIP") {
 		if strings.Contains(string(out), "--- SKIP") {
-			t.Skip("no network of its own: ", string(out))
+			tooltest.Skip(t, "no network of its own: ", string(out))
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}

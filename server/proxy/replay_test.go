@@ -45,7 +45,7 @@ func shown(f *transport.Frame) string {
 
 // Captured conversations are played through the proxy, with real sockets and the transports of the games: the received data, the log, and
 // the recording when read later equal those without the proxy.
-func TestReplay(t *testing.T) { corpora.Run(t, testReplay) }
+func TestCorporaReplay(t *testing.T) { corpora.Run(t, testReplay) }
 
 func testReplay(t *testing.T, c *corpora.Corpus) {
 	leaks(t)

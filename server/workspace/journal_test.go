@@ -73,7 +73,7 @@ func sameFiles(t *testing.T, what, dir string, want map[string]string) {
 }
 
 // An upload over a whole library is one step: undone, redone, undone again after a restart.
-func TestUndoOfAnUpload(t *testing.T) {
+func TestCorporaUndoOfAnUpload(t *testing.T) {
 	if benchtest.Raced {
 		t.Skip("one goroutine at a time: tested without the race detector")
 	}

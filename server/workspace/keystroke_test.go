@@ -137,7 +137,7 @@ func median(times []time.Duration) time.Duration {
 
 // The cost of a keystroke depends on the file, not on the library: it allocates the same number of bytes at any size, and takes a small
 // fraction of the time of reading the library.
-func TestKeystroke(t *testing.T) {
+func TestCorporaKeystroke(t *testing.T) {
 	var first uint64
 	type sized struct {
 		name string

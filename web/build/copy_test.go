@@ -18,6 +18,7 @@ import (
 
 	"wirebench/codec/paste"
 	"wirebench/defs/schema"
+	"wirebench/defs/tooltest"
 	"wirebench/web/browsertest"
 )
 
@@ -83,9 +84,7 @@ const manyValues = `{"number":1,"big":"72057594037927936","y":true,"text":"a \"q
 // output runs a program and returns its output. The test is skipped if the program is not installed.
 func output(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed", name)
-	}
+	tooltest.Path(t, name)
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	var stderr bytes.Buffer

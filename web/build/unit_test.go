@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,21 +13,13 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/evanw/esbuild/pkg/api"
 
+	"wirebench/defs/tooltest"
 	"wirebench/web/browsertest"
 )
 
 // TestBrowserUnit runs web/src/**/*.test.ts in a browser.
 func TestBrowserUnit(t *testing.T) {
-	web, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(web, "node_modules")); err != nil {
-		if os.Getenv("WIREBENCH_BROWSER") == "required" {
-			t.Fatal("web/node_modules is missing, and WIREBENCH_BROWSER=required")
-		}
-		t.Skip("web/node_modules is missing: npm ci in web/")
-	}
+	web := tooltest.Packages(t, "..", "preact")
 	script := bundleTests(t, web)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs/tooltest"
 	"wirebench/web/browsertest"
 )
 
@@ -27,9 +28,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 // sides have changed a place, one chooses.
 func TestFlowGit(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	tooltest.Path(t, "git")
 	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": "uint32 id\n", "C_LEAVE.1.def": "byte why\n", "protocol.1.map": "C_JOIN 1\nC_LEAVE 2\n"}, "/p/one/definitions/C_JOIN.1")
 	open := func() {
 		t.Helper()
@@ -90,9 +89,7 @@ func TestFlowGit(t *testing.T) {
 // Where definitions are in a repository, the bar has the branch and the number of files that are not committed, as they change, and opens the
 // dialog. A server without git says so.
 func TestFlowGitBar(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	tooltest.Path(t, "git")
 	f, _, dir := begin(t, map[string]string{"C_JOIN.1.def": "uint32 id\n", "protocol.1.map": "C_JOIN 1\n"}, "/p/one/definitions/C_JOIN.1")
 	p := f.page()
 	if n := p.Count("button", "Git…"); n != 0 {

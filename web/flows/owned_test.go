@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs/tooltest"
 	"wirebench/server"
 	"wirebench/server/projects"
 	"wirebench/server/servertest"
@@ -39,7 +40,7 @@ func newCheckout(t *testing.T, files map[string]string) *checkout {
 // git runs git, if there is one, and returns its output.
 func (c *checkout) git(args ...string) string {
 	c.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, ok := tooltest.Look(c, "git"); !ok {
 		return ""
 	}
 	cmd := exec.CommandContext(c.Context(), "git", append([]string{"-C", c.dir, "-c", "core.autocrlf=false", "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)

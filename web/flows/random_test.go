@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs/tooltest"
 	"wirebench/server/access"
 	"wirebench/server/rooms"
 	"wirebench/server/servertest"
@@ -104,7 +104,7 @@ func newCrowd(t *testing.T, seed uint64) *crowd {
 		T: t, r: rand.New(rand.NewPCG(seed, 3)), dir: dir, closed: make([]string, 3),
 		typed: map[string]fate{}, copied: map[string]bool{}, deleted: map[string]string{},
 	}
-	if _, err := exec.LookPath("git"); err == nil {
+	if _, ok := tooltest.Look(t, "git"); ok {
 		c.hasGit = true
 		gitIn(t, dir, "init", "--quiet", "--initial-branch=main")
 		gitIn(t, dir, "add", ".")

@@ -41,8 +41,8 @@ func readSamples(t testing.TB, file []byte, port uint16) []Sample {
 	return out
 }
 
-// TestSessionIsDetected detects the envelope of a session without definitions, including the compression that begins inside it.
-func TestSessionIsDetected(t *testing.T) { corpora.Run(t, testSessionIsDetected) }
+// TestCorporaSessionIsDetected detects the envelope of a session without definitions, including the compression that begins inside it.
+func TestCorporaSessionIsDetected(t *testing.T) { corpora.Run(t, testSessionIsDetected) }
 
 func testSessionIsDetected(t *testing.T, c *corpora.Corpus) {
 	samples := readSamples(t, c.Read(t, "protodef/session-1.16.1.pcapng"), 25598)

@@ -30,7 +30,7 @@ func stream(c *subspace.Cipher) []byte {
 	return out
 }
 
-func TestCipherAgreesWithAServer(t *testing.T) { corpora.Run(t, testCipherAgreesWithAServer) }
+func TestCorporaCipherAgreesWithAServer(t *testing.T) { corpora.Run(t, testCipherAgreesWithAServer) }
 
 func testCipherAgreesWithAServer(t *testing.T, c *corpora.Corpus) {
 	var file struct {
@@ -201,8 +201,8 @@ func TestRecoverFindsNothingWhereNothingIs(t *testing.T) {
 	}
 }
 
-// TestVIEWithoutItsHandshake: a capture that begins anywhere in a session yields the messages after that point.
-func TestVIEWithoutItsHandshake(t *testing.T) { corpora.Run(t, testVIEWithoutItsHandshake) }
+// TestCorporaVIEWithoutItsHandshake: a capture that begins anywhere in a session yields the messages after that point.
+func TestCorporaVIEWithoutItsHandshake(t *testing.T) { corpora.Run(t, testVIEWithoutItsHandshake) }
 
 func testVIEWithoutItsHandshake(t *testing.T, c *corpora.Corpus) {
 	names, of := sessions(t, c, "vie-session")

@@ -140,7 +140,7 @@ var captures = []string{
 	"plain-session", "vie-session", "plain-lossy-serverside", "plain-malformed", "sim-directory-list", "sim-continuum-opaque",
 }
 
-func TestCapturesGiveTheMessagesOfTheirTruth(t *testing.T) {
+func TestCorporaCapturesGiveTheMessagesOfTheirTruth(t *testing.T) {
 	corpora.Run(t, testCapturesGiveTheMessagesOfTheirTruth)
 }
 
@@ -174,9 +174,9 @@ func testCapturesGiveTheMessagesOfTheirTruth(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-// TestCapturesAreAccountedFor: the sources of a frame contain its bytes, and everything that the truth lists as opaque, as a ping, or as
+// TestCorporaCapturesAreAccountedFor: the sources of a frame contain its bytes, and everything that the truth lists as opaque, as a ping, or as
 // malformed is reported as such.
-func TestCapturesAreAccountedFor(t *testing.T) { corpora.Run(t, testCapturesAreAccountedFor) }
+func TestCorporaCapturesAreAccountedFor(t *testing.T) { corpora.Run(t, testCapturesAreAccountedFor) }
 
 func testCapturesAreAccountedFor(t *testing.T, c *corpora.Corpus) {
 	for _, name := range captures {

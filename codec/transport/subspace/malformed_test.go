@@ -29,9 +29,9 @@ var different = map[string]string{
 	"600-byte datagram":                           "as above",
 }
 
-// TestWhatAServerMakesOfMalformedPackets compares the messages with those that a server accepted, step by step. In the capture each step
+// TestCorporaWhatAServerMakesOfMalformedPackets compares the messages with those that a server accepted, step by step. In the capture each step
 // begins with a line of chat that starts with "## ".
-func TestWhatAServerMakesOfMalformedPackets(t *testing.T) {
+func TestCorporaWhatAServerMakesOfMalformedPackets(t *testing.T) {
 	corpora.Run(t, testWhatAServerMakesOfMalformedPackets)
 }
 

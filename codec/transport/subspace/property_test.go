@@ -58,9 +58,9 @@ func disturb(random *rand.Rand, segments []transport.Segment, window int, double
 	return all, lost
 }
 
-// TestOrderDoesNotMatter: reordered and duplicated datagrams of real captures yield the reliable messages in the same order, and each other
+// TestCorporaOrderDoesNotMatter: reordered and duplicated datagrams of real captures yield the reliable messages in the same order, and each other
 // message once per copy of its datagram.
-func TestOrderDoesNotMatter(t *testing.T) { corpora.Run(t, testOrderDoesNotMatter) }
+func TestCorporaOrderDoesNotMatter(t *testing.T) { corpora.Run(t, testOrderDoesNotMatter) }
 
 func testOrderDoesNotMatter(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside"} {
@@ -124,8 +124,8 @@ func inDoubt(got []frame, want frame) bool {
 	})
 }
 
-// TestLossLosesOnlyWhatIsLost: without some datagrams, all messages are read that had no byte in them, or that were repeated in others.
-func TestLossLosesOnlyWhatIsLost(t *testing.T) { corpora.Run(t, testLossLosesOnlyWhatIsLost) }
+// TestCorporaLossLosesOnlyWhatIsLost: without some datagrams, all messages are read that had no byte in them, or that were repeated in others.
+func TestCorporaLossLosesOnlyWhatIsLost(t *testing.T) { corpora.Run(t, testLossLosesOnlyWhatIsLost) }
 
 func testLossLosesOnlyWhatIsLost(t *testing.T, c *corpora.Corpus) {
 	for _, name := range []string{"plain-session", "vie-session", "plain-lossy-serverside", "sim-directory-list"} {
@@ -165,8 +165,8 @@ func testLossLosesOnlyWhatIsLost(t *testing.T, c *corpora.Corpus) {
 	}
 }
 
-// TestTruncatedDatagramsAreHarmless truncates datagrams, as captures with a snapshot length do.
-func TestTruncatedDatagramsAreHarmless(t *testing.T) {
+// TestCorporaTruncatedDatagramsAreHarmless truncates datagrams, as captures with a snapshot length do.
+func TestCorporaTruncatedDatagramsAreHarmless(t *testing.T) {
 	corpora.Run(t, testTruncatedDatagramsAreHarmless)
 }
 

@@ -16,9 +16,9 @@ import (
 	"wirebench/defs/schema"
 )
 
-// TestRewriteOfCaptures passes the sessions of real captures through a rewriter without decisions: an observer after it sees the same
+// TestCorporaRewriteOfCaptures passes the sessions of real captures through a rewriter without decisions: an observer after it sees the same
 // messages as one before it.
-func TestRewriteOfCaptures(t *testing.T) { corpora.Run(t, testRewriteOfCaptures) }
+func TestCorporaRewriteOfCaptures(t *testing.T) { corpora.Run(t, testRewriteOfCaptures) }
 
 func testRewriteOfCaptures(t *testing.T, c *corpora.Corpus) {
 	seen := 0

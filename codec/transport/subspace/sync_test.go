@@ -43,8 +43,8 @@ func TestSyncCounts(t *testing.T) {
 	}
 }
 
-// TestSyncCountsOfACapture: the relay between the two ends drops 12 %, after the capture point in this direction.
-func TestSyncCountsOfACapture(t *testing.T) { corpora.Run(t, testSyncCountsOfACapture) }
+// TestCorporaSyncCountsOfACapture: the relay between the two ends drops 12 %, after the capture point in this direction.
+func TestCorporaSyncCountsOfACapture(t *testing.T) { corpora.Run(t, testSyncCountsOfACapture) }
 
 func testSyncCountsOfACapture(t *testing.T, c *corpora.Corpus) {
 	names, of := sessions(t, c, "plain-lossy-serverside")

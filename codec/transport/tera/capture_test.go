@@ -197,7 +197,7 @@ func lineOf(conn int, f *transport.Frame) string {
 
 func straight(_ int, seg transport.Segment, feed func(transport.Segment)) { feed(seg) }
 
-func TestCapturesAreAsTheirTruth(t *testing.T) { corpora.Run(t, testCapturesAreAsTheirTruth) }
+func TestCorporaCapturesAreAsTheirTruth(t *testing.T) { corpora.Run(t, testCapturesAreAsTheirTruth) }
 
 func testCapturesAreAsTheirTruth(t *testing.T, corpus *corpora.Corpus) {
 	for _, name := range []string{"tera-session", "tera-plain", "tera-broken", "tera-broken, names of another version"} {
@@ -331,7 +331,7 @@ func names(t testing.TB, corpus *corpora.Corpus) func(schema.Key) bool {
 
 // Missing segments cost the messages that they overlap, and hardly any other; no message is read that was not sent. Without the names of
 // codes slightly more are missed: the first messages after a gap may have codes not seen before.
-func TestDroppedSegments(t *testing.T) { corpora.Run(t, testDroppedSegments) }
+func TestCorporaDroppedSegments(t *testing.T) { corpora.Run(t, testDroppedSegments) }
 
 func testDroppedSegments(t *testing.T, corpus *corpora.Corpus) {
 	for _, c := range []struct {

@@ -28,7 +28,7 @@ type streamVectors struct {
 	} `json:"then_zero_bytes"`
 }
 
-func TestCipherVectors(t *testing.T) { corpora.Run(t, testCipherVectors) }
+func TestCorporaCipherVectors(t *testing.T) { corpora.Run(t, testCipherVectors) }
 
 func testCipherVectors(t *testing.T, corpus *corpora.Corpus) {
 	var v struct {
@@ -108,7 +108,7 @@ func checkStream(t *testing.T, c *Cipher, v streamVectors) {
 	}
 }
 
-func TestIntegrityVectors(t *testing.T) { corpora.Run(t, testIntegrityVectors) }
+func TestCorporaIntegrityVectors(t *testing.T) { corpora.Run(t, testIntegrityVectors) }
 
 func testIntegrityVectors(t *testing.T, corpus *corpora.Corpus) {
 	var v struct {
