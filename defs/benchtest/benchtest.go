@@ -31,7 +31,7 @@ func Least(rounds int, jobs ...Job) []time.Duration {
 	return best
 }
 
-// A benchmark with a limit is named BenchmarkMust..., so that .ci/musts runs it.
+// A benchmark with a limit is named BenchmarkMust..., so that .ci/run finds it.
 
 // Must fails the benchmark if job exceeds most times base. It reports both per operation, for n operations.
 func Must(b *testing.B, n int, job, base time.Duration, most float64) {

@@ -6,12 +6,22 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestNames: a benchmark is named BenchmarkMust... exactly if it has a limit, which Must or Within checks. .ci/musts finds them by this name.
-// No other benchmark judges a time by itself: it does not call Errorf, which is for limits; Fatal is for what goes wrong.
+// folders: .ci/run looks for tests and benchmarks with these names in these folders.
+var folders = map[string][]string{
+	"TestTool": code, "TestCorpora": code, "BenchmarkMust": code, "Fuzz": code,
+	"TestFlow": pages, "TestBrowser": pages,
+}
+
+var code, pages = []string{"cmd", "codec", "defs", "server"}, []string{"static", "web"}
+
+// TestNames: a benchmark is named BenchmarkMust... exactly if it has a limit, which Must or Within checks. No other benchmark judges a time by
+// itself: it does not call Errorf, which is for limits; Fatal is for what goes wrong. That names TestTool..., TestCorpora..., TestFlow... and
+// TestBrowser... are not missing is checked by the packages tooltest, corpora and browsertest.
 func TestNames(t *testing.T) {
 	musts := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -29,6 +39,11 @@ func TestNames(t *testing.T) {
 			f, ok := decl.(*ast.FuncDecl)
 			if !ok || f.Recv != nil {
 				continue
+			}
+			for prefix, in := range folders {
+				if top := strings.Split(filepath.ToSlash(path), "/")[2]; strings.HasPrefix(f.Name.Name, prefix) && !slices.Contains(in, top) {
+					t.Errorf("%s: .ci/run does not look for %s here, but in %s", path, f.Name.Name, in)
+				}
 			}
 			limit, judges := false, false
 			ast.Inspect(f, func(n ast.Node) bool {
