@@ -2,7 +2,6 @@ package frames
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"regexp"
@@ -108,66 +107,6 @@ func (l *List) Rows(ctx context.Context, a RowsQuery) Rows {
 		out.Rows = append(out.Rows, row)
 	}
 	return out
-}
-
-// maxFrameShown is the maximum number of bytes of a frame sent to a page. For longer frames, which maps and other files have, the list
-// shows the length, and exports have all bytes.
-const maxFrameShown = 1 << 20
-
-// Frame is one frame, up to maxFrameShown.
-type Frame struct {
-	N     int    `json:"n" doc:"number in the capture, from 1"`
-	Hex   string `json:"hex"`
-	Dir   string `json:"dir" ts:"'c2s' | 's2c' | ''"`
-	Group string `json:"group"`
-	Name  string `json:"name"` // of its definition in the library; "" if it has none
-	Conn  string `json:"conn"`
-	frameSource
-	Row   Row         `json:"row"`
-	Offer *frameOffer `json:"offer,omitempty"` // for a frame without a definition
-	About *About      `json:"about,omitempty"` // for a frame that is not a message
-
-	Alternate bool `json:"alternate,omitempty"` // the frame has the alternative header of the dialect
-	Stream    bool `json:"stream,omitempty"`    // the frame is a part of a byte stream, not a datagram
-	Ciphered  bool `json:"ciphered,omitempty"`  // its packets may have to be deciphered to show its bytes in them
-}
-
-// frameSource lists the places in packets that a frame was assembled from.
-type frameSource struct {
-	Sources []frameRun `json:"sources"` // in the order of the bytes
-}
-
-type frameRun struct {
-	Packet uint32 `json:"packet"`
-	Off    uint32 `json:"off"` // in the payload of the packet, bytes
-	Len    uint32 `json:"len"`
-}
-
-// Frame returns a frame of the capture, whether or not it is in the list.
-func (l *List) Frame(n int) (*Frame, error) {
-	log := l.log
-	e, data, ok := log.Get(n - 1)
-	if !ok {
-		return nil, missing("frame %d is not in memory", n)
-	}
-	var f transport.Frame
-	log.Frame(n-1, e, data, &f)
-	m := RowMaker{Snap: l.snap}
-	conn := log.Conns()[e.Conn]
-	out := &Frame{N: n, Hex: hex.EncodeToString(f.Bytes[:min(len(f.Bytes), maxFrameShown)]), Dir: f.Dir.String(), Group: groupOf(l.snap, &f, conn), Conn: conn.Name, About: about(&f, conn), Alternate: l.snap.HasAlternate(&f), Stream: f.Offset >= 0}
-	if p, ok := l.snap.Protocol(); ok { // TLS may encipher any protocol, but not in running traffic
-		out.Ciphered = (l.Source.Ciphered(conn.Name) || p.Ciphers && l.Source.Running()) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
-	}
-	out.Row = m.row(n-1, e, &f)
-	if msg := l.snap.FrameMessage(&f); msg != nil {
-		out.Name = l.snap.NameOf(msg)
-	}
-	out.Offer = m.offer(&f)
-	out.Sources = []frameRun{}
-	for _, s := range f.From {
-		out.Sources = append(out.Sources, frameRun{s.Packet, s.Off, s.Len})
-	}
-	return out, nil
 }
 
 // Found is a place in the list.

@@ -25,6 +25,7 @@ type Answer struct {
 	Mistakes *[]diag.Info      `json:"mistakes,omitempty"` // all mistakes in the text of the page
 	Layout   *Layout           `json:"layout,omitempty"`
 	Data     *Data             `json:"data,omitempty"`   // the shown message
+	Picked   *Picked           `json:"picked,omitempty"` // the frame that the page has picked
 	Export   *Exports          `json:"export,omitempty"` // requested files
 	Failed   string            `json:"failed,omitempty"` // reason why a value or a field could not be changed
 	Line     int               `json:"line,omitempty"`   // of the changed field in the definition

@@ -40,6 +40,8 @@ type form struct {
 	edits map[int][]byte // changed bytes by index of the message
 	frame *FrameForm     // on a capture page, the frame that is the input; nil for none
 
+	chosen *chosen // the frame of the capture that the input is of; nil for none
+
 	// A value to change, over a websocket only.
 	path, role, typed string
 	field             string // name of a field of the definition

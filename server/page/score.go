@@ -28,11 +28,13 @@ const (
 type scored struct {
 	def *workspace.Definition
 	n   int // see ScoreAnswer
+
+	texts int // number of texts that the page has had: it drops the figures of all but the last one
 }
 
 // want sets the definition whose figures the page wants.
 func (l *livePage) want(def *workspace.Definition) {
-	d := scored{def, l.n}
+	d := scored{def, l.n, l.texts}
 	if def != nil && (!l.form.score || def.Message == nil) {
 		d.def = nil
 	}
@@ -63,8 +65,11 @@ func (l *livePage) score(ctx context.Context, c *socket.Channel) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case wanted = <-l.scored:
-			changed, sent = nil, nil
+		case next := <-l.scored:
+			if changed = nil; next.def != wanted.def || next.texts != wanted.texts {
+				sent = nil // otherwise the page has them, as when another frame of a capture is shown
+			}
+			wanted = next
 		case <-changed:
 			changed = nil
 			pause.Reset(scorePause)

@@ -92,6 +92,7 @@ type Message struct {
 		Values     *bool              `json:"values,omitempty"`
 		Score      *bool              `json:"score,omitempty"` // the page wants the figures of its text: see ScoreAnswer
 		Frame      *FrameForm         `json:"frame,omitempty"`
+		Pick       *Pick              `json:"pick,omitempty"` // a frame of the capture: its bytes become the input
 	} `json:"set"`
 	Edit   []TextEdit `json:"edit,omitempty"`   // after set: changes of texts that the server has, at most maxTextEdits
 	Have   string     `json:"have,omitempty"`   // state of the library whose messages the page lists
@@ -133,7 +134,7 @@ func sizeOf(list []Message) (n int) {
 
 // hasTexts reports whether a message has all texts, so that it does not matter which ones the server has.
 func (m *Message) hasTexts() bool {
-	return m.Set.Definition != nil && m.Set.Input != nil && m.Set.Value != nil && m.Set.Edits != nil && len(m.Edit) == 0
+	return m.Set.Definition != nil && (m.Set.Input != nil || m.Set.Pick != nil) && m.Set.Value != nil && m.Set.Edits != nil && len(m.Edit) == 0
 }
 
 // livePage is the state of an open page.
@@ -154,7 +155,8 @@ type livePage struct {
 	// Used by answer only.
 	holds  int64         // bytes that are charged to the person; see held
 	weight int           // bytes of good
-	of     store.Capture // the settings of the capture
+	read   store.Capture // the capture, as it is read
+	of     store.Capture // its settings
 	snap   *workspace.Snapshot
 	form   form
 	n      int
@@ -174,6 +176,7 @@ type livePage struct {
 	told   *string           // message that is open in the page; nil at first
 	edited bool              // value of Controls.Edited known to the page
 	typed  bool              // it has sent a text since, and assumes that this differs from the file
+	texts  int               // number of texts of the definition so far
 }
 
 func (b *Workbench) newLivePage(ws *workspace.Workspace, r *http.Request) *livePage {
@@ -213,6 +216,12 @@ func (l *livePage) listen(ctx context.Context, c *socket.Channel) error {
 // together merges a message and a later one.
 func together(a, b Message) Message {
 	set := a.Set
+	if b.Set.Pick != nil { // nothing of the frame before is left
+		set.Input, set.Form, set.ByCode, set.Show, set.Edits, set.Frame = nil, nil, nil, nil, nil, nil
+		a.Edit = slices.DeleteFunc(a.Edit, func(e TextEdit) bool { return e.Control == "input" || e.Control == "edits" })
+	} else if b.Set.Frame != nil {
+		set.Pick = nil
+	}
 	later(&set.Message, b.Set.Message)
 	later(&set.Name, b.Set.Name)
 	later(&set.Definition, b.Set.Definition)
@@ -229,6 +238,7 @@ func together(a, b Message) Message {
 	later(&set.Values, b.Set.Values)
 	later(&set.Score, b.Set.Score)
 	later(&set.Frame, b.Set.Frame)
+	later(&set.Pick, b.Set.Pick)
 	whole := map[string]bool{"definition": b.Set.Definition != nil, "input": b.Set.Input != nil, "value": b.Set.Value != nil, "edits": b.Set.Edits != nil}
 	b.Set = set
 	b.Edit = slices.Concat(slices.DeleteFunc(a.Edit, func(e TextEdit) bool { return whole[e.Control] }), b.Edit)
@@ -264,6 +274,7 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 	defer pause.Stop()
 	for {
 		m, ok := l.next()
+		more, whole := l.awaits()
 		if !ok {
 			select {
 			case <-ctx.Done():
@@ -281,6 +292,11 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 				if !l.readSettings() {
 					continue
 				}
+			case <-more:
+				if l.fetch(); l.form.chosen.waits() {
+					continue
+				}
+			case <-whole:
 			}
 			if !started || l.behind {
 				continue // the page will send its state
@@ -345,7 +361,10 @@ func (l *livePage) takeTyped() {
 	if text == "" {
 		text = "\n" // an empty text would mean the stored one
 	}
-	l.typed = l.typed || text != l.form.definition
+	if text != l.form.definition {
+		l.typed = true
+		l.texts++
+	}
 	l.form.definition = text
 }
 
@@ -362,8 +381,15 @@ func (l *livePage) followCapture() (noted <-chan struct{}, stop func()) {
 // readSettings reads the settings of the capture again, and reports whether they have changed.
 func (l *livePage) readSettings() bool {
 	x, err := l.ws.Captures.Get(l.capture)
-	if err != nil || x.Settings.Key() == l.of.Settings.Key() {
+	if err != nil {
 		return false
+	}
+	was := l.read
+	if l.read = x; x.Settings.Key() == was.Settings.Key() && x.Keys == was.Keys && x.Framing == was.Framing && x.Packets == was.Packets {
+		return false
+	}
+	if c := l.form.chosen; c != nil {
+		c.in = nil
 	}
 	l.of = store.Capture{Settings: x.Settings}
 	return true
@@ -384,9 +410,15 @@ func (l *livePage) next() (m Message, ok bool) {
 // page sends the message again with all texts.
 func (l *livePage) take(m Message) bool {
 	f, s := &l.form, m.Set
+	if s.Pick != nil {
+		l.choose(*s.Pick)
+	}
 	put(&f.message, s.Message)
 	put(&f.name, s.Name)
 	put(&f.definition, s.Definition)
+	if s.Definition != nil || slices.ContainsFunc(m.Edit, func(e TextEdit) bool { return e.Control == "definition" }) {
+		l.texts++
+	}
 	l.typed = l.typed || s.Definition != nil
 	put(&f.base, s.Base)
 	put(&f.shared, s.Shared)
@@ -400,7 +432,7 @@ func (l *livePage) take(m Message) bool {
 	put(&f.values, s.Values)
 	put(&f.score, s.Score)
 	if s.Frame != nil {
-		f.frame = s.Frame
+		f.frame, f.chosen = s.Frame, nil
 	}
 	f.show = max(f.show, 0)
 	f.definition, f.input, f.value = source.UnixLines(f.definition), source.UnixLines(f.input), source.UnixLines(f.value)
@@ -453,6 +485,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	if !l.take(m) {
 		return &Answer{N: l.n, Resend: true}, nil
 	}
+	l.fetch()
 	if err := l.hold(); err != nil {
 		return nil, err
 	}
@@ -509,6 +542,7 @@ func (l *livePage) work(ctx context.Context, m Message) (any, error) {
 	}
 	l.listed(&out, p.ws.Snapshot, view.Rail.Had)
 	l.controls(&out, p, had)
+	l.picked(&out)
 	out.Renamed, l.rename = l.ws.RenamedSince(l.rename)
 	l.mistakes(&out, p)
 	l.layout(&out, p)

@@ -111,7 +111,10 @@ func (p *work) work() {
 	p.rail()
 	p.uses()
 	p.view.Form = templates.FormState{
-		Show: p.form.show, Bytes: p.form.bytes, Edits: writeEdits(p.form.edits), From: sumOf(p.form.input), Base: p.form.base,
+		Show: p.form.show, Bytes: p.form.bytes, Edits: writeEdits(p.form.edits), Base: p.form.base,
+	}
+	if p.form.frame == nil { // the page of a capture is never posted as a form
+		p.view.Form.From = sumOf(p.form.input)
 	}
 }
 
@@ -163,6 +166,9 @@ func (p *work) read() *workspace.Input {
 		} else {
 			byCodes(j, p.use.Message)
 		}
+	}
+	if c := p.form.chosen; c != nil {
+		p.form.frame = c.frameForm(j.Snap)
 	}
 	if strings.TrimSpace(in.Text) != "" {
 		if err := j.ReadPasteOnce(p.pastes, in.Text, in.Form); err != nil {

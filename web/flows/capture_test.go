@@ -269,7 +269,7 @@ func TestFlowLateFrame(t *testing.T) {
 	f.shows(".frame-origin", "Define S_UNKNOWN_7777")
 	p.Visible("button", "Define S_UNKNOWN_7777 …")
 	f.do(`window.late = []; window.sends = WebSocket.prototype.send;
-		WebSocket.prototype.send = function (text) { String(text).includes('"frame"') ? window.late.push(() => window.sends.call(this, text)) : window.sends.call(this, text) }`)
+		WebSocket.prototype.send = function (text) { String(text).includes('"pick"') ? window.late.push(() => window.sends.call(this, text)) : window.sends.call(this, text) }`)
 	f.choose(2, false)
 	f.is("the frame is asked for", `window.late.length > 0`)
 	p.Gone("button", "Define S_UNKNOWN_7777 …")

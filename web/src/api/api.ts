@@ -49,6 +49,7 @@ export interface PageMessage {
     values?: boolean;
     score?: boolean;
     frame?: PageFrameForm;
+    pick?: PagePick;
   };
   /** after set: changes of texts that the server has, at most maxTextEdits */
   edit?: PageTextEdit[];
@@ -80,6 +81,14 @@ export interface PageFrameForm {
   about: FramesAbout | null;
   /** proposed name of a definition, "" if none is needed */
   offer: string;
+}
+
+/** PagePick names a frame of the capture that the page shows. The server has its bytes, and knows how they are read. */
+export interface PagePick {
+  /** number in the list, from 1; 0 for none */
+  n: number;
+  /** identity, which counts if the number is of another frame by now */
+  id?: string;
 }
 
 /** PageTextEdit is a change of a text that the page and the server both have. Numbers count UTF-16 code units, as in the browser. */
@@ -121,6 +130,8 @@ export interface PageAnswer {
   layout?: PageLayout;
   /** the shown message */
   data?: PageData;
+  /** the frame that the page has picked */
+  picked?: PagePicked;
   /** requested files */
   export?: PageExports;
   /** reason why a value or a field could not be changed */
@@ -222,6 +233,31 @@ export interface PageData {
   dir: string;
 }
 
+/** PagePicked is what an open page is told about the frame that it has picked, besides its bytes and fields. */
+export interface PagePicked {
+  /** number in the capture, from 1 */
+  n: number;
+  dir: 'c2s' | 's2c' | '';
+  group: string;
+  /** of its definition in the library; "" if it has none */
+  name: string;
+  conn: string;
+  /** in the order of the bytes */
+  sources: FramesFrameRun[];
+  /** for a frame without a definition */
+  offer?: FramesFrameOffer;
+  /** for a frame that is not a message */
+  about?: FramesAbout;
+  /** the frame has the alternative header of the dialect */
+  alternate?: boolean;
+  /** the frame is a part of a byte stream, not a datagram */
+  stream?: boolean;
+  /** its packets may have to be deciphered to show its bytes in them */
+  ciphered?: boolean;
+  /** why the frame cannot be shown */
+  lost?: string;
+}
+
 /** PageExports are files to save, with the features they lack. */
 export interface PageExports {
   Title: string;
@@ -320,6 +356,27 @@ export interface ViewListPatchNamed {
   at: number;
   remove?: number;
   new?: ViewNamed[];
+}
+
+export interface FramesFrameRun {
+  packet: number;
+  /** in the payload of the packet, bytes */
+  off: number;
+  len: number;
+}
+
+/** FramesFrameOffer proposes the start of a definition for a frame without one. */
+export interface FramesFrameOffer {
+  /** of the message, without a version */
+  name: string;
+  /** the code map that can get a name for the code */
+  map?: string;
+  /** code of the message */
+  code: number;
+  /** the map has a name for the code */
+  known?: boolean;
+  /** suffix of the name: a version, if the dialect has versions */
+  first?: string;
 }
 
 /** PageExport is a file to save. */
@@ -1305,7 +1362,6 @@ export interface MapAnswer {
 export interface FramesFrame {
   /** number in the capture, from 1 */
   n: number;
-  hex: string;
   dir: 'c2s' | 's2c' | '';
   group: string;
   /** of its definition in the library; "" if it has none */
@@ -1313,7 +1369,6 @@ export interface FramesFrame {
   conn: string;
   /** in the order of the bytes */
   sources: FramesFrameRun[];
-  row: FramesRow;
   /** for a frame without a definition */
   offer?: FramesFrameOffer;
   /** for a frame that is not a message */
@@ -1324,27 +1379,8 @@ export interface FramesFrame {
   stream?: boolean;
   /** its packets may have to be deciphered to show its bytes in them */
   ciphered?: boolean;
-}
-
-export interface FramesFrameRun {
-  packet: number;
-  /** in the payload of the packet, bytes */
-  off: number;
-  len: number;
-}
-
-/** FramesFrameOffer proposes the start of a definition for a frame without one. */
-export interface FramesFrameOffer {
-  /** of the message, without a version */
-  name: string;
-  /** the code map that can get a name for the code */
-  map?: string;
-  /** code of the message */
-  code: number;
-  /** the map has a name for the code */
-  known?: boolean;
-  /** suffix of the name: a version, if the dialect has versions */
-  first?: string;
+  hex: string;
+  row: FramesRow;
 }
 
 /** FramesPacket lists the frames that a packet carried. */

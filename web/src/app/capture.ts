@@ -3,6 +3,7 @@
 //   #frames                     the list and its tools: frames/panel.ts, filterbox/
 //   #byte-layer                 which bytes are shown: the frame, or its packets
 
+import type { PagePicked } from "../api/api";
 import { lookAtCaptures, onDeleted } from "../projects/captures";
 import { register } from "../kit/commands";
 import { copyText } from "../kit/copy/index";
@@ -11,7 +12,7 @@ import { FilterBox, localPlace } from "../frames/filterbox/index";
 import { sayWidened } from "../frames/filterbox/widened";
 import { Frames, type FrameRow, type Range, type State, type View } from "../frames/index";
 import type { Connection, FrameAnswer, FrameName, FrameOffer } from "../api/frames";
-import { opcode } from "../kit/frametext";
+import { opcode, sentence } from "../kit/frametext";
 import { urlOf, type At, failure, request } from "../kit/http";
 import { type Anchor, type MenuItem, openMenu } from "../kit/menu";
 import { notify } from "../kit/notify";
@@ -134,9 +135,7 @@ class CapturePage implements Shown {
   private draft: { name: string; text: string } | undefined;
   private drafting: ReturnType<typeof setTimeout> | undefined;
   private shown: FrameAnswer | undefined;
-  private wanted = 0; // the frame being loaded into the panes
-  private epoch = -1;
-  private cuts = -1; // of the list when the frame was shown
+  private chosen: { row: FrameRow; jumped: boolean } | undefined; // the frame that is shown, or on its way; undefined for none, and for a held message
   private name: string; // of the capture
   private gone = false; // the capture has been deleted
   private selection: { start: number; end: number } | undefined;
@@ -167,7 +166,7 @@ class CapturePage implements Shown {
         select: (row, jumped) => {
           if (this.heldHex === undefined || row?.n !== this.beforeHeld) {
             this.leaveHeld(false);
-            void this.select(row, jumped);
+            this.select(row, jumped);
           }
         },
         found: (n, range) => this.point(n, range),
@@ -176,7 +175,7 @@ class CapturePage implements Shown {
         note: (notes) => void this.change({ notes }),
         copy: (row, anchor) => void this.copy(row, anchor),
         link: (row) => this.link(row),
-        packet: (row) => void this.showPacket(row),
+        packet: (row) => this.showPacket(row),
         export: (chosen) => this.exportMenu(chosen),
         changed: (view) => this.changed(view),
         state: (state, connection) => this.took(state, connection === "gone"),
@@ -239,6 +238,7 @@ class CapturePage implements Shown {
           this.held?.edited(edit);
         }
       },
+      picked: (frame) => this.picked(frame),
       go: (frame) => void this.frames.goTo(frame),
       begun: (name, was) => this.begun(name, was),
       fieldMenu: (field) => [
@@ -262,7 +262,7 @@ class CapturePage implements Shown {
       this.frames.setView(this.place.filter, this.place.chips ?? []); // before the address is written
       this.box.set(this.place.filter, true);
       const { frame, selection } = this.place;
-      if (this.shown !== undefined && this.isPlace(this.shown.row) && this.shown.n === this.wanted && selection !== undefined) {
+      if (this.shown !== undefined && this.isPlace(this.shown.row) && selection !== undefined) {
         this.point(this.shown.n, selection);
       }
       if (frame !== 0) {
@@ -395,10 +395,10 @@ class CapturePage implements Shown {
   hold(m: Held | undefined, edit: string): void {
     if (m === undefined) {
       this.heldHex = undefined;
-      void this.select(this.frames.list.row);
+      this.select(this.frames.list.row);
       return;
     }
-    this.wanted = 0;
+    this.chosen = undefined;
     this.shown = undefined;
     this.showDetails(true);
     this.heldHex = m.frame.hex;
@@ -419,7 +419,7 @@ class CapturePage implements Shown {
     this.heldHex = undefined;
     this.held?.left();
     if (again) {
-      void this.select(this.frames.list.row);
+      this.select(this.frames.list.row);
     }
   }
 
@@ -436,45 +436,67 @@ class CapturePage implements Shown {
     }
   }
 
-  private turn = 0; // of the last selection
-
   /** Shows a frame in the panes. */
-  private async select(row: FrameRow | undefined, jumped = false): Promise<void> {
-    this.wanted = row?.n ?? 0;
+  private select(row: FrameRow | undefined, jumped = false): void {
     this.showDetails(row !== undefined);
     this.main.toggleAttribute("data-event", row?.kind === "packet");
     if (row === undefined) {
+      this.chosen = undefined;
       this.shown = undefined;
-      this.page.showFrame(undefined);
+      this.page.pickFrame(undefined);
       this.packets.show(undefined);
       this.origin.show(undefined);
       this.write();
       return;
     }
-    if (this.shown?.n !== row.n) {
-      this.origin.wait();
+    const isSame = this.chosen !== undefined && sameFrame(this.chosen.row, row);
+    if (!this.isPlace(row) && jumped) {
+      this.place.selection = undefined;
     }
-    const turn = ++this.turn;
-    try {
-      const frame = await this.frames.socket.ask("frame", { n: row.n });
-      if (this.wanted !== row.n || this.turn !== turn) {
-        return; // a later selection is asked for, maybe of the same row
-      }
-      if (!this.isPlace(row) && jumped) {
-        this.place.selection = undefined;
-      }
-      const selection = this.isPlace(row) ? this.place.selection : undefined; // until the page has selected it: a frame may be answered twice
-      this.shown = frame;
-      if ((frame.row.len ?? 0) > frame.hex.length / 2) {
-        notify(`Showing the first ${(frame.hex.length / 2).toLocaleString("en")} bytes of ${(frame.row.len ?? 0).toLocaleString("en")}; the export has all`, "warn");
-      }
-      this.page.showFrame({ n: frame.n, kind: frame.row.kind ?? "message", dir: frame.dir, group: frame.group, name: frame.name, alternate: frame.alternate ?? false, hex: frame.hex, selection, about: frame.about ?? null, offer: offered(frame) });
-      this.packets.show(frame);
-      this.origin.show(frame);
-      this.origin.showNote(this.frames.noteOf(frame.n));
-      this.write(jumped);
-    } catch {
-      // The connection is lost, and a message says so; the row is requested again after reconnecting.
+    this.chosen = { row, jumped: jumped || (isSame && this.shown === undefined && this.chosen?.jumped === true) };
+    if (!isSame) {
+      this.shown = undefined;
+      this.opens = false;
+      this.origin.wait();
+      this.page.pickFrame({ n: row.n, ...(row.id === undefined ? {} : { id: row.id }) });
+    } else if (this.shown !== undefined) {
+      this.show({ ...this.shown, n: row.n, row });
+    }
+  }
+
+  /** The page shows the chosen frame. */
+  private picked({ lost, ...frame }: PagePicked): void {
+    const { chosen } = this;
+    if (chosen === undefined) {
+      return;
+    }
+    if (lost !== undefined) {
+      notify(sentence(lost), "warn");
+      return;
+    }
+    const isNew = this.shown === undefined;
+    const hex = this.page.originalHex;
+    const { len } = chosen.row;
+    if (isNew && len > hex.length / 2) {
+      notify(`Showing the first ${(hex.length / 2).toLocaleString("en")} bytes of ${len.toLocaleString("en")}; the export has all`, "warn");
+    }
+    this.show({ ...frame, hex, row: chosen.row });
+    this.write(chosen.jumped);
+    chosen.jumped = false;
+    if (this.opens) {
+      this.opens = false;
+      this.packets.open();
+    }
+  }
+
+  private show(frame: FrameAnswer): void {
+    this.shown = frame;
+    this.packets.show(frame);
+    this.origin.show(frame);
+    this.origin.showNote(this.frames.noteOf(frame.n));
+    const { selection } = this.place;
+    if (selection !== undefined && this.isPlace(frame.row)) { // of the address, or found
+      this.page.selectBytes(selection.start, selection.end);
     }
   }
 
@@ -488,14 +510,6 @@ class CapturePage implements Shown {
     }
     if (state.name !== "" && state.name !== this.name) {
       this.rename(state.name);
-    }
-    if (this.epoch !== state.epoch) {
-      const first = this.epoch < 0;
-      this.epoch = state.epoch;
-      if (!first && this.shown !== undefined && state.cuts === this.cuts) { // otherwise the list reports the change
-        void this.select(this.shown.row); // its definition may have changed
-      }
-      this.cuts = state.cuts;
     }
     if (this.shown !== undefined) {
       this.origin.showNote(this.frames.noteOf(this.shown.n));
@@ -539,8 +553,8 @@ class CapturePage implements Shown {
   /** Selects bytes of a frame, once it is shown. */
   private point(n: number, selection: { start: number; end: number }): void {
     this.place = { ...this.place, frame: n, selection };
-    if (this.shown?.n === n && this.wanted === n) {
-      void this.select(this.shown.row);
+    if (this.shown?.n === n) {
+      this.select(this.shown.row);
     }
   }
 
@@ -644,11 +658,15 @@ class CapturePage implements Shown {
     void copyText(url.href).then((done) => notify(done ? `Copied a link to frame ${row.n}` : "The browser does not allow copying here", done ? "ok" : "err"));
   }
 
-  private async showPacket(row: FrameRow): Promise<void> {
-    if (this.shown?.n !== row.n) {
-      await this.select(row);
+  private opens = false; // the packets of the chosen frame are to be shown once it is
+
+  private showPacket(row: FrameRow): void {
+    this.select(row);
+    if (this.shown === undefined) {
+      this.opens = true;
+    } else {
+      this.packets.open();
     }
-    this.packets.open();
   }
 
   /** Offers the selected frames, or all listed ones, as a file. */
@@ -745,10 +763,9 @@ async function hasExport(address: string): Promise<boolean> {
   return false;
 }
 
-/** The proposed name for the definition of a frame, "" if it has one. */
-function offered(frame: FrameAnswer): string {
-  const { offer } = frame;
-  return offer === null || offer === undefined ? "" : offer.name + (offer.first ?? "");
+/** Whether two rows are of one frame, cut in the same way. */
+function sameFrame(a: FrameRow, b: FrameRow): boolean {
+  return (a.id === undefined ? a.n === b.n : a.id === b.id) && a.len === b.len && a.kind === b.kind;
 }
 
 /** Ascending numbers as ranges: 1-3,7. */

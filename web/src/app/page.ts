@@ -4,7 +4,7 @@
 // and the hex grid replace the text field and the static bytes.
 
 import { addressOf, linkTo, messageIn, pathOf, readAddress, unpacked, writeAddress, type Shown } from "../kit/address";
-import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameForm as FrameContext, PageValueAnswer as Answered } from "../api/api";
+import type { DiagInfo, PageAnswer, PageControls as ControlChanges, PageFrameForm as FrameContext, PagePick, PagePicked, PageValueAnswer as Answered } from "../api/api";
 import { pushes } from "../kit/changes";
 import { register } from "../kit/commands";
 import { Connection, socketOf } from "../kit/connection";
@@ -74,6 +74,8 @@ export interface FrameHost {
   fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
   /** A frame is being loaded into the panes, or is shown. */
   shown(): void;
+  /** The picked frame is shown, or is told about again: it is in another place of the list, or explained in another way. */
+  picked(frame: PagePicked): void;
   /** Goes to a frame by its number. */
   go(frame: number): void;
   /** A definition was started by typing, or an unsaved one was renamed from `was`. */
@@ -122,7 +124,7 @@ const mostRecent = 100; // texts of a room
 export class Page {
   private readonly workspace: string;
   private readonly form: HTMLFormElement;
-  private readonly controls: Controls;
+  private controls: Controls;
   private readonly editor: DefinitionField;
   private readonly hex: HexGrid;
   private readonly inspector: Inspector;
@@ -282,7 +284,7 @@ export class Page {
     this.socket = new Socket(
       this.connected,
       { capture: main.dataset["capture"], client: clientID, text: () => this.editor.text, waits: () => this.together.waits, knows: (of) => this.controls.shared === "" || this.recent.has(of) },
-      () => ({ ...this.controls }),
+      () => this.told(),
       (answer) => this.take(answer),
       (state) => this.connection(state),
       (score) => {
@@ -414,23 +416,60 @@ export class Page {
     this.host = host;
   }
 
-  /** Shows a frame of the list; undefined for none. */
-  showFrame(frame: (FrameContext & { n?: number; hex: string; edited?: string; selection?: { start: number; end: number } | undefined }) | undefined): void {
+  /** Shows a frame of the capture, of which the server has the bytes; undefined for none. */
+  pickFrame(frame: PagePick | undefined): void {
+    const capture = document.querySelector("main")?.dataset["capture"];
+    this.turnTo();
+    this.together.look(capture === undefined || frame === undefined ? undefined : { capture, frame: frame.n });
+    const pick = frame ?? { n: 0 };
+    const { frame: _, ...controls } = this.controls;
+    this.controls = { ...controls, pick, input: "", form: "hex", bycode: true, edits: {}, show: 0 };
+    this.socket.set({ pick });
+    this.formPane.leave();
+  }
+
+  /** Shows a message that is held. */
+  showFrame(frame: FrameContext & { hex: string; edited?: string }): void {
+    this.turnTo();
+    this.together.look(undefined);
+    const { hex, edited, ...context } = frame;
+    const change = { input: hex, form: "hex", bycode: true, edits: edited === undefined ? {} : { 0: edited }, show: 0, frame: context };
+    const { pick: _, ...controls } = this.controls;
+    this.controls = { ...controls, ...change };
+    this.socket.set(change);
+    this.formPane.leave();
+  }
+
+  /** Another message is about to be shown. */
+  private turnTo(): void {
     this.done.length = 0;
     this.undone.length = 0;
     this.caretLine = null;
-    this.pendingSelection = frame?.selection;
-    const capture = document.querySelector("main")?.dataset["capture"];
-    this.together.look(capture === undefined || frame?.n === undefined ? undefined : { capture, frame: frame.n });
-    const { kind, dir, group, name, alternate, about, offer } = frame ?? { kind: "", dir: "", group: "", name: "", alternate: false, about: null, offer: "" };
-    const change = { input: frame?.hex ?? "", form: "hex", bycode: true, edits: frame?.edited === undefined ? {} : { 0: frame.edited }, show: 0, frame: { kind, dir, group, name, alternate, about, offer } };
-    const begin = field<HTMLInputElement>("name");
-    if (begin !== null && this.controls.message === "" && offer !== "" && document.activeElement !== begin) {
-      begin.value = offer;
+    this.pendingSelection = undefined;
+  }
+
+  /** The controls for a server that knows none of them. It has the bytes of a picked frame. */
+  private told(): Partial<Controls> {
+    const { input, ...controls } = this.controls;
+    return controls.pick === undefined ? { ...controls, input } : controls;
+  }
+
+  /** Takes what the server tells about the picked frame. */
+  private tookPicked(frame: PagePicked): void {
+    if (Object.keys(this.controls.edits).length === 0) {
+      this.controls.input = hexOf(this.message?.data ?? new Uint8Array());
     }
-    Object.assign(this.controls, change);
-    this.socket.set(change);
-    this.formPane.leave();
+    const begin = field<HTMLInputElement>("name");
+    const { offer } = frame;
+    if (begin !== null && offer !== undefined && this.controls.message === "" && document.activeElement !== begin) {
+      begin.value = offer.name + (offer.first ?? "");
+    }
+    this.host?.picked(frame);
+  }
+
+  /** The bytes of the shown message in hex, without edits. */
+  get originalHex(): string {
+    return this.controls.input;
   }
 
   /** The text of the open definition. */
@@ -741,7 +780,7 @@ export class Page {
     this.setBookmarks(unpackBookmarks(bookmarks));
     Object.assign(this.controls, { show, input, form, bycode, edits });
     showText(input);
-    this.socket.set({ show, input, form, bycode, edits });
+    this.socket.set({ show, bycode, edits, ...(this.controls.pick === undefined ? { input, form } : {}) });
     if (message !== this.controls.message) {
       this.socket.set({ message, ...this.leave() });
     }
@@ -1081,6 +1120,9 @@ export class Page {
     this.isAnswered = true;
     this.showLinked();
     this.threads.follow(this.openFile, this.controls.base);
+    if (answer.picked !== undefined) {
+      this.tookPicked(answer.picked);
+    }
     if (answer.data !== undefined) {
       this.host?.shown();
     }

@@ -8,7 +8,7 @@ import { patched, patchedBytes, spliced } from "./patch";
 import { sum32, Texts } from "./texts";
 
 /** The controls of the page whose values the server needs. */
-export type Controls = Omit<Required<PageMessage["set"]>, "frame"> & Pick<PageMessage["set"], "frame">; // frame: of a page of a capture
+export type Controls = Omit<Required<PageMessage["set"]>, "frame" | "pick"> & Pick<PageMessage["set"], "frame" | "pick">; // these: of a page of a capture
 
 /** A pressed button with its parameters. */
 export type Action = Omit<PageMessage, "n" | "set" | "edit" | "have"> & { action: string };
@@ -33,7 +33,8 @@ export function isAnswer({ value, choices, hits, form }: Pick<Answer, "value" | 
 
 export type State = "connecting" | "open" | "lost";
 
-const judged: readonly (keyof Controls)[] = ["definition", "input", "edits", "form", "bycode"]; // what the panes are about
+const judged: readonly (keyof Controls)[] = ["definition", "input", "pick", "edits", "form", "bycode"]; // what the panes are about
+const byPick: readonly (keyof Controls)[] = ["input", "edits", "form", "bycode", "show", "frame"]; // what a picked frame sets
 
 const mostAhead = 500; // milliseconds that an answer waits for the text that it is about
 
@@ -42,9 +43,9 @@ export function sumOfText(text: string): number {
   return sum32(text.replace(/\n$/, ""));
 }
 
-/** The channel. `all` returns every control, for the first message of a connection. */
+/** The channel. `all` returns every control that the server needs, for the first message of a connection. */
 export class Socket {
-  private readonly all: () => Controls;
+  private readonly all: () => Partial<Controls>;
   private readonly text: () => string;
   private readonly knows: (of: number) => boolean;
   private readonly waits: () => boolean;
@@ -70,7 +71,7 @@ export class Socket {
 
   /** `capture` is the id of the capture that the page shows, whose settings apply, `client` identifies its copy of the text, and `waits` tells
    *  whether something is typed there that the server has not confirmed. */
-  constructor(connection: Connection, with_: { capture?: string | undefined; client: string; text: () => string; waits: () => boolean; knows: (of: number) => boolean }, all: () => Controls, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
+  constructor(connection: Connection, with_: { capture?: string | undefined; client: string; text: () => string; waits: () => boolean; knows: (of: number) => boolean }, all: () => Partial<Controls>, answered: (answer: Answer) => void, changed: (state: State) => void, scored: (score: PageScoreAnswer["score"]) => void) {
     this.all = all;
     this.text = with_.text;
     this.knows = with_.knows;
@@ -162,7 +163,14 @@ export class Socket {
         this.unanswered.delete(of);
       }
     }
-    this.dirty = Object.assign({}, this.all(), ...sets, this.dirty) as Controls;
+    const all = this.all();
+    this.dirty = Object.assign({}, all, ...sets, this.dirty) as Partial<Controls>;
+    if (all.pick !== undefined) { // earlier messages may have been about other bytes
+      const { input: _, frame: __, ...rest } = this.dirty;
+      this.dirty = { ...rest, pick: all.pick, edits: all.edits ?? {} };
+    } else {
+      delete this.dirty.pick;
+    }
     const resolve = this.waiting.get(n);
     this.waiting.delete(n);
     this.flush(resolve);
@@ -240,6 +248,9 @@ export class Socket {
       this.late = answer.older ? set : {};
       this.lateOf = answer.older ? answer.of : undefined;
       answer.set = answer.older ? {} : set;
+      if (newer("pick")) {
+        delete answer.picked; // of another frame
+      }
       if (newer("edits")) {
         this.skipped = answer.data ?? this.skipped;
         delete answer.data; // of bytes older than those shown
@@ -259,6 +270,12 @@ export class Socket {
   set(change: Partial<Controls>): void {
     if (change.shared !== undefined) {
       this.told.clear(); // the server takes the text from the room, or not any more
+    }
+    if (change.pick !== undefined) { // nothing of the message before is left
+      byPick.forEach((key) => delete this.dirty[key]);
+      this.told.forget();
+    } else if (change.frame !== undefined) {
+      delete this.dirty.pick;
     }
     Object.assign(this.dirty, change);
     this.behind();
@@ -308,7 +325,7 @@ export class Socket {
     this.wakeUp();
     const action = this.actions.shift();
     this.n++;
-    for (const key of Object.keys(this.dirty)) {
+    for (const key of [...Object.keys(this.dirty), ...(this.dirty.pick === undefined ? [] : byPick)]) {
       this.sentAt.set(key, this.n);
     }
     if (resolve !== undefined) {

@@ -50,6 +50,12 @@ export class Texts {
     this.edits = undefined;
   }
 
+  /** The server takes the bytes of a frame itself, which has no edits. */
+  forget(): void {
+    this.texts.delete("input");
+    this.edits = {};
+  }
+
   /** Takes the texts set by the server, unless newer ones were sent. */
   take(set: PageControls, isNewest: (key: string) => boolean): void {
     for (const key of ["definition", "input"] as const) {

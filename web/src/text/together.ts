@@ -260,8 +260,15 @@ export class Together {
     this.looking = setTimeout(() => this.tellFrame(), lookAfter);
   }
 
+  private toldFrame = ""; // by this connection
+
   private tellFrame(): void {
-    this.send({ look: this.frame ?? { capture: "", frame: 0 } });
+    const look = this.frame ?? { capture: "", frame: 0 };
+    const told = look.capture === "" ? "" : `${look.capture} ${look.frame}`;
+    if (this.people.length > 0 && told !== this.toldFrame) { // there is somebody to see it
+      this.toldFrame = told;
+      this.send({ look });
+    }
   }
 
   private unmerged: Kept | undefined; // a text that the server is to merge, until it says so
@@ -593,9 +600,8 @@ export class Together {
         this.saving = "wanted"; // nobody knows whether it was
       }
       this.sendUnmerged();
-      if (this.frame !== undefined) {
-        this.tellFrame();
-      }
+      this.toldFrame = "";
+      this.tellFrame();
     }
     if (updates !== undefined) {
       const before = this.host.text();
@@ -626,6 +632,7 @@ export class Together {
     if (people !== undefined || nobody === true) {
       this.people = people ?? [];
       this.shared?.show(this.people);
+      this.tellFrame();
       this.tellPeers();
       this.goAlong();
     }
