@@ -104,6 +104,21 @@ func FormOf(p *codec.Program) Form {
 	return out
 }
 
+// ChoicesOf returns what a value is chosen from: the named values of a number, or true and false; nil for others. The path has no indexes.
+func ChoicesOf(p *codec.Program, path string) []FormValue {
+	for i := range p.Fields {
+		if string(p.AppendFieldPath(nil, uint16(i))) != path {
+			continue
+		}
+		if n, ok := p.Fields[i].Schema.Type.(*schema.Number); ok && n.Kind == schema.Bool {
+			return []FormValue{{"false", "false"}, {"true", "true"}}
+		}
+		b := formBuilder{of: p, left: maxForm, open: map[*schema.Struct]bool{}}
+		return b.field(p.Fields[i].Schema).Values
+	}
+	return nil
+}
+
 type formBuilder struct {
 	of   *codec.Program
 	left int

@@ -154,3 +154,28 @@ func TestStartOfElements(t *testing.T) {
 		}
 	}
 }
+
+// What a value is chosen from.
+func TestChoices(t *testing.T) {
+	d, _ := defs.Find("muta")
+	set := build.New(d.Rules, []*source.File{source.New("a.def", "group: msg\n\nenum: race\n   HUMAN = 1\n   ELF = 5\n\npacket: born\n   __group = msg\n   races = race {3}\n   age = uint8\n")}, schema.Options{})
+	tera, _ := defs.Find("tera")
+	flags := build.New(tera.Rules, []*source.File{source.New("S_X.1.def", "array list\n- bool on\n")}, schema.Options{})
+	for _, c := range []struct {
+		set        *build.Set
+		path, want string
+	}{
+		{set, "races[]", `[{"name":"HUMAN","value":"1"},{"name":"ELF","value":"5"}]`}, {set, "age", "null"}, {set, "gone", "null"},
+		{flags, "list[].on", `[{"name":"false","value":"false"},{"name":"true","value":"true"}]`},
+	} {
+		for m := range c.set.Messages() {
+			p, err := codec.Compile(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := json.Marshal(ChoicesOf(p, c.path)); string(got) != c.want {
+				t.Errorf("%s: %s, want %s", c.path, got, c.want)
+			}
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (p *work) change() error {
 	return nil
 }
 
-// namedValue returns what is typed for a value: in quotes if it is the name of a number that is shown by name.
+// namedValue returns what is typed for a value. The name of a number is in quotes where values have the name, too; elsewhere it is its number.
 func namedValue(rec *codec.Record, fields []view.FieldValue, f *form) string {
 	if f.action != "set" {
 		return f.typed
@@ -67,8 +67,17 @@ func namedValue(rec *codec.Record, fields []view.FieldValue, f *form) string {
 		}
 		n, ok := rec.Program.Fields[x.Field].Schema.Type.(*schema.Number)
 		word := strings.TrimSpace(f.typed)
-		if ok && n.Enum != nil && n.Enum.Shown && slices.ContainsFunc(n.Enum.Values, func(v schema.EnumValue) bool { return v.Name == word }) {
-			return strconv.Quote(word)
+		if !ok || n.Enum == nil {
+			break
+		}
+		for _, v := range n.Enum.Values {
+			switch {
+			case v.Name != word:
+			case n.Enum.Shown && !f.exactly && !rec.Program.Message.Open:
+				return strconv.Quote(word)
+			default:
+				return n.Decimal(v.Value)
+			}
 		}
 		break
 	}

@@ -190,6 +190,8 @@ type ValueAnswer struct {
 		Type    string          `json:"type"`
 		Value   json.RawMessage `json:"value"`
 		Typed   string          `json:"typed"` // in the form in which a user would type it
+
+		Choices []view.FormValue `json:"choices,omitempty"` // what it is chosen from; other numbers are legal, too
 		Failed  string          `json:"failed,omitempty"`
 	} `json:"value"`
 }
@@ -216,7 +218,7 @@ func (l *livePage) value() *ValueAnswer {
 			v.Failed = err.Error()
 			return out
 		}
-		v.Value = m.Value[at.From:at.To]
+		v.Value, v.Choices = m.Value[at.From:at.To], view.ChoicesOf(p.job.Rec.Program, view.WithoutIndexes(v.Path))
 	} else {
 		for _, f := range m.Fields {
 			if f.Path == v.Path && f.Role == v.Role && (l.form.arg == "" || l.form.arg == fmt.Sprint(f.BitOffset)) {

@@ -226,3 +226,32 @@ func TestFlowBytes(t *testing.T) {
 	f.is("a byte more", `new URLSearchParams(location.hash.slice(1)).get("hex").length === 38`)
 	f.shows("#bytes-head", "1 inserted")
 }
+
+// Named values are chosen from, and numbers without a name can be typed.
+func TestFlowChoices(t *testing.T) {
+	t.Parallel()
+	f, _ := beginAs(t, "muta", map[string]string{"game.def": "group: msg\n\nenum: race\n   HUMAN = 1\n   ELF = 5\n\npacket: born\n   __group = msg\n   race = race\n   age = uint8\n"}, "/p/one/definitions/born")
+	f.paste("00 01 07")
+	f.shows(row("race"), "1 (HUMAN)")
+	choose := func(path, was, typed, shown string) {
+		t.Helper()
+		f.focus(row(path))
+		f.press("Enter")
+		f.is("the current value, and a field for another", `document.activeElement.matches(".value-edit") && document.activeElement.value + document.activeElement.placeholder === "`+was+`"`)
+		f.types(typed)
+		f.press("Enter")
+		f.shows(row(path), shown)
+	}
+	choose("race", "1", "ELF", "5 (ELF)")
+	choose("race", "5", "3", "3")
+	choose("race", "3", "", "3") // as it was
+	f.focus(row("race"))
+	f.press("Enter")
+	f.is("the names", `[...document.activeElement.list.options].map((o) => o.value + o.label).join() === "HUMAN1,ELF5"`)
+	f.press("Escape")
+	f.page().In("Lengths and offsets").Click("button", "keep as they are")
+	choose("race", "3", "HUMAN", "1 (HUMAN)")
+	f.focus(row("age"))
+	f.press("Enter")
+	f.is("a number is changed as it is", `document.activeElement.value === "7" && document.activeElement.list === null`)
+}

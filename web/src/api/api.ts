@@ -525,8 +525,16 @@ export interface PageValueAnswer {
     type: string;
     value: unknown;
     typed: string;
+    choices?: ViewFormValue[];
     failed?: string;
   };
+}
+
+/** ViewFormValue is a named value of a number. */
+export interface ViewFormValue {
+  name: string;
+  /** decimal */
+  value: string;
 }
 
 /** PageChoicesAnswer is the response to the action "types". */
@@ -720,13 +728,6 @@ export interface ViewFormCase {
   name?: string;
   /** of that number, decimal */
   value?: string;
-}
-
-/** ViewFormValue is a named value of a number. */
-export interface ViewFormValue {
-  name: string;
-  /** decimal */
-  value: string;
 }
 
 /** PagePushedOpened opens the channel of notifications. */

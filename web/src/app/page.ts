@@ -1442,7 +1442,7 @@ export class Page {
       const answer = await this.press(`set:${at ?? ""}`, { path: value.path, role, typed, exactly });
       return answer.failed ?? "";
     };
-    editValue(row, value.typed, commit, () => this.tree.list.redraw());
+    editValue(row, value, commit, () => this.tree.list.redraw());
   }
 
   private rowMenu(row: HTMLElement, at: { x: number; y: number } | HTMLElement): void {

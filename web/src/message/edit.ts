@@ -3,6 +3,8 @@
 export interface EditOptions {
   text: string;
   label: string;
+  /** What the text is chosen from; others are legal, too. */
+  choices?: readonly { name: string; value: string }[] | undefined;
   /** Takes the typed text, and resolves to the reason for a refusal, or "". After a refusal the field stays. */
   commit(typed: string): Promise<string> | string;
   /** The element that gets the focus afterwards. */
@@ -15,14 +17,23 @@ export interface EditOptions {
 export function editIn(cell: HTMLElement, o: EditOptions): () => void {
   const input = document.createElement("input");
   input.className = "value-edit";
-  input.value = o.text;
+  const { choices = [] } = o;
+  const list = document.createElement("datalist");
+  if (choices.length === 0) {
+    input.value = o.text;
+  } else { // empty, so that all of them are offered
+    input.placeholder = o.text;
+    list.id = "value-choices";
+    list.append(...choices.map(({ name, value }) => new Option(value === name ? "" : value, name)));
+    input.setAttribute("list", list.id);
+  }
   input.spellcheck = false;
   input.autocomplete = "off";
   input.setAttribute("aria-label", o.label);
   const why = document.createElement("span");
   why.className = "value-why";
   why.setAttribute("role", "alert");
-  cell.replaceChildren(input, why);
+  cell.replaceChildren(input, list, why);
   let busy = false;
   let closed = false; // removing the field blurs it, which would close it again
   const close = (focus: boolean): void => {
@@ -47,7 +58,7 @@ export function editIn(cell: HTMLElement, o: EditOptions): () => void {
     } else if (event.key === "Enter" && !event.isComposing && !busy) {
       event.preventDefault();
       busy = true;
-      void Promise.resolve(o.commit(input.value)).then((failed) => {
+      void Promise.resolve(o.commit(choices.length > 0 && input.value === "" ? o.text : input.value)).then((failed) => {
         busy = false;
         if (failed === "") {
           close(true);

@@ -6,7 +6,7 @@
 
 import { roleSign, roleWord } from "./roles";
 import { make, put, write } from "../kit/dom";
-import { editIn } from "./edit";
+import { editIn, type EditOptions } from "./edit";
 import type { Mark } from "./layout";
 import type { Message } from "./model";
 import { bitOffsetOf, numberOf, valueOf } from "../kit/numbers";
@@ -554,11 +554,11 @@ function isEditing(): boolean {
   return document.querySelector(".tree .value-edit") !== null;
 }
 
-/** Replaces a row's value by a text field. done is called when the field is removed. */
-export function editValue(row: HTMLElement, text: string, commit: (typed: string) => Promise<string>, done: () => void): void {
+/** Replaces a row's value by a text field, with the choices that there are. done is called when the field is removed. */
+export function editValue(row: HTMLElement, { typed, choices }: { typed: string; choices?: EditOptions["choices"] }, commit: (typed: string) => Promise<string>, done: () => void): void {
   const cell = row.querySelector<HTMLElement>("td.value");
   if (cell !== null && !isEditing()) {
-    editIn(cell, { text, label: `New value of ${row.dataset["path"] ?? ""}`, commit, back: row, done });
+    editIn(cell, { text: typed, choices, label: `New value of ${row.dataset["path"] ?? ""}`, commit, back: row, done });
     write(cell, ""); // to be drawn again
   }
 }
