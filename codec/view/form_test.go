@@ -165,7 +165,9 @@ func TestChoices(t *testing.T) {
 		set        *build.Set
 		path, want string
 	}{
-		{set, "races[]", `[{"name":"HUMAN","value":"1"},{"name":"ELF","value":"5"}]`}, {set, "age", "null"}, {set, "gone", "null"},
+		{set, "races[]", `[{"name":"HUMAN","value":"1"},{"name":"ELF","value":"5"}]`},
+		{set, "age", "null"},
+		{set, "gone", "null"},
 		{flags, "list[].on", `[{"name":"false","value":"false"},{"name":"true","value":"true"}]`},
 	} {
 		for m := range c.set.Messages() {

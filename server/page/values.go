@@ -192,7 +192,7 @@ type ValueAnswer struct {
 		Typed   string          `json:"typed"` // in the form in which a user would type it
 
 		Choices []view.FormValue `json:"choices,omitempty"` // what it is chosen from; other numbers are legal, too
-		Failed  string          `json:"failed,omitempty"`
+		Failed  string           `json:"failed,omitempty"`
 	} `json:"value"`
 }
 
