@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -286,6 +287,24 @@ func TestPageKeystroke(t *testing.T) {
 	}
 	if len(p.data.Bits) != 502 || line != 501 || p.data.Parts[252].Path != "field_2500" {
 		t.Errorf("%d runs, the last of line %d: %+v", len(p.data.Bits), line, p.data.Parts[252])
+	}
+}
+
+// So does the answer to a changed byte of a long message.
+func TestPageByteOfALongMessage(t *testing.T) {
+	p, _, _ := testPage(t, map[string]string{"C_LIST.1.def": "array ids\n- uint32 id\n", "protocol.1.map": "C_LIST 1\n"})
+	const n = 8000
+	data := []byte{(8 + 8*n) & 255, (8 + 8*n) >> 8, 1, 0, n & 255, n >> 8, 8, 0}
+	for i := range n {
+		next := 8 * (i + 2) % (8 * (n + 1)) // of the last one 0
+		data = append(data, byte(8*(i+1)), byte((i+1)>>5), byte(next), byte(next>>8), byte(i), 0, 0, 0)
+	}
+	input := hex.EncodeToString(data)
+	p.do(`"set":{"message":"C_LIST.1","input":"` + input + `"}`)
+	opened := p.wire
+	p.do(`"set":{"edits":{"0":"` + strings.Replace(input, "00000000", "01000000", 1) + `"}}`)
+	if p.do(`"set":{"edits":{"0":"` + strings.Replace(input, "00000000", "02000000", 1) + `"}}`); p.wire > 600 || opened < 100*p.wire {
+		t.Errorf("it is answered with %d bytes, the message with %d", p.wire, opened)
 	}
 }
 

@@ -398,7 +398,7 @@ func splitter(way, before string) templ.Component {
 	})
 }
 
-// pageState is the state that the form passes to the next page.
+// pageState is the state that the form passes to the next page. An open page with a connection passes none.
 func pageState(w Workbench) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -420,7 +420,7 @@ func pageState(w Workbench) templ.Component {
 			templ_7745c5c3_Var15 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div id=\"page-state\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -818,7 +818,6 @@ type Fragment struct {
 func Fragments(w Workbench) []Fragment {
 	part := func(id string, c templ.Component) Fragment { return Fragment{ID: id, Part: c} }
 	out := []Fragment{
-		part("page-state", pageState(w)),
 		part("notices", notices(w)),
 		part("ask", ask(w)),
 		part("definition-head", definitionHead(w)),
