@@ -23,6 +23,13 @@ const (
 	pongTime  = 20 * time.Second
 )
 
+// Messages longer than a packet are compressed, each by itself: with what was sent before as context each connection would have a compressor
+// of 0.8 MB, and what is sent often is changes, which gain little.
+const (
+	compression = websocket.CompressionNoContextTakeover
+	leastLength = 1400 // bytes of a compressed message
+)
+
 // Conn is an open websocket connection. Only one goroutine may call Read at a time; the other methods are safe for concurrent use.
 type Conn struct {
 	ws  *websocket.Conn
@@ -46,7 +53,7 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) {
 	// Without patterns, the library requires the origin to equal the host of the request.
 	h := &hijacked{ResponseWriter: w}
-	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	ws, err := websocket.Accept(h, r, &websocket.AcceptOptions{CompressionMode: compression, CompressionThreshold: leastLength})
 	if err != nil {
 		return nil, fmt.Errorf("accept websocket: %w", err)
 	}
@@ -56,7 +63,7 @@ func Accept(w http.ResponseWriter, r *http.Request, limit int64) (*Conn, error) 
 
 // Dial opens a websocket connection as a client. header may hold a token or an origin.
 func Dial(ctx context.Context, url string, header http.Header, limit int64) (*Conn, error) {
-	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header, CompressionMode: websocket.CompressionDisabled})
+	ws, _, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header, CompressionMode: compression, CompressionThreshold: leastLength})
 	if err != nil {
 		return nil, fmt.Errorf("open websocket: %w", err)
 	}
