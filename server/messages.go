@@ -7,6 +7,7 @@ import (
 	"wirebench/server/frames"
 	"wirebench/server/page"
 	"wirebench/server/rooms"
+	"wirebench/server/settings"
 	"wirebench/server/socket"
 )
 
@@ -47,6 +48,7 @@ func Messages() []any {
 		frames.Follow{},
 		frames.Table{},
 		frames.Diff{},
+		settings.List{},
 		api.ChangeProblem{}, // a refusal over HTTP; the other bodies are in the table of operations
 	}
 }

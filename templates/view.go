@@ -37,6 +37,7 @@ type Frame struct {
 	Relays     bool     // the project has storage for captures, and listeners
 	Demo       bool     // the demo game can be played
 	NoEnvelope bool     // messages travel as an envelope says, and there is none without mistakes
+	List       string   // what the project says about lists of frames, in JSON; "" for nothing, and on other pages
 	Git        *Git     // the repository of the definitions, nil for none
 	First      bool     // the page of the samples says how to see frames, until the browser has seen some
 }
@@ -72,6 +73,9 @@ func (f Frame) project() templ.Attributes {
 	}
 	if f.Demo {
 		a["data-demo"] = true
+	}
+	if f.List != "" {
+		a["data-list"] = f.List
 	}
 	if f.NoEnvelope {
 		a["data-no-envelope"] = true

@@ -34,6 +34,7 @@ type Settings struct {
 	Direction string            `json:"direction,omitempty" doc:"direction of messages whose direction a file does not tell: c2s or s2c"`
 	Envelope  string            `json:"envelope,omitempty" maxLength:"100000" doc:"how messages travel, as found in the traffic; a file of the library that says so applies instead"`
 	SaveTyped bool              `json:"save_typed,omitempty" doc:"definitions are saved as people type, when typing rests and they have no errors; of projects"`
+	List      *List             `json:"list,omitempty" doc:"how people see lists of frames, and the filters that they have in common; of projects"`
 	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
 }
 
@@ -90,7 +91,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 
 // Names returns the names of the JSON members.
 func Names() []string {
-	names := []string{"constants", "direction", "envelope", "groups", "map", "ports", "save_typed"}
+	names := []string{"constants", "direction", "envelope", "groups", "list", "map", "ports", "save_typed"}
 	for _, o := range defs.Options() {
 		names = append(names, o.Name)
 	}
@@ -163,6 +164,9 @@ func (s Settings) Checked() (Settings, error) {
 			return out, fmt.Errorf("%s %q: %w", name, s.Options[name], err)
 		}
 		out.Options[name] = value
+	}
+	if err := s.List.check(); err != nil {
+		return out, err
 	}
 	if len(s.Constants) > maxConstants {
 		return out, fmt.Errorf("%d constants; at most %d are allowed", len(s.Constants), maxConstants)

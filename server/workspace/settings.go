@@ -63,15 +63,21 @@ func (w *Workspace) Configure(change func(*settings.Settings)) error {
 		return err
 	}
 	w.settings = next
-	if _, err := w.build(w.Now().Library); err != nil {
-		w.settings = old
-		return err
+	same := next.SameReading(old)
+	if !same {
+		if _, err := w.build(w.Now().Library); err != nil {
+			w.settings = old
+			return err
+		}
 	}
 	if w.Home != nil {
 		if err := w.writeSettings(&next); err != nil {
 			w.settings = old
 			return fmt.Errorf("store the settings: %w", err)
 		}
+	}
+	if same {
+		return nil
 	}
 	return w.reload(true)
 }

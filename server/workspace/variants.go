@@ -3,6 +3,7 @@ package workspace
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"sync"
 
@@ -79,6 +80,9 @@ func (v *variants) get(key string) *variant {
 
 // CheckOver checks new settings that override those of the workspace. old are those that they replace.
 func (w *Workspace) CheckOver(next, old settings.Settings) error {
+	if next.List != nil {
+		return errors.New("list: only a project has this setting")
+	}
 	if _, err := w.As(next); err != nil {
 		return err
 	}

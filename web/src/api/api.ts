@@ -1726,6 +1726,29 @@ export interface FramesDiffRow {
   only?: "a" | "b";
 }
 
+/** SettingsList is what the people of a project share about lists of frames. Who has chosen other columns or colors sees those. */
+export interface SettingsList {
+  /** the columns in their order: n, time, delta, src, dst, dir, code, name, ver, len, flags, info, conn, layers, or = and the path of a field, such as =S_CHAT.message */
+  columns?: string[];
+  /** named filters: @NAME in a filter is replaced by its text */
+  filters?: SettingsNamed[];
+  /** rules; the first that matches colors a frame */
+  colors?: SettingsColor[];
+}
+
+/** SettingsNamed is a filter with a name. */
+export interface SettingsNamed {
+  /** letters, digits and _, no digit first */
+  name: string;
+  text: string;
+}
+
+/** SettingsColor is a rule that colors the frames that match a filter. */
+export interface SettingsColor {
+  filter: string;
+  hue: number;
+}
+
 /** ChangeProblem is the error body for a change that cannot be undone or redone: its files have changed since. */
 export interface ChangeProblem {
   /** A URI reference to human-readable documentation for the error. */

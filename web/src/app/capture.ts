@@ -12,6 +12,7 @@ import { FilterBox, localPlace } from "../frames/filterbox/index";
 import { sayWidened } from "../frames/filterbox/widened";
 import { Frames, type FrameRow, type Range, type State, type View } from "../frames/index";
 import type { Connection, FrameAnswer, FrameName, FrameOffer } from "../api/frames";
+import { projectList } from "../frames/projectlist";
 import { opcode, sentence } from "../kit/frametext";
 import { urlOf, type At, failure, request } from "../kit/http";
 import { type Anchor, type MenuItem, openMenu } from "../kit/menu";
@@ -154,6 +155,7 @@ class CapturePage implements Shown {
     this.frames = new Frames(host, {
       channel: (events) => page.connected.channel("frames", { capture: id }, events),
       remember: `${workspace}/${id}`,
+      shared: projectList(),
       filter: this.place.filter,
       highlight: this.place.highlight,
       ...(this.place.chips === undefined ? {} : { chips: this.place.chips }),
@@ -185,6 +187,7 @@ class CapturePage implements Shown {
     this.box = new FilterBox(this.frames.filterHost, {
       workspace,
       capture: id,
+      shared: projectList(),
       draft: () => this.draft,
       apply: (text) => {
         this.frames.setFilter(text);

@@ -117,18 +117,24 @@ function isChoice(value: unknown): value is Choice {
 /** The columns with the user's changes. */
 export class Columns {
   private readonly key: string;
+  private readonly project: readonly string[];
+  private readonly before: string;
   private list: { column: Column; shown: boolean; widthPx: number }[] = []; // widthPx: 0 is automatic
   private readonly longest = new Map<string, number>(); // length of the longest text seen, in characters
   mode: TimeMode = "start";
 
-  /** Changes are stored under the key. */
-  constructor(key: string) {
+  /** Changes are stored under the key. Until there are any, the columns are those of the project, or what was stored under an earlier key. */
+  constructor(key: string, project: readonly string[] = [], before = "") {
     this.key = key;
+    this.project = project;
+    this.before = before;
     this.load();
   }
 
   private load(): void {
-    const stored = recall(this.key);
+    const own = recall(this.key);
+    const isShared = own === undefined && this.project.length > 0;
+    const stored = own ?? (isShared ? { columns: this.project.map((id) => ({ id, shown: true, widthPx: 0 })) } : recall(this.before));
     const record = typeof stored === "object" && stored !== null ? stored : {};
     const choices = "columns" in record && Array.isArray(record.columns) ? record.columns.filter(isChoice) : [];
     const mode = "mode" in record ? record.mode : "";
@@ -146,9 +152,14 @@ export class Columns {
       if (!this.list.some((c) => c.column.id === column.id)) {
         const before = fixedColumns[at - 1]?.id;
         const index = this.list.findIndex((c) => c.column.id === before);
-        this.list.splice(index < 0 ? (at === 0 ? 0 : this.list.length) : index + 1, 0, { column, shown: column.shown, widthPx: 0 });
+        this.list.splice(index < 0 ? (at === 0 ? 0 : this.list.length) : index + 1, 0, { column, shown: column.shown && !isShared, widthPx: 0 });
       }
     });
+  }
+
+  /** Whether the same columns are shown as by the project, in the same order. */
+  get areShared(): boolean {
+    return this.shown.map((c) => c.id).join("\n") === this.project.join("\n");
   }
 
   private save(): void {
@@ -281,8 +292,13 @@ export class Columns {
     this.save();
   }
 
-  /** Restores the defaults and removes field columns. */
+  /** Restores the columns of the project, or else the defaults, and removes field columns. */
   restore(): void {
+    if (this.project.length > 0) {
+      keep(this.key, null);
+      this.load();
+      return;
+    }
     this.mode = "start";
     this.list = fixedColumns.map((column) => ({ column, shown: column.shown, widthPx: 0 }));
     this.save();

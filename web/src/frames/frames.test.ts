@@ -1,6 +1,7 @@
 import { equal, test } from "../kit/testing";
 import { chipLabel } from "./chips";
 import { Columns, fixedColumns } from "./columns";
+import { patchOf } from "./projectlist";
 import { literal, ofCell, ofConnection, quote, timeLiteral } from "./filters";
 import { fieldFilter, regrouped } from "./fieldtable";
 import { labelSize } from "./chart";
@@ -343,4 +344,27 @@ test("each connection of a flow has a pair of lines", () => {
   const row = (n: number, conn: number): FrameRow => ({ n, conn, t: 0, kind: "message", name: "A", type: "A", len: 0, d: 0 });
   equal(flowText([row(1, 0), row(2, 1)], { ...noState(), conns }).split("\n").map((line) => line.includes("⇄")), [true, true]);
   equal(flowText([row(1, 0), row(2, 0)], { ...noState(), conns }).includes("⇄"), false);
+});
+
+test("columns: those of the project until others are chosen; what was stored before only without them", () => {
+  for (const key of ["of", "old"]) {
+    localStorage.removeItem(`wirebench.frames.${key}`);
+  }
+  new Columns("old").addField("A.x");
+  const ids = (c: Columns): string[] => c.shown.map(({ id }) => id);
+  const shared = ["info", "n", "=C_SAY.text", "nothing"];
+  equal(ids(new Columns("of", [], "old")).includes("=A.x"), true);
+  const first = new Columns("of", shared, "old");
+  equal([ids(first), first.areShared], [["info", "n", "=C_SAY.text"], false]);
+  first.show("len", true);
+  equal(ids(new Columns("of", ["n"], "old")), ids(first));
+  first.restore();
+  equal(ids(first), ["info", "n", "=C_SAY.text"]);
+  equal(new Columns("of", ["n"], "old").areShared, true);
+  localStorage.removeItem("wirebench.frames.old");
+});
+
+test("what a project shares is replaced part by part, and removed when nothing is left", () => {
+  equal(patchOf({ columns: ["n"], filters: [], colors: [] }), { list: { columns: ["n"], filters: null, colors: null } });
+  equal(patchOf({ columns: [], filters: [], colors: [] }), { list: null });
 });

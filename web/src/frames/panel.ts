@@ -32,6 +32,7 @@ import type { Channel, ChannelEvents } from "../kit/connection";
 import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { roleItem } from "../kit/role";
+import { ProjectList } from "./projectlist";
 import { keep, recall, recallList, recallText } from "../kit/store";
 import { StatusLine } from "./statusline";
 import { timeModes } from "../kit/frametext";
@@ -72,8 +73,10 @@ export interface FilterSlot {
 export interface FramesOptions {
   /** Opens the channel of the list. */
   channel(events: ChannelEvents): Channel;
-  /** Storage key of chips, per capture. Columns, colors and drawers are common to all. */
+  /** Storage key of chips, per capture. Columns and colors are common to a project, drawers to all. */
   remember: string;
+  /** What the project shares. */
+  shared?: ProjectList;
   events: FramesEvents;
   /** The filter in the address of the page; without chips in it the stored ones apply. */
   filter?: string;
@@ -132,7 +135,8 @@ export class Frames {
 
   private readonly options: FramesOptions;
   private readonly events: FramesEvents;
-  private readonly columns = new Columns("columns");
+  private readonly shared: ProjectList;
+  private readonly columns: Columns;
   private readonly chipBar: Chips;
   private readonly findBar: FindBar<FindAs>;
   private readonly line: StatusLine;
@@ -188,6 +192,8 @@ export class Frames {
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
     this.events = options.events;
+    this.shared = options.shared ?? new ProjectList("", undefined);
+    this.columns = new Columns(`columns.${this.shared.project}`, this.shared.columns, "columns");
     this.startFrame = options.frame ?? 0;
     this.startNumber = options.frameNumber ?? Number(this.startFrame);
     this.names = new Map(recallList(`names.${options.remember}`, isName).slice(0, mostChips));
@@ -196,7 +202,7 @@ export class Frames {
       filter: options.filter ?? "",
       chips: [...new Set(chips)].slice(0, mostChips),
       columns: this.columns.fields,
-      colors: recallList("colors", isColor).slice(0, mostColors),
+      colors: this.ownColors(),
       highlight: options.highlight ?? "",
     };
     const sort = firstSort(options.remember);
@@ -900,13 +906,22 @@ export class Frames {
     this.putColors(hue === 0 ? rest : [{ filter: type, hue }, ...rest].slice(0, mostColors));
   }
 
-  private putColors(colors: readonly ColorRule[]): void {
-    keep("colors", colors);
+  /** The colors of the person, or those of the project. */
+  private ownColors(): ColorRule[] {
+    const key = `colors.${this.shared.project}`;
+    const { colors } = this.shared;
+    return (recall(key) === undefined && colors.length > 0 ? colors : recallList(recall(key) === undefined ? "colors" : key, isColor)).slice(0, mostColors);
+  }
+
+  /** Applies colors; undefined: those of the project. */
+  private putColors(colors: readonly ColorRule[] | undefined): void {
+    keep(`colors.${this.shared.project}`, colors ?? null);
+    colors ??= this.shared.colors;
     this.change({ colors: [...colors] }, true);
   }
 
   private async manageColors(offered = ""): Promise<void> {
-    const open = (await dialogs())?.colorsDialog({ colors: () => this.view.colors, put: (rules) => this.putColors(rules), mistakes: () => this.state.mistakes }, offered);
+    const open = (await dialogs())?.colorsDialog({ colors: () => this.view.colors, put: (rules) => this.putColors(rules), shared: this.shared, mistakes: () => this.state.mistakes }, offered);
     this.mistakesSeen = open?.checked;
     await open?.closed;
     this.mistakesSeen = undefined;
@@ -1043,7 +1058,12 @@ export class Frames {
     for (const { column, shown } of this.columns.all) {
       act("Columns", title(column, shown), () => this.columns.show(column.id, !shown), shown && this.columns.shown.length === 1);
     }
-    act("All", "Default columns", () => this.columns.restore());
+    const { columns } = this.shared;
+    act("All", columns.length > 0 ? "Columns of the project" : "Default columns", () => this.columns.restore(), columns.length > 0 && this.columns.areShared);
+    items.push({
+      group: "All", title: "Save for the project", note: "for all who have not chosen others", ...(this.columns.areShared ? { disabled: true } : roleItem()),
+      run: () => void this.shared.save(() => ({ columns: this.columns.shown.map((c) => c.id) }), "These are the columns of the project"),
+    });
     if (about === undefined) {
       items.push({ group: "Rows", title: "Colors of frames …", run: () => this.manageColors() });
     }

@@ -2,13 +2,16 @@
 
 import { Button, dialog, Says, Select } from "../../kit/dialog";
 import { type ColorRule, hueNames, type Mistake, mostColors } from "../../api/frames";
+import { lookOnly, lookOnlyWhy } from "../../kit/role";
+import type { ProjectList } from "../projectlist";
 import { Fragment, h, signal } from "../../kit/ui";
 
 /** The parts of the list that the dialog uses. */
 export interface ColorsHost {
   colors(): readonly ColorRule[];
-  /** Applies rules. */
-  put(rules: readonly ColorRule[]): void;
+  /** Applies rules; undefined: those of the project. */
+  put(rules: readonly ColorRule[] | undefined): void;
+  shared: Pick<ProjectList, "colors" | "save">;
   /** The mistakes in the filters of the applied rules; index is the rule's. */
   mistakes(): readonly Mistake[];
 }
@@ -23,13 +26,14 @@ export function colorsDialog(host: ColorsHost, offered: string): { checked: () =
   const checked = (): void => {
     wrong.value = new Map(host.mistakes().filter((m) => m.in === "color").map((m) => [m.index ?? 0, m.message]));
   };
-  const put = (next: readonly ColorRule[]): void => {
+  const put = (next: readonly ColorRule[] | undefined): void => {
     host.put(next);
     rules.value = host.colors();
     checked();
   };
   const d = dialog("Colors of frames", (d) => {
     const list = rules.value;
+    const isShared = JSON.stringify(list) === JSON.stringify(host.shared.colors);
     const input = (): HTMLInputElement | null => d.box.querySelector<HTMLInputElement>("[data-focus]");
     const add = (): void => {
       const filter = fresh.value.filter.trim();
@@ -84,7 +88,14 @@ export function colorsDialog(host: ColorsHost, offered: string): { checked: () =
             ))}
           </div>
         )}
-        <div class="row"><Button text="Close" run={d.close} /></div>
+        <div class="row">
+          <Button text="Close" run={d.close} />
+          <Button text="Save for the project" disabled={lookOnly() || isShared} title={lookOnly() ? lookOnlyWhy() : "For all who have not chosen others"} run={async () => {
+            await host.shared.save(() => ({ colors: [...list] }), "These are the colors of the project", (text, kind) => d.say(text, kind === "err"));
+            rules.value = [...list]; // compared again
+          }} />
+          {host.shared.colors.length > 0 && !isShared ? <Button text="Colors of the project" run={() => put(undefined)} /> : ""}
+        </div>
       </>
     );
   });

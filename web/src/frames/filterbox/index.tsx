@@ -8,7 +8,7 @@ import { batch, computed, Fragment, h, render, signal, useLayoutEffect, useRef }
 import { Presets, SaveForm } from "./presets";
 import type { FilterInfo, FilterOption } from "../../api/api";
 import { type Ask, asker, type Draft } from "./question";
-import { StoredFilters } from "./stored";
+import { type Preset, type SharedFilters, StoredFilters } from "./stored";
 import { combine, expand, type Expanded, type How, mostText } from "./syntax";
 
 export type { How } from "./syntax";
@@ -36,6 +36,8 @@ export interface FilterBoxOptions {
   ask?: Ask;
   /** Replaces the browser's storage for history and presets. */
   place?: Storage;
+  /** The named filters of the project. */
+  shared?: SharedFilters;
 }
 
 const pauseMillis = 120; // of typing, before a request
@@ -76,7 +78,7 @@ export class FilterBox {
   readonly typed = signal("");
   readonly inForce = signal({ typed: "", text: "" });
   readonly naming = signal(false); // the form for saving a preset is open
-  readonly presets = signal<readonly { name: string; text: string }[]>([]);
+  readonly presets = signal<readonly Preset[]>([]);
   readonly #checked = signal<Checked | undefined>(undefined);
   readonly #trouble = signal(""); // why the text is unchecked, or another message
   readonly #host: HTMLElement;
@@ -98,7 +100,7 @@ export class FilterBox {
     this.options = options;
     this.#host = host;
     this.#ask = options.ask ?? asker(options.workspace, options.capture);
-    this.stored = new StoredFilters(options.workspace, options.place ?? localPlace());
+    this.stored = new StoredFilters(options.workspace, options.place ?? localPlace(), options.shared);
     this.presets.value = this.stored.presets();
     this.line = new Line({
       label: "Filter",

@@ -1,6 +1,7 @@
 // Presets as buttons below the box, and the form that saves one.
 
 import type { Anchor, MenuOptions } from "../../kit/menu";
+import { roleItem } from "../../kit/role";
 import { h, type Signal, useLayoutEffect, useRef } from "../../kit/ui";
 import { isPresetName, nameRule, type Preset } from "./stored";
 import type { How } from "./syntax";
@@ -10,7 +11,7 @@ interface PresetBox {
   readonly typed: Signal<string>;
   readonly presets: Signal<readonly Preset[]>;
   readonly naming: Signal<boolean>; // the form is open
-  readonly stored: { save(name: string, text: string): string; drop(name: string): void };
+  readonly stored: { save(name: string, text: string): string; drop(name: string): void; readonly shares: boolean; share(preset: Preset, on: boolean): Promise<void> };
   usePreset(name: string, how: How): Promise<void>;
   /** The text to save as a preset, or why it cannot be saved. */
   textToSave(): Promise<{ text: string } | { why: string }>;
@@ -21,7 +22,8 @@ interface PresetBox {
 
 type OpenMenu = (anchor: Anchor, options: MenuOptions) => void;
 
-function items(box: PresetBox, { name, text }: Preset): MenuOptions["items"] {
+function items(box: PresetBox, preset: Preset): MenuOptions["items"] {
+  const { name, text, shared = false } = preset;
   const use = (how: How) => (): void => void box.usePreset(name, how);
   const preview = (): string => text;
   return [
@@ -30,7 +32,8 @@ function items(box: PresetBox, { name, text }: Preset): MenuOptions["items"] {
     { title: "Or", group: "", run: use("or"), preview: () => `… || @${name}` },
     { title: "And not", group: "", run: use("and not"), preview: () => `… && !(@${name})` },
     { title: "Expand in the box", group: "Preset", run: () => box.put(text), preview },
-    { title: "Delete", group: "Preset", preview, run: () => (box.stored.drop(name), box.recheck()) },
+    ...(shared ? [] : [{ title: "Delete", group: "Preset", preview, run: () => (box.stored.drop(name), box.recheck()) }]),
+    ...(box.stored.shares ? [{ title: shared ? "Remove from the project" : "Save for the project", group: "Preset", preview, ...roleItem(), run: () => void box.stored.share(preset, !shared).then(() => box.recheck()) }] : []),
   ];
 }
 
@@ -42,7 +45,7 @@ export function Presets({ box, menu }: { box: PresetBox; menu: OpenMenu }) {
     <div class="filterbox-presets" role="group" aria-label="Presets" hidden={presets.length === 0}>
       {presets.map((p) => (
         <span key={p.name} class="filterbox-preset" onContextMenu={(event) => (event.preventDefault(), open(event.currentTarget, p))}>
-          <button class="btn" type="button" title={p.text} aria-pressed={box.typed.value.trim() === `@${p.name}`} onClick={() => void box.usePreset(p.name, "replace")}>@{p.name}</button>
+          <button class="btn" type="button" title={p.shared === true ? `${p.text}, of the project` : p.text} aria-pressed={box.typed.value.trim() === `@${p.name}`} onClick={() => void box.usePreset(p.name, "replace")}>@{p.name}</button>
           <button class="btn" type="button" aria-label={`More of @${p.name}`} aria-haspopup="menu" onClick={(event) => open(event.currentTarget, p)}>▾</button>
         </span>
       ))}

@@ -83,3 +83,22 @@ test("the number of presets is limited", () => {
   equal(s.save("p5", "y"), "");
   equal(s.save("9", "x") !== "" && s.save("p5", "") !== "", true);
 });
+
+test("filters of the project are there for all, behind those of the person", async () => {
+  let filters = [{ name: "big", text: "len > 9" }, { name: "party", text: "p" }];
+  const s = new StoredFilters("one", place(), {
+    get filters() {
+      return filters;
+    },
+    save: (change) => {
+      ({ filters } = change({ filters }));
+      return Promise.resolve(true);
+    },
+  });
+  equal(s.save("party", "mine"), "");
+  equal(s.presets(), [{ name: "big", text: "len > 9", shared: true }, { name: "party", text: "mine" }]);
+  await s.share({ name: "party", text: "mine" }, true);
+  equal(s.presets(), [{ name: "big", text: "len > 9", shared: true }, { name: "party", text: "mine", shared: true }]);
+  await s.share({ name: "big", text: "len > 9" }, false);
+  equal([s.presets().length, filters], [1, [{ name: "party", text: "mine" }]]);
+});

@@ -6,6 +6,13 @@ import { mostText } from "./syntax";
 export interface Preset {
   name: string;
   text: string;
+  shared?: boolean; // by the people of the project
+}
+
+/** What the people of a project share. */
+export interface SharedFilters {
+  readonly filters: readonly Preset[];
+  save(change: (now: { filters: Preset[] }) => { filters: Preset[] }, said: string): Promise<boolean>;
 }
 
 /** The storage: localStorage, or a replacement in tests. */
@@ -47,12 +54,14 @@ function isPreset(value: unknown): value is Preset {
 /** The filters of a workspace. If they cannot be stored, they last as long as the page. */
 export class StoredFilters {
   readonly #place: Place | undefined;
+  readonly #shared: SharedFilters | undefined;
   readonly #keys: { history: string; presets: string };
   #history: string[] = [];
   #presets: Preset[] = [];
 
-  constructor(workspace: string, place: Place | undefined) {
+  constructor(workspace: string, place: Place | undefined, shared?: SharedFilters) {
     this.#place = place;
+    this.#shared = shared;
     this.#keys = { history: `wirebench.filter.history.${workspace}`, presets: `wirebench.filter.presets.${workspace}` };
   }
 
@@ -74,15 +83,21 @@ export class StoredFilters {
     this.#write(this.#keys.history, this.#history);
   }
 
-  /** The named filters, in alphabetical order. */
+  /** The named filters, in alphabetical order: of those with one name that of the person. */
   presets(): readonly Preset[] {
+    const own = this.#own();
+    const others = (this.#shared?.filters ?? []).filter(({ name }) => !own.some((p) => p.name === name)).map((p) => ({ ...p, shared: true }));
+    return others.length === 0 ? own : [...own, ...others].sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  #own(): readonly Preset[] {
     this.#presets = this.#read(this.#keys.presets)?.filter(isPreset).slice(0, mostPresets) ?? this.#presets;
     return this.#presets;
   }
 
   /** Saves a filter under a name, replacing an earlier one. Returns the reason for a refusal, or "". */
   save(name: string, text: string): string {
-    const others = this.presets().filter((p) => p.name !== name);
+    const others = this.#own().filter((p) => p.name !== name);
     if (!isPresetName(name)) {
       return nameRule;
     }
@@ -98,8 +113,21 @@ export class StoredFilters {
   }
 
   drop(name: string): void {
-    this.#presets = this.presets().filter((p) => p.name !== name);
+    this.#presets = this.#own().filter((p) => p.name !== name);
     this.#write(this.#keys.presets, this.#presets);
+  }
+
+  /** Whether filters can be shared. */
+  get shares(): boolean {
+    return this.#shared !== undefined;
+  }
+
+  /** Gives a filter to all people of the project, or takes it from them. */
+  async share({ name, text }: Preset, on: boolean): Promise<void> {
+    const done = await this.#shared?.save(({ filters }) => ({ filters: [...filters.filter((p) => p.name !== name), ...(on ? [{ name, text }] : [])] }), on ? `@${name} is a filter of the project` : `@${name} is not a filter of the project any more`);
+    if (done === true && on) {
+      this.drop(name);
+    }
   }
 
   /** Whether a storage key belongs to these filters. */
