@@ -43,8 +43,29 @@ export class FormPane {
   }
 
   /** Whether the tab shows the values of the message. */
-  get isReady(): boolean {
+  private get isReady(): boolean {
     return this.pane !== undefined && this.stale === 0 && !this.asking;
+  }
+
+  /** Moves the focus to the first value as soon as the form has it. False if there is none, unless the user has gone elsewhere meanwhile. */
+  async focus(): Promise<boolean> {
+    const from = document.activeElement;
+    for (let tries = 0, drawn = 0; tries < 80 && drawn < 4; tries++) {
+      if (document.activeElement !== from && document.activeElement !== document.body) {
+        return true;
+      }
+      const first = this.isReady ? document.querySelector<HTMLElement>("#values-form :is(input, select):not(:disabled)") : null;
+      if (first !== null) {
+        first.focus();
+        if (first instanceof HTMLInputElement) {
+          first.select();
+        }
+        return true;
+      }
+      drawn += this.isReady ? 1 : 0;
+      await new Promise((done) => setTimeout(done, 25));
+    }
+    return false;
   }
 
   private async show(): Promise<void> {

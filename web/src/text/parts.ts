@@ -1,0 +1,59 @@
+// A text with several messages: the layout shows one of them, and select#part, which the server draws, chooses it.
+
+/** The page. */
+interface PartsHost {
+  reveal(line: number): void; // in the editor
+  pick(n: number): void; // shows a message of the text, from 1
+}
+
+/** The messages of the open definition. */
+export class Parts {
+  caret: number | null = null; // its line, until a message is selected in another way
+  private readonly host: PartsHost;
+  private shown = ""; // the text, and the first line of the message
+
+  constructor(host: PartsHost) {
+    this.host = host;
+  }
+
+  private get select(): HTMLSelectElement | null {
+    return document.querySelector<HTMLSelectElement>("#part");
+  }
+
+  /** The first lines of the messages. */
+  private get starts(): number[] {
+    return JSON.parse(this.select?.dataset["parts"] ?? "[]") as number[];
+  }
+
+  /** Scrolls to the message in the layout when it changes, unless the caret is in its text. */
+  reveal(): void {
+    const { select } = this;
+    const line = this.starts[select?.selectedIndex ?? 0];
+    const now = line === undefined ? "" : `${document.getElementById("definition-title")?.textContent ?? ""} ${select?.value ?? ""}`;
+    const moved = now !== this.shown;
+    this.shown = now;
+    if (moved && line !== undefined && document.activeElement?.closest("#code") === null) {
+      this.host.reveal(line);
+    }
+  }
+
+  /** Shows the message of the text that contains the caret. */
+  follow(): void {
+    const { select, caret } = this;
+    if (select === null || caret === null) {
+      return;
+    }
+    const at = partAt(this.starts, select.selectedIndex, caret);
+    if (at >= 0 && at !== select.selectedIndex && document.activeElement?.closest("#code") !== null) {
+      select.selectedIndex = at;
+      this.host.pick(at + 1);
+    }
+  }
+}
+
+/** The message that a line belongs to, -1 for none. Messages may have another order than their texts, and several, such as the shown one, may have
+ *  the same text. */
+export function partAt(starts: readonly number[], shown: number, line: number): number {
+  const from = Math.max(...starts.filter((start) => start <= line));
+  return starts[shown] === from ? shown : starts.lastIndexOf(from);
+}
