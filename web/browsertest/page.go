@@ -145,7 +145,7 @@ func (p Page) Type(text string) {
 	Run(p.T, p.Ctx, chromedp.KeyEvent(text))
 }
 
-var keyCodes = map[string]int64{"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "F2": 113, "F6": 117}
+var keyCodes = map[string]int64{"Backspace": 8, "Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Insert": 45, "Delete": 46, "F2": 113, "F6": 117, "F8": 119, ".": 190, ",": 188, "/": 191}
 
 // Press presses keys that type no text: "Ctrl+S", "ArrowDown", "?".
 func (p Page) Press(keys ...string) {

@@ -69,8 +69,7 @@ func (h *hands) field(from, to int, kind, name string) {
 	h.rightByte(from)
 	h.click("menuitem", kind+"…")
 	h.page().Focused("textbox", "Name of the "+kind)
-	h.types(name)
-	h.press("Enter")
+	h.types(name + "\n")
 }
 
 // A day begins: a library of 1,192 definitions with the code maps of six builds becomes a project, a session of one of the builds is opened, its

@@ -58,6 +58,9 @@ export class FormPane {
       if (first !== null) {
         first.focus();
         if (first instanceof HTMLInputElement) {
+          first.select(); // as with Tab: what is typed replaces it
+        }
+        if (first instanceof HTMLInputElement) {
           first.select();
         }
         return true;

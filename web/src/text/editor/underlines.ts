@@ -61,6 +61,7 @@ export function underlines(): Extension {
     }),
     keymap.of([
       { key: "F8", run: nextDiagnostic, shift: previousDiagnostic, preventDefault: true },
+      { key: "Mod-.", run: repair, preventDefault: true },
       { key: "Alt-Enter", run: repair, preventDefault: true },
       { key: "Mod-Shift-m", run: openLintPanel, preventDefault: true },
     ]),
