@@ -91,7 +91,7 @@ func TestFlowAxeWorkbench(t *testing.T) {
 	f.axe("a form with a mistake")
 	p.Press("Escape")
 	f.narrow("a form")
-	f.do(`document.querySelector('[data-segment="inspector"]').click()`)
+	f.do(`document.querySelector('[data-segment="tree"]').click()`)
 	f.narrow("a message")
 	f.menuOf(row("flags"), "menu of a field")
 	f.menuOf(row("members[0]"), "menu of an element")

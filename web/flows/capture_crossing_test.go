@@ -100,6 +100,8 @@ func TestFlowCaptureCrossing(t *testing.T) {
 	// Its edits are of this frame only.
 	f.filter("")
 	f.counts("100 frames")
+	f.focus(".frames-scroll")
+	f.press("g", "i")
 	f.change("u8", 0, "42")
 	f.is("edited", `document.querySelector("#bytes-head").textContent.includes("1 byte changed")`)
 	f.focus(".frames-scroll")

@@ -57,6 +57,7 @@ func TestFlowFrameLayers(t *testing.T) {
 	layer("Decrypted 3")
 	plain := `document.querySelector("#packet").textContent.replaceAll(/\s/g, "")`
 	f.is("the datagram in the clear", plain+`.includes("0003000000007a68656c6c6f0000")`)
+	f.click("#inspector-strip summary")
 	f.shows("#inspector .place", "(7)") // after the 6 bytes of the reliable packet and the type
 	layer("Packet 3")
 	f.is("the packet as it came", `document.querySelector("#packet").textContent.includes("hello") === false && !document.querySelector("#packet").hidden`)

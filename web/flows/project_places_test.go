@@ -84,14 +84,14 @@ func TestFlowFirstSteps(t *testing.T) {
 	p.Gone("complementary", "First steps")
 }
 
-// The list of a capture has the whole width. The definition, the inspector and the list of messages fold away, and stay as they were left.
+// The list of a capture has the whole width. The definition and the list of messages fold away, and stay as they were left.
 func TestFlowCaptureFolds(t *testing.T) {
 	t.Parallel()
 	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 100), "#n=2")
 	p := f.page()
 	f.counts("100 frames")
 	f.is("the list has the width beside the tools, and Info half of it", `((list) => list + document.querySelector(".frames-tools").offsetWidth >= innerWidth - 20 && document.querySelector(".fh[data-column=info], .fh:last-child").getBoundingClientRect().width >= list / 2)(document.querySelector(".frames-list").clientWidth)`)
-	f.is("fields, bytes and inspector are beside each other", `((a, b, c) => a.top === b.top && b.top === c.top && a.right <= b.left && b.right <= c.left)(...["#fields-pane", "#bytes-pane", "#tools-pane"].map(s => document.querySelector(s).getBoundingClientRect()))`)
+	f.is("fields and bytes are beside each other", `((a, b) => a.top === b.top && a.right <= b.left)(...["#fields-pane", "#bytes-pane"].map(s => document.querySelector(s).getBoundingClientRect()))`)
 	hidden := func(id string) {
 		t.Helper()
 		f.is(id+" is folded away", `!document.querySelector(`+jsText(id)+`).checkVisibility()`)
@@ -104,15 +104,12 @@ func TestFlowCaptureFolds(t *testing.T) {
 	hidden("#rail")
 	p.Click("button", "Definition")
 	seen("#definition-pane")
-	p.Click("button", "Inspector")
-	hidden("#tools-pane")
 	p.Click("button", "List of messages")
 	seen("#rail")
 	f.reload()
 	f.counts("100 frames")
 	seen("#definition-pane")
 	seen("#rail")
-	hidden("#tools-pane")
 	p.Press("Ctrl+K")
 	p.Type("show or hide: definition")
 	p.Press("Enter")

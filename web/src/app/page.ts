@@ -12,7 +12,6 @@ import { hexOf } from "../kit/hextext";
 import { load } from "../kit/load";
 import { onNumbers } from "../kit/numbers";
 import { type OpenPage, startedPage } from "../kit/opened";
-import { showPane } from "../kit/panes";
 import { startPeople } from "../library/people";
 import { FormPane } from "../message/formpane";
 import { spacedHex } from "../message/hex/index";
@@ -373,7 +372,7 @@ export class Page implements OpenPage {
   /** Moves the focus to the fields. */
   focusFields(): void {
     showPart("fields-pane");
-    document.querySelector<HTMLElement>('#fields-head [data-segment="inspector"]')?.click(); // the tree, not another view
+    document.querySelector<HTMLElement>('#fields-head [data-segment="tree"]')?.click(); // the tree, not another view
     this.shown.tree.focus();
   }
 
@@ -387,10 +386,7 @@ export class Page implements OpenPage {
 
   /** Moves the focus to the form of the values, or to the bytes of a message without a definition. */
   async focusForm(): Promise<void> {
-    const pane = field("tools-pane");
-    if (pane !== null) {
-      showPane(pane);
-    }
+    showPart("fields-pane");
     document.querySelector<HTMLElement>('[data-segment="form"]')?.click();
     await this.settled();
     if (!await this.formPane.focus()) {

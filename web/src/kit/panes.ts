@@ -553,7 +553,7 @@ function startFolds(): void {
     }
   });
   const foldOf = (kind: string): string | undefined => document.querySelector<HTMLElement>(`[data-fold="${kind}"], [data-fold="capture-${kind}"]`)?.dataset["fold"];
-  register(...([["messages", "Messages"], ["tools", "Inspector, form and values"], ["definition", "Definition"]] as const).map(([kind, title]) => ({
+  register(...([["messages", "Messages"], ["definition", "Definition"]] as const).map(([kind, title]) => ({
     id: `pane.fold.${kind}`, title: `Show or hide: ${title}`, group: "Panes", enabled: () => foldOf(kind) !== undefined && matchMedia(wide).matches,
     run: () => toggleFold(foldOf(kind) ?? ""),
   })));

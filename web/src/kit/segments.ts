@@ -2,13 +2,13 @@
 // on the document element, where the style sheet reads it. A change dispatches "wb:segment" on the document.
 
 const prefix = "wirebench.view.";
-const first: Readonly<Record<string, string>> = { layout: "diagram", tools: "inspector", order: "both", lengths: "repair" };
+const first: Readonly<Record<string, string>> = { layout: "diagram", fields: "tree", order: "both", lengths: "repair" };
 
 function choose(name: string, choice: string): void {
   document.documentElement.dataset[name] = choice;
   for (const button of document.querySelectorAll<HTMLElement>(`[data-segments="${name}"] [data-segment]`)) {
     const on = button.dataset["segment"] === choice;
-    button.setAttribute(button.getAttribute("role") === "tab" ? "aria-selected" : "aria-pressed", String(on));
+    button.setAttribute("aria-pressed", String(on));
   }
 }
 

@@ -22,7 +22,6 @@ export const folds = new Map<string, boolean>(); // whether a folding pane is op
 const foldDefaults: Readonly<Record<string, () => boolean>> = {
   "messages": () => true,
   "capture-messages": () => false,
-  "capture-tools": () => innerWidth >= 1200,
   "capture-definition": () => false,
 };
 

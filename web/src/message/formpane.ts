@@ -1,4 +1,4 @@
-// The tab "Form" of the tools: it follows the message while it is visible. Its code is loaded when it is first opened.
+// The view "Form" of the fields: it follows the message while it is visible. Its code is loaded when it is first opened.
 
 import type { ValuesFormPane } from "./form/index";
 import { load } from "../kit/load";
@@ -11,7 +11,7 @@ export interface FormPaneHost {
   point(path: string): void; // a value has the focus
 }
 
-/** The tab. */
+/** The view. */
 export class FormPane {
   private readonly host: FormPaneHost;
   private pane: ValuesFormPane | undefined;
@@ -24,10 +24,10 @@ export class FormPane {
   }
 
   private get visible(): boolean {
-    return document.documentElement.dataset["tools"] === "form";
+    return document.documentElement.dataset["fields"] === "form";
   }
 
-  /** Shows the current values, if the tab is visible. */
+  /** Shows the current values, if the view is visible. */
   refresh(): void {
     if (this.asking) {
       this.again = true;
@@ -42,7 +42,7 @@ export class FormPane {
     document.getElementById("values-form")?.toggleAttribute("inert", true);
   }
 
-  /** Whether the tab shows the values of the message. */
+  /** Whether the view shows the values of the message. */
   private get isReady(): boolean {
     return this.pane !== undefined && this.stale === 0 && !this.asking;
   }

@@ -276,7 +276,11 @@ export class Inspector {
     const big = chosenOrder() === "be";
     const cells = [...this.cells.values()].filter(({ little, field, copied }) => copied !== null && (field.className === "all" || little !== big));
     const parts = inLine.flatMap((name) => cells.filter(({ way }) => way.name === name)).flatMap(({ way, button }) => [" ", make("span", "dim", way.name), ` ${button.textContent ?? ""}`]);
-    this.strip?.replaceChildren(make("span", "dim", this.shown.data.length === 0 ? "no byte here" : `${hexNumber(this.at)} ${big ? "BE" : "LE"}`), ...parts);
+    const place = this.shown.data.length === 0 ? "no byte here" : `${hexNumber(this.at)} ${big ? "BE" : "LE"}`;
+    const text = place + parts.map((part) => (typeof part === "string" ? part : part.textContent)).join("");
+    if (this.strip?.textContent !== text) { // otherwise a press on it would lose its target
+      this.strip?.replaceChildren(make("span", "dim", place), ...parts);
+    }
   }
 
   private editable({ way }: Cell): boolean {

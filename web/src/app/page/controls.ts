@@ -43,7 +43,7 @@ export function readControls(form: HTMLFormElement, score: boolean): Controls {
     code: value("code"),
     show: Number(value("show")),
     edits: JSON.parse(value("edits") || "{}") as Record<string, string>,
-    values: document.documentElement.dataset["tools"] === "values",
+    values: document.documentElement.dataset["fields"] === "values",
   };
 }
 

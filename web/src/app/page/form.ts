@@ -53,7 +53,7 @@ export function followControls(host: FormHost): void {
     }
   });
   document.addEventListener("wb:segment", () => {
-    const values = document.documentElement.dataset["tools"] === "values";
+    const values = document.documentElement.dataset["fields"] === "values";
     if (values !== controls.values) {
       controls.values = values;
       host.set({ values });

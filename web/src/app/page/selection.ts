@@ -149,10 +149,8 @@ export class Selection {
   /** Moves the focus into the inspector, which opens. */
   openInspector(): void {
     const strip = field<HTMLDetailsElement>("inspector-strip");
-    showPart(strip === null ? "tools-pane" : "bytes-pane");
-    if (strip === null) {
-      document.querySelector<HTMLElement>('[data-segment="inspector"]')?.click();
-    } else if (!strip.open) {
+    showPart("bytes-pane");
+    if (strip?.open === false) {
       strip.querySelector("summary")?.click(); // it is remembered
     }
     document.querySelector<HTMLElement>('.inspector [tabindex="0"]')?.focus();
