@@ -464,6 +464,7 @@ class CapturePage implements Shown {
       this.page.pickFrame({ n: row.n, ...(row.id === undefined ? {} : { id: row.id }) });
     } else if (this.shown !== undefined) {
       this.show({ ...this.shown, n: row.n, row });
+      this.write(); // it may have another number
     }
   }
 
