@@ -395,6 +395,7 @@ type SampleRow struct {
 type Input struct {
 	Text    string
 	Form    string // to read it as, "" = automatic
+	Dir     string // of all messages, "" = as they say themselves
 	Forms   []FormGroup
 	ByCode  bool // decode by the code of each message
 	Verdict string

@@ -27,6 +27,7 @@ type form struct {
 	shared     string // the file whose room has the text; over a websocket only
 	input      string // bytes in any form
 	form       string // form of the input, "" for automatic detection
+	dir        string // direction of the messages of the input, "" for what they say themselves
 	byCode     bool   // decode by the code of each message instead of the open definition
 	value      string // JSON to encode
 	made       string // sumOf of the text that the page had put into value
@@ -67,7 +68,7 @@ func (f *form) number() int { return atLeast0(f.arg) }
 func postedForm(q url.Values) form {
 	f := form{
 		message: q.Get("message"), name: strings.TrimSpace(q.Get("name")), definition: source.UnixLines(q.Get("definition")), base: q.Get("base"),
-		input: source.UnixLines(q.Get("input")), form: q.Get("form"), byCode: q.Get("bycode") != "",
+		input: source.UnixLines(q.Get("input")), form: q.Get("form"), dir: q.Get("dir"), byCode: q.Get("bycode") != "",
 		value: source.UnixLines(q.Get("value")), made: q.Get("made"), code: strings.TrimSpace(q.Get("code")),
 		about: strings.TrimSpace(q.Get("about")),
 	}

@@ -83,6 +83,7 @@ type Message struct {
 		Shared     *string            `json:"shared,omitempty"` // the file whose room has the text: then the page does not send it
 		Input      *string            `json:"input,omitempty"`
 		Form       *string            `json:"form,omitempty"`
+		Dir        *string            `json:"dir,omitempty"`
 		ByCode     *bool              `json:"bycode,omitempty"`
 		Value      *string            `json:"value,omitempty"`
 		Made       *string            `json:"made,omitempty"`
@@ -229,6 +230,7 @@ func together(a, b Message) Message {
 	later(&set.Shared, b.Set.Shared)
 	later(&set.Input, b.Set.Input)
 	later(&set.Form, b.Set.Form)
+	later(&set.Dir, b.Set.Dir)
 	later(&set.ByCode, b.Set.ByCode)
 	later(&set.Value, b.Set.Value)
 	later(&set.Made, b.Set.Made)
@@ -424,6 +426,7 @@ func (l *livePage) take(m Message) bool {
 	put(&f.shared, s.Shared)
 	put(&f.input, s.Input)
 	put(&f.form, s.Form)
+	put(&f.dir, s.Dir)
 	put(&f.byCode, s.ByCode)
 	put(&f.value, s.Value)
 	put(&f.made, s.Made)

@@ -158,7 +158,7 @@ func (p *work) done(text string) {
 // read reads the messages of the input, including changes. It returns nil if there are none; the input then has the reason.
 func (p *work) read() *workspace.Input {
 	in := &p.view.Input
-	in.Text, in.Form, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.byCode, forms(), ""
+	in.Text, in.Form, in.Dir, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.dir, p.form.byCode, forms(), ""
 	j := &workspace.Input{Snap: p.ws.Snapshot}
 	if p.use != nil {
 		if j.Snap = p.use.Snap; !p.form.byCode {
@@ -190,6 +190,11 @@ func (p *work) read() *workspace.Input {
 		j.Messages = []workspace.Piece{{}}
 	} else {
 		return nil
+	}
+	if dir := schema.DirNamed(p.form.dir); dir != schema.Both {
+		for i := range j.Messages {
+			j.Messages[i].Dir = dir
+		}
 	}
 	if f := p.form.frame; f != nil {
 		p.readFrame(j, f)

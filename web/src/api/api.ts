@@ -40,6 +40,7 @@ export interface PageMessage {
     shared?: string;
     input?: string;
     form?: string;
+    dir?: string;
     bycode?: boolean;
     value?: string;
     made?: string;

@@ -7,7 +7,7 @@ const long = "uint32 field\n".repeat(50);
 
 test("socket: what the server does not have is sent again, whole, with its action and what was typed since", () => {
   const controls: Controls = {
-    message: "A.1", name: "", definition: long, base: "", shared: "", input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true,
+    message: "A.1", name: "", definition: long, base: "", shared: "", input: "", form: "", dir: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true,
   };
   const sent: PageMessage[] = [];
   let events: ChannelEvents | undefined;
@@ -45,7 +45,7 @@ test("socket: what the server does not have is sent again, whole, with its actio
 });
 
 test("socket: what is shown is about earlier texts if the connection is lost before an answer", () => {
-  const controls = { message: "A.1", definition: long, input: "", form: "", bycode: false, edits: {}, values: false } as unknown as Controls;
+  const controls = { message: "A.1", definition: long, input: "", form: "", dir: "", bycode: false, edits: {}, values: false } as unknown as Controls;
   let events: ChannelEvents | undefined;
   const connection = {
     channel: (_kind: string, _asked: object | undefined, of: ChannelEvents) => {

@@ -33,7 +33,7 @@ export function isAnswer({ value, choices, hits, form }: Pick<Answer, "value" | 
 
 export type State = "connecting" | "open" | "lost";
 
-const judged: readonly (keyof Controls)[] = ["definition", "input", "pick", "edits", "form", "bycode"]; // what the panes are about
+const judged: readonly (keyof Controls)[] = ["definition", "input", "pick", "edits", "form", "dir", "bycode"]; // what the panes are about
 const byPick: readonly (keyof Controls)[] = ["input", "edits", "form", "bycode", "show", "frame"]; // what a picked frame sets
 
 const mostAhead = 500; // milliseconds that an answer waits for the text that it is about

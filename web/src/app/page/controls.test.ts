@@ -3,7 +3,7 @@ import type { Controls } from "../../message/socket";
 import { asAsked, ofFrames } from "./controls";
 
 const given: Controls = {
-  message: "A.1", name: "", definition: "uint8 a\n", base: "12", shared: "", input: "01", form: "hex", bycode: false, value: "", made: "", code: "", show: 2, edits: { 2: "ff" }, values: false, score: true,
+  message: "A.1", name: "", definition: "uint8 a\n", base: "12", shared: "", input: "01", form: "hex", dir: "", bycode: false, value: "", made: "", code: "", show: 2, edits: { 2: "ff" }, values: false, score: true,
 };
 
 test("controls: the address chooses the definition, whose text comes from the server, and the bytes", () => {

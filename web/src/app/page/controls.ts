@@ -37,6 +37,7 @@ export function readControls(form: HTMLFormElement, score: boolean): Controls {
     score,
     input: value("input"),
     form: value("form"),
+    dir: value("dir"),
     bycode: field<HTMLInputElement>("bycode")?.checked ?? false,
     value: value("value"),
     made: value("made"),

@@ -30,9 +30,9 @@ interface FormHost extends Sent {
 export function followControls(host: FormHost): void {
   const { form, controls } = host;
   form.addEventListener("change", ({ target }) => {
-    if (target instanceof HTMLSelectElement && target.name === "form") {
-      controls.form = target.value;
-      host.set({ form: target.value });
+    if (target instanceof HTMLSelectElement && (target.name === "form" || target.name === "dir")) {
+      controls[target.name] = target.value;
+      host.set({ [target.name]: target.value });
     } else if (target instanceof HTMLSelectElement && target.name === "part") {
       host.parts.caret = null;
       void host.actions.press(`pick:${target.value}`);

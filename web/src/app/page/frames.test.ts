@@ -4,7 +4,7 @@ import { PageFrames, told } from "./frames";
 
 test("frames: the server has the bytes of a picked frame, and gets those of a held message", () => {
   const controls: Controls = {
-    message: "A.1", name: "", definition: "", base: "", shared: "", input: "01", form: "", bycode: false, value: "", made: "", code: "", show: 2, edits: { 2: "ff" }, values: false, score: true,
+    message: "A.1", name: "", definition: "", base: "", shared: "", input: "01", form: "", dir: "", bycode: false, value: "", made: "", code: "", show: 2, edits: { 2: "ff" }, values: false, score: true,
   };
   const did: unknown[] = [];
   const parts = { caret: 3 as number | null };

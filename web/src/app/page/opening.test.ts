@@ -6,7 +6,7 @@ import { Opening } from "./opening";
 function page(of: Partial<Controls>, active = false): { opening: Opening; controls: Controls; did: unknown[] } {
   const did: unknown[] = [];
   const controls: Controls = {
-    message: "A.1", name: "", definition: "uint8 a\n", base: "", shared: "A.1.def", input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true, ...of,
+    message: "A.1", name: "", definition: "uint8 a\n", base: "", shared: "A.1.def", input: "", form: "", dir: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true, ...of,
   };
   const opening: Opening = new Opening({
     workspace: "one", envelope: false, capture: true, controls,

@@ -6,7 +6,7 @@ import { PageText } from "./text";
 function page(of: Partial<Controls>, { isOpening = false, active = false, isRoomOf = "OTHER.def" } = {}): { text: PageText; controls: Controls; did: unknown[] } {
   const did: unknown[] = [];
   const controls: Controls = {
-    message: "A.1", name: "", definition: "uint8 a\n", base: "12", shared: "", input: "", form: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true, ...of,
+    message: "A.1", name: "", definition: "uint8 a\n", base: "12", shared: "", input: "", form: "", dir: "", bycode: false, value: "", made: "", code: "", show: 0, edits: {}, values: false, score: true, ...of,
   };
   const text = new PageText({
     workspace: "one", controls,
