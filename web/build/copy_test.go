@@ -84,7 +84,9 @@ const manyValues = `{"number":1,"big":"72057594037927936","y":true,"text":"a \"q
 // output runs a program and returns its output. The test is skipped if the program is not installed.
 func output(t *testing.T, dir, input, name string, args ...string) string {
 	t.Helper()
-	tooltest.Path(t, name)
+	if _, ok := tooltest.Look(t, name); !ok {
+		tooltest.Skip(t, name+" is not installed")
+	}
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	var stderr bytes.Buffer
