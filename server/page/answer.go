@@ -117,7 +117,7 @@ func (l *livePage) layout(out *Answer, p *work) {
 		rows, cells = p.text.Rows, p.text.Cells
 	}
 	w := p.view
-	x := &Layout{Rows: patched(l, "layout", rows), Cells: view.PlainCells(patchedApart(l, "cells", cells, view.CellsApart)), Stale: w.Layout == nil || w.Stale}
+	x := &Layout{Rows: patched(l, "layout", rows), Cells: patched(l, "cells", cells), Stale: w.Layout == nil || w.Stale}
 	for _, h := range w.Holes {
 		if h.Kept {
 			x.Holes = append(x.Holes, h.Line)
@@ -181,18 +181,13 @@ type sentLists map[string][]uint32
 
 // patched returns the changes that make the list of the page equal to items, nil if it is equal.
 func patched[T comparable](l *livePage, id string, items []T) []view.ListPatch[T] {
-	return patchedApart(l, id, items, view.Apart)
-}
-
-// patchedApart is patched with the least number of elements between two changes.
-func patchedApart[T comparable](l *livePage, id string, items []T, apart int) []view.ListPatch[T] {
 	sums := view.Sums(l.seed, items)
 	old, known := l.lists[id]
 	l.lists[id] = sums
 	if !known {
 		return []view.ListPatch[T]{{Remove: -1, New: items}} // the list of the page came with the page
 	}
-	return view.ListPatches(old, sums, items, apart)
+	return view.ListPatches(old, sums, items)
 }
 
 // same reports whether the page has the current version of a part; otherwise it is sent.

@@ -38,7 +38,6 @@ type Cell struct {
 	Path    string        `json:"path,omitempty"` // of an element that is drawn by itself
 	Bit     int64         `json:"bit,omitempty"`  // and its place in its list
 	Text    string        `json:"text,omitempty"`
-	Plain   string        `json:"plain,omitempty"` // instead of all else: cells that only have a width, a letter each; see plainLetter
 }
 
 // maxLayout bounds the rows of a layout for a page.
@@ -102,55 +101,4 @@ func Cells(l *view.LayoutInfo) []Cell {
 		out = append(out, x)
 	}
 	return out
-}
-
-// plainLetter returns the letter of a cell of which only the width and the tint are to be said, or that has the further bytes of the one
-// before: '0' plus the width less 1, plus 16 for the second tint, plus 32 for further bytes. Contents of variable size have letters, too. It
-// is 0 for other cells.
-func plainLetter(c Cell) byte {
-	switch c {
-	case Cell{Kind: view.CellAt}:
-		return '!'
-	case Cell{Kind: view.CellBody, Width: 16}:
-		return '#'
-	case Cell{Kind: view.CellBody, Width: 16, Alt: true}:
-		return '$'
-	}
-	letter := byte('0' + c.Width - 1)
-	rest := Cell{Width: c.Width}
-	if rest.Alt = c.Alt; c.Alt {
-		letter += 16
-	}
-	if c.Kind == view.CellMore {
-		letter += 32
-		rest.Kind, rest.Row = c.Kind, -1
-	}
-	if c.Width < 1 || c.Width > 16 || c != rest {
-		return 0
-	}
-	return letter
-}
-
-// PlainCells joins the plain cells of changes: a field inserted into a long definition moves most of them.
-func PlainCells(list []ListPatch[Cell]) []ListPatch[Cell] {
-	for i := range list {
-		out := make([]Cell, 0, len(list[i].New))
-		var plain []byte
-		end := func() {
-			if len(plain) > 0 {
-				out, plain = append(out, Cell{Plain: string(plain)}), nil
-			}
-		}
-		for _, c := range list[i].New {
-			if letter := plainLetter(c); letter != 0 {
-				plain = append(plain, letter)
-				continue
-			}
-			end()
-			out = append(out, c)
-		}
-		end()
-		list[i].New = out
-	}
-	return list
 }

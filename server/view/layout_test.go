@@ -164,9 +164,9 @@ func TestPatchesOfTypedText(t *testing.T) {
 				good = a.Def
 			}
 			sums := Sums(seed, a.Rows)
-			rows, rowSums = apply(rows, ListPatches(rowSums, sums, a.Rows, Apart)), sums
+			rows, rowSums = apply(rows, ListPatches(rowSums, sums, a.Rows)), sums
 			sums = Sums(seed, a.Cells)
-			cells, cellSums = apply(cells, ListPatches(cellSums, sums, a.Cells, CellsApart)), sums
+			cells, cellSums = apply(cells, ListPatches(cellSums, sums, a.Cells)), sums
 			if diff := cmp.Diff(a.Rows, rows) + cmp.Diff(a.Cells, cells); diff != "" {
 				t.Fatalf("the page has other rows or cells:\n%s", diff)
 			}

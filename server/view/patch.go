@@ -23,21 +23,17 @@ func Sums[T comparable](seed maphash.Seed, items []T) []uint32 {
 	return sums
 }
 
-// ListPatches returns the changes that make a list with the hashes old equal to items, whose hashes are sums; nil if it is equal. With fewer
-// equal elements than apart between two changes they become one.
-func ListPatches[T any](old, sums []uint32, items []T, apart int) []ListPatch[T] {
+// ListPatches returns the changes that make a list with the hashes old equal to items, whose hashes are sums; nil if it is equal.
+func ListPatches[T any](old, sums []uint32, items []T) []ListPatch[T] {
 	var out []ListPatch[T]
-	for _, h := range hunks(old, sums, apart) {
+	for _, h := range hunks(old, sums) {
 		out = append(out, ListPatch[T]{h.at, h.remove, items[h.from:h.to]})
 	}
 	return out
 }
 
-// Elements between two changes.
-const (
-	Apart      = 3
-	CellsApart = 12 // of cells: a plain one is a letter
-)
+// apart is the least number of equal elements between two changes: with fewer they become one.
+const apart = 3
 
 // hunk is a difference of two lists: elements [from, to) of the new one replace remove elements of the old one, from at on.
 type hunk struct{ at, remove, from, to int }
@@ -46,7 +42,7 @@ type hunk struct{ at, remove, from, to int }
 const maxDifferent = 300
 
 // hunks compares two lists: a shortest edit script by Myers's algorithm.
-func hunks(old, now []uint32, apart int) []hunk {
+func hunks(old, now []uint32) []hunk {
 	start, end := 0, 0
 	for start < min(len(old), len(now)) && old[start] == now[start] {
 		start++

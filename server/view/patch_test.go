@@ -32,7 +32,7 @@ func TestListPatches(t *testing.T) {
 		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.StringMatching("[abc]"), 0, 12), 1, 6).Draw(t, "lists")
 		for i, list := range lists {
 			now := Sums(seed, list)
-			patches := ListPatches(sums, now, list, Apart)
+			patches := ListPatches(sums, now, list)
 			sums = now
 			if page = apply(page, patches); !slices.Equal(page, list) {
 				t.Fatalf("the page has %q, not %q, after %+v", page, list, patches)
@@ -55,7 +55,7 @@ func TestListPatchesAreSmall(t *testing.T) {
 	now = slices.Delete(now, 4000, 4001)
 	now[2000] = -2
 	sent := 0
-	patches := ListPatches(Sums(seed, list), Sums(seed, now), now, Apart)
+	patches := ListPatches(Sums(seed, list), Sums(seed, now), now)
 	for _, p := range patches {
 		sent += len(p.New)
 	}
@@ -65,7 +65,7 @@ func TestListPatchesAreSmall(t *testing.T) {
 	for i := range now {
 		now[i] += 10_000
 	}
-	if patches := ListPatches(Sums(seed, list), Sums(seed, now), now, Apart); len(patches) != 1 || len(patches[0].New) != len(now) {
+	if patches := ListPatches(Sums(seed, list), Sums(seed, now), now); len(patches) != 1 || len(patches[0].New) != len(now) {
 		t.Errorf("%d patches of lists that have nothing in common", len(patches))
 	}
 }

@@ -98,21 +98,3 @@ func TestTreeOfOddPaths(t *testing.T) {
 		}
 	}
 }
-
-// Cells that only have a width are letters, in their places between others.
-func TestPlainCells(t *testing.T) {
-	list := PlainCells([]ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{
-		{Width: 4},
-		{Width: 1, Alt: true},
-		{Width: 3, Row: -1, Kind: view.CellMore, Alt: true},
-		{Caption: "members"},
-		{Width: 2, Row: 2},
-		{Width: 16},
-		{Kind: view.CellAt},
-		{Width: 16, Kind: view.CellBody, Alt: true},
-	}}})
-	want := []ListPatch[Cell]{{At: 3, Remove: 1, New: []Cell{{Plain: "3@b"}, {Caption: "members"}, {Width: 2, Row: 2}, {Plain: "?!$"}}}}
-	if diff := cmp.Diff(want, list); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -465,8 +465,6 @@ export interface ViewCell {
   /** and its place in its list */
   bit?: number;
   text?: string;
-  /** instead of all else: cells that only have a width, a letter each; see plainLetter */
-  plain?: string;
 }
 
 /** ViewPart describes the rows of the tree that stand for the same part of a message: runs of bits, or lists, elements and groups. */

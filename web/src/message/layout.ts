@@ -1,6 +1,6 @@
 // The layout of the open message: a diagram, sixteen bytes per row, and a table. The server sends the rows, and what the cells show of them.
 
-import type { ViewCell, ViewLayoutRow, ViewListPatchCell } from "../api/api";
+import type { ViewCell, ViewLayoutRow } from "../api/api";
 import { roleSign } from "./roles";
 import { make, put, write } from "../kit/dom";
 import type { Bits } from "./model";
@@ -13,20 +13,6 @@ export interface LayoutData {
   cells: readonly ViewCell[];
   stale: boolean; // the line numbers are of an older text
   holes: ReadonlySet<number>; // lines that are shown as they were before their mistakes
-}
-
-/** A change of cells in which those that are sent as letters are cells; see plainLetter in server/page. */
-export function withPlain(patch: ViewListPatchCell): ViewListPatchCell {
-  const contents: Record<string, ViewCell> = { "!": { kind: "at" }, "#": { width: 16, kind: "body" }, $: { width: 16, kind: "body", alt: true } };
-  const one = (letter: string): ViewCell => {
-    const special = contents[letter];
-    if (special !== undefined) {
-      return special;
-    }
-    const n = letter.charCodeAt(0) - 48;
-    return { width: (n & 15) + 1, ...((n & 32) === 0 ? {} : { row: -1, kind: "more" as const }), ...((n & 16) === 0 ? {} : { alt: true }) };
-  };
-  return { ...patch, new: patch.new?.flatMap((cell) => (cell.plain === undefined ? cell : [...cell.plain].map(one))) ?? [] };
 }
 
 /** No layout. */

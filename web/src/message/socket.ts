@@ -2,7 +2,7 @@
 
 import type { FramesHits, PageAnswer, PageChoices, PageControls, PageMessage, PageScoreAnswer, PageValueAnswer, PageValuesForm } from "../api/api";
 import type { Channel, Connection } from "../kit/connection";
-import { type LayoutData, noLayout, withPlain } from "./layout";
+import { type LayoutData, noLayout } from "./layout";
 import { type MessageData, noData } from "./model";
 import { patched, patchedBytes, spliced } from "./patch";
 import { sum32, Texts } from "./texts";
@@ -142,7 +142,7 @@ export class Socket {
     }
     if (layout !== undefined) {
       const { rows, cells } = this.layout;
-      whole.layout = this.layout = { rows: patched(rows, layout.rows), cells: patched(cells, layout.cells?.map(withPlain)), stale: layout.stale === true, holes: new Set(layout.holes) };
+      whole.layout = this.layout = { rows: patched(rows, layout.rows), cells: patched(cells, layout.cells), stale: layout.stale === true, holes: new Set(layout.holes) };
     }
     return whole;
   }
