@@ -31,9 +31,9 @@ func TestUploadOfFilesByTheirContents(t *testing.T) {
 	)
 	want := []string{
 		"pc-1.16.1.json new",
-		"items.json skipped (not a definition, a code map or samples)",
-		"package.json skipped (not a definition, a code map or samples)",
-		"more.zip: docker.yml skipped (not a definition, a code map or samples)",
+		"items.json skipped (not a definition, a code map or samples: it looks like JSON of something else)",
+		"package.json skipped (not a definition, a code map or samples: it looks like JSON of something else)",
+		"more.zip: docker.yml skipped (not a definition, a code map or samples: it looks like a text)",
 		"more.zip: parts/types.yml new",
 		"more.zip: proto.yml new",
 		"C_JOIN.1.def skipped (this is a definition of protocol tera; the project is for protodef)",

@@ -141,7 +141,7 @@ func TestPurge(t *testing.T) {
 	if err := json.Unmarshal(do("GET", "/changes", ""), &steps); err != nil || len(steps.Changes) != 1 || steps.Changes[0].Files != 1 || steps.Changes[0].Names[0] != "C_B.1.def" {
 		t.Fatalf("%+v %v", steps, err)
 	}
-	do("POST", "/changes/"+steps.Changes[0].ID+"/undo", "{}")
+	do("POST", "/changes/"+steps.Changes[0].ID+"/undo", "")
 	if text, _ := os.ReadFile(filepath.Join(dir, "C_B.1.def")); string(text) != "uint32 id\n" {
 		t.Errorf("%q", text)
 	}

@@ -142,7 +142,10 @@ func TestUploadMakesAProject(t *testing.T) {
 	talk(t, s, []exchange{
 		{"new", file, formText("title=My game", "C_NEW.1.def=uint32 id\n"), 201, []string{`"project":"my-game"`, "Location: /api/v1/projects/my-game", `"stored":1`}, nil},
 		{"there", "POST /api/decode", `{"project": "my-game", "message": "C_NEW", "hex": "0800010007000000"}`, 200, []string{`"status":"ok"`}, nil},
-		{"nothing to use", file, formText("words.txt=words of no meaning"), 422, nil, nil},
+		{"nothing to use", file, formText("words.txt=words of no meaning"), 422, []string{"words.txt looks like a text", "TERA .def", "zip files"}, nil},
+		{"an image", file, formText("cat.png=\x89PNG\r\n\x1a\n..."), 422, []string{"cat.png is not a definition or a capture: it looks like image/png", "TERA .def", `"result":"skipped"`}, nil},
+		{"a program", file, formText("game.exe=MZ\x90\x00\x03\x00\x00\x00\x04"), 422, []string{"it looks like binary data"}, nil},
+		{"an empty file", file, formText("empty.bin="), 422, []string{"it looks like an empty file"}, nil},
 	})
 	for _, p := range s.Projects.List() {
 		if p.Name == "words" {

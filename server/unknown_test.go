@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// No operation ignores a query parameter or a field of its body that it does not know.
+// No operation ignores a query parameter or a field of its body that it does not know, or a body if it takes none.
 func TestUnknownNamesAreRefused(t *testing.T) {
 	s := captureServer(t, "tera", map[string]string{"C_JOIN.1.def": "int32 id\n", "protocol.1.map": "C_JOIN 1\n"})
 	ask := func(op *huma.Operation, target, kind, body string) (int, string) {
@@ -29,7 +29,14 @@ func TestUnknownNamesAreRefused(t *testing.T) {
 			}
 		}
 		for _, kind := range kinds {
-			if code, text := ask(op, target+"?nothing_of_the_kind=1", kind, "{}"); code != http.StatusUnprocessableEntity || !strings.Contains(text, "nothing_of_the_kind") {
+			body := "{}"
+			if op.RequestBody == nil {
+				body = ""
+				if code, text := ask(op, target, kind, "{}"); op.OperationID != "live" && (code != http.StatusUnprocessableEntity || !strings.Contains(text, "takes no body")) {
+					t.Errorf("%s %s, a body: %d %.200s", op.Method, path, code, text)
+				}
+			}
+			if code, text := ask(op, target+"?nothing_of_the_kind=1", kind, body); code != http.StatusUnprocessableEntity || !strings.Contains(text, "nothing_of_the_kind") {
 				t.Errorf("%s %s, a query parameter, %s: %d %.200s", op.Method, path, kind, code, text)
 			}
 			if op.RequestBody == nil || !strings.Contains(kind, "json") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	"wirebench/server/access"
 )
@@ -140,6 +141,13 @@ func (s *API) Needs() map[string]access.Operation {
 // Register registers the operations and completes the document. base is the path of the server at its host, "" at the top.
 func (s *API) Register(api huma.API, base string) {
 	describeSettings(api)
+	api.UseMiddleware(func(ctx huma.Context, next func(huma.Context)) {
+		if r, _ := humachi.Unwrap(ctx); ctx.Operation().RequestBody == nil && r.ContentLength != 0 {
+			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "this operation takes no body")
+			return
+		}
+		next(ctx)
+	})
 	doc := api.OpenAPI()
 	for _, g := range s.groups {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: g.Name, Description: g.About})

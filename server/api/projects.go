@@ -159,10 +159,17 @@ func (s *API) TakeProject(ctx context.Context, w http.ResponseWriter, r *http.Re
 func (s *API) projectOf(ctx context.Context, u *upload, config ProjectConfig) (projects.Info, *UploadReport, error) {
 	if len(u.files) > 0 && config.Protocol == "" && config.Copy == "" {
 		protocol, err := workspace.ProtocolOf(u.files)
-		if err != nil {
+		switch {
+		case errors.Is(err, workspace.ErrNoDefinitions):
+			first := u.files[0]
+			return projects.Info{}, nil, noDefinitions(fmt.Sprintf("no definitions of a known protocol among the files: %s looks like %s", first.Name, looksLike(first.Text[:min(len(first.Text), 512)])), u.all)
+		case err != nil:
 			return projects.Info{}, nil, huma.Error422UnprocessableEntity(err.Error())
 		}
 		config.Protocol = protocol
+	}
+	if len(u.files) == 0 && len(u.all) > 0 && config.Protocol == "" && config.Copy == "" && config.Library == "" {
+		return projects.Info{}, nil, noDefinitions(u.all[0].File+" is "+u.all[0].Reason, u.all)
 	}
 	if len(u.files) > 0 && (config.Library != "" || config.Copy != "") {
 		return projects.Info{}, nil, huma.Error422UnprocessableEntity("a project is made of files, of a folder or of another project: only one of them")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -408,7 +409,33 @@ func otherKind(name string, head []byte) string {
 	if strings.HasSuffix(name, store.SamplesEnding) || path.Base(name) == store.ValidityName || isZip(head) || defs.Recognizes(name, string(head)) || defs.IsBundle(name, head) {
 		return ""
 	}
-	return "not a definition, a code map or samples"
+	return "not a definition, a code map or samples: it looks like " + looksLike(head)
+}
+
+// looksLike says what a file is by its first bytes.
+func looksLike(head []byte) string {
+	switch kind, _, _ := strings.Cut(http.DetectContentType(head), ";"); {
+	case len(head) == 0:
+		return "an empty file"
+	case json.Valid(head), kind == "text/plain" && bytes.IndexByte([]byte("{["), bytes.TrimSpace(head)[0]) >= 0:
+		return "JSON of something else"
+	case kind == "text/plain":
+		return "a text"
+	case kind == "application/octet-stream":
+		return "binary data"
+	default:
+		return kind
+	}
+}
+
+// noDefinitions returns the error for a project of files among which are no definitions.
+func noDefinitions(why string, files []*UploadedFile) error {
+	var of []string
+	for _, d := range defs.Dialects {
+		of = append(of, d.Title)
+	}
+	why += ". Accepted are definitions (" + strings.Join(of, ", ") + ") with their code maps and samples, and zip files of them; an empty project needs its protocol"
+	return &UploadProblem{errorModel(http.StatusUnprocessableEntity, why), files}
 }
 
 // isZip reports whether data starts like a zip file.

@@ -53,7 +53,7 @@ func (u *upload) capture(name string, head []byte, part io.Reader) (taken bool, 
 	case isRaw(plainHead(start)) && u.framing != "":
 		return true, u.keep(name, u.framing, bytes.NewReader(start), part)
 	case isRaw(plainHead(start)):
-		u.skip(name, "", "raw bytes of unknown format: to store them as a capture, set a framing, such as ?framing=prefixed:2le+self")
+		u.skip(name, "", "not a definition or a capture: it looks like "+looksLike(plainHead(start))+"; to store it as a capture, set a framing, such as ?framing=prefixed:2le+self")
 		return true, discardRest(part)
 	}
 	// Only the whole text shows whether it is a conversation.

@@ -285,6 +285,9 @@ func LibraryOf(files []NewFile) (*Library, error) {
 	return lib, nil
 }
 
+// ErrNoDefinitions is the error of ProtocolOf for files without definitions.
+var ErrNoDefinitions = errors.New("no definitions of a known protocol among the files: name the protocol")
+
 // ProtocolOf returns the protocol of the definitions among new files. The error lists the protocols if there are several.
 func ProtocolOf(files []NewFile) (string, error) {
 	lib := &Library{}
@@ -298,7 +301,7 @@ func ProtocolOf(files []NewFile) (string, error) {
 	}
 	switch found := lib.Dialects(); len(found) {
 	case 0:
-		return "", errors.New("no definitions of a known protocol among the files: name the protocol")
+		return "", ErrNoDefinitions
 	case 1:
 		return found[0], nil
 	default:
