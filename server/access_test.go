@@ -120,6 +120,9 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	h := access.NewDoor(access.Config{Accounts: accounts}).Guard(s)
 	asked := 0
 	walk(t, s, func(method, pattern string) {
+		if strings.HasPrefix(pattern, "/api/v1/access/") { // not for tokens: see TestEveryEntryForEveryCredential
+			return
+		}
 		route := method + " " + pattern
 		path := strings.NewReplacer("{project}", "one", "{file}", "C_JOIN.1.def", "{id}", "xyz", "{at}", "2026-03-01T18:04:05Z").Replace(pattern)
 		ask := func(name string) *httptest.ResponseRecorder {

@@ -55,7 +55,7 @@ func operationAddress(method, path string) string {
 	switch {
 	case name == "", !versioned && (name == "docs" || name == "schemas" || strings.HasPrefix(name, "openapi")):
 		return path
-	case name == "projects", method == http.MethodPost && !deep && projects.Short(name):
+	case name == "projects", deep && name == "access", method == http.MethodPost && !deep && projects.Short(name):
 		return "/api/v1/" + rest
 	case !deep:
 		rest += "/settings"

@@ -3,12 +3,16 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +44,8 @@ func shellWords(line string) (out []string) {
 	return append(out, word)
 }
 
-// curl sends the request of a curl command line. files are the files that it names.
-func curl(t *testing.T, line string, files map[string]string) *http.Response {
+// curl returns the request of a curl command line. files are the files that it names.
+func curl(t *testing.T, line string, files map[string]string) *http.Request {
 	t.Helper()
 	args := shellWords(line)
 	if args[0] != "curl" {
@@ -99,12 +103,68 @@ func curl(t *testing.T, line string, files map[string]string) *http.Response {
 		t.Fatal(err)
 	}
 	r.Header = header
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	return r
+}
+
+// called is a client of a test.
+type called struct {
+	*api.Client
+	t      *testing.T
+	cookie *http.Cookie
+	sent   *http.Request
+	status int
+}
+
+// RoundTrip notes the status of the answer.
+func (c *called) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.sent = r; c.cookie != nil {
+		r.AddCookie(c.cookie)
 	}
-	t.Cleanup(func() { res.Body.Close() })
-	return res
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		c.status = res.StatusCode
+	}
+	return res, err
+}
+
+func clientOf(t *testing.T, base string) *called {
+	c := &called{t: t}
+	c.Client = &api.Client{Base: base, HTTP: &http.Client{Transport: c}}
+	return c
+}
+
+// do calls an operation by its name as a request asks for it, and returns the status and the body of the answer. The client must send the same.
+func (c *called) do(id string, as *http.Request) (status int, body string) {
+	c.t.Helper()
+	o, err := c.Operation(id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	given := as.URL.Query()
+	asked, parts := strings.Split(as.URL.EscapedPath(), "/"), strings.Split(o.Path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, "{"); ok && i < len(asked) {
+			given.Set(strings.TrimSuffix(name, "}"), unescaped(asked[i]))
+		}
+	}
+	for _, name := range []string{"If-Match", "Accept"} {
+		if value := as.Header.Get(name); value != "" {
+			given.Set(name, value)
+		}
+	}
+	var answer bytes.Buffer
+	c.sent, c.status = nil, 0
+	err = c.Call(c.t.Context(), id, given, api.Body{Type: as.Header.Get("Content-Type"), Data: as.Body}, &answer)
+	var refused *api.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status, err.Error()
+	case err != nil:
+		c.t.Fatalf("%s: %v", id, err)
+	case c.sent.Method != as.Method || c.sent.URL.EscapedPath() != as.URL.EscapedPath() || c.sent.URL.Query().Encode() != as.URL.Query().Encode():
+		c.t.Errorf("%s: the client asks for %s %s, not %s %s", id, c.sent.Method, c.sent.URL, as.Method, as.URL)
+	}
+	return c.status, answer.String()
 }
 
 // Each example of the API page works: none fails, and the status of its response is documented.
@@ -122,6 +182,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 	}
 	const file = "/api/one/definitions/game.def"
 	session, replay, marker, definition := "", "", "", ""
+	client := clientOf(t, x.base)
 	run := func(id string) {
 		if id == "history" { // so that there is one
 			if _, err := x.s.Projects.Find("one").Save("game.def", []byte("# changed\n"+x.s.Projects.Find("one").Now().File("game.def").Text), nil); err != nil {
@@ -176,19 +237,18 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		revision := strings.Trim(etagOf(x.s, file), `"`)
 		line = strings.NewReplacer("http://HOST", x.base, "/ID", "/"+url.PathEscape(one), "=ID", "="+url.QueryEscape(one), "/AT", "/"+url.PathEscape(marker),
 			"REVISION", revision, "SIZE", fmt.Sprint(about.Size), "OTHER", "one", "UPSTREAM", x.game).Replace(line)
-		res := curl(t, line, map[string]string{"game.def": definition, "session.pcap": "0100020068690a", "more": ""})
-		body, _ := io.ReadAll(res.Body)
+		status, body := client.do(id, curl(t, line, map[string]string{"game.def": definition, "session.pcap": "0100020068690a", "more": ""}))
 		switch {
-		case res.StatusCode >= 300 && !(strings.HasPrefix(id, "git-") && res.StatusCode == 404) && !(id == "send" && res.StatusCode < 500) && !(id == "version" && res.StatusCode < 500) && !((strings.HasPrefix(id, "give-code") || strings.Contains(id, "envelope")) && res.StatusCode == 422) && !(strings.HasSuffix(id, "do-change") && res.StatusCode == 404) && !(id == "start-demo" && res.StatusCode == 404):
-			t.Errorf("%s: %d %s", line, res.StatusCode, body)
-		case op.Responses[fmt.Sprint(res.StatusCode)] == nil:
-			t.Errorf("%s: %d is not documented", line, res.StatusCode)
+		case status >= 300 && !(strings.HasPrefix(id, "git-") && status == 404) && !(id == "send" && status < 500) && !(id == "version" && status < 500) && !((strings.HasPrefix(id, "give-code") || strings.Contains(id, "envelope")) && status == 422) && !(strings.HasSuffix(id, "do-change") && status == 404) && !(id == "start-demo" && status == 404):
+			t.Errorf("%s: %d %s", line, status, body)
+		case op.Responses[fmt.Sprint(status)] == nil:
+			t.Errorf("%s: %d is not documented", line, status)
 		}
 		var made struct {
 			ID string
 			At string
 		}
-		_ = json.Unmarshal(body, &made)
+		_ = json.Unmarshal([]byte(body), &made)
 		switch id {
 		case "start-proxy":
 			session = made.ID
@@ -197,7 +257,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 		case "add-marker":
 			marker = made.At
 		case "read":
-			definition = string(body)
+			definition = body
 		}
 	}
 	for _, id := range strings.Fields(`decode-any encode-any workspace project-settings definitions people scores score search read decode encode layout paste filter framing envelope-frames envelopes use-envelope emit settings
@@ -210,6 +270,11 @@ func TestExamplesOfTheDocs(t *testing.T) {
 	}
 	for _, id := range strings.Fields("projects project make-project change-project delete-project") { // the projects of this server are fixed
 		delete(ops, id)
+	}
+	for id, op := range ops { // this one has no accounts
+		if slices.Contains(op.Tags, "access") {
+			delete(ops, id)
+		}
 	}
 	delete(ops, "live")       // a websocket, tested elsewhere
 	delete(ops, "stop-proxy") // same as stop-proxies
@@ -227,11 +292,80 @@ func TestExamplesOfProjects(t *testing.T) {
 			return
 		}
 		line := strings.ReplaceAll(s.example(access.Principal{Grants: access.Grants{access.Everywhere: access.Admin}}, path, op), "http://HOST", srv.URL)
-		res := curl(t, line, nil)
-		if res.StatusCode >= 300 || op.Responses[fmt.Sprint(res.StatusCode)] == nil {
-			t.Errorf("%s: %d", line, res.StatusCode)
+		if status, body := clientOf(t, srv.URL).do(op.OperationID, curl(t, line, nil)); status >= 300 || op.Responses[fmt.Sprint(status)] == nil {
+			t.Errorf("%s: %d %s", line, status, body)
 		}
 	})
+}
+
+// The examples of accounts work: for an admin who has signed in.
+func TestExamplesOfAccounts(t *testing.T) {
+	s := testServer(t)
+	m := doorOf(t, s)
+	audit, err := access.OpenAudit(filepath.Join(t.TempDir(), "audit.jsonl"), slog.New(slog.DiscardHandler))
+	m.must(err)
+	t.Cleanup(func() { audit.Close() })
+	m.door.Audit = audit
+	s.api.Door = m.door
+	srv := httptest.NewServer(m.h)
+	t.Cleanup(srv.Close)
+	admin := access.Grants{access.Everywhere: access.Admin}
+	me, ann := m.person("me", admin), m.person("ann", access.Grants{"one": access.Viewer})
+	m.session(ann)
+	client := clientOf(t, srv.URL)
+	m.session(me)
+	secret, err := m.accounts.Begin(me, "127.0.0.1", "this browser")
+	m.must(err)
+	client.cookie = &http.Cookie{Name: m.door.Cookie(), Value: secret}
+	ops := map[string]*huma.Operation{}
+	operations(s, func(path string, op *huma.Operation) {
+		if slices.Contains(op.Tags, "access") {
+			ops[op.OperationID] = op
+		}
+	})
+	run := func(id, of, want string) (body string) {
+		t.Helper()
+		op := ops[id]
+		if op == nil {
+			t.Fatalf("there is no operation %s", id)
+		}
+		delete(ops, id)
+		line := strings.NewReplacer("http://HOST", srv.URL, "/ID", "/"+of, "PASSWORD", matrixPassword, "{project}", "one").Replace(s.example(access.Principal{Grants: admin}, op.Path, op))
+		status, body := client.do(id, curl(t, line, nil))
+		if status >= 300 || op.Responses[fmt.Sprint(status)] == nil || !strings.Contains(body, want) || strings.Contains(strings.ToLower(body), `"hash"`) {
+			t.Errorf("%s: %d %s", line, status, body)
+		}
+		return body
+	}
+	id := func(body string) string {
+		var made struct{ ID string }
+		if err := json.Unmarshal([]byte(body), &made); err != nil || made.ID == "" {
+			t.Fatal(body)
+		}
+		return made.ID
+	}
+	token := run("make-token", "", `"token":"wb_`)
+	run("account", "", `"name":"nightly"`)
+	run("revoke-token", id(token), "")
+	run("accounts", "", `"login":"ann"`)
+	run("change-account", ann, `"one":"author"`)
+	run("sign-out", ann, "")
+	run("drop-account", ann, "")
+	invitation := run("invite", "", "/access/join/")
+	run("invitations", "", `"for":"Ann"`)
+	run("withdraw-invitation", id(invitation), "")
+	run("audit", "", "people: grant")
+	x, err := m.accounts.Get(me)
+	m.must(err)
+	other := slices.IndexFunc(x.Sessions, func(s access.Session) bool { return s.Browser != "this browser" })
+	run("end-session", x.Sessions[other].ID, "")
+	run("change-password", "", "")
+	for id := range ops {
+		t.Errorf("the example of %s is not tried", id)
+	}
+	if got := m.accounts.List(); len(got) != 1 || len(m.accounts.Invitations()) != 0 || len(got[0].Tokens) != 0 || len(got[0].Sessions) != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func etagOf(s *Server, path string) string {

@@ -118,7 +118,7 @@ func New(cfg Config) (*Server, error) {
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
 	s.api = api.New(api.API{
-		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log, Tell: s.pushes.Tell, GitRemote: cfg.GitRemote,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log, Tell: s.pushes.Tell, GitRemote: cfg.GitRemote, Door: cfg.Door,
 	})
 	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Scores: s.scores, Budget: s.budget, Log: cfg.Log}
 	s.metrics = newMetrics(s)

@@ -264,36 +264,19 @@ func (d *Door) changeMe(w http.ResponseWriter, r *http.Request) {
 	case "token":
 		role, _ := ParseRole(r.PostFormValue("role"))
 		days, _ := strconv.Atoi(r.PostFormValue("days"))
-		var expires time.Time
-		if days > 0 {
-			expires = time.Now().UTC().AddDate(0, 0, min(days, 3650))
-		}
-		_, secret, err = d.Accounts.MakeToken(p.ID, r.PostFormValue("name"), Grants{cmp.Or(r.PostFormValue("project"), Everywhere): role}, expires)
+		_, secret, err = d.MakeToken(r, r.PostFormValue("name"), Grants{cmp.Or(r.PostFormValue("project"), Everywhere): role}, days)
 	case "revoke":
-		err, done = d.Accounts.Revoke(p.ID, id), "The token is revoked."
+		err, done = d.Revoke(r, id), "The token is revoked."
 	case "end":
-		err, done = d.Accounts.End(p.ID, id, ""), "That browser is signed out."
+		err, done = d.EndSession(r, id), "That browser is signed out."
 	case "password":
-		x, e := d.Accounts.Get(p.ID)
-		if err = e; err == nil {
-			ok, wait := d.guesses.try(clientOf(r), []string{clientOf(r), "account " + x.Login}, func() bool {
-				_, ok := d.Accounts.checkLogin(x.Login, r.PostFormValue("old"))
-				return ok
-			})
-			if !ok || wait > 0 {
-				err = errors.New("the present password is wrong")
-			} else {
-				err, done = d.Accounts.SetPassword(p.ID, r.PostFormValue("password"), p.session), "The password is changed, your other browsers are signed out, and your tokens are revoked."
-			}
-		}
+		err, done = d.ChangePassword(r, r.PostFormValue("old"), r.PostFormValue("password")), "The password is changed, your other browsers are signed out, and your tokens are revoked."
 	default:
 		err = errors.New("unknown form")
 	}
 	v := templates.AccessPage{Done: done}
 	if err != nil {
 		v.Wrong, v.Done = capital(err.Error())+".", ""
-	} else {
-		d.log(r, p, "account: "+do, id+r.PostFormValue("name"), "")
 	}
 	d.me(w, r, v, secret)
 }
@@ -336,42 +319,29 @@ func grantsOf(r *http.Request) Grants {
 // changePeople changes accounts and invitations.
 func (d *Door) changePeople(w http.ResponseWriter, r *http.Request) {
 	p, do, id := Of(r), r.PostFormValue("do"), r.PostFormValue("id")
-	on, link, done := id, "", ""
-	if x, err := d.Accounts.Get(id); err == nil {
-		on = x.Login
-	}
+	link, done := "", ""
 	var err error
-	g := grantsOf(r)
 	if why := p.Refusal("form people "+do, ""); why != "" {
 		do, err = "", errors.New("this form "+why)
 	}
 	switch do {
 	case "":
 	case "invite":
-		var text string
-		if len(g) == 0 {
-			err = errors.New("choose a role first")
-		} else if _, text, err = d.Accounts.Invite(p, r.PostFormValue("for"), g); err == nil {
-			link = d.origin(r) + "/access/join/" + text
-		}
-		on = r.PostFormValue("for") + " as " + g.String()
+		_, link, err = d.Invite(r, r.PostFormValue("for"), grantsOf(r))
 	case "withdraw":
-		err, done = d.Accounts.Withdraw(id), "The invitation is withdrawn."
+		err, done = d.Withdraw(r, id), "The invitation is withdrawn."
 	case "grant":
-		err, done = d.Accounts.Grant(id, g, r.PostFormValue("disabled") != ""), "The roles are saved."
-		on += " as " + g.String()
+		err, done = d.Grant(r, id, grantsOf(r), r.PostFormValue("disabled") != ""), "The roles are saved."
 	case "signout":
-		err, done = d.Accounts.End(id, "", ""), "Signed out everywhere."
+		err, done = d.SignOut(r, id), "Signed out everywhere."
 	case "remove":
-		err, done = d.Accounts.Remove(id), "The account is deleted."
+		err, done = d.Remove(r, id), "The account is deleted."
 	default:
 		err = errors.New("unknown form")
 	}
 	v := templates.AccessPage{Done: done}
 	if err != nil {
-		v.Wrong, v.Done = capital(err.Error())+".", ""
-	} else {
-		d.log(r, p, "people: "+do, on, "")
+		v.Wrong, v.Done, link = capital(err.Error())+".", "", ""
 	}
 	d.people(w, r, v, link)
 }

@@ -20,6 +20,7 @@ type Operation struct {
 	Role   Role   // in the project
 	All    bool   // the role is needed in all projects
 	Stores bool   // it changes something although viewers may do it
+	Kinds  Kind   // of credentials that may do it; 0: all
 }
 
 // InAll reports whether the role is needed in all projects.
@@ -181,7 +182,7 @@ func Changes(operation string) bool { return Needs(operation) > Viewer }
 
 // needFor returns what an operation of the table needs in a project, or "".
 func needFor(operation, project string) need {
-	return need{Operation: Operation{Name: operation, Role: Needs(operation), All: everywhere[operation]}, kinds: kinds[operation]}.in(project)
+	return need{Operation: Operation{Name: operation, Role: Needs(operation), All: everywhere[operation], Kinds: kinds[operation]}}.in(project)
 }
 
 // in returns what is needed in a project, or "".
@@ -255,7 +256,6 @@ type need struct {
 	Operation
 	project string // "" if it concerns none
 	named   string // the project, as in the address
-	kinds   Kind   // that may do it; 0: all
 }
 
 // lacks says why a principal may not do what needs n; "" if it may.
@@ -267,7 +267,7 @@ func (p Principal) lacks(n need) string {
 		return fmt.Sprintf("needs the role %s in all projects, and yours is %s", n.Role, have)
 	case have < n.Role:
 		return fmt.Sprintf("needs the role %s, and yours is %s", n.Role, have)
-	case n.kinds != 0 && p.Kind&n.kinds == 0:
+	case n.Kinds != 0 && p.Kind&n.Kinds == 0:
 		return "is for people who have signed in, not for tokens of programs"
 	}
 	return ""

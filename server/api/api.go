@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/answer"
 	"wirebench/server/captures"
@@ -20,7 +21,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// API serves the JSON routes. All fields must be set.
+// API serves the JSON routes. All fields but Door must be set.
 type API struct {
 	Projects  *projects.Set
 	Captures  *captures.Set
@@ -31,6 +32,7 @@ type API struct {
 	Log       *slog.Logger
 	Tell      func(ws, topic string) // tells the pages of a project of a change
 	GitRemote string                 // from which pull takes; "" for none
+	Door      *access.Door           // nil admits everybody, and there are no accounts
 
 	groups  []Group // of operations
 	byID    map[string]*Operation

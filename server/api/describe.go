@@ -127,6 +127,7 @@ func answersCapture(api huma.API, op *huma.Operation) {
 
 // renamed maps types to their names in the document, where these differ from the Go names.
 var renamed = map[reflect.Type]string{
+	reflect.TypeFor[access.Event]():  "AuditEvent",
 	reflect.TypeFor[projects.Info](): "ProjectInfo", reflect.TypeFor[projects.State](): "ProjectState",
 	reflect.TypeFor[relay.Config](): "ProxyConfig", reflect.TypeFor[relay.Info](): "ProxyInfo", reflect.TypeFor[relay.Rule](): "RuleBody",
 	reflect.TypeFor[runs.Config](): "ReplayConfig", reflect.TypeFor[runs.Info](): "ReplayInfo", reflect.TypeFor[runs.Report](): "ReplayReport",

@@ -91,6 +91,11 @@ func inAll(o *Operation) { o.Needs.All = true }
 // stores marks operations that change something although viewers may do them.
 func stores(o *Operation) { o.Needs.Stores = true }
 
+// by limits an operation to kinds of credentials.
+func by(kinds access.Kind) func(*Operation) {
+	return func(o *Operation) { o.Needs.Kinds = kinds }
+}
+
 // try sets the body of the example.
 func try(body string) func(*Operation) { return Example{Body: body}.of }
 
@@ -181,8 +186,11 @@ func (o *Operation) complete(api huma.API, op *huma.Operation) {
 	refusal(api, op, http.StatusUnauthorized, "the request has no valid token", map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer", Schema: &huma.Schema{Type: huma.TypeString}}})
 	refusal(api, op, http.StatusUnprocessableEntity, "a parameter or a field is unknown, or its value is not valid", nil)
 	refusal(api, op, http.StatusTooManyRequests, "too many requests, or too many wrong tokens from this address", wait)
-	if op.Method != http.MethodGet {
-		about := "the request comes from a page of another site"
+	if op.Method != http.MethodGet || o.Needs.InAll() || o.Needs.Kinds != 0 {
+		about := "the request comes from a page of another site, or has another kind of credential"
+		if o.Needs.Kinds == 0 {
+			about = "the request comes from a page of another site"
+		}
 		if o.Needs.Role > access.Viewer {
 			about += ", or the role is below " + o.Needs.Role.String()
 		}
@@ -210,6 +218,12 @@ func (o *Operation) needs() string {
 		where = " in all projects."
 	case !strings.Contains(o.Path, "{"):
 		where = " in a project."
+	}
+	switch o.Needs.Kinds {
+	case access.BySession:
+		where += " For people who have signed in, not for tokens."
+	case access.BySession | access.ByServer:
+		where += " Not for tokens that people have made for programs."
 	}
 	return "Needs the role " + o.Needs.Role.String() + where
 }

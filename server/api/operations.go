@@ -7,7 +7,7 @@ import (
 
 // table returns the operations in their groups: a row is all that is said of an operation anywhere.
 func (s *API) table() []Group {
-	const p = "/api/v1/projects/{project}"
+	const p, a = "/api/v1/projects/{project}", "/api/v1/access"
 	return []Group{
 		{"start", "First requests: decode, encode and upload without knowing the projects of the server.", []*Operation{
 			op("POST /api/v1/decode", "decode-any", access.Viewer, on(s.decodeAny), "Decode messages by a definition in the request, or by those of a project", says("Also at /api/decode. Send a definition with its language, or the name of a project. Everything else is as in POST /api/v1/projects/{project}/decode."), fails(400, 403, 413, 422), works, try(`{"definition": "uint32 id\nuint16 level", "hex": "0a00 0100 07000000 0500"}`)), // of any project, and of the project that the body names, as the next
@@ -133,6 +133,21 @@ func (s *API) table() []Group {
 			op("POST "+p+"/definitions/{file}/samples", "add-sample", access.Author, on(s.addSample), "Add a message to the samples of a definition", fails(400, 403, 409, 413, 507), created, try(`{"hex": "0600 0100 0500", "message": "NAME", "about": "a short one"}`)),
 			op("DELETE "+p+"/definitions/{file}/samples", "drop-sample", access.Author, on(s.dropSample), "Remove a sample", fails(400, 403, 409, 412, 507), try(`{"hex": "0600 0100 0500", "message": "NAME"}`)),
 			op("POST "+p+"/upload", "upload", access.Author, on(s.upload), "Store many definitions, code maps and samples, also from zip files", says("The answer says file by file what was done with it. Stored files with another text are kept unless replace is true."), fails(400, 403, 413, 415, 507), works, as(takesForm), most(MaxUpload), refuses[UploadProblem](403, 422, 507), Example{Options: `-F files=@{file} -F replace=true`}.of),
+		}},
+		{"access", "Accounts, their roles and tokens, invitations and the audit log.", []*Operation{
+			op("GET "+a+"/me", "account", access.Viewer, on(s.readAccount), "One's own account: its roles, tokens and sessions", by(access.BySession|access.ByServer)),
+			op("POST "+a+"/me/tokens", "make-token", access.Viewer, on(s.makeToken), "Make a token for programs, which has at most the roles of the account", small, created, fails(409), stores, by(access.BySession), try(`{"name": "nightly", "role": "viewer", "days": 30}`)),
+			op("DELETE "+a+"/me/tokens/{id}", "revoke-token", access.Viewer, on(s.withDoor((*access.Door).Revoke)), "Revoke a token of one's own account", stores, by(access.BySession)),
+			op("DELETE "+a+"/me/sessions/{id}", "end-session", access.Viewer, on(s.withDoor((*access.Door).EndSession)), "Sign out a browser of one's own account", stores, by(access.BySession)),
+			op("PUT "+a+"/me/password", "change-password", access.Viewer, on(s.changePassword), "Change one's own password; other browsers are signed out, and tokens are revoked", small, stores, by(access.BySession), try(`{"present": "PASSWORD", "new": "another long password"}`)),
+			op("GET "+a+"/accounts", "accounts", access.Admin, on(s.listAccounts), "All accounts, with their roles", by(access.BySession|access.ByServer)),
+			op("PATCH "+a+"/accounts/{id}", "change-account", access.Admin, on(s.changeAccount), "Change the roles of an account, or disable it; missing members stay", small, fails(409), by(access.BySession|access.ByServer), try(`{"grants": {"*": "viewer", "{project}": "author"}}`)),
+			op("DELETE "+a+"/accounts/{id}", "drop-account", access.Admin, on(s.withDoor((*access.Door).Remove)), "Delete an account, with its sessions and tokens", fails(409), by(access.BySession|access.ByServer)),
+			op("DELETE "+a+"/accounts/{id}/sessions", "sign-out", access.Admin, on(s.withDoor((*access.Door).SignOut)), "Sign an account out everywhere", by(access.BySession|access.ByServer)),
+			op("GET "+a+"/invitations", "invitations", access.Admin, on(s.listInvitations), "The invitations that can still be used", by(access.BySession|access.ByServer)),
+			op("POST "+a+"/invitations", "invite", access.Admin, on(s.invite), "Invite somebody: the answer has the link by which one person makes an account", small, created, fails(409), by(access.BySession|access.ByServer), try(`{"for": "Ann", "grants": {"*": "viewer"}}`)),
+			op("DELETE "+a+"/invitations/{id}", "withdraw-invitation", access.Admin, on(s.withDoor((*access.Door).Withdraw)), "Withdraw an invitation", by(access.BySession|access.ByServer)),
+			op("GET "+a+"/audit", "audit", access.Admin, on(s.readAudit), "The last events of the audit log"),
 		}},
 	}
 }

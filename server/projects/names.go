@@ -12,7 +12,7 @@ import (
 const maxName = 64
 
 // reserved are the names that addresses use for other things.
-var reserved = map[string]bool{"v1": true, "docs": true, "openapi.json": true, "projects": true, "schemas": true}
+var reserved = map[string]bool{"v1": true, "access": true, "docs": true, "openapi.json": true, "projects": true, "schemas": true}
 
 // Short reports whether POST /api/v1/NAME is an operation of any project. Projects that have such a name keep it; other methods, and addresses
 // below it, are of the project.

@@ -2877,6 +2877,76 @@ export interface WorkspaceSample {
   status?: "ok" | "incomplete" | "illegal";
 }
 
+/** OwnAccount is the account of the person who asks. */
+export interface OwnAccount {
+  /** missing for a token without an account */
+  account?: AccessAccount;
+  /** roles by project, * for all: those of the token or session of the request */
+  grants: Record<string, string>;
+  tokens: AccountToken[];
+  sessions: AccountSession[];
+}
+
+/** MadeToken is a new token. */
+export interface MadeToken {
+  id: string;
+  name: string;
+  grants: Record<string, string>;
+  created: string;
+  expires?: string;
+  /** last use, within ten minutes */
+  used?: string;
+  /** the secret, which is not said again */
+  token: string;
+}
+
+/** AccountList is all accounts. */
+export interface AccountList {
+  /** by the name to sign in with */
+  accounts: AccessAccount[];
+}
+
+/** AccessAccount is a person. Secrets are stored as hashes. */
+export interface AccessAccount {
+  id: string;
+  /** name to sign in with; lower case */
+  login: string;
+  /** name for people */
+  name: string;
+  /** roles by project, * for all: viewer, commenter, author, operator, admin */
+  grants: Record<string, string>;
+  /** it cannot sign in, and its tokens are refused */
+  disabled?: boolean;
+  created: string;
+  /** last use, within ten minutes */
+  used?: string;
+  /** the identity at the OpenID provider */
+  external?: AccessExternal;
+}
+
+/** InvitationList is the invitations that can still be used. */
+export interface InvitationList {
+  invitations: Invitation[];
+}
+
+/** Invitation is a link by which one person makes an account. */
+export interface Invitation {
+  id: string;
+  /** a note: for whom */
+  for: string;
+  grants: Record<string, string>;
+  by: string;
+  expires: string;
+  /** in the answer that makes it only */
+  link?: string;
+}
+
+/** AuditList is the last events of the audit log. */
+export interface AuditList {
+  /** the last one first */
+  events: AccessEvent[];
+}
+
 /** SessionBody is the part of a connection's state that headers with a checksum depend on. */
 export interface SessionBody {
   /** of the checksum. Decoding verifies the checksum with it; encoding uses 0 by default */
@@ -3368,6 +3438,55 @@ export interface GitConflict {
   theirs: string;
   /** the text that both come from */
   base: string;
+}
+
+/** AccountToken is a token for programs. Its secret is in the answer that makes it only. */
+export interface AccountToken {
+  id: string;
+  name: string;
+  grants: Record<string, string>;
+  created: string;
+  expires?: string;
+  /** last use, within ten minutes */
+  used?: string;
+}
+
+/** AccountSession is a browser in which the person has signed in. */
+export interface AccountSession {
+  id: string;
+  /** address of the client */
+  from?: string;
+  browser?: string;
+  began: string;
+  /** within ten minutes */
+  used: string;
+  /** the request is of this session */
+  this?: boolean;
+}
+
+/** AccessExternal identifies a person at an OpenID provider: never by an e-mail address, which can be given to somebody else. */
+export interface AccessExternal {
+  issuer: string;
+  subject: string;
+}
+
+/** AccessEvent is a line of the audit log. */
+export interface AccessEvent {
+  at: string;
+  /** name of the account or token */
+  who: string;
+  /** of the account */
+  id?: string;
+  /** address of the client */
+  from?: string;
+  /** operation, such as PUT /api/v1/projects/{project}/definitions/{file} */
+  what: string;
+  /** what it concerned */
+  on?: string;
+  /** "" for success, refused, or an HTTP status */
+  result?: string;
+  /** number of further events like this one in its minute, which have no lines of their own */
+  count?: number;
 }
 
 /** Differences counts the lines in which two texts differ. */
