@@ -262,7 +262,7 @@ func TestExamplesOfTheDocs(t *testing.T) {
 	}
 	for _, id := range strings.Fields(`decode-any encode-any workspace project-settings definitions people scores score search read decode encode layout paste filter framing envelope-frames envelopes use-envelope emit settings
 		write history revision name-revision forget-history begin-thread threads answer-thread resolve-thread merged-suggestion accept-suggestion drop-thread make-capsule capsules capsule drop-capsule git git-text git-commit git-pull give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload upload-any
-		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections replies graph follow map fields compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
+		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections replies graph follow map fields differences compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo
 		append-capture drop-capture delete`) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -349,6 +350,28 @@ func (s *API) compareFrames(ctx context.Context, in *compareInput) (*compareOutp
 		}
 		out.Body, err = l.Diff(frames.DiffQuery{A: a, B: b})
 		return err
+	})
+	return out, err
+}
+
+type differencesInput struct {
+	CapturePath
+	With      string `query:"with" required:"true" maxLength:"100" doc:"id of the other capture"`
+	Type      string `query:"type" required:"true" maxLength:"8192" doc:"filter for the frames to compare, such as a type from the types operation"`
+	OtherType string `query:"other_type" maxLength:"8192" doc:"the same for the other capture, if it is another filter"`
+}
+
+type differencesOutput struct{ Body *frames.DifferingFrames }
+
+// differencesOf compares the frames of a type in two captures.
+func (s *API) differencesOf(ctx context.Context, in *differencesInput) (*differencesOutput, error) {
+	of := func(filter string) frames.ListSpec { return frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: filter}} }
+	out := &differencesOutput{}
+	err := s.ask(ctx, in.CapturePath, of(in.Type), func(l *frames.List, _ *captures.Capture) error {
+		return s.ask(ctx, CapturePath{in.Workspace, in.With}, of(cmp.Or(in.OtherType, in.Type)), func(other *frames.List, _ *captures.Capture) (err error) {
+			out.Body, err = l.Differ(ctx, other)
+			return err
+		})
 	})
 	return out, err
 }

@@ -63,6 +63,7 @@ func (s *API) table() []Group {
 			op("GET "+p+"/captures/{id}/timeline", "timeline", access.Viewer, on(s.timeline), "Counts of frames over time", fails(422, 503)),
 			op("GET "+p+"/captures/{id}/map", "map", access.Viewer, on(s.mapFrames), "Counts over parts of the list: problems, unknown frames, hits, marks and notes", fails(422, 503)),
 			op("GET "+p+"/captures/{id}/fields", "fields", access.Viewer, on(s.tableOfFields), "The fields of all frames of a type: their values, trends and, without a definition, guesses", fails(422, 503), Example{Query: "?type=len+%3E+2"}.of),
+			op("GET "+p+"/captures/{id}/differences", "differences", access.Viewer, on(s.differencesOf), "The frames of a type that differ from those of another capture, each with its first differing field", fails(422, 503), Example{Query: "?with={id}&type=len+%3E+2"}.of),
 			op("GET "+p+"/captures/{id}/compare", "compare", access.Viewer, on(s.compareFrames), "Two frames side by side: by their fields, or by their bytes", fails(422, 503), Example{Query: "?a=1&b=2"}.of),
 			op("POST "+p+"/captures/{id}/markers", "add-marker", access.Commenter, on(s.addMarker), "Add a marker, in running traffic at this moment", created, fails(409, 422, 507), try(`{"text": "max HP = 48211", "n": 1}`)),
 			op("GET "+p+"/captures/{id}/related", "related", access.Viewer, on(s.related), "Messages and fields related to a marker", fails(422), Example{Query: "?n=1"}.of),

@@ -383,13 +383,19 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 		}
 		log.Frame(n-1, e, data, &frames[i])
 	}
-	out := &Diff{A: a.A, B: a.B, Rows: []diffRow{}}
-	p, q := frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1])
+	out := &Diff{A: a.A, B: a.B}
+	out.Rows, out.Type, out.Note = diffRows(frameProgram(l.snap, &frames[0]), frameProgram(l.snap, &frames[1]), frames[0].Bytes, frames[1].Bytes)
+	return out, nil
+}
+
+// diffRows compares two messages: by field if they have the same program, else by byte. note says why not by field.
+func diffRows(p, q *codec.Program, a, b []byte) (out []diffRow, name, note string) {
+	out = []diffRow{}
 	if p != nil && p == q {
-		out.Type = p.Message.Name
+		name = p.Message.Name
 		var x, y codec.Record
-		p.Decode(&x, frames[0].Bytes)
-		p.Decode(&y, frames[1].Bytes)
+		p.Decode(&x, a)
+		p.Decode(&y, b)
 		if rows, ok := corpus.Diff(&x, &y); ok {
 			for _, r := range rows {
 				row := diffRow{Path: r.Path, Type: r.Type, A: r.A, B: r.B, Same: r.Same}
@@ -402,21 +408,21 @@ func (l *List) Diff(a DiffQuery) (*Diff, error) {
 				case !r.HasA:
 					row.Only = "b"
 				}
-				out.Rows = append(out.Rows, row)
+				out = append(out, row)
 			}
-			return out, nil
+			return out, name, ""
 		}
-		out.Note = "too large to compare by field; compared by byte"
+		note = "too large to compare by field; compared by byte"
 	} else {
-		out.Note = "different definitions; compared by byte"
+		note = "different definitions; compared by byte"
 	}
-	for _, r := range bytediff.Of(frames[0].Bytes, frames[1].Bytes) {
-		out.Rows = append(out.Rows, diffRow{
+	for _, r := range bytediff.Of(a, b) {
+		out = append(out, diffRow{
 			Path: fmt.Sprintf("0x%04X, 0x%04X", r.A, r.B), Type: r.Kind.String(), Same: r.Kind == bytediff.Equal,
-			A: bytesCell(frames[0].Bytes[r.A : r.A+r.ASize]), B: bytesCell(frames[1].Bytes[r.B : r.B+r.BSize]),
+			A: bytesCell(a[r.A : r.A+r.ASize]), B: bytesCell(b[r.B : r.B+r.BSize]),
 		})
 	}
-	return out, nil
+	return out, name, note
 }
 
 // bytesCell formats bytes in hex; a long run is cut and followed by its length.

@@ -68,10 +68,14 @@ func TestFlowCapturesFilter(t *testing.T) {
 	p.Focused("textbox", "Filter of all captures")
 	p.Type("dir == nowhere")
 	p.Press("Enter")
-	f.shows(".across [role=status]", "nowhere")
-	p.Fill("textbox", "Filter of all captures", "kind == problem || dir == s2c")
+	f.shows(".across .filterbox-says", "nowhere")
+	p.Press("Ctrl+A")
+	p.Type("C_S")
+	f.is("completions", `[...document.querySelectorAll(".across [role=option], .cm-tooltip-autocomplete li")].some((e) => e.textContent.includes("C_SAY"))`)
+	p.Press("Ctrl+A")
+	p.Type("kind == problem || dir == s2c")
 	p.Press("Enter")
-	f.shows(".across [role=status]", "11 matches in 2 captures")
+	f.shows(".across > [role=status]", "11 matches in 2 captures")
 	f.axe("a filter over all captures")
 	cells("of the first", "talk", "10 50 ")
 	cells("of the second", "lossy", "1 21 1")
@@ -104,11 +108,18 @@ func TestFlowCapturesCompare(t *testing.T) {
 	f.shows("dialog", "B lossy: 21 frames of 2 types")
 	rows := func(want string) {
 		t.Helper()
-		f.is("the rows", fmt.Sprintf(`[...document.querySelectorAll("dialog tbody tr")].map((row) => [0, 2, 3, 4, 5, 10].map((i) => row.cells[i].textContent).join(" ")).join("; ") === %s`, jsText(want)))
+		f.is("the rows", fmt.Sprintf(`[...document.querySelectorAll("dialog .scores > tbody > tr")].map((row) => [0, 2, 3, 4, 5, 10].map((i) => row.cells[i].textContent).join(" ")).join("; ") === %s`, jsText(want)))
 	}
 	f.axe("two captures compared")
 	rows("? 0x7777 10 – 20–22  only in A; problem – 1  0 only in B; C_SAY 40 20 20–22 12 other lengths, other count")
-	p.Click("link", "20")
+
+	// The frames of a type that both have, with the first field that differs.
+	p.Click("button", "Compare the frames of C_SAY")
+	f.shows("dialog .compare-frames", "20 of 20 pairs differ, 20 frames of A without a counterpart")
+	f.is("the first pair", `((row) => [...row.cells].map((c) => c.textContent).join("|"))(document.querySelector(".compare-frames tbody tr")) .startsWith('1|1|text|"text 0"|"')`)
+	f.axe("frames of two captures compared")
+	f.do(`document.querySelectorAll(".compare-frames tbody tr")[1].cells[1].querySelector("a").click()`)
 	browsertest.Arrive(t, f.ctx, "#frames .frame")
 	f.counts("21 frames · 20 shown")
+	f.is("the frame is chosen", `document.querySelector(".frame.cur .fc-n")?.textContent === "2"`)
 }

@@ -2250,6 +2250,22 @@ export interface FramesMap {
   hued: number[];
 }
 
+/** FramesDifferingFrames are frames that differ between two lists, of which the first frames are compared, then the second ones, and so on. */
+export interface FramesDifferingFrames {
+  /** frames in this capture */
+  a: number;
+  /** frames in the other one */
+  b: number;
+  /** pairs that were compared: in both captures the first ones, the second ones and so on */
+  compared: number;
+  /** of these, how many differ */
+  differ: number;
+  /** the first of them, at most 100 */
+  rows: FramesDiffering[];
+  /** why not all pairs were compared */
+  note?: string;
+}
+
 /** RelatedType is a message type that is frequent near a marker. */
 export interface RelatedType {
   /** filter for this type */
@@ -3217,6 +3233,22 @@ export interface CapturesProposal {
   project?: string;
   /** for size */
   size?: CapturesCodeSize;
+}
+
+/** FramesDiffering is a pair of frames with different bytes. */
+export interface FramesDiffering {
+  /** number in this capture */
+  a: number;
+  /** number in the other one */
+  b: number;
+  /** the first field that differs, a value before lengths, counts and offsets; places in both frames if they are compared by byte */
+  path: string;
+  /** its value in this capture; empty if it has none */
+  was: string;
+  /** its value in the other one; empty if it has none */
+  is: string;
+  /** further fields that differ */
+  more?: number;
 }
 
 /** HeldInfo is a held message. */

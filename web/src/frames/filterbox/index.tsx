@@ -20,6 +20,8 @@ type Item = Omit<FilterOption, "kind"> & { kind: FilterOption["kind"] | "seen" }
 /** The interface of the page for the box. */
 export interface FilterBoxOptions {
   workspace: string;
+  label?: string;
+  placeholder?: string;
   /** id of the capture whose settings apply */
   capture?: string;
   /** The unsaved definition with which filters are checked. */
@@ -103,9 +105,9 @@ export class FilterBox {
     this.stored = new StoredFilters(options.workspace, options.place ?? localPlace(), options.shared);
     this.presets.value = this.stored.presets();
     this.line = new Line({
-      label: "Filter",
+      label: options.label ?? "Filter",
       describedBy: "filterbox-says",
-      placeholder: "Filter: party, C_CHAT, .damage > 1000  /",
+      placeholder: options.placeholder ?? "Filter: party, C_CHAT, .damage > 1000  /",
       most: mostText,
       nonce: document.getElementById("main")?.dataset["nonce"] ?? "",
       change: () => this.#changed(),

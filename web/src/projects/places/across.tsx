@@ -20,9 +20,12 @@ const found = signal<ReadonlyMap<string, Found | string>>(new Map()); // by capt
 const running = signal<AbortController | undefined>(undefined);
 const wrong = signal(""); // why the filter is invalid
 
+/** Adds a box for a filter, with completions, to an element. */
+export type OpenBox = (host: HTMLElement, events: { apply(text: string): void; leave(): void }) => Promise<{ focus(): void } | undefined>;
+
 /** Offers the filter above the list of captures. */
-export function filterAll(workspace: string): void {
-  tool.value = <Across workspace={workspace} />;
+export function filterAll(workspace: string, open: OpenBox): void {
+  tool.value = <Across workspace={workspace} open={open} />;
 }
 
 function close(): void {
@@ -79,28 +82,25 @@ export function summary(of: ReadonlyMap<string, Found | string>, all: number, ru
   return [...parts, ...(cut > 0 ? [`${count(cut)} not read to the end`] : []), ...(failed > 0 ? [`${count(failed)} could not be read`] : [])].join(" · ");
 }
 
-function Across({ workspace }: { workspace: string }) {
-  const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.focus(), []);
+function Across({ workspace, open }: { workspace: string; open: OpenBox }) {
+  const host = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (host.current !== null) {
+      void open(host.current, { apply: (text) => void (text !== "" && start(workspace, text)), leave: close }).then((box) => box?.focus());
+    }
+  }, []);
   const all = captures.value?.length ?? 0;
   const runs = running.value !== undefined;
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    const text = input.current?.value.trim() ?? "";
-    if (text !== "") {
-      void start(workspace, text);
-    }
-  };
   const stop = (): void => {
     running.value?.abort();
     running.value = undefined;
   };
   return (
-    <form class="across" role="search" aria-label="Filter all captures" onSubmit={submit} onKeyDown={(event) => event.key === "Escape" && close()}>
-      <input ref={input} class="hex-input" aria-label="Filter of all captures" placeholder="Filter: S_CHAT, .damage > 1000, kind == problem" maxLength={8192} autocomplete="off" spellcheck={false} aria-invalid={wrong.value !== ""} />
-      {runs ? <button type="button" class="btn" onClick={stop}>Stop</button> : <button type="submit" class="btn">Search</button>}
+    <div class="across" role="search" aria-label="Filter all captures">
+      <div ref={host} />
+      {runs ? <button type="button" class="btn" onClick={stop}>Stop</button> : null}
       <button type="button" class="btn quiet" aria-label="Close the filter of all captures" onClick={close}>×</button>
       <span class={wrong.value === "" ? "dim" : "err"} role="status">{wrong.value !== "" ? wrong.value : column.value === undefined ? "" : `${summary(found.value, Math.min(all, mostListed), runs)}${all > mostListed ? ` · only the newest ${mostListed} captures` : ""}`}</span>
-    </form>
+    </div>
   );
 }

@@ -5,6 +5,7 @@ import { load } from "../../kit/load";
 import { lookOnly } from "../../kit/role";
 import { Fragment, h, useLayoutEffect, useRef } from "../../kit/ui";
 import { chooseCapture } from "../../kit/upload";
+import type { OpenBox } from "./across";
 import { Cards } from "./cards";
 import { type Listed, moreTitle, mostListed, pageOf } from "./list";
 import { captures, column, counts, quota, recorded, sessions, settingsText, tool } from "./state";
@@ -17,7 +18,7 @@ function More({ workspace, x }: { workspace: string; x: Listed }) {
 }
 
 /** The place of the captures. */
-export function CapturesPlace({ workspace, demo }: { workspace: string; demo: boolean }) {
+export function CapturesPlace({ workspace, demo, filterBox }: { workspace: string; demo: boolean; filterBox: OpenBox }) {
   const all = captures.value ?? [];
   const listed = all.slice(0, mostListed);
   const body = useRef<HTMLTableSectionElement>(null);
@@ -43,7 +44,7 @@ export function CapturesPlace({ workspace, demo }: { workspace: string; demo: bo
   return (
     <>
       {lookOnly() ? null : <p><button type="button" class="btn primary" onClick={chooseCapture}>Open a capture…</button> <span class="dim">or drop files on this page</span></p>}
-      {tool.value ?? <p><button type="button" class="btn" onClick={() => void load(() => import("./across")).then((m) => m?.filterAll(workspace))}>Filter all captures…</button></p>}
+      {tool.value ?? <p><button type="button" class="btn" onClick={() => void load(() => import("./across")).then((m) => m?.filterAll(workspace, filterBox))}>Filter all captures…</button></p>}
       {quota.value > 0 ? <p class={all.reduce((sum, x) => sum + x.size, 0) >= 0.9 * quota.value ? "warn" : "dim"} id="captures-quota">{bytes(all.reduce((sum, x) => sum + x.size, 0))} of {bytes(quota.value)}{lookOnly() ? "" : " · deleting some makes room"}</p> : null}
       <div class="scroll">
         <table class="data place-list" aria-label="Captures">

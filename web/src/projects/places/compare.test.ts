@@ -1,6 +1,6 @@
 import { equal, test } from "../../kit/testing";
 import type { FramesTypeRow } from "../../api/api";
-import { pairs } from "./compare";
+import { differText, pairs } from "./compare";
 
 function row(name: string, count: number, more: Partial<FramesTypeRow> = {}): FramesTypeRow {
   return { type: name, name, code: 1, dir: "c2s", kind: "message", count, bytes: 4 * count, min: 4, max: 4, first: 0, last: 0, bad: 0, defined: true, ...more };
@@ -23,4 +23,10 @@ test("compared captures: other lengths, versions and codes, and definitions that
 test("compared captures: one name in both directions or with two versions is more than one type", () => {
   equal(told([row("A", 1), row("A", 2, { dir: "s2c" })], [row("A", 2, { dir: "s2c" })]), "A 1 - only in A; A 2 2");
   equal(told([row("A", 3, { ver: 2 }), row("A", 1, { ver: 1 })], [row("A", 3, { ver: 2 })]), "A 1 - only in A; A 3 3");
+});
+
+test("compared frames: how many pairs differ, and which frames have no counterpart", () => {
+  equal(differText({ a: 4, b: 4, compared: 4, differ: 0, rows: [] }), "no frame differs");
+  equal(differText({ a: 5, b: 4, compared: 4, differ: 2, rows: [] }), "2 of 4 pairs differ, 1 frame of A without a counterpart");
+  equal(differText({ a: 5, b: 9, compared: 2, differ: 1, rows: [], note: "why" }), "1 of 2 pairs differ, 4 frames of B without a counterpart; why");
 });

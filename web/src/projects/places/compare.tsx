@@ -1,13 +1,15 @@
-// Two captures side by side: their types of frames with counts, lengths and first times. Each number leads to its frames.
+// Two captures side by side: their types of frames with counts, lengths and first times. Each number leads to its frames. The frames of a type that
+// both have are compared on request, in their order.
 
-import type { FramesTypeRow, FramesTypes } from "../../api/api";
+import type { FramesDifferingFrames, FramesTypeRow, FramesTypes } from "../../api/api";
 import { Button, dialog, type Open, Says } from "../../kit/dialog";
 import { count, counted, dayAndClock, direction, frameName, opcode, seconds, span } from "../../kit/frametext";
 import { ask } from "../../kit/http";
-import { Fragment, h, type Signal, signal } from "../../kit/ui";
+import { Fragment, h, type Signal, signal, useLayoutEffect, useRef } from "../../kit/ui";
 import { type Listed, pageOf } from "./list";
 
 const mostShown = 2000;
+const columns = 12; // of the table of types
 
 /** What was read of a capture. */
 interface Side {
@@ -86,6 +88,53 @@ async function read(workspace: string, { id, name }: Pick<Listed, "id" | "name">
   return types === undefined ? undefined : { id, name, types, less: rows?.whole === true ? "" : (rows?.note ?? "not read to its end") };
 }
 
+/** How many frames of a type differ, in words. */
+export function differText({ a, b, compared, differ, note = "" }: FramesDifferingFrames): string {
+  const left = a === b ? "" : `, ${counted(Math.abs(a - b), "frame")} of ${a > b ? "A" : "B"} without a counterpart`;
+  return `${differ === 0 ? "no frame differs" : `${count(differ)} of ${counted(compared, "pair")} differ`}${left}${note === "" ? "" : `; ${note}`}`;
+}
+
+/** The frames of a type that differ, below its row. */
+function Frames({ workspace, sides, pair: { a, b }, columns }: { workspace: string; sides: readonly [Side, Side]; pair: Pair; columns: number }) {
+  const answer = useRef(signal<FramesDifferingFrames | string | undefined>(undefined)).current;
+  useLayoutEffect(() => {
+    if (a !== undefined && b !== undefined) {
+      const [{ id }, { id: other }] = sides;
+      void ask("GET captures/{id}/differences", { project: workspace, id, with: other, type: a.type, ...(a.type === b.type ? {} : { other_type: b.type }) }, undefined, (text) => (answer.value = text)).then((said) => (answer.value = said ?? answer.value));
+    }
+  }, []);
+  const of = answer.value;
+  const link = (side: number, n: number): h.JSX.Element => <a href={`${pageOf(workspace, sides[side]?.id ?? "")}?${new URLSearchParams({ f: (side === 0 ? a : b)?.type ?? "" }).toString()}#n=${n}`}>{count(n)}</a>;
+  return (
+    <tr class="compare-frames">
+      <td colSpan={columns}>
+        {of === undefined ? <p class="dim">Comparing …</p> : typeof of === "string" ? <p class="err">{of}</p> : (
+          <>
+            <p class="dim">{differText(of)}{of.differ > of.rows.length ? `; the first ${count(of.rows.length)}:` : ""}</p>
+            {of.rows.length === 0 ? null : (
+              <table class="data" aria-label="Frames that differ">
+                <thead><tr><th scope="col" class="num">Frame A</th><th scope="col" class="num">B</th><th scope="col">First field that differs</th><th scope="col">Value A</th><th scope="col">B</th><th scope="col" class="num" title="Further fields that differ">More</th></tr></thead>
+                <tbody>
+                  {of.rows.map((row) => (
+                    <tr key={row.a}>
+                      <td class="num">{link(0, row.a)}</td>
+                      <td class="num">{link(1, row.b)}</td>
+                      <td>{row.path}</td>
+                      <td class="wrap">{row.was === "" ? "–" : row.was}</td>
+                      <td class="wrap">{row.is === "" ? "–" : row.is}</td>
+                      <td class="num">{row.more === undefined ? "" : `+${count(row.more)}`}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )}
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
 /** Compares a capture with another one, which is chosen in the dialog. */
 export async function compareCaptures(workspace: string, x: Listed): Promise<void> {
   const list = await ask("GET captures", { project: workspace, brief: true });
@@ -128,6 +177,11 @@ function Compared({ workspace, sides, changed }: { workspace: string; sides: rea
   const all = pairs(sides[0].types.rows, sides[1].types.rows);
   const rows = changed.value ? all.filter((p) => p.differs !== "") : all;
   const starts = sides.map(startOf);
+  const opened = useRef(signal<readonly string[]>([])).current; // types whose frames are compared
+  const keyOfPair = (p: Pair): string => `${p.dir} ${p.name} ${p.a?.type ?? p.b?.type ?? ""}`;
+  const toggle = (key: string): void => {
+    opened.value = opened.value.includes(key) ? opened.value.filter((k) => k !== key) : [...opened.value, key];
+  };
   const cells = (p: Pair, cell: (row: FramesTypeRow, side: number) => string): h.JSX.Element[] => [p.a, p.b].map((row, i) => <td key={i} class="num">{row === undefined ? "" : cell(row, i)}</td>);
   const lengths = (r: FramesTypeRow): string => (r.min === r.max ? count(r.min) : `${count(r.min)}–${count(r.max)}`);
   return (
@@ -135,10 +189,11 @@ function Compared({ workspace, sides, changed }: { workspace: string; sides: rea
       <p class="dim"><b>A</b> {sides[0].name}: {about(sides[0])}<br /><b>B</b> {sides[1].name}: {about(sides[1])}<br />{`${counted(all.filter((p) => p.b === undefined).length, "type")} only in A, ${count(all.filter((p) => p.a === undefined).length)} only in B, ${count(all.filter((p) => p.differs === "").length)} the same in count and lengths`}</p>
       <div class="scores-box" tabIndex={0} role="region" aria-label="Types">
         <table class="data scores" aria-label="Types of both captures">
-          <thead><tr><th scope="col">Type</th><th scope="col">Dir</th><th scope="col" class="num">Frames A</th><th scope="col" class="num">B</th><th scope="col" class="num">Bytes A</th><th scope="col" class="num">B</th><th scope="col" class="num">Bad A</th><th scope="col" class="num">B</th><th scope="col" class="num" title="Seconds since the start">First A</th><th scope="col" class="num">B</th><th scope="col">Difference</th></tr></thead>
+          <thead><tr><th scope="col">Type</th><th scope="col">Dir</th><th scope="col" class="num">Frames A</th><th scope="col" class="num">B</th><th scope="col" class="num">Bytes A</th><th scope="col" class="num">B</th><th scope="col" class="num">Bad A</th><th scope="col" class="num">B</th><th scope="col" class="num" title="Seconds since the start">First A</th><th scope="col" class="num">B</th><th scope="col">Difference</th><td></td></tr></thead>
           <tbody>
             {rows.slice(0, mostShown).map((p) => (
-              <tr key={`${p.dir} ${p.name} ${p.a?.type ?? p.b?.type ?? ""}`}>
+              <Fragment key={keyOfPair(p)}>
+              <tr>
                 <td>{p.name}</td>
                 <td>{p.dir}</td>
                 {[p.a, p.b].map((row, i) => (
@@ -148,7 +203,10 @@ function Compared({ workspace, sides, changed }: { workspace: string; sides: rea
                 {cells(p, (r) => (r.bad === 0 ? "" : count(r.bad)))}
                 {cells(p, (r, i) => seconds(r.first - (starts[i] ?? 0)))}
                 <td class="wrap">{p.differs}</td>
+                <td>{p.a === undefined || p.b === undefined ? "" : <button type="button" class="btn quiet" aria-expanded={opened.value.includes(keyOfPair(p))} aria-label={`Compare the frames of ${p.name}`} onClick={() => toggle(keyOfPair(p))}>Frames</button>}</td>
               </tr>
+              {opened.value.includes(keyOfPair(p)) ? <Frames workspace={workspace} sides={sides} pair={p} columns={columns} /> : null}
+              </Fragment>
             ))}
           </tbody>
         </table>

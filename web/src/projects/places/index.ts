@@ -17,6 +17,7 @@ import { addProvider } from "../../kit/entries";
 import { openRelays } from "../../kit/relays";
 import { lookOnly } from "../../kit/role";
 import { chooseCapture, chooseFiles } from "../../kit/upload";
+import type { OpenBox } from "./across";
 import { CaptureList, moreTitle, pageOf } from "./list";
 
 /** Writes the name of the open capture in the top bar, also after it was deleted, with a button for its menu. */
@@ -42,7 +43,7 @@ function drawOpen(place: HTMLElement, workspace: string, id: string, list: Captu
 }
 
 /** Starts the lists of captures and listeners, and what shows them. */
-export function startPlaces(): void {
+export function startPlaces(filterBox: OpenBox): void {
   const main = document.getElementById("main");
   const { workspace, capture, demo: hasDemo } = main?.dataset ?? {};
   if (workspace === undefined || document.getElementById("captures-count") === null) {
@@ -76,7 +77,7 @@ export function startPlaces(): void {
     document.getElementById("main")?.focus();
   });
   if (place !== null || document.getElementById("first-steps-cards") !== null) {
-    void load(() => import("./views")).then((views) => views?.drawPlaces({ workspace, demo, list, relays }));
+    void load(() => import("./views")).then((views) => views?.drawPlaces({ workspace, demo, list, relays, filterBox }));
   }
 
   const go = (...to: string[]): void => location.assign(pathOf(workspace, ...to));

@@ -2,6 +2,7 @@
 
 import type { Relays } from "../../kit/relays";
 import { h, render } from "../../kit/ui";
+import type { OpenBox } from "./across";
 import { Cards } from "./cards";
 import { CapturesPlace } from "./captures";
 import type { CaptureList } from "./list";
@@ -9,7 +10,7 @@ import { LivePlace } from "./listeners";
 import { away, captures, counts, quota, sessions } from "./state";
 
 /** Draws what the page has of it. */
-export function drawPlaces({ workspace, demo, list, relays }: { workspace: string; demo: boolean; list: CaptureList; relays: Relays | undefined }): void {
+export function drawPlaces({ workspace, demo, list, relays, filterBox }: { workspace: string; demo: boolean; list: CaptureList; relays: Relays | undefined; filterBox: OpenBox }): void {
   list.watch((now) => {
     quota.value = now.quota; // before the list: the line of the quota is above it
     counts.value = now.counts;
@@ -24,7 +25,7 @@ export function drawPlaces({ workspace, demo, list, relays }: { workspace: strin
   });
   const place = document.getElementById("place");
   if (place?.dataset["place"] === "captures") {
-    render(<CapturesPlace workspace={workspace} demo={demo} />, place);
+    render(<CapturesPlace workspace={workspace} demo={demo} filterBox={filterBox} />, place);
   } else if (place !== null && relays !== undefined) {
     render(<LivePlace workspace={workspace} relays={relays} demo={demo} />, place);
     if (location.hash === "#live-listen") {
