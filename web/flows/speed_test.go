@@ -1,7 +1,6 @@
 package flows
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -139,32 +138,19 @@ func TestFlowSpeed(t *testing.T) {
 	f.caret(3)
 	f.do(`window.changes = []`)
 	const keys = 50
-	styles, layouts := f.metric("RecalcStyleCount"), f.metric("LayoutCount")
+	browsertest.Run(t, f.ctx, performance.Enable())
+	before := f.metrics()
 	for i := range keys {
 		f.types(string(rune('a' + i%26)))
 		f.is("the key has its answer", fmt.Sprintf(`window.changes.length >= %d`, i+1))
 	}
-	styles, layouts = (f.metric("RecalcStyleCount")-styles)/keys, (f.metric("LayoutCount")-layouts)/keys
+	after := f.metrics()
+	styles, layouts := (after["RecalcStyleCount"]-before["RecalcStyleCount"])/keys, (after["LayoutCount"]-before["LayoutCount"])/keys
 	f.tell("keystroke to layout and tree, 300 lines", gross)
 	// Of these, a key itself and three frames need eight and five. Each list that reads what another has written needs more.
 	if t.Logf("styles are computed %.1f times for a key, layouts %.1f times", styles, layouts); styles > 11 || layouts > 7 {
 		t.Errorf("styles are computed %.1f times for a key, layouts %.1f times; want at most 11 and 7", styles, layouts)
 	}
-}
-
-// metric returns a count of the browser about the page.
-func (f flow) metric(name string) (value float64) {
-	f.Helper()
-	browsertest.Run(f.T, f.ctx, performance.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
-		all, err := performance.GetMetrics().Do(ctx)
-		for _, m := range all {
-			if m.Name == name {
-				value = m.Value
-			}
-		}
-		return err
-	}))
-	return value
 }
 
 // tell logs the measurements, and fails if their median is over a bound.
