@@ -9,7 +9,7 @@ import (
 	"wirebench/server/servertest"
 )
 
-// Packets of enciphered sessions are deciphered on demand.
+// Packets of encrypted sessions are deciphered on demand.
 func TestClearPackets(t *testing.T) {
 	for dialect, session := range map[string]*servertest.Ciphered{"subspace": servertest.SubspaceSession(t), "tera": servertest.TeraSession(t)} {
 		t.Run(dialect, func(t *testing.T) {

@@ -126,7 +126,7 @@ func TestProposesAnotherProject(t *testing.T) {
 	}
 }
 
-// Enciphered frames without a handshake need keys.
+// Encrypted frames without a handshake need keys.
 func TestProposesKeys(t *testing.T) {
 	s := captureServer(t, "tera", nil)
 	var out bytes.Buffer
@@ -143,7 +143,7 @@ func TestProposesKeys(t *testing.T) {
 	}
 	x := servertest.Keep(t, s, "sealed", out.Bytes())
 	got := proposed(t, s, x.ID)
-	if !strings.HasPrefix(got, "keys: give the keys, as no handshake seen: ") || !strings.Contains(got, " are enciphered, in 1 connection ") {
+	if !strings.HasPrefix(got, "keys: give the keys, as no handshake seen: ") || !strings.Contains(got, " are encrypted, in 1 connection ") {
 		t.Error(got)
 	}
 	if code, got := servertest.Patch(t, s, x.ID, `{"keys":"* tera `+strings.Repeat("00", 512)+`"}`); code != 200 {

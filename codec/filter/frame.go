@@ -138,7 +138,7 @@ var frameInfo = [ffLast]frameFieldInfo{
 	ffProto:    {"proto", cText, nil, "transport protocol: tcp or udp"},
 	ffVer:      {"ver", cNumber, nil, "version of the definition"},
 	ffBuild:    {"build", cNumber, nil, "build of the client"},
-	ffKind:     {"kind", cWord, kindWords, "message, control, opaque (enciphered), problem or packet (an event, where they are listed)"},
+	ffKind:     {"kind", cWord, kindWords, "message, control, opaque (encrypted), problem or packet (an event, where they are listed)"},
 	ffGroup:    {"group", cText, nil, "group of the message"},
 	ffMark:     {"mark", cText, nil, "its mark"},
 	ffNote:     {"note", cText, nil, "its note"},

@@ -72,7 +72,7 @@ type Relay struct {
 	// if the message has to wait for the end of a message in progress.
 	//
 	// Goes is called when a waiting message is sent, for each message that was held, sent by Send, replaced or dropped. message is the message
-	// as sent, with lengths, counts and checksums, before enciphering; it is valid only during the call, and nil if nothing is sent or if it
+	// as sent, with lengths, counts and checksums, before encrypting; it is valid only during the call, and nil if nothing is sent or if it
 	// equals the requested message. Never reports that a message will not be sent because its session was restarted.
 	Waits func(id uint64)
 	Goes  func(id uint64, message []byte)

@@ -31,7 +31,7 @@ type Kind uint8
 const (
 	Message Kind = iota // an application message: in order, complete, deciphered
 	Control             // transport signalling: handshake, ack, sync, ping
-	Opaque              // enciphered with an unknown key
+	Opaque              // encrypted with an unknown key
 	Problem             // a gap or malformed bytes; Note has the reason
 	Packet              // an event of the packets of a connection, such as a reset, which Note says; without bytes, only where it is wanted
 )

@@ -1,5 +1,5 @@
 // Package envelope parses envelopes. An envelope is a text that describes how the messages of a protocol travel: how streams are cut into
-// frames, where the code of a message is, and how messages are compressed and enciphered. The messages themselves have definitions.
+// frames, where the code of a message is, and how messages are compressed and encrypted. The messages themselves have definitions.
 //
 // # Lines
 //
@@ -18,7 +18,7 @@
 //	checksum [DIR] NAME SUM [ORDER] at N [RANGE]  a number that is computed from the message
 //	group [DIR] NAME                              the group of the definitions, instead of the name of the state
 //	compress [DIR] METHOD [HEADER] [WHEN]         messages are compressed from the start of the connection
-//	cipher [DIR] CIPHER key SECRET [iv SECRET]    the stream is enciphered from its first byte
+//	cipher [DIR] CIPHER key SECRET [iv SECRET]    the stream is encrypted from its first byte
 //	bundle [MESSAGE] [DIR] [at N] frame FRAMING   the contents of this message are messages in frames
 //	state NAME                                    a state of the connection; the first one is the initial state
 //

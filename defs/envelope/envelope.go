@@ -172,7 +172,7 @@ type Action struct {
 	Dir      schema.Dir  // of the streams that it changes, may be Both
 	State    int         // Go: index of the state
 	Compress Compression // Compress: Method is Unpacked if unchanged
-	Cipher   Cipher      // Encipher
+	Cipher   Cipher      // Encrypt
 }
 
 // ActionKind is a kind of action.
@@ -182,7 +182,7 @@ type ActionKind uint8
 const (
 	Go ActionKind = iota
 	Compress
-	Encipher
+	Encrypt
 )
 
 // Compression describes how messages are compressed.
@@ -289,11 +289,11 @@ func (e *Envelope) IsGiven() bool {
 	return false
 }
 
-// Enciphers reports whether a message begins or ends a cipher.
-func (e *Envelope) Enciphers() bool {
+// Encrypts reports whether a message begins or ends a cipher.
+func (e *Envelope) Encrypts() bool {
 	for i := range e.States {
 		for _, r := range e.States[i].Rules {
-			if slices.ContainsFunc(r.Actions, func(a Action) bool { return a.Kind == Encipher }) {
+			if slices.ContainsFunc(r.Actions, func(a Action) bool { return a.Kind == Encrypt }) {
 				return true
 			}
 		}

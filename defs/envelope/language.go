@@ -49,7 +49,7 @@ var (
 		{name: "checksum", doc: "A field that is computed from the bytes of the message."},
 		{name: "group", doc: "The group of the definitions, instead of the name of the state."},
 		{name: "compress", doc: "How messages are compressed."},
-		{name: "cipher", doc: "How the stream is enciphered."},
+		{name: "cipher", doc: "How the stream is encrypted."},
 		{name: "bundle", doc: "A message, or every frame, whose contents are messages in frames."},
 		{name: "state", doc: "A state of the connection; the first one is the initial state."},
 	}
@@ -86,7 +86,7 @@ var (
 		{name: "flag", doc: "A number precedes the data; 0 if it is not compressed."},
 		{name: "from", doc: "The size from which messages are compressed: a number, or a field of the message."},
 		{name: "on", doc: "All messages are compressed."},
-		{name: "off", doc: "Not compressed, or not enciphered."},
+		{name: "off", doc: "Not compressed, or not encrypted."},
 		{name: "key", doc: "The key of a cipher."},
 		{name: "iv", doc: "The initialization vector or nonce of a cipher."},
 		{name: "hex", doc: "Bytes in hexadecimal."},

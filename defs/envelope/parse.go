@@ -825,7 +825,7 @@ func (p *parser) action(r *Rule) {
 		a.Kind, a.Dir = Compress, p.dir()
 		a.Compress = p.compression(false, true)
 	case p.is("cipher"):
-		a.Kind, a.Dir = Encipher, p.dir()
+		a.Kind, a.Dir = Encrypt, p.dir()
 		a.Cipher = p.cipher(true)
 	default:
 		p.fail(expected(p.peek().span, "an action", "compress", "cipher"))

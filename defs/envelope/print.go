@@ -335,7 +335,7 @@ func (e *Envelope) words(r *Rule) []string {
 		switch a.Kind {
 		case Compress:
 			words = append(words, "compress", dirWord(a.Dir), a.Compress.words(false))
-		case Encipher:
+		case Encrypt:
 			if words = append(words, "cipher", dirWord(a.Dir)); a.Cipher.Kind == NoCipher {
 				words = append(words, "off")
 			} else {

@@ -52,7 +52,7 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 			return nil, err
 		}
 		if other := proposeProtocols(found, here); len(other) > 0 {
-			// Frames of another protocol look enciphered; keys would be for nothing.
+			// Frames of another protocol look encrypted; keys would be for nothing.
 			all = append(other, slices.DeleteFunc(all, func(p captures.Proposal) bool { return p.Kind == "keys" })...)
 		}
 	}

@@ -90,7 +90,7 @@ type SettingsInUse struct {
 	Protocol     string   `json:"protocol" doc:"language of the definitions"`
 	Codes        bool     `json:"codes" doc:"the protocol has code maps"`
 	HasConstants bool     `json:"has_constants" doc:"the protocol has constants whose values are settings"`
-	HasKeys      bool     `json:"has_keys" doc:"connections of the protocol may be enciphered"`
+	HasKeys      bool     `json:"has_keys" doc:"connections of the protocol may be encrypted"`
 	Maps         []string `json:"maps" doc:"available code maps"`
 	Groups       []string `json:"groups" doc:"groups of messages in the definitions"`
 }
@@ -112,7 +112,7 @@ func inUse(snap, base *workspace.Snapshot, chosen settings.Settings) SettingsInU
 		Codes: snap.Dialect.Codes != nil, HasConstants: snap.Dialect.Constants != nil, Maps: []string{}, Groups: []string{},
 	}
 	protocol, _ := snap.Protocol()
-	b.HasKeys = protocol.Key != nil || protocol.Streams // TLS may encipher any stream
+	b.HasKeys = protocol.Key != nil || protocol.Streams // TLS may encrypt any stream
 	for _, o := range snap.Dialect.Options {
 		b.Options = append(b.Options, OptionInUse{
 			Name: o.Name, Title: o.Title, Doc: o.Doc, Choices: append([]string{}, o.Choices()...),

@@ -21,7 +21,7 @@ const (
 	maxClearBeyond = 20_000 // packets after the last one wanted: a key, or the preceding packet of the stream, may come later
 )
 
-// Decipher replaces enciphered payloads by their plain text, as far as they can be deciphered. payloads holds the captured payloads by
+// Decipher replaces encrypted payloads by their plain text, as far as they can be deciphered. payloads holds the captured payloads by
 // packet number; the result holds the packets of which at least a part was deciphered. conn names a connection, "" means any. When ctx is
 // done or the time limit is reached, Decipher returns the results so far.
 func Decipher(ctx context.Context, in *store.Captures, snap *workspace.Snapshot, x store.Capture, conn string, payloads map[uint32][]byte) (map[uint32]bool, error) {

@@ -28,7 +28,7 @@ import (
 // Bounds of looking for proposals.
 const (
 	buildFrames  = 20_000          // searched for the build of the client
-	sealedFrames = 200_000         // searched for frames that are enciphered
+	sealedFrames = 200_000         // searched for frames that are encrypted
 	groupBytes   = 2 << 20         // read for each group
 	groupFrames  = 5_000           // of each group
 	groupTime    = 1 * time.Second // for all groups
@@ -234,7 +234,7 @@ func mapOf(snap *workspace.Snapshot, build string) *source.File {
 
 // proposeKeys proposes to give keys for connections whose handshake is not in the capture.
 func proposeKeys(protocol protocols.Protocol, x store.Capture, log *live.Log) (p Proposal, ok bool) {
-	if protocol.Key == nil && !protocol.Streams { // TLS may encipher any stream
+	if protocol.Key == nil && !protocol.Streams { // TLS may encrypt any stream
 		return p, false
 	}
 	conns, sealed, all, ofTLS := map[uint32]bool{}, 0, 0, 0
@@ -252,10 +252,10 @@ func proposeKeys(protocol protocols.Protocol, x store.Capture, log *live.Log) (p
 		return p, false
 	}
 	p = Proposal{ID: "keys", Kind: "keys", Text: "give the keys"}
-	p.Evidence = fmt.Sprintf("no handshake seen: %s of %s are enciphered, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
+	p.Evidence = fmt.Sprintf("no handshake seen: %s of %s are encrypted, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
 	if ofTLS == sealed {
 		p.Text = "give the TLS key log"
-		p.Evidence = fmt.Sprintf("no keys for TLS: %s of %s are enciphered, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
+		p.Evidence = fmt.Sprintf("no keys for TLS: %s of %s are encrypted, in %s", numbered(sealed, "frame"), numbered(all, "frame"), numbered(len(conns), "connection"))
 	}
 	if x.Keys != "" {
 		p.ID, p.Text = "other-keys", "give other keys"

@@ -87,7 +87,7 @@ func whatItIs(f *transport.Frame) string {
 	case f.Kind == transport.Control:
 		return "Control"
 	case f.Kind == transport.Opaque:
-		return "Enciphered bytes"
+		return "Encrypted bytes"
 	case f.Kind == transport.Packet:
 		return "Packet"
 	case f.Length != 0:

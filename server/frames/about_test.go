@@ -22,7 +22,7 @@ func TestAbout(t *testing.T) {
 	}{
 		{"key", "Key exchange", transport.Frame{Kind: transport.Control, Via: []string{"handshake"}, Note: "first key of the client", Bytes: make([]byte, 128)}, []string{"Note: first key of the client", "Inside: handshake", "bytes 0 to 127", "Connection: 10.0.0.2:4000-10.0.0.1:7801, session 1"}},
 		{"ack", "Control", transport.Frame{Kind: transport.Control, Offset: transport.Unknown, From: []transport.Source{{Packet: 7}}}, []string{"From: packet 7"}},
-		{"opaque", "Enciphered bytes", transport.Frame{Kind: transport.Opaque, From: many}, []string{"the key is unknown", "11, 12 and 38 more"}},
+		{"opaque", "Encrypted bytes", transport.Frame{Kind: transport.Opaque, From: many}, []string{"the key is unknown", "11, 12 and 38 more"}},
 		{"gap", "Gap", transport.Frame{Kind: transport.Problem, Length: 1, Note: "bytes are missing", Offset: 12}, []string{"Reason: bytes are missing", "Missing: 1 byte", "bytes 12"}},
 		{"unknown gap", "Gap", transport.Frame{Kind: transport.Problem, Length: transport.Unknown}, []string{"an unknown number"}},
 		{"problem", "Problem", transport.Frame{Kind: transport.Problem, Note: "no"}, []string{"Reason: no"}},

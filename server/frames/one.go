@@ -99,7 +99,7 @@ func (t *Taken) Origin(snap *workspace.Snapshot) Origin {
 	out := Origin{
 		N: int(f.N), Dir: f.Dir.String(), Group: groupOf(snap, f, t.conn), Conn: t.conn.Name, About: about(f, t.conn), Alternate: snap.HasAlternate(f), Stream: f.Offset >= 0,
 	}
-	if p, ok := snap.Protocol(); ok { // TLS may encipher any protocol, but not in running traffic
+	if p, ok := snap.Protocol(); ok { // TLS may encrypt any protocol, but not in running traffic
 		out.Ciphered = (t.deciphered || p.Ciphers && t.running) && f.Kind != transport.Opaque && !slices.Contains(f.Via, "handshake")
 	}
 	if msg := snap.FrameMessage(f); msg != nil {

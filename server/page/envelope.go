@@ -101,7 +101,7 @@ code u8
 # Messages of 256 bytes and more are compressed.
 # compress zlib size varint from 256
 
-# The streams are enciphered from their first byte.
+# The streams are encrypted from their first byte.
 # cipher xor key hex 2a
 
 # States of a connection, named after groups of messages. The first one is

@@ -510,7 +510,7 @@ func TestStopped(t *testing.T) {
 }
 
 // A server that does not take part in the key exchange.
-func TestNotEnciphered(t *testing.T) {
+func TestNotEncrypted(t *testing.T) {
 	w := newWorld(t, games["tera"])
 	a, b := net.Pipe()
 	client := w.wire(a, schema.ToServer)

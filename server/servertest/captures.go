@@ -264,7 +264,7 @@ func Regatta(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// Ciphered is a capture of an enciphered session, with the deciphered payloads by packet number.
+// Ciphered is a capture of an encrypted session, with the deciphered payloads by packet number.
 type Ciphered struct {
 	File  []byte
 	Clear map[uint32]string

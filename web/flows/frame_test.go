@@ -17,7 +17,7 @@ func TestFlowFrameControl(t *testing.T) {
 	f.shows("#fields-head", "Key exchange")
 	f.shows("#tree-problems", "first key of the client")
 	f.is("no decode as a message", `!/length|truncated|illegal|incomplete/.test(document.querySelector("#fields-pane").textContent)`)
-	f.is("its packet can be chosen, as nothing of it is enciphered", `document.querySelectorAll("#byte-layer option").length === 2`)
+	f.is("its packet can be chosen, as nothing of it is encrypted", `document.querySelectorAll("#byte-layer option").length === 2`)
 	f.choose(6, false)
 	f.shows("#fields-head", "C_SAY")
 	f.lacks("#tree-problems .fact")

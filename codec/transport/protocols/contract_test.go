@@ -34,7 +34,7 @@ code u8
 checksum crc crc32 le at -4
 `
 
-// hidden is the harbor of the library, enciphered from the first byte.
+// hidden is the harbor of the library, encrypted from the first byte.
 const hidden = `frame length u16 be
 code varint
 cipher aes-cfb8 key hex 000102030405060708090a0b0c0d0e0f iv hex 0f0e0d0c0b0a09080706050403020100
@@ -47,14 +47,14 @@ state play
 
 var contracts = []contract{
 	{name: "tera", dialect: "tera", first: 2},
-	{name: "tera, not enciphered", dialect: "tera", plain: true, first: 2},
+	{name: "tera, not encrypted", dialect: "tera", plain: true, first: 2},
 	{name: "muta", dialect: "muta"},
 	{name: "muta in an envelope", dialect: "muta", envelope: under},
 	{name: "muta in TERA's streams", dialect: "muta", envelope: "carrier tera\n", first: 2},
-	{name: "muta in TERA's streams, not enciphered", dialect: "muta", envelope: "carrier tera\n", plain: true, first: 4},
+	{name: "muta in TERA's streams, not encrypted", dialect: "muta", envelope: "carrier tera\n", plain: true, first: 4},
 	{name: "muta in SubSpace's packets", dialect: "muta", envelope: "carrier subspace\n"},
 	{name: "protodef", dialect: "protodef", first: 1},
-	{name: "protodef, enciphered", dialect: "protodef", envelope: hidden, first: 1},
+	{name: "protodef, encrypted", dialect: "protodef", envelope: hidden, first: 1},
 	{name: "subspace", dialect: "subspace"},
 }
 

@@ -34,7 +34,7 @@ const keysOfEnvelopes = "envelope"
 //
 //	10.0.0.2:4000-10.0.0.1:7801    tera      HEX            the four keys in the order of transmission: 512 bytes
 //	10.0.0.2:4000-10.0.0.1:7801#1  tera      HEX old        the second connection of these addresses, constants from before patch 45
-//	*                              subspace  0x1234abcd     any connection: the key as in the server's answer, 0: not enciphered
+//	*                              subspace  0x1234abcd     any connection: the key as in the server's answer, 0: not encrypted
 //	*                              envelope  HEX HEX        the key that an envelope calls given, and its initialization vector
 //
 // If several lines match a connection, the first one applies. The error names the line but never contains the key.

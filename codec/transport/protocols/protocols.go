@@ -15,7 +15,7 @@ import (
 type Protocol struct {
 	Dialect string // name of the dialect in defs.Dialects
 	Streams bool   // over TCP, otherwise in datagrams
-	Ciphers bool   // messages may be enciphered, see Env.Clear
+	Ciphers bool   // messages may be encrypted, see Env.Clear
 	// Enveloped reports whether Env.Envelope says how messages travel; Streams is then that of an envelope that does not say. See With.
 	Enveloped bool
 	Ports     []string // purposes of a server's consecutive ports
@@ -106,7 +106,7 @@ type Env struct {
 	Definitions Definitions
 	Rules       []Rule
 	Options     map[string]string // values of the dialect's options
-	Keys        []Key             // of enciphered connections, see For
+	Keys        []Key             // of encrypted connections, see For
 	Envelope    *envelope.Envelope
 
 	Clear func(transport.Clear) // receives all deciphered ranges; may be nil

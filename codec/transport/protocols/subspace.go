@@ -18,7 +18,7 @@ var overSubspace = Protocol{
 	New:      func(e *Env, _ uint16) transport.Transport { return subspace.New(e.subspaceOptions()) },
 	Rewriter: func(e *Env, _ uint16) transport.Rewriter { return subspace.NewRewriter(e.subspaceOptions()) },
 	End: func(e *Env, sends schema.Dir, _ uint16, how Ends) (transport.Endpoint, error) {
-		o := subspace.EndpointOptions{Options: subspace.Options{Groups: e.subspaceGroups()}, Encipher: !how.Plain}
+		o := subspace.EndpointOptions{Options: subspace.Options{Groups: e.subspaceGroups()}, Encrypt: !how.Plain}
 		if !how.Plain {
 			var key [4]byte
 			if _, err := io.ReadFull(how.Random, key[:]); err != nil {

@@ -26,8 +26,8 @@ type Cipher interface {
 // maxSkip is the number of bytes up to which keystreams are advanced past a gap.
 const maxSkip = 16 << 20
 
-// newStream returns the cipher that deciphers a direction, or enciphers it.
-func newStream(kind envelope.CipherKind, key, iv []byte, encipher bool) (Cipher, error) {
+// newStream returns the cipher that deciphers a direction, or encrypts it.
+func newStream(kind envelope.CipherKind, key, iv []byte, encrypt bool) (Cipher, error) {
 	if !envelope.GoodKey(kind, len(key)) {
 		return nil, fmt.Errorf("a key of %d bytes is not valid for the cipher", len(key))
 	}
@@ -49,7 +49,7 @@ func newStream(kind envelope.CipherKind, key, iv []byte, encipher bool) (Cipher,
 			return nil, err
 		}
 		if kind == envelope.AESCFB8 {
-			c := &cfb8{block: block, encipher: encipher}
+			c := &cfb8{block: block, encrypt: encrypt}
 			copy(c.window[:], iv)
 			return c, nil
 		}
@@ -158,11 +158,11 @@ func (c *counted) Skip(n int64) bool {
 	return c.at <= maxCounted
 }
 
-// cfb8 is cipher feedback of 8 bits: each byte is combined with the first byte of the enciphered last 16 bytes of the enciphered stream.
+// cfb8 is cipher feedback of 8 bits: each byte is combined with the first byte of the encrypted last 16 bytes of the encrypted stream.
 // Source: NIST SP 800-38A, 6.3.
 type cfb8 struct {
 	block    cipher.Block
-	encipher bool
+	encrypt bool
 	window   [16 * aes.BlockSize]byte // the last 16 bytes are at at; it is moved once in many bytes
 	at       int
 	out      [aes.BlockSize]byte
@@ -177,7 +177,7 @@ func (c *cfb8) Apply(b []byte) {
 		}
 		c.block.Encrypt(c.out[:], c.window[at:at+aes.BlockSize])
 		b[i] = x ^ c.out[0]
-		if c.encipher {
+		if c.encrypt {
 			x = b[i]
 		}
 		c.window[at+aes.BlockSize] = x
@@ -186,6 +186,6 @@ func (c *cfb8) Apply(b []byte) {
 	c.at = at
 }
 
-func (c *cfb8) Clone() Cipher { d := *c; d.encipher = true; return &d }
+func (c *cfb8) Clone() Cipher { d := *c; d.encrypt = true; return &d }
 
 func (c *cfb8) Skip(n int64) bool { return n == 0 }

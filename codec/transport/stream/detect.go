@@ -79,7 +79,7 @@ func thousands[T int | int64](n T) string {
 }
 
 // Detect proposes envelopes for the traffic of connections of one protocol, the most likely first. udp tells that segments are datagrams.
-// lib may be nil. Enciphered traffic has no candidates, as its lengths look random.
+// lib may be nil. Encrypted traffic has no candidates, as its lengths look random.
 func Detect(samples []Sample, udp bool, lib Library) []Candidate {
 	d := detector{udp: udp, lib: lib}
 	for _, s := range samples[:min(len(samples), maxSamples)] {

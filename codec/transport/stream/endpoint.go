@@ -74,7 +74,7 @@ func (e *Endpoint) Ready() (ok, never bool, why string) {
 	return true, false, ""
 }
 
-// Send frames, compresses and enciphers a message and sends it.
+// Send frames, compresses and encrypts a message and sends it.
 func (e *Endpoint) Send(o transport.Outgoing, at time.Time, r *transport.Relay) error {
 	if ok, never, _ := e.Ready(); never {
 		return transport.ErrClosed

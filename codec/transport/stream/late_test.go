@@ -9,7 +9,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// A capture that begins inside an enciphered stream is read if the cipher needs no more than the last bytes; otherwise it is opaque, and says so.
+// A capture that begins inside an encrypted stream is read if the cipher needs no more than the last bytes; otherwise it is opaque, and says so.
 func TestLateCiphers(t *testing.T) {
 	for _, c := range []struct {
 		cipher string

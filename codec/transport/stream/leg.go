@@ -110,8 +110,8 @@ type change struct {
 	opaque string
 }
 
-// newLeg returns the state at the start of a connection. encipher tells for each direction whether it is sent.
-func newLeg(o *Options, encipher [2]bool) *leg {
+// newLeg returns the state at the start of a connection. encrypt tells for each direction whether it is sent.
+func newLeg(o *Options, encrypt [2]bool) *leg {
 	l := &leg{o: o, lib: newCatalog(o.Definitions), codecs: new(codecs)}
 	l.begin()
 	for _, s := range o.Envelope.Remembered() {
@@ -127,9 +127,9 @@ func newLeg(o *Options, encipher [2]bool) *leg {
 			s.hide(why)
 		}
 		if c := &o.Envelope.Cipher[way]; c.Kind != envelope.NoCipher {
-			x := change{kind: envelope.Encipher, way: way}
+			x := change{kind: envelope.Encrypt, way: way}
 			l.secret(&x, c, nil, nil)
-			l.do(&x, encipher[way])
+			l.do(&x, encrypt[way])
 		}
 	}
 	return l
@@ -323,7 +323,7 @@ func (l *leg) resolve(dst []change, a *envelope.Action, m *schema.Message, messa
 			}
 			from = v.number
 		}
-	case envelope.Encipher:
+	case envelope.Encrypt:
 		l.secret(&c, &a.Cipher, m, message)
 	}
 	for way := range l.sides {
@@ -386,26 +386,26 @@ func (l *leg) secret(c *change, x *envelope.Cipher, m *schema.Message, message [
 	}
 }
 
-// do makes a change. encipher reports that its direction is sent.
-func (l *leg) do(c *change, encipher bool) {
+// do makes a change. encrypt reports that its direction is sent.
+func (l *leg) do(c *change, encrypt bool) {
 	s := &l.sides[c.way]
 	switch c.kind {
 	case envelope.Go:
 		s.state = c.state
 	case envelope.Compress:
 		s.comp = c.comp
-	case envelope.Encipher:
+	case envelope.Encrypt:
 		s.cipher, s.spec, s.opaque = nil, c.secret, c.opaque
 		if c.secret != nil && c.opaque == "" {
-			s.cipher, _ = newStream(c.secret.kind, c.secret.key, c.secret.iv, encipher)
+			s.cipher, _ = newStream(c.secret.kind, c.secret.key, c.secret.iv, encrypt)
 		}
 	}
 }
 
 // restart makes the cipher of a direction anew, for the next datagram.
-func (l *leg) restart(way int, encipher bool) {
+func (l *leg) restart(way int, encrypt bool) {
 	if s := &l.sides[way]; s.cipher != nil {
-		s.cipher, _ = newStream(s.spec.kind, s.spec.key, s.spec.iv, encipher)
+		s.cipher, _ = newStream(s.spec.kind, s.spec.key, s.spec.iv, encrypt)
 	}
 }
 

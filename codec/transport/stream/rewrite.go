@@ -25,7 +25,7 @@ const (
 // connection has two legs with a state each. The leg of the client knows the messages that the client sent and those that were sent to it, that
 // of the server likewise: so a message that is held, changed, dropped or injected changes the state of the receiver's leg when it is sent,
 // and only as it is sent. A message whose two legs have the same framing and compression is sent as it was received, byte by byte; otherwise
-// it is framed and compressed anew. Every byte is enciphered with the state of the receiver's leg.
+// it is framed and compressed anew. Every byte is encrypted with the state of the receiver's leg.
 type Rewriter struct {
 	t       *Transport
 	mode    transport.RewriteMode
@@ -55,7 +55,7 @@ type line struct {
 	raw        bool     // what was sent last is not a frame
 	queue      []*entry // in order; the first one is held
 	bytes      int      // cost of the queue
-	out        []byte   // enciphered, sent at the end of the call
+	out        []byte   // encrypted, sent at the end of the call
 	ended      bool     // the input has ended
 	over       bool     // the end is being sent, or has been sent
 	closed     bool     // the end has been sent
@@ -78,7 +78,7 @@ type entry struct {
 	bare     bool // see unit
 	parts    []part
 	items    []item // the message, or those of the bundle
-	clear    bool   // never enciphered
+	clear    bool   // never encrypted
 	verbatim bool   // nor in a WebSocket message
 }
 
@@ -670,7 +670,7 @@ func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 	return l.leg.framed(nil, l.index, message)
 }
 
-// write appends bytes to the output of a direction and enciphers them.
+// write appends bytes to the output of a direction and encrypts them.
 func (w *Rewriter) write(l *line, b []byte, clear bool) {
 	c := l.leg.sides[l.index].cipher
 	if clear {

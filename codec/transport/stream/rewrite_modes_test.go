@@ -82,7 +82,7 @@ func TestRewriteModes(t *testing.T) {
 	if err := rw.Send(schema.ToServer, own, at, r); !errors.Is(err, transport.ErrNotOperating) {
 		t.Error(err)
 	}
-	const stream = "\x22CBA" + "\x20C" + "\x20D" + "\x23EFF" // enciphered: 03 "acc", ...
+	const stream = "\x22CBA" + "\x20C" + "\x20D" + "\x23EFF" // encrypted: 03 "acc", ...
 	feed(stream[:2], false)
 	rw.Operate(true, at, r)
 	feed(stream[2:5], false)

@@ -75,7 +75,7 @@ func New(o Options) *Transport {
 	t := &Transport{o: o, udp: o.Envelope.Carrier == envelope.UDP}
 	l := newLeg(&t.o, [2]bool{})
 	t.legs = [2]*leg{l, l}
-	t.steady = !o.Envelope.Enciphers()
+	t.steady = !o.Envelope.Encrypts()
 	for i := range t.ways {
 		w := &t.ways[i]
 		w.index, w.dir, w.offset = i, dirs[i], o.Starts[i].Offset
@@ -673,7 +673,7 @@ func (t *Transport) begun(l *leg, way int) bool {
 // change makes a change of a leg.
 func (t *Transport) change(l *leg, c *change) {
 	w := &t.ways[c.way]
-	if c.kind == envelope.Encipher && !t.udp {
+	if c.kind == envelope.Encrypt && !t.udp {
 		if w.resync != nil && t.reads(l, c.way) {
 			w.resync, w.dead = nil, "a cipher begins at an unknown place"
 		}
@@ -682,7 +682,7 @@ func (t *Transport) change(l *leg, c *change) {
 		}
 	}
 	l.do(c, !t.reads(l, c.way))
-	if t.reads(l, c.way) && c.kind == envelope.Encipher {
+	if t.reads(l, c.way) && c.kind == envelope.Encrypt {
 		w.plain = w.done
 	}
 }

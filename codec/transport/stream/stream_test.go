@@ -208,7 +208,7 @@ func measured(t testing.TB) *library {
 	return newLibrary(t, a, b)
 }
 
-// TestFramings frames streams of each framing, in pieces of any size, plain and enciphered.
+// TestFramings frames streams of each framing, in pieces of any size, plain and encrypted.
 func TestFramings(t *testing.T) {
 	for _, f := range framed {
 		for _, cipher := range []string{"", "cipher xor key hex 010203\n", "cipher aes-cfb8 key hex 000102030405060708090a0b0c0d0e0f iv hex 000102030405060708090a0b0c0d0e0f\n"} {

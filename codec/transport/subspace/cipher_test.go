@@ -15,7 +15,7 @@ import (
 	"wirebench/defs/corpora"
 )
 
-// stream returns the keystream of a cipher: enciphered zeros, without the carry from the previous 4 bytes.
+// stream returns the keystream of a cipher: encrypted zeros, without the carry from the previous 4 bytes.
 func stream(c *subspace.Cipher) []byte {
 	const size = 520
 	zeros := make([]byte, 1+size)
@@ -67,13 +67,13 @@ func testCipherAgreesWithAServer(t *testing.T, c *corpora.Corpus) {
 			if v.SignedOnly && schedule == subspace.Unsigned {
 				continue
 			}
-			c, plain, enciphered := cipher(v.Key, schedule), packettest.Unhex(t, v.Plain), packettest.Unhex(t, v.Cipher)
+			c, plain, encrypted := cipher(v.Key, schedule), packettest.Unhex(t, v.Plain), packettest.Unhex(t, v.Cipher)
 			got := make([]byte, len(plain))
 			c.Encrypt(got, plain)
-			if !bytes.Equal(got, enciphered) {
-				t.Errorf("%s, key %s: enciphered %x, want %x", v.Name, v.Key, got, enciphered)
+			if !bytes.Equal(got, encrypted) {
+				t.Errorf("%s, key %s: encrypted %x, want %x", v.Name, v.Key, got, encrypted)
 			}
-			c.Decrypt(got, enciphered)
+			c.Decrypt(got, encrypted)
 			if !bytes.Equal(got, plain) {
 				t.Errorf("%s, key %s: deciphered %x, want %x", v.Name, v.Key, got, plain)
 			}
@@ -133,14 +133,14 @@ func TestCipherIsReversible(t *testing.T) {
 			plain[0] = 0
 		}
 		c := subspace.NewCipher(random.Uint32(), subspace.Schedule(1+size%2))
-		enciphered, got := make([]byte, size), make([]byte, size)
-		c.Encrypt(enciphered, plain)
-		c.Decrypt(got, enciphered)
+		encrypted, got := make([]byte, size), make([]byte, size)
+		c.Encrypt(encrypted, plain)
+		c.Decrypt(got, encrypted)
 		if !bytes.Equal(got, plain) {
 			t.Fatalf("%d bytes are not what they were", size)
 		}
-		c.Decrypt(enciphered, enciphered)
-		if !bytes.Equal(enciphered, plain) {
+		c.Decrypt(encrypted, encrypted)
+		if !bytes.Equal(encrypted, plain) {
 			t.Fatalf("%d bytes deciphered in place are not what they were", size)
 		}
 	}
@@ -168,9 +168,9 @@ func TestRecoverFindsEveryKey(t *testing.T) {
 			if key%2 == 0 {
 				plain = plain[:2+2*7]
 			}
-			enciphered := make([]byte, len(plain))
-			c.Encrypt(enciphered, plain)
-			got, found := subspace.Recover(enciphered)
+			encrypted := make([]byte, len(plain))
+			c.Encrypt(encrypted, plain)
+			got, found := subspace.Recover(encrypted)
 			if !found {
 				t.Errorf("key %08x, schedule %d: not found", key, schedule)
 				continue

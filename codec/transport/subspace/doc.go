@@ -3,7 +3,7 @@
 //
 // A datagram passes through these steps, each in a file of its own:
 //
-//	recognise.go   which traffic it is: core protocol, info port, announcements; plain or enciphered
+//	recognise.go   which traffic it is: core protocol, info port, announcements; plain or encrypted
 //	session.go     the handshake, the cipher it chooses, and where sessions begin and end
 //	cipher.go      the VIE cipher; recover.go finds a key that the capture lacks
 //	core.go        core packets, and packets inside packets
@@ -54,7 +54,7 @@
 // answer, or until 5 seconds, 64 datagrams or a disconnect show that there is none; it then belongs to the old session. A repeated init
 // does not begin a session, nor does one that the server has refused.
 //
-// In a capture that begins inside a session, up to 192 datagrams are stored until they show whether they are enciphered. The key is
+// In a capture that begins inside a session, up to 192 datagrams are stored until they show whether they are encrypted. The key is
 // recovered from a cluster of acks, or from a sync request and a number. The first number seen begins the order.
 //
 // Core packets may be nested 16 deep. A chunked message may have 512 KiB, a stream 16 MiB, and packets that wait for their turn 1 MiB in

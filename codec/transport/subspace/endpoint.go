@@ -15,8 +15,8 @@ type EndpointOptions struct {
 	// Key is the key that a client offers, with the top bit set, as real clients do, so that both schedules agree. 0 requests no cipher.
 	Key uint32
 
-	// Encipher lets a server choose the VIE cipher if the client offers a key; otherwise it answers that there is no cipher.
-	Encipher bool
+	// Encrypt lets a server choose the VIE cipher if the client offers a key; otherwise it answers that there is no cipher.
+	Encrypt bool
 }
 
 // Intervals of an endpoint's own packets.
@@ -27,7 +27,7 @@ const (
 )
 
 // Endpoint is a client or a server of the core protocol. It uses one half of a Rewriter, whose other leg is not connected. The rewriter
-// acknowledges, orders, numbers, retransmits and enciphers; every received message is dropped after it was emitted.
+// acknowledges, orders, numbers, retransmits and encrypts; every received message is dropped after it was emitted.
 type Endpoint struct {
 	o       EndpointOptions
 	dir     schema.Dir // direction in which it sends
@@ -78,7 +78,7 @@ func (e *Endpoint) emit(f *transport.Frame) {
 		switch data := f.Bytes; {
 		case data[1] == coreInit && e.dir == schema.ToClient && len(data) == initSize:
 			key := binary.LittleEndian.Uint32(data[keyAt:])
-			if e.o.Encipher && key != ownNegation {
+			if e.o.Encrypt && key != ownNegation {
 				key = -key
 			}
 			e.waiting = append(e.waiting, binary.LittleEndian.AppendUint32([]byte{0, coreKey}, key))

@@ -75,7 +75,7 @@ func (e *ends) run(d time.Duration) {
 // Messages arrive in order and exactly once, whatever the line does; afterwards the ends are quiet.
 func TestEndpoints(t *testing.T) {
 	for seed := range uint64(20) {
-		o := EndpointOptions{Key: 0xC0FFEE01, Encipher: seed%2 == 0}
+		o := EndpointOptions{Key: 0xC0FFEE01, Encrypt: seed%2 == 0}
 		e := newEnds(seed, int(seed%4)*10, o)
 		e.run(10 * time.Second)
 		for i := range e.end {
@@ -164,7 +164,7 @@ func FuzzEndpoint(f *testing.F) {
 		}
 		out, in := 0, 0
 		r := &transport.Relay{Out: func(s transport.Segment) { out += len(s.Bytes) }}
-		e := NewEndpoint(EndpointOptions{Key: 0x84030201, Encipher: len(data)%2 == 0}, dir)
+		e := NewEndpoint(EndpointOptions{Key: 0x84030201, Encrypt: len(data)%2 == 0}, dir)
 		at := time.Unix(1_700_000_000, 0)
 		e.Start(at, r)
 		for len(data) > 0 {

@@ -10,7 +10,7 @@ type packer struct {
 	data   []byte // the packets, one after the other
 	sizes  []int  // of each
 	packed []byte // the current cluster
-	sealed []byte // the current datagram, enciphered
+	sealed []byte // the current datagram, encrypted
 }
 
 // add adds a packet to the next datagrams.
@@ -53,7 +53,7 @@ func (rw *Rewriter) putAlone(l *lane, data []byte) {
 	rw.putClear(l, data)
 }
 
-// putClear enciphers and sends a datagram.
+// putClear encrypts and sends a datagram.
 func (rw *Rewriter) putClear(l *lane, data []byte) {
 	if l.cipher != nil {
 		p := &l.packer
@@ -64,7 +64,7 @@ func (rw *Rewriter) putClear(l *lane, data []byte) {
 	rw.put(l, data)
 }
 
-// put sends an enciphered datagram.
+// put sends an encrypted datagram.
 func (rw *Rewriter) put(l *lane, data []byte) {
 	l.packer.went++
 	rw.r.Put(transport.Segment{Dir: l.dir, At: rw.t.at, Bytes: data})

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what comes out into the playbooks
 //	# what is shown
 //	options key=01020304 schedule=unsigned
 //	> c2s 0001 ...      a datagram, in hex; 10 ms after the one before
-//	> c2s vie 0003 ...  the same, enciphered with the last "key"
+//	> c2s vie 0003 ...  the same, encrypted with the last "key"
 //	> c2s cut 0003 ...  the same, of which the capture lacks the last 5 bytes
 //	key 01020304        for "vie"; with "unsigned" after it by that schedule
 //	wait 31s
@@ -106,9 +106,9 @@ func playBook(t *testing.T, text string) string {
 		case ">":
 			way, body, _ := strings.Cut(rest, " ")
 			body, cut := strings.CutPrefix(body, "cut ")
-			body, enciphered := strings.CutPrefix(body, "vie ")
+			body, encrypted := strings.CutPrefix(body, "vie ")
 			data := bytesOf(t, body)
-			if enciphered {
+			if encrypted {
 				cipher.Encrypt(data, data)
 			}
 			packet++

@@ -171,7 +171,7 @@ func (t *Transport) weigh(data []byte) {
 	}
 }
 
-// recover takes the clues of an enciphered datagram, and returns the cipher if they suffice for its key. It may try.
+// recover takes the clues of an encrypted datagram, and returns the cipher if they suffice for its key. It may try.
 func (p *pending) recover(data []byte, may bool) *Cipher {
 	clue := p.clues.take(data)
 	if may && p.tried < maxRecovery && isAckCluster(data) && !clusterFits(data) {
@@ -275,7 +275,7 @@ func (t *Transport) segment(w *way, data []byte) transport.Segment {
 	return transport.Segment{Dir: w.dir, At: t.at, Packet: t.packet, Off: t.off, Bytes: data, Lost: t.lost}
 }
 
-// closed emits a datagram that is enciphered with an unknown key, and tries to recover the key.
+// closed emits a datagram that is encrypted with an unknown key, and tries to recover the key.
 func (t *Transport) closed(w *way, data []byte) {
 	if c := t.pending.recover(data, true); c != nil {
 		t.choose(c)
@@ -283,7 +283,7 @@ func (t *Transport) closed(w *way, data []byte) {
 		return
 	}
 	t.session.used = true
-	t.opaque(w, data, "enciphered, and the handshake is not in the capture")
+	t.opaque(w, data, "encrypted, and the handshake is not in the capture")
 }
 
 // elsewhere recognises protocols other than the core protocol by the first datagrams.

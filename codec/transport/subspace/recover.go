@@ -5,7 +5,7 @@ import "encoding/binary"
 // The size of an ack in a cluster: its length, then the ack.
 const clusteredAck = 1 + ackSize
 
-// isAckCluster reports whether an enciphered datagram may be a cluster that consists of acks. Servers and clients send such clusters all
+// isAckCluster reports whether an encrypted datagram may be a cluster that consists of acks. Servers and clients send such clusters all
 // the time, and no other cluster content is as regular.
 func isAckCluster(data []byte) bool {
 	return len(data) >= clusterHeader+2*clusteredAck && len(data) <= clusterHeader+streamSize &&
@@ -23,7 +23,7 @@ func isAcks(plain []byte) bool {
 	return true
 }
 
-// Recover recovers the key of a session from one enciphered datagram, and reports whether it succeeded. The datagram has to be a cluster of
+// Recover recovers the key of a session from one encrypted datagram, and reports whether it succeeded. The datagram has to be a cluster of
 // two or more acks with numbers below 2^20; the handshake is not needed.
 //
 // The two low bytes of each output of the generator form the keystream. An ack has constant bytes at the 3rd, 4th and 5th output (at the
@@ -97,7 +97,7 @@ func ciphersFrom(first uint32, body []byte) []*Cipher {
 // Clients send the first every 5 s, and the others all the time.
 type clues struct {
 	sync     [syncSize]byte
-	upper    uint16 // upper half of a number, enciphered; the same for all numbers below 65536
+	upper    uint16 // upper half of a number, encrypted; the same for all numbers below 65536
 	hasSync  bool
 	hasUpper bool
 }
@@ -116,7 +116,7 @@ func (c *clues) take(data []byte) bool {
 		}
 	case data[1] == coreSync && len(data) == syncSize:
 		if binary.LittleEndian.Uint32(data[sentAt:]) < plausibleCount && binary.LittleEndian.Uint32(data[receivedAt:]) < plausibleCount {
-			return false // not enciphered
+			return false // not encrypted
 		}
 		copy(c.sync[:], data)
 		c.hasSync = true

@@ -12,7 +12,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// clip returns datagrams of a session without its handshake, enciphered with c if that is not nil.
+// clip returns datagrams of a session without its handshake, encrypted with c if that is not nil.
 func clip(c *subspace.Cipher, plain ...[]byte) []transport.Segment {
 	var all []transport.Segment
 	for i, p := range plain {

@@ -113,7 +113,7 @@ func (rw *Rewriter) tryTake() {
 	case t.mode == continuum:
 		rw.why = "Continuum's cipher cannot be read"
 	case t.mode == closed:
-		rw.why = "enciphered, and the key is not known"
+		rw.why = "encrypted, and the key is not known"
 	case t.mode == info || t.mode == announce:
 		rw.why = "no session: requests for the number of players"
 	case t.mode == unknown:

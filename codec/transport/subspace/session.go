@@ -47,7 +47,7 @@ type wishes struct {
 	since int // datagrams since
 }
 
-// ownNegation is the key that is its own negation: a server that negates it enciphers, but the client takes it for no cipher.
+// ownNegation is the key that is its own negation: a server that negates it encrypts, but the client takes it for no cipher.
 const ownNegation = 1 << 31
 
 // datagram reads a received datagram.
@@ -110,7 +110,7 @@ func (t *Transport) deciphered(c *Cipher, data []byte) []byte {
 }
 
 // handshake reads a datagram that begins a session or belongs to the traffic between zones, and reports whether it was one. These are never
-// enciphered, and Continuum's cipher never produces a datagram that looks like one.
+// encrypted, and Continuum's cipher never produces a datagram that looks like one.
 func (t *Transport) handshake(w *way, data []byte) bool {
 	if len(data) < keySize || data[0] != 0 {
 		return false
@@ -257,7 +257,7 @@ func (t *Transport) key(w *way, data []byte) bool {
 		// The client's key is not in the capture: the datagrams have to show which cipher the server's key means.
 		t.choices(nil, key)
 	case key == ownNegation && s.clientKey == key:
-		note = "this key is its own negation: a server that negates it enciphers, and the client does not"
+		note = "this key is its own negation: a server that negates it encrypts, and the client does not"
 		t.mode = vie
 		t.ways[1].cipher = NewCipher(key, max(t.options.Schedule, Signed))
 	case key == 0 || key == s.clientKey:
@@ -265,7 +265,7 @@ func (t *Transport) key(w *way, data []byte) bool {
 	case key == -s.clientKey:
 		t.choices(keyChoices(nil, key, t.options.Schedule), 0)
 	default:
-		note = "neither the client's key nor its negation: some clients refuse it, others encipher with it"
+		note = "neither the client's key nor its negation: some clients refuse it, others encrypt with it"
 		t.choices(nil, key)
 	}
 	t.control(w, data, t.off, note)
@@ -315,5 +315,5 @@ var continuumNotes = func() (notes [usualSize + 1]string) {
 }()
 
 func continuumNote(n int) string {
-	return "enciphered by Continuum; about " + strconv.Itoa(n) + " bytes inside"
+	return "encrypted by Continuum; about " + strconv.Itoa(n) + " bytes inside"
 }

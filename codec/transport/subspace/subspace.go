@@ -10,7 +10,7 @@ import (
 // Options describe what is known about a connection before its first datagram.
 type Options struct {
 	HasKey   bool   // Key is known
-	Key      uint32 // of the VIE cipher, as in the server's answer to the handshake, for captures without it; 0: not enciphered
+	Key      uint32 // of the VIE cipher, as in the server's answer to the handshake, for captures without it; 0: not encrypted
 	Schedule Schedule
 
 	Clear func(transport.Clear) // receives each deciphered datagram; may be nil
@@ -25,7 +25,7 @@ type mode uint8
 
 const (
 	unknown   mode = iota // stored until the cipher is determined
-	plain                 // not enciphered
+	plain                 // not encrypted
 	vie                   // VIE cipher
 	continuum             // Continuum's cipher: opaque
 	closed                // unknown cipher or key: opaque
@@ -75,7 +75,7 @@ type origin struct {
 // way is the state of one direction.
 type way struct {
 	dir    schema.Dir
-	cipher *Cipher   // nil: not enciphered
+	cipher *Cipher   // nil: not encrypted
 	count  int64     // datagrams received
 	heard  time.Time // time of the last one
 	order  order

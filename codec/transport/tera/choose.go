@@ -199,7 +199,7 @@ func (w *walker) likely() bool {
 	return w.bits >= enough/2 || w.bits >= 0 && w.skip == 0 && w.have == 0
 }
 
-// magic is the state of recognising the first bytes of the server of an enciphered connection.
+// magic is the state of recognising the first bytes of the server of an encrypted connection.
 type magic struct {
 	have    int // matching bytes received so far
 	refuted bool
@@ -259,7 +259,7 @@ func (t *Transport) recognise(w *way, seg transport.Segment) {
 	}
 }
 
-// refute records that the server does not start an enciphered connection.
+// refute records that the server does not start an encrypted connection.
 func (t *Transport) refute() {
 	if !t.magic.refuted {
 		t.magic.refuted = true
@@ -369,7 +369,7 @@ type step struct {
 // steps lists the parts that each direction sends, by the index of its way. The server begins, then they alternate.
 var steps = [2][]step{
 	{{KeySize, "first key of the client"}, {KeySize, "second key of the client"}},
-	{{len(magicBytes), "start of an enciphered connection"}, {KeySize, "first key of the server"}, {KeySize, "second key of the server"}},
+	{{len(magicBytes), "start of an encrypted connection"}, {KeySize, "first key of the server"}, {KeySize, "second key of the server"}},
 }
 
 var viaHandshake = []string{"handshake"}

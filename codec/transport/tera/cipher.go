@@ -23,7 +23,7 @@ const (
 // places is the number of states of a cipher once every generator has moved, and so an upper bound of the keystream's period in words.
 const places = size1 * size2 * size3
 
-// Cipher is the stream cipher of one direction, known as PIKE. Enciphering and deciphering are the same operation: XOR with the keystream,
+// Cipher is the stream cipher of one direction, known as PIKE. Encrypting and deciphering are the same operation: XOR with the keystream,
 // which continues across messages. The zero value is not usable. A copy continues independently.
 //
 // The tables never change, so the sum of each step of a generator is precomputed. An entry holds the sum in its low 32 bits, its carry in

@@ -3,8 +3,8 @@
 // # Wire format
 //
 // A message is a uint16 length (which includes its four header bytes), a uint16 code, and a body; all numbers are little-endian. Messages
-// follow each other without separators. Most servers encipher: the server starts with 01 00 00 00; then client, server, client and server
-// each send a key of 128 bytes, in clear and without a length; from there on each direction is enciphered with a keystream of its own. Two
+// follow each other without separators. Most servers encrypt: the server starts with 01 00 00 00; then client, server, client and server
+// each send a key of 128 bytes, in clear and without a length; from there on each direction is encrypted with a keystream of its own. Two
 // sets of constants control how the keys are mixed. Client messages of later versions may have 8 more header bytes, a count and a checksum.
 // Sources: the public code of tera-network-proxy, TERA Toolbox and Alkahest, which agree where they overlap.
 //
@@ -12,7 +12,7 @@
 //
 //   - Messages are cut, searched after losses and rewritten by package stream, which reads the words of the carrier tera. This package has
 //     what stands in front, the key exchange and the choice of the cipher, the cipher itself, and the long header (link).
-//   - A connection whose server starts with 01 00 00 00 is enciphered. Otherwise it is plain if both directions look like messages from
+//   - A connection whose server starts with 01 00 00 00 is encrypted. Otherwise it is plain if both directions look like messages from
 //     their first byte, or from a place found later where the capture starts in the middle. Otherwise it is opaque. Until that is
 //     decided, data is kept (maxPending) and then read with its original times.
 //   - The evidence that bytes are messages is measured in bits, see evidence: random bytes have long lengths.

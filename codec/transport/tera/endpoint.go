@@ -15,11 +15,11 @@ type EndpointOptions struct {
 	Options // Constants: AnyConstants means the constants of the client's first message for a server, and the current ones for a client
 
 	// Own holds the keys of this end, Client1 and Client2 or Server1 and Server2; the others are ignored. If it is nil, the connection is not
-	// enciphered and has no key exchange.
+	// encrypted and has no key exchange.
 	Own *Keys
 }
 
-// Endpoint is a client or a server. It exchanges keys, and enciphers and deciphers with them.
+// Endpoint is a client or a server. It exchanges keys, and encrypts and deciphers with them.
 //
 // Its transport is fed the data of both ends, as from a capture, and yields the keys, the constants and the message boundaries. Only the
 // frames of received data are emitted. A connection without a cipher has no such transport, which would wait for data of both ends to classify
@@ -71,7 +71,7 @@ func NewEndpoint(o EndpointOptions, sends schema.Dir) *Endpoint {
 
 var _ transport.Endpoint = (*Endpoint)(nil)
 
-// Start sends the server's announcement of an enciphered connection.
+// Start sends the server's announcement of an encrypted connection.
 func (e *Endpoint) Start(at time.Time, r *transport.Relay) {
 	if e.o.Own != nil && e.dir == schema.ToClient {
 		e.put(magicBytes[:], at, r)
@@ -114,7 +114,7 @@ func (e *Endpoint) Feed(data []byte, end bool, at time.Time, r *transport.Relay)
 	for len(data) > 0 && e.came < e.until() && e.wrong == "" {
 		n := min(len(data), int(e.until()-e.came))
 		if e.dir == schema.ToServer && e.step == 0 && !bytes.Equal(data[:n], magicBytes[e.came:e.came+int64(n)]) {
-			e.wrong = "the server does not begin a key exchange: the connection may not be enciphered"
+			e.wrong = "the server does not begin a key exchange: the connection may not be encrypted"
 		}
 		e.came += int64(n)
 		e.see(transport.Opposite(e.dir), data[:n], false, at, r)

@@ -37,13 +37,13 @@ func (w *way) passMissing(seg *transport.Segment) {
 	w.advance(seg, n)
 }
 
-// stripped reports whether the streams may be an enciphered connection without its key exchange: the keys are known from elsewhere, and the
+// stripped reports whether the streams may be an encrypted connection without its key exchange: the keys are known from elsewhere, and the
 // starts of the streams are known too.
 func (t *Transport) stripped() bool {
 	return t.options.Keys != nil && t.mode == undecided && !t.ways[0].lost && !t.ways[1].lost
 }
 
-// strip starts the trial of the streams: enciphered with the keys of the options, or plain.
+// strip starts the trial of the streams: encrypted with the keys of the options, or plain.
 func (t *Transport) strip() {
 	for i := range t.ways {
 		t.ways[i].probed()

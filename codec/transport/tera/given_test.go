@@ -32,7 +32,7 @@ func (s *script) without(lost bool, index ...int) *script {
 	return out
 }
 
-// behind is an enciphered connection without its key exchange.
+// behind is an encrypted connection without its key exchange.
 func behind(c Constants, k *Keys) *script { return &script{leg: NewSession(k, c)} }
 
 func TestGivenKeys(t *testing.T) {
@@ -127,7 +127,7 @@ func tell(o Options, segs []transport.Segment, most int) string {
 	return out.String()
 }
 
-// Whatever is removed from an enciphered connection whose keys are known, no message is read that was not sent, and reading continues where
+// Whatever is removed from an encrypted connection whose keys are known, no message is read that was not sent, and reading continues where
 // the loss is known.
 func TestGivenKeysWithLosses(t *testing.T) {
 	for seed := range uint64(200) {

@@ -38,7 +38,7 @@ func (c Constants) turns() (server1, client2, server2 int) {
 
 // Session holds the ciphers of one leg, between one client and one server. A proxy that drops, adds or changes messages needs one for each
 // of its two legs, since their streams no longer have the same lengths; both are created from the same keys. Data received on one leg is
-// deciphered with that leg's cipher of its direction, and enciphered with the other leg's.
+// deciphered with that leg's cipher of its direction, and encrypted with the other leg's.
 type Session struct {
 	ToServer, ToClient Cipher
 }

@@ -248,7 +248,7 @@ func TestLossLosesWhatIsLost(t *testing.T) {
 }
 
 func TestNothingIsAllocated(t *testing.T) {
-	for _, kind := range []string{"plain", "enciphered", "long header"} {
+	for _, kind := range []string{"plain", "encrypted", "long header"} {
 		s := new(script)
 		if kind != "plain" {
 			s.shake(CurrentConstants)
@@ -361,9 +361,9 @@ func FuzzTransport(f *testing.F) {
 	// The first byte of a step selects the action, the following ones its size.
 	f.Add([]byte("\x00\x05\x05\x00\xbc\x4dv\x01\x05\x05\x00\xbd\x4dw\x00\x03abc\x04\x09\x01\x02zz"), false)
 	f.Add([]byte("\x00\x05\x05\x00\xbc\x4dv\x01\x09\x04\x00\x01\x60\x04\x00\x02\x60\x00\x05\x09\x01\x08\x04\x00\x01\x60\x04\x00\x02\x60\x06\x07"), true)
-	f.Fuzz(func(t *testing.T, data []byte, enciphered bool) {
+	f.Fuzz(func(t *testing.T, data []byte, encrypted bool) {
 		s := new(script)
-		if enciphered {
+		if encrypted {
 			s.shake(CurrentConstants)
 		}
 		big := 0
@@ -422,10 +422,10 @@ func FuzzTransport(f *testing.F) {
 }
 
 func BenchmarkTransport(b *testing.B) {
-	for _, kind := range []string{"plain", "enciphered"} {
+	for _, kind := range []string{"plain", "encrypted"} {
 		b.Run(kind, func(b *testing.B) {
 			s := new(script)
-			if kind == "enciphered" {
+			if kind == "encrypted" {
 				s.shake(CurrentConstants)
 			}
 			s.c2s(message(19900, "v")).s2c(message(19901, "w"))

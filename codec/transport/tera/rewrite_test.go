@@ -13,7 +13,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// end is a client or a server: it enciphers sent data and deciphers received data, with a session of its own.
+// end is a client or a server: it encrypts sent data and deciphers received data, with a session of its own.
 type end struct {
 	session  Session
 	got      []byte // deciphered, after the key exchange

@@ -44,12 +44,12 @@ type mode uint8
 
 const (
 	undecided mode = iota // segments are stored until the connection is classified
-	handshake             // of an enciphered connection
+	handshake             // of an encrypted connection
 	trial                 // the keys are known, the constants are not
 	decided
 )
 
-// Transport frames one connection: it finds out whether and how it is enciphered, and has its messages read by the envelope of TERA. Its memory
+// Transport frames one connection: it finds out whether and how it is encrypted, and has its messages read by the envelope of TERA. Its memory
 // is bounded: maxPending bytes until the connection is classified, then what package stream keeps.
 type Transport struct {
 	options   Options
@@ -100,7 +100,7 @@ func New(o Options) *Transport {
 
 var _ transport.Waiter = (*Transport)(nil)
 
-// Keys returns the keys of an enciphered connection and the constants under which its messages are read: enough for NewSession. ok is false
+// Keys returns the keys of an encrypted connection and the constants under which its messages are read: enough for NewSession. ok is false
 // while they are unknown.
 func (t *Transport) Keys() (k *Keys, c Constants, ok bool) {
 	return t.keys, t.constants, t.keys != nil && t.constants != AnyConstants

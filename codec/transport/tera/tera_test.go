@@ -29,7 +29,7 @@ func messageRow(n int, code uint16, body string) (all []byte) {
 	return all
 }
 
-// script is the traffic of a connection, as segments in order. Its leg enciphers once both sides have sent their keys.
+// script is the traffic of a connection, as segments in order. Its leg encrypts once both sides have sent their keys.
 type script struct {
 	segs []transport.Segment
 	leg  *Session
@@ -109,7 +109,7 @@ func (b *told) emit(f *transport.Frame) {
 }
 
 const shaken = `
-s2c control 0 01000000 via [handshake] (start of an enciphered connection)
+s2c control 0 01000000 via [handshake] (start of an encrypted connection)
 c2s control 0 128 bytes via [handshake] (first key of the client)
 s2c control 4 128 bytes via [handshake] (first key of the server)
 c2s control 128 128 bytes via [handshake] (second key of the client)
@@ -126,7 +126,7 @@ func TestPlaybook(t *testing.T) {
 		want string
 	}{
 		{"nothing", Options{}, &script{}, ``},
-		{"enciphered", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")).c2s(message(5001, "")), shaken + `
+		{"encrypted", Options{}, new(script).shake(CurrentConstants).c2s(message(19900, "v")).s2c(message(5000, "hello")).c2s(message(5001, "")), shaken + `
 c2s message 256 19900 "v"
 s2c message 260 5000 "hello"
 c2s message 261 5001 ""
@@ -177,11 +177,11 @@ c2s opaque 0 45484c4f20780d0a (these are not messages of TERA, or their key exch
 s2c opaque 0 040088130400891304008a13 (these are not messages of TERA, or their key exchange is missing)
 c2s opaque 0 00000102 (these are not messages of TERA, or their key exchange is missing)
 `},
-		{"half a start of an enciphered connection", Options{}, new(script).s2c([]byte{1, 0}), `
+		{"half a start of an encrypted connection", Options{}, new(script).s2c([]byte{1, 0}), `
 s2c opaque 0 0100 (these are not messages of TERA, or their key exchange is missing)
 `},
 		{"the key exchange ends", Options{}, &script{segs: new(script).shake(CurrentConstants).segs[:3]}, `
-s2c control 0 01000000 via [handshake] (start of an enciphered connection)
+s2c control 0 01000000 via [handshake] (start of an encrypted connection)
 c2s control 0 128 bytes via [handshake] (first key of the client)
 s2c control 4 128 bytes via [handshake] (first key of the server)
 s2c problem 132  (the key exchange is incomplete)
@@ -191,7 +191,7 @@ s2c problem 132  (the key exchange is incomplete)
 			s.s2c(magicBytes[:]).c2s(noise[:100]).lose(schema.ToServer, noise[:28])
 			return s.s2c(make([]byte, 128)).c2s(noise[:100])
 		}(), `
-s2c control 0 01000000 via [handshake] (start of an enciphered connection)
+s2c control 0 01000000 via [handshake] (start of an encrypted connection)
 c2s problem 0 100 bytes (a part of the keys was not captured; 100 bytes of a key were received)
 c2s problem 100  missing 28 (bytes of the stream are missing in the capture)
 s2c opaque 4 128 bytes (a part of the keys was not captured)
@@ -202,7 +202,7 @@ c2s opaque 128 100 bytes (a part of the keys was not captured)
 			s.sent[schema.ToServer] = 5
 			return s.c2s(noise[:30])
 		}(), `
-s2c control 0 01000000 via [handshake] (start of an enciphered connection)
+s2c control 0 01000000 via [handshake] (start of an encrypted connection)
 s2c problem 4  (the start of the stream was not captured, and the keys with it)
 c2s opaque 0 30 bytes (the start of the stream was not captured, and the keys with it)
 `},
@@ -406,8 +406,8 @@ func TestDecisionsComeEarly(t *testing.T) {
 		want int
 	}{
 		{"plain", new(script).c2s(messageRow(3, 5000, "some text")).s2c(messageRow(3, 5010, "some text")), 6},
-		{"enciphered", new(script).shake(CurrentConstants).c2s(message(19900, "v")), 1},
-		{"enciphered, old constants, another first message", new(script).shake(OldConstants).s2c(messageRow(3, 5000, "some text")), 3},
+		{"encrypted", new(script).shake(CurrentConstants).c2s(message(19900, "v")), 1},
+		{"encrypted, old constants, another first message", new(script).shake(OldConstants).s2c(messageRow(3, 5000, "some text")), 3},
 	} {
 		n := 0
 		tr := New(Options{})

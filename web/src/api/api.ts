@@ -2086,7 +2086,7 @@ export interface SettingsInUse {
   codes: boolean;
   /** the protocol has constants whose values are settings */
   has_constants: boolean;
-  /** connections of the protocol may be enciphered */
+  /** connections of the protocol may be encrypted */
   has_keys: boolean;
   /** available code maps */
   maps: string[];

@@ -47,7 +47,7 @@ export function envelopesDialog(workspace: string, capture: string, changed: () 
     const all: readonly Candidate[] = [...own, ...candidates];
     const one = all[Math.min(shown.value, all.length - 1)];
     if (one === undefined) {
-      return <p class="empty">No envelope fits this capture. Its connections may be enciphered, or their start may be missing.</p>;
+      return <p class="empty">No envelope fits this capture. Its connections may be encrypted, or their start may be missing.</p>;
     }
     return (
       <div class="envelopes">
