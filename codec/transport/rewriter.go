@@ -126,7 +126,7 @@ func (m RewriteMode) String() string {
 
 // Errors of Release and Send.
 var (
-	ErrNotHeld      = errors.New("no held message has this number")
+	ErrNotHeld      = errors.New("no longer held: it was decided already, or its connection has ended")
 	ErrNotOperating = errors.New("the connection is not being rewritten")
 	ErrClosed       = errors.New("the direction has ended")
 	ErrFull         = errors.New("too much data waits to be sent")

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -21,21 +20,10 @@ func (s *API) doorOf() (*access.Door, error) {
 	return s.Door, nil
 }
 
-// accountProblem converts an error of accounts to an error with a status.
-func accountProblem(err error) error {
-	switch {
-	case errors.Is(err, access.ErrNoAccount), errors.Is(err, access.ErrRevoked), errors.Is(err, access.ErrExpired):
-		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, access.ErrLastAdmin), errors.Is(err, access.ErrTooMany):
-		return huma.Error409Conflict(err.Error())
-	}
-	return asHTTP(err)
-}
-
 // done is the answer of a change.
 func done(err error) (*deletedOutput, error) {
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	return &deletedOutput{http.StatusNoContent}, nil
 }
@@ -129,7 +117,7 @@ func (s *API) makeToken(_ context.Context, in *makeTokenInput) (*madeTokenOutput
 	}
 	t, secret, err := d.MakeToken(in.request, in.Body.Name, access.Grants{cmp.Or(in.Body.Project, access.Everywhere): in.Body.Role}, in.Body.Days)
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	return &madeTokenOutput{MadeToken{tokenBody(t), secret}}, nil
 }
@@ -193,7 +181,7 @@ func (s *API) changeAccount(_ context.Context, in *changeAccountInput) (*account
 	}
 	x, err := d.Accounts.Get(in.ID)
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	if in.Body.Grants != nil {
 		if err := s.knowsProjects(in.Body.Grants, x.Grants); err != nil {
@@ -205,11 +193,11 @@ func (s *API) changeAccount(_ context.Context, in *changeAccountInput) (*account
 		x.Disabled = *in.Body.Disabled
 	}
 	if err := d.Grant(in.request, in.ID, x.Grants, x.Disabled); err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	x, err = d.Accounts.Get(in.ID)
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	return &accountOutput{x}, nil
 }
@@ -277,7 +265,7 @@ func (s *API) invite(_ context.Context, in *inviteInput) (*invitationOutput, err
 	}
 	x, link, err := d.Invite(in.request, in.Body.For, in.Body.Grants)
 	if err != nil {
-		return nil, accountProblem(err)
+		return nil, asHTTP(err)
 	}
 	return &invitationOutput{invitationBody(x, link)}, nil
 }

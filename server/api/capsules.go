@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ func (s *API) listCapsules(_ context.Context, in *workspaceInput) (*capsulesOutp
 	if list == nil {
 		list = []workspace.CapsuleInfo{}
 	}
-	return &capsulesOutput{CapsuleList{list}}, threadProblem(err)
+	return &capsulesOutput{CapsuleList{list}}, StoreProblem(err)
 }
 
 // CapsuleBody says what a capsule is to have.
@@ -104,7 +103,7 @@ func (s *API) makeCapsule(ctx context.Context, in *capsuleInput) (*capsuleOutput
 		Title: b.Title, Note: b.Note, By: author(ctx, b.Name), At: time.Now(), Rules: rules, Secrets: b.Secrets, Addresses: b.Addresses, Notes: b.Notes,
 	})
 	if err != nil {
-		return nil, capsuleProblem(err)
+		return nil, StoreProblem(err)
 	}
 	out := &capsuleOutput{MadeCapsule{Preview: preview}}
 	if b.Preview {
@@ -112,24 +111,11 @@ func (s *API) makeCapsule(ctx context.Context, in *capsuleInput) (*capsuleOutput
 	}
 	text, err := c.JSON()
 	if err != nil {
-		return nil, capsuleProblem(err)
+		return nil, StoreProblem(err)
 	}
 	out.Body.ID = publish.ID(text)
 	out.Body.Page = "/p/" + ws.Workspace.Name + "/capsules/" + out.Body.ID
-	return out, capsuleProblem(ws.AddCapsule(workspace.CapsuleInfo{ID: out.Body.ID, Title: c.Title, By: c.By, Frames: len(c.Frames)}, text))
-}
-
-func capsuleProblem(err error) error {
-	var no *publish.CapsuleError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &no):
-		return huma.Error422UnprocessableEntity(no.Error())
-	case errors.Is(err, workspace.ErrNoCapsule):
-		return huma.Error404NotFound(err.Error())
-	}
-	return threadProblem(err)
+	return out, StoreProblem(ws.AddCapsule(workspace.CapsuleInfo{ID: out.Body.ID, Title: c.Title, By: c.By, Frames: len(c.Frames)}, text))
 }
 
 // oneMessage is a message by itself.
@@ -143,7 +129,7 @@ func oneMessage(ws *space, b *CapsuleBody) (*workspace.Snapshot, []publish.Frame
 	if b.Message != "" {
 		def, err := ws.Open(b.Message, b.Text)
 		if err != nil {
-			return nil, nil, storeProblem(err)
+			return nil, nil, StoreProblem(err)
 		}
 		snap = def.Snap
 		if m := def.Message; m != nil {
@@ -213,7 +199,7 @@ func (s *API) readCapsule(_ context.Context, in *CapsulePath) (*capsuleJSON, err
 		return nil, err
 	}
 	text, err := ws.Capsule(in.ID)
-	return &capsuleJSON{"application/json", text}, capsuleProblem(err)
+	return &capsuleJSON{"application/json", text}, StoreProblem(err)
 }
 
 // dropCapsule deletes a capsule.
@@ -222,5 +208,5 @@ func (s *API) dropCapsule(_ context.Context, in *CapsulePath) (*struct{}, error)
 	if err != nil {
 		return nil, err
 	}
-	return nil, capsuleProblem(ws.DropCapsule(in.ID))
+	return nil, StoreProblem(ws.DropCapsule(in.ID))
 }

@@ -41,7 +41,7 @@ func captureProblem(err error) error {
 	case errors.Is(err, captures.ErrTooMany):
 		return huma.Error503ServiceUnavailable(err.Error())
 	}
-	return storeProblem(err)
+	return StoreProblem(err)
 }
 
 type capturesOutput struct{ Body CaptureList }

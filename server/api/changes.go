@@ -62,7 +62,7 @@ func (s *API) turnChange(ctx context.Context, in *changeInput, undo bool) (*chan
 		return err
 	})
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return out, nil
 }

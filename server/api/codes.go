@@ -74,7 +74,7 @@ func (s *API) give(ctx context.Context, project string, codes []workspace.GivenC
 	}
 	codeMap, step, err = ws.GiveCodes(workspace.GivenCodes{Codes: codes, Map: to.Map, Take: to.Take, Who: authors(ctx)})
 	if err != nil {
-		return "", false, nil, storeProblem(err)
+		return "", false, nil, StoreProblem(err)
 	}
 	return codeMap, ws.Workspace.Now().CodeMap == codeMap, step, nil
 }

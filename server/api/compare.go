@@ -108,7 +108,7 @@ func (ws *space) textOr(x *ComparedDefinition) (string, error) {
 		return "", huma.Error422UnprocessableEntity("a definition has either a text or a revision")
 	}
 	text, err := ws.History.Text(ws.FileName(x.Message), x.Revision)
-	return cmp.Or(text, "\n"), historyProblem(err) // an empty text stands for the stored one
+	return cmp.Or(text, "\n"), StoreProblem(err) // an empty text stands for the stored one
 }
 
 // comparedLines compares the lines of two files.

@@ -374,7 +374,7 @@ func (s *API) writeDefinition(ctx context.Context, in *writeInput) (*storedOutpu
 	}
 	expect, err := ws.precondition(in.IfMatch, in.IfNoneMatch, in.Force, f)
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	name := in.File
 	if f != nil {
@@ -425,7 +425,7 @@ func (s *API) deleteDefinition(_ context.Context, in *deleteInput) (*struct{}, e
 		_, err = ws.Delete(f.Name, expect)
 	}
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return nil, nil
 }

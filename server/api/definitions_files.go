@@ -57,7 +57,7 @@ func (s *API) renameDefinitions(ctx context.Context, in *renameInput) (*renameOu
 		done, err = ws.Rename(workspace.Renames{Files: files, Messages: in.Body.Messages, Codes: in.Body.Codes, Who: authors(ctx)})
 		return err
 	}); err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return &renameOutput{*done}, nil
 }

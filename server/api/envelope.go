@@ -269,7 +269,7 @@ func (s *API) useEnvelope(ctx context.Context, in *useEnvelopeInput) (*useEnvelo
 	none := store.Revision("")
 	rev, err := ws.SaveBy(who, workspace.EnvelopeName, []byte(text), &none)
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	_, err = ws.Captures.Edit(x.ID, func(now *store.Capture) error {
 		now.Settings.Envelope = ""
@@ -294,7 +294,7 @@ func addSize(ws *space, who []string, size *captures.CodeSize) (*useEnvelopeOutp
 	had := workspace.Revision(f)
 	rev, err := ws.SaveBy(who, f.Name, []byte(text), &had)
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return &useEnvelopeOutput{UsedEnvelope{f.Name, string(rev)}}, nil
 }

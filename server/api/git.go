@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -66,19 +65,6 @@ func (s *API) repo(ctx context.Context, name string) (*space, *git.Repo, error) 
 	return ws, known.(*git.Repo), nil
 }
 
-func gitProblem(err error) error {
-	var no *git.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, git.ErrNone), errors.Is(err, git.ErrMissing):
-		return huma.Error404NotFound(err.Error())
-	case errors.As(err, &no):
-		return huma.NewError(http.StatusConflict, err.Error())
-	}
-	return err
-}
-
 type gitOutput struct{ Body *git.Status }
 
 // gitStatus returns the state of the repository.
@@ -88,10 +74,10 @@ func (s *API) gitStatus(ctx context.Context, in *workspaceInput) (*gitOutput, er
 		return &gitOutput{&git.Status{None: none, Missing: !none, Changes: []git.Change{}}}, nil
 	}
 	if err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	out, err := r.Status(ctx, workspace.IsLibraryFile)
-	return &gitOutput{out}, gitProblem(err)
+	return &gitOutput{out}, StoreProblem(err)
 }
 
 type gitTextInput struct {
@@ -109,14 +95,14 @@ type gitTextOutput struct {
 func (s *API) gitText(ctx context.Context, in *gitTextInput) (*gitTextOutput, error) {
 	_, r, err := s.repo(ctx, in.Workspace)
 	if err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	if !workspace.IsLibraryFile(in.File) {
 		return nil, huma.Error404NotFound("not a definition: " + in.File)
 	}
 	out := &gitTextOutput{}
 	out.Body.Text, err = r.Text(ctx, "HEAD", in.File)
-	return out, gitProblem(err)
+	return out, StoreProblem(err)
 }
 
 // CommitBody is what is to be committed.
@@ -135,7 +121,7 @@ type commitInput struct {
 func (s *API) gitCommit(ctx context.Context, in *commitInput) (*gitOutput, error) {
 	ws, r, err := s.repo(ctx, in.Workspace)
 	if err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	for _, f := range in.Body.Files {
 		if !workspace.IsLibraryFile(f) {
@@ -145,11 +131,11 @@ func (s *API) gitCommit(ctx context.Context, in *commitInput) (*gitOutput, error
 	by := git.Person{Name: author(ctx, in.Body.Name)}
 	s.Rooms.Settle(ws.Workspace)
 	if err := r.Commit(ctx, in.Body.Files, in.Body.Message, by, s.coAuthors(ctx, ws, r, in.Body.Files, by.Name)); err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	s.Tell(ws.Workspace.Name, TopicGit)
 	out, err := r.Status(ctx, workspace.IsLibraryFile)
-	return &gitOutput{out}, gitProblem(err)
+	return &gitOutput{out}, StoreProblem(err)
 }
 
 // maxCoAuthors bounds the people named in a commit.
@@ -201,7 +187,7 @@ type pullOutput struct{ Body *git.Pulled }
 func (s *API) gitPull(ctx context.Context, in *pullInput) (*pullOutput, error) {
 	ws, r, err := s.repo(ctx, in.Workspace)
 	if err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	s.Rooms.Settle(ws.Workspace)
 	by := git.Person{Name: author(ctx, in.Body.Name)}
@@ -210,7 +196,7 @@ func (s *API) gitPull(ctx context.Context, in *pullInput) (*pullOutput, error) {
 	}
 	out, err := r.Pull(ctx, by, in.Body.Choices)
 	if err != nil {
-		return nil, gitProblem(err)
+		return nil, StoreProblem(err)
 	}
 	if out.Commits > 0 {
 		if err := ws.Reload(); err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -30,7 +29,7 @@ func (s *API) listHistory(_ context.Context, in *historyInput) (*historyOutput, 
 	}
 	out := &historyOutput{Body: HistoryList{File: name}}
 	out.Body.Revisions, err = ws.History.Of(name)
-	return out, historyProblem(err)
+	return out, StoreProblem(err)
 }
 
 // historyOf returns the workspace and the whole name of a file. The file may have been deleted.
@@ -46,16 +45,6 @@ func (s *API) historyOf(at FilePath) (ws *space, name string, err error) {
 		return nil, "", huma.Error404NotFound("no definition, and no history, of " + at.File)
 	}
 	return ws, at.File, nil
-}
-
-func historyProblem(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, history.ErrNoRevision), errors.Is(err, history.ErrNone):
-		return huma.Error404NotFound(err.Error())
-	}
-	return storeProblem(err)
 }
 
 type revisionInput struct {
@@ -77,7 +66,7 @@ func (s *API) readRevision(_ context.Context, in *revisionInput) (*revisionOutpu
 	}
 	out := &revisionOutput{}
 	out.Body.Text, err = ws.History.Text(name, in.ID)
-	return out, historyProblem(err)
+	return out, StoreProblem(err)
 }
 
 type nameRevisionInput struct {
@@ -94,7 +83,7 @@ func (s *API) nameRevision(_ context.Context, in *nameRevisionInput) (*struct{},
 	if err != nil {
 		return nil, err
 	}
-	return nil, historyProblem(ws.History.Name(name, in.ID, in.Body.Name))
+	return nil, StoreProblem(ws.History.Name(name, in.ID, in.Body.Name))
 }
 
 type purgedOutput struct{ Body *workspace.Purged }
@@ -108,11 +97,11 @@ func (s *API) forgetHistory(ctx context.Context, in *historyInput) (*purgedOutpu
 	s.Rooms.Settle(ws.Workspace) // a text that is written afterwards would make a revision of the one before
 	out, err := ws.Purge(name)
 	if err != nil {
-		return nil, historyProblem(err)
+		return nil, StoreProblem(err)
 	}
 	for _, name := range out.Names {
 		if err := s.Rooms.Forget(ws.Workspace, name); err != nil {
-			return nil, historyProblem(err)
+			return nil, StoreProblem(err)
 		}
 	}
 	if _, _, err := s.repo(ctx, ws.Workspace.Name); err == nil {

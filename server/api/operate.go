@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,21 +29,6 @@ func (s *API) operated(in SessionPath) (*relay.Session, error) {
 		return nil, huma.Error404NotFound("no such session, or it has ended")
 	}
 	return one, nil
-}
-
-// operateProblem converts an error of operating to an error with a status.
-func operateProblem(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, proxy.ErrNotHeld):
-		return huma.Error404NotFound("no longer held: it was decided already, or its connection has ended")
-	case errors.Is(err, proxy.ErrNoConn):
-		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, proxy.ErrNotOperated), errors.Is(err, proxy.ErrOff):
-		return huma.Error409Conflict(err.Error())
-	}
-	return huma.Error422UnprocessableEntity(err.Error())
 }
 
 // SessionPath is the workspace and proxy session in the path of a request.
@@ -89,12 +73,12 @@ func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error)
 			return nil, filterProblem(mistakes)
 		}
 		if err := one.Intercept(*text, by); err != nil {
-			return nil, operateProblem(err)
+			return nil, asHTTP(err)
 		}
 	}
 	if in.Body.On != nil {
 		if err := one.Operate(*in.Body.On, by); err != nil {
-			return nil, operateProblem(err)
+			return nil, asHTTP(err)
 		}
 	}
 	return &proxyOutput{http.StatusOK, "", one.Info()}, nil
@@ -193,14 +177,14 @@ func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 		all := one.Held()
 		i := slices.IndexFunc(all, func(h proxy.Held) bool { return h.ID == b.ID })
 		if i < 0 {
-			return nil, operateProblem(proxy.ErrNotHeld)
+			return nil, asHTTP(proxy.ErrNotHeld)
 		}
 		d.Action = transport.Replace
 		if d.With, err = b.Make(one.Now(), all[i].Frame.Dir, one.Now().HasAlternate(&all[i].Frame)); err != nil {
 			return nil, asHTTP(err)
 		}
 	}
-	return nil, operateProblem(one.Decide(b.ID, d, by))
+	return nil, asHTTP(one.Decide(b.ID, d, by))
 }
 
 type sendInput struct {
@@ -234,7 +218,7 @@ func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 	if err != nil {
 		return nil, asHTTP(err)
 	}
-	return nil, operateProblem(one.Send(id, schema.DirNamed(b.Dir), out, who(&in.raw)))
+	return nil, asHTTP(one.Send(id, schema.DirNamed(b.Dir), out, who(&in.raw)))
 }
 
 type rulesOutput struct {
@@ -267,7 +251,7 @@ func (s *API) setRules(_ context.Context, in *rulesInput) (*rulesOutput, error) 
 		return nil, err
 	}
 	if err := one.WriteRules(in.Body.Rules, who(&in.raw)); err != nil {
-		return nil, operateProblem(err)
+		return nil, asHTTP(err)
 	}
 	return rulesOf(one), nil
 }

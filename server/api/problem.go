@@ -5,32 +5,94 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"wirebench/codec/view"
+	"wirebench/server/access"
+	"wirebench/server/git"
 	"wirebench/server/history"
+	"wirebench/server/projects"
+	"wirebench/server/proxy"
+	"wirebench/server/publish"
 	"wirebench/server/relay"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
 
-// asHTTP converts an error of a lower package to an error with a status.
-func asHTTP(err error) error {
+// kind is why a request is refused.
+type kind struct {
+	status int
+	is     func(error) bool
+	more   string // what is said besides the error
+}
+
+// kinds are the statuses of errors of lower packages. The first row that fits counts.
+var kinds = []kind{
+	{404, oneOf(git.ErrNone, git.ErrMissing, history.ErrNoRevision, history.ErrNone, workspace.ErrNoCapsule, proxy.ErrNotHeld, proxy.ErrNoConn, access.ErrNoAccount, access.ErrRevoked, access.ErrExpired), ""},
+	{404, like[*workspace.NotFoundError](), ""},
+	{404, like[*projects.NotFoundError](), ""},
+	{404, like(func(e *workspace.SampleError) bool { return e.Gone }), ""},
+	{404, like(func(e *workspace.ThreadError) bool { return e.Gone }), ""},
+	{409, oneOf(projects.ErrFixed, proxy.ErrNotOperated, proxy.ErrOff, access.ErrLastAdmin, access.ErrTooMany), ""},
+	{409, like[*git.Error](), ""},
+	{409, like(func(e *workspace.SampleError) bool { return e.There }), ""},
+	{409, like(func(e *workspace.CodeError) bool { return e.Other != "" }), ""},
+	{409, like(func(e *workspace.RenameError) bool { return e.Taken }), ""},
+	{507, like(func(e *workspace.ThreadError) bool { return e.Full }), ""},
+	{422, like[*store.NameError](), ""},
+	{422, like[*workspace.NameError](), ""},
+	{422, like[*workspace.SampleError](), ""},
+	{422, like[*workspace.CodeError](), ""},
+	{422, like[*workspace.RenameError](), ""},
+	{422, like[*workspace.ThreadError](), ""},
+	{422, like[*publish.CapsuleError](), ""},
+	{422, like[*projects.NameError](), ""},
+	{422, like[*projects.InvalidError](), ""},
+	{413, oneOf(store.ErrTooLarge), ""},
+	{507, oneOf(store.ErrFull, workspace.ErrNoRoom), "; nothing was changed"},
+	{403, oneOf(store.ErrReadOnly), "; nothing was changed. The server has no write permission there: ask its operator"},
+	{404, oneOf(fs.ErrNotExist), ""},
+}
+
+// oneOf fits some errors.
+func oneOf(list ...error) func(error) bool {
+	return func(err error) bool {
+		return slices.ContainsFunc(list, func(of error) bool { return errors.Is(err, of) })
+	}
+}
+
+// like fits errors of a type, those for which all of which hold.
+func like[E error](which ...func(E) bool) func(error) bool {
+	return func(err error) bool {
+		var e E
+		return errors.As(err, &e) && !slices.ContainsFunc(which, func(is func(E) bool) bool { return !is(e) })
+	}
+}
+
+// ofKind converts an error of a lower package to an error with the status of its kind, or else with another one; nil stays nil.
+func ofKind(err error, or int) error {
 	var known huma.StatusError
-	if errors.As(err, &known) {
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	var missing *workspace.NotFoundError
+	for _, k := range kinds {
+		if k.is(err) {
+			return huma.NewError(k.status, err.Error()+k.more)
+		}
+	}
+	return huma.NewError(or, err.Error())
+}
+
+// asHTTP converts an error of a lower package: what has no kind is about the request.
+func asHTTP(err error) error {
 	var value *relay.ValueError
 	if errors.As(err, &value) {
 		return refused(value.Problems)
 	}
-	if errors.As(err, &missing) {
-		return huma.Error404NotFound(err.Error())
-	}
-	return huma.Error422UnprocessableEntity(err.Error())
+	return ofKind(err, http.StatusUnprocessableEntity)
 }
 
 // valueProblem is the error body for values that cannot be encoded.
@@ -108,49 +170,26 @@ func brief(d *huma.ErrorDetail) {
 	}
 }
 
-// storeProblem converts an error of reading or changing files to an error with a status.
-func storeProblem(err error) error {
-	var known huma.StatusError
+// StoreProblem converts an error of reading or changing files: what has no kind is a failure of the server.
+func StoreProblem(err error) error {
 	var moved *store.ConflictError
 	var older *workspace.OlderError
-	var name *store.NameError
-	var kind *workspace.NameError
-	var sample *workspace.SampleError
-	var code *workspace.CodeError
 	var step *history.StepError
-	var rename *workspace.RenameError
-	var missing *workspace.NotFoundError
 	switch {
-	case errors.As(err, &known):
-		return err
 	case errors.As(err, &moved):
 		return &ConflictProblem{errorModel(http.StatusPreconditionFailed, moved.Error()), string(moved.Have), string(moved.Text)}
 	case errors.As(err, &step):
 		return stepProblem(step)
 	case errors.As(err, &older):
 		return &olderProblem{errorModel(http.StatusConflict, older.Error()+": POST it to …/versions"), older.Newest}
-	case errors.As(err, &missing), errors.As(err, &sample) && sample.Gone:
-		return huma.Error404NotFound(err.Error())
-	case errors.As(err, &sample) && sample.There, errors.As(err, &code) && code.Other != "", errors.As(err, &rename) && rename.Taken:
-		return huma.Error409Conflict(err.Error())
-	case errors.As(err, &name), errors.As(err, &kind), errors.As(err, &sample), errors.As(err, &code), errors.As(err, &rename):
-		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, store.ErrTooLarge):
-		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())
-	case errors.Is(err, store.ErrFull), errors.Is(err, workspace.ErrNoRoom):
-		return huma.NewError(http.StatusInsufficientStorage, err.Error()+"; nothing was changed")
-	case errors.Is(err, store.ErrReadOnly):
-		return huma.Error403Forbidden(err.Error() + "; nothing was changed. The server has no write permission there: ask its operator")
-	case errors.Is(err, fs.ErrNotExist):
-		return huma.Error404NotFound(err.Error())
 	}
-	return huma.Error500InternalServerError(err.Error())
+	return ofKind(err, http.StatusInternalServerError)
 }
 
-// saveProblem is storeProblem for a text that may have been stored despite the error, under revision rev.
+// saveProblem is StoreProblem for a text that may have been stored despite the error, under revision rev.
 func saveProblem(rev store.Revision, err error) error {
 	if rev == "" {
-		return storeProblem(err)
+		return StoreProblem(err)
 	}
 	return huma.Error500InternalServerError(fmt.Sprintf("the text is stored as revision %s, but a later step failed: %s", rev, err))
 }

@@ -62,25 +62,9 @@ func (s *API) readProject(_ context.Context, in *ProjectPath) (*projectOutput, e
 
 func (s *API) project(info projects.Info, err error) (*projectOutput, error) {
 	if err != nil {
-		return nil, ProjectProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return &projectOutput{http.StatusOK, "", MadeProject{Info: info}}, nil
-}
-
-// ProjectProblem converts an error of projects to an error with a status.
-func ProjectProblem(err error) error {
-	var missing *projects.NotFoundError
-	var name *projects.NameError
-	var invalid *projects.InvalidError
-	switch {
-	case errors.As(err, &missing):
-		return huma.Error404NotFound(err.Error())
-	case errors.As(err, &name), errors.As(err, &invalid):
-		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, projects.ErrFixed):
-		return huma.Error409Conflict(err.Error())
-	}
-	return storeProblem(err)
 }
 
 type makeInput struct{ RawRequest }
@@ -135,7 +119,7 @@ func (s *API) makeProject(ctx context.Context, in *makeInput) (*projectOutput, e
 	}
 	w, err := s.Projects.Make(ctx, config.new())
 	if err != nil {
-		return nil, ProjectProblem(err)
+		return nil, StoreProblem(err)
 	}
 	out, err := s.project(s.Projects.Info(w.Name))
 	if err == nil {
@@ -191,11 +175,11 @@ func (s *API) projectOf(ctx context.Context, u *upload, config ProjectConfig) (p
 	case errors.As(err, &useless):
 		return projects.Info{}, nil, useless
 	case err != nil:
-		return projects.Info{}, nil, ProjectProblem(err)
+		return projects.Info{}, nil, StoreProblem(err)
 	}
 	info, err := s.Projects.Info(made.Name)
 	if err != nil {
-		return projects.Info{}, nil, ProjectProblem(err)
+		return projects.Info{}, nil, StoreProblem(err)
 	}
 	return info, report, nil
 }
@@ -250,7 +234,7 @@ func (s *API) deleteProject(_ context.Context, in *deleteProjectInput) (*deleted
 		_, err = s.Projects.Edit(in.Project, projects.Change{State: projects.Deleted}, s.InUse)
 	}
 	if err != nil {
-		return nil, ProjectProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return &deletedOutput{http.StatusNoContent}, nil
 }

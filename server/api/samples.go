@@ -83,7 +83,7 @@ func (s *API) addSample(_ context.Context, in *sampleInput) (*samplesOutput, err
 	}
 	about := strings.Join(strings.Fields(in.Body.About), " ")
 	if err := ws.AddSample(f.Name, workspace.Sample{Message: message, Hex: hex.EncodeToString(data), About: about}); err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	return samplesOf(ws, f, http.StatusCreated), nil
 }
@@ -143,7 +143,7 @@ func (s *API) dropSample(_ context.Context, in *dropSampleInput) (*samplesOutput
 			continue
 		}
 		if err := ws.DropSample(f.Name, x); err != nil {
-			return nil, storeProblem(err)
+			return nil, StoreProblem(err)
 		}
 		return samplesOf(ws, f, http.StatusOK), nil
 	}

@@ -30,7 +30,7 @@ func (s *API) score(ctx context.Context, in *scoreInput) (*scoreOutput, error) {
 	}
 	def, err := ws.Open(in.Body.Message, text)
 	if err != nil {
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	board := s.Scores.Of(ws.Workspace)
 	until := time.Now().Add(maxScore)

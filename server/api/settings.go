@@ -113,7 +113,7 @@ func settingsProblem(err error) error {
 	if errors.As(err, &kind) {
 		return huma.Error422UnprocessableEntity(kindMessage(kind))
 	}
-	if p := storeProblem(err); statusOf(p) != http.StatusInternalServerError {
+	if p := StoreProblem(err); statusOf(p) != http.StatusInternalServerError {
 		return p
 	}
 	return huma.Error422UnprocessableEntity(err.Error())

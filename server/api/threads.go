@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,7 +36,7 @@ func (s *API) listThreads(ctx context.Context, in *threadsInput) (*threadsOutput
 	}
 	all, err := ws.Threads()
 	if err != nil {
-		return nil, threadProblem(err)
+		return nil, StoreProblem(err)
 	}
 	out := &threadsOutput{ThreadList{Threads: []workspace.Thread{}}}
 	if access.From(ctx).ID != "" || in.Name != "" {
@@ -54,22 +53,6 @@ func (s *API) listThreads(ctx context.Context, in *threadsInput) (*threadsOutput
 		}
 	}
 	return out, nil
-}
-
-// threadProblem returns an error of a thread as a problem.
-func threadProblem(err error) error {
-	var no *workspace.ThreadError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &no):
-		return storeProblem(err)
-	case no.Gone:
-		return huma.Error404NotFound(no.Error())
-	case no.Full:
-		return huma.NewError(507, no.Error())
-	}
-	return huma.Error422UnprocessableEntity(no.Error())
 }
 
 // author returns the name of the person of a request; without accounts people choose theirs.
@@ -125,7 +108,7 @@ func (s *API) beginThread(ctx context.Context, in *beginInput) (*threadOutput, e
 			return nil, huma.Error404NotFound("the project has no captures")
 		}
 		if _, err := ws.Captures.Get(b.Capture); err != nil {
-			return nil, storeProblem(err)
+			return nil, StoreProblem(err)
 		}
 	}
 	if b.Suggest != nil {
@@ -138,7 +121,7 @@ func (s *API) beginThread(ctx context.Context, in *beginInput) (*threadOutput, e
 func (s *API) thread(ws *space) func(x workspace.Thread, err error) (*threadOutput, error) {
 	return func(x workspace.Thread, err error) (*threadOutput, error) {
 		if err != nil {
-			return nil, threadProblem(err)
+			return nil, StoreProblem(err)
 		}
 		s.Tell(ws.Workspace.Name, TopicThreads)
 		return &threadOutput{x}, nil
@@ -205,7 +188,7 @@ func (s *API) mergedThread(_ context.Context, in *ThreadPath) (*mergedOutput, er
 		return nil, err
 	}
 	now, merged, err := ws.Merged(in.ID)
-	return &mergedOutput{MergedText{now, merged}}, threadProblem(err)
+	return &mergedOutput{MergedText{now, merged}}, StoreProblem(err)
 }
 
 type acceptInput struct {
@@ -231,7 +214,7 @@ func (s *API) dropThread(_ context.Context, in *ThreadPath) (*struct{}, error) {
 		return nil, err
 	}
 	if err := ws.Forget(in.ID); err != nil {
-		return nil, threadProblem(err)
+		return nil, StoreProblem(err)
 	}
 	s.Tell(ws.Workspace.Name, TopicThreads)
 	return nil, nil

@@ -154,7 +154,7 @@ func (u *upload) store(ctx context.Context, to *workspace.Workspace) (*UploadRep
 	results, step, err := to.SaveAll(ctx, u.files, u.replace, authors(ctx)...)
 	if results == nil && err != nil {
 		u.takeBack()
-		return nil, storeProblem(err)
+		return nil, StoreProblem(err)
 	}
 	report := u.report(results)
 	report.Undo = step

@@ -100,7 +100,7 @@ func (b *Workbench) ChangeProject(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		b.projects(w, r, api.ProjectProblem(err))
+		b.projects(w, r, api.StoreProblem(err))
 		return
 	}
 	http.Redirect(w, r, "/projects", http.StatusSeeOther)

@@ -197,13 +197,13 @@ func TestRewritePlaybook(t *testing.T) {
 			t.Errorf("Release: %v, want %s", err, want)
 		}
 	}
-	release(99, transport.Decision{}, "no held message has this number")
+	release(99, transport.Decision{}, "no longer held: it was decided already, or its connection has ended")
 	release(held[0], transport.Decision{Action: transport.Hold}, "<nil>")
 	bad := transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: make([]byte, 70000)}}
 	release(held[0], bad, "a message of 70000 bytes: it must have 4 to 65535")
 	good := transport.Decision{Action: transport.Replace, With: transport.Outgoing{Bytes: []byte("\xff\xff\x04\x00changed")}}
 	release(held[0], good, "<nil>")
-	release(held[0], good, "no held message has this number")
+	release(held[0], good, "no longer held: it was decided already, or its connection has ended")
 	want = append(want, text(4, "changed"), text(5, "behind"))
 	same(t, "at the server", l.server.messages, want)
 	l.rw.Feed(transport.Segment{Dir: schema.ToServer, At: l.at, End: true}, &l.relay)
